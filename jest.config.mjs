@@ -1,0 +1,9 @@
+// Tests run the code as production does: native ES modules, types stripped by Node itself.
+export default {
+  roots: ['<rootDir>/lib', '<rootDir>/cmd', '<rootDir>/scripts', '<rootDir>/e2e'],
+  testEnvironment: '<rootDir>/scripts/jest/environment.cjs',
+  testMatch: ['**/*.test.ts', '**/*.e2e.ts'],
+  extensionsToTreatAsEsm: ['.ts'],
+  transform: { '\\.ts$': '<rootDir>/scripts/jest/strip-types.cjs' },
+  maxWorkers: 2,
+};

@@ -1,0 +1,127 @@
+// The one description of a kind that drives JSON, Protobuf, CBOR, YAML, defaulting, validation, apply, OpenAPI and Table.
+// Built-in kinds come from .proto files (load-proto.ts), custom resources from their schemas; both look the same here.
+
+/** JSON-shaped data of an object. Maps with user keys have a null prototype; integers beyond 2^53 are bigint. */
+export type JsonValue = string | number | bigint | boolean | null | JsonValue[] | JsonObject;
+export interface JsonObject {
+  [key: string]: JsonValue | undefined;
+}
+
+export type ScalarType = 'string' | 'int32' | 'int64' | 'bool' | 'double' | 'bytes';
+
+/** Messages whose JSON differs from their Protobuf shape. */
+export type SpecialForm =
+  | 'time' | 'microTime' | 'timestamp' | 'duration' | 'quantity' | 'intOrString' | 'rawExtension' | 'fieldsV1' | 'json'
+  | 'schemaOrList' | 'schemaOrBool' | 'schemaOrStrings';
+
+/** When JSON output leaves a field out: `never`, when it is empty, when it is the zero value, or both. */
+export type OmitRule = 'never' | 'empty' | 'zero' | 'emptyOrZero';
+
+export interface FieldInfo {
+  /** JSON name; `''` for an inlined message (its fields are spread into this object); `'-'` never in JSON. */
+  readonly jsonName: string;
+  readonly protoName: string;
+  /** Protobuf number; 0 for JSON-only fields. */
+  readonly number: number;
+  readonly cardinality: 'single' | 'list' | 'map';
+  /** Scalar type, or undefined when `message` is set. For a map: the value's type. */
+  readonly scalar: ScalarType | undefined;
+  /** Message type, resolved once all files are loaded; for lists and maps the element's type. */
+  readonly message: TypeInfo | undefined;
+  /** Presence is tracked: absent differs from zero. */
+  readonly pointer: boolean;
+  /** Required in OpenAPI. */
+  readonly required: boolean;
+  readonly omit: OmitRule;
+  /** What JSON output holds for an unset field; undefined: the field is left out. */
+  readonly zero: JsonValue | undefined;
+  readonly enumValues: readonly string[] | undefined;
+  readonly listType: 'atomic' | 'set' | 'map' | undefined;
+  readonly listMapKeys: readonly string[];
+  readonly mapType: 'atomic' | 'granular' | undefined;
+  readonly patchStrategies: readonly ('merge' | 'replace' | 'retainKeys')[];
+  readonly patchMergeKey: string | undefined;
+  readonly gates: readonly string[];
+  /** All options as written (defaults, declarative validation, unions …), for those who need more than the above. */
+  readonly options: Readonly<Record<string, unknown>>;
+}
+
+export interface TypeInfo {
+  /** Unique id as in the type tables: `core/v1.Pod`. */
+  readonly id: string;
+  /** Name without package: `Pod`. */
+  readonly name: string;
+  /** Has kind and apiVersion of its own (top-level kinds, lists, options). */
+  readonly hasTypeMeta: boolean;
+  readonly special: SpecialForm | undefined;
+  /** JSON is the one list field itself (Go named slices). */
+  readonly isNamedList: boolean;
+  /** Fields in JSON output order. */
+  readonly fields: readonly FieldInfo[];
+  /** By JSON name, inlined messages' fields included. */
+  readonly fieldByJsonName: ReadonlyMap<string, FieldInfo>;
+  readonly options: Readonly<Record<string, unknown>>;
+}
+
+export interface GroupVersionKind {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+}
+export interface GroupVersionResource {
+  readonly group: string;
+  readonly version: string;
+  readonly resource: string;
+}
+
+/** `group/version`, or `version` in the core group: the text of `apiVersion`. */
+export const apiVersionOf = (of: { readonly group: string; readonly version: string }): string =>
+  of.group === '' ? of.version : `${of.group}/${of.version}`;
+
+export type ResourceVerb =
+  | 'create' | 'delete' | 'deletecollection' | 'get' | 'list' | 'patch' | 'update' | 'watch';
+
+export interface SubresourceInfo {
+  readonly name: string;
+  readonly kind: GroupVersionKind;
+  readonly verbs: readonly string[];
+}
+
+export type NameRule =
+  | 'dns1123Subdomain' | 'dns1123Label' | 'dns1035Label' | 'pathSegment' | 'any' | 'configMapKey' | 'csiDriver' | 'ipAddress';
+
+/** One served resource in one version: what api-facts' resources table says of it. Data only. */
+export interface ResourceInfo {
+  readonly group: string;
+  readonly version: string;
+  /** Plural, lower case: the path segment. */
+  readonly resource: string;
+  readonly singular: string;
+  readonly kind: GroupVersionKind;
+  readonly listKind: string;
+  readonly shortNames: readonly string[];
+  readonly categories: readonly string[];
+  readonly namespaced: boolean;
+  readonly verbs: readonly ResourceVerb[];
+  readonly subresources: readonly SubresourceInfo[];
+  /** Create-only reviews and bindings: no stored object. */
+  readonly virtual: boolean;
+  readonly type: TypeInfo;
+  /** `group/version` in which the object is stored. */
+  readonly storageVersion: string;
+  readonly storageVersionHash: string;
+  /** Path below the etcd prefix: `pods`, `minions`, `services/specs`. */
+  readonly storagePrefix: string;
+  /** Selectable fields, `metadata.name` and `metadata.namespace` included where they apply. */
+  readonly fieldSelectors: readonly string[];
+  readonly nameRule: NameRule;
+  /** PUT on an absent object creates it. */
+  readonly createOnUpdate: boolean;
+  /** PUT without resourceVersion is allowed. */
+  readonly unconditionalUpdate: boolean;
+  /** Kinds whose metadata.generation the server keeps. */
+  readonly hasGeneration: boolean;
+  /** Fields that writes of the main resource / of a subresource leave as they are, for example `['status']`. */
+  readonly resetMain: readonly string[];
+  readonly resetBySubresource: Readonly<Record<string, readonly string[]>>;
+}

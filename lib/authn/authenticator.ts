@@ -1,0 +1,40 @@
+// The authentication contract: credentials in, a user or a verdict out.
+// 'absent' goes on to the next authenticator; 'rejected' is remembered: 401 when nobody accepts.
+import type { X509Certificate } from 'node:crypto';
+
+export interface UserInfo {
+  readonly name: string;
+  readonly uid: string;
+  readonly groups: readonly string[];
+  readonly extra: Readonly<Record<string, readonly string[]>>;
+}
+
+/** What a request brings to prove who sends it. Never logged. */
+export interface Credentials {
+  /** Bearer token without its scheme; undefined when there is none. */
+  readonly token: string | undefined;
+  /** Peer certificate that the TLS layer verified against the client CA. */
+  readonly certificate: X509Certificate | undefined;
+}
+
+export type Authentication =
+  | { readonly outcome: 'accepted'; readonly user: UserInfo; readonly audiences?: readonly string[] }
+  | { readonly outcome: 'absent' }
+  | { readonly outcome: 'rejected'; readonly reason: string };
+
+export type MaybePromise<T> = T | Promise<T>;
+
+export interface Authenticator {
+  readonly name: string;
+  authenticate(credentials: Credentials, signal: AbortSignal): MaybePromise<Authentication>;
+}
+
+export const mastersGroup = 'system:masters';
+export const authenticatedGroup = 'system:authenticated';
+export const unauthenticatedGroup = 'system:unauthenticated';
+export const anonymousUser: UserInfo = {
+  name: 'system:anonymous',
+  uid: '',
+  groups: [unauthenticatedGroup],
+  extra: {},
+};

@@ -1,0 +1,33 @@
+// The authorization contract: attributes of a request in, a three-valued decision out.
+
+export interface RequestUser {
+  readonly name: string;
+  readonly uid: string;
+  readonly groups: readonly string[];
+  readonly extra: Readonly<Record<string, readonly string[]>>;
+}
+
+export interface Attributes {
+  readonly user: RequestUser;
+  /** get, list, watch, create, update, patch, delete, deletecollection, …; the lower-case HTTP method for paths. */
+  readonly verb: string;
+  readonly isResourceRequest: boolean;
+  readonly group: string;
+  readonly version: string;
+  readonly resource: string;
+  readonly subresource: string;
+  readonly namespace: string;
+  readonly name: string;
+  /** URL path of a non-resource request. */
+  readonly path: string;
+}
+
+export interface Decision {
+  readonly effect: 'allow' | 'deny' | 'noOpinion';
+  readonly reason: string;
+}
+
+export interface Authorizer {
+  readonly name: string;
+  authorize(attributes: Attributes, signal: AbortSignal): Decision | Promise<Decision>;
+}

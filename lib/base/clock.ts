@@ -1,0 +1,27 @@
+// Time as a value that tests can replace. Everything that reads the time or sleeps takes a Clock.
+
+export interface Clock {
+  /** Milliseconds since the epoch. */
+  nowMs(): number;
+  /** Milliseconds of a clock that never goes back; only differences have a meaning. */
+  monotonicMs(): number;
+  /** Calls `run` once after `delayMs`; the returned function cancels it. The timer does not keep the process alive. */
+  after(delayMs: number, run: () => void): () => void;
+}
+
+export const systemClock: Clock = {
+  nowMs: () => Date.now(),
+  monotonicMs: () => performance.now(),
+  after: (delayMs, run) => {
+    const timer = setTimeout(run, delayMs);
+    timer.unref();
+    return () => {
+      clearTimeout(timer);
+    };
+  },
+};
+
+/** RFC 3339 in UTC with whole seconds, the form of `metadata.creationTimestamp`. */
+export function formatTime(epochMs: number): string {
+  return `${new Date(epochMs).toISOString().slice(0, 19)}Z`;
+}

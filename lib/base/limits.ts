@@ -1,0 +1,37 @@
+// Every limit and default of the server, units in the names. A row says why; relations are asserted at load.
+import { invariant } from './invariant.ts';
+
+export const limits = {
+  /** Largest request body (Kubernetes: 3 MiB); etcd's own request limit is lower and answers 413. */
+  requestBodyBytesMax: 3 * 1024 * 1024,
+  /** Nesting of a JSON or YAML body; deeper input is a 400 (CVE-2019-11253 class). */
+  bodyDepthMax: 100,
+  /** Nodes that YAML aliases may expand to, on top of the nodes written out. */
+  yamlAliasNodesMax: 10_000,
+  /** Operations in one JSON patch (CVE-2019-1002100). */
+  jsonPatchOperationsMax: 10_000,
+  /** Bytes that copy operations of one JSON patch may add. */
+  jsonPatchCopyBytesMax: 3 * 1024 * 1024,
+  /** Total of keys and values of `metadata.annotations`. */
+  annotationBytesMax: 256 * 1024,
+  /** etcd's default request limit (`--max-request-bytes`); larger objects are refused before the write. */
+  etcdRequestBytesMax: 1.5 * 1024 * 1024,
+  /** Bytes in one page of a range read from etcd. */
+  etcdPageBytesTarget: 4 * 1024 * 1024,
+  /** How long a read waits for a revision that the replica has not seen before 504 (Kubernetes: 3 s). */
+  futureRevisionWaitMs: 3_000,
+  /** Snapshots of a resource for exact reads and continue tokens (specification 1, Limits). */
+  snapshotRetentionMs: 75_000,
+  /** Ordinary bookmarks of a watch that asked for them. */
+  bookmarkIntervalMs: 60_000,
+  /** Answers at least this long are compressed when the client accepts gzip (Kubernetes: 128 KiB). */
+  gzipThresholdBytes: 128 * 1024,
+  /** Tries of `generateName` before AlreadyExists is given back. */
+  generateNameRetryCountMax: 8,
+  /** Default and largest time of one request that is not long-running (`--request-timeout`). */
+  requestTimeoutMs: 60_000,
+  /** Shortest default time of a watch; the actual one is random up to twice as long (`--min-request-timeout`). */
+  minRequestTimeoutSeconds: 1_800,
+} as const;
+
+invariant(limits.requestBodyBytesMax >= limits.etcdRequestBytesMax, 'a body that etcd takes must be readable');

@@ -1,0 +1,114 @@
+// What every reader of cluster state sees: one read-only view per resource over the replica's ordered event log.
+import type { ApiObject } from '../codec/codec.ts';
+import type { Revision } from '../storage-etcd/storage.ts';
+
+/** Specification 1, Meaning of the read modes. */
+export type ReadAt =
+  | { readonly mode: 'any' }
+  | { readonly mode: 'latest' }
+  | { readonly mode: 'notOlderThan'; readonly revision: Revision }
+  | { readonly mode: 'exact'; readonly revision: Revision };
+
+export interface ItemKey {
+  /** Empty for cluster-scoped resources. */
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** One version of one object: bytes first, the rest on demand. Shared and immutable. */
+export interface Item extends ItemKey {
+  readonly revision: Revision;
+  readonly labels: Readonly<Record<string, string>>;
+  /** Value of a selectable field (`spec.nodeName`, …); `''` when unset. `metadata.name`/`namespace` included. */
+  field(path: string): string;
+  /** Decoded at most once while kept; frozen under test; never written to. @throws StatusError 500 when corrupted. */
+  object(): Readonly<ApiObject>;
+  /**
+   * JSON of the object with kind, apiVersion and resourceVersion, ready to send.
+   * @throws StatusError 500 that names the key when the stored bytes cannot be read.
+   */
+  json(): Uint8Array;
+  /** The same without kind and apiVersion, as an entry of a typed list (`json()` minus its first members). */
+  listJson(): Uint8Array;
+  /** Bytes of another representation, made by `make` at most once while kept; `variant` names it (`table`, `pom`, …). */
+  encoded(variant: string, make: (item: Item) => Uint8Array): Uint8Array;
+  /** The stored bytes cannot be decoded; `object()` and `json()` throw. */
+  readonly corrupted: boolean;
+}
+
+/** What a list or watch selects. */
+export interface Selection {
+  /** undefined: all namespaces. */
+  readonly namespace?: string;
+  /** Exactly one object (single-object watches, `metadata.name=`). */
+  readonly name?: string;
+  /** Label selector; undefined selects everything. */
+  readonly labels?: (labels: Readonly<Record<string, string>>) => boolean;
+  /** Field requirements that must all hold. An `=` requirement on an indexed field is served from its index. */
+  readonly fields?: readonly FieldRequirement[];
+}
+export interface FieldRequirement {
+  readonly path: string;
+  readonly operator: '=' | '!=';
+  readonly value: string;
+}
+
+export interface ListPage {
+  /** 0: no limit. */
+  readonly limitCount: number;
+  /** Continue after this key (exclusive). */
+  readonly after?: ItemKey;
+}
+
+export interface ListResult {
+  readonly items: readonly Item[];
+  readonly revision: Revision;
+  /** Set when more items follow; the number is known only without selectors. */
+  readonly more: boolean;
+  readonly remainingCount: number | undefined;
+}
+
+export interface WatchEvent {
+  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK';
+  /** The revision of the change; for DELETED the deletion's (or the leaving write's), which `item` shows too. */
+  readonly revision: Revision;
+  /** undefined for BOOKMARK. For DELETED: the last selected state carrying the event's revision. */
+  readonly item: Item | undefined;
+  /** BOOKMARK only: marks the end of the initial events of a streaming list. */
+  readonly initialEventsEnd?: boolean;
+}
+
+export type WatchStart =
+  /** Only changes after this revision. */
+  | { readonly from: 'revision'; readonly revision: Revision }
+  /** Synthetic ADDED events for the state at `at`, then changes; `bookmark`: mark the end of the state. */
+  | { readonly from: 'state'; readonly at: ReadAt; readonly bookmark: boolean };
+
+export interface WatchOptions {
+  /** Ordinary bookmarks about once a minute and when asked through `finalBookmark`. */
+  readonly bookmarks: boolean;
+}
+
+/** A watcher: a position in the log plus a predicate. */
+export interface WatchCursor {
+  /**
+   * The next events of the selection, in order; waits for at least one. May coalesce many. Resolves `undefined`
+   * when the cursor was closed. @throws StatusError 410 once the log has passed the position.
+   */
+  next(signal: AbortSignal): Promise<readonly WatchEvent[] | undefined>;
+  /** Everything of the selection up to this revision has been returned by `next`. */
+  readonly position: Revision;
+  close(): void;
+}
+
+export interface ResourceView {
+  /** `group/resource` for messages and metrics. */
+  readonly name: string;
+  get(key: ItemKey, at: ReadAt, signal: AbortSignal): Promise<Item | undefined>;
+  /** @throws StatusError 410 (exact version gone), 504 (version not reached in time). */
+  list(select: Selection, at: ReadAt, page: ListPage, signal: AbortSignal): Promise<ListResult>;
+  /** Resolves once the start position is valid. @throws StatusError 410 when it lies before the log. */
+  watch(select: Selection, start: WatchStart, options: WatchOptions, signal: AbortSignal): Promise<WatchCursor>;
+  /** What memory holds now, without waiting: for policy code and controllers. */
+  peek(key: ItemKey): Item | undefined;
+}

@@ -1,0 +1,32 @@
+// What a resource may add to the generic verbs: a plain object literal, every member optional.
+// An absent member means the behaviour that the resource's record (ResourceInfo) describes.
+import type { FieldError } from '../base/status.ts';
+import type { ApiObject } from '../codec/codec.ts';
+
+/** Who writes, and how. Made by the caller of a verb; `warnings` collects texts for Warning headers. */
+export interface WriteContext {
+  readonly user: { readonly name: string; readonly uid: string; readonly groups: readonly string[] };
+  /** `All`: run every stage but the final store step (specification 1, Dry run). */
+  readonly dryRun: boolean;
+  readonly fieldManager: string;
+  /** '' for the main resource, else `status`, `scale`, … */
+  readonly subresource: string;
+  readonly warnings: string[];
+  readonly nowMs: number;
+}
+
+export interface DeletionPlan {
+  /** 0: remove at once (unless finalizers hold it). */
+  readonly graceSeconds: number;
+}
+
+export interface ResourceStrategy {
+  /** Changes `object` before validation; `old` is undefined on create. */
+  prepare?(object: ApiObject, old: Readonly<ApiObject> | undefined, context: WriteContext): void;
+  validate?(object: Readonly<ApiObject>, old: Readonly<ApiObject> | undefined, context: WriteContext): FieldError[];
+  warnings?(object: Readonly<ApiObject>): string[];
+  /** Graceful deletion; absent: removed at once. `requestedSeconds` from the delete options. */
+  deletion?(object: Readonly<ApiObject>, requestedSeconds: number | undefined): DeletionPlan;
+  /** Lifetime of the stored object in seconds (events); absent: forever. */
+  ttlSeconds?(object: Readonly<ApiObject>): number | undefined;
+}

@@ -1,0 +1,48 @@
+// What a request knows about itself on its way through the filters: a typed record, no bag of strings.
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
+import type { UserInfo } from '../authn/authenticator.ts';
+
+export type RequestKind = 'resource' | 'nonResource';
+
+/** The URL and method, understood once; pure result of request-info.ts. */
+export interface RequestInfo {
+  readonly kind: RequestKind;
+  /** Decoded path that both authorization and routing use. */
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly method: string;
+  /** API verb (`list`, `watch`, `deletecollection`, …) or the lower-case method for non-resource paths. */
+  readonly verb: string;
+  readonly group: string;
+  readonly version: string;
+  readonly namespace: string;
+  readonly resource: string;
+  readonly name: string;
+  readonly subresource: string;
+  /** Segments after the subresource (proxy paths). */
+  readonly rest: readonly string[];
+  /** `/watch/` prefix paths of old clients. */
+  readonly isWatchPath: boolean;
+}
+
+export interface RequestContext {
+  readonly info: RequestInfo;
+  /** Fires at the request's deadline, when the client leaves, or at the end of drain. */
+  readonly signal: AbortSignal;
+  readonly receivedAtMs: number;
+  readonly auditId: string;
+  user: UserInfo | undefined;
+  /** Texts for Warning headers (code 299), in order, each once. */
+  readonly warnings: string[];
+}
+
+export type HttpRequest = (IncomingMessage | Http2ServerRequest) & { context: RequestContext };
+export type HttpResponse = ServerResponse | Http2ServerResponse;
+
+/** A filter answers, throws a StatusError, or calls `next`. The first line of its file says what it may answer. */
+export type Filter = (
+  request: HttpRequest,
+  response: HttpResponse,
+  next: (error?: unknown) => void,
+) => void | Promise<void>;

@@ -1,0 +1,80 @@
+// The storage contract: bytes under keys with etcd's revisions. It knows nothing of API objects.
+// Keys are full etcd keys made by keys.ts. Byte arrays that come out are shared: never written to.
+
+/** An etcd revision: a safe integer, asserted once at the gRPC edge. */
+export type Revision = number;
+
+export interface StoredItem {
+  readonly key: string;
+  readonly value: Uint8Array;
+  readonly modRevision: Revision;
+  readonly createRevision: Revision;
+}
+
+/** `ok: false` means that someone else wrote first; `current` is what is stored now (same round trip). */
+export type WriteResult =
+  | { readonly ok: true; readonly revision: Revision }
+  | { readonly ok: false; readonly current: StoredItem | undefined };
+
+export interface StoragePage {
+  readonly items: readonly StoredItem[];
+  /** Revision that the page was read at. */
+  readonly revision: Revision;
+  /** Keys of the range after the last item of the page. */
+  readonly remainingCount: number;
+}
+
+export type StorageEvent =
+  | { readonly type: 'put'; readonly item: StoredItem; readonly previous: StoredItem | undefined }
+  | { readonly type: 'delete'; readonly key: string; readonly revision: Revision; readonly previous: StoredItem | undefined };
+
+/** All events of whole revisions, ascending; a revision is never split over batches. No events: progress. */
+export interface WatchBatch {
+  /** Everything up to and including this revision has been delivered. */
+  readonly revision: Revision;
+  readonly events: readonly StorageEvent[];
+}
+
+export interface Storage {
+  /** Linearizable read of one key. */
+  get(key: string, signal: AbortSignal): Promise<{ item: StoredItem | undefined; revision: Revision }>;
+  /**
+   * One page of the keys that start with `prefix`, ascending, after `afterKey` when given; pinned to `at` when given.
+   * `limitCount` 0 means no limit by count (pages are still bounded by bytes).
+   * @throws StatusError 410 when `at` was compacted; StatusError 504 (too large) when `at` lies in the future.
+   */
+  list(
+    range: { readonly prefix: string; readonly afterKey?: string; readonly limitCount: number; readonly at?: Revision },
+    signal: AbortSignal,
+  ): Promise<StoragePage>;
+  /**
+   * One transaction: writes when the key's mod revision equals `expected` (0: must not exist).
+   * @throws StatusError 413 when the value is larger than etcd takes.
+   */
+  put(
+    key: string,
+    value: Uint8Array,
+    options: { readonly expected: Revision; readonly ttlSeconds?: number },
+    signal: AbortSignal,
+  ): Promise<WriteResult>;
+  /** One transaction: deletes when the key's mod revision equals `expected`. `revision` is the deletion's. */
+  delete(key: string, options: { readonly expected: Revision }, signal: AbortSignal): Promise<WriteResult>;
+  /**
+   * Every change below `prefix` after revision `after`, without gaps or repeats.
+   * Reconnects by itself; throws StatusError 410 when the position was compacted or the store was replaced (fence).
+   */
+  watch(prefix: string, after: Revision, signal: AbortSignal): AsyncIterable<WatchBatch>;
+  /** The store's revision by a linearizable read: the proof that a read at this revision is current. */
+  currentRevision(signal: AbortSignal): Promise<Revision>;
+  /** Asks the watch stream to report progress soon. Does nothing where `canRequestProgress` is false. */
+  requestProgress(): void;
+}
+
+/** What the etcd members behind a Storage can do and are; changes on reconnect (etcd-contract 3.1). */
+export interface StorageHealth {
+  /** All members' versions allow manual progress requests; false until checked. */
+  readonly canRequestProgress: boolean;
+  readonly clusterId: string;
+  /** Versions by endpoint, as last seen. */
+  readonly versions: Readonly<Record<string, string>>;
+}

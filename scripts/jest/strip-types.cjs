@@ -1,0 +1,9 @@
+// Jest transform: strips types with Node's own stripper, so tests and production run the same text.
+const { createHash } = require('node:crypto');
+const { stripTypeScriptTypes } = require('node:module');
+process.removeAllListeners('warning'); // hides "stripTypeScriptTypes is an experimental feature" in every worker
+module.exports = {
+  process: (code) => ({ code: stripTypeScriptTypes(code) }),
+  getCacheKey: (code, _file, options) =>
+    createHash('sha1').update(`${process.version}\0${options.instrument}\0${code}`).digest('hex'),
+};
