@@ -1,12 +1,16 @@
-// Jest environment: errors made by Node's core belong to another realm; this lets `instanceof Error` see them.
+// Jest environment in which `instanceof Error` sees errors of Node's core (they are of another realm).
 const { TestEnvironment } = require('jest-environment-node');
+
 module.exports = class extends TestEnvironment {
-  constructor(config, context) {
-    super(config, context);
+  /** @param {ConstructorParameters<typeof TestEnvironment>} args */
+  constructor(...args) {
+    super(...args);
     const own = this.global.Error;
     Object.defineProperty(own, Symbol.hasInstance, {
+      /** @param {unknown} value */
       value(value) {
-        return Function.prototype[Symbol.hasInstance].call(this, value) || (this === own && Error.isError(value));
+        const inherits = Function.prototype[Symbol.hasInstance].call(this, value);
+        return inherits || (this === own && Error.isError(value));
       },
     });
   }
