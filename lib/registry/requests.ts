@@ -1,0 +1,164 @@
+// What the verbs of a resource take and give: typed records, no query strings and no HTTP.
+// options.ts makes the option records from query parameters and bodies.
+import type { Item, WatchCursor } from '../cacher/resource-view.ts';
+import type { ApiObject, Decoded } from '../codec/codec.ts';
+import type { Revision } from '../storage-etcd/storage.ts';
+import type { StatusBody } from '../base/status.ts';
+
+/** Who asks. */
+export interface Requester {
+  readonly name: string;
+  readonly uid: string;
+  readonly groups: readonly string[];
+}
+
+/** What every verb needs to know about its request. Texts pushed to `warnings` become Warning headers. */
+export interface RequestScope {
+  readonly user: Requester;
+  readonly warnings: string[];
+  readonly signal: AbortSignal;
+}
+
+/** Where the object of a request lives. `namespace` is '' for cluster-scoped resources and all-namespaces lists. */
+export interface ObjectPath {
+  readonly namespace: string;
+  readonly name: string;
+  /** '' for the main resource. */
+  readonly subresource: string;
+}
+
+/** Query of GET on one object. */
+export interface GetOptions {
+  readonly resourceVersion: string;
+}
+
+/** Query of a list, watch or deletecollection; texts as sent, numbers and booleans parsed. */
+export interface ListOptions {
+  readonly labelSelector: string;
+  readonly fieldSelector: string;
+  readonly watch: boolean;
+  readonly allowWatchBookmarks: boolean;
+  readonly resourceVersion: string;
+  readonly resourceVersionMatch: string;
+  /** undefined: not given. */
+  readonly timeoutSeconds: number | undefined;
+  /** 0 or less: no limit. */
+  readonly limit: number;
+  readonly continueToken: string;
+  readonly sendInitialEvents: boolean | undefined;
+}
+
+export type FieldValidation = 'Ignore' | 'Warn' | 'Strict';
+
+/** Query of create, update and patch. */
+export interface WriteOptions {
+  readonly dryRun: boolean;
+  readonly fieldManager: string;
+  readonly fieldValidation: FieldValidation;
+  /** Only for apply patches. */
+  readonly force: boolean | undefined;
+}
+
+export type PropagationPolicy = 'Orphan' | 'Background' | 'Foreground';
+
+/** DeleteOptions of body and query together. */
+export interface DeleteOptions {
+  readonly dryRun: boolean;
+  readonly gracePeriodSeconds: number | undefined;
+  readonly orphanDependents: boolean | undefined;
+  readonly propagationPolicy: PropagationPolicy | undefined;
+  readonly preconditions: {
+    readonly uid: string | undefined;
+    readonly resourceVersion: string | undefined;
+  };
+  /** `ignoreStoreReadErrorWithClusterBreakingPotential`. */
+  readonly ignoreReadError: boolean;
+}
+
+export interface CreateRequest extends RequestScope {
+  readonly namespace: string;
+  readonly body: Decoded;
+  readonly options: WriteOptions;
+}
+
+export interface UpdateRequest extends RequestScope {
+  readonly path: ObjectPath;
+  readonly body: Decoded;
+  readonly options: WriteOptions;
+  /** Called before a PUT creates an absent object; throws 403 when the user may not. */
+  readonly authorizeCreate?: (signal: AbortSignal) => Promise<void>;
+}
+
+/** The Content-Type of a PATCH; `strategic` and `apply` answer 415 until they are served. */
+export type PatchKind = 'json' | 'merge' | 'strategic' | 'apply';
+
+export interface PatchRequest extends RequestScope {
+  readonly path: ObjectPath;
+  readonly kind: PatchKind;
+  readonly patch: Uint8Array;
+  readonly options: WriteOptions;
+}
+
+export interface DeleteRequest extends RequestScope {
+  readonly path: ObjectPath;
+  readonly options: DeleteOptions;
+  /** Called for the unsafe delete of an unreadable object; throws 403 when the user may not. */
+  readonly authorizeUnsafeDelete?: (signal: AbortSignal) => Promise<void>;
+}
+
+export interface DeleteCollectionRequest extends RequestScope {
+  readonly namespace: string;
+  readonly list: ListOptions;
+  readonly options: DeleteOptions;
+}
+
+export interface GetRequest {
+  readonly path: ObjectPath;
+  readonly options: GetOptions;
+  readonly signal: AbortSignal;
+}
+
+export interface ListRequest {
+  readonly namespace: string;
+  /** Set for watches of one object (`/watch/…/NAME`); '' otherwise. */
+  readonly name: string;
+  readonly options: ListOptions;
+  readonly signal: AbortSignal;
+}
+
+/** The written object, ready to send. `item.revision` is 0 when nothing of it is stored (dry-run create). */
+export interface WriteAnswer {
+  readonly item: Item;
+  /** True: 201; false: 200. A PUT that made the object says true. */
+  readonly created: boolean;
+}
+
+export type DeleteAnswer =
+  /** The object is kept for now (finalizers, grace period), or its kind answers the object: 200. */
+  | { readonly kind: 'object'; readonly item: Item }
+  /** Gone: 200 with a Status of success. */
+  | { readonly kind: 'status'; readonly status: StatusBody };
+
+/** One page of a list. Items are in the version of the request; so are `item.object()` and all its bytes. */
+export interface ListAnswer {
+  readonly items: readonly Item[];
+  readonly revision: Revision;
+  /** '' at the end. */
+  readonly continueToken: string;
+  /** undefined: left out of the answer. */
+  readonly remainingItemCount: number | undefined;
+}
+
+/** A started watch. Events carry items in the version of the request. */
+export interface WatchAnswer {
+  readonly cursor: WatchCursor;
+  /** undefined: the server chooses. */
+  readonly timeoutSeconds: number | undefined;
+  readonly allowBookmarks: boolean;
+}
+
+/** `object` as a request in this version sees it, and as it is stored: for those who write through the registry. */
+export type ConvertObject = (
+  object: Readonly<ApiObject>,
+  toApiVersion: string,
+) => ApiObject;

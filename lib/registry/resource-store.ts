@@ -1,0 +1,36 @@
+// One served resource in one version: its record, its view and storage, and the verbs over them.
+// Verbs answer in the version of `resource`; stored objects have the version of `storedAs`. No HTTP here.
+import type { ResourceInfo } from '../api/type-info.ts';
+import type { ResourceView } from '../cacher/resource-view.ts';
+import type {
+  CreateRequest,
+  DeleteAnswer,
+  DeleteCollectionRequest,
+  DeleteRequest,
+  GetRequest,
+  ListAnswer,
+  ListRequest,
+  PatchRequest,
+  UpdateRequest,
+  WatchAnswer,
+  WriteAnswer,
+} from './requests.ts';
+import type { Item } from '../cacher/resource-view.ts';
+
+export interface ResourceStore {
+  readonly resource: ResourceInfo;
+  /** In the storage version, without conversion: for policy code and controllers. */
+  readonly view: ResourceView;
+
+  /** @throws StatusError 404, 400/504 by the resourceVersion asked for. */
+  get(request: GetRequest): Promise<Item>;
+  /** @throws StatusError 400, 410, 422, 504 as the specification's list table says. */
+  list(request: ListRequest): Promise<ListAnswer>;
+  watch(request: ListRequest): Promise<WatchAnswer>;
+  create(request: CreateRequest): Promise<WriteAnswer>;
+  update(request: UpdateRequest): Promise<WriteAnswer>;
+  patch(request: PatchRequest): Promise<WriteAnswer>;
+  delete(request: DeleteRequest): Promise<DeleteAnswer>;
+  /** The objects as they were deleted, as one list. */
+  deleteCollection(request: DeleteCollectionRequest): Promise<ListAnswer>;
+}
