@@ -18,7 +18,13 @@ const forbidden = rows.flatMap((row, index) =>
     severity: 'error',
     from: { path: `^lib/${folder}/` },
     to: {
-      path: `^(cmd|lib/(${rows.slice(index).flat().filter((other) => other !== folder).join('|') || 'none'}))/`,
+      path: `^(cmd|lib/(${
+        rows
+          .slice(index)
+          .flat()
+          .filter((other) => other !== folder)
+          .join('|') || 'none'
+      }))/`,
     },
   })),
 );

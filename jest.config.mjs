@@ -5,5 +5,7 @@ export default {
   testMatch: ['**/*.test.ts', '**/*.e2e.ts'],
   extensionsToTreatAsEsm: ['.ts'],
   transform: { '\\.ts$': '<rootDir>/scripts/jest/strip-types.cjs' },
+  globalSetup: '<rootDir>/scripts/jest/global-setup.mjs',
+  reporters: ['default', 'summary', '<rootDir>/scripts/jest/totals-reporter.cjs'],
   maxWorkers: 2,
 };
