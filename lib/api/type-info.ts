@@ -88,7 +88,16 @@ export interface SubresourceInfo {
 }
 
 export type NameRule =
-  | 'dns1123Subdomain' | 'dns1123Label' | 'dns1035Label' | 'pathSegment' | 'any' | 'configMapKey' | 'csiDriver' | 'ipAddress';
+  | 'dns1123Subdomain' | 'dns1123Label' | 'dns1035Label' | 'pathSegment' | 'any' | 'configMapKey' | 'csiDriver' | 'ipAddress'
+  | 'pluralDotGroup' | 'versionDotGroup' | 'signerPrefix' | 'groupDotResource' | 'shortSubdomain';
+
+/** Releases of a kind; `replacement` is `group/version/kind`. */
+export interface Life {
+  readonly introduced?: string;
+  readonly deprecated?: string;
+  readonly removed?: string;
+  readonly replacement?: string;
+}
 
 /** One served resource in one version: what api-facts' resources table says of it. Data only. */
 export interface ResourceInfo {
@@ -124,4 +133,6 @@ export interface ResourceInfo {
   /** Fields that writes of the main resource / of a subresource leave as they are, for example `['status']`. */
   readonly resetMain: readonly string[];
   readonly resetBySubresource: Readonly<Record<string, readonly string[]>>;
+  /** When the kind came and goes; absent where it is not known (custom resources). */
+  readonly life?: Life;
 }
