@@ -1,0 +1,121 @@
+// Resource quantities (`250m`, `1.5Gi`, `1e3`): exact arithmetic in billionths, and the one canonical text of an amount.
+// Rules: no fraction digits, the largest suffix that loses nothing, more than nine decimals round away from zero.
+
+export type QuantityFormat = 'decimal' | 'binary' | 'exponent';
+
+export interface Quantity {
+  /** The amount in billionths. */
+  readonly nano: bigint;
+  /** Family of suffixes that the text used: `k M G`, `Ki Mi Gi` or `e3`. */
+  readonly format: QuantityFormat;
+}
+
+/** Longer texts are no quantities: the work of reading one stays bounded. */
+const textLengthMax = 128;
+const nanoPerUnit = 1_000_000_000n;
+const nanoMax = (2n ** 63n - 1n) * nanoPerUnit;
+const decimalExponents: ReadonlyMap<string, number> = new Map([
+  ['n', -9],
+  ['u', -6],
+  ['m', -3],
+  ['', 0],
+  ['k', 3],
+  ['M', 6],
+  ['G', 9],
+  ['T', 12],
+  ['P', 15],
+  ['E', 18],
+]);
+const decimalSuffixes: ReadonlyMap<number, string> = new Map(
+  [...decimalExponents].map(([suffix, exponent]) => [exponent, suffix]),
+);
+const binarySuffixes = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
+const pattern = /^([+-]?)(\d*)(?:\.(\d*))?(?:([eE])([+-]?\d+)|([numkMGTPE]|[KMGTPE]i)?)$/;
+
+/** undefined: not a quantity. */
+export function parseQuantity(text: string): Quantity | undefined {
+  if (text.length > textLengthMax) return undefined;
+  const match = pattern.exec(text);
+  if (match === null) return undefined;
+  const [, sign, whole = '', fraction = '', exponentMark, exponentText = '0', suffix = ''] = match;
+  if (whole === '' && fraction === '') return undefined;
+  const digits = BigInt(whole + fraction);
+  const binary = suffix.length === 2;
+  const exponent = binary
+    ? 0
+    : exponentMark === undefined
+      ? (decimalExponents.get(suffix) ?? 0)
+      : Number(exponentText);
+  const factor = binary ? 1024n ** BigInt(binarySuffixes.indexOf(suffix)) : 1n;
+  const magnitude = capped(scaled(digits * factor, exponent + 9 - fraction.length));
+  const format = binary ? 'binary' : exponentMark === undefined ? 'decimal' : 'exponent';
+  return { nano: sign === '-' ? -magnitude : magnitude, format };
+}
+
+/** The canonical text: `1000m` is `1`, `1.5Gi` is `1536Mi`, `0.5Ki` is `512`. */
+export function formatQuantity(quantity: Quantity): string {
+  const { nano, format } = quantity;
+  if (nano === 0n) return '0';
+  const negative = nano < 0n;
+  const magnitude = negative ? -nano : nano;
+  const small = magnitude < 1024n * nanoPerUnit;
+  const text =
+    format === 'binary' && !small && magnitude % nanoPerUnit === 0n
+      ? formatBinary(magnitude / nanoPerUnit)
+      : formatDecimal(magnitude, format === 'exponent');
+  return negative ? `-${text}` : text;
+}
+
+const canonicalTexts = new Map<string, string>();
+const canonicalTextsMax = 4096;
+
+/** Canonical text of a quantity as written by a client; undefined: not a quantity. */
+export function canonicalQuantity(text: string): string | undefined {
+  const known = canonicalTexts.get(text);
+  if (known !== undefined) return known;
+  const quantity = parseQuantity(text);
+  if (quantity === undefined) return undefined;
+  const canonical = formatQuantity(quantity);
+  if (text.length <= 24) {
+    if (canonicalTexts.size >= canonicalTextsMax) canonicalTexts.clear();
+    canonicalTexts.set(text, canonical);
+  }
+  return canonical;
+}
+
+/** Negative, zero or positive as `left` is below, equal to or above `right`. */
+export function compareQuantities(left: Quantity, right: Quantity): number {
+  return left.nano < right.nano ? -1 : left.nano > right.nano ? 1 : 0;
+}
+
+/** `value` x 10^`exponent`, rounded away from zero; far beyond the cap no power is computed. */
+function scaled(value: bigint, exponent: number): bigint {
+  if (value === 0n) return 0n;
+  if (exponent >= 0) return exponent > 60 ? nanoMax : value * 10n ** BigInt(exponent);
+  if (exponent < -2 * textLengthMax) return 1n;
+  const divisor = 10n ** BigInt(-exponent);
+  return (value + divisor - 1n) / divisor;
+}
+
+const capped = (magnitude: bigint): bigint => (magnitude > nanoMax ? nanoMax : magnitude);
+
+function formatBinary(units: bigint): string {
+  let rest = units;
+  let power = 0;
+  while (power < binarySuffixes.length - 1 && rest % 1024n === 0n) {
+    rest /= 1024n;
+    power += 1;
+  }
+  return `${String(rest)}${binarySuffixes[power] ?? ''}`;
+}
+
+function formatDecimal(nano: bigint, withExponent: boolean): string {
+  let rest = nano;
+  let exponent = -9;
+  while (exponent < 18 && rest % 1000n === 0n) {
+    rest /= 1000n;
+    exponent += 3;
+  }
+  if (!withExponent) return `${String(rest)}${decimalSuffixes.get(exponent) ?? ''}`;
+  return exponent === 0 ? String(rest) : `${String(rest)}e${String(exponent)}`;
+}
