@@ -1,4 +1,5 @@
-// The layer rule of ARCHITECTURE.md: a folder may import only rows above it in this list, and itself. `import type` counts.
+// The layer rule of ARCHITECTURE.md: a folder of lib/ imports only rows above its own in this list,
+// and itself; folders of one row do not import each other. `import type` counts.
 const rows = [
   ['base'],
   ['config', 'telemetry'],
@@ -12,35 +13,75 @@ const rows = [
   ['crd', 'aggregator', 'discovery', 'controllers'],
   ['server'],
 ];
-const forbidden = rows.flatMap((row, index) =>
-  row.map((folder) => ({
-    name: `layer-${folder}`,
-    severity: 'error',
-    from: { path: `^lib/${folder}/` },
-    to: {
-      path: `^(cmd|lib/(${
-        rows
-          .slice(index)
-          .flat()
-          .filter((other) => other !== folder)
-          .join('|') || 'none'
-      }))/`,
-    },
-  })),
+const testFiles = '(\\.(test|e2e|suite)\\.ts$|/testing/)';
+
+const layers = rows.flatMap((row, index) =>
+  row.map((folder) => {
+    const notAllowed = rows
+      .slice(index)
+      .flat()
+      .filter((other) => other !== folder);
+    return {
+      name: `layer-${folder}`,
+      severity: 'error',
+      from: { path: `^lib/${folder}/` },
+      to: { path: ['^cmd/', ...notAllowed.map((other) => `^lib/${other}/`)] },
+    };
+  }),
 );
-const onlyIn = (name, folder, modules) => ({
-  name,
+
+/** A folder of lib/ that no row names would escape the rule. */
+const everyFolderHasARow = {
+  name: 'folder-without-layer',
   severity: 'error',
-  from: { path: '^(lib|cmd)/', pathNot: `^lib/${folder}/` },
-  to: { path: `node_modules/(${modules})` },
+  from: { path: '^lib/', pathNot: `^lib/(${rows.flat().join('|')})/` },
+  to: {},
+};
+
+/**
+ * @param {string} folder
+ * @param {string} modules
+ */
+const onlyIn = (folder, modules) => ({
+  name: `${modules.replace(/\W+/g, '')}-only-in-${folder}`,
+  severity: 'error',
+  from: { path: '^(lib|cmd)/', pathNot: [`^lib/${folder}/`, testFiles] },
+  to: { path: `node_modules/(@types/)?(${modules})` },
 });
+
 module.exports = {
   forbidden: [
-    ...forbidden,
+    ...layers,
+    everyFolderHasARow,
     { name: 'no-circular', severity: 'error', from: {}, to: { circular: true } },
-    onlyIn('express-only-in-server', 'server', 'express/'),
-    onlyIn('grpc-only-in-storage', 'storage-etcd', '@grpc/'),
-    onlyIn('re2-only-in-cel', 'cel', 're2js/'),
+    onlyIn('server', 'express/'),
+    onlyIn('storage-etcd', '@grpc/'),
+    onlyIn('cel', 're2js/'),
+    {
+      name: 'no-test-code-in-production',
+      severity: 'error',
+      from: { path: '^(lib|cmd)/', pathNot: testFiles },
+      to: { path: [testFiles, '^(e2e|bench|scripts)/'], pathNot: '^scripts/(etcd|lock)\\.mjs$' },
+    },
+    {
+      name: 'no-dev-dependency-in-production',
+      severity: 'error',
+      from: { path: '^(lib|cmd)/', pathNot: testFiles },
+      to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'], pathNot: '@types/' },
+    },
+    {
+      name: 'resolvable',
+      severity: 'error',
+      from: {},
+      to: { couldNotResolve: true },
+    },
   ],
-  options: { tsPreCompilationDeps: true, doNotFollow: { path: 'node_modules' } },
+  options: {
+    tsPreCompilationDeps: true,
+    doNotFollow: { path: 'node_modules' },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'node', 'default', 'types'],
+    },
+  },
 };

@@ -1,4 +1,5 @@
-// Jest environment in which `instanceof Error` sees errors of Node's core (they are of another realm).
+// Jest environment in which `instanceof Error` is true for errors that Node's core makes, too:
+// they belong to another realm than the tests.
 const { TestEnvironment } = require('jest-environment-node');
 
 module.exports = class extends TestEnvironment {
