@@ -30,6 +30,11 @@ export interface Item extends ItemKey {
   json(): Uint8Array;
   /** The same without kind and apiVersion, as an entry of a typed list (`json()` minus its first members). */
   listJson(): Uint8Array;
+  /**
+   * `listJson()` without its opening brace, as a view: no copy. Framing writes the brace with the separator
+   * (`,{`), so lists concatenate what is in memory.
+   */
+  listTail(): Uint8Array;
   /** Bytes of another representation, made by `make` at most once while kept; `variant` names it (`table`, `pom`, …). */
   encoded(variant: string, make: (item: Item) => Uint8Array): Uint8Array;
   /** The stored bytes cannot be decoded; `object()` and `json()` throw. */
@@ -76,6 +81,8 @@ export interface WatchEvent {
   readonly item: Item | undefined;
   /** BOOKMARK only: marks the end of the initial events of a streaming list. */
   readonly initialEventsEnd?: boolean;
+  /** Bytes made from this event (a watch frame), shared by every watcher that gets it; made at most once while kept. */
+  memo(variant: string, make: (event: WatchEvent) => Uint8Array): Uint8Array;
 }
 
 export type WatchStart =
