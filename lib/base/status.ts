@@ -50,20 +50,29 @@ export class StatusError extends Error {
   readonly code: number;
   readonly reason: StatusReason;
   readonly details: StatusDetails | undefined;
+  /** `metadata.continue` of the body: how to go on after an expired list. */
+  readonly continueToken: string | undefined;
 
-  constructor(code: number, reason: StatusReason, message: string, details?: StatusDetails) {
+  constructor(
+    code: number,
+    reason: StatusReason,
+    message: string,
+    details?: StatusDetails,
+    continueToken?: string,
+  ) {
     super(message);
     this.name = 'StatusError';
     this.code = code;
     this.reason = reason;
     this.details = details;
+    this.continueToken = continueToken;
   }
 
   toBody(): StatusBody {
     return {
       kind: 'Status',
       apiVersion: 'v1',
-      metadata: {},
+      metadata: this.continueToken === undefined ? {} : { continue: this.continueToken },
       status: 'Failure',
       message: this.message,
       ...(this.reason === '' ? {} : { reason: this.reason }),
@@ -141,6 +150,14 @@ export const modifiedConflict = (ref: ResourceRef, name: string): StatusError =>
 
 /** 410: the version is no longer (or not yet again) readable; the client must list anew. */
 export const expired = (message: string): StatusError => new StatusError(410, 'Expired', message);
+
+/** 410 of a continue token; `token` reads the rest at the then current version (inconsistent continue). */
+export function expiredContinue(token: string): StatusError {
+  const message =
+    'the continue token has expired: list again without it, or use the token in metadata.continue, ' +
+    'which gives the rest as it is now; the whole list is then not from one version';
+  return new StatusError(410, 'Expired', message, undefined, token);
+}
 
 export function tooOldResourceVersion(asked: string, oldest: number): StatusError {
   return expired(`too old resource version: ${asked} (${String(oldest)})`);

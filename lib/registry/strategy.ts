@@ -29,4 +29,12 @@ export interface ResourceStrategy {
   deletion?(object: Readonly<ApiObject>, requestedSeconds: number | undefined): DeletionPlan;
   /** Lifetime of the stored object in seconds (events); absent: forever. */
   ttlSeconds?(object: Readonly<ApiObject>): number | undefined;
+  /** Something besides `metadata.finalizers` keeps an object whose deletion has begun. */
+  isHeld?(object: Readonly<ApiObject>): boolean;
+  /** Marks an object whose deletion begins and that is kept for now. */
+  beginDeletion?(object: ApiObject): void;
+  /** DELETE answers the object even when it is gone at once. */
+  readonly answersDeletedObject?: boolean;
+  /** Create takes the client's `status`, although the kind has a status subresource. */
+  readonly keepsStatusOnCreate?: boolean;
 }

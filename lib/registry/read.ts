@@ -1,0 +1,136 @@
+// get, list and watch: options to a selection and a read mode, the view's answer to the version of the request.
+// Continue tokens are made and read here. Nothing here touches etcd: the view decides where bytes come from.
+import { parseFieldSelector, parseLabelSelector } from '../api/selector.ts';
+import { expiredContinue, notFound, StatusError } from '../base/status.ts';
+import type { Item, ListResult, ReadAt, Selection } from '../cacher/resource-view.ts';
+import { makeContinueToken, readContinueToken } from './continue-token.ts';
+import type { ContinuePosition, TokenScope } from './continue-token.ts';
+import { throwInvalid } from './options.ts';
+import {
+  checkVersionWithToken,
+  listErrors,
+  readAtOfGet,
+  readAtOfList,
+  startOfWatch,
+  watchErrors,
+} from './read-mode.ts';
+import type { GetRequest, ListAnswer, ListOptions, ListRequest, WatchAnswer } from './requests.ts';
+import { checkSubresource, itemKeyOf, presentItem, presentCursor } from './store-parts.ts';
+import type { StoreParts } from './store-parts.ts';
+
+export async function getObject(parts: StoreParts, request: GetRequest): Promise<Item> {
+  checkSubresource(parts.resource, request.path.subresource, 'get');
+  const at = readAtOfGet(request.options.resourceVersion);
+  const item = await parts.view.get(itemKeyOf(parts, request.path), at, request.signal);
+  if (item === undefined) throw notFound(parts.resource, request.path.name);
+  return presentItem(parts, item);
+}
+
+export async function listObjects(parts: StoreParts, request: ListRequest): Promise<ListAnswer> {
+  const { options } = request;
+  const select = selectionOf(parts, request);
+  throwInvalid('ListOptions', listErrors(options), parts.naming);
+  const scope = tokenScopeOf(parts, request);
+  const position = positionOf(parts, options, scope);
+  const at = position === undefined ? readAtOfList(options) : readAtOfPosition(position);
+  const page = {
+    limitCount: Math.max(options.limit, 0),
+    ...(position === undefined ? {} : { after: position.after }),
+  };
+  const result = await parts.view.list(select, at, page, request.signal).catch((error: unknown) => {
+    throw position === undefined ? error : withNewToken(error, position, scope, parts);
+  });
+  return {
+    items: parts.isStorageVersion
+      ? result.items
+      : result.items.map((item) => presentItem(parts, item)),
+    revision: result.revision,
+    continueToken: nextToken(result, scope, parts),
+    remainingItemCount: result.more ? remainingOf(result, options) : undefined,
+  };
+}
+
+export async function watchObjects(parts: StoreParts, request: ListRequest): Promise<WatchAnswer> {
+  const { options, signal } = request;
+  const select = selectionOf(parts, request);
+  throwInvalid('ListOptions', watchErrors(options, parts.canStreamLists), parts.naming);
+  const asked = startOfWatch(options);
+  const start =
+    asked === 'now'
+      ? { from: 'revision' as const, revision: await currentRevision(parts, signal) }
+      : asked;
+  const wanted = { bookmarks: options.allowWatchBookmarks };
+  const cursor = await parts.view.watch(select, start, wanted, signal);
+  return {
+    cursor: presentCursor(parts, cursor),
+    timeoutSeconds: options.timeoutSeconds,
+    allowBookmarks: options.allowWatchBookmarks,
+  };
+}
+
+/** @throws StatusError 400 for selectors that cannot be read or name fields that are not selectable. */
+export function selectionOf(parts: StoreParts, request: ListRequest): Selection {
+  const { labelSelector, fieldSelector } = request.options;
+  const labels = parseLabelSelector(labelSelector);
+  const fields = parseFieldSelector(fieldSelector, parts.resource.fieldSelectors);
+  const exact = (path: string): string | undefined =>
+    fields.find((field) => field.path === path && field.operator === '=')?.value;
+  const namespace = request.namespace === '' ? exact('metadata.namespace') : request.namespace;
+  const name = request.name === '' ? exact('metadata.name') : request.name;
+  return {
+    ...(namespace === undefined ? {} : { namespace }),
+    ...(name === undefined ? {} : { name }),
+    ...(labels === undefined ? {} : { labels }),
+    ...(fields.length === 0 ? {} : { fields }),
+  };
+}
+
+/** One object is enough: the answer's revision is what counts. */
+async function currentRevision(parts: StoreParts, signal: AbortSignal): Promise<number> {
+  const page = { limitCount: 1 };
+  return (await parts.view.list({}, { mode: 'latest' }, page, signal)).revision;
+}
+
+function tokenScopeOf(parts: StoreParts, request: ListRequest): TokenScope {
+  const { group, resource } = parts.resource;
+  const { labelSelector, fieldSelector } = request.options;
+  return { group, resource, namespace: request.namespace, labelSelector, fieldSelector };
+}
+
+function positionOf(
+  parts: StoreParts,
+  options: ListOptions,
+  scope: TokenScope,
+): ContinuePosition | undefined {
+  if (options.continueToken === '') return undefined;
+  checkVersionWithToken(options);
+  return readContinueToken(options.continueToken, scope, parts.continueKey);
+}
+
+const readAtOfPosition = (position: ContinuePosition): ReadAt =>
+  position.revision === undefined
+    ? { mode: 'latest' }
+    : { mode: 'exact', revision: position.revision };
+
+function nextToken(result: ListResult, scope: TokenScope, parts: StoreParts): string {
+  const last = result.items.at(-1);
+  if (!result.more || last === undefined) return '';
+  const after = { namespace: last.namespace, name: last.name };
+  return makeContinueToken({ revision: result.revision, after }, scope, parts.continueKey);
+}
+
+/** Selectors hide the number: counting would mean to look at every object. */
+const remainingOf = (result: ListResult, options: ListOptions): number | undefined =>
+  options.labelSelector === '' && options.fieldSelector === '' ? result.remainingCount : undefined;
+
+/** The 410 of an expired token carries one that reads the rest at the then current version. */
+function withNewToken(
+  error: unknown,
+  position: ContinuePosition,
+  scope: TokenScope,
+  parts: StoreParts,
+): unknown {
+  if (!(error instanceof StatusError) || error.code !== 410) return error;
+  const next = { revision: undefined, after: position.after };
+  return expiredContinue(makeContinueToken(next, scope, parts.continueKey));
+}

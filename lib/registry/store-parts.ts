@@ -1,0 +1,87 @@
+// What every verb of one resource works with, and the few steps that several verbs share.
+// Verbs are plain functions over this record; resource-store.ts binds them together.
+import type { ResourceInfo } from '../api/type-info.ts';
+import { apiVersionOf } from '../api/type-info.ts';
+import type { NamingProfile } from '../api/vendor.ts';
+import type { Clock } from '../base/clock.ts';
+import { methodNotAllowed, pathNotFound } from '../base/status.ts';
+import type {
+  Item,
+  ItemKey,
+  ResourceView,
+  WatchCursor,
+  WatchEvent,
+} from '../cacher/resource-view.ts';
+import type { ApiObject } from '../codec/codec.ts';
+import type { Storage, StoredItem } from '../storage-etcd/storage.ts';
+import { convertedItem } from './converted-item.ts';
+import type { ResourceStrategy } from './strategy.ts';
+
+export interface StoreParts {
+  /** The version that requests name. */
+  readonly resource: ResourceInfo;
+  /** The same resource in its storage version. */
+  readonly storedAs: ResourceInfo;
+  readonly isStorageVersion: boolean;
+  readonly strategy: ResourceStrategy;
+  readonly view: ResourceView;
+  readonly storage: Storage;
+  readonly keyOf: (key: ItemKey) => string;
+  /** The item of a stored value, as the view would show it. */
+  readonly readStored: (key: ItemKey, stored: StoredItem) => Item;
+  readonly convert: (object: Readonly<ApiObject>, toApiVersion: string) => ApiObject;
+  readonly naming: NamingProfile;
+  readonly clock: Clock;
+  /** Signs continue tokens; the same on every replica. */
+  readonly continueKey: Uint8Array;
+  /** Gate WatchList. */
+  readonly canStreamLists: boolean;
+  /** Gate AllowUnsafeMalformedObjectDeletion. */
+  readonly canDeleteUnreadable: boolean;
+}
+
+/** The key of a request's object; cluster-scoped resources have no namespace. */
+export function itemKeyOf(
+  parts: StoreParts,
+  path: { readonly namespace: string; readonly name: string },
+): ItemKey {
+  return { namespace: parts.resource.namespaced ? path.namespace : '', name: path.name };
+}
+
+/** Stored item to an item in the request's version. */
+export function presentItem(parts: StoreParts, item: Item): Item {
+  if (parts.isStorageVersion || item.corrupted) return item;
+  const version = apiVersionOf(parts.resource);
+  return convertedItem(item, parts.resource, (object) => parts.convert(object, version));
+}
+
+export function presentCursor(parts: StoreParts, cursor: WatchCursor): WatchCursor {
+  if (parts.isStorageVersion) return cursor;
+  const present = (event: WatchEvent): WatchEvent =>
+    event.item === undefined ? event : { ...event, item: presentItem(parts, event.item) };
+  return {
+    next: async (signal) => (await cursor.next(signal))?.map(present),
+    get position() {
+      return cursor.position;
+    },
+    close: () => {
+      cursor.close();
+    },
+  };
+}
+
+/**
+ * Subresources that show the object itself with other write rules (`status`, `finalize`, `approval`, …).
+ * @throws StatusError 404 for any other, 405 for a verb it does not have.
+ */
+export function checkSubresource(resource: ResourceInfo, name: string, verb: string): void {
+  if (name === '') return;
+  const info = resource.subresources.find((subresource) => subresource.name === name);
+  const isView = info?.kind.kind === resource.kind.kind && info.kind.group === resource.kind.group;
+  const hasRules = name === 'status' || Object.hasOwn(resource.resetBySubresource, name);
+  if (info === undefined || !isView || !hasRules) throw pathNotFound();
+  if (!info.verbs.includes(verb)) throw methodNotAllowed();
+}
+
+export const hasStatusSubresource = (resource: ResourceInfo): boolean =>
+  resource.subresources.some((subresource) => subresource.name === 'status');
