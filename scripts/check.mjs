@@ -59,7 +59,8 @@ async function runStep({ name, flags = [], args: [entry, ...args] }) {
   const { code, output } = await run([...flags, `${root}node_modules/${entry}`, ...args]);
   const took = `${((Date.now() - stepStartMs) / 1000).toFixed(1)} s`;
   if (code === 0) {
-    process.stdout.write(`ok      ${name.padEnd(7)} ${took}\n`);
+    const totals = /^\d+ passed, \d+ failed$/m.exec(output)?.[0] ?? '';
+    process.stdout.write(`ok      ${name.padEnd(7)} ${took}  ${totals}`.trimEnd() + '\n');
   } else {
     failed.push(name);
     process.stdout.write(`FAILED  ${name.padEnd(7)} ${took}\n${output.trimEnd()}\n\n`);

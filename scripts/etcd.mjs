@@ -36,7 +36,7 @@ export async function findEtcd({ minimum = minimumVersion, exact, log = logToStd
   }
   const cached = bestCached(want);
   if (cached !== undefined) return cached;
-  mkdirSync(cacheFolder(), { recursive: true });
+  makeCacheFolder();
   return withLock(join(cacheFolder(), 'lock'), { log }, async () => {
     // Another process may have unpacked it while this one waited.
     return bestCached(want) ?? (await unpackNewEnough(want, log));
@@ -51,7 +51,7 @@ export async function findEtcd({ minimum = minimumVersion, exact, log = logToStd
 export async function debianEtcd({ suite, log = logToStderr }) {
   const cached = cachedSuite(suite);
   if (cached !== undefined) return cached;
-  mkdirSync(cacheFolder(), { recursive: true });
+  makeCacheFolder();
   return withLock(join(cacheFolder(), 'lock'), { log }, async () => {
     const now = cachedSuite(suite);
     if (now !== undefined) return now;
@@ -108,8 +108,8 @@ async function unpackNewEnough(want, log) {
     removeLeftovers();
   }
   throw new Error(
-    `etcd: found no ${describe(want)}; install one and put it on PATH, ` +
-      `or start with --etcd-servers (tried: PATH, ${cacheFolder()}, Debian packages: ` +
+    `etcd: none found; install ${describe(want)} (Debian package etcd-server) so that it is on ` +
+      `PATH, or name running ones with --etcd-servers (this machine's package sources: ` +
       `${reasons[0] ?? 'no suite has it'})`,
   );
 }
@@ -255,6 +255,16 @@ function isExecutable(path) {
 function cacheFolder() {
   const given = process.env.XDG_CACHE_HOME;
   return join(given && isAbsolute(given) ? given : join(homedir(), '.cache'), 'svc-apiserver');
+}
+
+function makeCacheFolder() {
+  try {
+    mkdirSync(cacheFolder(), { recursive: true });
+    accessSync(cacheFolder(), constants.W_OK);
+  } catch (error) {
+    const hint = 'let XDG_CACHE_HOME name one that can, or install etcd';
+    throw new Error(`etcd: ${cacheFolder()} cannot be written; ${hint}`, { cause: error });
+  }
 }
 
 /** @param {string} suite */
