@@ -8,4 +8,6 @@ export default {
   globalSetup: '<rootDir>/scripts/jest/global-setup.mjs',
   reporters: ['default', 'summary', '<rootDir>/scripts/jest/totals-reporter.cjs'],
   maxWorkers: 2,
+  // Shared and slow machines run the tests too.
+  testTimeout: 20_000,
 };
