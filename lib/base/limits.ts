@@ -8,6 +8,9 @@ export const limits = {
   bodyDepthMax: 100,
   /** Nodes that YAML aliases may expand to, on top of the nodes written out. */
   yamlAliasNodesMax: 10_000,
+  /** Unknown and duplicate fields reported for one body, and the length of each path: reports stay small. */
+  fieldProblemsMax: 100,
+  fieldPathLengthMax: 512,
   /** Operations in one JSON patch (CVE-2019-1002100). */
   jsonPatchOperationsMax: 10_000,
   /** Bytes that copy operations of one JSON patch may add. */
@@ -28,6 +31,21 @@ export const limits = {
   gzipThresholdBytes: 128 * 1024,
   /** Tries of `generateName` before AlreadyExists is given back. */
   generateNameRetryCountMax: 8,
+  /** Header block of one request, both protocols. */
+  requestHeaderBytesMax: 64 * 1024,
+  requestHeadersCountMax: 200,
+  /** A client that sends its headers or body slower than this is cut (slow loris). */
+  requestHeadersTimeoutMs: 32_000,
+  requestBodyTimeoutMs: 90_000,
+  /** Idle keep-alive connections; longer than common load balancers' own limit, so that they close first. */
+  idleConnectionMs: 180_000,
+  /** Streams that one HTTP/2 connection may have open. */
+  http2StreamsPerConnectionMax: 250,
+  /** Rapid reset (CVE-2023-44487): a burst, then this rate; beyond it the session ends. */
+  http2ResetBurstMax: 500,
+  http2ResetsPerSecondMax: 33,
+  /** Node's bound on what one HTTP/2 session may hold. */
+  http2SessionMegabytesMax: 64,
   /** Default and largest time of one request that is not long-running (`--request-timeout`). */
   requestTimeoutMs: 60_000,
   /** Shortest default time of a watch; the actual one is random up to twice as long (`--min-request-timeout`). */

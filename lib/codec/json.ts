@@ -1,0 +1,110 @@
+// The JSON codec: strict UTF-8, bounded depth, duplicate and unknown fields with their paths, exact integers.
+// The fast path is one scan, JSON.parse and one walk; what is rare (duplicates, huge integers) runs only when seen.
+import type { JsonValue, TypeInfo } from '../api/type-info.ts';
+import { limits } from '../base/limits.ts';
+import { badRequest } from '../base/status.ts';
+import { isAscii, isUtf8 } from 'node:buffer';
+import type { ApiObject, Codec, Decoded, FieldProblem } from './codec.ts';
+import { findDuplicates, replaceLoneSurrogates, scanJson } from './json-scan.ts';
+import type { JsonScan } from './json-scan.ts';
+import { canonicalObject, normalise } from './normalise.ts';
+import { pathText, toData } from './walk.ts';
+
+export const jsonCodec: Codec = {
+  mediaType: 'application/json',
+  decode(body, type) {
+    const parsed = parse(decodeText(body));
+    return finish(parsed, type);
+  },
+  encode: (object, type) => Buffer.from(encodeText(object, type)),
+};
+
+/** Canonical JSON text of an object. */
+export function encodeText(object: Readonly<ApiObject>, type: TypeInfo): string {
+  return stringify(canonicalObject(object, type));
+}
+
+/** A body without a schema (a patch): objects have no prototype, of duplicate keys the last one counts. */
+export function parseData(body: Uint8Array): JsonValue {
+  return toData(parse(decodeText(body)).value);
+}
+
+/** JSON.stringify that also writes integers beyond 2^53. */
+export function stringify(value: JsonValue | Readonly<ApiObject>, indent?: number): string {
+  try {
+    return JSON.stringify(value, undefined, indent);
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    return JSON.stringify(value, writeBigint, indent); // A bigint is the only value that JSON refuses here.
+  }
+}
+
+/** The body as text. @throws StatusError 400 unless it is UTF-8. */
+export function decodeText(body: Uint8Array): string {
+  const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+  if (isAscii(bytes)) return bytes.toString('latin1');
+  if (!isUtf8(bytes)) throw badRequest('the body is not valid UTF-8');
+  return bytes.toString('utf8');
+}
+
+interface Parsed {
+  readonly value: JsonValue;
+  readonly text: string;
+  readonly scan: JsonScan;
+}
+
+function parse(given: string): Parsed {
+  const scan = scanJson(given, limits.bodyDepthMax);
+  if (scan.depth > limits.bodyDepthMax) throw tooDeep();
+  const text = scan.surrogates ? replaceLoneSurrogates(given) : given;
+  try {
+    const value = scan.bigDigits ? parseExact(text) : (JSON.parse(text) as JsonValue);
+    return { value, text, scan };
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    throw malformed(text, error);
+  }
+}
+
+export const tooDeep = (): Error =>
+  badRequest(`the body nests deeper than ${String(limits.bodyDepthMax)} levels`);
+
+function finish(parsed: Parsed, type: TypeInfo): Decoded {
+  const read = normalise(parsed.value, type, { owned: true, reporting: true });
+  if (read.members === parsed.scan.members) return { object: read.object, problems: read.problems };
+  const duplicates: FieldProblem[] = [];
+  findDuplicates(parsed.text, (path) => {
+    if (duplicates.length >= limits.fieldProblemsMax) return;
+    duplicates.push({ kind: 'duplicate', path: pathText(path) });
+  });
+  return { object: read.object, problems: [...duplicates, ...read.problems] };
+}
+
+/** Says what is wrong and where; the parser's own text may quote the body, which can hold secrets. */
+function malformed(text: string, error: SyntaxError): Error {
+  if (text.trim() === '') return badRequest('the body is empty, a JSON object is needed');
+  const position = /at position (\d+)/.exec(error.message)?.[1];
+  if (position !== undefined) {
+    return badRequest(`the body is not valid JSON: unexpected text at character ${position}`);
+  }
+  const end = /end of JSON input/.test(error.message) || /Unterminated/.test(error.message);
+  return badRequest(`the body is not valid JSON${end ? ': it ends too early' : ''}`);
+}
+
+interface ReviverContext {
+  readonly source?: string;
+}
+type Reviver = (key: string, value: JsonValue, context: ReviverContext) => JsonValue;
+
+/** Keeps integers beyond 2^53 as bigint. */
+function parseExact(text: string): JsonValue {
+  const revive: Reviver = (_key, value, { source }) => {
+    if (typeof value !== 'number' || Number.isSafeInteger(value)) return value;
+    return source !== undefined && /^-?\d{1,64}$/.test(source) ? BigInt(source) : value;
+  };
+  return JSON.parse(text, revive as (key: string, value: unknown) => unknown) as JsonValue;
+}
+
+const rawJson = (JSON as unknown as { rawJSON: (text: string) => unknown }).rawJSON;
+const writeBigint = (_key: string, value: unknown): unknown =>
+  typeof value === 'bigint' ? rawJson(value.toString()) : value;

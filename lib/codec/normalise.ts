@@ -1,0 +1,321 @@
+// From any JSON-shaped value to the canonical object of a kind: checked, in schema order, with its omit and zero rules.
+// Closures are compiled once per TypeInfo. A value that is canonical already is returned as it is, without a copy.
+import type { FieldInfo, JsonObject, JsonValue, TypeInfo } from '../api/type-info.ts';
+import type { ApiObject, Decoded } from './codec.ts';
+import { formReader, formZero, fresh, readAny, readElements } from './scalar-readers.ts';
+import { scalarReader, scalarZero } from './scalar-readers.ts';
+import type { ReadValue } from './scalar-readers.ts';
+import { Walk } from './walk.ts';
+import type { WalkMode } from './walk.ts';
+
+/** undefined: the field is left out. */
+type ReadField = (value: JsonValue, walk: Walk) => JsonValue | undefined;
+
+interface Slot {
+  readonly name: string;
+  readonly index: number;
+  readonly read: ReadField;
+  /** What an unset field shows; undefined: nothing. */
+  readonly zero: JsonValue | undefined;
+}
+
+interface Shape {
+  readonly name: string;
+  readonly byName: ReadonlyMap<string, Slot>;
+  /** Slots that are always written, in order. */
+  readonly always: readonly Slot[];
+  readonly read: ReadValue;
+  /** The canonical form of an object without fields. */
+  readonly zero: JsonValue;
+}
+
+const shapes = new WeakMap<TypeInfo, Shape>();
+const walk = new Walk();
+
+/**
+ * Canonical form of `value` with the problems met on the way.
+ * @throws StatusError 400 that names the field, when a value has the wrong type or form.
+ */
+export function normalise(
+  value: JsonValue,
+  type: TypeInfo,
+  mode: WalkMode,
+): Decoded & { readonly members: number } {
+  const shape = shapeOf(type);
+  walk.start(type.name, mode);
+  const object = shape.read(value ?? {}, walk) as ApiObject;
+  return { object, problems: walk.problems, members: walk.members };
+}
+
+/** The canonical form of an object of ours: unknown fields are dropped, the given object is not changed. */
+export function canonicalObject(object: Readonly<ApiObject>, type: TypeInfo): ApiObject {
+  const shape = shapeOf(type);
+  walk.start(type.name, { owned: false, reporting: false });
+  return shape.read(object as JsonObject, walk) as ApiObject;
+}
+
+/**
+ * Reads an object that was built in memory (by a patch, an admission plugin): same checks and reports as for a body.
+ * The given value is not changed.
+ */
+export function readObject(value: JsonValue, type: TypeInfo): Decoded {
+  const { object, problems } = normalise(value, type, { owned: false, reporting: true });
+  return { object, problems };
+}
+
+function shapeOf(type: TypeInfo): Shape {
+  return shapes.get(type) ?? compile(type);
+}
+
+function compile(type: TypeInfo): Shape {
+  const byName = new Map<string, Slot>();
+  const always: Slot[] = [];
+  let zero: JsonValue | undefined;
+  const shape: Shape = {
+    name: type.name,
+    byName,
+    always,
+    read: (value, walk) => readMessage(shape, value, walk),
+    get zero() {
+      zero ??= fresh(Object.fromEntries(always.map((slot) => [slot.name, slot.zero])) as JsonObject);
+      return zero;
+    },
+  };
+  shapes.set(type, shape); // Before its fields: types may hold themselves.
+  const add = (name: string, read: ReadField, fieldZero: JsonValue | undefined): void => {
+    const slot = { name, index: byName.size, read, zero: fieldZero };
+    byName.set(name, slot);
+    if (fieldZero !== undefined) always.push(slot);
+  };
+  if (type.hasTypeMeta) {
+    add('kind', readTypeMeta, undefined);
+    add('apiVersion', readTypeMeta, undefined);
+  }
+  for (const field of flatFields(type)) {
+    if (!byName.has(field.jsonName)) add(field.jsonName, fieldReader(field), field.zero);
+  }
+  return shape;
+}
+
+/** Fields in output order, those of inlined messages in the place of their message. */
+function* flatFields(type: TypeInfo): Generator<FieldInfo> {
+  for (const field of type.fields) {
+    if (field.jsonName === '-') continue;
+    if (field.jsonName === '' && field.message !== undefined) yield* flatFields(field.message);
+    else yield field;
+  }
+}
+
+const readTypeMeta: ReadField = (value, walk) => {
+  if (value === null || value === '') return undefined;
+  return typeof value === 'string' ? value : walk.fail('a string', value);
+};
+
+function fieldReader(field: FieldInfo): ReadField {
+  const read = cardinalReader(field);
+  const isEmpty = emptyRule(field);
+  const zero = field.zero;
+  return (value, walk) => {
+    if (value === null) return zero === undefined ? undefined : fresh(zero);
+    const result = read(value, walk);
+    if (result === null) return zero === undefined ? undefined : result;
+    return isEmpty(result) ? undefined : result;
+  };
+}
+
+const neverEmpty = (): boolean => false;
+const isEmptyScalar = (value: JsonValue): boolean =>
+  value === '' || value === 0 || value === false || value === 0n;
+const isEmptyList = (value: JsonValue): boolean => Array.isArray(value) && value.length === 0;
+function isEmptyMap(value: JsonValue): boolean {
+  for (const key in value as JsonObject) return key === undefined;
+  return true;
+}
+
+function emptyRule(field: FieldInfo): (value: JsonValue) => boolean {
+  if (field.omit === 'never' || field.pointer) return neverEmpty;
+  if (field.cardinality === 'single') {
+    if (field.message?.isNamedList === true) return isEmptyList;
+    return field.scalar === undefined ? neverEmpty : isEmptyScalar;
+  }
+  if (field.omit === 'zero') return neverEmpty;
+  return field.cardinality === 'list' ? isEmptyList : isEmptyMap;
+}
+
+function cardinalReader(field: FieldInfo): ReadValue {
+  const { read, zero } = elementReader(field);
+  if (field.cardinality === 'single') return read;
+  if (field.cardinality === 'map') return (value, walk) => readMap(value, read, zero(), walk);
+  return (value, walk) =>
+    Array.isArray(value) ? readElements(value, read, zero(), walk) : walk.fail('a list', value);
+}
+
+interface ElementReader {
+  readonly read: ReadValue;
+  /** What null stands for as an element of a list or map. */
+  readonly zero: () => JsonValue;
+}
+
+function elementReader(field: FieldInfo): ElementReader {
+  const { scalar, message } = field;
+  if (scalar !== undefined) return { read: scalarReader(scalar), zero: () => scalarZero(scalar) };
+  if (message === undefined) return { read: readAny, zero: () => null };
+  if (message.special !== undefined) {
+    const { special } = message;
+    const schema = message.fields.find((inner) => inner.message !== undefined)?.message;
+    const readSchema: ReadValue =
+      schema === undefined ? readAny : (value, walk) => shapeOf(schema).read(value, walk);
+    return { read: formReader(special, readSchema), zero: () => formZero(special) };
+  }
+  const inner = message.fields[0];
+  if (message.isNamedList && inner !== undefined) {
+    return { read: cardinalReader(inner), zero: () => null };
+  }
+  const shape = shapeOf(message);
+  return { read: shape.read, zero: () => shape.zero };
+}
+
+/** Keys in ascending order, no prototype: any key is data. */
+function readMap(value: JsonValue, read: ReadValue, zero: JsonValue, walk: Walk): JsonValue {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    return walk.fail('an object', value);
+  }
+  const keys = Object.keys(value);
+  walk.members += keys.length;
+  const sorted = isAscending(keys);
+  if (!sorted) keys.sort();
+  const keep = sorted && Object.getPrototypeOf(value) === null;
+  let result: JsonObject = keep ? value : (Object.create(null) as JsonObject);
+  const at = walk.depth;
+  walk.depth = at + 1;
+  for (const key of keys) {
+    const given = value[key];
+    walk.path[at] = key;
+    const element = given === null || given === undefined ? fresh(zero) : read(given, walk);
+    if (result !== value) result[key] = element;
+    else if (element !== given) {
+      if (!walk.owned) result = Object.assign(Object.create(null), value) as JsonObject;
+      result[key] = element;
+    }
+  }
+  walk.depth = at;
+  return result;
+}
+
+function isAscending(keys: readonly string[]): boolean {
+  for (let index = 1; index < keys.length; index += 1) {
+    if ((keys[index - 1] ?? '') >= (keys[index] ?? '')) return false;
+  }
+  return true;
+}
+
+/** Results of the message being read and of the messages around it: one stack for all. */
+const stackSlots: Slot[] = [];
+const stackValues: JsonValue[] = [];
+let stackTop = 0;
+const stackKeptMax = 4096;
+
+function readMessage(shape: Shape, value: JsonValue, walk: Walk): JsonValue {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    return walk.fail('an object', value);
+  }
+  const at = walk.depth;
+  if (at === 0) resetStack();
+  const base = stackTop;
+  let last = -1;
+  let alwaysCount = 0;
+  let canonical = true;
+  for (const key in value) {
+    walk.members += 1;
+    const given = value[key];
+    const slot = shape.byName.get(key);
+    if (slot === undefined || given === undefined) {
+      canonical = false;
+      if (slot === undefined) walk.unknown(key, given);
+      continue;
+    }
+    walk.path[at] = key;
+    walk.depth = at + 1;
+    const result = slot.read(given, walk);
+    walk.depth = at;
+    if (result === undefined) {
+      canonical = false;
+      continue;
+    }
+    if (result !== given) {
+      if (walk.owned) setMember(value, key, result);
+      else canonical = false;
+    }
+    if (slot.index < last) canonical = false;
+    last = slot.index;
+    if (slot.zero !== undefined) alwaysCount += 1;
+    stackSlots[stackTop] = slot;
+    stackValues[stackTop] = result;
+    stackTop += 1;
+  }
+  const end = stackTop;
+  stackTop = base;
+  if (canonical && alwaysCount === shape.always.length) return value;
+  return rebuild(shape, base, end);
+}
+
+/** After a failed walk, or one over a huge object, the stack starts anew. */
+function resetStack(): void {
+  stackTop = 0;
+  if (stackValues.length > stackKeptMax) {
+    stackSlots.length = 0;
+    stackValues.length = 0;
+  }
+}
+
+function rebuild(shape: Shape, base: number, end: number): JsonObject {
+  sortSlots(base, end);
+  const result: JsonObject = {};
+  let next = 0;
+  for (let position = base; position < end; position += 1) {
+    const slot = stackSlots[position];
+    const value = stackValues[position];
+    if (slot === undefined || value === undefined) continue;
+    next = addUnset(shape, next, slot.index, result);
+    if (slot.zero !== undefined) next += 1;
+    setMember(result, slot.name, value);
+  }
+  addUnset(shape, next, shape.byName.size, result);
+  return result;
+}
+
+/** Writes the always-written fields from the `next`th that come before field `index`; returns the first that does not. */
+function addUnset(shape: Shape, next: number, index: number, result: JsonObject): number {
+  let position = next;
+  for (; position < shape.always.length; position += 1) {
+    const slot = shape.always[position];
+    if (slot?.zero === undefined || slot.index >= index) break;
+    setMember(result, slot.name, fresh(slot.zero));
+  }
+  return position;
+}
+
+/** Insertion sort: the few members of a message mostly come in order. */
+function sortSlots(base: number, end: number): void {
+  for (let position = base + 1; position < end; position += 1) {
+    const slot = stackSlots[position];
+    const value = stackValues[position];
+    if (slot === undefined || value === undefined) continue;
+    let hole = position;
+    for (; hole > base; hole -= 1) {
+      const before = stackSlots[hole - 1];
+      const beforeValue = stackValues[hole - 1];
+      if (before === undefined || beforeValue === undefined || before.index <= slot.index) break;
+      stackSlots[hole] = before;
+      stackValues[hole] = beforeValue;
+    }
+    stackSlots[hole] = slot;
+    stackValues[hole] = value;
+  }
+}
+
+/** Assignment that treats `__proto__` as any other name: schemas of users may define it. */
+function setMember(object: JsonObject, name: string, value: JsonValue): void {
+  if (name !== '__proto__') object[name] = value;
+  else Object.defineProperty(object, name, { value, enumerable: true, writable: true, configurable: true });
+}

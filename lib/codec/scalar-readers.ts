@@ -1,0 +1,197 @@
+// Readers of single values: scalars and the special forms of JSON. Each takes a value that is not null, checks it,
+// and returns its canonical form, or fails with the path and what would be right.
+import { canonicalQuantity } from '../api/quantity.ts';
+import type { JsonValue, ScalarType, SpecialForm } from '../api/type-info.ts';
+import { countMembers, toData } from './walk.ts';
+import type { Walk } from './walk.ts';
+import {
+  canonicalBase64,
+  canonicalDuration,
+  canonicalMicroTime,
+  canonicalTime,
+} from './value-forms.ts';
+
+/** Returns the canonical value: the given one itself when nothing had to change. */
+export type ReadValue = (value: JsonValue, walk: Walk) => JsonValue;
+
+const int64Max = 2n ** 63n - 1n;
+const int64Min = -(2n ** 63n);
+
+const readString: ReadValue = (value, walk) =>
+  typeof value === 'string' ? value : walk.fail('a string', value);
+
+const readBool: ReadValue = (value, walk) =>
+  typeof value === 'boolean' ? value : walk.fail('true or false', value);
+
+const readInt32: ReadValue = (value, walk) => {
+  if (typeof value === 'number' && (value | 0) === value) return value;
+  return walk.fail('an integer of 32 bits', value);
+};
+
+const readInt64: ReadValue = (value, walk) => {
+  if (typeof value === 'number') {
+    if (Number.isSafeInteger(value)) return value;
+    if (!Number.isInteger(value) || value >= 2 ** 63 || value < -(2 ** 63)) {
+      return walk.fail('an integer of 64 bits', value);
+    }
+    return BigInt(value);
+  }
+  if (typeof value === 'bigint' && value >= int64Min && value <= int64Max) return value;
+  return walk.fail('an integer of 64 bits', value);
+};
+
+const readDouble: ReadValue = (value, walk) => {
+  if (typeof value === 'bigint') return Number(value);
+  return typeof value === 'number' && Number.isFinite(value) ? value : walk.fail('a number', value);
+};
+
+const readBytes: ReadValue = (value, walk) => {
+  if (typeof value !== 'string') return walk.fail('a string of base64', value);
+  return canonicalBase64(value) ?? walk.failHidden('base64 with padding');
+};
+
+const scalarReaders: Readonly<Record<ScalarType, ReadValue>> = {
+  string: readString,
+  bool: readBool,
+  int32: readInt32,
+  int64: readInt64,
+  double: readDouble,
+  bytes: readBytes,
+};
+const scalarZeros: Readonly<Record<ScalarType, JsonValue>> = {
+  string: '',
+  bool: false,
+  int32: 0,
+  int64: 0,
+  double: 0,
+  bytes: null,
+};
+
+export const scalarReader = (scalar: ScalarType): ReadValue => scalarReaders[scalar];
+/** What null stands for in a list or map of this scalar. */
+export const scalarZero = (scalar: ScalarType): JsonValue => scalarZeros[scalar];
+
+function textReader(
+  expected: string,
+  canonical: (text: string) => string | null | undefined,
+): ReadValue {
+  return (value, walk) => {
+    if (typeof value !== 'string') return walk.fail(expected, value);
+    const text = canonical(value);
+    return text === undefined ? walk.failText(expected, value) : text;
+  };
+}
+
+const readTime = textReader('a time such as 2006-01-02T15:04:05Z', canonicalTime);
+const readMicroTime = textReader('a time such as 2006-01-02T15:04:05.000000Z', canonicalMicroTime);
+const readDuration = textReader('a duration such as 1h30m', canonicalDuration);
+
+const quantityForm = 'a quantity such as 500m, 1.5 or 64Mi';
+const readQuantity: ReadValue = (value, walk) => {
+  if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'bigint') {
+    return walk.fail(quantityForm, value);
+  }
+  const text = typeof value === 'string' ? value : String(value);
+  return canonicalQuantity(text) ?? canonicalQuantity(text.trim()) ?? walk.failText(quantityForm, text);
+};
+
+const readIntOrString: ReadValue = (value, walk) => {
+  if (typeof value === 'string') return value;
+  if (typeof value === 'number' && (value | 0) === value) return value;
+  return walk.fail('an integer of 32 bits or a string', value);
+};
+
+/** JSON of any shape. Values of a parser become data without prototypes. */
+export const readAny: ReadValue = (value, walk) => {
+  if (!walk.owned) return value;
+  walk.members += countMembers(value);
+  return toData(value);
+};
+
+/**
+ * Field sets stay as the parser made them: they are many, and their readers take own keys only.
+ * A field set that a client sent with a key such as `__proto__` has it as an own key.
+ */
+const readFieldSet: ReadValue = (value, walk) => {
+  if (walk.owned) walk.members += countMembers(value);
+  return value;
+};
+
+type PlainForm = Exclude<SpecialForm, 'schemaOrList' | 'schemaOrBool' | 'schemaOrStrings'>;
+
+const formReaders: Readonly<Record<PlainForm, ReadValue>> = {
+  time: readTime,
+  timestamp: readTime,
+  microTime: readMicroTime,
+  duration: readDuration,
+  quantity: readQuantity,
+  intOrString: readIntOrString,
+  rawExtension: readAny,
+  json: readAny,
+  fieldsV1: readFieldSet,
+};
+const formZeros: Readonly<Record<PlainForm, JsonValue>> = {
+  time: null,
+  timestamp: null,
+  microTime: null,
+  duration: '0s',
+  quantity: '0',
+  intOrString: 0,
+  rawExtension: null,
+  json: null,
+  fieldsV1: null,
+};
+
+/** Reader of a special form; those of schemas take the reader of the schema itself. */
+export function formReader(form: SpecialForm, readSchema: ReadValue): ReadValue {
+  switch (form) {
+    case 'schemaOrList':
+      return (value, walk) =>
+        Array.isArray(value) ? readElements(value, readSchema, {}, walk) : readSchema(value, walk);
+    case 'schemaOrBool':
+      return (value, walk) => (typeof value === 'boolean' ? value : readSchema(value, walk));
+    case 'schemaOrStrings':
+      return (value, walk) =>
+        Array.isArray(value) ? readElements(value, readString, '', walk) : readSchema(value, walk);
+    default:
+      return formReaders[form];
+  }
+}
+
+/** What null stands for in a list or map of this form. */
+export const formZero = (form: SpecialForm): JsonValue =>
+  form in formZeros ? formZeros[form as PlainForm] : null;
+
+/** Reads every element; null stands for `zero`. */
+export function readElements(
+  list: JsonValue[],
+  read: ReadValue,
+  zero: JsonValue,
+  walk: Walk,
+): JsonValue {
+  let result = list;
+  const at = walk.depth;
+  walk.depth = at + 1;
+  for (let index = 0; index < list.length; index += 1) {
+    const given = list[index];
+    walk.path[at] = index;
+    const element = given === null || given === undefined ? fresh(zero) : read(given, walk);
+    if (element !== given) {
+      if (result === list && !walk.owned) result = list.slice();
+      result[index] = element;
+    }
+  }
+  walk.depth = at;
+  return result;
+}
+
+/** A value that nobody else holds: templates of zero values are shared. */
+export function fresh(template: JsonValue): JsonValue {
+  if (typeof template !== 'object' || template === null) return template;
+  if (Array.isArray(template)) return template.map(fresh);
+  const copy: { [key: string]: JsonValue } = {};
+  for (const [key, value] of Object.entries(template)) {
+    if (value !== undefined) copy[key] = fresh(value);
+  }
+  return copy;
+}

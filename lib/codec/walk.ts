@@ -1,0 +1,116 @@
+// The state of one walk over an object: where it is, what it counted, what it found wrong. One instance serves all
+// walks (they are synchronous and do not nest), so that the hot path allocates nothing of its own.
+import type { JsonObject, JsonValue } from '../api/type-info.ts';
+import { limits } from '../base/limits.ts';
+import { badRequest } from '../base/status.ts';
+import type { StatusError } from '../base/status.ts';
+import type { FieldProblem } from './codec.ts';
+
+export type PathSegment = string | number;
+
+export interface WalkMode {
+  /** The values came from a parser and belong to the walk: they may be changed in place. */
+  readonly owned: boolean;
+  /** Unknown fields are reported; otherwise they are dropped without a word. */
+  readonly reporting: boolean;
+}
+
+export class Walk {
+  /** Members of objects seen so far: fewer than the text has means that it held duplicates. */
+  members = 0;
+  owned = false;
+  depth = 0;
+  readonly path: PathSegment[] = [];
+  problems: FieldProblem[] = [];
+  #reporting = false;
+  #rootName = '';
+
+  start(rootName: string, mode: WalkMode): void {
+    this.members = 0;
+    this.depth = 0;
+    this.owned = mode.owned;
+    this.#reporting = mode.reporting;
+    this.#rootName = rootName;
+    this.problems = [];
+  }
+
+  /** The value at the current path is not what its field takes. */
+  fail(expected: string, value: JsonValue | undefined): never {
+    throw this.#failure(`must be ${expected}, not ${nounOf(value)}`);
+  }
+
+  /** The text at the current path has the right type, but not the form of its field. */
+  failText(expected: string, text: string): never {
+    const shown = text.length > 64 ? `${text.slice(0, 64)}…` : text;
+    throw this.#failure(`must be ${expected}, not ${JSON.stringify(shown)}`);
+  }
+
+  /** As `failText`, for fields whose values may be secret. */
+  failHidden(expected: string): never {
+    throw this.#failure(`must be ${expected}`);
+  }
+
+  unknown(key: string, value: JsonValue | undefined): void {
+    if (!this.#reporting) return;
+    if (this.owned) this.members += countMembers(value);
+    if (this.problems.length >= limits.fieldProblemsMax) return;
+    const path = pathText([...this.path.slice(0, this.depth), key]);
+    this.problems.push({ kind: 'unknown', path });
+  }
+
+  #failure(detail: string): StatusError {
+    const path = pathText(this.path.slice(0, this.depth));
+    return badRequest(`${this.#rootName} cannot be read: ${path === '' ? 'it' : path} ${detail}`);
+  }
+}
+
+/** `spec.containers[0].name`; a text longer than any honest path is cut. */
+export function pathText(path: readonly PathSegment[]): string {
+  let text = '';
+  for (const segment of path) {
+    if (text.length > limits.fieldPathLengthMax) break;
+    if (typeof segment === 'number') text += `[${String(segment)}]`;
+    else text += text === '' ? segment : `.${segment}`;
+  }
+  return text.length > limits.fieldPathLengthMax
+    ? `${text.slice(0, limits.fieldPathLengthMax)}…`
+    : text;
+}
+
+function nounOf(value: JsonValue | undefined): string {
+  if (value === null || value === undefined) return 'null';
+  if (Array.isArray(value)) return 'a list';
+  switch (typeof value) {
+    case 'object':
+      return 'an object';
+    case 'boolean':
+      return 'a boolean';
+    case 'string':
+      return 'a string';
+    default:
+      return Number.isInteger(value) ? 'an integer' : 'a number';
+  }
+}
+
+export function countMembers(value: JsonValue | undefined): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  let count = 0;
+  if (Array.isArray(value)) {
+    for (const element of value) count += countMembers(element);
+    return count;
+  }
+  for (const key in value) count += 1 + countMembers(value[key]);
+  return count;
+}
+
+/** A copy whose objects have no prototype: any key is plain data. */
+export function toData(value: JsonValue): JsonValue {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(toData);
+  const copy = Object.create(null) as JsonObject;
+  for (const key of Object.keys(value)) {
+    const member = value[key];
+    if (member !== undefined) copy[key] = toData(member);
+  }
+  return copy;
+}
