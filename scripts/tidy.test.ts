@@ -112,7 +112,11 @@ describe('what a planted file is found for', () => {
     ['generated code', 'lib/api/gen/planted.d.ts', statements(fileLinesMax + 1)],
     ['test data', 'lib/base/testdata/planted.ts', statements(fileLinesMax + 1)],
     ['the naming profile', 'lib/api/vendor.ts', `${header}import './x.ts';\nf('k8s.io');\n`],
-    ['names of the API', 'lib/base/planted.ts', `${header}const fieldManager = f();\n`],
+    [
+      'names of the API',
+      'lib/base/planted.ts',
+      `${header}const fieldManager = requestEntityTooLarge();\n`,
+    ],
   ])('but not: %s', (_claim, path, text) => {
     const named = { path: 'cmd/b.ts', text: `${header}import '../${path}';\n` };
     expect(tidyFindings([named, { path, text }])).toEqual([]);
