@@ -22,6 +22,8 @@ export interface RequestInfo {
   readonly subresource: string;
   /** Segments after the subresource (proxy paths). */
   readonly rest: readonly string[];
+  /** The path addresses one item (it has a segment after the resource, possibly empty). */
+  readonly isItem: boolean;
   /** `/watch/` prefix paths of old clients. */
   readonly isWatchPath: boolean;
 }

@@ -1,0 +1,44 @@
+// Client certificates: the TLS layer has verified the chain; the subject's CN is the user, its O values the groups.
+import type { X509Certificate } from 'node:crypto';
+import type { Authentication, Authenticator, UserInfo } from './authenticator.ts';
+
+const clientAuthUsage = '1.3.6.1.5.5.7.3.2';
+const anyUsage = '2.5.29.37.0';
+
+/** Verdicts are kept per certificate object, which the HTTP layer keeps per connection. */
+export function clientCertificateAuthenticator(nowMs: () => number): Authenticator {
+  const known = new WeakMap<X509Certificate, UserInfo | string>();
+  return {
+    name: 'client-certificate',
+    authenticate({ certificate }): Authentication {
+      if (certificate === undefined) return { outcome: 'absent' };
+      let subject = known.get(certificate);
+      if (subject === undefined) {
+        subject = readSubject(certificate);
+        known.set(certificate, subject);
+      }
+      if (typeof subject === 'string') return { outcome: 'rejected', reason: subject };
+      if (nowMs() > certificate.validToDate.getTime()) {
+        return { outcome: 'rejected', reason: 'the client certificate has expired' };
+      }
+      return { outcome: 'accepted', user: subject };
+    },
+  };
+}
+
+/** The user, or why the certificate cannot name one. */
+function readSubject(certificate: X509Certificate): UserInfo | string {
+  const usages = (certificate.keyUsage as readonly string[] | undefined) ?? [];
+  if (usages.length > 0 && !usages.includes(clientAuthUsage) && !usages.includes(anyUsage)) {
+    return 'the certificate is not meant for client authentication';
+  }
+  const { subject } = certificate.toLegacyObject();
+  const fields = subject as unknown as Readonly<Record<string, string | string[] | undefined>>;
+  const names = listOf(fields['CN']);
+  const name = names[0];
+  if (name === undefined || name === '') return 'the certificate has no common name';
+  return { name, uid: '', groups: listOf(fields['O']), extra: {} };
+}
+
+const listOf = (value: string | string[] | undefined): string[] =>
+  value === undefined ? [] : Array.isArray(value) ? value : [value];

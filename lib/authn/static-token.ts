@@ -1,0 +1,53 @@
+// Bearer tokens from `--token-auth-file`: CSV lines `token,user,uid,"group1,group2"`.
+import { createHash } from 'node:crypto';
+import type { Authenticator, UserInfo } from './authenticator.ts';
+
+/**
+ * Reads the file's text.
+ * @throws Error naming the line that has fewer than three columns or repeats a token.
+ */
+export function parseTokenFile(text: string): Map<string, UserInfo> {
+  const users = new Map<string, UserInfo>();
+  for (const [index, line] of text.split(/\r?\n/).entries()) {
+    if (line.trim() === '' || line.startsWith('#')) continue;
+    const at = `line ${String(index + 1)}`;
+    const columns = splitCsv(line);
+    const [token = '', name = '', uid = '', groups = ''] = columns;
+    if (columns.length < 3 || token === '' || name === '') {
+      throw new Error(`${at}: expected token,user,uid[,"group1,group2"]`);
+    }
+    const key = digest(token);
+    if (users.has(key)) throw new Error(`${at}: the token stands in an earlier line already`);
+    const names = groups.split(',').map((group) => group.trim());
+    users.set(key, { name, uid, groups: names.filter((group) => group !== ''), extra: {} });
+  }
+  return users;
+}
+
+/** Tokens are looked up by digest, so no comparison depends on a secret's bytes. */
+export function staticTokenAuthenticator(users: ReadonlyMap<string, UserInfo>): Authenticator {
+  const recent = new Map<string, UserInfo>();
+  return {
+    name: 'static-token',
+    authenticate({ token }) {
+      if (token === undefined) return { outcome: 'absent' };
+      const user = recent.get(token) ?? users.get(digest(token));
+      if (user === undefined) return { outcome: 'rejected', reason: 'unknown token' };
+      if (recent.size < users.size) recent.set(token, user);
+      return { outcome: 'accepted', user };
+    },
+  };
+}
+
+const digest = (token: string): string => createHash('sha256').update(token).digest('base64');
+
+function splitCsv(line: string): string[] {
+  const columns: string[] = [];
+  const pattern = /\s*(?:"((?:[^"]|"")*)"|([^,]*))\s*(?:,|$)/gy;
+  while (pattern.lastIndex < line.length) {
+    const match = pattern.exec(line);
+    if (match === null) break;
+    columns.push(match[1] === undefined ? (match[2] ?? '').trim() : match[1].replaceAll('""', '"'));
+  }
+  return columns;
+}

@@ -1,0 +1,118 @@
+// The kinds of flag values: each reads a text or says what would be right. Texts are as kube-apiserver takes them.
+
+export interface FlagKind<T> {
+  /** Shown in --help after the name. */
+  readonly placeholder: string;
+  /** @throws Error that says what would be right, without the flag's name. */
+  parse(text: string): T;
+  /** Several occurrences are joined; absent: a flag given twice is refused. */
+  readonly join?: (texts: readonly string[]) => string;
+  /** Given without a value it means this text. */
+  readonly bare?: string;
+}
+
+export const text: FlagKind<string> = { placeholder: 'string', parse: (given) => given };
+
+export const path: FlagKind<string> = {
+  placeholder: 'file',
+  parse: (given) => {
+    if (given === '') throw new Error('must name a file');
+    return given;
+  },
+};
+
+export const bool: FlagKind<boolean> = {
+  placeholder: '',
+  bare: 'true',
+  parse: (given) => {
+    if (/^(true|t|1)$/i.test(given)) return true;
+    if (/^(false|f|0)$/i.test(given)) return false;
+    throw new Error('must be true or false');
+  },
+};
+
+export function integer(min: number, max: number): FlagKind<number> {
+  return {
+    placeholder: 'int',
+    parse: (given) => {
+      const value = Number(given);
+      if (/^-?\d+$/.test(given) && value >= min && value <= max) return value;
+      throw new Error(`must be a whole number from ${String(min)} to ${String(max)}`);
+    },
+  };
+}
+
+export function fraction(min: number, max: number): FlagKind<number> {
+  return {
+    placeholder: 'float',
+    parse: (given) => {
+      const value = Number(given);
+      if (given.trim() !== '' && value >= min && value <= max) return value;
+      throw new Error(`must be a number from ${String(min)} to ${String(max)}`);
+    },
+  };
+}
+
+const unitMs: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
+
+/** Go's duration text (`1m30s`, `500ms`) to milliseconds. */
+export const durationMs: FlagKind<number> = {
+  placeholder: 'duration',
+  parse: (given) => {
+    const parts = [...given.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h)/g)];
+    const isWhole = parts.map((part) => part[0]).join('') === given && given !== '';
+    if (given === '0') return 0;
+    if (!isWhole) throw new Error('must be a duration such as 30s, 5m0s or 1h');
+    return parts.reduce((sum, part) => sum + Number(part[1]) * (unitMs[part[2] ?? ''] ?? 0), 0);
+  },
+};
+
+/** Comma-separated, or given several times. */
+export const list: FlagKind<readonly string[]> = {
+  placeholder: 'strings',
+  join: (texts) => texts.join(','),
+  parse: (given) => given.split(',').filter((entry) => entry !== ''),
+};
+
+/** Comma-separated `key=value`; a key alone means `key=true`. */
+export const pairs: FlagKind<ReadonlyMap<string, string>> = {
+  placeholder: 'key=value,…',
+  join: (texts) => texts.join(','),
+  parse: (given) => {
+    const map = new Map<string, string>();
+    for (const entry of given.split(',')) {
+      if (entry.trim() === '') continue;
+      const [key = '', value = 'true'] = entry.split(/=(.*)/s, 2).map((part) => part.trim());
+      if (key === '') throw new Error(`"${entry}" has no key; write key=value`);
+      map.set(key, value);
+    }
+    return map;
+  },
+};
+
+export function choice<const T extends string>(...values: readonly T[]): FlagKind<T> {
+  return {
+    placeholder: values.join('|'),
+    parse: (given) => {
+      const found = values.find((value) => value === given);
+      if (found === undefined) throw new Error(`must be one of ${values.join(', ')}`);
+      return found;
+    },
+  };
+}
+
+/** `host:port` URLs of etcd members. */
+export const endpoints: FlagKind<readonly string[]> = {
+  placeholder: 'urls',
+  join: (texts) => texts.join(','),
+  parse: (given) => {
+    const urls = given.split(',').filter((entry) => entry !== '');
+    for (const entry of urls) {
+      const url = URL.parse(entry);
+      if (url === null || !/^https?:$/.test(url.protocol) || url.pathname !== '/') {
+        throw new Error(`"${entry}" must be a URL such as https://127.0.0.1:2379`);
+      }
+    }
+    return urls;
+  },
+};

@@ -1,0 +1,58 @@
+// Feature gates: what may be switched, and the rules of their stages (specification 2, Feature gate lifecycle).
+import { gateTable } from './gate-table.ts';
+
+export type GateStage = 'Alpha' | 'Beta' | 'GA' | 'Deprecated';
+/** [name, stage, default, locked to its default] */
+export type GateRow = readonly [name: string, stage: GateStage, isOn: boolean, isLocked: boolean];
+
+/** Gates that change something in this server, and what. Every other known gate is accepted without effect. */
+export const effectiveGates = {
+  APIResponseCompression: 'gzip answers of get and list above the threshold',
+  AllowUnsafeMalformedObjectDeletion: 'delete objects whose stored bytes cannot be read',
+  ListFromCacheSnapshot: 'exact lists and continue tokens are answered from memory for a while',
+  WatchList: 'watches that begin with the current state (sendInitialEvents)',
+} as const;
+export type GateName = keyof typeof effectiveGates;
+
+export interface FeatureGates {
+  isOn(gate: GateName): boolean;
+  /** Lines for the log: deprecated gates in use, gates without effect here. */
+  readonly notes: readonly string[];
+}
+
+/**
+ * Applies `--feature-gates` pairs over the defaults; `AllAlpha` and `AllBeta` first, named gates win over them.
+ * @throws Error naming the gate that is unknown, locked, or has a bad value.
+ */
+export function featureGates(pairs: ReadonlyMap<string, string>): FeatureGates {
+  const rows = new Map(gateTable.map((row) => [row[0], row]));
+  const values = new Map(gateTable.map(([name, , isOn]) => [name, isOn]));
+  const notes: string[] = [];
+  for (const [bulk, stage] of [['AllAlpha', 'Alpha'], ['AllBeta', 'Beta']] as const) {
+    const text = pairs.get(bulk);
+    if (text === undefined) continue;
+    const isOn = parseBoolean(bulk, text);
+    for (const row of gateTable) if (row[1] === stage && !row[3]) values.set(row[0], isOn);
+  }
+  for (const [name, text] of pairs) {
+    if (name === 'AllAlpha' || name === 'AllBeta') continue;
+    const row = rows.get(name);
+    if (row === undefined) throw new Error(`--feature-gates: unrecognized feature gate: ${name}`);
+    const isOn = parseBoolean(name, text);
+    if (row[3] && isOn !== row[2]) {
+      const locked = `cannot set feature gate ${name} to ${text}, feature is locked to ${String(row[2])}`;
+      throw new Error(`--feature-gates: ${locked}`);
+    }
+    values.set(name, isOn);
+    if (row[1] === 'Deprecated') notes.push(`feature gate ${name} is deprecated and will be removed`);
+    else if (row[1] === 'GA') notes.push(`feature gate ${name} is generally available: setting it is deprecated`);
+    if (!(name in effectiveGates)) notes.push(`feature gate ${name} has no effect in this server`);
+  }
+  return { isOn: (gate) => values.get(gate) ?? false, notes };
+}
+
+function parseBoolean(name: string, text: string): boolean {
+  if (/^(true|1|t)$/i.test(text)) return true;
+  if (/^(false|0|f)$/i.test(text)) return false;
+  throw new Error(`--feature-gates: invalid value of ${name}: "${text}", must be true or false`);
+}

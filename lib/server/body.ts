@@ -1,0 +1,46 @@
+// Reads a request body within limits: size, time, and no content encoding (CVE class: decompression bombs).
+import { limits } from '../base/limits.ts';
+import { StatusError, requestEntityTooLarge } from '../base/status.ts';
+import type { HttpRequest } from './request-context.ts';
+import { clientLeft } from './open-request.ts';
+
+/**
+ * The whole body.
+ * @throws StatusError 413 above the limit, 415 for a Content-Encoding, or the signal's reason.
+ */
+export function readBody(request: HttpRequest, signal: AbortSignal): Promise<Buffer> {
+  const encoding = request.headers['content-encoding'];
+  if (encoding !== undefined && encoding !== 'identity') {
+    const message = `request bodies must not be compressed: Content-Encoding "${encoding}" is not supported`;
+    return Promise.reject(new StatusError(415, 'UnsupportedMediaType', message));
+  }
+  if (Number(request.headers['content-length'] ?? 0) > limits.requestBodyBytesMax) {
+    return Promise.reject(tooLarge());
+  }
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let total = 0;
+    const settle = (finish: () => void): void => {
+      signal.removeEventListener('abort', onAbort);
+      request.off('data', onData).off('end', onEnd).off('error', onGone).off('close', onGone);
+      finish();
+    };
+    const onAbort = (): void => settle(() => reject(signal.reason as Error));
+    const onData = (chunk: Buffer): void => {
+      total += chunk.length;
+      if (total > limits.requestBodyBytesMax) settle(() => reject(tooLarge()));
+      else chunks.push(chunk);
+    };
+    const onEnd = (): void => settle(() => resolve(joined(chunks, total)));
+    const onGone = (): void => settle(() => reject(clientLeft));
+    signal.addEventListener('abort', onAbort, { once: true });
+    request.on('data', onData).on('end', onEnd).on('error', onGone).on('close', onGone);
+  });
+}
+
+const joined = (chunks: Buffer[], total: number): Buffer =>
+  chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks, total);
+
+function tooLarge(): StatusError {
+  return requestEntityTooLarge(`limit is ${String(limits.requestBodyBytesMax)} bytes`);
+}

@@ -1,0 +1,27 @@
+// THE filter order: first = outermost. A request passes them from top to bottom; a failure anywhere ends in `panic`.
+import type { Authenticator } from '../authn/authenticator.ts';
+import type { Authorizer } from '../authz/authorizer.ts';
+import { authenticateFilter } from './filters/authenticate.ts';
+import { authorizeFilter } from './filters/authorize.ts';
+import { scopeFilter } from './filters/scope.ts';
+import type { FindStore } from './filters/scope.ts';
+import type { Filter } from './request-context.ts';
+
+export interface ChainOptions {
+  readonly authenticator: Authenticator;
+  readonly authorizer: Authorizer;
+  readonly allowAnonymous: boolean;
+  readonly findStore: FindStore;
+  /** The handlers of resource requests. */
+  readonly resources: Filter;
+}
+
+/** `begin` (context, audit id, deadline, metrics) runs before and `panic` around all of these: see serve.ts. */
+export function filterChain(options: ChainOptions): readonly Filter[] {
+  return [
+    authenticateFilter(options), // 401
+    scopeFilter(options.findStore), // 404 where the path's scope is not the resource's
+    authorizeFilter(options.authorizer), // 403
+    options.resources, // everything below /api and /apis that names a resource
+  ];
+}

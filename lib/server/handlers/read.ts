@@ -1,0 +1,65 @@
+// GET of one object and of a collection: options in, items out as bytes; no semantics of its own.
+import type { NamingProfile } from '../../api/vendor.ts';
+import { parseGetOptions, parseListOptions } from '../../registry/options.ts';
+import type { ResourceStore } from '../../registry/resource-store.ts';
+import type { HttpRequest, HttpResponse, RequestContext } from '../request-context.ts';
+import type { Representation } from '../representation.ts';
+import { sendBytes, sendPieces } from '../respond.ts';
+import type { ResponseOptions } from '../respond.ts';
+import type { VerbHandler } from './resources.ts';
+
+export interface ReadOptions extends ResponseOptions {
+  readonly naming: NamingProfile;
+  /** @throws StatusError 406. */
+  readonly representationOf: (
+    request: HttpRequest,
+    store: ResourceStore,
+    shape: 'object' | 'list',
+  ) => Representation;
+}
+
+export function getHandler(options: ReadOptions): VerbHandler {
+  return async function get(store, request, response) {
+    const { context } = request;
+    const representation = options.representationOf(request, store, 'object');
+    const item = await store.get({
+      path: pathOf(context),
+      options: parseGetOptions(context.info.query),
+      signal: context.signal,
+    });
+    const answer = { status: 200, contentType: representation.contentType };
+    await sendBytes(request, response, answer, representation.object(item), options);
+  };
+}
+
+export function listHandler(options: ReadOptions): VerbHandler {
+  return async function list(store, request, response) {
+    const { context } = request;
+    const representation = options.representationOf(request, store, 'list');
+    const answer = await store.list({
+      namespace: context.info.namespace,
+      name: '',
+      options: parseListOptions(context.info.query),
+      signal: context.signal,
+    });
+    await sendList(representation, answer, request, response, options);
+  };
+}
+
+export async function sendList(
+  representation: Representation,
+  answer: Parameters<Representation['list']>[0],
+  request: HttpRequest,
+  response: HttpResponse,
+  options: ResponseOptions,
+): Promise<void> {
+  const head = { status: 200, contentType: representation.contentType };
+  await sendPieces(request, response, head, representation.list(answer), options);
+}
+
+/** Where the object of a request lives. */
+export const pathOf = ({ info }: RequestContext): { namespace: string; name: string; subresource: string } => ({
+  namespace: info.resource === 'namespaces' ? '' : info.namespace,
+  name: info.name,
+  subresource: info.subresource,
+});

@@ -1,0 +1,109 @@
+// A watch: cursor to frames to the client, over HTTP or a WebSocket. A slow client holds its position, nothing is queued.
+import { StatusError } from '../../base/status.ts';
+import type { WatchCursor } from '../../cacher/resource-view.ts';
+import { parseListOptions } from '../../registry/options.ts';
+import type { ResourceStore } from '../../registry/resource-store.ts';
+import type { RequestMetrics } from '../../telemetry/request-metrics.ts';
+import { RequestEnded, clientLeft } from '../open-request.ts';
+import type { OpenRequest } from '../open-request.ts';
+import type { WatchRepresentation } from '../representation.ts';
+import type { HttpRequest, HttpResponse } from '../request-context.ts';
+import { httpSink } from '../watch-sink.ts';
+import type { WatchSink } from '../watch-sink.ts';
+import { isUpgrade, websocketSink } from '../websocket.ts';
+import type { VerbHandler } from './resources.ts';
+
+export interface WatchHandlerOptions {
+  readonly metrics: RequestMetrics;
+  readonly minRequestTimeoutSeconds: number;
+  /** @throws StatusError 406. */
+  readonly watchRepresentationOf: (request: HttpRequest, store: ResourceStore) => WatchRepresentation;
+}
+
+export function watchHandler(options: WatchHandlerOptions): VerbHandler {
+  return async function watch(store, request, response) {
+    const open = request.context as OpenRequest;
+    const representation = options.watchRepresentationOf(request, store);
+    const listOptions = parseListOptions(open.info.query);
+    const answer = await store.watch({
+      namespace: open.info.resource === 'namespaces' ? '' : open.info.namespace,
+      name: open.info.name,
+      options: listOptions,
+      signal: open.signal,
+    });
+    const seconds = answer.timeoutSeconds ?? chosenTimeoutSeconds(options.minRequestTimeoutSeconds);
+    open.isStreaming = true;
+    open.deadlineMs = open.receivedAtMs + seconds * 1000;
+    try {
+      const sink = await openSink(request, response, representation);
+      const end = await pump(answer.cursor, sink, representation, open, options.metrics);
+      finish(sink, end, answer, representation);
+    } finally {
+      answer.cursor.close();
+    }
+  };
+}
+
+/** Random between the shortest time and twice as long, so that watches do not all end together. */
+const chosenTimeoutSeconds = (shortest: number): number => shortest * (1 + Math.random());
+
+async function openSink(
+  request: HttpRequest,
+  response: HttpResponse,
+  representation: WatchRepresentation,
+): Promise<WatchSink> {
+  if (isUpgrade(request)) return websocketSink(request, response);
+  return httpSink(request, response, representation.contentType);
+}
+
+/** Writes until the stream must end; returns why. */
+async function pump(
+  cursor: WatchCursor,
+  sink: WatchSink,
+  representation: WatchRepresentation,
+  open: OpenRequest,
+  metrics: RequestMetrics,
+): Promise<unknown> {
+  const { signal, labels } = open;
+  try {
+    for (;;) {
+      const events = await cursor.next(signal);
+      if (events === undefined) return undefined;
+      let bytes = 0;
+      let isFull = false;
+      for (const event of events) {
+        const frame = representation.frame(event);
+        bytes += frame.length;
+        if (!sink.write(frame)) isFull = true;
+      }
+      sink.flush();
+      open.responseBytes += bytes;
+      metrics.watchEvents(labels, events.length, bytes);
+      if (isFull) await sink.drained(signal);
+    }
+  } catch (error) {
+    return error;
+  }
+}
+
+/** The last words of a stream: a bookmark when it ends in peace, an ERROR event when its position is gone. */
+function finish(
+  sink: WatchSink,
+  end: unknown,
+  answer: { readonly cursor: WatchCursor; readonly allowBookmarks: boolean },
+  representation: WatchRepresentation,
+): void {
+  if (end === clientLeft) {
+    sink.destroy();
+    return;
+  }
+  if (end instanceof StatusError) sink.write(representation.error(end));
+  else if (end !== undefined && !(end instanceof RequestEnded)) {
+    sink.destroy();
+    throw end as Error;
+  } else if (answer.allowBookmarks && answer.cursor.position > 0) {
+    sink.write(representation.bookmark(answer.cursor.position));
+  }
+  sink.flush();
+  sink.end();
+}

@@ -1,0 +1,110 @@
+// One request from its first byte to its last: the context that filters and handlers share.
+import { randomUUID } from 'node:crypto';
+import type { UserInfo } from '../authn/authenticator.ts';
+import { requestTimeout } from '../base/status.ts';
+import type { RequestLabels } from '../telemetry/request-metrics.ts';
+import type { Expiring } from './deadlines.ts';
+import { parseRequestInfo } from './request-info.ts';
+import type { RequestContext, RequestInfo } from './request-context.ts';
+
+/** Why a request's signal fired without an error for the client: nobody is there to read one. */
+export class RequestEnded extends Error {
+  override readonly name = 'RequestEnded';
+}
+export const clientLeft = new RequestEnded('the client closed the connection');
+export const serverDraining = new RequestEnded('the server is shutting down');
+export const watchTimedOut = new RequestEnded('the watch reached its timeout');
+
+const auditIdPattern = /^[\w.:-]{1,64}$/;
+
+export class OpenRequest implements RequestContext, Expiring {
+  readonly info: RequestInfo;
+  readonly auditId: string;
+  readonly receivedAtMs: number;
+  deadlineMs: number;
+  user: UserInfo | undefined = undefined;
+  readonly warnings: string[] = [];
+  responseBytes = 0;
+  /** A watch: its deadline ends the stream instead of failing the request. */
+  isStreaming = false;
+  #labels: RequestLabels | undefined;
+  #controller: AbortController | undefined;
+  #endedWith: Error | undefined;
+
+  constructor(
+    method: string,
+    url: string,
+    options: { readonly auditId: string | undefined; readonly nowMs: number; readonly timeoutMs: number },
+  ) {
+    this.info = parseRequestInfo(method, url);
+    const given = options.auditId;
+    this.auditId = given !== undefined && auditIdPattern.test(given) ? given : randomUUID();
+    this.receivedAtMs = options.nowMs;
+    this.deadlineMs = options.nowMs + options.timeoutMs;
+  }
+
+  /** Made on first use: most answers from memory never need it. */
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      if (this.#endedWith !== undefined) this.#controller.abort(this.#endedWith);
+    }
+    return this.#controller.signal;
+  }
+
+  get endedWith(): Error | undefined {
+    return this.#endedWith;
+  }
+
+  /** Fires the signal with `reason`; later calls change nothing. */
+  end(reason: Error): void {
+    if (this.#endedWith !== undefined) return;
+    this.#endedWith = reason;
+    this.#controller?.abort(reason);
+  }
+
+  expire(): void {
+    const overdue = requestTimeout('request did not complete within the allotted timeout');
+    this.end(this.isStreaming ? watchTimedOut : overdue);
+  }
+
+  get labels(): RequestLabels {
+    this.#labels ??= labelsOf(this.info);
+    return this.#labels;
+  }
+
+  /** The resource is not served: its names must not become label values. */
+  foldLabels(): void {
+    const empty = { group: '', version: '', resource: '', subresource: '', scope: '', dryRun: '' } as const;
+    this.#labels = { ...empty, verb: metricVerb(this.info) };
+  }
+}
+
+const metricVerbs: Readonly<Record<string, string>> = {
+  get: 'GET',
+  list: 'LIST',
+  watch: 'WATCH',
+  create: 'POST',
+  update: 'PUT',
+  patch: 'PATCH',
+  delete: 'DELETE',
+  deletecollection: 'DELETECOLLECTION',
+  post: 'POST',
+  put: 'PUT',
+  head: 'GET',
+  options: 'OPTIONS',
+};
+const metricVerb = (info: RequestInfo): string => metricVerbs[info.verb] ?? 'OTHER';
+
+function labelsOf(info: RequestInfo): RequestLabels {
+  const scope = info.name !== '' ? 'resource' : info.namespace !== '' ? 'namespace' : 'cluster';
+  return {
+    verb: metricVerb(info),
+    group: info.group,
+    version: info.version,
+    resource: info.resource,
+    subresource: info.subresource,
+    scope: info.kind === 'resource' ? scope : '',
+    dryRun: info.query.get('dryRun') === 'All' ? 'All' : '',
+  };
+}

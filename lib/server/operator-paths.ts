@@ -1,0 +1,64 @@
+// Paths for people and operators: health, metrics, version, and what is served where (discovery).
+import express from 'express';
+import type { Router } from 'express';
+import { methodNotAllowed, pathNotFound } from '../base/status.ts';
+import type { Logger } from '../base/log.ts';
+import type { Health, HealthEndpoint } from '../telemetry/health.ts';
+import type { HttpRequest, HttpResponse } from './request-context.ts';
+import { sendBytes, sendNow } from './respond.ts';
+
+const plainText = 'text/plain; charset=utf-8';
+const endpoints: readonly HealthEndpoint[] = ['livez', 'readyz', 'healthz'];
+
+export interface OperatorPathsOptions {
+  readonly health: Health;
+  readonly logger: Logger;
+  readonly metricsText: () => Promise<{ readonly contentType: string; readonly body: string }>;
+  /** The body of `/version`. */
+  readonly version: Readonly<Record<string, string>>;
+  /** Answers discovery paths; false: not one of them. */
+  readonly discovery: (request: HttpRequest, response: HttpResponse) => Promise<boolean>;
+}
+
+export function operatorPaths(options: OperatorPathsOptions): Router {
+  const router = express.Router({ caseSensitive: true });
+  const version = Buffer.from(JSON.stringify(options.version, null, 2));
+  router.use((request, _response, next) => {
+    if (request.method !== 'GET' && request.method !== 'HEAD') throw methodNotAllowed();
+    next();
+  });
+  for (const endpoint of endpoints) {
+    router.get([`/${endpoint}`, `/${endpoint}/:check`], (expressRequest, response) => {
+      const request = expressRequest as unknown as HttpRequest;
+      const { query } = request.context.info;
+      const { check } = expressRequest.params as { check?: string };
+      const answer =
+        check === undefined
+          ? options.health.answer(endpoint, {
+              verbose: query.has('verbose'),
+              exclude: query.getAll('exclude'),
+            })
+          : options.health.answerOne(endpoint, check);
+      for (const failure of answer.failures) {
+        options.logger.warn('health check failed', { endpoint, check: failure.name, reason: failure.reason });
+      }
+      const head = { status: answer.status, contentType: plainText };
+      sendNow(request, response, head, Buffer.from(answer.text));
+    });
+  }
+  router.get('/metrics', async (expressRequest, response) => {
+    const request = expressRequest as unknown as HttpRequest;
+    const { contentType, body } = await options.metricsText();
+    const compress = { compress: true };
+    await sendBytes(request, response, { status: 200, contentType }, Buffer.from(body), compress);
+  });
+  router.get('/version', (expressRequest, response) => {
+    const request = expressRequest as unknown as HttpRequest;
+    sendNow(request, response, { status: 200, contentType: 'application/json' }, version);
+  });
+  router.use(async (expressRequest, response) => {
+    const request = expressRequest as unknown as HttpRequest;
+    if (!(await options.discovery(request, response))) throw pathNotFound();
+  });
+  return router;
+}

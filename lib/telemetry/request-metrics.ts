@@ -1,0 +1,40 @@
+// What the HTTP layer reports of requests; implemented over prom-client in metrics.ts.
+
+/** Labels of one request. Unknown verbs and resources are folded by the caller, so the label sets stay bounded. */
+export interface RequestLabels {
+  /** GET, LIST, WATCH, POST, PUT, PATCH, APPLY, DELETE, DELETECOLLECTION, CONNECT, or the HTTP method of a path. */
+  readonly verb: string;
+  readonly group: string;
+  readonly version: string;
+  readonly resource: string;
+  readonly subresource: string;
+  readonly scope: 'resource' | 'namespace' | 'cluster' | '';
+  /** `All` or ''. */
+  readonly dryRun: string;
+}
+
+export type InflightKind = 'mutating' | 'readOnly' | 'longRunning';
+
+export interface RequestMetrics {
+  started(kind: InflightKind, labels: RequestLabels): void;
+  /** `code` 0: the client left before an answer. */
+  finished(
+    kind: InflightKind,
+    labels: RequestLabels,
+    outcome: { readonly code: number; readonly seconds: number; readonly responseBytes: number },
+  ): void;
+  /** One event written to one watcher. */
+  watchEvents(labels: RequestLabels, eventCount: number, bytes: number): void;
+  /** A request ended by its deadline or by the server before it was answered. */
+  aborted(labels: RequestLabels): void;
+  tlsHandshakeFailed(): void;
+}
+
+/** Reports nothing: for tests that look at other things. */
+export const silentRequestMetrics: RequestMetrics = {
+  started: () => undefined,
+  finished: () => undefined,
+  watchEvents: () => undefined,
+  aborted: () => undefined,
+  tlsHandshakeFailed: () => undefined,
+};
