@@ -1,0 +1,247 @@
+// Concurrent clients and watchers over the replicas of an API server, recorded as a history for checker.ts.
+// Start it, do harm to the servers, stop it: the end waits until every watcher has seen the last write.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ApiClient, TransportError, type Access } from './api-client.ts';
+import type { Fields, History, ReadAt, Revision } from './history.ts';
+import { Operations, type WriteOptions } from './operations.ts';
+import { newSeed, Random } from './random.ts';
+import { NAME_PREFIX, Recorder } from './recorder.ts';
+import { Watcher } from './watcher.ts';
+
+export interface WorkloadOptions {
+  /** Base URLs, one for each replica. */
+  readonly servers: readonly string[];
+  readonly access?: Access;
+  /** Choices replay from it: operation N of client C is the same in every run with this seed. */
+  readonly seed?: string;
+  /** Made if absent, and left behind. Default: a new one for each run. */
+  readonly namespace?: string;
+  readonly clients?: number;
+  readonly watchers?: number;
+  /** Watchers that read slowly, beside the others. */
+  readonly slowWatchers?: number;
+  /** How many objects the clients contend for. */
+  readonly names?: number;
+  /** Mean rest of a client between two requests. */
+  readonly pauseMs?: number;
+  readonly requestTimeoutMs?: number;
+  /** How long after the last write watchers may take to see it. */
+  readonly settleMs?: number;
+}
+
+export interface Workload {
+  readonly seed: string;
+  readonly namespace: string;
+  /** How many requests were answered so far: lets a test wait for traffic instead of time. */
+  answered(): number;
+  /** Ends the run in order. Throws when no server takes a last write any more. */
+  stop(): Promise<History>;
+}
+
+const SLOW_REST_MS_MAX = 200;
+
+export async function startWorkload(options: WorkloadOptions): Promise<Workload> {
+  const run = new Run(options);
+  await run.prepare();
+  run.start();
+  return run;
+}
+
+type Action = 'create' | 'update' | 'patch' | 'delete' | 'get' | 'list';
+const ACTIONS: Readonly<Record<Action, number>> = {
+  create: 3,
+  update: 5,
+  patch: 4,
+  delete: 1,
+  get: 6,
+  list: 3,
+};
+
+class Run implements Workload {
+  readonly seed: string;
+  readonly namespace: string;
+  readonly #options: Required<Omit<WorkloadOptions, 'seed' | 'namespace'>>;
+  readonly #servers: readonly ApiClient[];
+  readonly #recorder = new Recorder();
+  readonly #watchers: Watcher[] = [];
+  readonly #loops: Promise<void>[] = [];
+  #isStopping = false;
+  #answered = 0;
+
+  constructor({ seed = newSeed(), namespace, ...options }: WorkloadOptions) {
+    this.seed = seed;
+    this.namespace = namespace ?? `history-${Date.now().toString(36)}-${newSeed().slice(0, 5)}`;
+    this.#options = {
+      access: {},
+      clients: 6,
+      watchers: 2 * options.servers.length,
+      slowWatchers: 0,
+      names: 6,
+      pauseMs: 10,
+      requestTimeoutMs: 10_000,
+      settleMs: 20_000,
+      ...options,
+    };
+    this.#servers = options.servers.map((url) => new ApiClient(url, this.#options.access));
+  }
+
+  answered(): number {
+    return this.#answered;
+  }
+
+  async prepare(): Promise<void> {
+    const body = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: this.namespace } };
+    const request = { method: 'POST', path: '/api/v1/namespaces', body };
+    const answer = await this.#servers[0]?.request(
+      request,
+      AbortSignal.timeout(this.#options.requestTimeoutMs),
+    );
+    if (answer?.status === 201 || answer?.status === 409) return;
+    throw new Error(`no namespace ${this.namespace}: ${JSON.stringify(answer)}`);
+  }
+
+  start(): void {
+    const { clients, watchers, slowWatchers } = this.#options;
+    for (let client = 0; client < clients; client += 1) this.#loops.push(this.#runClient(client));
+    for (let watcher = 0; watcher < watchers + slowWatchers; watcher += 1) {
+      const member = new Watcher({
+        watcher,
+        seed: this.seed,
+        servers: this.#servers,
+        namespace: this.namespace,
+        recorder: this.#recorder,
+        operations: this.#operations(clients + 1 + watcher),
+        restMsMax: watcher < watchers ? 0 : SLOW_REST_MS_MAX,
+      });
+      this.#watchers.push(member);
+      this.#loops.push(member.run());
+    }
+    // A loop that fails must fail the run when it is stopped, not the process before.
+    for (const loop of this.#loops) loop.catch(() => undefined);
+  }
+
+  async stop(): Promise<History> {
+    this.#isStopping = true;
+    try {
+      await Promise.all(this.#loops.slice(0, this.#options.clients));
+      const lastRevision = await this.#writeLast();
+      for (const watcher of this.#watchers) watcher.calm();
+      await this.#settle(lastRevision);
+      for (const watcher of this.#watchers) watcher.stop();
+      await Promise.all(this.#loops);
+      const { seed, namespace } = this;
+      return this.#recorder.history({ seed, namespace, lastRevision });
+    } finally {
+      for (const watcher of this.#watchers) watcher.stop();
+      for (const server of this.#servers) server.close();
+    }
+  }
+
+  #operations(client: number): Operations {
+    const { requestTimeoutMs } = this.#options;
+    const { namespace } = this;
+    const servers = this.#servers;
+    return new Operations({
+      client,
+      servers,
+      namespace,
+      recorder: this.#recorder,
+      requestTimeoutMs,
+    });
+  }
+
+  async #runClient(client: number): Promise<void> {
+    const operations = this.#operations(client);
+    const { pauseMs } = this.#options;
+    for (let count = 0; !this.#isStopping; count += 1) {
+      const random = new Random(this.seed, 'client', client, count);
+      const pause = random.fraction() * 2 * pauseMs;
+      if (await this.#act(operations, random, client)) this.#answered += 1;
+      else await sleep(pauseMs);
+      await sleep(pause);
+    }
+  }
+
+  async #act(operations: Operations, random: Random, client: number): Promise<boolean> {
+    const action = random.weighted(ACTIONS);
+    const name = `${NAME_PREFIX}${String(random.below(this.#options.names))}`;
+    const pickServer = (): number => random.below(this.#servers.length);
+    const server = pickServer();
+    if (action === 'list') {
+      const limit = random.chance(0.5) ? { limit: 1 + random.below(3) } : {};
+      const at = this.#readAt(random, 'list');
+      return (await operations.list(at, { ...limit, serverOfPage: pickServer })) !== undefined;
+    }
+    const write =
+      action === 'get' ? undefined : planWrite(action, operations, name, random, client);
+    if (write === undefined) return operations.get(name, server, this.#readAt(random, 'get'));
+    const outcome = await operations.write({ ...write, server });
+    return outcome.kind !== 'unknown' && !(outcome.kind === 'refused' && outcome.why === 'other');
+  }
+
+  #readAt(random: Random, verb: 'get' | 'list'): ReadAt {
+    const exact = verb === 'list' ? 1 : 0;
+    const mode = random.weighted({ latest: 5, any: 2, notOlderThan: 2, exact });
+    if (mode === 'latest' || mode === 'any') return { mode };
+    const revision = this.#recorder.highest;
+    // Nothing was seen yet: zero would mean "any".
+    return revision === 0 ? { mode: 'latest' } : { mode, revision };
+  }
+
+  /** The write whose arrival every watcher is waited for. */
+  async #writeLast(): Promise<Revision> {
+    const { clients, settleMs } = this.#options;
+    const operations = this.#operations(clients);
+    const deadline = Date.now() + settleMs;
+    for (let attempt = 0; Date.now() < deadline; attempt += 1) {
+      const name = `${NAME_PREFIX}last-${String(attempt)}`;
+      const server = attempt % this.#servers.length;
+      const write = { verb: 'create', name, server, expected: {}, fields: {} } as const;
+      const outcome = await operations.write(write);
+      if (outcome.kind === 'applied' && outcome.state !== undefined) {
+        await this.#readFromAll(operations);
+        return outcome.state.revision;
+      }
+      await sleep(100);
+    }
+    throw new TransportError(`no server took the last write within ${String(settleMs)} ms`, false);
+  }
+
+  /** One consistent list from every server, so that each has shown its final state. */
+  async #readFromAll(operations: Operations): Promise<void> {
+    for (const server of this.#servers.keys()) {
+      await operations.list({ mode: 'latest' }, { serverOfPage: () => server });
+    }
+  }
+
+  async #settle(lastRevision: Revision): Promise<void> {
+    const deadline = Date.now() + this.#options.settleMs;
+    const isBehind = (watcher: Watcher): boolean => watcher.reached < lastRevision;
+    while (this.#watchers.some(isBehind) && Date.now() < deadline) await sleep(20);
+  }
+}
+
+/** Undefined: the client has not seen the object and should look first. */
+function planWrite(
+  verb: WriteOptions['verb'],
+  operations: Operations,
+  name: string,
+  random: Random,
+  client: number,
+): Omit<WriteOptions, 'server'> | undefined {
+  const seen = operations.lastSeen(name);
+  const isCompared = random.chance(verb === 'update' ? 0.9 : 0.4);
+  const expected = seen !== undefined && isCompared ? { revision: seen.revision } : {};
+  const mine: Fields = { [`client-${String(client)}`]: String(random.below(1_000_000)) };
+  switch (verb) {
+    case 'create':
+      return { verb, name, expected: {}, fields: mine };
+    case 'update':
+      return seen && { verb, name, expected, fields: { ...seen.data, ...mine } };
+    case 'patch':
+      return { verb, name, expected, fields: mine };
+    case 'delete':
+      return seen && { verb, name, expected: { ...expected, uid: seen.uid }, fields: {} };
+  }
+}
