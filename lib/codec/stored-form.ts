@@ -1,7 +1,18 @@
 // The form of an object in etcd: one line of header (JSON), then the object's canonical JSON without resourceVersion.
 // The header names the schema generation and byte offsets, so that a replica of the same release serves the bytes as they are.
-import type { ResourceInfo } from '../api/type-info.ts';
-import type { ApiObject } from './codec.ts';
+import { createHash } from 'node:crypto';
+import { apiVersionOf } from '../api/type-info.ts';
+import type { JsonValue, ResourceInfo, TypeInfo } from '../api/type-info.ts';
+import { invariant } from '../base/invariant.ts';
+import { StatusError } from '../base/status.ts';
+import type { ApiObject, ObjectMeta } from './codec.ts';
+import { jsonCodec, stringify } from './json.ts';
+import { canonicalObject } from './normalise.ts';
+
+const quote = 0x22;
+const comma = 0x2c;
+const openBrace = 0x7b;
+const closeBrace = 0x7d;
 
 /** Offsets count bytes of the object's JSON (the payload after the header line). */
 export interface StoredHeader {
@@ -9,6 +20,8 @@ export interface StoredHeader {
   readonly media: 'json';
   /** Schema generation (fingerprint of types and defaults) that wrote the payload. */
   readonly schema: string;
+  /** Bytes of the payload: a value that was cut is seen. */
+  readonly size: number;
   /** Where `"resourceVersion":"…",` belongs: always followed by another member of metadata. */
   readonly versionAt: number;
   /** Where the members after kind and apiVersion begin (the `"metadata"` key): entries of typed lists start there. */
@@ -31,3 +44,221 @@ export type EncodeStored = (object: Readonly<ApiObject>, resource: ResourceInfo)
 export type OpenStored = (value: Uint8Array) => OpenedStored | undefined;
 /** The payload with `resourceVersion` set: one allocation, ready to send. */
 export type WithResourceVersion = (opened: OpenedStored, revision: number) => Uint8Array;
+
+export interface StoredForm {
+  readonly encode: EncodeStored;
+  readonly open: OpenStored;
+  readonly withResourceVersion: WithResourceVersion;
+}
+
+/** Values of a resource's selectable fields; unset ones are left out. */
+export type FieldsOf = (
+  object: Readonly<ApiObject>,
+  resource: ResourceInfo,
+) => Readonly<Record<string, string>>;
+
+/** `schema` is the generation of this release (schemaGeneration); payloads of other generations open all the same. */
+export function createStoredForm(options: {
+  readonly schema: string;
+  readonly fieldsOf: FieldsOf;
+}): StoredForm {
+  const { schema, fieldsOf } = options;
+  return {
+    encode: (object, resource) => encodeStored(object, resource, schema, fieldsOf),
+    open: openStored,
+    withResourceVersion,
+  };
+}
+
+/** Members of metadata that come before resourceVersion in schema order. */
+const beforeVersion: ReadonlySet<string> = new Set([
+  'name', 'generateName', 'namespace', 'selfLink', 'uid',
+]);
+
+function encodeStored(
+  object: Readonly<ApiObject>,
+  resource: ResourceInfo,
+  schema: string,
+  fieldsOf: FieldsOf,
+): Uint8Array {
+  const canonical = canonicalObject(object, resource.type);
+  const kind = JSON.stringify(canonical.kind ?? resource.kind.kind);
+  const apiVersion = JSON.stringify(canonical.apiVersion ?? apiVersionOf(resource.kind));
+  const head = `{"kind":${kind},"apiVersion":${apiVersion},`;
+  const metadata = encodeMetadata(canonical.metadata ?? {}, `${head}"metadata":{`);
+  let payload = metadata.text;
+  for (const key of Object.keys(canonical)) {
+    if (key === 'kind' || key === 'apiVersion' || key === 'metadata') continue;
+    payload += `,${JSON.stringify(key)}:${stringify(canonical[key] as JsonValue)}`;
+  }
+  payload += '}';
+  const bytesAt = byteOffsets(payload);
+  const { labels } = metadata;
+  const fields = selectable(fieldsOf(canonical, resource));
+  const header: StoredHeader = {
+    media: 'json',
+    schema,
+    size: Buffer.byteLength(payload),
+    versionAt: bytesAt(metadata.versionAt),
+    bodyAt: bytesAt(head.length),
+    ...(labels === undefined ? {} : { labels: [bytesAt(labels[0]), bytesAt(labels[1])] as const }),
+    ...(fields === undefined ? {} : { fields }),
+  };
+  return Buffer.from(`${JSON.stringify(header)}\n${payload}`);
+}
+
+interface MetadataText {
+  /** `before` and the members of metadata, closed. */
+  readonly text: string;
+  readonly versionAt: number;
+  readonly labels: readonly [number, number] | undefined;
+}
+
+function encodeMetadata(metadata: Readonly<ObjectMeta>, before: string): MetadataText {
+  let text = before;
+  let versionAt: number | undefined;
+  let labels: readonly [number, number] | undefined;
+  for (const key of Object.keys(metadata)) {
+    const value = metadata[key];
+    if (key === 'resourceVersion' || value === undefined) continue;
+    if (text.length > before.length) text += ',';
+    if (!beforeVersion.has(key)) versionAt ??= text.length;
+    text += `${JSON.stringify(key)}:`;
+    const from = text.length;
+    text += stringify(value);
+    if (key === 'labels') labels = [from, text.length];
+  }
+  invariant(text.length > before.length, 'a stored object has metadata');
+  return { text: `${text}}`, versionAt: versionAt ?? before.length, labels };
+}
+
+/** From offsets in text to offsets in its UTF-8 bytes. */
+function byteOffsets(text: string): (offset: number) => number {
+  if (Buffer.byteLength(text) === text.length) return (offset) => offset;
+  return (offset) => Buffer.byteLength(text.slice(0, offset));
+}
+
+function selectable(fields: Readonly<Record<string, string>>): Record<string, string> | undefined {
+  const entries = Object.entries(fields).filter(
+    ([path, value]) => value !== '' && path !== 'metadata.name' && path !== 'metadata.namespace',
+  );
+  return entries.length === 0 ? undefined : Object.fromEntries(entries);
+}
+
+const opening = Buffer.from('{"media":"json","schema":"');
+const newline = 0x0a;
+/** The header holds labels' offsets and short field values: a longer first line is not ours. */
+const headerBytesMax = 64 * 1024;
+
+function openStored(value: Uint8Array): OpenedStored | undefined {
+  const bytes = asBuffer(value);
+  for (let at = 0; at < opening.length; at += 1) if (bytes[at] !== opening[at]) return undefined;
+  const end = bytes.indexOf(newline);
+  if (end === -1 || end > headerBytesMax) return undefined;
+  const payload = bytes.subarray(end + 1);
+  const header = parseHeader(bytes.toString('utf8', 0, end));
+  return header !== undefined && fits(header, payload) ? { header, payload } : undefined;
+}
+
+function parseHeader(line: string): StoredHeader | undefined {
+  try {
+    return JSON.parse(line) as StoredHeader; // Checked member by member in `fits`.
+  } catch {
+    return undefined; // Not a header line: the value is another form or corrupted.
+  }
+}
+
+/** Every offset lies where an offset of its kind must: what follows may rely on it. */
+function fits(header: StoredHeader, payload: Uint8Array): boolean {
+  const { versionAt, bodyAt, labels, fields } = header;
+  const last = payload.length - 1;
+  if (payload.length !== header.size || payload[0] !== openBrace || payload[last] !== closeBrace) return false;
+  if (typeof header.schema !== 'string') return false;
+  if (!(Number.isInteger(versionAt) && Number.isInteger(bodyAt))) return false;
+  if (!(bodyAt > 0 && bodyAt < versionAt && versionAt < last)) return false;
+  if (payload[bodyAt] !== quote || payload[versionAt] !== quote) return false;
+  const before = payload[versionAt - 1];
+  if (before !== openBrace && before !== comma) return false;
+  if (labels !== undefined && !fitsLabels(labels, payload)) return false;
+  return fields === undefined || areTexts(fields);
+}
+
+function fitsLabels(labels: unknown, payload: Uint8Array): boolean {
+  if (!Array.isArray(labels)) return false;
+  const [from, to] = labels as readonly unknown[];
+  if (!(Number.isInteger(from) && Number.isInteger(to))) return false;
+  const [first, end] = [Number(from), Number(to)];
+  return first > 0 && end < payload.length && payload[first] === openBrace && payload[end - 1] === closeBrace;
+}
+
+function areTexts(fields: unknown): boolean {
+  if (typeof fields !== 'object' || fields === null) return false;
+  return Object.values(fields).every((value) => typeof value === 'string');
+}
+
+function withResourceVersion({ header, payload }: OpenedStored, revision: number): Uint8Array {
+  const insert = `"resourceVersion":"${String(revision)}",`;
+  const bytes = Buffer.allocUnsafe(payload.length + insert.length);
+  const { versionAt } = header;
+  const source = asBuffer(payload);
+  source.copy(bytes, 0, 0, versionAt);
+  bytes.write(insert, versionAt, 'latin1');
+  source.copy(bytes, versionAt + insert.length, versionAt);
+  return bytes;
+}
+
+/** Labels of an opened object; undefined when its bytes are corrupted. */
+export function labelsOf({ header, payload }: OpenedStored): Readonly<Record<string, string>> | undefined {
+  const labels = Object.create(null) as Record<string, string>;
+  if (header.labels === undefined) return labels;
+  try {
+    const text = asBuffer(payload).toString('utf8', header.labels[0], header.labels[1]);
+    const parsed = JSON.parse(text) as Record<string, unknown>;
+    for (const key of Object.keys(parsed)) {
+      const value = parsed[key];
+      if (typeof value !== 'string') return undefined;
+      labels[key] = value;
+    }
+    return labels;
+  } catch {
+    return undefined; // Not the labels that the header promised.
+  }
+}
+
+/**
+ * The object of a value that `open` did not take, or of a payload of another generation: plain JSON.
+ * undefined: no form that this product reads, or corrupted.
+ */
+export function decodeForeign(value: Uint8Array, type: TypeInfo): ApiObject | undefined {
+  if (value[0] !== openBrace) return undefined;
+  try {
+    return jsonCodec.decode(value, type).object;
+  } catch (error) {
+    if (error instanceof StatusError) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * Fingerprint of every type: payloads that carry it need no decoding to be served. Fields, names, numbers, omit rules,
+ * zero values and options (defaults among them) all count.
+ */
+export function schemaGeneration(types: Iterable<TypeInfo>): string {
+  const hash = createHash('sha256');
+  const sorted = [...types].sort((one, other) => (one.id < other.id ? -1 : 1));
+  for (const type of sorted) {
+    hash.update(fingerprintOf([type.id, type.hasTypeMeta, type.special, type.isNamedList, type.options]));
+    for (const field of type.fields) {
+      hash.update(fingerprintOf([{ ...field, message: field.message?.id }]));
+    }
+  }
+  return hash.digest('base64url').slice(0, 16);
+}
+
+const fingerprintOf = (value: unknown): string =>
+  JSON.stringify(value, (_key, member: unknown) =>
+    typeof member === 'bigint' ? member.toString() : member,
+  );
+
+const asBuffer = (bytes: Uint8Array): Buffer =>
+  Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);

@@ -1,5 +1,5 @@
 // Small hand-made types for tests of the codecs: every cardinality, scalar, special form and omit rule once.
-import type { FieldInfo, ScalarType, SpecialForm, TypeInfo } from '../../api/type-info.ts';
+import type { FieldInfo, ResourceInfo, ScalarType, SpecialForm, TypeInfo } from '../../api/type-info.ts';
 
 type FieldOptions = Partial<FieldInfo>;
 
@@ -142,3 +142,30 @@ export const widgetType = message(
   ],
   { hasTypeMeta: true },
 );
+
+/** The record of widgets: namespaced, stored as example.com/v1. */
+export const widgetResource: ResourceInfo = {
+  group: 'example.com',
+  version: 'v1',
+  resource: 'widgets',
+  singular: 'widget',
+  kind: { group: 'example.com', version: 'v1', kind: 'Widget' },
+  listKind: 'WidgetList',
+  shortNames: [],
+  categories: [],
+  namespaced: true,
+  verbs: ['create', 'delete', 'get', 'list', 'update', 'watch'],
+  subresources: [],
+  virtual: false,
+  type: widgetType,
+  storageVersion: 'example.com/v1',
+  storageVersionHash: '',
+  storagePrefix: 'widgets',
+  fieldSelectors: ['metadata.name', 'metadata.namespace', 'spec.nodeName'],
+  nameRule: 'dns1123Subdomain',
+  createOnUpdate: false,
+  unconditionalUpdate: true,
+  hasGeneration: false,
+  resetMain: [],
+  resetBySubresource: {},
+};

@@ -1,0 +1,68 @@
+// The JSON codec and the stored form beside JSON.parse and JSON.stringify of the same Pod, in the same run.
+// Run: node bench/micro/codec.bench.ts
+import { createScheme } from '../../lib/api/scheme.ts';
+import { namingProfile } from '../../lib/api/vendor.ts';
+import type { ApiObject } from '../../lib/codec/codec.ts';
+import { jsonCodec } from '../../lib/codec/json.ts';
+import { createStoredForm, schemaGeneration } from '../../lib/codec/stored-form.ts';
+import { samplePod } from './sample-pod.ts';
+
+const scheme = createScheme({ profile: namingProfile('svc') });
+const types = [...scheme.packages.values()].flatMap((owner) => owner.types);
+const pods = scheme.resource({ group: '', version: 'v1', resource: 'pods' });
+if (pods === undefined) throw new Error('pods are served');
+
+const bodies = Array.from({ length: 64 }, (_, index) => Buffer.from(JSON.stringify(samplePod(index))));
+const shuffled = bodies.map((body) => Buffer.from(JSON.stringify(sortedKeys(JSON.parse(String(body))))));
+const texts = bodies.map(String);
+const objects = bodies.map((body) => jsonCodec.decode(body, pods.type).object);
+const stored = createStoredForm({
+  schema: schemaGeneration(types),
+  fieldsOf: (object) => ({ 'spec.nodeName': String((object['spec'] as { nodeName: string }).nodeName) }),
+});
+const values = objects.map((object) => stored.encode(object, pods));
+const first = <T>(list: readonly T[], index: number): T => list[index % list.length] as T;
+
+function sortedKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sortedKeys);
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1));
+  return Object.fromEntries(entries.map(([key, member]) => [key, sortedKeys(member)]));
+}
+
+/** Median over rounds of microseconds a call. */
+function measure(run: (index: number) => unknown): number {
+  const rounds: number[] = [];
+  for (let round = 0; round < 15; round += 1) {
+    const started = process.hrtime.bigint();
+    for (let index = 0; index < 2_000; index += 1) run(index);
+    rounds.push(Number(process.hrtime.bigint() - started) / 2_000 / 1_000);
+  }
+  rounds.sort((one, other) => one - other);
+  return rounds[7] ?? NaN;
+}
+
+function report(name: string, run: (index: number) => unknown, baseline?: number): number {
+  const micros = measure(run);
+  const ratio = baseline === undefined ? '' : `  ${(micros / baseline).toFixed(2)}x baseline`;
+  console.log(`${name.padEnd(46)} ${micros.toFixed(2).padStart(8)} µs${ratio}`);
+  return micros;
+}
+
+console.log(`Pod of ${String(first(bodies, 0).length)} bytes, schema generation ${schemaGeneration(types)}`);
+const parse = report('baseline: JSON.parse of the text', (at) => JSON.parse(first(texts, at)));
+const write = report('baseline: JSON.stringify to bytes', (at) => Buffer.from(JSON.stringify(first(objects, at))));
+report('decode, members in schema order', (at) => jsonCodec.decode(first(bodies, at), pods.type), parse);
+report('decode, members in alphabetical order', (at) => jsonCodec.decode(first(shuffled, at), pods.type), parse);
+report('encode', (at) => jsonCodec.encode(first(objects, at), pods.type), write);
+const disordered = objects.map((object) => sortedKeys(object) as ApiObject);
+report('encode, members in alphabetical order', (at) => jsonCodec.encode(first(disordered, at), pods.type), write);
+report('encode for storage', (at) => stored.encode(first(objects, at), pods), write);
+report('open stored and inject resourceVersion', (at) => {
+  const opened = stored.open(first(values, at));
+  if (opened === undefined) throw new Error('opens');
+  return stored.withResourceVersion(opened, 123_456 + at);
+});
+const start = performance.now();
+schemaGeneration(types);
+console.log(`${'schema generation of all types'.padEnd(46)} ${(performance.now() - start).toFixed(2).padStart(8)} ms`);

@@ -1,0 +1,170 @@
+import { describe, expect, test } from '@jest/globals';
+import type { JsonObject } from '../api/type-info.ts';
+import type { ApiObject } from './codec.ts';
+import { encodeText } from './json.ts';
+import { createStoredForm, decodeForeign, labelsOf, schemaGeneration } from './stored-form.ts';
+import type { OpenedStored } from './stored-form.ts';
+import { field, message, metaType, widgetResource, widgetType } from './testing/sample-types.ts';
+
+const schema = schemaGeneration([widgetType, metaType]);
+const nodeName = (object: Readonly<ApiObject>): string =>
+  String((object['spec'] as JsonObject)['nodeName'] ?? '');
+const form = createStoredForm({
+  schema,
+  fieldsOf: (object) => ({
+    'metadata.name': object.metadata?.name ?? '',
+    'metadata.namespace': object.metadata?.namespace ?? '',
+    'spec.nodeName': nodeName(object),
+  }),
+});
+const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString();
+function opened(object: ApiObject): OpenedStored {
+  const result = form.open(form.encode(object, widgetResource));
+  if (result === undefined) throw new Error('what was encoded opens');
+  return result;
+}
+const widget = (metadata: JsonObject, spec: JsonObject = {}): ApiObject => ({
+  kind: 'Widget',
+  apiVersion: 'example.com/v1',
+  metadata,
+  spec,
+});
+
+describe('a stored object', () => {
+  test.each<[string, JsonObject]>([
+    ['with every kind of member', { name: 'a', namespace: 'n', uid: 'u', generation: 2, creationTimestamp: '2024-01-01T00:00:00Z', labels: { b: '1', a: '2' }, finalizers: ['f'] }],
+    ['without labels', { name: 'a', creationTimestamp: '2024-01-01T00:00:00Z' }],
+    ['whose metadata ends before the version', { name: 'a', uid: 'u' }],
+    ['with text beyond ASCII before and in the labels', { name: 'ä😀', labels: { 'é': 'ü' }, annotations: { x: '漢' } }],
+    ['with quotes and braces in its text', { name: 'a"}{,', labels: { '"labels":{': '\\"' } }],
+  ])('%s opens and shows any version', (_claim, metadata) => {
+    const object = widget({ ...metadata, resourceVersion: '999' }, { nodeName: 'n1' });
+    const stored = opened(object);
+    expect(text(stored.payload)).not.toContain('999');
+    for (const revision of [1, 9_007_199_254_740_991]) {
+      const sent = text(form.withResourceVersion(stored, revision));
+      const wanted = widget({ ...metadata, resourceVersion: String(revision) }, { nodeName: 'n1' });
+      const asObject = JSON.parse(sent) as ApiObject;
+      expect(encodeText(asObject, widgetType)).toBe(encodeText(wanted, widgetType));
+      expect(`{${text(form.withResourceVersion(stored, revision).subarray(stored.header.bodyAt))}`).toBe(
+        sent.replace('"kind":"Widget","apiVersion":"example.com/v1",', ''),
+      );
+    }
+    expect(labelsOf(stored)).toEqual(metadata['labels'] ?? {});
+  });
+
+  test('keeps schema order where metadata has a later member', () => {
+    const stored = opened(widget({ name: 'a', uid: 'u', creationTimestamp: '2024-01-01T00:00:00Z' }));
+    expect(text(form.withResourceVersion(stored, 7))).toMatch(
+      /^\{"kind":"Widget","apiVersion":"example.com\/v1","metadata":\{"name":"a","uid":"u","resourceVersion":"7","creationTimestamp":"2024-01-01T00:00:00Z"\},"spec":/,
+    );
+  });
+
+  test('names its kind and version when the object does not', () => {
+    const stored = opened({ metadata: { name: 'a' } });
+    expect(text(stored.payload)).toMatch(/^\{"kind":"Widget","apiVersion":"example.com\/v1","metadata":/);
+  });
+
+  test('its header holds the generation and the selectable fields that are set', () => {
+    expect(opened(widget({ name: 'a', namespace: 'n' }, { nodeName: 'n1' })).header).toMatchObject({
+      media: 'json',
+      schema,
+      fields: { 'spec.nodeName': 'n1' },
+    });
+    expect(opened(widget({ name: 'a' })).header.fields).toBeUndefined();
+  });
+
+  test('labels are data whatever their keys', () => {
+    const labels = Object.create(null) as Record<string, string>;
+    labels['__proto__'] = 'x';
+    const read = labelsOf(opened(widget({ name: 'a', labels })));
+    expect(Object.keys(read ?? {})).toEqual(['__proto__']);
+  });
+});
+
+describe('values that are not ours', () => {
+  const good = form.encode(widget({ name: 'a', labels: { l: 'm' } }), widgetResource);
+  const headerOf = (change: (header: JsonObject) => void): Uint8Array => {
+    const [line = '', payload = ''] = text(good).split('\n');
+    const header = JSON.parse(line) as JsonObject;
+    change(header);
+    return Buffer.from(`${JSON.stringify(header)}\n${payload}`);
+  };
+  test('the header of this test opens unchanged', () => {
+    expect(form.open(headerOf(() => undefined))).toBeDefined();
+  });
+  test.each<[string, Uint8Array]>([
+    ['empty', Buffer.alloc(0)],
+    ['Protobuf', Buffer.from([0x6b, 0x38, 0x73, 0, 1, 2])],
+    ['plain JSON', Buffer.from('{"kind":"Widget"}')],
+    ['plain JSON of several lines', Buffer.from('{\n"kind":"Widget"\n}')],
+    ['header without payload', Buffer.from(text(good).split('\n')[0] ?? '')],
+    ['cut payload', good.subarray(0, good.length - 1)],
+    ['cut header', good.subarray(10)],
+    ['version outside', headerOf((header) => (header['versionAt'] = 1e6))],
+    ['version negative', headerOf((header) => (header['versionAt'] = -1))],
+    ['version in the middle of a name', headerOf((header) => (header['versionAt'] = Number(header['versionAt']) + 1))],
+    ['version not a number', headerOf((header) => (header['versionAt'] = '5'))],
+    ['version missing', headerOf((header) => delete header['versionAt'])],
+    ['body after the version', headerOf((header) => (header['bodyAt'] = Number(header['versionAt']) + 3))],
+    ['labels outside', headerOf((header) => (header['labels'] = [1, 1e6]))],
+    ['labels elsewhere', headerOf((header) => (header['labels'] = [2, 9]))],
+    ['labels no range', headerOf((header) => (header['labels'] = 'x'))],
+    ['fields no texts', headerOf((header) => (header['fields'] = { a: 1 }))],
+    ['schema no text', headerOf((header) => (header['schema'] = 1))],
+  ])('%s', (_claim, value) => {
+    expect(form.open(value)).toBeUndefined();
+  });
+  test('any single changed byte either fails to open or still opens into bounds (seeded)', () => {
+    let state = 7;
+    for (let round = 0; round < 3_000; round += 1) {
+      state = (state * 1664525 + 1013904223) % 4294967296;
+      const copy = Buffer.from(good);
+      copy[state % copy.length] = (state >>> 8) % 256;
+      const result = form.open(copy);
+      if (result === undefined) continue;
+      expect(form.withResourceVersion(result, 5).length).toBe(result.payload.length + '"resourceVersion":"5",'.length);
+      labelsOf(result);
+    }
+  });
+  test('corrupted labels are told apart from none', () => {
+    const at = text(good).indexOf('"l":"m"');
+    const copy = Buffer.from(good);
+    copy[at] = 0x7b;
+    const result = form.open(copy);
+    expect(result).toBeDefined();
+    if (result !== undefined) expect(labelsOf(result)).toBeUndefined();
+  });
+});
+
+describe('foreign forms', () => {
+  test('plain JSON is read, unknown fields are dropped', () => {
+    const object = decodeForeign(Buffer.from('{"metadata":{"name":"a","odd":1},"kind":"Widget"}\n'), widgetType);
+    expect(object?.metadata).toEqual({ name: 'a' });
+  });
+  test.each(['', '{', '[]', 'k8s\0', '{"metadata":{"name":5}}', '{"a":1}{'])('%j is corrupted', (value) => {
+    expect(decodeForeign(Buffer.from(value), widgetType)).toBeUndefined();
+  });
+  test('a payload of another generation is read the same way', () => {
+    const stored = opened(widget({ name: 'a' }, { nodeName: 'n' }));
+    expect(decodeForeign(stored.payload, widgetType)?.metadata).toEqual({ name: 'a' });
+  });
+});
+
+describe('schema generation', () => {
+  const one = (options: Parameters<typeof field>[2]): string =>
+    schemaGeneration([message('T', [field('a', 'string', options)])]);
+  test('is the same for the same types in any order', () => {
+    expect(schemaGeneration([metaType, widgetType])).toBe(schema);
+    expect(one({})).toBe(one({}));
+  });
+  test.each<[string, Parameters<typeof field>[2]]>([
+    ['name', { jsonName: 'b' }],
+    ['omit rule', { omit: 'never' }],
+    ['zero', { zero: '' }],
+    ['default', { options: { defaultValue: 'x' } }],
+    ['cardinality', { cardinality: 'list' }],
+  ])('changes with the %s of a field', (_claim, options) => {
+    expect(one(options)).not.toBe(one({}));
+  });
+});
