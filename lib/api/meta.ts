@@ -1,0 +1,220 @@
+// Rules of object metadata: validateObjectMeta and validateObjectMetaUpdate give all errors at once, in Kubernetes' words;
+// newName makes a name from metadata.generateName. Pure; what the server fills in itself is the registry's business.
+import { randomInt } from 'node:crypto';
+import { limits } from '../base/limits.ts';
+import type { FieldError, FieldErrorReason } from '../base/status.ts';
+import { dns1123LabelProblems, labelValueProblems, nameProblems, qualifiedNameProblems } from './name-rules.ts';
+import type { JsonObject, JsonValue, NameRule } from './type-info.ts';
+import type { NamingProfile } from './vendor.ts';
+
+export interface ObjectMetaRules {
+  readonly namespaced: boolean;
+  readonly nameRule: NameRule;
+  readonly profile: NamingProfile;
+  /** The whole object, for names that its fields decide. */
+  readonly object?: Readonly<JsonObject>;
+}
+
+type Meta = Readonly<JsonObject>;
+
+const managerLengthMax = 128;
+const subresourceLengthMax = 256;
+const suffixLetters = 'bcdfghjklmnpqrstvwxz2456789';
+const suffixLength = 5;
+const generatedPrefixMax = 63 - suffixLength;
+
+/** The prefix, cut to 58 characters, and five random letters. */
+export function newName(prefix: string): string {
+  let name = prefix.slice(0, generatedPrefixMax);
+  for (let count = 0; count < suffixLength; count += 1) name += suffixLetters[randomInt(suffixLetters.length)] ?? '';
+  return name;
+}
+
+export const metaOf = (object: Readonly<JsonObject>): Meta => recordOf(object['metadata']) ?? {};
+
+const textOf = (value: JsonValue | undefined): string => (typeof value === 'string' ? value : '');
+const isSet = (value: JsonValue | undefined): boolean => value !== undefined && value !== null;
+const listOf = (value: JsonValue | undefined): readonly JsonValue[] => (Array.isArray(value) ? value : []);
+const recordOf = (value: JsonValue | undefined): JsonObject | undefined =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined;
+
+class Errors {
+  readonly list: FieldError[] = [];
+
+  add(reason: FieldErrorReason, field: string, badValue: unknown, detail: string): void {
+    this.list.push(badValue === undefined ? { reason, field, detail } : { reason, field, badValue, detail });
+  }
+
+  /** One `Invalid` per problem. */
+  invalid(field: string, badValue: unknown, problems: readonly string[]): void {
+    for (const problem of problems) this.add('FieldValueInvalid', field, badValue, problem);
+  }
+}
+
+/** Metadata of a new object, its name already made if it was to be generated. */
+export function validateObjectMeta(meta: Meta, rules: ObjectMetaRules, fieldPath = 'metadata'): FieldError[] {
+  const errors = new Errors();
+  const at = (name: string): string => `${fieldPath}.${name}`;
+  const of = rules.object === undefined ? {} : { object: rules.object };
+  const prefix = textOf(meta['generateName']);
+  const name = textOf(meta['name']);
+  if (prefix !== '') {
+    errors.invalid(at('generateName'), prefix, nameProblems(rules.nameRule, prefix, { ...of, isPrefix: true }));
+  }
+  if (name === '') errors.add('FieldValueRequired', at('name'), undefined, 'name or generateName is required');
+  else errors.invalid(at('name'), name, nameProblems(rules.nameRule, name, { ...of, isPrefix: false }));
+  const namespace = textOf(meta['namespace']);
+  if (!rules.namespaced) {
+    if (namespace !== '') errors.add('FieldValueForbidden', at('namespace'), undefined, 'not allowed on this type');
+  } else if (namespace === '') errors.add('FieldValueRequired', at('namespace'), undefined, '');
+  else errors.invalid(at('namespace'), namespace, dns1123LabelProblems(namespace));
+  validateContents(meta, rules.profile, at, errors);
+  return errors.list;
+}
+
+/** Metadata of an update against what is stored: what must stay, and the rules of what may change. */
+export function validateObjectMetaUpdate(
+  meta: Meta,
+  old: Meta,
+  rules: { readonly profile: NamingProfile },
+  fieldPath = 'metadata',
+): FieldError[] {
+  const errors = new Errors();
+  const at = (name: string): string => `${fieldPath}.${name}`;
+  if (isSet(old['deletionTimestamp'])) {
+    const before = new Set(listOf(old['finalizers']));
+    const added = listOf(meta['finalizers']).filter((one) => !before.has(one));
+    if (added.length > 0) {
+      const found = `[]string{${added.map((one) => JSON.stringify(one)).join(', ')}}`;
+      const detail = `no new finalizers can be added if the object is being deleted, found new finalizers ${found}`;
+      errors.add('FieldValueForbidden', at('finalizers'), undefined, detail);
+    }
+  }
+  const generation = meta['generation'] ?? 0;
+  if (typeof generation === 'number' && generation < Number(old['generation'] ?? 0)) {
+    errors.add('FieldValueInvalid', at('generation'), generation, 'must not be decremented');
+  }
+  for (const name of immutableFields) {
+    if ((meta[name] ?? undefined) === (old[name] ?? undefined)) continue;
+    const shown = isSet(meta[name]) ? meta[name] : timeFields.has(name) ? null : '';
+    errors.add('FieldValueInvalid', at(name), shown, 'field is immutable');
+  }
+  validateContents(meta, rules.profile, at, errors);
+  return errors.list;
+}
+
+const immutableFields = [
+  'name', 'namespace', 'uid', 'creationTimestamp', 'deletionTimestamp', 'deletionGracePeriodSeconds',
+] as const;
+const timeFields: ReadonlySet<string> = new Set(immutableFields.slice(3));
+
+type PathOf = (name: string) => string;
+
+function validateContents(meta: Meta, profile: NamingProfile, at: PathOf, errors: Errors): void {
+  const generation = meta['generation'];
+  if (typeof generation === 'number' && generation < 0) {
+    errors.add('FieldValueInvalid', at('generation'), generation, 'must be greater than or equal to 0');
+  }
+  validateLabels(recordOf(meta['labels']), at('labels'), errors);
+  validateAnnotations(recordOf(meta['annotations']), at('annotations'), errors);
+  validateOwners(listOf(meta['ownerReferences']), at('ownerReferences'), errors);
+  validateFinalizers(listOf(meta['finalizers']), profile, at('finalizers'), errors);
+  for (const [index, entry] of listOf(meta['managedFields']).entries()) {
+    validateManagedFields(recordOf(entry) ?? {}, `${at('managedFields')}[${String(index)}]`, errors);
+  }
+}
+
+function validateLabels(labels: Readonly<JsonObject> | undefined, path: string, errors: Errors): void {
+  for (const [key, value] of Object.entries(labels ?? {})) {
+    errors.invalid(path, key, qualifiedNameProblems(key));
+    errors.invalid(path, value, labelValueProblems(textOf(value)));
+  }
+}
+
+function validateAnnotations(annotations: Readonly<JsonObject> | undefined, path: string, errors: Errors): void {
+  let bytes = 0;
+  for (const [key, value] of Object.entries(annotations ?? {})) {
+    errors.invalid(path, key, qualifiedNameProblems(key.toLowerCase()));
+    bytes += Buffer.byteLength(key) + Buffer.byteLength(textOf(value));
+  }
+  if (bytes <= limits.annotationBytesMax) return;
+  const detail = `may not be more than ${String(limits.annotationBytesMax)} bytes`;
+  errors.add('FieldValueTooLong', path, undefined, detail);
+}
+
+function validateOwners(owners: readonly JsonValue[], path: string, errors: Errors): void {
+  let controller = '';
+  for (const value of owners) {
+    const owner = recordOf(value) ?? {};
+    const text = (name: string): string => textOf(owner[name]);
+    const version = text('apiVersion').split('/').at(-1) ?? '';
+    if (version === '') errors.invalid(`${path}.apiVersion`, text('apiVersion'), ['version must not be empty']);
+    for (const name of ['kind', 'name', 'uid']) {
+      if (text(name) === '') errors.invalid(`${path}.${name}`, '', ['must not be empty']);
+    }
+    if (text('apiVersion') === 'v1' && text('kind') === 'Event') {
+      errors.invalid(path, owner, ['/v1, Kind=Event is disallowed from being an owner']);
+    }
+    if (owner['controller'] !== true) continue;
+    const who = `${text('kind')}/${text('name')}`;
+    if (controller !== '') {
+      const detail =
+        'Only one reference can have Controller set to true. ' +
+        `Found "true" in references for ${controller} and ${who}`;
+      errors.invalid(path, owners, [detail]);
+    }
+    controller = who;
+  }
+}
+
+function validateFinalizers(
+  finalizers: readonly JsonValue[],
+  profile: NamingProfile,
+  path: string,
+  errors: Errors,
+): void {
+  const standard = ['orphan', 'foregroundDeletion', profile.namespaceFinalizer];
+  for (const value of finalizers) {
+    const finalizer = textOf(value);
+    const problems = qualifiedNameProblems(finalizer);
+    errors.invalid(path, finalizer, problems);
+    if (problems.length > 0 || finalizer.includes('/') || standard.includes(finalizer)) continue;
+    errors.invalid(path, finalizer, ['name is neither a standard finalizer name nor is it fully qualified']);
+  }
+  if (finalizers.includes('orphan') && finalizers.includes('foregroundDeletion')) {
+    errors.invalid(path, finalizers, ['finalizer orphan and foregroundDeletion cannot be both set']);
+  }
+}
+
+function validateManagedFields(entry: Readonly<JsonObject>, path: string, errors: Errors): void {
+  const operation = textOf(entry['operation']);
+  if (operation !== 'Apply' && operation !== 'Update') {
+    errors.invalid(`${path}.operation`, operation, ['must be `Apply` or `Update`']);
+  }
+  const fieldsType = textOf(entry['fieldsType']);
+  if (fieldsType !== '' && fieldsType !== 'FieldsV1') {
+    errors.invalid(`${path}.fieldsType`, fieldsType, ['must be `FieldsV1`']);
+  }
+  validateManager(textOf(entry['manager']), `${path}.manager`, errors);
+  const subresource = textOf(entry['subresource']);
+  if (subresource.length > subresourceLengthMax) {
+    const detail = `may not be more than ${String(subresourceLengthMax)} bytes`;
+    errors.add('FieldValueTooLong', `${path}.subresource`, undefined, detail);
+  }
+}
+
+function validateManager(manager: string, path: string, errors: Errors): void {
+  if (Buffer.byteLength(manager) > managerLengthMax) {
+    errors.add('FieldValueTooLong', path, undefined, `may not be more than ${String(managerLengthMax)} bytes`);
+  }
+  if (/[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/u.test(manager)) {
+    errors.invalid(path, manager, ['should only contain printable characters']);
+  }
+}
+
+/** The rules of `fieldManager` in the options of a write. */
+export function fieldManagerErrors(manager: string, fieldPath = 'fieldManager'): FieldError[] {
+  const errors = new Errors();
+  validateManager(manager, fieldPath, errors);
+  return errors.list;
+}
