@@ -46,6 +46,8 @@ export const limits = {
   http2ResetsPerSecondMax: 33,
   /** Node's bound on what one HTTP/2 session may hold. */
   http2SessionMegabytesMax: 64,
+  /** Objects that one deletecollection deletes at a time. */
+  deleteCollectionWorkers: 8,
   /** Default and largest time of one request that is not long-running (`--request-timeout`). */
   requestTimeoutMs: 60_000,
   /** Shortest default time of a watch; the actual one is random up to twice as long (`--min-request-timeout`). */

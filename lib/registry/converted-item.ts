@@ -48,7 +48,8 @@ function lazyItem(
     object,
     field: (path) => stored?.field(path) ?? fieldOf(object(), path),
     json: () => (bytes ??= jsonCodec.encode(object(), resource.type)),
-    listJson: () => withoutTypeMembers(item.json(), object()),
+    listJson: () => listEntry(item.listTail()),
+    listTail: () => withoutTypeMembers(item.json(), object()),
     encoded: (variant, make) => {
       const made = variants.get(variant) ?? make(item);
       variants.set(variant, made);
@@ -63,12 +64,17 @@ function identityOf(object: Readonly<ApiObject>): Omit<Identity, 'revision'> {
   return { namespace: namespace ?? '', name: name ?? '', labels: labels ?? {} };
 }
 
-/** Canonical JSON starts with kind and apiVersion: cut them off. */
+/** Canonical JSON starts with kind and apiVersion: a view of what follows them. */
 function withoutTypeMembers(json: Uint8Array, object: Readonly<ApiObject>): Uint8Array {
   const { kind, apiVersion } = object;
   const head = `{"kind":${JSON.stringify(kind)},"apiVersion":${JSON.stringify(apiVersion)},`;
-  const entry = json.slice(Buffer.byteLength(head) - 1);
+  return json.subarray(Buffer.byteLength(head));
+}
+
+function listEntry(tail: Uint8Array): Uint8Array {
+  const entry = new Uint8Array(tail.length + 1);
   entry[0] = openBrace;
+  entry.set(tail, 1);
   return entry;
 }
 

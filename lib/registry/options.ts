@@ -1,5 +1,6 @@
 // Query parameters and DeleteOptions bodies to the option records of requests.ts.
 // A value of the wrong type is a 400; values that are well formed but not allowed are a 422 with one cause each.
+import { fieldManagerErrors } from '../api/meta.ts';
 import type { NamingProfile } from '../api/vendor.ts';
 import { badRequest, invalid } from '../base/status.ts';
 import type { FieldError } from '../base/status.ts';
@@ -21,7 +22,6 @@ type OptionsKind =
   | 'DeleteOptions'
   | 'ListOptions';
 
-const fieldManagerBytesMax = 128;
 const fieldValidations: readonly FieldValidation[] = ['Ignore', 'Strict', 'Warn'];
 const policies: readonly PropagationPolicy[] = ['Foreground', 'Background', 'Orphan'];
 
@@ -61,7 +61,7 @@ export function parseWriteOptions(
   const fieldManager = query.get('fieldManager') ?? '';
   const fieldValidation = query.get('fieldValidation') ?? '';
   const errors: FieldError[] = [
-    ...fieldManagerErrors(fieldManager, patch),
+    ...managerErrors(fieldManager, patch),
     ...(force !== undefined && patch !== 'apply'
       ? [forbiddenField('force', 'may not be specified for non-apply patch')]
       : []),
@@ -159,22 +159,10 @@ function dryRunErrors(values: readonly string[]): FieldError[] {
     : [notSupported('dryRun', given, ['All'])];
 }
 
-function fieldManagerErrors(manager: string, patch: PatchKind | undefined): FieldError[] {
-  const field = 'fieldManager';
-  if (patch === 'apply' && manager === '') {
-    const detail = 'is required for apply patch';
-    return [{ reason: 'FieldValueRequired', field, detail }];
-  }
-  if (Buffer.byteLength(manager) > fieldManagerBytesMax) {
-    const detail = `may not be more than ${String(fieldManagerBytesMax)} bytes`;
-    return [{ reason: 'FieldValueTooLong', field, badValue: manager, detail }];
-  }
-  // Letters, marks, numbers, punctuation, symbols and the plain space count as printable.
-  if (!/^[\p{L}\p{M}\p{N}\p{P}\p{S} ]*$/u.test(manager)) {
-    const detail = 'should only contain printable characters';
-    return [{ reason: 'FieldValueInvalid', field, badValue: manager, detail }];
-  }
-  return [];
+function managerErrors(manager: string, patch: PatchKind | undefined): FieldError[] {
+  if (patch !== 'apply' || manager !== '') return fieldManagerErrors(manager);
+  const detail = 'is required for apply patch';
+  return [{ reason: 'FieldValueRequired', field: 'fieldManager', detail }];
 }
 
 function fieldValidationErrors(value: string): FieldError[] {

@@ -1,5 +1,6 @@
 // get, list and watch: options to a selection and a read mode, the view's answer to the version of the request.
 // Continue tokens are made and read here. Nothing here touches etcd: the view decides where bytes come from.
+import { storedFieldPath } from '../api/selectable-fields.ts';
 import { parseFieldSelector, parseLabelSelector } from '../api/selector.ts';
 import { expiredContinue, notFound, StatusError } from '../base/status.ts';
 import type { Item, ListResult, ReadAt, Selection } from '../cacher/resource-view.ts';
@@ -72,10 +73,15 @@ export async function watchObjects(parts: StoreParts, request: ListRequest): Pro
 export function selectionOf(parts: StoreParts, request: ListRequest): Selection {
   const { labelSelector, fieldSelector } = request.options;
   const labels = parseLabelSelector(labelSelector);
-  const fields = parseFieldSelector(fieldSelector, parts.resource.fieldSelectors);
+  const { resource, storedAs } = parts;
+  const fields = parseFieldSelector(fieldSelector, resource.fieldSelectors).map((field) => ({
+    ...field,
+    path: storedFieldPath(resource, storedAs, field.path),
+  }));
   const exact = (path: string): string | undefined =>
     fields.find((field) => field.path === path && field.operator === '=')?.value;
-  const namespace = request.namespace === '' ? exact('metadata.namespace') : request.namespace;
+  const asked = resource.namespaced ? request.namespace : '';
+  const namespace = asked === '' ? exact('metadata.namespace') : asked;
   const name = request.name === '' ? exact('metadata.name') : request.name;
   return {
     ...(namespace === undefined ? {} : { namespace }),

@@ -1,7 +1,12 @@
 // One served resource in one version: its record, its view and storage, and the verbs over them.
 // Verbs answer in the version of `resource`; stored objects have the version of `storedAs`. No HTTP here.
 import type { ResourceInfo } from '../api/type-info.ts';
-import type { ResourceView } from '../cacher/resource-view.ts';
+import type { Item, ResourceView } from '../cacher/resource-view.ts';
+import { createObject } from './create.ts';
+import { deleteCollection } from './delete-collection.ts';
+import { deleteObject } from './delete.ts';
+import { patchObject } from './patch.ts';
+import { getObject, listObjects, watchObjects } from './read.ts';
 import type {
   CreateRequest,
   DeleteAnswer,
@@ -15,7 +20,8 @@ import type {
   WatchAnswer,
   WriteAnswer,
 } from './requests.ts';
-import type { Item } from '../cacher/resource-view.ts';
+import type { StoreParts } from './store-parts.ts';
+import { updateObject } from './update.ts';
 
 export interface ResourceStore {
   readonly resource: ResourceInfo;
@@ -33,4 +39,19 @@ export interface ResourceStore {
   delete(request: DeleteRequest): Promise<DeleteAnswer>;
   /** The objects as they were deleted, as one list. */
   deleteCollection(request: DeleteCollectionRequest): Promise<ListAnswer>;
+}
+
+export function createResourceStore(parts: StoreParts): ResourceStore {
+  return {
+    resource: parts.resource,
+    view: parts.view,
+    get: (request) => getObject(parts, request),
+    list: (request) => listObjects(parts, request),
+    watch: (request) => watchObjects(parts, request),
+    create: (request) => createObject(parts, request),
+    update: (request) => updateObject(parts, request),
+    patch: (request) => patchObject(parts, request),
+    delete: (request) => deleteObject(parts, request),
+    deleteCollection: (request) => deleteCollection(parts, request),
+  };
 }

@@ -4,7 +4,7 @@ import type { ResourceInfo } from '../api/type-info.ts';
 import { apiVersionOf } from '../api/type-info.ts';
 import type { NamingProfile } from '../api/vendor.ts';
 import type { Clock } from '../base/clock.ts';
-import { methodNotAllowed, pathNotFound } from '../base/status.ts';
+import { methodNotAllowed, notFound, pathNotFound } from '../base/status.ts';
 import type {
   Item,
   ItemKey,
@@ -13,6 +13,7 @@ import type {
   WatchEvent,
 } from '../cacher/resource-view.ts';
 import type { ApiObject } from '../codec/codec.ts';
+import { isSegment } from '../storage-etcd/keys.ts';
 import type { Storage, StoredItem } from '../storage-etcd/storage.ts';
 import { convertedItem } from './converted-item.ts';
 import type { ResourceStrategy } from './strategy.ts';
@@ -29,6 +30,8 @@ export interface StoreParts {
   readonly keyOf: (key: ItemKey) => string;
   /** The item of a stored value, as the view would show it. */
   readonly readStored: (key: ItemKey, stored: StoredItem) => Item;
+  /** Sets what the body leaves unset, by the type's rules. */
+  readonly applyDefaults: (object: ApiObject, resource: ResourceInfo) => void;
   readonly convert: (object: Readonly<ApiObject>, toApiVersion: string) => ApiObject;
   readonly naming: NamingProfile;
   readonly clock: Clock;
@@ -40,12 +43,20 @@ export interface StoreParts {
   readonly canDeleteUnreadable: boolean;
 }
 
-/** The key of a request's object; cluster-scoped resources have no namespace. */
+/**
+ * The key of a request's object; cluster-scoped resources have no namespace.
+ * @throws StatusError 404 for names that no object can have.
+ */
 export function itemKeyOf(
   parts: StoreParts,
   path: { readonly namespace: string; readonly name: string },
 ): ItemKey {
-  return { namespace: parts.resource.namespaced ? path.namespace : '', name: path.name };
+  const { resource } = parts;
+  const namespace = resource.namespaced ? path.namespace : '';
+  if (!isSegment(path.name) || (resource.namespaced && !isSegment(namespace))) {
+    throw notFound(resource, path.name);
+  }
+  return { namespace, name: path.name };
 }
 
 /** Stored item to an item in the request's version. */

@@ -1,0 +1,56 @@
+// What a write starts from. The cached item comes first and costs no round trip, but it may be old: an answer
+// that says no (or "nothing to do") is only given when it was computed from etcd's current state.
+import { StatusError } from '../base/status.ts';
+import type { Item, ItemKey } from '../cacher/resource-view.ts';
+import type { StoredItem } from '../storage-etcd/storage.ts';
+import type { StoreParts } from './store-parts.ts';
+
+export interface State {
+  /** undefined: no such object. */
+  readonly item: Item | undefined;
+  /** The stored bytes; undefined when the item came from memory. */
+  readonly value: Uint8Array | undefined;
+  /** Read from etcd after the request came in. */
+  readonly isCurrent: boolean;
+}
+
+/** The cached item when there is one, else etcd's. */
+export async function firstState(
+  parts: StoreParts,
+  key: ItemKey,
+  signal: AbortSignal,
+): Promise<State> {
+  const item = parts.view.peek(key);
+  if (item !== undefined) return { item, value: undefined, isCurrent: false };
+  return currentState(parts, key, signal);
+}
+
+export async function currentState(
+  parts: StoreParts,
+  key: ItemKey,
+  signal: AbortSignal,
+): Promise<State> {
+  const { item } = await parts.storage.get(parts.keyOf(key), signal);
+  return stateOf(parts, key, item);
+}
+
+/** The state that a failed write came back with. */
+export function stateOf(parts: StoreParts, key: ItemKey, stored: StoredItem | undefined): State {
+  if (stored === undefined) return { item: undefined, value: undefined, isCurrent: true };
+  return { item: parts.readStored(key, stored), value: stored.value, isCurrent: true };
+}
+
+/** A step of a write on one state: what to do, or why not. */
+export type Decision<T> =
+  | { readonly kind: 'go'; readonly plan: T }
+  | { readonly kind: 'stop'; readonly error: StatusError };
+
+/** Errors for the client become decisions, because an old state may be their only reason. */
+export function decide<T>(run: () => T): Decision<T> {
+  try {
+    return { kind: 'go', plan: run() };
+  } catch (error) {
+    if (error instanceof StatusError) return { kind: 'stop', error };
+    throw error;
+  }
+}

@@ -1,0 +1,124 @@
+// What a DELETE does to one object: remove it, mark it as being deleted, or leave it as it is.
+// Propagation policies become finalizers here; whoever removes the last finalizer removes the object.
+import { formatTime } from '../base/clock.ts';
+import { conflict } from '../base/status.ts';
+import type { Item } from '../cacher/resource-view.ts';
+import type { ApiObject } from '../codec/codec.ts';
+import { cloneJson, jsonEqual } from './json-value.ts';
+import { metaOf } from './object-meta.ts';
+import type { DeleteOptions } from './requests.ts';
+import type { StoreParts } from './store-parts.ts';
+
+const orphanFinalizer = 'orphan';
+const foregroundFinalizer = 'foregroundDeletion';
+
+export type DeletionPlan =
+  | { readonly kind: 'remove' }
+  | { readonly kind: 'mark'; readonly object: ApiObject }
+  /** Deletion has begun before and waits; nothing changes. */
+  | { readonly kind: 'wait' };
+
+/** @throws StatusError 409 for a failed precondition. */
+export function deletionPlan(
+  parts: StoreParts,
+  item: Item,
+  options: DeleteOptions,
+  nowMs: number,
+): DeletionPlan {
+  checkPreconditions(parts, item, options);
+  const old = item.object();
+  const finalizers = finalizersAfter(old.metadata?.finalizers ?? [], options);
+  const grace = graceSecondsOf(parts, old, options);
+  const isHeld = finalizers.length > 0 || parts.strategy.isHeld?.(old) === true;
+  if (grace === 0 && !isHeld) return { kind: 'remove' };
+  const object = cloneJson(old) as ApiObject;
+  const meta = metaOf(object);
+  if (finalizers.length > 0) meta.finalizers = finalizers;
+  else delete meta.finalizers;
+  if (meta.deletionTimestamp == null) begin(parts, object, grace, nowMs);
+  else shorten(object, grace);
+  return jsonEqual(object, old) ? { kind: 'wait' } : { kind: 'mark', object };
+}
+
+/** The object's deletion has begun and nothing keeps it any more. */
+export function canRemove(parts: StoreParts, object: Readonly<ApiObject>): boolean {
+  const meta = object.metadata ?? {};
+  return (
+    meta.deletionTimestamp != null &&
+    (meta.deletionGracePeriodSeconds ?? 0) === 0 &&
+    (meta.finalizers ?? []).length === 0 &&
+    parts.strategy.isHeld?.(object) !== true
+  );
+}
+
+function checkPreconditions(parts: StoreParts, item: Item, options: DeleteOptions): void {
+  const { uid, resourceVersion } = options.preconditions;
+  const stored = item.object().metadata?.uid ?? '';
+  if (uid !== undefined && uid !== stored) {
+    throw conflict(
+      parts.resource,
+      item.name,
+      `the UID in the precondition (${uid}) does not match the UID in record (${stored}). ` +
+        'The object might have been deleted and then recreated',
+    );
+  }
+  if (resourceVersion !== undefined && resourceVersion !== String(item.revision)) {
+    throw conflict(
+      parts.resource,
+      item.name,
+      `the ResourceVersion in the precondition (${resourceVersion}) does not match ` +
+        `the ResourceVersion in record (${String(item.revision)}). The object might have been modified`,
+    );
+  }
+}
+
+/** Without a wish the finalizers stay as they are: the default policy is Background. */
+function finalizersAfter(current: readonly string[], options: DeleteOptions): string[] {
+  const wished = wishedFinalizer(options);
+  if (wished === undefined) return [...current];
+  const others = current.filter((name) => name !== orphanFinalizer && name !== foregroundFinalizer);
+  return wished === '' ? others : [...others, wished];
+}
+
+function wishedFinalizer(options: DeleteOptions): string | undefined {
+  if (options.orphanDependents !== undefined) return options.orphanDependents ? orphanFinalizer : '';
+  switch (options.propagationPolicy) {
+    case undefined:
+      return undefined;
+    case 'Orphan':
+      return orphanFinalizer;
+    case 'Foreground':
+      return foregroundFinalizer;
+    case 'Background':
+      return '';
+  }
+}
+
+function graceSecondsOf(
+  parts: StoreParts,
+  object: Readonly<ApiObject>,
+  options: DeleteOptions,
+): number {
+  const asked = options.gracePeriodSeconds;
+  // A negative period means the shortest one that is not immediate.
+  const wanted = asked !== undefined && asked < 0 ? 1 : asked;
+  return parts.strategy.deletion?.(object, wanted).graceSeconds ?? 0;
+}
+
+function begin(parts: StoreParts, object: ApiObject, grace: number, nowMs: number): void {
+  const meta = metaOf(object);
+  meta.deletionTimestamp = formatTime(nowMs + grace * 1000);
+  meta.deletionGracePeriodSeconds = grace;
+  if (parts.storedAs.hasGeneration) meta.generation = Number(meta.generation ?? 0) + 1;
+  parts.strategy.beginDeletion?.(object);
+}
+
+/** A later DELETE can only bring the end forward. */
+function shorten(object: ApiObject, grace: number): void {
+  const meta = metaOf(object);
+  const before = Number(meta.deletionGracePeriodSeconds ?? 0);
+  if (grace >= before) return;
+  const endMs = Date.parse(meta.deletionTimestamp ?? '') - (before - grace) * 1000;
+  meta.deletionTimestamp = formatTime(endMs);
+  meta.deletionGracePeriodSeconds = grace;
+}

@@ -1,0 +1,75 @@
+// From the decoded body of a request to an object in the storage version that the write path may change.
+// Kind and apiVersion must be the path's; unknown and duplicate fields become warnings or an error here.
+import { apiVersionOf } from '../api/type-info.ts';
+import type { ResourceInfo } from '../api/type-info.ts';
+import { badRequest } from '../base/status.ts';
+import type { ApiObject, Decoded, FieldProblem } from '../codec/codec.ts';
+import type { FieldValidation, RequestScope, WriteOptions } from './requests.ts';
+import type { StoreParts } from './store-parts.ts';
+import type { WriteContext } from './strategy.ts';
+
+/** The body in the request's version, with kind and apiVersion. @throws StatusError 400. */
+export function readBody(
+  resource: ResourceInfo,
+  body: Decoded,
+  level: FieldValidation,
+  warnings: string[],
+): ApiObject {
+  const { object, problems } = body;
+  const expected = { kind: resource.kind.kind, apiVersion: apiVersionOf(resource.kind) };
+  const kind = (object.kind ?? '') === '' ? expected.kind : object.kind;
+  const apiVersion = (object.apiVersion ?? '') === '' ? expected.apiVersion : object.apiVersion;
+  if (kind !== expected.kind || apiVersion !== expected.apiVersion) {
+    const given = `${String(apiVersion)} ${String(kind)}`;
+    throw badRequest(
+      `${given} cannot be handled as a ${expected.kind}: ` +
+        `this path takes ${expected.apiVersion} ${expected.kind}`,
+    );
+  }
+  reportProblems(resource, problems, level, warnings);
+  object.kind = expected.kind;
+  object.apiVersion = expected.apiVersion;
+  return object;
+}
+
+/** Specification 1, Field validation. @throws StatusError 400 in strict mode. */
+export function reportProblems(
+  resource: ResourceInfo,
+  problems: readonly FieldProblem[],
+  level: FieldValidation,
+  warnings: string[],
+): void {
+  if (level === 'Ignore' || problems.length === 0) return;
+  const texts = problems.map(({ kind, path }) => `${kind} field ${JSON.stringify(path)}`);
+  if (level === 'Strict') {
+    const { kind, version } = resource.kind;
+    throw badRequest(
+      `${kind} in version ${JSON.stringify(version)} cannot be handled as a ${kind}: ` +
+        `strict decoding error: ${texts.join(', ')}`,
+    );
+  }
+  for (const text of texts) if (!warnings.includes(text)) warnings.push(text);
+}
+
+/** Defaults of the request's version, then the storage version. `object` is used up. */
+export function toStored(parts: StoreParts, object: ApiObject): ApiObject {
+  parts.applyDefaults(object, parts.resource);
+  if (parts.isStorageVersion) return object;
+  return parts.convert(object, apiVersionOf(parts.storedAs));
+}
+
+export function writeContext(
+  parts: StoreParts,
+  request: RequestScope & { readonly options: Pick<WriteOptions, 'dryRun'> },
+  subresource: string,
+): WriteContext {
+  const { options } = request as { readonly options: Partial<WriteOptions> };
+  return {
+    user: request.user,
+    dryRun: options.dryRun === true,
+    fieldManager: options.fieldManager ?? '',
+    subresource,
+    warnings: request.warnings,
+    nowMs: parts.clock.nowMs(),
+  };
+}

@@ -1,0 +1,57 @@
+// JSON-shaped data: copies, equality and members by path. Copies have null-prototype objects, so that names
+// from users (`__proto__`, `constructor`) are data like any other.
+import type { JsonObject, JsonValue } from '../api/type-info.ts';
+
+type Value = JsonValue | undefined;
+
+/** A deep copy that shares nothing mutable with the original. */
+export function cloneJson<T extends Value>(value: T): T {
+  // The result has the shape of the argument; TypeScript cannot follow that through the branches.
+  if (Array.isArray(value)) return value.map((element) => cloneJson(element)) as T;
+  if (!isObject(value)) return value;
+  const copy = Object.create(null) as JsonObject;
+  for (const key of Object.keys(value)) copy[key] = cloneJson(value[key]);
+  return copy as T;
+}
+
+/** Deep equality; an undefined member equals an absent one. */
+export function jsonEqual(left: Value, right: Value): boolean {
+  if (left === right) return true;
+  if (Array.isArray(left)) {
+    if (!Array.isArray(right) || left.length !== right.length) return false;
+    return left.every((element, index) => jsonEqual(element, right[index]));
+  }
+  if (!isObject(left) || !isObject(right)) return false;
+  const keys = new Set([...Object.keys(left), ...Object.keys(right)]);
+  for (const key of keys) {
+    if (!jsonEqual(ownMember(left, key), ownMember(right, key))) return false;
+  }
+  return true;
+}
+
+/** Sets the member at `path` (dotted, no list indexes) of `target` to a copy of the one in `source`, or removes it. */
+export function copyMember(target: JsonObject, source: Readonly<JsonObject>, path: string): void {
+  const segments = path.split('.');
+  const last = segments.pop() ?? '';
+  let from: Value = source;
+  for (const segment of segments) from = isObject(from) ? ownMember(from, segment) : undefined;
+  const value = isObject(from) ? ownMember(from, last) : undefined;
+  let into = target;
+  for (const segment of segments) {
+    const next = ownMember(into, segment);
+    if (isObject(next)) {
+      into = next;
+      continue;
+    }
+    if (value === undefined) return;
+    into = into[segment] = Object.create(null) as JsonObject;
+  }
+  if (value === undefined) delete into[last];
+  else into[last] = cloneJson(value);
+}
+
+export const ownMember = (object: Readonly<JsonObject>, key: string): Value =>
+  Object.hasOwn(object, key) ? object[key] : undefined;
+
+export const isObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,0 +1,144 @@
+// The members of metadata that belong to the server: filled on create, kept on update.
+// Which kinds have a generation, and which fields a write must leave alone, is data of ResourceInfo.
+import { randomUUID } from 'node:crypto';
+import type { ResourceInfo } from '../api/type-info.ts';
+import { formatTime } from '../base/clock.ts';
+import { badRequest } from '../base/status.ts';
+import type { ApiObject, ObjectMeta } from '../codec/codec.ts';
+import { copyMember, jsonEqual } from './json-value.ts';
+import type { ResourceStrategy, WriteContext } from './strategy.ts';
+import { hasStatusSubresource } from './store-parts.ts';
+
+/** Metadata of `object`, made when it has none. */
+export function metaOf(object: ApiObject): ObjectMeta {
+  return (object.metadata ??= Object.create(null) as ObjectMeta);
+}
+
+export const nameOf = (object: Readonly<ApiObject>): string => object.metadata?.name ?? '';
+
+/** @throws StatusError 400 when the body names another namespace than the path. */
+export function settleNamespace(object: ApiObject, resource: ResourceInfo, path: string): void {
+  const meta = metaOf(object);
+  if (!resource.namespaced) {
+    delete meta.namespace;
+    return;
+  }
+  const given = meta.namespace ?? '';
+  if (given !== '' && given !== path) {
+    throw badRequest(
+      'the namespace of the provided object does not match the namespace sent on the request',
+    );
+  }
+  meta.namespace = path;
+}
+
+/** @throws StatusError 400 when the body has no name or another than the path. */
+export function checkName(object: Readonly<ApiObject>, path: string): void {
+  const name = nameOf(object);
+  if (name === '') {
+    throw badRequest(
+      `the name of the object (${path} based on URL) was undeterminable: name must be provided`,
+    );
+  }
+  if (name !== path) {
+    throw badRequest(`the name of the object (${name}) does not match the name on the URL (${path})`);
+  }
+}
+
+/** Everything the server owns in a new object, but the name. @throws StatusError 400 for a stated version. */
+export function fillNewMeta(object: ApiObject, resource: ResourceInfo, context: WriteContext): void {
+  const meta = metaOf(object);
+  if (!['', '0'].includes(meta.resourceVersion ?? '')) {
+    throw badRequest('resourceVersion should not be set on objects to be created');
+  }
+  dropServerMembers(meta);
+  delete meta.resourceVersion;
+  delete meta.deletionTimestamp;
+  delete meta.deletionGracePeriodSeconds;
+  meta.uid = randomUUID();
+  meta.creationTimestamp = formatTime(context.nowMs);
+  if (resource.hasGeneration) meta.generation = 1;
+  else delete meta.generation;
+}
+
+/** Status belongs to the status subresource from the first write on. */
+export function clearStatus(
+  object: ApiObject,
+  resource: ResourceInfo,
+  strategy: ResourceStrategy,
+): void {
+  if (hasStatusSubresource(resource) && strategy.keepsStatusOnCreate !== true) delete object.status;
+}
+
+/** Puts back what a write to this (sub)resource must not change. Metadata's version and managers stay. */
+export function keepResetFields(
+  object: ApiObject,
+  old: Readonly<ApiObject>,
+  resource: ResourceInfo,
+  subresource: string,
+): void {
+  for (const path of resetPathsOf(resource, subresource)) {
+    if (path.startsWith('metadata ') || path === 'metadata') keepMetadata(object, old);
+    else copyMember(object, old, path);
+  }
+}
+
+function resetPathsOf(resource: ResourceInfo, subresource: string): readonly string[] {
+  if (subresource !== '') {
+    const paths = resource.resetBySubresource[subresource] ?? [];
+    return subresource === 'status' && paths.length === 0 ? ['spec'] : paths;
+  }
+  const main = resource.resetMain;
+  return hasStatusSubresource(resource) && !main.includes('status') ? [...main, 'status'] : main;
+}
+
+function keepMetadata(object: ApiObject, old: Readonly<ApiObject>): void {
+  const { resourceVersion, uid } = metaOf(object);
+  copyMember(object, old, 'metadata');
+  const meta = metaOf(object);
+  if (resourceVersion === undefined) delete meta.resourceVersion;
+  else meta.resourceVersion = resourceVersion;
+  if (uid !== undefined) meta.uid = uid;
+}
+
+/**
+ * Takes over from the stored object what clients may leave out or must not change. Values that contradict
+ * it and that clients would otherwise believe in are left for validation to refuse.
+ */
+export function keepServerMeta(object: ApiObject, old: Readonly<ApiObject>): void {
+  const meta = metaOf(object);
+  const oldMeta = old.metadata ?? {};
+  dropServerMembers(meta);
+  if ((meta.uid ?? '') === '') take(meta, oldMeta, 'uid');
+  take(meta, oldMeta, 'creationTimestamp');
+  take(meta, oldMeta, 'generation');
+  if (oldMeta.deletionTimestamp != null) take(meta, oldMeta, 'deletionTimestamp');
+  if (meta.deletionGracePeriodSeconds == null) take(meta, oldMeta, 'deletionGracePeriodSeconds');
+}
+
+/** Bumps the generation when anything but metadata and status changed. */
+export function bumpGeneration(
+  object: ApiObject,
+  old: Readonly<ApiObject>,
+  resource: ResourceInfo,
+): void {
+  if (!resource.hasGeneration) return;
+  const names = new Set([...Object.keys(object), ...Object.keys(old)]);
+  for (const name of names) {
+    if (['kind', 'apiVersion', 'metadata', 'status'].includes(name)) continue;
+    if (jsonEqual(object[name], old[name])) continue;
+    metaOf(object).generation = Number(old.metadata?.generation ?? 0) + 1;
+    return;
+  }
+}
+
+/** Members that no client writes: the old self link, and the managers as long as nobody tracks them. */
+function dropServerMembers(meta: ObjectMeta): void {
+  delete meta.selfLink;
+  delete meta.managedFields;
+}
+
+function take(meta: ObjectMeta, old: ObjectMeta, name: keyof ObjectMeta): void {
+  if (old[name] === undefined) delete meta[name];
+  else meta[name] = old[name];
+}

@@ -1,0 +1,84 @@
+// patch: a patch document as the transform of the update loop. It works on the JSON that a GET would answer,
+// in the request's version; the result is read back through the schema like a body.
+import { applyJsonPatch, parseJsonPatch } from '../apply/json-patch.ts';
+import { applyMergePatch, parseMergePatch } from '../apply/merge-patch.ts';
+import type { JsonValue } from '../api/type-info.ts';
+import { apiVersionOf } from '../api/type-info.ts';
+import { invalid, StatusError, unsupportedMediaType } from '../base/status.ts';
+import type { FieldError } from '../base/status.ts';
+import type { Item } from '../cacher/resource-view.ts';
+import type { ApiObject, Decoded } from '../codec/codec.ts';
+import { parseData } from '../codec/json.ts';
+import { readObject } from '../codec/normalise.ts';
+import { reportProblems, toStored } from './incoming.ts';
+import { checkName, settleNamespace } from './object-meta.ts';
+import type { PatchKind, PatchRequest, WriteAnswer } from './requests.ts';
+import { checkSubresource, presentItem } from './store-parts.ts';
+import type { StoreParts } from './store-parts.ts';
+import { writeLoop } from './update.ts';
+
+type PatchFunction = (document: JsonValue) => JsonValue;
+
+export async function patchObject(parts: StoreParts, request: PatchRequest): Promise<WriteAnswer> {
+  checkSubresource(parts.resource, request.path.subresource, 'patch');
+  const patch = readPatch(request.kind, request.patch);
+  return writeLoop(parts, request, {
+    transform: (old) => patchedObject(parts, old, patch, request),
+    create: undefined,
+  });
+}
+
+/** @throws StatusError 400 for a malformed patch. */
+function readPatch(kind: PatchKind, body: Uint8Array): PatchFunction {
+  switch (kind) {
+    case 'json': {
+      const operations = parseJsonPatch(body);
+      return (document) => applyJsonPatch(document, operations);
+    }
+    case 'merge': {
+      const patch = parseMergePatch(body);
+      return (document) => applyMergePatch(document, patch);
+    }
+    case 'strategic':
+    case 'apply':
+      throw unsupportedMediaType(['application/json-patch+json', 'application/merge-patch+json']);
+  }
+}
+
+function patchedObject(
+  parts: StoreParts,
+  old: Item,
+  patch: PatchFunction,
+  request: PatchRequest,
+): ApiObject {
+  const { resource } = parts;
+  const document = patch(parseData(presentItem(parts, old).json()));
+  const { object, problems } = readPatched(parts, document);
+  checkKind(parts, object);
+  checkName(object, request.path.name);
+  settleNamespace(object, resource, request.path.namespace);
+  reportProblems(resource, problems, request.options.fieldValidation, request.warnings);
+  return toStored(parts, object);
+}
+
+/** What does not fit the schema any more is the patch's fault: 422, not 400. */
+function readPatched(parts: StoreParts, document: JsonValue): Decoded {
+  try {
+    return readObject(document, parts.resource.type);
+  } catch (error) {
+    if (!(error instanceof StatusError) || error.code !== 400) throw error;
+    throw new StatusError(422, 'Invalid', `the patched object is invalid: ${error.message}`);
+  }
+}
+
+function checkKind(parts: StoreParts, object: Readonly<ApiObject>): void {
+  const { kind } = parts.resource;
+  const expected = { kind: kind.kind, apiVersion: apiVersionOf(kind) };
+  const errors: FieldError[] = [];
+  for (const field of ['kind', 'apiVersion'] as const) {
+    if (object[field] === expected[field]) continue;
+    const badValue = object[field] ?? null;
+    errors.push({ reason: 'FieldValueInvalid', field, badValue, detail: 'field is immutable' });
+  }
+  if (errors.length > 0) throw invalid(kind, object.metadata?.name ?? '', errors);
+}
