@@ -1,5 +1,14 @@
 // The folder of one replica (`--data-dir`): one server at a time, private files readable by their owner alone.
-import { closeSync, existsSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join, resolve } from 'node:path';
 import { FlagError } from '../../lib/config/flags.ts';
 import { identify, isAlive } from './process-identity.ts';

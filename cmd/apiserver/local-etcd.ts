@@ -98,12 +98,15 @@ async function answers(
   void exited.then((how) => (ended = how));
   const giveUpAt = performance.now() + startTimeoutMs;
   while (performance.now() < giveUpAt) {
-    if (ended !== undefined) throw new Error(`etcd did not start (${ended}): ${directory.file('etcd.log')}`);
+    if (ended !== undefined)
+      throw new Error(`etcd did not start (${ended}): ${directory.file('etcd.log')}`);
     const health = await fetch(`${url}/health`).catch(() => undefined);
     if (health?.ok === true) return;
     await sleep(25, never);
   }
-  throw new Error(`etcd did not answer within ${String(startTimeoutMs)} ms: ${directory.file('etcd.log')}`);
+  throw new Error(
+    `etcd did not answer within ${String(startTimeoutMs)} ms: ${directory.file('etcd.log')}`,
+  );
 }
 
 /** Ports that were free a moment ago; all are held together so that they differ. */

@@ -52,7 +52,11 @@ export async function makeCa(commonName: string): Promise<KeyPair> {
 
 export type LeafRequest =
   | { readonly use: 'server'; readonly commonName: string; readonly names: readonly string[] }
-  | { readonly use: 'client'; readonly commonName: string; readonly organizations: readonly string[] };
+  | {
+      readonly use: 'client';
+      readonly commonName: string;
+      readonly organizations: readonly string[];
+    };
 
 export async function makeLeaf(ca: KeyPair, request: LeafRequest): Promise<KeyPair> {
   const x509 = await library();

@@ -1,0 +1,54 @@
+// The command: flags → assemble → listen → drain on SIGTERM; nothing else.
+import { FlagError, helpText, parseFlags, swallowedFlags } from '../../lib/config/flags.ts';
+import { createLogger } from '../../lib/base/log.ts';
+import { assemble } from './assemble.ts';
+
+/** A second signal within this time is the same Ctrl-C, delivered twice (terminal and npm both send it). */
+const sameSignalMs = 1_000;
+
+async function main(): Promise<number> {
+  const lost = swallowedFlags(process.env);
+  if (lost !== undefined) throw new FlagError(lost);
+  const argv = process.argv.slice(2);
+  if (argv.includes('--help') || argv.includes('-h')) {
+    process.stdout.write(helpText());
+    return 0;
+  }
+  const { flags, warnings } = parseFlags(argv);
+  const logger = createLogger(flags['log-level']);
+  for (const warning of warnings) logger.warn(warning);
+  const starting = new AbortController();
+  const stopSignal = nextSignal(() => starting.abort(new FlagError('stopped before it was ready')));
+  const server = await assemble(flags, logger, starting.signal);
+  process.stdout.write(server.greeting);
+  const signal = await stopSignal;
+  logger.info('shutting down', { signal });
+  await server.stop();
+  return 0;
+}
+
+/** Resolves at the first SIGINT or SIGTERM; another one after a while ends the process at once. */
+function nextSignal(onFirst: () => void): Promise<string> {
+  return new Promise((resolve) => {
+    let firstAtMs: number | undefined;
+    for (const name of ['SIGINT', 'SIGTERM'] as const) {
+      process.on(name, () => {
+        if (firstAtMs !== undefined && performance.now() - firstAtMs > sameSignalMs)
+          process.exit(1);
+        firstAtMs ??= performance.now();
+        onFirst();
+        resolve(name);
+      });
+    }
+  });
+}
+
+main().then(
+  (code) => process.exit(code),
+  (error: unknown) => {
+    const isExpected = error instanceof FlagError;
+    const text = Error.isError(error) ? (isExpected ? error.message : error.stack) : String(error);
+    process.stderr.write(`apiserver: ${text ?? ''}\n`);
+    process.exit(1);
+  },
+);
