@@ -1,6 +1,6 @@
 // What every reader of cluster state sees: one read-only view per resource over the replica's ordered event log.
 import type { ApiObject } from '../codec/codec.ts';
-import type { Revision } from '../storage-etcd/storage.ts';
+import type { Revision, StoredItem } from '../storage-etcd/storage.ts';
 
 /** Specification 1, Meaning of the read modes. */
 export type ReadAt =
@@ -118,4 +118,6 @@ export interface ResourceView {
   watch(select: Selection, start: WatchStart, options: WatchOptions, signal: AbortSignal): Promise<WatchCursor>;
   /** What memory holds now, without waiting: for policy code and controllers. */
   peek(key: ItemKey): Item | undefined;
+  /** The item of a value of this resource that was just read or written, as this view shows it. */
+  itemOf(stored: StoredItem): Item;
 }

@@ -1,0 +1,121 @@
+// All resources of one prefix in memory: sends each key to its resource and each batch to the log.
+// Keys that belong to no resource are kept as they are, so that a resource added later is complete at once.
+import type { Clock } from '../base/clock.ts';
+import type { StatusError } from '../base/status.ts';
+import type { Revision, StorageEvent, StoredItem, WatchBatch } from '../storage-etcd/storage.ts';
+import type { EventLog } from './event-log.ts';
+import type { FeedSink } from './feed.ts';
+import type { ResourceCache } from './resource-cache.ts';
+import { isItemPath } from './stored-list.ts';
+import type { LogCursor } from './watch-cursor.ts';
+
+export class CacheState implements FeedSink {
+  readonly cursors = new Set<LogCursor>();
+  readonly #prefix: string;
+  readonly #log: EventLog;
+  readonly #clock: Clock;
+  /** By storage prefix: one or two segments. */
+  readonly #resources = new Map<string, ResourceCache>();
+  readonly #unclaimed = new Map<string, { readonly value: Uint8Array; readonly revision: Revision }>();
+  #replacedUpTo: Revision = 0;
+
+  /** `prefix` ends with `/`. */
+  constructor(prefix: string, log: EventLog, clock: Clock) {
+    this.#prefix = prefix;
+    this.#log = log;
+    this.#clock = clock;
+  }
+
+  get resources(): Iterable<ResourceCache> {
+    return this.#resources.values();
+  }
+
+  /** Revisions above the log's and up to this one were of a store that is gone. */
+  get replacedUpTo(): Revision {
+    return this.#replacedUpTo;
+  }
+
+  resource(storagePrefix: string): ResourceCache | undefined {
+    return this.#resources.get(storagePrefix);
+  }
+
+  /** Claims the resource's keys. */
+  add(storagePrefix: string, cache: ResourceCache): void {
+    this.#resources.set(storagePrefix, cache);
+    for (const [key, { value, revision }] of this.#unclaimed) {
+      if (!key.startsWith(cache.source.keyPrefix)) continue;
+      const path = key.slice(cache.source.keyPrefix.length);
+      if (!isItemPath(path, cache.source.resource.namespaced)) continue;
+      this.#unclaimed.delete(key);
+      cache.load(path, value, revision);
+    }
+  }
+
+  revision(): Revision {
+    return this.#log.revision;
+  }
+
+  clear(reason: StatusError): void {
+    for (const cursor of this.cursors) cursor.fail(reason);
+    for (const cache of this.#resources.values()) {
+      cache.clear();
+      cache.begin(this.#log.revision);
+      cache.source.budget.clear();
+    }
+    this.#log.reset(this.#log.revision, this.#clock.monotonicMs());
+    this.#unclaimed.clear();
+  }
+
+  load({ key, value, modRevision }: StoredItem): void {
+    const target = this.#resolve(key);
+    if (target === undefined) this.#keep(key, value, modRevision);
+    else target.cache.load(target.path, value, modRevision);
+  }
+
+  begin(revision: Revision): void {
+    if (revision < this.#log.revision) {
+      this.#replacedUpTo = Math.max(this.#replacedUpTo, this.#log.revision);
+    }
+    for (const cache of this.#resources.values()) cache.begin(revision);
+    this.#log.reset(revision, this.#clock.monotonicMs());
+  }
+
+  apply(batch: WatchBatch): void {
+    const atMs = this.#clock.monotonicMs();
+    for (const event of batch.events) this.#applyOne(event, atMs);
+    this.#log.advance(batch.revision, atMs);
+  }
+
+  #applyOne(event: StorageEvent, atMs: number): void {
+    if (event.type === 'put') {
+      const { key, value, modRevision } = event.item;
+      const target = this.#resolve(key);
+      if (target === undefined) this.#keep(key, value, modRevision);
+      else target.cache.put(target.path, value, modRevision, atMs);
+      return;
+    }
+    const target = this.#resolve(event.key);
+    if (target === undefined) this.#unclaimed.delete(event.key);
+    else target.cache.delete(target.path, event.revision, atMs);
+  }
+
+  #keep(key: string, value: Uint8Array, revision: Revision): void {
+    // Storage's bytes may be a view into a whole page.
+    this.#unclaimed.set(key, { value: Uint8Array.from(value), revision });
+  }
+
+  #resolve(key: string): { readonly cache: ResourceCache; readonly path: string } | undefined {
+    const start = this.#prefix.length;
+    const first = key.indexOf('/', start);
+    if (first < 0) return undefined;
+    const second = key.indexOf('/', first + 1);
+    const ends = second < 0 ? [first] : [second, first];
+    for (const end of ends) {
+      const cache = this.#resources.get(key.slice(start, end));
+      if (cache === undefined) continue;
+      const path = key.slice(end + 1);
+      if (isItemPath(path, cache.source.resource.namespaced)) return { cache, path };
+    }
+    return undefined;
+  }
+}

@@ -1,0 +1,202 @@
+// All changes of the replica's prefix in revision order, and the revision up to which they are complete.
+// Bounded by bytes (the memory budget) and age; each resource keeps a minimum so that a busy one cannot erase a quiet one.
+//
+//   ring:       1 2 3 4 5 6 7 8        every entry that may still be evicted, oldest first
+//   pods:       1 2   4 5   7 8        one log a resource; `oldest` = revision after which it is complete
+//   nodes:    0     3     6            0 is exempt: its turn has come, the minimum keeps it
+import { invariant } from '../base/invariant.ts';
+import type { Revision } from '../storage-etcd/storage.ts';
+import { Interest } from './interest.ts';
+import type { Bucket } from './interest.ts';
+import type { LogEntry } from './log-entry.ts';
+import type { Evictable, MemoryBudget } from './memory-budget.ts';
+import { Sequence } from './sequence.ts';
+
+/** Bytes that the exempt minimum of one resource may hold. */
+const exemptBytesMax = 1024 * 1024;
+const timelineStepMs = 1_000;
+
+/** The part of the log that belongs to one resource. */
+export class ResourceLog {
+  readonly interest: Interest;
+  readonly minimumCount: number;
+  bytes = 0;
+
+  constructor(oldest: Revision, minimumCount: number) {
+    this.interest = new Interest(oldest);
+    this.minimumCount = minimumCount;
+  }
+
+  get entries(): Sequence<LogEntry> {
+    return this.interest.all.entries;
+  }
+
+  /** Changes after this revision are all here: the oldest revision that a watch may start from. */
+  get oldest(): Revision {
+    return this.interest.all.coversAfter;
+  }
+}
+
+interface RingEntry {
+  readonly log: ResourceLog;
+  readonly entry: LogEntry;
+}
+interface RevisionWaiter {
+  readonly revision: Revision;
+  readonly resolve: () => void;
+}
+
+export class EventLog implements Evictable {
+  readonly #budget: MemoryBudget;
+  readonly #ageMaxMs: number;
+  #revision: Revision = 0;
+  #compacted: Revision = 0;
+  #bytes = 0;
+  readonly #ring = new Sequence<RingEntry>();
+  /** Revision at about every second of the last minutes. */
+  readonly #timeline = new Sequence<{ readonly atMs: number; readonly revision: Revision }>();
+  #touched = new Set<Bucket>();
+  #waiters: RevisionWaiter[] = [];
+
+  constructor(budget: MemoryBudget, ageMaxMs: number) {
+    this.#budget = budget;
+    this.#ageMaxMs = ageMaxMs;
+  }
+
+  /** Every change up to and including this revision is in the log and the indexes. */
+  get revision(): Revision {
+    return this.#revision;
+  }
+
+  /** The store's history up to this revision is gone: exact reads before it are not answered from memory either. */
+  get compacted(): Revision {
+    return this.#compacted;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  get length(): number {
+    return this.#ring.length;
+  }
+
+  append(log: ResourceLog, entry: LogEntry): void {
+    this.#ring.push({ log, entry });
+    log.interest.append(entry, this.#touched);
+    log.bytes += entry.bytes;
+    this.#bytes += entry.bytes;
+    this.#trimExempt(log);
+  }
+
+  /** Ends a batch: readers and watchers see whole revisions only. */
+  advance(revision: Revision, nowMs: number): void {
+    invariant(revision >= this.#revision, 'the log does not go back');
+    this.#revision = revision;
+    this.#note(nowMs);
+    const touched = this.#touched;
+    if (touched.size > 0) {
+      this.#touched = new Set();
+      this.#budget.settle();
+      for (const bucket of touched) bucket.wake();
+    }
+    this.#wakeReached();
+  }
+
+  /** Resolves once the log has reached the revision; the returned function gives up the wait. */
+  reached(revision: Revision): { readonly done: Promise<void>; readonly cancel: () => void } {
+    if (this.#revision >= revision) return { done: Promise.resolve(), cancel: () => undefined };
+    const { promise, resolve } = Promise.withResolvers<undefined>();
+    const waiter = {
+      revision,
+      resolve: () => {
+        resolve(undefined);
+      },
+    };
+    this.#waiters.push(waiter);
+    const cancel = (): void => {
+      this.#waiters = this.#waiters.filter((other) => other !== waiter);
+    };
+    return { done: promise, cancel };
+  }
+
+  get isAwaited(): boolean {
+    return this.#waiters.length > 0;
+  }
+
+  /** Was this revision current within the last `windowMs`? */
+  isRecent(revision: Revision, windowMs: number, nowMs: number): boolean {
+    const number = this.#timeline.find(({ atMs }) => atMs > nowMs - windowMs);
+    // The last sample before the window was current when the window began.
+    const floor = this.#timeline.at(number - 1) ?? this.#timeline.oldest();
+    return floor !== undefined && revision >= floor.revision;
+  }
+
+  oldestMs(): number | undefined {
+    return this.#ring.oldest()?.entry.atMs;
+  }
+
+  evictOldest(): void {
+    const oldest = this.#ring.shift();
+    if (oldest === undefined) return;
+    oldest.entry.isExempt = true;
+    this.#trimExempt(oldest.log);
+  }
+
+  /** Evicts by age; called about once a second. */
+  expire(nowMs: number): void {
+    this.#note(nowMs);
+    const before = nowMs - this.#ageMaxMs;
+    while ((this.oldestMs() ?? Infinity) < before) this.evictOldest();
+    while (this.#timeline.length > 1 && (this.#timeline.oldest()?.atMs ?? nowMs) < before) {
+      this.#timeline.shift();
+    }
+  }
+
+  /** The store forgot its history up to `revision`: so does the log, but for each resource's minimum. */
+  compact(revision: Revision): void {
+    this.#compacted = Math.max(this.#compacted, revision);
+    while ((this.#ring.oldest()?.entry.revision ?? Infinity) <= revision) this.evictOldest();
+  }
+
+  /** Empties the log; it begins anew at `revision` with other resource logs. */
+  reset(revision: Revision, nowMs: number): void {
+    this.#ring.clear();
+    this.#timeline.clear();
+    this.#timeline.push({ atMs: nowMs, revision });
+    this.#touched.clear();
+    this.#bytes = 0;
+    this.#compacted = 0;
+    this.#revision = revision;
+    this.#wakeReached();
+  }
+
+  #note(nowMs: number): void {
+    const last = this.#timeline.at(this.#timeline.end - 1);
+    const isDue = last === undefined || nowMs - last.atMs >= timelineStepMs;
+    if (isDue && last?.revision !== this.#revision) {
+      this.#timeline.push({ atMs: nowMs, revision: this.#revision });
+    }
+  }
+
+  #trimExempt(log: ResourceLog): void {
+    for (;;) {
+      const head = log.entries.oldest();
+      if (head?.isExempt !== true) return;
+      if (log.entries.length <= log.minimumCount && log.bytes <= exemptBytesMax) return;
+      log.interest.drop(head);
+      log.bytes -= head.bytes;
+      this.#bytes -= head.bytes;
+      head.forget(this.#budget);
+    }
+  }
+
+  #wakeReached(): void {
+    if (this.#waiters.length === 0) return;
+    const waiting = this.#waiters;
+    this.#waiters = waiting.filter(({ revision }) => revision > this.#revision);
+    for (const waiter of waiting) {
+      if (waiter.revision <= this.#revision) waiter.resolve();
+    }
+  }
+}

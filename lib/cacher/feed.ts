@@ -1,0 +1,219 @@
+// Keeps memory equal to the store: lists the whole prefix at one revision, then follows one watch.
+// A lost position or a replaced store begins anew; until then nothing old is served. Proves that the stream moves.
+import { abortable, sleep } from '../base/abort.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Logger } from '../base/log.ts';
+import { expired, StatusError } from '../base/status.ts';
+import type { Revision, Storage, StoredItem, WatchBatch } from '../storage-etcd/storage.ts';
+import { Breather } from './breather.ts';
+
+/** Who takes what the feed reads. */
+export interface FeedSink {
+  /** Revision up to which the sink holds everything. */
+  revision(): Revision;
+  /** The state is lost: readers and watchers must not see it any longer. */
+  clear(reason: StatusError): void;
+  load(item: StoredItem): void;
+  /** Everything loaded is the state at this revision. */
+  begin(revision: Revision): void;
+  apply(batch: WatchBatch): void;
+}
+
+export interface FeedOptions {
+  readonly storage: Storage;
+  /** etcd prefix that ends with `/`. */
+  readonly prefix: string;
+  readonly sink: FeedSink;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly canRequestProgress: () => boolean;
+  /** Written where progress cannot be requested: its event proves that the stream moves. */
+  readonly canaryKey: string;
+  /** Silence after which the stream is asked to move. */
+  readonly probeIntervalMs: number;
+  /** Silence after which the stream counts as dead. */
+  readonly livenessTimeoutMs: number;
+}
+
+export type FeedState = 'loading' | 'following' | 'stopped';
+
+const retryMs = { first: 50, most: 5_000 } as const;
+const canaryTtlSeconds = 60;
+
+export class Feed {
+  readonly #options: FeedOptions;
+  #state: FeedState = 'loading';
+  #ready = Promise.withResolvers<undefined>();
+  #movedMs = 0;
+  #probedMs = 0;
+  #loadCount = 0;
+  #canaryRevision: Revision = 0;
+  #session = new AbortController();
+  #lastError: string | undefined;
+
+  constructor(options: FeedOptions) {
+    this.#options = options;
+  }
+
+  get state(): FeedState {
+    return this.#state;
+  }
+
+  get isReady(): boolean {
+    return this.#state === 'following';
+  }
+
+  /** The stream has moved lately: what memory holds is not frozen. */
+  get isLive(): boolean {
+    const silentMs = this.#options.clock.monotonicMs() - this.#movedMs;
+    return this.isReady && silentMs <= this.#options.livenessTimeoutMs;
+  }
+
+  get silentMs(): number {
+    return this.#options.clock.monotonicMs() - this.#movedMs;
+  }
+
+  /** How often the whole prefix was listed. */
+  get loadCount(): number {
+    return this.#loadCount;
+  }
+
+  get lastError(): string | undefined {
+    return this.#lastError;
+  }
+
+  /** Resolves when memory is filled and followed. */
+  ready(signal: AbortSignal): Promise<void> {
+    return abortable(this.#ready.promise, signal);
+  }
+
+  /** Drops everything and lists anew: the store is another one. */
+  restart(reason: string): void {
+    if (this.isReady) this.#session.abort(expired(reason));
+  }
+
+  /** Until the signal fires. */
+  async run(signal: AbortSignal): Promise<void> {
+    let delayMs: number = retryMs.first;
+    while (!signal.aborted) {
+      try {
+        await this.#load(signal);
+        delayMs = retryMs.first;
+        await this.#follow(signal);
+      } catch (error) {
+        if (signal.aborted) break;
+        this.#lose(error);
+        await sleep(delayMs, signal).catch(() => undefined);
+        delayMs = Math.min(delayMs * 2, retryMs.most);
+      }
+    }
+    this.#state = 'stopped';
+  }
+
+  /** Called about once a second: makes a silent stream move. */
+  probe(signal: AbortSignal): void {
+    const { clock, probeIntervalMs, canRequestProgress, storage } = this.#options;
+    const now = clock.monotonicMs();
+    if (!this.isReady || now - Math.max(this.#movedMs, this.#probedMs) < probeIntervalMs) return;
+    this.#probedMs = now;
+    if (canRequestProgress()) storage.requestProgress();
+    else void this.#writeCanary(signal);
+  }
+
+  async #writeCanary(signal: AbortSignal): Promise<void> {
+    const { storage, canaryKey, clock } = this.#options;
+    const value = Buffer.from(JSON.stringify({ canary: clock.nowMs() }));
+    const limit = AbortSignal.any([signal, AbortSignal.timeout(this.#options.livenessTimeoutMs)]);
+    const options = { expected: this.#canaryRevision, ttlSeconds: canaryTtlSeconds };
+    try {
+      const result = await storage.put(canaryKey, value, options, limit);
+      this.#canaryRevision = result.ok ? result.revision : (result.current?.modRevision ?? 0);
+    } catch (error) {
+      if (!signal.aborted) this.#note('the canary was not written', error);
+    }
+  }
+
+  async #load(signal: AbortSignal): Promise<void> {
+    const { storage, prefix, sink, logger, clock } = this.#options;
+    const startedMs = clock.monotonicMs();
+    const breather = new Breather();
+    let revision: Revision | undefined;
+    let afterKey: string | undefined;
+    let count = 0;
+    for (;;) {
+      const page = await storage.list(
+        {
+          prefix,
+          limitCount: 0,
+          ...(afterKey === undefined ? {} : { afterKey }),
+          ...(revision === undefined ? {} : { at: revision }),
+        },
+        signal,
+      );
+      revision ??= page.revision;
+      for (const item of page.items) {
+        sink.load(item);
+        if (breather.isDue()) await breather.breathe();
+      }
+      count += page.items.length;
+      afterKey = page.items.at(-1)?.key;
+      if (page.remainingCount === 0 || afterKey === undefined) break;
+    }
+    sink.begin(revision);
+    this.#loadCount++;
+    this.#movedMs = clock.monotonicMs();
+    this.#state = 'following';
+    this.#lastError = undefined;
+    this.#session = new AbortController();
+    this.#ready.resolve(undefined);
+    const tookMs = Math.round(clock.monotonicMs() - startedMs);
+    logger.info('cache filled', { keyCount: count, revision, tookMs });
+  }
+
+  /** Until the position is lost. Other failures of the stream are tried again from where it ended. */
+  async #follow(signal: AbortSignal): Promise<void> {
+    const { storage, prefix, sink } = this.#options;
+    const session = AbortSignal.any([signal, this.#session.signal]);
+    let delayMs: number = retryMs.first;
+    for (;;) {
+      try {
+        for await (const batch of storage.watch(prefix, sink.revision(), session)) {
+          await this.#take(batch);
+          delayMs = retryMs.first;
+        }
+        session.throwIfAborted();
+      } catch (error) {
+        if (session.aborted) throw session.reason as Error;
+        if (error instanceof StatusError && error.code === 410) throw error;
+        this.#note('the watch of the store failed and is opened again', error);
+      }
+      await sleep(delayMs, session);
+      delayMs = Math.min(delayMs * 2, retryMs.most);
+    }
+  }
+
+  readonly #breather = new Breather();
+
+  async #take(batch: WatchBatch): Promise<void> {
+    const { sink, clock } = this.#options;
+    if (batch.revision < sink.revision()) throw expired('the store went back in time');
+    this.#session.signal.throwIfAborted();
+    this.#movedMs = clock.monotonicMs();
+    sink.apply(batch);
+    if (this.#breather.isDue()) await this.#breather.breathe();
+  }
+
+  #lose(error: unknown): void {
+    const wasReady = this.isReady;
+    this.#state = 'loading';
+    if (wasReady) this.#ready = Promise.withResolvers();
+    const reason = error instanceof StatusError && error.code === 410 ? error.message : 'unknown';
+    this.#options.sink.clear(expired(`the cache was dropped and is filled anew: ${reason}`));
+    this.#note('the cache is filled anew', error);
+  }
+
+  #note(message: string, error: unknown): void {
+    this.#lastError = error instanceof Error ? error.message : String(error);
+    this.#options.logger.warn(message, { error: this.#lastError });
+  }
+}

@@ -1,0 +1,201 @@
+// Who waits for what: a bucket per watched namespace, object or field value holds the log entries that concern it.
+// Buckets exist while watchers use them, so an event costs one lookup a watched dimension plus its own watchers.
+import type { Revision } from '../storage-etcd/storage.ts';
+import type { CachedItem } from './item.ts';
+import type { LogEntry } from './log-entry.ts';
+import type { Selection } from './resource-view.ts';
+import { Sequence } from './sequence.ts';
+
+/** Woken when its bucket has grown. */
+export interface Waiter {
+  wake(): void;
+}
+
+/** Entries of one resource that concern one value of one dimension; `all` holds every entry. */
+export class Bucket {
+  readonly entries = new Sequence<LogEntry>();
+  /** Every entry after this revision that concerns the bucket is in it. */
+  coversAfter: Revision;
+  userCount = 0;
+  /** Entries concern the selection before and after alike: no need to look at both versions. */
+  readonly isExact: boolean;
+  readonly release: () => void;
+  readonly #waiting = new Set<Waiter>();
+
+  constructor(coversAfter: Revision, isExact: boolean, release: () => void) {
+    this.coversAfter = coversAfter;
+    this.isExact = isExact;
+    this.release = release;
+  }
+
+  wait(waiter: Waiter): void {
+    this.#waiting.add(waiter);
+  }
+
+  /** Wakes all that wait; those that find nothing wait again. */
+  wake(): void {
+    const waiting = [...this.#waiting];
+    this.#waiting.clear();
+    for (const waiter of waiting) waiter.wake();
+  }
+
+  /** A waiter that left must not be held by a bucket that stays quiet. */
+  stopWaiting(waiter: Waiter): void {
+    this.#waiting.delete(waiter);
+  }
+}
+
+/** Where a selection is watched. `path` and `name` are of one object; `field` of one value of a field. */
+export type Dimension =
+  | { readonly by: 'all' }
+  | { readonly by: 'namespace'; readonly value: string }
+  | { readonly by: 'path'; readonly value: string }
+  | { readonly by: 'name'; readonly value: string }
+  | { readonly by: 'field'; readonly field: string; readonly value: string };
+
+/** The narrowest dimension of a selection. */
+export function dimensionOf(
+  select: Selection,
+  resource: { readonly namespaced: boolean; readonly indexedFields: readonly string[] },
+): Dimension {
+  const { namespace, name } = select;
+  if (name !== undefined) {
+    if (!resource.namespaced) return { by: 'path', value: name };
+    if (namespace !== undefined) return { by: 'path', value: `${namespace}/${name}` };
+    return { by: 'name', value: name };
+  }
+  const equal = select.fields?.filter(({ operator }) => operator === '=') ?? [];
+  const field =
+    equal.find(({ path }) => resource.indexedFields.includes(path)) ??
+    (namespace === undefined ? equal.find(({ path }) => !path.startsWith('metadata.')) : undefined);
+  if (field !== undefined) return { by: 'field', field: field.path, value: field.value };
+  return namespace === undefined ? { by: 'all' } : { by: 'namespace', value: namespace };
+}
+
+export class Interest {
+  readonly all: Bucket;
+  readonly #namespaces = new Map<string, Bucket>();
+  readonly #paths = new Map<string, Bucket>();
+  readonly #names = new Map<string, Bucket>();
+  readonly #fields = new Map<string, Map<string, Bucket>>();
+
+  constructor(coversAfter: Revision) {
+    this.all = new Bucket(coversAfter, true, () => undefined);
+  }
+
+  /** The bucket of a dimension, holding everything after `after` (not before the log's beginning). */
+  join(dimension: Dimension, after: Revision): Bucket {
+    const bucket = this.#open(dimension);
+    bucket.userCount++;
+    if (bucket !== this.all && after < bucket.coversAfter) this.#extend(bucket, dimension, after);
+    return bucket;
+  }
+
+  leave(bucket: Bucket): void {
+    bucket.userCount--;
+    if (bucket.userCount === 0) bucket.release();
+  }
+
+  /** Adds the entry to every bucket that it concerns, and those buckets to `touched`. */
+  append(entry: LogEntry, touched: Set<Bucket>): void {
+    this.#visit(entry, (bucket) => {
+      bucket.entries.push(entry);
+      touched.add(bucket);
+    });
+  }
+
+  /** Removes the oldest entry of the log from its buckets. */
+  drop(entry: LogEntry): void {
+    this.#visit(entry, (bucket) => {
+      bucket.coversAfter = Math.max(bucket.coversAfter, entry.revision);
+      if (bucket.entries.oldest() === entry) bucket.entries.shift();
+    });
+  }
+
+  #visit(entry: LogEntry, visit: (bucket: Bucket) => void): void {
+    visit(this.all);
+    const item = entry.visible ?? entry.visibleBefore;
+    if (item === undefined) return;
+    visitOne(this.#namespaces, item.namespace, visit);
+    visitOne(this.#paths, entry.path, visit);
+    if (this.#names.size > 0) visitOne(this.#names, item.name, visit);
+    for (const [field, values] of this.#fields) {
+      const value = item.field(field);
+      visitOne(values, value, visit);
+      const before = entry.visibleBefore?.field(field);
+      if (before !== undefined && before !== value) visitOne(values, before, visit);
+    }
+  }
+
+  #open(dimension: Dimension): Bucket {
+    switch (dimension.by) {
+      case 'all':
+        return this.all;
+      case 'namespace':
+        return this.#openIn(this.#namespaces, dimension.value, true);
+      case 'path':
+        return this.#openIn(this.#paths, dimension.value, true);
+      case 'name':
+        return this.#openIn(this.#names, dimension.value, true);
+      case 'field': {
+        const values = this.#fields.get(dimension.field) ?? new Map<string, Bucket>();
+        this.#fields.set(dimension.field, values);
+        return this.#openIn(values, dimension.value, false, () => {
+          if (values.size === 0) this.#fields.delete(dimension.field);
+        });
+      }
+    }
+  }
+
+  #openIn(
+    buckets: Map<string, Bucket>,
+    value: string,
+    isExact: boolean,
+    onRelease?: () => void,
+  ): Bucket {
+    const known = buckets.get(value);
+    if (known !== undefined) return known;
+    const newest = this.all.entries.at(this.all.entries.end - 1);
+    const made = new Bucket(newest?.revision ?? this.all.coversAfter, isExact, () => {
+      buckets.delete(value);
+      onRelease?.();
+    });
+    buckets.set(value, made);
+    return made;
+  }
+
+  /** Fetches the entries of (after, coversAfter] from the resource's log. */
+  #extend(bucket: Bucket, dimension: Dimension, after: Revision): void {
+    const { entries } = this.all;
+    const older: LogEntry[] = [];
+    const start = entries.find(({ revision }) => revision > after);
+    for (let number = start; number < entries.end; number++) {
+      const entry = entries.at(number);
+      if (entry === undefined || entry.revision > bucket.coversAfter) break;
+      if (concerns(entry, dimension)) older.push(entry);
+    }
+    bucket.entries.prepend(older);
+    bucket.coversAfter = after;
+  }
+}
+
+function concerns(entry: LogEntry, dimension: Dimension): boolean {
+  const held = (item: CachedItem | undefined): boolean => {
+    if (item === undefined) return false;
+    if (dimension.by === 'namespace') return item.namespace === dimension.value;
+    if (dimension.by === 'path') return item.path === dimension.value;
+    if (dimension.by === 'name') return item.name === dimension.value;
+    return dimension.by === 'all' || item.field(dimension.field) === dimension.value;
+  };
+  return held(entry.visible) || held(entry.visibleBefore);
+}
+
+function visitOne(
+  buckets: ReadonlyMap<string, Bucket>,
+  value: string,
+  visit: (bucket: Bucket) => void,
+): void {
+  if (buckets.size === 0) return;
+  const bucket = buckets.get(value);
+  if (bucket !== undefined) visit(bucket);
+}

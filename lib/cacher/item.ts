@@ -1,0 +1,293 @@
+// One version of one object: a Buffer of ready-to-send JSON, offsets into it, and what was made from it so far.
+// Labels are parsed when first asked for and shared between items; the object is decoded on demand.
+import { internalError } from '../base/status.ts';
+import type { StatusError } from '../base/status.ts';
+import type { ApiObject } from '../codec/codec.ts';
+import type { OpenedStored } from '../codec/stored-form.ts';
+import type { ResourceInfo } from '../api/type-info.ts';
+import type { Revision } from '../storage-etcd/storage.ts';
+import type { Memo, MemoOwner, MemoryBudget } from './memory-budget.ts';
+import type { Item } from './resource-view.ts';
+import type { Transcoder } from './transcoder.ts';
+
+export type Labels = Readonly<Record<string, string>>;
+type Fields = Readonly<Record<string, string>>;
+
+/** Heap of one item beside its bytes: the instance, its path, the Buffer's own objects, index slots. */
+export const itemOverheadBytes = 480;
+const internedCountMax = 20_000;
+const noLabels: Labels = Object.freeze(Object.create(null) as Record<string, string>);
+const openingBrace = 0x7b;
+const closingBrace = 0x7d;
+const quote = 0x22;
+
+/** What items of one resource share. */
+export interface ItemSource {
+  readonly resource: ResourceInfo;
+  /** etcd key up to the item's path. */
+  readonly keyPrefix: string;
+  readonly transcoder: Transcoder;
+  readonly budget: MemoryBudget;
+  readonly freezeObjects: boolean;
+  readonly schema: string;
+  readonly labels: Map<string, Labels>;
+  readonly fields: Map<string, Fields>;
+  readonly namespaces: Map<string, string>;
+}
+
+export class CachedItem implements Item, MemoOwner {
+  readonly source: ItemSource;
+  /** Key below the resource's prefix: `namespace/name`, or `name` in cluster scope. Items are ordered by it. */
+  readonly path: string;
+  readonly namespace: string;
+  readonly revision: Revision;
+  /** Why the stored bytes cannot be read; undefined when they can. */
+  readonly problem: string | undefined;
+  /** Of a corrupted item: the last version that watchers could see. */
+  lastReadable: CachedItem | undefined = undefined;
+  kept: Memo | undefined = undefined;
+  readonly data: Uint8Array;
+  readonly #fields: Fields | undefined;
+  readonly #versionAt: number;
+  readonly #bodyAt: number;
+  #labelsStart: number;
+  readonly #labelsEnd: number;
+  #labels: Labels = noLabels;
+
+  constructor(source: ItemSource, path: string, revision: Revision, content: ItemContent) {
+    this.source = source;
+    this.path = path;
+    this.namespace = namespaceOf(source, path);
+    this.revision = revision;
+    this.problem = content.problem;
+    this.data = content.data;
+    this.#fields = content.fields;
+    this.#versionAt = content.versionAt;
+    this.#bodyAt = content.bodyAt;
+    this.#labelsStart = content.labelsStart;
+    this.#labelsEnd = content.labelsEnd;
+  }
+
+  get name(): string {
+    return this.namespace === '' ? this.path : this.path.slice(this.namespace.length + 1);
+  }
+
+  get corrupted(): boolean {
+    return this.problem !== undefined;
+  }
+
+  /** What this item costs in memory, memos aside. */
+  get bytes(): number {
+    return this.data.byteLength + itemOverheadBytes;
+  }
+
+  get labels(): Labels {
+    if (this.#labelsStart !== 0) {
+      const text = utf8(this.data.subarray(this.#labelsStart, this.#labelsEnd));
+      this.#labels = interned(this.source.labels, text, parseLabels);
+      this.#labelsStart = 0;
+    }
+    return this.#labels;
+  }
+
+  field(path: string): string {
+    if (path === 'metadata.name') return this.name;
+    if (path === 'metadata.namespace') return this.namespace;
+    return this.#fields?.[path] ?? '';
+  }
+
+  object(): Readonly<ApiObject> {
+    if (this.problem !== undefined) throw unreadable(this);
+    return this.source.budget.object(this, this.data.byteLength, () => this.#decode());
+  }
+
+  json(): Uint8Array {
+    if (this.problem !== undefined) throw unreadable(this);
+    return this.data;
+  }
+
+  listJson(): Uint8Array {
+    const tail = this.listTail();
+    const copy = Buffer.allocUnsafe(tail.byteLength + 1);
+    copy[0] = openingBrace;
+    copy.set(tail, 1);
+    return copy;
+  }
+
+  listTail(): Uint8Array {
+    if (this.problem !== undefined) throw unreadable(this);
+    return this.data.subarray(this.#bodyAt);
+  }
+
+  encoded(variant: string, make: (item: Item) => Uint8Array): Uint8Array {
+    return this.source.budget.encoding(this, variant, () => make(this));
+  }
+
+  /** The same content showing another revision: what a DELETED event carries. */
+  atRevision(revision: Revision): CachedItem {
+    const old = versionMember(this.revision).length;
+    const at = this.#versionAt;
+    const data = spliced(this.data, { at, removed: old, member: versionMember(revision) });
+    const moved = data.byteLength - this.data.byteLength;
+    const labelsMove = this.#labelsStart > at ? moved : 0;
+    const copy = new CachedItem(this.source, this.path, revision, {
+      problem: undefined,
+      data,
+      fields: this.#fields,
+      versionAt: at,
+      bodyAt: this.#bodyAt,
+      labelsStart: this.#labelsStart === 0 ? 0 : this.#labelsStart + labelsMove,
+      labelsEnd: this.#labelsEnd + labelsMove,
+    });
+    copy.#labels = this.#labels;
+    return copy;
+  }
+
+  #decode(): ApiObject {
+    try {
+      const object = this.source.transcoder.decode(this.data, this.source.resource);
+      return this.source.freezeObjects ? deepFreeze(object) : object;
+    } catch (error) {
+      throw unreadable(this, error);
+    }
+  }
+}
+
+interface ItemContent {
+  readonly problem: string | undefined;
+  readonly data: Uint8Array;
+  readonly fields: Fields | undefined;
+  readonly versionAt: number;
+  readonly bodyAt: number;
+  /** 0: no labels. */
+  readonly labelsStart: number;
+  readonly labelsEnd: number;
+}
+
+/** An item from stored bytes. Bytes of another generation are converted here, once; unreadable ones make a corrupted item. */
+export function makeItem(
+  source: ItemSource,
+  path: string,
+  value: Uint8Array,
+  revision: Revision,
+): CachedItem {
+  return new CachedItem(source, path, revision, contentOf(source, value, revision));
+}
+
+function contentOf(source: ItemSource, value: Uint8Array, revision: Revision): ItemContent {
+  try {
+    const { header, payload } = openCurrent(source, value);
+    requireShape(header.versionAt, header.bodyAt, payload);
+    const member = versionMember(revision);
+    const data = spliced(payload, { at: header.versionAt, removed: 0, member });
+    const moved = data.byteLength - payload.byteLength;
+    const shift = (at: number): number => (at >= header.versionAt ? at + moved : at);
+    return {
+      problem: undefined,
+      data,
+      fields: header.fields === undefined ? undefined : internFields(source.fields, header.fields),
+      versionAt: header.versionAt,
+      bodyAt: header.bodyAt,
+      labelsStart: header.labels === undefined ? 0 : shift(header.labels[0]),
+      labelsEnd: header.labels === undefined ? 0 : shift(header.labels[1]),
+    };
+  } catch (error) {
+    const problem = error instanceof Error ? error.message : String(error);
+    const data = new Uint8Array();
+    const none = { fields: undefined, versionAt: 0, bodyAt: 0, labelsStart: 0, labelsEnd: 0 };
+    return { problem, data, ...none };
+  }
+}
+
+function openCurrent(source: ItemSource, value: Uint8Array): OpenedStored {
+  const { transcoder } = source;
+  const opened = transcoder.open(value);
+  if (opened !== undefined && opened.header.schema === source.schema) return opened;
+  const converted = transcoder.open(transcoder.decodeForeign(value, source.resource));
+  if (converted === undefined) throw new Error('the converted object has no stored form');
+  return converted;
+}
+
+/** Catches truncated and overwritten values without reading all of them. */
+function requireShape(versionAt: number, bodyAt: number, payload: Uint8Array): void {
+  const isWhole =
+    payload[0] === openingBrace &&
+    payload[payload.length - 1] === closingBrace &&
+    payload[versionAt] === quote &&
+    payload[bodyAt] === quote &&
+    versionAt > bodyAt;
+  if (!isWhole) throw new Error('the stored bytes do not fit their header');
+}
+
+/** 500 that names the key. */
+export function unreadable(item: CachedItem, cause?: unknown): StatusError {
+  const reason = cause instanceof Error ? cause.message : (item.problem ?? String(cause));
+  const key = item.source.keyPrefix + item.path;
+  return internalError(`the stored object at key "${key}" cannot be read: ${reason}`);
+}
+
+const versionMember = (revision: Revision): string => `"resourceVersion":"${String(revision)}",`;
+
+/**
+ * A copy of the bytes with another member at `at`. Memory of its own, not of Buffer's pool: an item that stays
+ * would hold the pool's page for all that left.
+ */
+function spliced(
+  bytes: Uint8Array,
+  change: { readonly at: number; readonly removed: number; readonly member: string },
+): Uint8Array {
+  const { at, removed, member } = change;
+  const rest = bytes.subarray(at + removed);
+  const copy = Buffer.allocUnsafeSlow(at + member.length + rest.length);
+  copy.set(bytes.subarray(0, at), 0);
+  copy.write(member, at, 'latin1');
+  copy.set(rest, at + member.length);
+  return copy;
+}
+
+function namespaceOf(source: ItemSource, path: string): string {
+  if (!source.resource.namespaced) return '';
+  return interned(source.namespaces, path.slice(0, path.indexOf('/')), (text) => text);
+}
+
+function utf8(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
+}
+
+/** Labels that cannot be read select nothing; `object()` and the write path report them. */
+function parseLabels(text: string): Labels {
+  const labels = Object.create(null) as Record<string, string>;
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(text);
+  } catch {
+    return noLabels;
+  }
+  if (typeof parsed !== 'object' || parsed === null) return noLabels;
+  for (const [key, value] of Object.entries(parsed)) {
+    if (typeof value === 'string') labels[key] = value;
+  }
+  return Object.freeze(labels);
+}
+
+function internFields(table: Map<string, Fields>, fields: Fields): Fields | undefined {
+  let text = '';
+  for (const path in fields) text += `${path}\0${fields[path] ?? ''}\0`;
+  return text === '' ? undefined : interned(table, text, () => fields);
+}
+
+/** One shared value per text. The table is emptied when it grows too large: sharing is a saving, not a promise. */
+function interned<T>(table: Map<string, T>, text: string, make: (text: string) => T): T {
+  const known = table.get(text);
+  if (known !== undefined) return known;
+  if (table.size >= internedCountMax) table.clear();
+  const made = make(text);
+  table.set(text, made);
+  return made;
+}
+
+function deepFreeze<T>(value: T): T {
+  if (typeof value !== 'object' || value === null) return value;
+  for (const member of Object.values(value)) deepFreeze(member);
+  return Object.freeze(value);
+}

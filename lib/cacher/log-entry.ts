@@ -1,0 +1,78 @@
+// One change in the log, and the events that watchers make of it: one per outcome, shared by all of them.
+import type { Revision } from '../storage-etcd/storage.ts';
+import type { CachedItem } from './item.ts';
+import type { MemoryBudget } from './memory-budget.ts';
+import { LoggedEvent } from './watch-events.ts';
+
+/** Heap of an entry beside the bytes of the version that it replaced. */
+const entryOverheadBytes = 220;
+
+export class LogEntry {
+  readonly revision: Revision;
+  readonly path: string;
+  /** What was written; undefined for a deletion. */
+  readonly item: CachedItem | undefined;
+  /** What was there before. */
+  readonly previous: CachedItem | undefined;
+  readonly atMs: number;
+  /** Left in its resource's log although its turn to go had come: a quiet resource keeps a minimum. */
+  isExempt = false;
+  #added: LoggedEvent | undefined;
+  #modified: LoggedEvent | undefined;
+  #deleted: LoggedEvent | undefined;
+
+  constructor(change: {
+    readonly revision: Revision;
+    readonly path: string;
+    readonly item: CachedItem | undefined;
+    readonly previous: CachedItem | undefined;
+    readonly atMs: number;
+  }) {
+    this.revision = change.revision;
+    this.path = change.path;
+    this.item = change.item;
+    this.previous = change.previous;
+    this.atMs = change.atMs;
+  }
+
+  get bytes(): number {
+    return entryOverheadBytes + (this.previous?.bytes ?? 0);
+  }
+
+  /** The versions that watchers can see: of an unreadable object the last readable one. */
+  get visible(): CachedItem | undefined {
+    return readable(this.item);
+  }
+
+  get visibleBefore(): CachedItem | undefined {
+    return readable(this.previous);
+  }
+
+  /**
+   * What a watcher gets whose selection held before and holds now as told; undefined when it gets nothing.
+   * A write that made the object unreadable is not shown.
+   */
+  eventFor(held: boolean, holds: boolean): LoggedEvent | undefined {
+    if (this.item?.corrupted === true) return undefined;
+    if (holds && this.item !== undefined) {
+      if (held) return (this.#modified ??= new LoggedEvent('MODIFIED', this.revision, this.item));
+      return (this.#added ??= new LoggedEvent('ADDED', this.revision, this.item));
+    }
+    const last = this.visibleBefore;
+    if (!held || last === undefined) return undefined;
+    if (this.#deleted !== undefined) return this.#deleted;
+    const item = last.atRevision(this.revision);
+    return (this.#deleted = new LoggedEvent('DELETED', this.revision, item));
+  }
+
+  /** Drops what was made from the entry and from the version that only it held. */
+  forget(budget: MemoryBudget): void {
+    for (const event of [this.#added, this.#modified, this.#deleted]) {
+      if (event !== undefined) budget.forget(event);
+    }
+    if (this.previous !== undefined) budget.forget(this.previous);
+  }
+}
+
+const readable = (item: CachedItem | undefined): CachedItem | undefined =>
+  item?.corrupted === true ? item.lastReadable : item;

@@ -1,0 +1,307 @@
+// ResourceView over the log and the indexes: decides who answers a read, then selects in one turn of the loop.
+import { invariant } from '../base/invariant.ts';
+import type { Clock } from '../base/clock.ts';
+import { tooLargeResourceVersion, tooManyRequests, tooOldResourceVersion } from '../base/status.ts';
+import type { Revision, Storage, StoredItem } from '../storage-etcd/storage.ts';
+import type { EventLog } from './event-log.ts';
+import { dimensionOf } from './interest.ts';
+import { makeItem } from './item.ts';
+import { makeItem } from './item.ts';
+import type { CachedItem } from './item.ts';
+import type { ReadGate } from './read-at.ts';
+import type { ResourceCache } from './resource-cache.ts';
+import { ResourceIndex } from './resource-index.ts';
+import type { ItemOrder } from './resource-index.ts';
+import type { Item, ItemKey, ListPage, ListResult, ReadAt } from './resource-view.ts';
+import type { ResourceView, Selection, WatchCursor, WatchOptions } from './resource-view.ts';
+import type { WatchStart } from './resource-view.ts';
+import { isFiltered, pathOf, predicateOf, rangeOf } from './select.ts';
+import { getStored, listStored } from './stored-list.ts';
+import type { StoredReads } from './stored-list.ts';
+import { LogCursor } from './watch-cursor.ts';
+import type { InitialState } from './watch-cursor.ts';
+
+/** What views share with the cache that they belong to. */
+export interface ViewHost {
+  readonly storage: Storage;
+  readonly log: EventLog;
+  readonly gate: ReadGate;
+  readonly clock: Clock;
+  readonly cursors: Set<LogCursor>;
+  readonly isReady: () => boolean;
+  /** Resolves when the log follows the store; rejects when the signal fires. */
+  readonly ready: (signal: AbortSignal) => Promise<void>;
+  readonly snapshotRetentionMs: number;
+  /** Exact reads of recent revisions are answered from memory (gate ListFromCacheSnapshot). */
+  readonly listFromSnapshot: boolean;
+  readonly bookmarkIntervalMs: number;
+  readonly onRead?: (resource: string, answerer: 'memory' | 'snapshot' | 'storage') => void;
+}
+
+/** How long a watch waits for a cache that is being filled before the client is sent away. */
+const readyWaitMs = 10_000;
+
+type Source =
+  | { readonly from: 'memory' }
+  | { readonly from: 'snapshot'; readonly order: ItemOrder; readonly revision: Revision }
+  | { readonly from: 'storage'; readonly at: Revision | undefined };
+
+export class LogView implements ResourceView {
+  readonly name: string;
+  readonly #host: ViewHost;
+  readonly #cache: ResourceCache;
+  readonly #stored: StoredReads;
+
+  constructor(host: ViewHost, cache: ResourceCache) {
+    const { group, resource } = cache.source.resource;
+    this.name = `${group}/${resource}`;
+    this.#host = host;
+    this.#cache = cache;
+    this.#stored = {
+      storage: host.storage,
+      source: cache.source,
+      known: (path) => cache.index.get(path),
+      onCorrupted: cache.options.onCorrupted,
+    };
+  }
+
+  async get(key: ItemKey, at: ReadAt, signal: AbortSignal): Promise<Item | undefined> {
+    const source = await this.#source(at, signal);
+    const path = pathOf(key);
+    switch (source.from) {
+      case 'memory':
+        return this.#cache.index.get(path);
+      case 'snapshot':
+        return source.order.get(path);
+      case 'storage': {
+        const { item, revision } = await getStored(this.#stored, path, source.at, signal);
+        requireNew(at, revision);
+        return item;
+      }
+    }
+  }
+
+  async list(
+    select: Selection,
+    at: ReadAt,
+    page: ListPage,
+    signal: AbortSignal,
+  ): Promise<ListResult> {
+    const source = await this.#source(at, signal);
+    switch (source.from) {
+      case 'memory':
+        return this.#listMemory(select, page);
+      case 'snapshot':
+        return listOrder(source.order, select, page, source.revision);
+      case 'storage': {
+        const result = await listStored(this.#stored, select, page, source.at, signal);
+        requireNew(at, result.revision);
+        return result;
+      }
+    }
+  }
+
+  async watch(
+    select: Selection,
+    start: WatchStart,
+    options: WatchOptions,
+    signal: AbortSignal,
+  ): Promise<WatchCursor> {
+    if (!this.#host.isReady()) await this.#waitReady(signal);
+    if (start.from === 'revision') return this.#watchAfter(select, start.revision, options);
+    const { items, revision } = await this.#initialState(select, start.at, signal);
+    return this.#open(select, revision, options, {
+      items,
+      range: rangeOf(select, undefined),
+      predicate: predicateOf(select, { checksNamespace: false }),
+      hasEndBookmark: start.bookmark,
+    });
+  }
+
+  peek(key: ItemKey): Item | undefined {
+    return this.#host.isReady() ? this.#cache.index.get(pathOf(key)) : undefined;
+  }
+
+  itemOf({ key, value, modRevision }: StoredItem): Item {
+    const { source, index } = this.#cache;
+    const path = key.slice(source.keyPrefix.length);
+    const held = index.get(path);
+    return held?.revision === modRevision ? held : makeItem(source, path, value, modRevision);
+  }
+
+  /** Who answers, once the wait that the mode asks for is over. */
+  async #source(at: ReadAt, signal: AbortSignal): Promise<Source> {
+    const source = await this.#decide(at, signal);
+    this.#host.onRead?.(this.name, source.from);
+    return source;
+  }
+
+  async #decide(at: ReadAt, signal: AbortSignal): Promise<Source> {
+    const { gate, isReady } = this.#host;
+    switch (at.mode) {
+      case 'any':
+        return isReady() ? { from: 'memory' } : { from: 'storage', at: undefined };
+      case 'latest':
+        return sourceOf(await gate.latest(signal), undefined);
+      case 'notOlderThan':
+        return sourceOf(await gate.notOlderThan(at.revision, signal), undefined);
+      case 'exact':
+        return this.#decideExact(at.revision, signal);
+    }
+  }
+
+  async #decideExact(revision: Revision, signal: AbortSignal): Promise<Source> {
+    const { gate, log, clock, listFromSnapshot, snapshotRetentionMs } = this.#host;
+    const answerer = await gate.notOlderThan(revision, signal);
+    const isHeld =
+      answerer === 'memory' &&
+      listFromSnapshot &&
+      revision >= this.#cache.log.oldest &&
+      revision >= log.compacted &&
+      log.isRecent(revision, snapshotRetentionMs, clock.monotonicMs());
+    if (!isHeld) return { from: 'storage', at: revision };
+    if (revision === log.revision) return { from: 'memory' };
+    const order = await this.#cache.snapshots.at(revision, this.#cache.index, this.#cache.log);
+    return { from: 'snapshot', order, revision };
+  }
+
+  #listMemory(select: Selection, page: ListPage): ListResult {
+    const { revision } = this.#host.log;
+    const indexed = this.#indexed(select);
+    if (indexed === undefined) return listOrder(this.#cache.index, select, page, revision);
+    const afterPath = page.after === undefined ? '' : pathOf(page.after);
+    const predicate = predicateOf(select, { checksNamespace: true });
+    const items = indexed.filter(
+      (item) => item.path > afterPath && !item.corrupted && (predicate?.(item) ?? true),
+    );
+    const more = page.limitCount > 0 && items.length > page.limitCount;
+    return {
+      items: more ? items.slice(0, page.limitCount) : items,
+      revision,
+      more,
+      remainingCount: undefined,
+    };
+  }
+
+  /** The few items that an index names; undefined where none helps. */
+  #indexed(select: Selection): readonly CachedItem[] | undefined {
+    const { namespace, name, fields } = select;
+    const { namespaced } = this.#cache.source.resource;
+    if (name !== undefined && (!namespaced || namespace !== undefined)) {
+      const item = this.#cache.index.get(pathOf({ namespace: namespace ?? '', name }));
+      return item === undefined ? [] : [item];
+    }
+    for (const { path, operator, value } of fields ?? []) {
+      if (operator !== '=' || value === '') continue;
+      const index = this.#cache.fieldIndex(path);
+      if (index !== undefined) return index.select(value);
+    }
+    return undefined;
+  }
+
+  #watchAfter(select: Selection, revision: Revision, options: WatchOptions): WatchCursor {
+    // A revision that is still to come is waited for by position: older changes are not given.
+    this.#host.gate.requireReachable(revision);
+    return this.#open(select, revision, options, undefined);
+  }
+
+  /** The state that a watch begins with; from etcd when memory cannot be proven as new as asked for. */
+  async #initialState(
+    select: Selection,
+    at: ReadAt,
+    signal: AbortSignal,
+  ): Promise<{ readonly items: ItemOrder; readonly revision: Revision }> {
+    invariant(at.mode !== 'exact', 'a watch does not start from an exact state');
+    const source = await this.#source(at, signal);
+    if (source.from !== 'storage') {
+      return { items: this.#cache.index.snapshot(), revision: this.#host.log.revision };
+    }
+    const everything = { limitCount: 0 };
+    const result = await listStored(this.#stored, select, everything, undefined, signal);
+    requireNew(at, result.revision);
+    const items = new ResourceIndex();
+    for (const item of result.items) items.set(item);
+    return { items, revision: result.revision };
+  }
+
+  async #waitReady(signal: AbortSignal): Promise<void> {
+    const limited = AbortSignal.any([signal, AbortSignal.timeout(readyWaitMs)]);
+    try {
+      await this.#host.ready(limited);
+    } catch (error) {
+      if (signal.aborted) throw error;
+      throw tooManyRequests('storage is (re)initializing', 1);
+    }
+  }
+
+  #open(
+    select: Selection,
+    after: Revision,
+    options: WatchOptions,
+    state: InitialState | undefined,
+  ): WatchCursor {
+    const { log, cursors, bookmarkIntervalMs } = this.#host;
+    const { interest, oldest } = this.#cache.log;
+    if (after < oldest) throw tooOldResourceVersion(String(after), oldest);
+    const dimension = dimensionOf(select, {
+      namespaced: this.#cache.source.resource.namespaced,
+      indexedFields: this.#cache.options.indexedFields,
+    });
+    const cursor = new LogCursor({
+      log,
+      interest,
+      bucket: interest.join(dimension, after),
+      predicate: predicateOf(remainder(select), { checksNamespace: dimension.by === 'field' }),
+      after,
+      state,
+      bookmarkMs: options.bookmarks ? bookmarkIntervalMs : 0,
+      onClose: (closed) => {
+        cursors.delete(closed);
+      },
+    });
+    cursors.add(cursor);
+    return cursor;
+  }
+}
+
+/** What buckets do not tell: they are of one object where a name is selected. */
+function remainder(select: Selection): Selection {
+  const { name: _name, ...rest } = select;
+  return rest;
+}
+
+const sourceOf = (answerer: 'memory' | 'storage', at: Revision | undefined): Source =>
+  answerer === 'memory' ? { from: 'memory' } : { from: 'storage', at };
+
+/** What etcd answered while memory could not must be as new as asked for. */
+function requireNew(at: ReadAt, revision: Revision): void {
+  if (at.mode === 'notOlderThan' && revision < at.revision) {
+    throw tooLargeResourceVersion(at.revision, revision);
+  }
+}
+
+function listOrder(
+  order: ItemOrder,
+  select: Selection,
+  page: ListPage,
+  revision: Revision,
+): ListResult {
+  const range = rangeOf(select, page.after);
+  const predicate = predicateOf(select, { checksNamespace: false });
+  const limit = page.limitCount === 0 ? Infinity : page.limitCount;
+  const items: CachedItem[] = [];
+  let more = false;
+  order.walk(range, (item) => {
+    if (item.corrupted || predicate?.(item) === false) return true;
+    more = items.length === limit;
+    if (!more) items.push(item);
+    return !more;
+  });
+  if (isFiltered(select)) return { items, revision, more, remainingCount: undefined };
+  const last = items.at(-1);
+  const remainingCount =
+    more && last !== undefined
+      ? order.count({ start: last.path, isAfter: true, end: range.end })
+      : 0;
+  return { items, revision, more, remainingCount };
+}

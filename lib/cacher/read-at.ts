@@ -1,0 +1,155 @@
+// When memory may answer: the proof that the log is current, shared by all readers that came before it was sent,
+// and the waits for a revision. Where progress cannot be requested and the log lags, reads go to etcd instead.
+import { abortable } from '../base/abort.ts';
+import type { Clock } from '../base/clock.ts';
+import { expired, requestTimeout, tooLargeResourceVersion } from '../base/status.ts';
+import type { Revision, Storage } from '../storage-etcd/storage.ts';
+import type { EventLog } from './event-log.ts';
+
+/** Who may answer a read. */
+export type Answerer = 'memory' | 'storage';
+
+export interface ReadGateOptions {
+  readonly storage: Storage;
+  readonly log: EventLog;
+  readonly clock: Clock;
+  readonly canRequestProgress: () => boolean;
+  /** The log follows the store: false while it is filled. */
+  readonly isReady: () => boolean;
+  /** Revisions above the log's and up to this one belonged to a store that was replaced. */
+  readonly replacedUpTo: () => Revision;
+  /** The store answers with a revision from before the log's: it was replaced. */
+  readonly onStoreReplaced: () => void;
+  readonly futureRevisionWaitMs: number;
+  /** Count of proofs asked of the store, for metrics. */
+  readonly onProof?: (readerCount: number) => void;
+}
+
+/** How long a consistent read waits for the log before it goes to etcd, with and without progress requests. */
+const lagWaitMs = { withProgress: 1_000, without: 8 } as const;
+/** A progress request whose answer is lost is repeated after this time, then after twice as long, … */
+const progressRetryMs = { first: 10, most: 200 } as const;
+const proofTimeoutMs = 10_000;
+
+interface Proof {
+  readerCount: number;
+  readonly answer: Promise<Answerer>;
+}
+
+export class ReadGate {
+  readonly #options: ReadGateOptions;
+  /** The proof that is not sent yet: readers join it. */
+  #next: Proof | undefined;
+  #sent: Promise<unknown> = Promise.resolve();
+  #isAsking = false;
+
+  constructor(options: ReadGateOptions) {
+    this.#options = options;
+  }
+
+  /** Most recent: memory answers once it holds everything that was written before the call. */
+  latest(signal: AbortSignal): Promise<Answerer> {
+    if (!this.#options.isReady()) return Promise.resolve('storage');
+    this.#next ??= this.#schedule();
+    this.#next.readerCount++;
+    return abortable(this.#next.answer, signal);
+  }
+
+  /** @throws StatusError 504 when the revision does not come in time, 410 when it never will. */
+  async notOlderThan(revision: Revision, signal: AbortSignal): Promise<Answerer> {
+    const { log, futureRevisionWaitMs, isReady, canRequestProgress } = this.#options;
+    if (!isReady()) return 'storage';
+    if (log.revision >= revision) return 'memory';
+    this.requireReachable(revision);
+    const quickMs = canRequestProgress() ? futureRevisionWaitMs : lagWaitMs.without;
+    if (await this.#reached(revision, quickMs, signal)) return 'memory';
+    if (!canRequestProgress()) {
+      const proven = await abortable(this.#currentRevision(), signal);
+      if (proven >= revision) return 'storage';
+      if (await this.#reached(revision, futureRevisionWaitMs, signal)) return 'memory';
+    }
+    throw tooLargeResourceVersion(revision, log.revision);
+  }
+
+  /** @throws StatusError 410 when the revision is of a store that was replaced. */
+  requireReachable(revision: Revision): void {
+    const { log, replacedUpTo } = this.#options;
+    if (revision <= log.revision || revision > replacedUpTo()) return;
+    throw expired(`resource version ${String(revision)} is not of this store: its data was replaced`);
+  }
+
+  /** One proof at a time: readers that come while it is on its way share the next one. */
+  #schedule(): Proof {
+    const before = this.#sent;
+    const answer = before.then(afterThisTurn).then(() => {
+      const proof = this.#next;
+      this.#next = undefined;
+      this.#options.onProof?.(proof?.readerCount ?? 0);
+      const revision = this.#currentRevision();
+      this.#sent = revision.then(ignore, ignore);
+      return this.#answerAt(revision);
+    });
+    answer.catch(ignore);
+    return { readerCount: 0, answer };
+  }
+
+  async #answerAt(proven: Promise<Revision>): Promise<Answerer> {
+    const { isReady, canRequestProgress } = this.#options;
+    const revision = await proven;
+    if (!isReady()) return 'storage';
+    const waitMs = canRequestProgress() ? lagWaitMs.withProgress : lagWaitMs.without;
+    const isReached = await this.#reached(revision, waitMs, new AbortController().signal);
+    return isReached && isReady() ? 'memory' : 'storage';
+  }
+
+  async #currentRevision(): Promise<Revision> {
+    const { storage, log, onStoreReplaced } = this.#options;
+    const known = log.revision;
+    const signal = AbortSignal.timeout(proofTimeoutMs);
+    const revision = await storage.currentRevision(signal).catch((error: unknown) => {
+      throw signal.aborted ? requestTimeout('etcd did not answer in time') : error;
+    });
+    if (revision < known) onStoreReplaced();
+    return revision;
+  }
+
+  /** Waits for the log, asking for progress where that is possible; false when the time is over. */
+  async #reached(revision: Revision, waitMs: number, signal: AbortSignal): Promise<boolean> {
+    const { log, clock } = this.#options;
+    if (log.revision >= revision) return true;
+    const { done, cancel } = log.reached(revision);
+    const timeout = Promise.withResolvers<false>();
+    const stop = clock.after(waitMs, () => {
+      timeout.resolve(false);
+    });
+    this.#askProgress(progressRetryMs.first);
+    try {
+      const reached = done.then(() => true);
+      return await abortable(Promise.race([reached, timeout.promise]), signal);
+    } finally {
+      stop();
+      cancel();
+    }
+  }
+
+  /** Asks while somebody waits; repeats only in case that an answer was dropped. */
+  #askProgress(retryMs: number): void {
+    const { storage, log, clock, canRequestProgress } = this.#options;
+    if (this.#isAsking || !canRequestProgress() || !log.isAwaited) return;
+    this.#isAsking = true;
+    storage.requestProgress();
+    clock.after(retryMs, () => {
+      this.#isAsking = false;
+      this.#askProgress(Math.min(retryMs * 2, progressRetryMs.most));
+    });
+  }
+}
+
+const ignore = (): void => undefined;
+
+/** Lets the requests that arrived in the same turn of the loop join. */
+function afterThisTurn(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve);
+  });
+}

@@ -1,0 +1,120 @@
+// One resource in memory: its current objects, its indexes, its part of the log and what is corrupted in it.
+// Written by the feed alone. Readers take what they need in one turn of the loop.
+import type { Revision } from '../storage-etcd/storage.ts';
+import { ResourceLog } from './event-log.ts';
+import type { EventLog } from './event-log.ts';
+import { FieldIndex } from './field-index.ts';
+import { makeItem } from './item.ts';
+import type { CachedItem, ItemSource } from './item.ts';
+import { LogEntry } from './log-entry.ts';
+import { ResourceIndex } from './resource-index.ts';
+import { Snapshots } from './snapshots.ts';
+
+export interface ResourceCacheOptions {
+  readonly source: ItemSource;
+  readonly log: EventLog;
+  /** Fields whose values lists find without a scan. */
+  readonly indexedFields: readonly string[];
+  /** Changes that the log keeps although bytes, age or compaction would evict them. */
+  readonly historyCountMin: number;
+  readonly onCorrupted: (item: CachedItem) => void;
+}
+
+export class ResourceCache {
+  readonly options: ResourceCacheOptions;
+  readonly source: ItemSource;
+  readonly snapshots = new Snapshots();
+  #index = new ResourceIndex();
+  #fields: readonly FieldIndex[];
+  #log: ResourceLog;
+  readonly #corrupted = new Map<string, string>();
+  #bytes = 0;
+
+  constructor(options: ResourceCacheOptions) {
+    this.options = options;
+    this.source = options.source;
+    this.#fields = options.indexedFields.map((field) => new FieldIndex(field));
+    this.#log = new ResourceLog(options.log.revision, options.historyCountMin);
+  }
+
+  get index(): ResourceIndex {
+    return this.#index;
+  }
+
+  get log(): ResourceLog {
+    return this.#log;
+  }
+
+  /** Bytes of the current state. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Problem by full key. */
+  get corrupted(): ReadonlyMap<string, string> {
+    return this.#corrupted;
+  }
+
+  fieldIndex(field: string): FieldIndex | undefined {
+    return this.#fields.find((index) => index.field === field);
+  }
+
+  /** Begins anew, empty; the log of the resource starts at `revision` once `begin` is called. */
+  clear(): void {
+    this.source.budget.addState(-this.#bytes);
+    this.#bytes = 0;
+    this.#index = new ResourceIndex();
+    this.#fields = this.options.indexedFields.map((field) => new FieldIndex(field));
+    this.#corrupted.clear();
+    this.snapshots.clear();
+  }
+
+  begin(revision: Revision): void {
+    this.#log = new ResourceLog(revision, this.options.historyCountMin);
+  }
+
+  /** An object of the state that the feed begins with. */
+  load(path: string, value: Uint8Array, revision: Revision): void {
+    this.#replace(path, makeItem(this.source, path, value, revision));
+  }
+
+  put(path: string, value: Uint8Array, revision: Revision, atMs: number): void {
+    if (this.#isKnown(path, revision)) return;
+    const item = makeItem(this.source, path, value, revision);
+    const previous = this.#replace(path, item);
+    if (item.corrupted) {
+      item.lastReadable = previous?.corrupted === true ? previous.lastReadable : previous;
+    }
+    this.#append({ revision, path, item, previous, atMs });
+  }
+
+  delete(path: string, revision: Revision, atMs: number): void {
+    if (this.#isKnown(path, revision)) return;
+    const previous = this.#replace(path, undefined);
+    if (previous !== undefined) this.#append({ revision, path, item: undefined, previous, atMs });
+  }
+
+  #append(change: ConstructorParameters<typeof LogEntry>[0]): void {
+    this.options.log.append(this.#log, new LogEntry(change));
+  }
+
+  /** etcd may tell an event twice (its bugs 15274, 15275). */
+  #isKnown(path: string, revision: Revision): boolean {
+    return (this.#index.get(path)?.revision ?? 0) >= revision;
+  }
+
+  #replace(path: string, item: CachedItem | undefined): CachedItem | undefined {
+    const previous = item === undefined ? this.#index.delete(path) : this.#index.set(item);
+    for (const field of this.#fields) field.change(previous, item);
+    const grown = (item?.bytes ?? 0) - (previous?.bytes ?? 0);
+    this.#bytes += grown;
+    this.source.budget.addState(grown);
+    const key = this.source.keyPrefix + path;
+    if (previous?.corrupted === true) this.#corrupted.delete(key);
+    if (item?.problem !== undefined) {
+      this.#corrupted.set(key, item.problem);
+      this.options.onCorrupted(item);
+    }
+    return previous;
+  }
+}

@@ -1,0 +1,112 @@
+// Reads that etcd answers: at revisions that memory does not hold, or when memory cannot be proven current.
+// They give the same items as memory does: bytes that memory holds in the same version are not read again.
+import type { Revision, Storage, StoredItem } from '../storage-etcd/storage.ts';
+import { makeItem } from './item.ts';
+import type { CachedItem, ItemSource } from './item.ts';
+import type { ListPage, ListResult, Selection } from './resource-view.ts';
+import { isFiltered, predicateOf, rangeOf } from './select.ts';
+import { Breather } from './breather.ts';
+
+export interface StoredReads {
+  readonly storage: Storage;
+  readonly source: ItemSource;
+  /** The version that memory holds of a key, if any. */
+  readonly known: (path: string) => CachedItem | undefined;
+  readonly onCorrupted: (item: CachedItem) => void;
+}
+
+export interface StoredListing extends ListResult {
+  readonly items: readonly CachedItem[];
+}
+
+/** Entries asked for at once when a selector may drop most of them. */
+const filteredPageCount = 1_000;
+
+/** `at` undefined: the newest. @throws StatusError 410 when the revision was compacted, 504 when it is ahead. */
+export async function listStored(
+  reads: StoredReads,
+  select: Selection,
+  page: ListPage,
+  at: Revision | undefined,
+  signal: AbortSignal,
+): Promise<StoredListing> {
+  const range = rangeOf(select, page.after);
+  const prefix = reads.source.keyPrefix + (select.namespace === undefined ? '' : `${select.namespace}/`);
+  const predicate = predicateOf(select, { checksNamespace: false });
+  const limit = page.limitCount === 0 ? Infinity : page.limitCount;
+  const isPlain = !isFiltered(select);
+  const breather = new Breather();
+  const items: CachedItem[] = [];
+  let revision = at;
+  let afterKey = range.isAfter ? reads.source.keyPrefix + range.start : undefined;
+  for (;;) {
+    const limitCount = countToAsk(limit, items.length, isPlain);
+    const stored = await reads.storage.list(
+      {
+        prefix,
+        limitCount,
+        ...(afterKey === undefined ? {} : { afterKey }),
+        ...(revision === undefined ? {} : { at: revision }),
+      },
+      signal,
+    );
+    revision ??= stored.revision;
+    for (const entry of stored.items) {
+      afterKey = entry.key;
+      const item = itemOf(reads, entry);
+      if (item === undefined || item.corrupted || predicate?.(item) === false) continue;
+      if (items.length === limit) {
+        const remainingCount = isPlain ? stored.remainingCount + 1 : undefined;
+        return { items, revision, more: true, remainingCount };
+      }
+      items.push(item);
+      if (breather.isDue()) await breather.breathe();
+    }
+    const isFull = isPlain && items.length === limit && stored.remainingCount > 0;
+    if (isFull) return { items, revision, more: true, remainingCount: stored.remainingCount };
+    if (stored.remainingCount === 0 || stored.items.length === 0) {
+      return { items, revision, more: false, remainingCount: isPlain ? 0 : undefined };
+    }
+  }
+}
+
+/** One object; `at` undefined: the newest. */
+export async function getStored(
+  reads: StoredReads,
+  path: string,
+  at: Revision | undefined,
+  signal: AbortSignal,
+): Promise<{ readonly item: CachedItem | undefined; readonly revision: Revision }> {
+  const key = reads.source.keyPrefix + path;
+  if (at === undefined) {
+    const { item, revision } = await reads.storage.get(key, signal);
+    return { item: item === undefined ? undefined : itemOf(reads, item), revision };
+  }
+  const found = await reads.storage.list({ prefix: key, limitCount: 1, at }, signal);
+  const [first] = found.items;
+  const item = first?.key === key ? itemOf(reads, first) : undefined;
+  return { item, revision: at };
+}
+
+function itemOf(reads: StoredReads, stored: StoredItem): CachedItem | undefined {
+  const path = stored.key.slice(reads.source.keyPrefix.length);
+  if (!isItemPath(path, reads.source.resource.namespaced)) return undefined;
+  const known = reads.known(path);
+  if (known?.revision === stored.modRevision) return known;
+  const item = makeItem(reads.source, path, stored.value, stored.modRevision);
+  if (item.corrupted) reads.onCorrupted(item);
+  return item;
+}
+
+/** `namespace/name` where the resource has namespaces, else `name`: other keys are no objects. */
+export function isItemPath(path: string, namespaced: boolean): boolean {
+  const slash = path.indexOf('/');
+  if (!namespaced) return slash < 0 && path !== '';
+  return slash > 0 && slash < path.length - 1 && path.indexOf('/', slash + 1) < 0;
+}
+
+function countToAsk(limit: number, have: number, isPlain: boolean): number {
+  if (limit === Infinity) return 0;
+  return isPlain ? Math.max(1, limit - have) : Math.max(filteredPageCount, limit);
+}
+
