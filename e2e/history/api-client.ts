@@ -74,8 +74,8 @@ export class ApiClient {
   }
 
   /**
-   * The documents of a watch. Ends when the server ends it; throws TransportError when it breaks off
-   * or the signal fires. A first answer other than 200 is yielded as one ERROR event.
+   * The documents of a watch. Ends when the server ends it; throws TransportError when it breaks
+   * off or the signal fires. A first answer other than 200 is yielded as one ERROR event.
    */
   async *watch(path: string, signal: AbortSignal): AsyncGenerator<unknown, void> {
     const response = await this.#open({ method: 'GET', path }, signal);

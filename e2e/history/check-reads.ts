@@ -21,9 +21,9 @@ export function checkGets(history: History, versions: Versions): Sighting[] {
 function getSighting(get: GetRecord, versions: Versions): Sighting[] {
   const { outcome, name, at, client, server, invokedAt, returnedAt } = get;
   if (outcome.kind === 'failed') return [];
-  const shown = outcome.kind === 'found' ? `@${String(outcome.state.revision)}` : 'absent';
+  const shown = outcome.kind === 'found' ? `@${outcome.state.revision}` : 'absent';
   const describe = (): string =>
-    `client ${String(client)}: get ${name} (${at.mode}) from server ${String(server)} said ${shown}`;
+    `client ${client}: get ${name} (${at.mode}) from server ${server} said ${shown}`;
   const all =
     outcome.kind === 'found' ? seenAs(outcome.state, versions) : versions.absentWindows(name);
   if (all === undefined) return []; // no version of history; said so already
@@ -52,7 +52,7 @@ export function checkReadsOfDeleted(history: History, versions: Versions): Anoma
     const version = versions.find(name, revision);
     if (version === undefined || version.surelyUntil === version.possiblyUntil) return [];
     if (invokedAt < (deletedAt.get(uid) ?? Infinity)) return [];
-    const message = `client ${String(client)}: get ${name} showed uid ${uid}, deleted before`;
+    const message = `client ${client}: get ${name} showed uid ${uid}, deleted before`;
     return [{ kind: 'stale-read', message }];
   });
 }
@@ -66,9 +66,9 @@ function listProblems(list: ListRecord, versions: Versions, timeline: Timeline):
   const [first] = pages;
   if (first === undefined) return [];
   const { revision } = first;
-  const size = pages.length > 1 ? `, ${String(pages.length)} pages` : '';
-  const what = `client ${String(client)}: list (${at.mode}${size}) from server ${String(first.server)}`;
-  const describe = (): string => `${what} is of revision ${String(revision)}`;
+  const size = pages.length > 1 ? `, ${pages.length} pages` : '';
+  const what = `client ${client}: list (${at.mode}${size}) from server ${first.server}`;
+  const describe = (): string => `${what} is of revision ${revision}`;
   const problem = (kind: AnomalyKind, why: string): Anomaly => ({
     kind,
     message: `${describe()}, ${why}`,
@@ -76,21 +76,21 @@ function listProblems(list: ListRecord, versions: Versions, timeline: Timeline):
   bindList(list, first, timeline, describe);
   const anomalies: Anomaly[] = [];
   if (at.mode === 'exact' && revision !== at.revision) {
-    anomalies.push(problem('list-revision', `not ${String(at.revision)} exactly`));
+    anomalies.push(problem('list-revision', `not ${at.revision} exactly`));
   }
   if (at.mode === 'notOlderThan' && revision < at.revision) {
-    anomalies.push(problem('list-revision', `older than ${String(at.revision)}`));
+    anomalies.push(problem('list-revision', `older than ${at.revision}`));
   }
   const other = pages.find((page) => page.revision !== revision);
   if (other !== undefined) {
-    anomalies.push(problem('torn-list', `but a later page is of ${String(other.revision)}`));
+    anomalies.push(problem('torn-list', `but a later page is of ${other.revision}`));
   }
   const items = pages.flatMap((page) => page.items);
   const isWhole = ending.kind === 'complete';
   const differences = versions.differences(items, revision, isWhole ? undefined : lastName(items));
   if (differences.length > 0) {
     const some = differences.slice(0, 3).join('; ');
-    anomalies.push(problem('torn-list', `but ${some} (${String(differences.length)} in all)`));
+    anomalies.push(problem('torn-list', `but ${some} (${differences.length} in all)`));
   }
   return anomalies;
 }

@@ -1,5 +1,5 @@
-// What a watch promises: from its start on every version, once, in order, of the right type, with bookmarks
-// that keep their word; and initial events that are one state of history.
+// What a watch promises: from its start on every version, once, in order, of the right type, with
+// bookmarks that keep their word; and initial events that are one state of history.
 
 import type {
   Anomaly,
@@ -32,7 +32,7 @@ export function checkWatches(
       timeline.notAfter({
         revision,
         at: event.at,
-        describe: () => `${who} had ${event.type} @${String(revision)}`,
+        describe: () => `${who} had ${event.type} @${revision}`,
       });
     }
     const problems = problemsOf(watch, versions, timeline, rules);
@@ -47,9 +47,9 @@ export function revisionOf(event: WatchEvent): Revision {
 
 export function describeWatch({ watcher, server, start, invokedAt }: WatchRecord): string {
   const from =
-    start.kind === 'after' ? `after @${String(start.revision)}` : `${start.kind} ${start.at.mode}`;
+    start.kind === 'after' ? `after @${start.revision}` : `${start.kind} ${start.at.mode}`;
   const when = `${invokedAt.toFixed(0)} ms`;
-  return `watcher ${String(watcher)} (${from}, server ${String(server)}, from ${when})`;
+  return `watcher ${watcher} (${from}, server ${server}, from ${when})`;
 }
 
 interface Problem {
@@ -91,7 +91,7 @@ function bindStart(
   const { revision: next } = versions.all[versions.indexAfter(initial.revision)] ?? {};
   const revision = initial.bookmark === undefined ? next : initial.bookmark + 1;
   if (revision === undefined) return;
-  const describe = (): string => `${describeWatch(watch)} started before @${String(revision)}`;
+  const describe = (): string => `${describeWatch(watch)} started before @${revision}`;
   timeline.notBefore({ revision, at: invokedAt, kind: 'stale-read', describe });
 }
 
@@ -104,9 +104,9 @@ interface InitialState {
 }
 
 /**
- * Which events at the start are initial ones is not marked in the stream (the bookmark that ends them
- * may come after first changes). So every split is tried, longest first: ADDED events that are exactly
- * one state, then changes that follow it. The split with the fewest problems is taken.
+ * Which events at the start are initial ones is not marked in the stream (the bookmark that ends
+ * them may come after first changes). So every split is tried, longest first: ADDED events that are
+ * exactly one state, then changes that follow it. The split with the fewest problems is taken.
  */
 function findInitialState(
   watch: WatchRecord,
@@ -203,7 +203,7 @@ function followProblems(
     const revision = revisionOf(event);
     if (event.type === 'BOOKMARK') {
       if (revision < position) {
-        const why = `bookmark @${String(revision)} after @${String(position)}`;
+        const why = `bookmark @${revision} after @${position}`;
         problems.push({ kind: 'reordered-event', why });
       }
       moveTo(revision);
@@ -211,14 +211,14 @@ function followProblems(
     }
     const version = versions.find(event.state.name, revision);
     if (version === undefined) continue; // no version of history; said so already
-    const what = `${event.type} ${version.name}@${String(revision)}`;
+    const what = `${event.type} ${version.name}@${revision}`;
     if (delivered.has(version)) {
       problems.push({ kind: 'duplicate-event', why: `${what} came twice` });
     } else if (skipped.delete(version)) {
-      const why = `${what} came after @${String(position)}`;
+      const why = `${what} came after @${position}`;
       problems.push({ kind: 'reordered-event', why });
     } else if (revision <= start) {
-      const why = `${what} came on a watch that began at @${String(start)}`;
+      const why = `${what} came on a watch that began at @${start}`;
       problems.push({ kind: 'duplicate-event', why });
     } else {
       moveTo(revision);
@@ -229,8 +229,8 @@ function followProblems(
     if (event.type !== right) problems.push({ kind: 'wrong-event', why: `${what} is ${right}` });
   }
   for (const [{ name, revision, isDeletion }, after] of skipped) {
-    const what = `${isDeletion ? 'deletion of ' : ''}${name}@${String(revision)}`;
-    problems.push({ kind: 'missing-event', why: `${what} was left out before @${String(after)}` });
+    const what = `${isDeletion ? 'deletion of ' : ''}${name}@${revision}`;
+    problems.push({ kind: 'missing-event', why: `${what} was left out before @${after}` });
   }
   return [...problems, ...unseenDeletions(start, position, versions)];
 }
@@ -242,14 +242,16 @@ function typeOf({ isDeletion, previous, uid }: Version): WatchEvent['type'] {
     : 'MODIFIED';
 }
 
-/** Deletions that must have happened between two revisions of a stream, and that nobody was told of. */
+/**
+ * Deletions that must have happened between two revisions of a stream, and that nobody was told of.
+ */
 function unseenDeletions(start: Revision, end: Revision, versions: Versions): Problem[] {
   const problems: Problem[] = [];
   for (let index = versions.indexAfter(start - 1); index < versions.all.length; index += 1) {
     const version = versions.all[index];
     if (version === undefined || version.revision > end) break;
     if (version.surelyUntil === version.possiblyUntil || version.possiblyUntil > end + 1) continue;
-    const why = `the deletion of ${version.name}@${String(version.revision)} never came`;
+    const why = `the deletion of ${version.name}@${version.revision} never came`;
     problems.push({ kind: 'missing-event', why });
   }
   return problems;

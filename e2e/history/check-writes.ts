@@ -1,5 +1,6 @@
-// What writes promise: one place in the order of revisions within their own time, over the version they named.
-// Refusals are answers too: a conflict, "exists" or "absent" must have been true at some moment of the request.
+// What writes promise: one place in the order of revisions within their own time, over the version
+// they named. Refusals are answers too: a conflict, "exists" or "absent" must have been true at
+// some moment of the request.
 
 import type { Anomaly, AnomalyKind, History, WriteRecord } from './history.ts';
 import type { Sighting } from './sightings.ts';
@@ -29,7 +30,8 @@ export function checkWrites(
     writers.set(version, writer);
     bindWrite(version, writer, timeline);
   }
-  // Objects with a write that may have been applied unseen: only what holds all the same is checked.
+  // Objects with a write that may have been applied unseen: only what holds all the same is
+  // checked.
   const openNames = new Set(
     history.writes
       .filter((write) => write.outcome.kind === 'unknown' && !placed.has(write))
@@ -47,7 +49,7 @@ export function checkWrites(
 }
 
 function label({ name, revision }: Version): string {
-  return `${name}@${String(revision)}`;
+  return `${name}@${revision}`;
 }
 
 /** The delete that made a deletion: the one told so, else the first of those that may have. */
@@ -69,7 +71,7 @@ function deleterOf(version: Version, deletes: readonly WriteRecord[]): WriteReco
 function bindWrite(version: Version, writer: WriteRecord, timeline: Timeline): void {
   const { revision } = version;
   const describe = (): string =>
-    `client ${String(writer.client)}: ${writer.verb} ${writer.id} made ${label(version)}`;
+    `client ${writer.client}: ${writer.verb} ${writer.id} made ${label(version)}`;
   timeline.notBefore({ revision, at: writer.invokedAt, kind: 'write-order', describe });
   const isTold =
     writer.outcome.kind === 'applied' && (!version.isDeletion || writer.outcome.uid !== undefined);
@@ -84,8 +86,8 @@ function casProblem(version: Version, writer: WriteRecord): Anomaly | undefined 
   const { previous } = version;
   const { revision, uid } = writer.expected;
   if (revision !== undefined && previous?.revision !== revision) {
-    const was = previous === undefined ? 'nothing' : `@${String(previous.revision)}`;
-    const why = `naming @${String(revision)} as the version to replace, but it replaced ${was}`;
+    const was = previous === undefined ? 'nothing' : `@${previous.revision}`;
+    const why = `naming @${revision} as the version to replace, but it replaced ${was}`;
     return anomaly('lost-update', version, writer, why);
   }
   if (uid !== undefined && uid !== version.uid) {
@@ -120,7 +122,7 @@ function writeProblem(version: Version, writer: WriteRecord): Anomaly | undefine
   const { outcome } = writer;
   const told = outcome.kind === 'applied' ? outcome.state?.revision : undefined;
   if (told !== undefined && told !== version.revision) {
-    return anomaly('contradiction', version, writer, `but its answer said @${String(told)}`);
+    return anomaly('contradiction', version, writer, `but its answer said @${told}`);
   }
   if (writer.verb === 'create') {
     if (previous !== undefined && !previous.isDeletion && previous.uid === version.uid) {
@@ -157,7 +159,7 @@ function refusal(write: WriteRecord, versions: OrderedHistory['versions']): Sigh
   const windowsOf = { conflict: mismatches, exists: presences, absent: absences };
   const windows = windowsOf[outcome.why](write, versions);
   const describe = (): string =>
-    `client ${String(client)}: ${verb} ${id} of ${name} was refused (${outcome.why})`;
+    `client ${client}: ${verb} ${id} of ${name} was refused (${outcome.why})`;
   const kind = 'unfounded-refusal';
   return [{ kind, invokedAt, returnedAt, windows, isCurrent: true, describe }];
 }

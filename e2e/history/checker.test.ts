@@ -1,4 +1,5 @@
-// The checker against hand-written histories: it accepts what a correct server can do, and names what none can.
+// The checker against hand-written histories: it accepts what a correct server can do, and names
+// what none can.
 
 import { describe, expect, test } from '@jest/globals';
 import { checkHistory, type CheckOptions } from './checker.ts';

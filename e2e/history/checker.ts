@@ -1,5 +1,6 @@
-// Judges a recorded history: which promises of a cluster API about writes, reads, lists and watches it breaks.
-// Pure and deterministic. It reports only what no correct server can have done (false alarms are bugs).
+// Judges a recorded history: which promises of a cluster API about writes, reads, lists and watches
+// it breaks. Pure and deterministic. It reports only what no correct server can have done (false
+// alarms are bugs).
 
 import { checkGets, checkLists, checkReadsOfDeleted } from './check-reads.ts';
 import { checkWatches, describeWatch, revisionOf } from './check-watches.ts';
@@ -12,13 +13,17 @@ import { orderVersions } from './versions.ts';
 export interface CheckOptions {
   /** For how long history must stay readable: 410 for anything younger is an anomaly; 0: never. */
   readonly retentionMs?: number;
-  /** How long after its commit an event may reach an open watch. Raise it where faults stop servers. */
+  /**
+   * How long after its commit an event may reach an open watch. Raise it where faults stop servers.
+   */
   readonly watchDelayMaxMs?: number;
   /** False for servers whose watches without resourceVersion may start from a stale cache. */
   readonly isUnsetWatchCurrent?: boolean;
 }
 
-/** All anomalies of the history, an empty array for a history that a correct server can have made. */
+/**
+ * All anomalies of the history, an empty array for a history that a correct server can have made.
+ */
 export function checkHistory(history: History, options: CheckOptions = {}): Anomaly[] {
   const { retentionMs = 60_000, watchDelayMaxMs = 10_000, isUnsetWatchCurrent = true } = options;
   const timeline = new Timeline();
@@ -56,13 +61,13 @@ function goneProblems(history: History, timeline: Timeline, retentionMs: number)
     // The revision was committed at its earliest bound or later, so it is at most this old.
     const ageMaxMs = at - timeline.earliest(position);
     if (ageMaxMs >= retentionMs) return;
-    const message = `${who} had 410 for @${String(position)}, at most ${ageMaxMs.toFixed(0)} ms old`;
+    const message = `${who} had 410 for @${position}, at most ${ageMaxMs.toFixed(0)} ms old`;
     anomalies.push({ kind: 'gone', message });
   };
   for (const { ending, pages, client, at } of history.lists) {
     if (ending.kind !== 'gone') continue;
     const position = pages[0]?.revision ?? (at.mode === 'exact' ? at.revision : Infinity);
-    check(position, ending.at, `client ${String(client)}: list (${at.mode})`);
+    check(position, ending.at, `client ${client}: list (${at.mode})`);
   }
   for (const watch of history.watches) {
     if (watch.ending.kind !== 'gone') continue;
@@ -71,7 +76,9 @@ function goneProblems(history: History, timeline: Timeline, retentionMs: number)
   return anomalies;
 }
 
-/** How far a watch came; undefined for one that showed nothing and started nowhere in particular. */
+/**
+ * How far a watch came; undefined for one that showed nothing and started nowhere in particular.
+ */
 function positionOf({ start, events }: WatchRecord): Revision | undefined {
   const first = start.kind === 'after' ? [start.revision] : [];
   const all = [...first, ...events.map(revisionOf)];
@@ -84,7 +91,7 @@ function lateEvents(history: History, timeline: Timeline, delayMaxMs: number): A
       const revision = revisionOf(event);
       const delayMs = event.at - Math.max(timeline.latest(revision), watch.invokedAt);
       if (event.type === 'BOOKMARK' || delayMs <= delayMaxMs) return [];
-      const what = `${event.type} ${event.state.name}@${String(revision)}`;
+      const what = `${event.type} ${event.state.name}@${revision}`;
       const message = `${describeWatch(watch)}: ${what} came ${delayMs.toFixed(0)} ms late`;
       return [{ kind: 'late-event', message }];
     }),
@@ -97,8 +104,8 @@ function stalledWatchers({ watches, lastRevision }: History): Anomaly[] {
   return [...byWatcher].flatMap(([watcher, records]): Anomaly[] => {
     const reached = Math.max(...records.map((record) => positionOf(record) ?? -Infinity));
     if (reached >= lastRevision) return [];
-    const last = `the last write, @${String(lastRevision)}`;
-    const message = `watcher ${String(watcher)} came to @${String(reached)}, never to ${last}`;
+    const last = `the last write, @${lastRevision}`;
+    const message = `watcher ${watcher} came to @${reached}, never to ${last}`;
     return [{ kind: 'stalled-watch', message }];
   });
 }

@@ -1,5 +1,6 @@
-// The record of a run: every request and stream event that clients of one namespace saw, with times of one clock.
-// Plain JSON, so a history can be kept and checked again. It holds no judgement; that is checker.ts.
+// The record of a run: every request and stream event that clients of one namespace saw, with times
+// of one clock. Plain JSON, so a history can be kept and checked again. It holds no judgement; that
+// is checker.ts.
 
 /** A resourceVersion as a comparable integer (etcd's revision behind it). */
 export type Revision = number;
@@ -78,7 +79,10 @@ export interface ListRecord {
     | { readonly kind: 'failed'; readonly why: string };
 }
 
-/** `after`: from a revision; `state`: initial ADDED events, then changes; `streamed`: sendInitialEvents. */
+/**
+ * `after`: from a revision; `state`: initial ADDED events, then changes; `streamed`:
+ * sendInitialEvents.
+ */
 export type WatchStart =
   | { readonly kind: 'after'; readonly revision: Revision }
   | { readonly kind: 'state'; readonly at: ReadAt }

@@ -1,5 +1,5 @@
-// One client of the run: sends single requests and records what it asked and what came back.
-// Lost, late and failed answers of writes are recorded as unknown; requests that were never sent are not.
+// One client of the run: sends single requests and records what it asked and what came back. Lost,
+// late and failed answers of writes are recorded as unknown; requests that were never sent are not.
 
 import type { ApiAnswer, ApiClient, ApiRequest } from './api-client.ts';
 import { TransportError } from './api-client.ts';
@@ -44,7 +44,7 @@ export class Operations {
   async write({ verb, name, server, expected, fields }: WriteOptions): Promise<WriteOutcome> {
     const { client, recorder } = this.#options;
     this.#writeCount += 1;
-    const id = `${String(client)}-${String(this.#writeCount)}`;
+    const id = `${client}-${this.#writeCount}`;
     const sent: Fields = verb === 'delete' ? {} : { ...fields, [WRITE_FIELD]: id };
     const request = this.#writeRequest(verb, name, sent, expected);
     const invokedAt = recorder.now();
@@ -144,7 +144,7 @@ export class Operations {
   #send(server: number, request: ApiRequest): Promise<ApiAnswer> {
     const { servers, requestTimeoutMs } = this.#options;
     const target = servers[server];
-    if (target === undefined) throw new Error(`no server ${String(server)}`);
+    if (target === undefined) throw new Error(`no server ${server}`);
     return target.request(request, AbortSignal.timeout(requestTimeoutMs));
   }
 

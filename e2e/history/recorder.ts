@@ -57,13 +57,13 @@ interface ApiObject {
 
 /** Bodies of servers are read with care: every member may be missing. */
 export function asObject(body: unknown): ApiObject {
-  return typeof body === 'object' && body !== null ? (body as ApiObject) : {};
+  return typeof body === 'object' && body !== null ? body : {};
 }
 
 export function revisionIn(object: ApiObject): Revision {
   const revision = Number(object.metadata?.resourceVersion);
   if (Number.isSafeInteger(revision)) return revision;
-  throw new Error(`not a comparable resourceVersion: ${String(object.metadata?.resourceVersion)}`);
+  throw new Error(`not a comparable resourceVersion: ${object.metadata?.resourceVersion}`);
 }
 
 export function stateIn(object: ApiObject): ObjectState {

@@ -1,5 +1,6 @@
-// Answers that show the state of one object at some moment between question and answer, as bounds on the timeline.
-// An answer that fits several spans of history ("absent") is narrowed down until one span is left.
+// Answers that show the state of one object at some moment between question and answer, as bounds
+// on the timeline. An answer that fits several spans of history ("absent") is narrowed down until
+// one span is left.
 
 import type { Anomaly, AnomalyKind, Instant, Revision } from './history.ts';
 import type { Timeline } from './timeline.ts';

@@ -44,13 +44,13 @@ export function describeHistory(history: History): string {
     history.gets.filter(({ outcome }) => outcome.kind === 'failed').length +
     history.lists.filter(({ ending }) => ending.kind !== 'complete').length;
   const endings = Map.groupBy(history.watches, ({ ending }) => ending.kind);
-  const streams = [...endings].map(([kind, watches]) => `${String(watches.length)} ${kind}`);
+  const streams = [...endings].map(([kind, watches]) => `${watches.length} ${kind}`);
   return [
     `seed ${history.seed}, namespace ${history.namespace}`,
     Object.entries(countHistory(history))
-      .map(([label, count]) => `${label} ${String(count)}`)
+      .map(([label, count]) => `${label} ${count}`)
       .join(', '),
-    `writes of unknown outcome ${String(unknown)}, reads not finished ${String(failedReads)}`,
+    `writes of unknown outcome ${unknown}, reads not finished ${failedReads}`,
     `watch streams: ${streams.join(', ')}`,
   ].join('\n');
 }

@@ -1,24 +1,25 @@
-// When each revision can have been committed: bounds in real time, over the one order that revisions give.
-// Adding bounds is cheap; the sweep that proves them consistent is O(n log n) and exact.
+// When each revision can have been committed: bounds in real time, over the one order that
+// revisions give. Adding bounds is cheap; the sweep that proves them consistent is O(n log n) and
+// exact.
 
 import type { AnomalyKind, Instant, Revision } from './history.ts';
 
 /*
- * Revisions order all writes, so linearizability needs no search. Let T(r) be the unknown instant at
- * which revision r took effect; T grows with r. Every observation is a bound on one T:
+ * Revisions order all writes, so linearizability needs no search. Let T(r) be the unknown instant
+ * at which revision r took effect; T grows with r. Every observation is a bound on one T:
  *
  *   a write answered with r              invoked <= T(r) <= returned
- *   any answer that shows r              T(r) <= returned                  (nothing comes from the future)
- *   a consistent read that shows r       invoked <= T(successor of r)      (r was still current when asked)
+ *   any answer that shows r              T(r) <= returned         (it is not from the future)
+ *   a consistent read that shows r       invoked <= T(next of r)  (r was current when asked)
  *
- * A read fits a schedule when [invoked, returned] meets [T(r), T(successor)); intervals on a line meet
- * when they meet pairwise, which is just the two bounds above. A growing T within all bounds exists if
- * and only if no revision has a lower bound that is later than an upper bound of an equal or higher
- * revision: that is the whole check.
+ * A read fits a schedule when [invoked, returned] meets [T(r), T(next of r)); intervals on a line
+ * meet when they meet pairwise, which is just the two bounds above. A growing T within all bounds
+ * exists if and only if no revision has a lower bound that is later than an upper bound of an equal
+ * or higher revision: that is the whole check.
  *
  *   revision   ....5........7........9....
- *   not before     |after(5)=40ms              40 > 30: the read that still saw the
- *   not after               |before(7)=30ms    predecessor of 5 was stale.
+ *   not before      40 ms                 40 > 30: the read that was asked at 40 ms and
+ *   not after                30 ms        still saw the predecessor of 5 was stale.
  */
 export interface Bound {
   readonly revision: Revision;
@@ -66,7 +67,9 @@ export class Timeline {
     return this.#upperFor(revision)?.at ?? Infinity;
   }
 
-  /** Every lower bound that no schedule can satisfy, with the observation that contradicts it most. */
+  /**
+   * Every lower bound that no schedule can satisfy, with the observation that contradicts it most.
+   */
   violations(): Violation[] {
     this.#sort();
     const found: Violation[] = [];

@@ -1,5 +1,6 @@
-// The order of all versions of all objects, put together from every answer of a history, and what contradicts it.
-// Revisions give the order; this file decides which versions are real: each must come from one write of the run.
+// The order of all versions of all objects, put together from every answer of a history, and what
+// contradicts it. Revisions give the order; this file decides which versions are real: each must
+// come from one write of the run.
 
 import type {
   Anomaly,
@@ -98,11 +99,11 @@ export class Versions {
       const has = shown.get(name);
       if (has === undefined) {
         if (isPresent && revision < version.surelyUntil) {
-          problems.push(`${name}@${String(version.revision)} is not there`);
+          problems.push(`${name}@${version.revision} is not there`);
         }
       } else if (!isPresent || has !== version.revision || revision >= version.possiblyUntil) {
-        const right = isPresent ? `@${String(version.revision)}` : 'absent';
-        problems.push(`${name}@${String(has)} should be ${right}`);
+        const right = isPresent ? `@${version.revision}` : 'absent';
+        problems.push(`${name}@${has} should be ${right}`);
       }
     }
     return problems;
@@ -137,19 +138,19 @@ function* observations(history: History): Generator<Observation> {
     yield {
       state: get.outcome.state,
       isDeletion: false,
-      where: `get by client ${String(get.client)}`,
+      where: `get by client ${get.client}`,
     };
   }
   for (const { client, pages } of history.lists) {
     for (const state of pages.flatMap((page) => page.items)) {
-      yield { state, isDeletion: false, where: `list by client ${String(client)}` };
+      yield { state, isDeletion: false, where: `list by client ${client}` };
     }
   }
   for (const { watcher, events } of history.watches) {
     for (const event of events) {
       if (event.type === 'BOOKMARK') continue;
       const isDeletion = event.type === 'DELETED';
-      yield { state: event.state, isDeletion, where: `watcher ${String(watcher)}` };
+      yield { state: event.state, isDeletion, where: `watcher ${watcher}` };
     }
   }
 }
@@ -176,7 +177,7 @@ export function orderVersions(history: History): OrderedHistory {
     const ofName = accepted.get(state.name) ?? new Map<Revision, Observation>();
     accepted.set(state.name, ofName);
     const known = ofName.get(state.revision);
-    const label = `${state.name}@${String(state.revision)}`;
+    const label = `${state.name}@${state.revision}`;
     if (known !== undefined) {
       if (isSame(known, seen)) continue;
       const message = `${label}: ${known.where} and ${seen.where} saw different contents`;
@@ -210,8 +211,8 @@ function provenance(
 ): Anomaly | undefined {
   const id = state.data[WRITE_FIELD] ?? '';
   const write = writes.get(id);
-  const label = `${where} saw ${state.name}@${String(state.revision)} by write "${id}"`;
-  if (write === undefined || write.name !== state.name || write.verb === 'delete') {
+  const label = `${where} saw ${state.name}@${state.revision} by write "${id}"`;
+  if (write?.name !== state.name || write.verb === 'delete') {
     return { kind: 'phantom', message: `${label}, which no client sent` };
   }
   if (write.outcome.kind === 'refused') {
@@ -220,7 +221,7 @@ function provenance(
   }
   const known = revisionOfWrite.get(id);
   if (known !== undefined && known !== state.revision) {
-    return { kind: 'applied-twice', message: `${label}, which made @${String(known)} too` };
+    return { kind: 'applied-twice', message: `${label}, which made @${known} too` };
   }
   revisionOfWrite.set(id, state.revision);
   return undefined;
@@ -250,8 +251,8 @@ function link(
   const versions = new Versions(byName);
   for (const [index, version] of versions.all.entries()) {
     const before = versions.all[index - 1];
-    if (before === undefined || before.revision !== version.revision) continue;
-    const message = `${before.name} and ${version.name} share revision ${String(version.revision)}`;
+    if (before?.revision !== version.revision) continue;
+    const message = `${before.name} and ${version.name} share revision ${version.revision}`;
     anomalies.push({ kind: 'contradiction', message });
   }
   return { versions, anomalies, writerOf };

@@ -1,5 +1,5 @@
-// One watcher of the run: starts streams in every way the API knows, cuts them at random, resumes them on any
-// server from the last position, and starts over when its position is gone.
+// One watcher of the run: starts streams in every way the API knows, cuts them at random, resumes
+// them on any server from the last position, and starts over when its position is gone.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ApiClient } from './api-client.ts';
@@ -91,7 +91,7 @@ export class Watcher {
   async #stream(start: WatchStart, server: number, random: Random): Promise<Ending> {
     const { recorder, watcher, servers, restMsMax } = this.#options;
     const target = servers[server];
-    if (target === undefined) throw new Error(`no server ${String(server)}`);
+    if (target === undefined) throw new Error(`no server ${server}`);
     const events: WatchEvent[] = [];
     const cut = new AbortController();
     const cutAfterMs = random.below(STREAM_MS_MAX);

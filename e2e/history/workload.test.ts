@@ -1,4 +1,5 @@
-// A recorded run against honest servers: no anomaly, and everything the checker judges did occur in it.
+// A recorded run against honest servers: no anomaly, and everything the checker judges did occur in
+// it.
 
 import { expect, test } from '@jest/globals';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -11,7 +12,7 @@ test('honest servers: no anomaly, and traffic of every kind', async () => {
   const servers = await startTinyServers(3);
   try {
     const workload = await startWorkload({ servers: servers.urls, pauseMs: 2, slowWatchers: 1 });
-    await sleep(3_000);
+    await sleep(2_000);
     const history = await workload.stop();
     expect({ seed: workload.seed, anomalies: checkHistory(history) }).toEqual({
       seed: workload.seed,

@@ -1,5 +1,6 @@
-// Concurrent clients and watchers over the replicas of an API server, recorded as a history for checker.ts.
-// Start it, do harm to the servers, stop it: the end waits until every watcher has seen the last write.
+// Concurrent clients and watchers over the replicas of an API server, recorded as a history for
+// checker.ts. Start it, do harm to the servers, stop it: the end waits until every watcher has seen
+// the last write.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiClient, TransportError, type Access } from './api-client.ts';
@@ -165,7 +166,7 @@ class Run implements Workload {
 
   async #act(operations: Operations, random: Random, client: number): Promise<boolean> {
     const action = random.weighted(ACTIONS);
-    const name = `${NAME_PREFIX}${String(random.below(this.#options.names))}`;
+    const name = `${NAME_PREFIX}${random.below(this.#options.names)}`;
     const pickServer = (): number => random.below(this.#servers.length);
     const server = pickServer();
     if (action === 'list') {
@@ -195,7 +196,7 @@ class Run implements Workload {
     const operations = this.#operations(clients);
     const deadline = Date.now() + settleMs;
     for (let attempt = 0; Date.now() < deadline; attempt += 1) {
-      const name = `${NAME_PREFIX}last-${String(attempt)}`;
+      const name = `${NAME_PREFIX}last-${attempt}`;
       const server = attempt % this.#servers.length;
       const write = { verb: 'create', name, server, expected: {}, fields: {} } as const;
       const outcome = await operations.write(write);
@@ -205,7 +206,7 @@ class Run implements Workload {
       }
       await sleep(100);
     }
-    throw new TransportError(`no server took the last write within ${String(settleMs)} ms`, false);
+    throw new TransportError(`no server took the last write within ${settleMs} ms`, false);
   }
 
   /** One consistent list from every server, so that each has shown its final state. */
@@ -233,7 +234,7 @@ function planWrite(
   const seen = operations.lastSeen(name);
   const isCompared = random.chance(verb === 'update' ? 0.9 : 0.4);
   const expected = seen !== undefined && isCompared ? { revision: seen.revision } : {};
-  const mine: Fields = { [`client-${String(client)}`]: String(random.below(1_000_000)) };
+  const mine: Fields = { [`client-${client}`]: String(random.below(1_000_000)) };
   switch (verb) {
     case 'create':
       return { verb, name, expected: {}, fields: mine };

@@ -1,5 +1,5 @@
-// A small language for hand-written histories: each call adds one record, and time moves on by itself.
-// Records overlap only where a test says so with `during`.
+// A small language for hand-written histories: each call adds one record, and time moves on by
+// itself. Records overlap only where a test says so with `during`.
 
 import type {
   Fields,

@@ -1,5 +1,6 @@
-// An honest API server of ConfigMaps in memory, over plain HTTP: the fixture on which the checker itself is tested.
-// It answers "any" reads from the past on purpose, as caches may; everything else is current.
+// An honest API server of ConfigMaps in memory, over plain HTTP: the fixture on which the checker
+// itself is tested. It answers "any" reads from the past on purpose, as caches may; everything else
+// is current.
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -17,7 +18,7 @@ export async function startTinyServers(count: number): Promise<TinyServers> {
   const servers = await Promise.all(Array.from({ length: count }, () => listen(store)));
   const urls = servers.map(({ server }) => {
     const { port } = server.address() as AddressInfo;
-    return `http://127.0.0.1:${String(port)}`;
+    return `http://127.0.0.1:${port}`;
   });
   const close = async (): Promise<void> => {
     await Promise.all(
@@ -139,7 +140,7 @@ function list(
   const page = all.slice(0, Number(query.get('limit') ?? Infinity));
   const last = page.at(-1)?.[0];
   const isMore = page.length < all.length && last !== undefined;
-  const token = isMore ? { continue: `${String(revision)} ${last}` } : {};
+  const token = isMore ? { continue: `${revision} ${last}` } : {};
   send(response, 200, {
     kind: 'ConfigMapList',
     metadata: { resourceVersion: String(revision), ...token },

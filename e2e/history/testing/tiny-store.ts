@@ -68,7 +68,7 @@ export class TinyStore {
   create(namespace: string, name: string, data: Data): TinyResult {
     if (this.#current.has(`${namespace}/${name}`)) return 'AlreadyExists';
     this.#uidCount += 1;
-    return this.#record('ADDED', { namespace, name, uid: `uid-${String(this.#uidCount)}` }, data);
+    return this.#record('ADDED', { namespace, name, uid: `uid-${this.#uidCount}` }, data);
   }
 
   change(key: string, expected: Expected, change: (old: Data) => Data): TinyResult {
