@@ -2,24 +2,21 @@ import { describe, expect, test } from '@jest/globals';
 import type { JsonObject } from '../api/type-info.ts';
 import type { ApiObject } from './codec.ts';
 import { encodeText } from './json.ts';
-import { createStoredForm, decodeForeign, labelsOf, schemaGeneration } from './stored-form.ts';
+import {
+  decodeForeign,
+  encodeStored,
+  labelsOf,
+  openStored,
+  schemaGeneration,
+  withResourceVersion,
+} from './stored-form.ts';
 import type { OpenedStored } from './stored-form.ts';
-import { field, message, metaType, widgetResource, widgetType } from './testing/sample-types.ts';
+import { field, message, schemaType, widgetResource, widgetType } from './testing/sample-types.ts';
 
-const schema = schemaGeneration([widgetType, metaType]);
-const nodeName = (object: Readonly<ApiObject>): string =>
-  String((object['spec'] as JsonObject)['nodeName'] ?? '');
-const form = createStoredForm({
-  schema,
-  fieldsOf: (object) => ({
-    'metadata.name': object.metadata?.name ?? '',
-    'metadata.namespace': object.metadata?.namespace ?? '',
-    'spec.nodeName': nodeName(object),
-  }),
-});
+const schema = schemaGeneration(widgetResource);
 const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString();
 function opened(object: ApiObject): OpenedStored {
-  const result = form.open(form.encode(object, widgetResource));
+  const result = openStored(encodeStored(object, widgetResource));
   if (result === undefined) throw new Error('what was encoded opens');
   return result;
 }
@@ -42,11 +39,11 @@ describe('a stored object', () => {
     const stored = opened(object);
     expect(text(stored.payload)).not.toContain('999');
     for (const revision of [1, 9_007_199_254_740_991]) {
-      const sent = text(form.withResourceVersion(stored, revision));
+      const sent = text(withResourceVersion(stored, revision));
       const wanted = widget({ ...metadata, resourceVersion: String(revision) }, { nodeName: 'n1' });
       const asObject = JSON.parse(sent) as ApiObject;
       expect(encodeText(asObject, widgetType)).toBe(encodeText(wanted, widgetType));
-      expect(`{${text(form.withResourceVersion(stored, revision).subarray(stored.header.bodyAt))}`).toBe(
+      expect(`{${text(withResourceVersion(stored, revision).subarray(stored.header.bodyAt))}`).toBe(
         sent.replace('"kind":"Widget","apiVersion":"example.com/v1",', ''),
       );
     }
@@ -55,7 +52,7 @@ describe('a stored object', () => {
 
   test('keeps schema order where metadata has a later member', () => {
     const stored = opened(widget({ name: 'a', uid: 'u', creationTimestamp: '2024-01-01T00:00:00Z' }));
-    expect(text(form.withResourceVersion(stored, 7))).toMatch(
+    expect(text(withResourceVersion(stored, 7))).toMatch(
       /^\{"kind":"Widget","apiVersion":"example.com\/v1","metadata":\{"name":"a","uid":"u","resourceVersion":"7","creationTimestamp":"2024-01-01T00:00:00Z"\},"spec":/,
     );
   });
@@ -83,7 +80,7 @@ describe('a stored object', () => {
 });
 
 describe('values that are not ours', () => {
-  const good = form.encode(widget({ name: 'a', labels: { l: 'm' } }), widgetResource);
+  const good = encodeStored(widget({ name: 'a', labels: { l: 'm' } }), widgetResource);
   const headerOf = (change: (header: JsonObject) => void): Uint8Array => {
     const [line = '', payload = ''] = text(good).split('\n');
     const header = JSON.parse(line) as JsonObject;
@@ -91,7 +88,7 @@ describe('values that are not ours', () => {
     return Buffer.from(`${JSON.stringify(header)}\n${payload}`);
   };
   test('the header of this test opens unchanged', () => {
-    expect(form.open(headerOf(() => undefined))).toBeDefined();
+    expect(openStored(headerOf(() => undefined))).toBeDefined();
   });
   test.each<[string, Uint8Array]>([
     ['empty', Buffer.alloc(0)],
@@ -113,7 +110,7 @@ describe('values that are not ours', () => {
     ['fields no texts', headerOf((header) => (header['fields'] = { a: 1 }))],
     ['schema no text', headerOf((header) => (header['schema'] = 1))],
   ])('%s', (_claim, value) => {
-    expect(form.open(value)).toBeUndefined();
+    expect(openStored(value)).toBeUndefined();
   });
   test('any single changed byte either fails to open or still opens into bounds (seeded)', () => {
     let state = 7;
@@ -121,9 +118,9 @@ describe('values that are not ours', () => {
       state = (state * 1664525 + 1013904223) % 4294967296;
       const copy = Buffer.from(good);
       copy[state % copy.length] = (state >>> 8) % 256;
-      const result = form.open(copy);
+      const result = openStored(copy);
       if (result === undefined) continue;
-      expect(form.withResourceVersion(result, 5).length).toBe(result.payload.length + '"resourceVersion":"5",'.length);
+      expect(withResourceVersion(result, 5).length).toBe(result.payload.length + '"resourceVersion":"5",'.length);
       labelsOf(result);
     }
   });
@@ -131,7 +128,7 @@ describe('values that are not ours', () => {
     const at = text(good).indexOf('"l":"m"');
     const copy = Buffer.from(good);
     copy[at] = 0x7b;
-    const result = form.open(copy);
+    const result = openStored(copy);
     expect(result).toBeDefined();
     if (result !== undefined) expect(labelsOf(result)).toBeUndefined();
   });
@@ -152,11 +149,16 @@ describe('foreign forms', () => {
 });
 
 describe('schema generation', () => {
-  const one = (options: Parameters<typeof field>[2]): string =>
-    schemaGeneration([message('T', [field('a', 'string', options)])]);
-  test('is the same for the same types in any order', () => {
-    expect(schemaGeneration([metaType, widgetType])).toBe(schema);
+  const one = (options: Parameters<typeof field>[2]): string => {
+    const type = message('T', [field('x', message('Inner', [field('a', 'string', options)]))]);
+    return schemaGeneration({ ...widgetResource, type });
+  };
+  test('is the same for the same types', () => {
+    expect(schemaGeneration({ ...widgetResource })).toBe(schema);
     expect(one({})).toBe(one({}));
+  });
+  test('covers types that hold themselves', () => {
+    expect(schemaGeneration({ ...widgetResource, type: schemaType })).toHaveLength(12);
   });
   test.each<[string, Parameters<typeof field>[2]]>([
     ['name', { jsonName: 'b' }],
@@ -164,7 +166,10 @@ describe('schema generation', () => {
     ['zero', { zero: '' }],
     ['default', { options: { defaultValue: 'x' } }],
     ['cardinality', { cardinality: 'list' }],
-  ])('changes with the %s of a field', (_claim, options) => {
+  ])('changes with the %s of a field below', (_claim, options) => {
     expect(one(options)).not.toBe(one({}));
+  });
+  test('changes with the selectable fields', () => {
+    expect(schemaGeneration({ ...widgetResource, fieldSelectors: [] })).not.toBe(schema);
   });
 });

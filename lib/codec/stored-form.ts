@@ -1,6 +1,7 @@
 // The form of an object in etcd: one line of header (JSON), then the object's canonical JSON without resourceVersion.
 // The header names the schema generation and byte offsets, so that a replica of the same release serves the bytes as they are.
 import { createHash } from 'node:crypto';
+import { selectableFields } from '../api/selectable-fields.ts';
 import { apiVersionOf } from '../api/type-info.ts';
 import type { JsonValue, ResourceInfo, TypeInfo } from '../api/type-info.ts';
 import { invariant } from '../base/invariant.ts';
@@ -18,7 +19,7 @@ const closeBrace = 0x7d;
 export interface StoredHeader {
   /** Form of the payload; `json` is the only one written so far. */
   readonly media: 'json';
-  /** Schema generation (fingerprint of types and defaults) that wrote the payload. */
+  /** Schema generation of the resource (schemaGeneration) that wrote the payload. */
   readonly schema: string;
   /** Bytes of the payload: a value that was cut is seen. */
   readonly size: number;
@@ -45,42 +46,13 @@ export type OpenStored = (value: Uint8Array) => OpenedStored | undefined;
 /** The payload with `resourceVersion` set: one allocation, ready to send. */
 export type WithResourceVersion = (opened: OpenedStored, revision: number) => Uint8Array;
 
-export interface StoredForm {
-  readonly encode: EncodeStored;
-  readonly open: OpenStored;
-  readonly withResourceVersion: WithResourceVersion;
-}
-
-/** Values of a resource's selectable fields; unset ones are left out. */
-export type FieldsOf = (
-  object: Readonly<ApiObject>,
-  resource: ResourceInfo,
-) => Readonly<Record<string, string>>;
-
-/** `schema` is the generation of this release (schemaGeneration); payloads of other generations open all the same. */
-export function createStoredForm(options: {
-  readonly schema: string;
-  readonly fieldsOf: FieldsOf;
-}): StoredForm {
-  const { schema, fieldsOf } = options;
-  return {
-    encode: (object, resource) => encodeStored(object, resource, schema, fieldsOf),
-    open: openStored,
-    withResourceVersion,
-  };
-}
-
 /** Members of metadata that come before resourceVersion in schema order. */
 const beforeVersion: ReadonlySet<string> = new Set([
   'name', 'generateName', 'namespace', 'selfLink', 'uid',
 ]);
 
-function encodeStored(
-  object: Readonly<ApiObject>,
-  resource: ResourceInfo,
-  schema: string,
-  fieldsOf: FieldsOf,
-): Uint8Array {
+/** `resource` is the record of the version that is stored, and the object is in that version. */
+export const encodeStored: EncodeStored = (object, resource) => {
   const canonical = canonicalObject(object, resource.type);
   const kind = JSON.stringify(canonical.kind ?? resource.kind.kind);
   const apiVersion = JSON.stringify(canonical.apiVersion ?? apiVersionOf(resource.kind));
@@ -94,18 +66,18 @@ function encodeStored(
   payload += '}';
   const bytesAt = byteOffsets(payload);
   const { labels } = metadata;
-  const fields = selectable(fieldsOf(canonical, resource));
+  const fields = selectableFields(canonical, resource);
   const header: StoredHeader = {
     media: 'json',
-    schema,
+    schema: schemaGeneration(resource),
     size: Buffer.byteLength(payload),
     versionAt: bytesAt(metadata.versionAt),
     bodyAt: bytesAt(head.length),
     ...(labels === undefined ? {} : { labels: [bytesAt(labels[0]), bytesAt(labels[1])] as const }),
-    ...(fields === undefined ? {} : { fields }),
+    ...(Object.keys(fields).length === 0 ? {} : { fields }),
   };
   return Buffer.from(`${JSON.stringify(header)}\n${payload}`);
-}
+};
 
 interface MetadataText {
   /** `before` and the members of metadata, closed. */
@@ -138,19 +110,12 @@ function byteOffsets(text: string): (offset: number) => number {
   return (offset) => Buffer.byteLength(text.slice(0, offset));
 }
 
-function selectable(fields: Readonly<Record<string, string>>): Record<string, string> | undefined {
-  const entries = Object.entries(fields).filter(
-    ([path, value]) => value !== '' && path !== 'metadata.name' && path !== 'metadata.namespace',
-  );
-  return entries.length === 0 ? undefined : Object.fromEntries(entries);
-}
-
 const opening = Buffer.from('{"media":"json","schema":"');
 const newline = 0x0a;
 /** The header holds labels' offsets and short field values: a longer first line is not ours. */
 const headerBytesMax = 64 * 1024;
 
-function openStored(value: Uint8Array): OpenedStored | undefined {
+export const openStored: OpenStored = (value) => {
   const bytes = asBuffer(value);
   for (let at = 0; at < opening.length; at += 1) if (bytes[at] !== opening[at]) return undefined;
   const end = bytes.indexOf(newline);
@@ -158,7 +123,7 @@ function openStored(value: Uint8Array): OpenedStored | undefined {
   const payload = bytes.subarray(end + 1);
   const header = parseHeader(bytes.toString('utf8', 0, end));
   return header !== undefined && fits(header, payload) ? { header, payload } : undefined;
-}
+};
 
 function parseHeader(line: string): StoredHeader | undefined {
   try {
@@ -196,7 +161,7 @@ function areTexts(fields: unknown): boolean {
   return Object.values(fields).every((value) => typeof value === 'string');
 }
 
-function withResourceVersion({ header, payload }: OpenedStored, revision: number): Uint8Array {
+export const withResourceVersion: WithResourceVersion = ({ header, payload }, revision) => {
   const insert = `"resourceVersion":"${String(revision)}",`;
   const bytes = Buffer.allocUnsafe(payload.length + insert.length);
   const { versionAt } = header;
@@ -205,7 +170,7 @@ function withResourceVersion({ header, payload }: OpenedStored, revision: number
   bytes.write(insert, versionAt, 'latin1');
   source.copy(bytes, versionAt + insert.length, versionAt);
   return bytes;
-}
+};
 
 /** Labels of an opened object; undefined when its bytes are corrupted. */
 export function labelsOf({ header, payload }: OpenedStored): Readonly<Record<string, string>> | undefined {
@@ -239,23 +204,36 @@ export function decodeForeign(value: Uint8Array, type: TypeInfo): ApiObject | un
   }
 }
 
+const generations = new WeakMap<ResourceInfo, string>();
+
 /**
- * Fingerprint of every type: payloads that carry it need no decoding to be served. Fields, names, numbers, omit rules,
- * zero values and options (defaults among them) all count.
+ * Fingerprint of what decides a resource's stored bytes: its type with all types below (names, omit rules, zero values,
+ * defaults and other options) and its selectable fields. Payloads that carry it are served without decoding.
  */
-export function schemaGeneration(types: Iterable<TypeInfo>): string {
+export function schemaGeneration(resource: ResourceInfo): string {
+  const known = generations.get(resource);
+  if (known !== undefined) return known;
   const hash = createHash('sha256');
-  const sorted = [...types].sort((one, other) => (one.id < other.id ? -1 : 1));
-  for (const type of sorted) {
-    hash.update(fingerprintOf([type.id, type.hasTypeMeta, type.special, type.isNamedList, type.options]));
-    for (const field of type.fields) {
-      hash.update(fingerprintOf([{ ...field, message: field.message?.id }]));
-    }
+  hash.update(fingerprint([apiVersionOf(resource.kind), resource.kind.kind, resource.fieldSelectors]));
+  for (const type of typesBelow(resource.type)) {
+    hash.update(fingerprint([type.id, type.hasTypeMeta, type.special, type.isNamedList, type.options]));
+    for (const field of type.fields) hash.update(fingerprint({ ...field, message: field.message?.id }));
   }
-  return hash.digest('base64url').slice(0, 16);
+  const generation = hash.digest('base64url').slice(0, 12);
+  generations.set(resource, generation);
+  return generation;
 }
 
-const fingerprintOf = (value: unknown): string =>
+function typesBelow(root: TypeInfo): ReadonlySet<TypeInfo> {
+  const found = new Set([root]);
+  // A set's iterator also visits what is added on the way.
+  for (const type of found) {
+    for (const { message } of type.fields) if (message !== undefined) found.add(message);
+  }
+  return found;
+}
+
+const fingerprint = (value: unknown): string =>
   JSON.stringify(value, (_key, member: unknown) =>
     typeof member === 'bigint' ? member.toString() : member,
   );

@@ -1,0 +1,222 @@
+// JSON Patch (RFC 6902) as pure functions: the document is not changed, any key is data, and the work is bounded.
+// A patch that cannot be read is a 400, one that does not fit the document a 422, one that grows without bound a 413.
+import type { JsonObject, JsonValue } from '../api/type-info.ts';
+import { limits } from '../base/limits.ts';
+import { StatusError, badRequest, requestEntityTooLarge } from '../base/status.ts';
+import { parseData, stringify } from '../codec/json.ts';
+import { toData } from '../codec/walk.ts';
+
+/** Reference tokens of a JSON pointer; `[]` is the whole document. */
+export type JsonPointer = readonly string[];
+
+export type JsonPatchOperation =
+  | { readonly op: 'add' | 'replace' | 'test'; readonly path: JsonPointer; readonly value: JsonValue }
+  | { readonly op: 'remove'; readonly path: JsonPointer }
+  | { readonly op: 'move' | 'copy'; readonly path: JsonPointer; readonly from: JsonPointer };
+
+/** @throws StatusError 400 when the body is not a list of operations, 413 when there are too many. */
+export function parseJsonPatch(body: Uint8Array): readonly JsonPatchOperation[] {
+  const value = parseData(body);
+  if (!Array.isArray(value)) throw badRequest('a JSON patch must be a list of operations');
+  const max = limits.jsonPatchOperationsMax;
+  if (value.length > max) {
+    throw requestEntityTooLarge(
+      `a JSON patch may hold ${String(max)} operations, this one has ${String(value.length)}`,
+    );
+  }
+  return value.map(parseOperation);
+}
+
+/** @throws StatusError 422 when an operation does not fit, 413 when copies grow beyond the limit. */
+export function applyJsonPatch(
+  document: JsonValue,
+  operations: readonly JsonPatchOperation[],
+): JsonValue {
+  const state: PatchState = { root: toData(document), copyBytesLeft: limits.jsonPatchCopyBytesMax };
+  for (const [index, operation] of operations.entries()) apply(state, operation, index);
+  if (isDeeperThan(state.root, limits.bodyDepthMax)) throw tooDeep();
+  return state.root;
+}
+
+interface PatchState {
+  root: JsonValue;
+  copyBytesLeft: number;
+}
+
+function parseOperation(value: JsonValue, index: number): JsonPatchOperation {
+  const invalid = (why: string): StatusError =>
+    badRequest(`invalid operation ${String(index)} of the JSON patch: ${why}`);
+  if (!isObject(value)) throw invalid('it must be an object');
+  const { op } = value;
+  const pointer = (member: 'path' | 'from'): JsonPointer => {
+    const text = value[member];
+    const tokens = typeof text === 'string' ? parsePointer(text) : undefined;
+    if (tokens === undefined) throw invalid(`"${member}" must be a JSON pointer such as /metadata/labels/a`);
+    return tokens;
+  };
+  switch (op) {
+    case 'add':
+    case 'replace':
+    case 'test':
+      if (!Object.hasOwn(value, 'value')) throw invalid('"value" is missing');
+      return { op, path: pointer('path'), value: value['value'] ?? null };
+    case 'remove':
+      return { op, path: pointer('path') };
+    case 'move':
+    case 'copy':
+      return { op, path: pointer('path'), from: pointer('from') };
+    default:
+      throw invalid('"op" must be one of add, remove, replace, move, copy, test');
+  }
+}
+
+function parsePointer(text: string): JsonPointer | undefined {
+  if (text === '') return [];
+  if (!text.startsWith('/') || /~(?![01])/.test(text)) return undefined;
+  const tokens = text.slice(1).split('/');
+  return tokens.map((token) => token.replaceAll('~1', '/').replaceAll('~0', '~'));
+}
+
+function apply(state: PatchState, operation: JsonPatchOperation, index: number): void {
+  const { path } = operation;
+  const fail: Fail = (why) => {
+    const pointer = path.map((token) => `/${token}`).join('').slice(0, limits.fieldPathLengthMax);
+    const at = `operation ${String(index)} (${operation.op} "${pointer}")`;
+    throw new StatusError(422, 'Invalid', `the JSON patch does not fit the object: ${at}: ${why}`);
+  };
+  switch (operation.op) {
+    case 'add':
+      add(state, path, toData(operation.value), fail);
+      break;
+    case 'remove':
+      remove(state, path, fail);
+      break;
+    case 'replace':
+      replace(state, path, toData(operation.value), fail);
+      break;
+    case 'test':
+      if (!isEqual(get(state.root, path, fail), operation.value)) fail('the value is another one');
+      break;
+    case 'copy':
+      add(state, path, copied(state, get(state.root, operation.from, fail)), fail);
+      break;
+    case 'move':
+      move(state, operation.from, path, fail);
+      break;
+  }
+}
+
+type Fail = (why: string) => never;
+
+function get(root: JsonValue, path: JsonPointer, fail: Fail): JsonValue {
+  let value = root;
+  for (const token of path) value = child(value, token, fail);
+  return value;
+}
+
+function child(parent: JsonValue, token: string, fail: Fail): JsonValue {
+  if (Array.isArray(parent)) {
+    return parent[listIndex(token, parent.length - 1, fail)] ?? null;
+  }
+  if (!isObject(parent) || !Object.hasOwn(parent, token)) return fail(`there is no ${JSON.stringify(token)}`);
+  return parent[token] ?? null;
+}
+
+/** An index from 0 to `last`. */
+function listIndex(token: string, last: number, fail: Fail): number {
+  if (!/^(?:0|[1-9]\d{0,9})$/.test(token)) return fail(`${JSON.stringify(token)} is no index of a list`);
+  const index = Number(token);
+  return index <= last ? index : fail(`the list has no index ${token}`);
+}
+
+function add(state: PatchState, path: JsonPointer, value: JsonValue, fail: Fail): void {
+  const last = path.at(-1);
+  if (last === undefined) {
+    state.root = value;
+    return;
+  }
+  const parent = get(state.root, path.slice(0, -1), fail);
+  if (Array.isArray(parent)) {
+    parent.splice(last === '-' ? parent.length : listIndex(last, parent.length, fail), 0, value);
+  } else if (isObject(parent)) parent[last] = value;
+  else fail('its parent is neither an object nor a list');
+}
+
+function replace(state: PatchState, path: JsonPointer, value: JsonValue, fail: Fail): void {
+  const last = path.at(-1);
+  if (last === undefined) {
+    state.root = value;
+    return;
+  }
+  const parent = get(state.root, path.slice(0, -1), fail);
+  child(parent, last, fail);
+  if (Array.isArray(parent)) parent[Number(last)] = value;
+  else (parent as JsonObject)[last] = value; // `child` found it, so it is an object.
+}
+
+function remove(state: PatchState, path: JsonPointer, fail: Fail): JsonValue {
+  const last = path.at(-1);
+  if (last === undefined) return fail('the whole object cannot be removed');
+  const parent = get(state.root, path.slice(0, -1), fail);
+  const removed = child(parent, last, fail);
+  if (Array.isArray(parent)) parent.splice(Number(last), 1);
+  else Reflect.deleteProperty(parent as JsonObject, last); // `child` found it, so it is an object.
+  return removed;
+}
+
+function move(state: PatchState, from: JsonPointer, path: JsonPointer, fail: Fail): void {
+  const isPrefix = from.length <= path.length && from.every((token, at) => path[at] === token);
+  if (isPrefix && from.length < path.length) fail('a value cannot be moved into itself');
+  if (isPrefix) {
+    get(state.root, from, fail);
+    return;
+  }
+  add(state, path, remove(state, from, fail), fail);
+}
+
+function copied(state: PatchState, value: JsonValue): JsonValue {
+  if (isDeeperThan(value, limits.bodyDepthMax)) throw tooDeep();
+  state.copyBytesLeft -= Buffer.byteLength(stringify(value));
+  if (state.copyBytesLeft < 0) {
+    const max = String(limits.jsonPatchCopyBytesMax);
+    throw requestEntityTooLarge(`copy operations of a JSON patch may add ${max} bytes`);
+  }
+  return toData(value);
+}
+
+/** Recursion is bounded by the operation's own value, whose depth the parser has checked. */
+function isEqual(value: JsonValue, expected: JsonValue): boolean {
+  if (value === expected) return true;
+  if (Array.isArray(expected)) {
+    if (!Array.isArray(value) || value.length !== expected.length) return false;
+    return expected.every((element, index) => isEqual(value[index] ?? null, element));
+  }
+  if (!isObject(expected) || !isObject(value)) return false;
+  const keys = Object.keys(expected);
+  if (keys.length !== Object.keys(value).length) return false;
+  return keys.every(
+    (key) => Object.hasOwn(value, key) && isEqual(value[key] ?? null, expected[key] ?? null),
+  );
+}
+
+/** Level by level, without recursion: moves can nest a document deeper than any stack. */
+function isDeeperThan(root: JsonValue, depthMax: number): boolean {
+  let level: JsonValue[] = [root];
+  for (let depth = 0; level.length > 0; depth += 1) {
+    const next: JsonValue[] = [];
+    for (const value of level) {
+      if (typeof value !== 'object' || value === null) continue;
+      if (depth >= depthMax) return true;
+      for (const member of Object.values(value)) if (isNested(member)) next.push(member);
+    }
+    level = next;
+  }
+  return false;
+}
+
+const isNested = (value: JsonValue | undefined): value is JsonObject | JsonValue[] =>
+  typeof value === 'object' && value !== null;
+const isObject = (value: JsonValue): value is JsonObject => isNested(value) && !Array.isArray(value);
+
+const tooDeep = (): StatusError =>
+  badRequest(`the patched object nests deeper than ${String(limits.bodyDepthMax)} levels`);
