@@ -1,0 +1,257 @@
+import { describe, expect, test } from '@jest/globals';
+import { parseRuntimeConfig } from '../api/runtime-config.ts';
+import { createScheme } from '../api/scheme.ts';
+import type { JsonObject, ResourceInfo, TypeInfo } from '../api/type-info.ts';
+import { namingProfile } from '../api/vendor.ts';
+import { compareVersions, withCustomGroups } from './custom-groups.ts';
+import { createDiscovery } from './discovery.ts';
+import type { Discovery, DiscoveryGroup } from './discovery.ts';
+
+const scheme = createScheme({ profile: namingProfile('kubernetes') });
+const make = (
+  groups: readonly DiscoveryGroup[] = scheme.groups,
+  serverAddress = '127.0.0.1:6443',
+): Discovery => createDiscovery({ scheme, groups, serverAddress });
+const discovery = make();
+const object = (path: string): JsonObject => {
+  const document = discovery.document(path);
+  if (document === undefined) throw new Error(path);
+  return document.object;
+};
+const allVerbs = [
+  'create',
+  'delete',
+  'deletecollection',
+  'get',
+  'list',
+  'patch',
+  'update',
+  'watch',
+];
+
+/** Members of the document that its type does not know, at any depth. */
+function unknownMembers(value: unknown, type: TypeInfo, path = ''): string[] {
+  if (type.special !== undefined || type.isNamedList || value === null) return [];
+  return Object.entries(value as object).flatMap(([key, inner]: [string, unknown]) => {
+    if (path === '' && (key === 'kind' || key === 'apiVersion')) return [];
+    const field = type.fieldByJsonName.get(key);
+    if (field === undefined) return [`${path}.${key}`];
+    const { message } = field;
+    if (message === undefined) return [];
+    const items =
+      Array.isArray(inner) && field.cardinality === 'list' ? (inner as unknown[]) : [inner];
+    return items.flatMap((item) => unknownMembers(item, message, `${path}.${key}`));
+  });
+}
+
+describe('legacy documents', () => {
+  test('/api names the versions of the core group and the address', () => {
+    expect(object('/api')).toEqual({
+      kind: 'APIVersions',
+      apiVersion: 'v1',
+      versions: ['v1'],
+      serverAddressByClientCIDRs: [{ clientCIDR: '0.0.0.0/0', serverAddress: '127.0.0.1:6443' }],
+    });
+    expect(discovery.document('/api/')).toBe(discovery.document('/api'));
+  });
+  test('/apis lists every group but the core one, in order of priority', () => {
+    const groups = object('/apis')['groups'] as JsonObject[];
+    expect(groups.slice(0, 3).map((group) => group['name'])).toEqual([
+      'apiregistration.k8s.io',
+      'apps',
+      'events.k8s.io',
+    ]);
+    expect(groups.find((group) => group['name'] === 'autoscaling')).toEqual({
+      name: 'autoscaling',
+      versions: [
+        { groupVersion: 'autoscaling/v2', version: 'v2' },
+        { groupVersion: 'autoscaling/v1', version: 'v1' },
+      ],
+      preferredVersion: { groupVersion: 'autoscaling/v2', version: 'v2' },
+    });
+    expect(groups.length).toBe(20);
+  });
+  test('a group', () => {
+    const version = { groupVersion: 'apps/v1', version: 'v1' };
+    expect(object('/apis/apps')).toEqual({
+      kind: 'APIGroup',
+      apiVersion: 'v1',
+      name: 'apps',
+      versions: [version],
+      preferredVersion: version,
+    });
+  });
+  test('a version: resources with their subresources', () => {
+    const { resources, ...head } = object('/apis/apps/v1');
+    expect(head).toEqual({ kind: 'APIResourceList', apiVersion: 'v1', groupVersion: 'apps/v1' });
+    const named = (resources as JsonObject[]).filter(({ name }) =>
+      String(name).startsWith('deployments'),
+    );
+    expect(named).toEqual([
+      {
+        name: 'deployments',
+        singularName: 'deployment',
+        namespaced: true,
+        kind: 'Deployment',
+        verbs: allVerbs,
+        shortNames: ['deploy'],
+        categories: ['all'],
+        storageVersionHash: '8aSe+NMegvE=',
+      },
+      {
+        name: 'deployments/scale',
+        singularName: '',
+        namespaced: true,
+        group: 'autoscaling',
+        version: 'v1',
+        kind: 'Scale',
+        verbs: ['get', 'patch', 'update'],
+      },
+      {
+        name: 'deployments/status',
+        singularName: '',
+        namespaced: true,
+        kind: 'Deployment',
+        verbs: ['get', 'patch', 'update'],
+      },
+    ]);
+  });
+  test('the core version: namespaces cannot be deleted together', () => {
+    const resources = object('/api/v1')['resources'] as JsonObject[];
+    const namespaces = resources.find(({ name }) => name === 'namespaces');
+    expect(namespaces?.['verbs']).toEqual(allVerbs.filter((verb) => verb !== 'deletecollection'));
+  });
+  test.each([
+    '/',
+    '/api/v2',
+    '/apis/none',
+    '/apis/apps/v9',
+    '/apis/apps/v1/x',
+    '/apis//v1',
+    '/apis/__proto__',
+    '/x',
+  ])('nothing is at %s', (path) => {
+    expect(discovery.document(path)).toBeUndefined();
+  });
+});
+
+describe('the aggregated document', () => {
+  test('holds groups, versions and resources', () => {
+    const document = discovery.aggregated('/apis', 'v2');
+    expect(document?.object['kind']).toBe('APIGroupDiscoveryList');
+    expect(document?.object['apiVersion']).toBe('apidiscovery.k8s.io/v2');
+    const items = document?.object['items'] as { metadata: JsonObject; versions: JsonObject[] }[];
+    const leases = items.find(({ metadata }) => metadata['name'] === 'coordination.k8s.io');
+    expect(leases).toEqual({
+      metadata: { name: 'coordination.k8s.io' },
+      versions: [
+        {
+          version: 'v1',
+          resources: [
+            {
+              resource: 'leases',
+              responseKind: { group: 'coordination.k8s.io', version: 'v1', kind: 'Lease' },
+              scope: 'Namespaced',
+              singularResource: 'lease',
+              verbs: allVerbs,
+            },
+          ],
+          freshness: 'Current',
+        },
+      ],
+    });
+  });
+  test('of /api is the core group alone', () => {
+    const items = discovery.aggregated('/api', 'v2')?.object['items'] as { metadata: JsonObject }[];
+    expect(items.map(({ metadata }) => metadata)).toEqual([{}]);
+    expect(discovery.aggregated('/apis/apps', 'v2')).toBeUndefined();
+  });
+  test('exists in the older version too', () => {
+    const document = discovery.aggregated('/apis', 'v2beta1');
+    expect(document?.object['apiVersion']).toBe('apidiscovery.k8s.io/v2beta1');
+    expect(document?.type.id).toBe('apidiscovery/v2beta1.APIGroupDiscoveryList');
+  });
+  test('has one ETag on all replicas, and another one when something else is served', () => {
+    const etag = (one: Discovery): string | undefined => one.aggregated('/apis', 'v2')?.etag;
+    const again = createScheme({ profile: namingProfile('kubernetes') });
+    expect(etag(make(again.groups, '10.0.0.1:443'))).toBe(etag(discovery));
+    const more = createScheme({
+      profile: namingProfile('kubernetes'),
+      runtimeConfig: parseRuntimeConfig('api/beta=true'),
+    });
+    expect(etag(make(more.groups))).not.toBe(etag(discovery));
+    expect(etag(discovery)).toMatch(/^"[0-9A-F]{64}"$/);
+  });
+});
+
+test('every document holds only what its type knows', () => {
+  const paths = [
+    '/api',
+    '/api/v1',
+    '/apis',
+    ...scheme.groups
+      .filter(({ group }) => group !== '')
+      .flatMap(({ group, versions }) => [
+        `/apis/${group}`,
+        ...versions.map(({ version }) => `/apis/${group}/${version}`),
+      ]),
+  ];
+  for (const path of paths) {
+    const document = discovery.document(path);
+    if (document === undefined) throw new Error(path);
+    expect(unknownMembers(document.object, document.type)).toEqual([]);
+  }
+  for (const version of ['v2', 'v2beta1'] as const) {
+    const document = discovery.aggregated('/apis', version);
+    if (document === undefined) throw new Error(version);
+    expect(unknownMembers(document.object, document.type)).toEqual([]);
+  }
+});
+
+describe('custom resources', () => {
+  const lease = scheme.resource({
+    group: 'coordination.k8s.io',
+    version: 'v1',
+    resource: 'leases',
+  });
+  const custom = (group: string, version: string, resource: string): ResourceInfo => {
+    if (lease === undefined) throw new Error('no leases');
+    return { ...lease, group, version, resource, kind: { group, version, kind: 'Widget' } };
+  };
+  test('come after the built-in groups, their best version first', () => {
+    const groups = withCustomGroups(scheme.groups, [
+      custom('z.com', 'v1beta1', 'widgets'),
+      custom('z.com', 'v1', 'widgets'),
+      custom('a.com', 'v1', 'b'),
+      custom('a.com', 'v1', 'a'),
+      custom('apps', 'v1', 'x'),
+      custom('apps', 'v2', 'x'),
+    ]);
+    expect(groups.slice(-2).map((one) => [one.group, one.versions.map((v) => v.version)])).toEqual([
+      ['a.com', ['v1']],
+      ['z.com', ['v1', 'v1beta1']],
+    ]);
+    const apps = groups.find(({ group }) => group === 'apps');
+    expect(apps?.versions.map(({ version }) => version)).toEqual(['v1', 'v2']);
+    expect(apps?.versions[0]?.resources.at(-1)?.resource).toBe('x');
+    expect(make(groups).document('/apis/z.com')?.object['preferredVersion']).toEqual({
+      groupVersion: 'z.com/v1',
+      version: 'v1',
+    });
+  });
+  test('versions have the usual order', () => {
+    const ordered = [
+      'v10',
+      'v2',
+      'v1',
+      'v11beta2',
+      'v10beta3',
+      'v3beta1',
+      'v12alpha1',
+      'v11alpha2',
+      'foo1',
+      'foo10',
+    ];
+    expect(ordered.toReversed().sort(compareVersions)).toEqual(ordered);
+  });
+});

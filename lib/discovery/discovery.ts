@@ -1,0 +1,219 @@
+// What is served, as documents: the legacy ones (/api, /apis and below) and the aggregated list of groups with its ETag.
+// createDiscovery({ scheme, groups, serverAddress }) is made anew when the groups change; documents are made once and
+// shared: never written to. The same groups give the same bytes on every replica. HTTP and negotiation are the server's.
+import { createHash } from 'node:crypto';
+import type { Scheme } from '../api/scheme.ts';
+import { apiVersionOf } from '../api/type-info.ts';
+import type {
+  GroupVersionKind,
+  JsonObject,
+  ResourceInfo,
+  SubresourceInfo,
+  TypeInfo,
+} from '../api/type-info.ts';
+
+/** Versions with the preferred one first; a GroupInfo of the scheme is one. */
+export interface DiscoveryGroup {
+  readonly group: string;
+  readonly versions: readonly DiscoveryVersion[];
+}
+export interface DiscoveryVersion {
+  readonly version: string;
+  readonly resources: readonly ResourceInfo[];
+  /** Stale: an aggregated server did not answer the last time. */
+  readonly freshness?: 'Current' | 'Stale';
+}
+
+export interface DiscoveryDocument {
+  readonly object: Readonly<JsonObject>;
+  readonly type: TypeInfo;
+}
+export interface AggregatedDocument extends DiscoveryDocument {
+  /** With its quotes, as the header has it. */
+  readonly etag: string;
+}
+export type AggregatedVersion = 'v2' | 'v2beta1';
+
+export interface Discovery {
+  /** The legacy document of a path; undefined: nothing is discovered there. A slash at the end is allowed. */
+  document(path: string): DiscoveryDocument | undefined;
+  /** The aggregated document of `/api` or `/apis`. */
+  aggregated(path: string, version: AggregatedVersion): AggregatedDocument | undefined;
+}
+
+export interface DiscoveryOptions {
+  readonly scheme: Scheme;
+  /** In discovery order, the core group (named '') among them. */
+  readonly groups: readonly DiscoveryGroup[];
+  /** `host:port` that clients reach this server by: the one thing in `/api` that replicas differ in. */
+  readonly serverAddress: string;
+}
+
+export function createDiscovery(options: DiscoveryOptions): Discovery {
+  const documents = new Map<string, DiscoveryDocument | undefined>();
+  const lists = new Map<string, AggregatedDocument>();
+  return {
+    document(path) {
+      const asked = withoutSlash(path);
+      // Only paths that exist are kept: the others are the client's choice, and without end.
+      const known = documents.get(asked);
+      if (known !== undefined) return known;
+      const made = legacyDocument(options, asked);
+      if (made !== undefined) documents.set(asked, made);
+      return made;
+    },
+    aggregated(path, version) {
+      const asked = withoutSlash(path);
+      if (asked !== '/api' && asked !== '/apis') return undefined;
+      const key = `${asked} ${version}`;
+      const document = lists.get(key) ?? aggregatedDocument(options, asked, version);
+      lists.set(key, document);
+      return document;
+    },
+  };
+}
+
+const withoutSlash = (path: string): string => (path.endsWith('/') ? path.slice(0, -1) : path);
+
+function legacyDocument(options: DiscoveryOptions, path: string): DiscoveryDocument | undefined {
+  const { scheme, groups } = options;
+  const [root, first, second, ...more] = path.split('/').slice(1);
+  if (more.length > 0) return undefined;
+  const typed = (kind: string, members: JsonObject): DiscoveryDocument => ({
+    object: { kind, apiVersion: 'v1', ...members },
+    type: scheme.type(`meta/v1.${kind}`),
+  });
+  if (root === 'api' && second === undefined) {
+    const core = groups.find(({ group }) => group === '');
+    if (core === undefined) return undefined;
+    if (first === undefined) return typed('APIVersions', coreVersions(core, options.serverAddress));
+    return resourceList(core, first, typed);
+  }
+  if (root !== 'apis') return undefined;
+  if (first === undefined) {
+    return typed('APIGroupList', {
+      groups: groups.filter(({ group }) => group !== '').map(groupEntry),
+    });
+  }
+  const named = groups.find(({ group }) => group === first);
+  if (named === undefined || first === '') return undefined;
+  return second === undefined
+    ? typed('APIGroup', groupEntry(named))
+    : resourceList(named, second, typed);
+}
+
+function coreVersions(core: DiscoveryGroup, serverAddress: string): JsonObject {
+  return {
+    versions: core.versions.map(({ version }) => version),
+    serverAddressByClientCIDRs: [{ clientCIDR: '0.0.0.0/0', serverAddress }],
+  };
+}
+
+function groupEntry({ group, versions }: DiscoveryGroup): JsonObject {
+  const entries = versions.map(({ version }) => ({
+    groupVersion: apiVersionOf({ group, version }),
+    version,
+  }));
+  return { name: group, versions: entries, preferredVersion: entries[0] ?? null };
+}
+
+function resourceList(
+  { group, versions }: DiscoveryGroup,
+  version: string,
+  typed: (kind: string, members: JsonObject) => DiscoveryDocument,
+): DiscoveryDocument | undefined {
+  const served = versions.find((one) => one.version === version);
+  if (served === undefined) return undefined;
+  const resources = served.resources.flatMap((resource) => [
+    resourceEntry(resource),
+    ...resource.subresources.map((subresource) => subresourceEntry(resource, subresource)),
+  ]);
+  return typed('APIResourceList', { groupVersion: apiVersionOf({ group, version }), resources });
+}
+
+/** Group and version are named only where the kind is of another one than the list. */
+function foreign(kind: GroupVersionKind, { group, version }: ResourceInfo): JsonObject {
+  return kind.group === group && kind.version === version
+    ? {}
+    : { group: kind.group, version: kind.version };
+}
+
+function resourceEntry(resource: ResourceInfo): JsonObject {
+  const { kind, shortNames, categories, storageVersionHash } = resource;
+  return {
+    name: resource.resource,
+    singularName: resource.singular,
+    namespaced: resource.namespaced,
+    ...foreign(kind, resource),
+    kind: kind.kind,
+    verbs: [...resource.verbs],
+    ...(shortNames.length === 0 ? {} : { shortNames: [...shortNames] }),
+    ...(categories.length === 0 ? {} : { categories: [...categories] }),
+    ...(storageVersionHash === '' ? {} : { storageVersionHash }),
+  };
+}
+
+function subresourceEntry(
+  resource: ResourceInfo,
+  { name, kind, verbs }: SubresourceInfo,
+): JsonObject {
+  return {
+    name: `${resource.resource}/${name}`,
+    singularName: '',
+    namespaced: resource.namespaced,
+    ...foreign(kind, resource),
+    kind: kind.kind,
+    verbs: [...verbs],
+  };
+}
+
+function aggregatedDocument(
+  { scheme, groups }: DiscoveryOptions,
+  path: '/api' | '/apis',
+  version: AggregatedVersion,
+): AggregatedDocument {
+  const kind = 'APIGroupDiscoveryList';
+  const apiVersion = apiVersionOf({ group: scheme.profile.discoveryGroup, version });
+  const items = groups
+    .filter(({ group }) => (group === '') === (path === '/api'))
+    .map(aggregatedGroup);
+  const object: JsonObject = { kind, apiVersion, metadata: {}, items };
+  const hash = createHash('sha256').update(JSON.stringify(object)).digest('hex').toUpperCase();
+  return { object, type: scheme.type(`apidiscovery/${version}.${kind}`), etag: `"${hash}"` };
+}
+
+const kindEntry = ({ group, version, kind }: GroupVersionKind): JsonObject => ({
+  group,
+  version,
+  kind,
+});
+
+function aggregatedGroup({ group, versions }: DiscoveryGroup): JsonObject {
+  return {
+    metadata: group === '' ? {} : { name: group },
+    versions: versions.map(({ version, resources, freshness = 'Current' }) => ({
+      version,
+      resources: resources.map(aggregatedResource),
+      freshness,
+    })),
+  };
+}
+
+function aggregatedResource(resource: ResourceInfo): JsonObject {
+  const { shortNames, categories, subresources } = resource;
+  const below = subresources.map(({ name, kind, verbs }) => ({
+    subresource: name,
+    responseKind: kindEntry(kind),
+    verbs: [...verbs],
+  }));
+  return {
+    resource: resource.resource,
+    responseKind: kindEntry(resource.kind),
+    scope: resource.namespaced ? 'Namespaced' : 'Cluster',
+    singularResource: resource.singular,
+    verbs: [...resource.verbs],
+    ...(shortNames.length === 0 ? {} : { shortNames: [...shortNames] }),
+    ...(categories.length === 0 ? {} : { categories: [...categories] }),
+    ...(below.length === 0 ? {} : { subresources: below }),
+  };
+}
