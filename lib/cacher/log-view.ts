@@ -6,7 +6,6 @@ import type { Revision, Storage, StoredItem } from '../storage-etcd/storage.ts';
 import type { EventLog } from './event-log.ts';
 import { dimensionOf } from './interest.ts';
 import { makeItem } from './item.ts';
-import { makeItem } from './item.ts';
 import type { CachedItem } from './item.ts';
 import type { ReadGate } from './read-at.ts';
 import type { ResourceCache } from './resource-cache.ts';

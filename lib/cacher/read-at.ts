@@ -61,9 +61,10 @@ export class ReadGate {
     if (!isReady()) return 'storage';
     if (log.revision >= revision) return 'memory';
     this.requireReachable(revision);
-    const quickMs = canRequestProgress() ? futureRevisionWaitMs : lagWaitMs.without;
+    const asksProgress = canRequestProgress();
+    const quickMs = asksProgress ? futureRevisionWaitMs : lagWaitMs.without;
     if (await this.#reached(revision, quickMs, signal)) return 'memory';
-    if (!canRequestProgress()) {
+    if (!asksProgress) {
       const proven = await abortable(this.#currentRevision(), signal);
       if (proven >= revision) return 'storage';
       if (await this.#reached(revision, futureRevisionWaitMs, signal)) return 'memory';

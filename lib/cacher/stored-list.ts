@@ -82,10 +82,29 @@ export async function getStored(
     const { item, revision } = await reads.storage.get(key, signal);
     return { item: item === undefined ? undefined : itemOf(reads, item), revision };
   }
-  const found = await reads.storage.list({ prefix: key, limitCount: 1, at }, signal);
-  const [first] = found.items;
-  const item = first?.key === key ? itemOf(reads, first) : undefined;
-  return { item, revision: at };
+  const item = await findAt(reads, path, at, signal);
+  return { item: item === undefined ? undefined : itemOf(reads, item), revision: at };
+}
+
+/** etcd reads one key at the newest revision only through `get`; older ones are read as a range. */
+async function findAt(
+  reads: StoredReads,
+  path: string,
+  at: Revision,
+  signal: AbortSignal,
+): Promise<StoredItem | undefined> {
+  const key = reads.source.keyPrefix + path;
+  const prefix = key.slice(0, key.lastIndexOf('/') + 1);
+  // The last key before `key` that can be written down; keys in between are stepped over.
+  const before = String.fromCharCode(key.charCodeAt(key.length - 1) - 1);
+  let afterKey = `${key.slice(0, -1)}${before}\u{10ffff}`;
+  for (;;) {
+    const { items } = await reads.storage.list({ prefix, afterKey, limitCount: 1, at }, signal);
+    const [first] = items;
+    if (first === undefined || first.key > key) return undefined;
+    if (first.key === key) return first;
+    afterKey = first.key;
+  }
 }
 
 function itemOf(reads: StoredReads, stored: StoredItem): CachedItem | undefined {

@@ -1,0 +1,175 @@
+// A cache over a real etcd for tests: two small resources, short times, and hands to write and break objects.
+import type { ResourceInfo } from '../../api/type-info.ts';
+import { createLogger } from '../../base/log.ts';
+import type { ApiObject } from '../../codec/codec.ts';
+import { encodeStored } from '../../codec/stored-form.ts';
+import { widgetResource } from '../../codec/testing/sample-types.ts';
+import { EtcdStorage } from '../../storage-etcd/etcd-storage.ts';
+import type { Revision, Storage } from '../../storage-etcd/storage.ts';
+import type { EtcdCluster } from '../../storage-etcd/testing/etcd-process.ts';
+import { createCache } from '../cache.ts';
+import type { Cache, CacheOptions } from '../cache.ts';
+import type { Item, ResourceView, WatchCursor, WatchEvent } from '../resource-view.ts';
+import { createTranscoder } from '../transcoder.ts';
+
+export const widgets: ResourceInfo = widgetResource;
+/** Cluster-scoped, and below two segments. */
+export const gadgets: ResourceInfo = {
+  ...widgetResource,
+  resource: 'gadgets',
+  namespaced: false,
+  storagePrefix: 'example.com/gadgets',
+};
+
+export interface WidgetOptions {
+  readonly labels?: Record<string, string>;
+  readonly nodeName?: string;
+  readonly size?: number;
+}
+
+export function widget(path: string, options: WidgetOptions = {}): ApiObject {
+  const [first = '', second] = path.split('/');
+  const place = second === undefined ? { name: first } : { name: second, namespace: first };
+  const { labels, nodeName, size } = options;
+  return {
+    kind: 'Widget',
+    apiVersion: 'example.com/v1',
+    metadata: {
+      ...place,
+      uid: `uid-${path}`,
+      creationTimestamp: '2024-01-01T00:00:00Z',
+      ...(labels === undefined ? {} : { labels }),
+    },
+    spec: {
+      ...(nodeName === undefined ? {} : { nodeName }),
+      ...(size === undefined ? {} : { size }),
+    },
+  };
+}
+
+let prefixCount = 0;
+
+export class CacheFixture {
+  readonly storage: EtcdStorage;
+  readonly prefix = `/test-${String(process.pid)}-${String(++prefixCount)}/`;
+  readonly logs: string[] = [];
+  readonly #revisions = new Map<string, Revision>();
+  readonly #caches: Cache[] = [];
+  readonly signal = new AbortController().signal;
+
+  constructor(cluster: EtcdCluster) {
+    this.storage = new EtcdStorage(cluster.connection);
+  }
+
+  async close(): Promise<void> {
+    for (const cache of this.#caches) await cache.stop();
+    await this.storage.close();
+  }
+
+  /** Not started yet. */
+  cache(options: Partial<CacheOptions> = {}): Cache {
+    const cache = createCache({
+      storage: this.storage,
+      health: () => this.storage.health,
+      prefix: this.prefix,
+      resources: [{ resource: widgets, indexedFields: ['spec.nodeName'] }, { resource: gadgets }],
+      transcoder: createTranscoder((object) => object),
+      budgetBytes: 64 * 1024 * 1024,
+      canaryKey: `${this.prefix}canary/test`,
+      logger: createLogger('info', (line) => this.logs.push(line)),
+      freezeObjects: true,
+      ...options,
+      times: { futureRevisionWaitMs: 300, tickMs: 20, ...options.times },
+    });
+    this.#caches.push(cache);
+    return cache;
+  }
+
+  async started(options: Partial<CacheOptions> = {}): Promise<Cache> {
+    const cache = this.cache(options);
+    await cache.start(this.signal);
+    while (options.health === undefined && !this.storage.health.canRequestProgress) {
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    return cache;
+  }
+
+  /** Writes a widget (`namespace/name`) over whatever is there; gives its revision. */
+  put(path: string, options: WidgetOptions = {}): Promise<Revision> {
+    return this.putRaw(`widgets/${path}`, encodeStored(widget(path, options), widgets));
+  }
+
+  async putRaw(key: string, value: Uint8Array): Promise<Revision> {
+    const fullKey = this.prefix + key;
+    for (;;) {
+      const expected = this.#revisions.get(fullKey) ?? 0;
+      const result = await this.storage.put(fullKey, value, { expected }, this.signal);
+      const now = result.ok ? result.revision : (result.current?.modRevision ?? 0);
+      this.#revisions.set(fullKey, now);
+      if (result.ok) return now;
+    }
+  }
+
+  async delete(path: string): Promise<Revision> {
+    const key = `${this.prefix}widgets/${path}`;
+    const expected = this.#revisions.get(key) ?? 0;
+    const result = await this.storage.delete(key, { expected }, this.signal);
+    if (!result.ok) throw new Error(`${path} was not deleted`);
+    this.#revisions.delete(key);
+    return result.revision;
+  }
+
+  /** A write outside the prefix: the store's revision moves on and the watch hears nothing. */
+  async putElsewhere(): Promise<Revision> {
+    const key = `/elsewhere${this.prefix}${String(Math.random())}`;
+    const result = await this.storage.put(key, Buffer.from('x'), { expected: 0 }, this.signal);
+    if (!result.ok) throw new Error('the key is new');
+    return result.revision;
+  }
+}
+
+/** What a reader sees of items: `namespace/name@revision`. */
+export const shown = (items: readonly Item[]): string[] =>
+  items.map(({ namespace, name, revision }) =>
+    `${namespace === '' ? '' : `${namespace}/`}${name}@${String(revision)}`,
+  );
+
+export const paths = (items: readonly Item[]): string[] =>
+  items.map(({ namespace, name }) => (namespace === '' ? name : `${namespace}/${name}`));
+
+/** `ADDED a/x@5`; the revision is the one that the event's bytes show. */
+export function describeEvent({ type, revision, item, initialEventsEnd }: WatchEvent): string {
+  if (item === undefined) return initialEventsEnd === true ? `END ${String(revision)}` : type;
+  const object = JSON.parse(Buffer.from(item.json()).toString()) as ApiObject;
+  return `${type} ${paths([item])[0] ?? ''}@${object.metadata?.resourceVersion ?? ''}`;
+}
+
+/** Reads until `count` events came; more come along when they were there at once. */
+export async function take(cursor: WatchCursor, count: number, timeoutMs = 3_000): Promise<string[]> {
+  const seen: string[] = [];
+  while (seen.length < count) {
+    const events = await cursor.next(AbortSignal.timeout(timeoutMs));
+    if (events === undefined) break;
+    seen.push(...events.map(describeEvent));
+  }
+  return seen;
+}
+
+export const listPaths = async (view: ResourceView): Promise<string[]> => {
+  const signal = AbortSignal.timeout(3_000);
+  const result = await view.list({}, { mode: 'latest' }, { limitCount: 0 }, signal);
+  return paths(result.items);
+};
+
+/** Storage with some methods replaced: faults are put in between, nothing else is feigned. */
+export function intercept(storage: Storage, replaced: Partial<Storage>): Storage {
+  return {
+    get: replaced.get ?? storage.get.bind(storage),
+    list: replaced.list ?? storage.list.bind(storage),
+    put: replaced.put ?? storage.put.bind(storage),
+    delete: replaced.delete ?? storage.delete.bind(storage),
+    watch: replaced.watch ?? storage.watch.bind(storage),
+    currentRevision: replaced.currentRevision ?? storage.currentRevision.bind(storage),
+    requestProgress: replaced.requestProgress ?? storage.requestProgress.bind(storage),
+  };
+}
