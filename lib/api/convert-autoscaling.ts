@@ -1,12 +1,16 @@
-// HorizontalPodAutoscaler between autoscaling/v1 and v2. What v1 has no fields for travels in four annotations, as
-// Kubernetes writes them, so that a read through v1 and a write back lose nothing. An annotation that is no JSON is dropped.
+// HorizontalPodAutoscaler between autoscaling/v1 and v2. What v1 has no fields for travels in four
+// annotations, as Kubernetes writes them: a read through v1 and a write back lose nothing.
+// An annotation of ours that is no JSON is dropped.
 import type { JsonObject, JsonValue } from './type-info.ts';
 import type { NamingProfile } from './vendor.ts';
 
 type Data = Readonly<JsonObject>;
 
-const annotationNames = (profile: NamingProfile): Record<'metrics' | 'currentMetrics' | 'conditions' | 'behavior', string> => {
-  const named = (name: string): string => profile.resolve(`autoscaling.alpha.{kubernetes}.io/${name}`);
+const annotationNames = (
+  profile: NamingProfile,
+): Record<'metrics' | 'currentMetrics' | 'conditions' | 'behavior', string> => {
+  const named = (name: string): string =>
+    profile.resolve(`autoscaling.alpha.{kubernetes}.io/${name}`);
   return {
     metrics: named('metrics'),
     currentMetrics: named('current-metrics'),
@@ -17,8 +21,10 @@ const annotationNames = (profile: NamingProfile): Record<'metrics' | 'currentMet
 
 const recordOf = (value: JsonValue | undefined): JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {};
-const listOf = (value: JsonValue | undefined): readonly JsonObject[] => (Array.isArray(value) ? value.map(recordOf) : []);
-const isSet = (value: JsonValue | undefined): value is Exclude<JsonValue, null> => value !== undefined && value !== null;
+const listOf = (value: JsonValue | undefined): readonly JsonObject[] =>
+  Array.isArray(value) ? value.map(recordOf) : [];
+const isSet = (value: JsonValue | undefined): value is Exclude<JsonValue, null> =>
+  value !== undefined && value !== null;
 
 /** Only the members that are set. */
 function compact(members: Data): JsonObject {
@@ -33,13 +39,20 @@ function without(object: Data, ...names: readonly string[]): JsonObject {
 const isCpuUtilization = (metric: Data, part: 'target' | 'current'): boolean => {
   const resource = recordOf(metric['resource']);
   return (
-    metric['type'] === 'Resource' && resource['name'] === 'cpu' && isSet(recordOf(resource[part])['averageUtilization'])
+    metric['type'] === 'Resource' &&
+    resource['name'] === 'cpu' &&
+    isSet(recordOf(resource[part])['averageUtilization'])
   );
 };
 
-const utilizationOf = (metrics: readonly Data[], part: 'target' | 'current'): JsonValue | undefined => {
+const utilizationOf = (
+  metrics: readonly Data[],
+  part: 'target' | 'current',
+): JsonValue | undefined => {
   const metric = metrics.find((one) => isCpuUtilization(one, part));
-  return metric === undefined ? undefined : recordOf(recordOf(metric['resource'])[part])['averageUtilization'];
+  return metric === undefined
+    ? undefined
+    : recordOf(recordOf(metric['resource'])[part])['averageUtilization'];
 };
 
 export function toAutoscalingV1(object: Data, profile: NamingProfile): JsonObject {
@@ -51,9 +64,14 @@ export function toAutoscalingV1(object: Data, profile: NamingProfile): JsonObjec
   const others = metrics.filter((metric) => !isCpuUtilization(metric, 'target'));
   const names = annotationNames(profile);
   const added = compact({
-    [names.metrics]: others.length === 0 ? undefined : JSON.stringify(others.map((one) => metricToV1(one, targetToV1))),
+    [names.metrics]:
+      others.length === 0
+        ? undefined
+        : JSON.stringify(others.map((one) => metricToV1(one, targetToV1))),
     [names.currentMetrics]:
-      current.length === 0 ? undefined : JSON.stringify(current.map((one) => metricToV1(one, currentToV1))),
+      current.length === 0
+        ? undefined
+        : JSON.stringify(current.map((one) => metricToV1(one, currentToV1))),
     [names.conditions]: conditions.length === 0 ? undefined : JSON.stringify(conditions),
     [names.behavior]: isSet(spec['behavior']) ? JSON.stringify(spec['behavior']) : undefined,
   });
@@ -102,7 +120,11 @@ export function toAutoscalingV2(object: Data, profile: NamingProfile): JsonObjec
 }
 
 /** Metadata with our annotations replaced by `added`; an empty map disappears. */
-function withAnnotations(metadata: Data, added: Data, names: Readonly<Record<string, string>>): JsonObject {
+function withAnnotations(
+  metadata: Data,
+  added: Data,
+  names: Readonly<Record<string, string>>,
+): JsonObject {
   const kept = without(recordOf(metadata['annotations']), ...Object.values(names));
   const annotations = { ...kept, ...added };
   const rest = without(metadata, 'annotations');
@@ -119,10 +141,18 @@ function parsed(annotations: Data, name: string): JsonValue | undefined {
   }
 }
 
-function cpuMetric(utilization: JsonValue | undefined, part: 'target' | 'current'): readonly JsonObject[] {
+function cpuMetric(
+  utilization: JsonValue | undefined,
+  part: 'target' | 'current',
+): readonly JsonObject[] {
   if (!isSet(utilization)) return [];
   const value = part === 'target' ? { type: 'Utilization' } : {};
-  return [{ type: 'Resource', resource: { name: 'cpu', [part]: { ...value, averageUtilization: utilization } } }];
+  return [
+    {
+      type: 'Resource',
+      resource: { name: 'cpu', [part]: { ...value, averageUtilization: utilization } },
+    },
+  ];
 }
 
 type ValuesToV1 = (source: 'resource' | 'pods' | 'object' | 'external', values: Data) => JsonObject;
@@ -132,7 +162,10 @@ const targetToV1: ValuesToV1 = (source, values) => {
   const { value, averageValue, averageUtilization } = values;
   switch (source) {
     case 'resource':
-      return compact({ targetAverageUtilization: averageUtilization, targetAverageValue: averageValue });
+      return compact({
+        targetAverageUtilization: averageUtilization,
+        targetAverageValue: averageValue,
+      });
     case 'pods':
       return { targetAverageValue: averageValue ?? '0' };
     case 'object':
@@ -146,7 +179,10 @@ const currentToV1: ValuesToV1 = (source, values) => {
   const { value, averageValue, averageUtilization } = values;
   switch (source) {
     case 'resource':
-      return { ...compact({ currentAverageUtilization: averageUtilization }), currentAverageValue: averageValue ?? '0' };
+      return {
+        ...compact({ currentAverageUtilization: averageUtilization }),
+        currentAverageValue: averageValue ?? '0',
+      };
     case 'pods':
       return { currentAverageValue: averageValue ?? '0' };
     case 'object':
@@ -163,10 +199,17 @@ function metricToV1(metric: Data, valuesToV1: ValuesToV1): JsonObject {
     if (!isSet(metric[source])) continue;
     const from = recordOf(metric[source]);
     const identifier = recordOf(from['metric']);
-    const values = valuesToV1(source === 'containerResource' ? 'resource' : source, recordOf(from[part]));
+    const values = valuesToV1(
+      source === 'containerResource' ? 'resource' : source,
+      recordOf(from[part]),
+    );
     const selector = source === 'external' ? 'metricSelector' : 'selector';
     converted[source] = {
-      ...compact({ name: from['name'], container: from['container'], target: from['describedObject'] }),
+      ...compact({
+        name: from['name'],
+        container: from['container'],
+        target: from['describedObject'],
+      }),
       ...compact({ metricName: identifier['name'], [selector]: identifier['selector'] }),
       ...values,
     };
@@ -179,9 +222,16 @@ function metricToV2(metric: Data, part: 'target' | 'current'): JsonObject {
   for (const source of ['resource', 'containerResource', 'pods', 'object', 'external'] as const) {
     if (!isSet(metric[source])) continue;
     const from = recordOf(metric[source]);
-    const identifier = compact({ name: from['metricName'], selector: from['selector'] ?? from['metricSelector'] });
+    const identifier = compact({
+      name: from['metricName'],
+      selector: from['selector'] ?? from['metricSelector'],
+    });
     converted[source] = {
-      ...compact({ name: from['name'], container: from['container'], describedObject: from['target'] }),
+      ...compact({
+        name: from['name'],
+        container: from['container'],
+        describedObject: from['target'],
+      }),
       ...(Object.keys(identifier).length === 0 ? {} : { metric: identifier }),
       [part]: valuesToV2(from, part),
     };
@@ -189,7 +239,10 @@ function metricToV2(metric: Data, part: 'target' | 'current'): JsonObject {
   return converted;
 }
 
-/** The one target of v2 out of v1's several members; an average wins, as its presence is a choice. */
+/**
+ * The one target of v2 out of v1's several members; an average wins, as its presence is a
+ * choice.
+ */
 function valuesToV2(from: Data, part: 'target' | 'current'): JsonObject {
   const averageUtilization = from[`${part}AverageUtilization`];
   const averageValue = from[`${part}AverageValue`] ?? from['averageValue'];

@@ -1,5 +1,5 @@
-// Conversion of one object between versions of its kind: pure, synchronous, the given object is not changed.
-// Equal shapes only change their apiVersion (parts are shared with the given object); the rest is a function per pair.
+// Conversion of one object between versions of its kind: pure, synchronous; the input is kept.
+// Equal shapes only change their apiVersion and share their parts; others have a function per pair.
 // A pair that is not in the table is refused: nothing is ever guessed or dropped.
 import { internalError } from '../base/status.ts';
 import { toAutoscalingV1, toAutoscalingV2 } from './convert-autoscaling.ts';
@@ -21,33 +21,57 @@ const eventNames: readonly (readonly [core: string, newer: string])[] = [
   ['count', 'deprecatedCount'],
   ['reportingComponent', 'reportingController'],
 ];
-const renaming = (names: ReadonlyMap<string, string>): Conversion => (object) =>
-  Object.fromEntries(Object.entries(object).map(([key, value]) => [names.get(key) ?? key, value]));
+const renaming =
+  (names: ReadonlyMap<string, string>): Conversion =>
+  (object) =>
+    Object.fromEntries(
+      Object.entries(object).map(([key, value]) => [names.get(key) ?? key, value]),
+    );
 
 /** By `from type > to type`. */
 const conversions: ReadonlyMap<string, Conversion> = new Map<string, Conversion>([
   ['core/v1.Event > events/v1.Event', renaming(new Map(eventNames))],
-  ['events/v1.Event > core/v1.Event', renaming(new Map(eventNames.map(([core, newer]) => [newer, core])))],
-  ['autoscaling/v1.HorizontalPodAutoscaler > autoscaling/v2.HorizontalPodAutoscaler', toAutoscalingV2],
-  ['autoscaling/v2.HorizontalPodAutoscaler > autoscaling/v1.HorizontalPodAutoscaler', toAutoscalingV1],
+  [
+    'events/v1.Event > core/v1.Event',
+    renaming(new Map(eventNames.map(([core, newer]) => [newer, core]))),
+  ],
+  [
+    'autoscaling/v1.HorizontalPodAutoscaler > autoscaling/v2.HorizontalPodAutoscaler',
+    toAutoscalingV2,
+  ],
+  [
+    'autoscaling/v2.HorizontalPodAutoscaler > autoscaling/v1.HorizontalPodAutoscaler',
+    toAutoscalingV1,
+  ],
 ]);
 
-/** @throws StatusError 500 when the object's kind is not known in either version or the pair has no conversion */
-export function convertObject<T extends JsonObject>(object: Readonly<T>, toApiVersion: string, scheme: Scheme): T {
+/**
+ * @throws StatusError 500 when the object's kind is not known in either version or the pair has
+ * no conversion
+ */
+export function convertObject<T extends JsonObject>(
+  object: Readonly<T>,
+  toApiVersion: string,
+  scheme: Scheme,
+): T {
   const { kind = '', apiVersion = '' } = object;
   if (apiVersion === toApiVersion) return { ...object };
-  if (typeof kind !== 'string' || typeof apiVersion !== 'string') throw internalError('object without kind');
+  if (typeof kind !== 'string' || typeof apiVersion !== 'string')
+    throw internalError('object without kind');
   const from = scheme.kind({ ...parseApiVersion(apiVersion), kind });
   const to = scheme.kind({ ...parseApiVersion(toApiVersion), kind });
   if (from === undefined || to === undefined) {
-    throw internalError(`${kind} is not known in ${from === undefined ? apiVersion : toApiVersion}`);
+    throw internalError(
+      `${kind} is not known in ${from === undefined ? apiVersion : toApiVersion}`,
+    );
   }
   const conversion = conversions.get(`${from.id} > ${to.id}`);
   if (conversion === undefined && !haveSameShape(from, to)) {
     throw internalError(`${kind} cannot be converted from ${apiVersion} to ${toApiVersion}`);
   }
   const content = conversion === undefined ? object : conversion(object, scheme.profile);
-  return { ...content, kind, apiVersion: toApiVersion } as unknown as T; // A version of a kind is an object like any other.
+  // A version of a kind is an object like any other.
+  return { ...content, kind, apiVersion: toApiVersion } as unknown as T;
 }
 
 /** Whether convertObject can bring objects of one type into the other. */
@@ -66,7 +90,10 @@ function haveSameShape(one: TypeInfo, other: TypeInfo): boolean {
   return isSame;
 }
 
-/** `assumed`: pairs being compared; a type that contains itself is equal unless something else differs. */
+/**
+ * `assumed`: pairs being compared; a type that contains itself is equal unless something else
+ * differs.
+ */
 function compareShapes(one: TypeInfo, other: TypeInfo, assumed: Map<TypeInfo, TypeInfo>): boolean {
   if (one === other || assumed.get(one) === other) return true;
   assumed.set(one, other);
@@ -75,7 +102,8 @@ function compareShapes(one: TypeInfo, other: TypeInfo, assumed: Map<TypeInfo, Ty
   for (const [name, field] of one.fieldByJsonName) {
     const counterpart = other.fieldByJsonName.get(name);
     if (counterpart === undefined) return false;
-    if (field.cardinality !== counterpart.cardinality || field.scalar !== counterpart.scalar) return false;
+    if (field.cardinality !== counterpart.cardinality || field.scalar !== counterpart.scalar)
+      return false;
     if (field.message === undefined || counterpart.message === undefined) continue;
     if (!compareShapes(field.message, counterpart.message, assumed)) return false;
   }

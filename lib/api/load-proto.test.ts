@@ -14,14 +14,42 @@ const factsFolder = join(import.meta.dirname, '../../../shared/api-facts');
 const facts = existsSync(factsFolder) ? describe : describe.skip;
 
 interface FactField {
-  json: string; n?: number; pb?: string; type: string; card?: 'list' | 'map'; ptr?: boolean; req?: boolean;
-  omit?: string; zero?: unknown; default?: unknown; enum?: string; keyEnum?: string; alias?: string;
-  listType?: string; listMapKeys?: string[]; mapType?: string; structType?: string; patchStrategy?: string;
-  patchMergeKey?: string; gates?: string[]; union?: string[]; dv?: string[]; deprecated?: boolean; inline?: boolean;
+  json: string;
+  n?: number;
+  pb?: string;
+  type: string;
+  card?: 'list' | 'map';
+  ptr?: boolean;
+  req?: boolean;
+  omit?: string;
+  zero?: unknown;
+  default?: string | number | boolean;
+  enum?: string;
+  keyEnum?: string;
+  alias?: string;
+  listType?: string;
+  listMapKeys?: string[];
+  mapType?: string;
+  structType?: string;
+  patchStrategy?: string;
+  patchMergeKey?: string;
+  gates?: string[];
+  union?: string[];
+  dv?: string[];
+  deprecated?: boolean;
+  inline?: boolean;
 }
 interface FactType {
-  fields: FactField[]; typeMeta?: boolean; special?: string; goNamed?: string; proto?: boolean; aliasOf?: string;
-  union?: boolean; structType?: string; life?: object; dv?: string[];
+  fields: FactField[];
+  typeMeta?: boolean;
+  special?: string;
+  goNamed?: string;
+  proto?: boolean;
+  aliasOf?: string;
+  union?: boolean;
+  structType?: string;
+  life?: object;
+  dv?: string[];
 }
 interface FactTables {
   types: Record<string, FactType>;
@@ -29,7 +57,11 @@ interface FactTables {
   aliases: Record<string, string>;
 }
 
-const omitRules: Record<string, string> = { never: 'never', empty: 'empty', 'empty+zero': 'emptyOrZero' };
+const omitRules: Record<string, string> = {
+  never: 'never',
+  empty: 'empty',
+  'empty+zero': 'emptyOrZero',
+};
 const dashless = (text: string): string => text.toLowerCase().replaceAll(/[-_]/g, '');
 const packageOf = (id: string): string => id.slice(0, id.lastIndexOf('.'));
 const qualified = (name: unknown, packageId: string): unknown =>
@@ -38,7 +70,7 @@ const qualified = (name: unknown, packageId: string): unknown =>
 const known = (record: Record<string, unknown>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined));
 
-/** The tables give null for the one message without fields; Go writes a struct without fields as `{}`. */
+/** The tables give null for the one message without fields, which is written as `{}`. */
 function zeroOfFact(field: FactField): unknown {
   if (field.omit === undefined) return 'not given';
   if (field.type === 'apiserverinternal/v1alpha1.StorageVersionSpec') return {};
@@ -117,34 +149,45 @@ facts('every type equals the tables of facts', () => {
         id,
         fields: type.fields.map((f, i) => fromLoaded(f, type, fact.fields[i]?.omit !== undefined)),
       }).toEqual({ id, fields: fact.fields.map((field) => fromFact(field, fact)) });
-      expect(known({
-        id,
-        typeMeta: type.hasTypeMeta,
-        special: type.special?.toLowerCase(),
-        named: type.isNamedList,
-        jsonOnly: type.options['jsonOnly'] ?? false,
-        aliasOf: type.options['aliasOf'],
-        union: type.options['union'],
-        structure: type.options['structure'],
-        life: type.options['life'],
-        rules: type.options['typeRule'],
-      })).toEqual(known({
-        id,
-        typeMeta: fact.typeMeta ?? false,
-        special: fact.special === undefined ? undefined : dashless(fact.special),
-        named: fact.goNamed !== undefined,
-        jsonOnly: fact.proto === false,
-        aliasOf: fact.aliasOf,
-        union: fact.union,
-        structure: fact.structType,
-        life: fact.life,
-        rules: fact.dv,
-      }));
+      expect(
+        known({
+          id,
+          typeMeta: type.hasTypeMeta,
+          special: type.special?.toLowerCase(),
+          named: type.isNamedList,
+          jsonOnly: type.options['jsonOnly'] ?? false,
+          aliasOf: type.options['aliasOf'],
+          union: type.options['union'],
+          structure: type.options['structure'],
+          life: type.options['life'],
+          rules: type.options['typeRule'],
+        }),
+      ).toEqual(
+        known({
+          id,
+          typeMeta: fact.typeMeta ?? false,
+          special: fact.special === undefined ? undefined : dashless(fact.special),
+          named: fact.goNamed !== undefined,
+          jsonOnly: fact.proto === false,
+          aliasOf: fact.aliasOf,
+          union: fact.union,
+          structure: fact.structType,
+          life: fact.life,
+          rules: fact.dv,
+        }),
+      );
     }
     for (const [id, fact] of Object.entries(enums)) {
-      const { base, closed, values } = loaded.enums.get(id) ?? { base: '', closed: false, values: [] };
+      const { base, closed, values } = loaded.enums.get(id) ?? {
+        base: '',
+        closed: false,
+        values: [],
+      };
       expect({ id, base, closed, values }).toEqual({
-        id, base: fact.base, closed: fact.closed, values: fact.values.map(String),
+        id,
+        base: fact.base,
+        closed: fact.closed,
+        values: fact.values.map(String),
       });
     }
     for (const [id, of] of Object.entries(aliases)) expect(loaded.aliases.get(id)).toBe(of);
@@ -154,10 +197,13 @@ facts('every type equals the tables of facts', () => {
 test('the files are valid Protobuf: every import and name resolves', () => {
   const root = new protobuf.Root();
   const library = join(import.meta.dirname, '../../node_modules/protobufjs');
-  root.resolvePath = (_, target) => join(target.startsWith('google/') ? library : protoFolder, target);
+  root.resolvePath = (_, target) =>
+    join(target.startsWith('google/') ? library : protoFolder, target);
   const files = [...loaded.packages.keys()].map((id) => `${id}.proto`);
   root.loadSync(files, { keepCase: true }).resolveAll();
-  expect(root.lookupType('core.v1.Pod').fields['spec']?.resolvedType?.fullName).toBe('.core.v1.PodSpec');
+  expect(root.lookupType('core.v1.Pod').fields['spec']?.resolvedType?.fullName).toBe(
+    '.core.v1.PodSpec',
+  );
 });
 
 test('placeholders take the spelling of the profile', () => {
@@ -176,18 +222,40 @@ test('fields of inlined messages are found by their JSON name', () => {
 
 describe('a file that says something unknown refuses to load and is named', () => {
   test.each([
-    ['an unknown option', 'string a = 1 [(requird) = true];', /x\/v1\.proto: A\.a: \(requird\) is not an option/],
-    ['a mistyped option', 'string a = 1 [(required) = "yes"];', /A\.a: \(required\): must be a bool/],
-    ['an unknown choice', 'repeated string a = 1 [(list) = BAG];', /A\.a: \(list\): must be one of ATOMIC, SET, MAP/],
-    ['an option given twice', 'string a = 1 [(required) = true, (required) = true];', /is given twice/],
+    [
+      'an unknown option',
+      'string a = 1 [(requird) = true];',
+      /x\/v1\.proto: A\.a: \(requird\) is not an option/,
+    ],
+    [
+      'a mistyped option',
+      'string a = 1 [(required) = "yes"];',
+      /A\.a: \(required\): must be a bool/,
+    ],
+    [
+      'an unknown choice',
+      'repeated string a = 1 [(list) = BAG];',
+      /A\.a: \(list\): must be one of ATOMIC, SET, MAP/,
+    ],
+    [
+      'an option given twice',
+      'string a = 1 [(required) = true, (required) = true];',
+      /is given twice/,
+    ],
     ['an unknown member', 'option (life) = { since: "1" };', /A: \(life\): since is not an option/],
     ['an unknown type', 'Missing a = 1;', /A\.a: unknown type Missing/],
     ['an unknown value set', 'string a = 1 [(values) = "Missing"];', /unknown value set Missing/],
   ])('%s', (_, line, message) => {
     const folder = mkdtempSync(join(tmpdir(), 'proto-'));
     try {
-      writeFileSync(join(folder, 'options.proto'), readFileSync(join(protoFolder, 'options.proto')));
-      writeFileSync(join(folder, 'x.proto'), `syntax = "proto3";\npackage x;\nmessage A { ${line} }\n`);
+      writeFileSync(
+        join(folder, 'options.proto'),
+        readFileSync(join(protoFolder, 'options.proto')),
+      );
+      writeFileSync(
+        join(folder, 'x.proto'),
+        `syntax = "proto3";\npackage x;\nmessage A { ${line} }\n`,
+      );
       expect(() => loadProto(profile, folder)).toThrow(
         new RegExp(message.source.replace('x\\/v1\\.proto', 'x\\.proto')),
       );

@@ -1,12 +1,19 @@
-// Reads the .proto files, the source of every built-in type, into TypeInfo. `loadProto(profile)` is synchronous, reads
-// and checks everything, and throws an Error naming file, message and field when an option or a type is not known.
-// Options of a field or type are in `options`, camelCase as in options.proto: `values`, `rule`, `member`, `defaultValue`, …
+// Reads the .proto files, the source of every built-in type, into TypeInfo at start (0.1 s).
+// An unknown option or type throws an Error that names file, message and field.
+// Options are camelCase as in options.proto: `values`, `rule`, `member`, `defaultValue`, …
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import protobuf from 'protobufjs';
 import { createOptionChecker } from './proto-options.ts';
 import type { OptionChecker, Options } from './proto-options.ts';
-import type { FieldInfo, JsonObject, JsonValue, ScalarType, SpecialForm, TypeInfo } from './type-info.ts';
+import type {
+  FieldInfo,
+  JsonObject,
+  JsonValue,
+  ScalarType,
+  SpecialForm,
+  TypeInfo,
+} from './type-info.ts';
 import type { NamingProfile } from './vendor.ts';
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
@@ -23,13 +30,19 @@ export interface EnumSet {
   readonly rules: readonly string[];
 }
 
-/** One file: a group version, or a package of shared types (then group and version are undefined). */
+/**
+ * One file: a group version, or a package of shared types (then group and version are
+ * undefined).
+ */
 export interface PackageInfo {
   /** `core/v1`, `runtime`. */
   readonly id: string;
   readonly group: string | undefined;
   readonly version: string | undefined;
-  /** Package name in Protobuf type names and OpenAPI definitions: `….api.core.v1`, with the profile's domain first. */
+  /**
+   * Package name in Protobuf type names and OpenAPI definitions: `….api.core.v1`, with the
+   * profile's domain first.
+   */
   readonly protoPackage: string;
   readonly served: boolean;
   readonly enabledByDefault: boolean;
@@ -44,15 +57,27 @@ export interface LoadedTypes {
   /** By id: `core/v1.Pod`. */
   readonly types: ReadonlyMap<string, TypeInfo>;
   readonly enums: ReadonlyMap<string, EnumSet>;
-  /** Named non-message types: `core/v1.ResourceList` → `map<core/v1.ResourceName, quantity.Quantity>`. */
+  /**
+   * Named non-message types: `core/v1.ResourceList` → `map<core/v1.ResourceName,
+   * quantity.Quantity>`.
+   */
   readonly aliases: ReadonlyMap<string, string>;
 }
 
-const scalars: ReadonlySet<string> = new Set<ScalarType>(['string', 'int32', 'int64', 'bool', 'double', 'bytes']);
+const scalars: ReadonlySet<string> = new Set<ScalarType>([
+  'string',
+  'int32',
+  'int64',
+  'bool',
+  'double',
+  'bytes',
+]);
 const protoFolder = join(import.meta.dirname, 'proto');
 
-const strings = (value: unknown): readonly string[] => (Array.isArray(value) ? (value as string[]) : []);
-const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
+const strings = (value: unknown): readonly string[] =>
+  Array.isArray(value) ? (value as string[]) : [];
+const text = (value: unknown): string | undefined =>
+  typeof value === 'string' ? value : undefined;
 const flag = (value: unknown): boolean => value === true;
 
 interface Loading {
@@ -62,7 +87,12 @@ interface Loading {
   readonly aliases: Map<string, string>;
   readonly packages: Map<string, PackageInfo>;
   /** Fields whose message type is known by name only, until every file is read. */
-  readonly unresolved: { field: MutableField; packageId: string; typeName: string; where: string }[];
+  readonly unresolved: {
+    field: MutableField;
+    packageId: string;
+    typeName: string;
+    where: string;
+  }[];
 }
 
 /** Loads every file below the `proto` folder; `folder` is another one in tests. */
@@ -103,7 +133,8 @@ function loadFile(loading: Loading, file: string, source: string): void {
   const options = loading.checker.check('File', optionsOf(namespace), file);
   const types: TypeInfo[] = [];
   for (const message of namespace.nestedArray) {
-    if (!(message instanceof protobuf.Type)) throw new Error(`${file}: ${message.name} is no message`);
+    if (!(message instanceof protobuf.Type))
+      throw new Error(`${file}: ${message.name} is no message`);
     const type = loadMessage(loading, id, message, `${file}: ${message.name}`);
     loading.types.set(type.id, type);
     types.push(type);
@@ -115,9 +146,11 @@ function loadFile(loading: Loading, file: string, source: string): void {
   loading.packages.set(id, packageInfo(id, (options['groupVersion'] ?? {}) as Options, types));
 }
 
-const listOf = (value: unknown): readonly Options[] => (Array.isArray(value) ? (value as Options[]) : []);
+const listOf = (value: unknown): readonly Options[] =>
+  Array.isArray(value) ? (value as Options[]) : [];
 const optionsOf = (of: protobuf.ReflectionObject): readonly Options[] | null =>
-  (of as { parsedOptions?: Options[] | null }).parsedOptions ?? null; // Missing in the library's typings of this class.
+  // Missing in the library's typings of this class.
+  (of as { parsedOptions?: Options[] | null }).parsedOptions ?? null;
 
 function packageInfo(id: string, of: Options, types: readonly TypeInfo[]): PackageInfo {
   return {
@@ -145,14 +178,20 @@ function addEnum(loading: Loading, packageId: string, of: Options): void {
   });
 }
 
-function loadMessage(loading: Loading, packageId: string, message: protobuf.Type, where: string): MutableType {
+function loadMessage(
+  loading: Loading,
+  packageId: string,
+  message: protobuf.Type,
+  where: string,
+): MutableType {
   const options = loading.checker.check('Message', optionsOf(message), where);
   const isJsonOnly = flag(options['jsonOnly']);
   const fields = message.fieldsArray.map((field) => {
     const at = `${where}.${field.name}`;
     const checked = loading.checker.check('Field', fieldOptions(field), at);
     const info = fieldInfo(field, checked, isJsonOnly);
-    if (info.scalar === undefined) loading.unresolved.push({ field: info, packageId, typeName: field.type, where: at });
+    if (info.scalar === undefined)
+      loading.unresolved.push({ field: info, packageId, typeName: field.type, where: at });
     return info;
   });
   return {
@@ -207,9 +246,18 @@ function resolveTypes({ unresolved, types }: Loading): void {
 }
 
 const scalarZero: Readonly<Record<ScalarType, JsonValue>> = {
-  string: '', int32: 0, int64: 0, double: 0, bool: false, bytes: null,
+  string: '',
+  int32: 0,
+  int64: 0,
+  double: 0,
+  bool: false,
+  bytes: null,
 };
-const specialZero: Readonly<Partial<Record<SpecialForm, JsonValue>>> = { intOrString: 0, quantity: '0', duration: '0s' };
+const specialZero: Readonly<Partial<Record<SpecialForm, JsonValue>>> = {
+  intOrString: 0,
+  quantity: '0',
+  duration: '0s',
+};
 
 /** What JSON holds for an unset field. Messages without a pointer are written even when empty. */
 function zeroOf(field: FieldInfo): JsonValue | undefined {
@@ -218,7 +266,8 @@ function zeroOf(field: FieldInfo): JsonValue | undefined {
   if (field.cardinality !== 'single' || field.pointer) return isAlways ? null : undefined;
   if (field.scalar !== undefined) return isAlways ? scalarZero[field.scalar] : undefined;
   const { message } = field;
-  if (message === undefined || field.omit === 'zero' || field.omit === 'emptyOrZero') return undefined;
+  if (message === undefined || field.omit === 'zero' || field.omit === 'emptyOrZero')
+    return undefined;
   if (message.isNamedList) return isAlways ? null : undefined;
   if (message.special !== undefined) return specialZero[message.special] ?? null;
   return zeroObject(message);
@@ -237,12 +286,19 @@ function zeroObject(type: TypeInfo): JsonObject {
   return object;
 }
 
-function enumValuesOf({ enums }: Loading, field: FieldInfo, type: TypeInfo): readonly string[] | undefined {
+function enumValuesOf(
+  { enums }: Loading,
+  field: FieldInfo,
+  type: TypeInfo,
+): readonly string[] | undefined {
   const written = text(field.options['values']);
   if (written === undefined) return undefined;
-  const id = written.includes('.') ? written : `${type.id.slice(0, type.id.lastIndexOf('.'))}.${written}`;
+  const id = written.includes('.')
+    ? written
+    : `${type.id.slice(0, type.id.lastIndexOf('.'))}.${written}`;
   const set = enums.get(id);
-  if (set === undefined) throw new Error(`${type.id}.${field.jsonName}: unknown value set ${written}`);
+  if (set === undefined)
+    throw new Error(`${type.id}.${field.jsonName}: unknown value set ${written}`);
   return set.values;
 }
 
@@ -250,7 +306,9 @@ function fieldsByJsonName(type: TypeInfo): ReadonlyMap<string, FieldInfo> {
   const fields = new Map<string, FieldInfo>();
   for (const field of type.fields) {
     if (field.jsonName === '') {
-      for (const [name, inner] of field.message === undefined ? [] : fieldsByJsonName(field.message)) {
+      for (const [name, inner] of field.message === undefined
+        ? []
+        : fieldsByJsonName(field.message)) {
         fields.set(name, inner);
       }
     } else if (field.jsonName !== '-') fields.set(field.jsonName, field);

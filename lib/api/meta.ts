@@ -1,9 +1,14 @@
-// Rules of object metadata: validateObjectMeta and validateObjectMetaUpdate give all errors at once, in Kubernetes' words;
-// newName makes a name from metadata.generateName. Pure; what the server fills in itself is the registry's business.
+// Rules of object metadata, all errors at once, in Kubernetes' words; names from generateName.
+// Pure: what the server fills in itself (uid, times, generation) is the registry's business.
 import { randomInt } from 'node:crypto';
 import { limits } from '../base/limits.ts';
 import type { FieldError, FieldErrorReason } from '../base/status.ts';
-import { dns1123LabelProblems, labelValueProblems, nameProblems, qualifiedNameProblems } from './name-rules.ts';
+import {
+  dns1123LabelProblems,
+  labelValueProblems,
+  nameProblems,
+  qualifiedNameProblems,
+} from './name-rules.ts';
 import type { JsonObject, JsonValue, NameRule } from './type-info.ts';
 import type { NamingProfile } from './vendor.ts';
 
@@ -26,7 +31,8 @@ const generatedPrefixMax = 63 - suffixLength;
 /** The prefix, cut to 58 characters, and five random letters. */
 export function newName(prefix: string): string {
   let name = prefix.slice(0, generatedPrefixMax);
-  for (let count = 0; count < suffixLength; count += 1) name += suffixLetters[randomInt(suffixLetters.length)] ?? '';
+  for (let count = 0; count < suffixLength; count += 1)
+    name += suffixLetters[randomInt(suffixLetters.length)] ?? '';
   return name;
 }
 
@@ -34,7 +40,8 @@ export const metaOf = (object: Readonly<JsonObject>): Meta => recordOf(object['m
 
 const textOf = (value: JsonValue | undefined): string => (typeof value === 'string' ? value : '');
 const isSet = (value: JsonValue | undefined): boolean => value !== undefined && value !== null;
-const listOf = (value: JsonValue | undefined): readonly JsonValue[] => (Array.isArray(value) ? value : []);
+const listOf = (value: JsonValue | undefined): readonly JsonValue[] =>
+  Array.isArray(value) ? value : [];
 const recordOf = (value: JsonValue | undefined): JsonObject | undefined =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined;
 
@@ -42,7 +49,9 @@ class Errors {
   readonly list: FieldError[] = [];
 
   add(reason: FieldErrorReason, field: string, badValue: unknown, detail: string): void {
-    this.list.push(badValue === undefined ? { reason, field, detail } : { reason, field, badValue, detail });
+    this.list.push(
+      badValue === undefined ? { reason, field, detail } : { reason, field, badValue, detail },
+    );
   }
 
   /** One `Invalid` per problem. */
@@ -52,27 +61,45 @@ class Errors {
 }
 
 /** Metadata of a new object, its name already made if it was to be generated. */
-export function validateObjectMeta(meta: Meta, rules: ObjectMetaRules, fieldPath = 'metadata'): FieldError[] {
+export function validateObjectMeta(
+  meta: Meta,
+  rules: ObjectMetaRules,
+  fieldPath = 'metadata',
+): FieldError[] {
   const errors = new Errors();
   const at = (name: string): string => `${fieldPath}.${name}`;
   const of = rules.object === undefined ? {} : { object: rules.object };
   const prefix = textOf(meta['generateName']);
   const name = textOf(meta['name']);
   if (prefix !== '') {
-    errors.invalid(at('generateName'), prefix, nameProblems(rules.nameRule, prefix, { ...of, isPrefix: true }));
+    errors.invalid(
+      at('generateName'),
+      prefix,
+      nameProblems(rules.nameRule, prefix, { ...of, isPrefix: true }),
+    );
   }
-  if (name === '') errors.add('FieldValueRequired', at('name'), undefined, 'name or generateName is required');
-  else errors.invalid(at('name'), name, nameProblems(rules.nameRule, name, { ...of, isPrefix: false }));
+  if (name === '')
+    errors.add('FieldValueRequired', at('name'), undefined, 'name or generateName is required');
+  else
+    errors.invalid(
+      at('name'),
+      name,
+      nameProblems(rules.nameRule, name, { ...of, isPrefix: false }),
+    );
   const namespace = textOf(meta['namespace']);
   if (!rules.namespaced) {
-    if (namespace !== '') errors.add('FieldValueForbidden', at('namespace'), undefined, 'not allowed on this type');
+    if (namespace !== '')
+      errors.add('FieldValueForbidden', at('namespace'), undefined, 'not allowed on this type');
   } else if (namespace === '') errors.add('FieldValueRequired', at('namespace'), undefined, '');
   else errors.invalid(at('namespace'), namespace, dns1123LabelProblems(namespace));
   validateContents(meta, rules.profile, at, errors);
   return errors.list;
 }
 
-/** Metadata of an update against what is stored: what must stay, and the rules of what may change. */
+/**
+ * Metadata of an update against what is stored: what must stay, and the rules of what may
+ * change.
+ */
 export function validateObjectMetaUpdate(
   meta: Meta,
   old: Meta,
@@ -86,7 +113,9 @@ export function validateObjectMetaUpdate(
     const added = listOf(meta['finalizers']).filter((one) => !before.has(one));
     if (added.length > 0) {
       const found = `[]string{${added.map((one) => JSON.stringify(one)).join(', ')}}`;
-      const detail = `no new finalizers can be added if the object is being deleted, found new finalizers ${found}`;
+      const detail =
+        'no new finalizers can be added if the object is being deleted, ' +
+        `found new finalizers ${found}`;
       errors.add('FieldValueForbidden', at('finalizers'), undefined, detail);
     }
   }
@@ -104,7 +133,12 @@ export function validateObjectMetaUpdate(
 }
 
 const immutableFields = [
-  'name', 'namespace', 'uid', 'creationTimestamp', 'deletionTimestamp', 'deletionGracePeriodSeconds',
+  'name',
+  'namespace',
+  'uid',
+  'creationTimestamp',
+  'deletionTimestamp',
+  'deletionGracePeriodSeconds',
 ] as const;
 const timeFields: ReadonlySet<string> = new Set(immutableFields.slice(3));
 
@@ -113,25 +147,42 @@ type PathOf = (name: string) => string;
 function validateContents(meta: Meta, profile: NamingProfile, at: PathOf, errors: Errors): void {
   const generation = meta['generation'];
   if (typeof generation === 'number' && generation < 0) {
-    errors.add('FieldValueInvalid', at('generation'), generation, 'must be greater than or equal to 0');
+    errors.add(
+      'FieldValueInvalid',
+      at('generation'),
+      generation,
+      'must be greater than or equal to 0',
+    );
   }
   validateLabels(recordOf(meta['labels']), at('labels'), errors);
   validateAnnotations(recordOf(meta['annotations']), at('annotations'), errors);
   validateOwners(listOf(meta['ownerReferences']), at('ownerReferences'), errors);
   validateFinalizers(listOf(meta['finalizers']), profile, at('finalizers'), errors);
   for (const [index, entry] of listOf(meta['managedFields']).entries()) {
-    validateManagedFields(recordOf(entry) ?? {}, `${at('managedFields')}[${String(index)}]`, errors);
+    validateManagedFields(
+      recordOf(entry) ?? {},
+      `${at('managedFields')}[${String(index)}]`,
+      errors,
+    );
   }
 }
 
-function validateLabels(labels: Readonly<JsonObject> | undefined, path: string, errors: Errors): void {
+function validateLabels(
+  labels: Readonly<JsonObject> | undefined,
+  path: string,
+  errors: Errors,
+): void {
   for (const [key, value] of Object.entries(labels ?? {})) {
     errors.invalid(path, key, qualifiedNameProblems(key));
     errors.invalid(path, value, labelValueProblems(textOf(value)));
   }
 }
 
-function validateAnnotations(annotations: Readonly<JsonObject> | undefined, path: string, errors: Errors): void {
+function validateAnnotations(
+  annotations: Readonly<JsonObject> | undefined,
+  path: string,
+  errors: Errors,
+): void {
   let bytes = 0;
   for (const [key, value] of Object.entries(annotations ?? {})) {
     errors.invalid(path, key, qualifiedNameProblems(key.toLowerCase()));
@@ -148,7 +199,8 @@ function validateOwners(owners: readonly JsonValue[], path: string, errors: Erro
     const owner = recordOf(value) ?? {};
     const text = (name: string): string => textOf(owner[name]);
     const version = text('apiVersion').split('/').at(-1) ?? '';
-    if (version === '') errors.invalid(`${path}.apiVersion`, text('apiVersion'), ['version must not be empty']);
+    if (version === '')
+      errors.invalid(`${path}.apiVersion`, text('apiVersion'), ['version must not be empty']);
     for (const name of ['kind', 'name', 'uid']) {
       if (text(name) === '') errors.invalid(`${path}.${name}`, '', ['must not be empty']);
     }
@@ -179,10 +231,14 @@ function validateFinalizers(
     const problems = qualifiedNameProblems(finalizer);
     errors.invalid(path, finalizer, problems);
     if (problems.length > 0 || finalizer.includes('/') || standard.includes(finalizer)) continue;
-    errors.invalid(path, finalizer, ['name is neither a standard finalizer name nor is it fully qualified']);
+    errors.invalid(path, finalizer, [
+      'name is neither a standard finalizer name nor is it fully qualified',
+    ]);
   }
   if (finalizers.includes('orphan') && finalizers.includes('foregroundDeletion')) {
-    errors.invalid(path, finalizers, ['finalizer orphan and foregroundDeletion cannot be both set']);
+    errors.invalid(path, finalizers, [
+      'finalizer orphan and foregroundDeletion cannot be both set',
+    ]);
   }
 }
 
@@ -205,7 +261,12 @@ function validateManagedFields(entry: Readonly<JsonObject>, path: string, errors
 
 function validateManager(manager: string, path: string, errors: Errors): void {
   if (Buffer.byteLength(manager) > managerLengthMax) {
-    errors.add('FieldValueTooLong', path, undefined, `may not be more than ${String(managerLengthMax)} bytes`);
+    errors.add(
+      'FieldValueTooLong',
+      path,
+      undefined,
+      `may not be more than ${String(managerLengthMax)} bytes`,
+    );
   }
   if (/[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/u.test(manager)) {
     errors.invalid(path, manager, ['should only contain printable characters']);

@@ -1,5 +1,5 @@
-// Formats of names, label keys and label values, and each kind's rule for metadata.name, in Kubernetes' words.
-// Every check returns the list of problems: empty means valid. Checks are linear in the text's length.
+// Formats of names, label keys and label values, and each kind's rule for metadata.name.
+// Every check returns its problems in Kubernetes' words (none: valid), in time linear in the text.
 import { isIP } from 'node:net';
 import type { JsonObject, JsonValue, NameRule } from './type-info.ts';
 
@@ -19,19 +19,32 @@ const configMapKeyPattern = whole(configMapKeyText);
 
 /** Kubernetes' sentence for a pattern that does not match. */
 const regexText = (rule: string, pattern: string, ...examples: readonly string[]): string =>
-  `${rule} (e.g. ${examples.map((one) => `'${one}'`).join(',  or ')}, regex used for validation is '${pattern}')`;
+  `${rule} (e.g. ${examples.map((one) => `'${one}'`).join(',  or ')}, ` +
+  `regex used for validation is '${pattern}')`;
 
 const labelText = regexText(
   "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', " +
-    'and must start and end with an alphanumeric character', label, 'my-name', '123-abc');
+    'and must start and end with an alphanumeric character',
+  label,
+  'my-name',
+  '123-abc',
+);
 const subdomainText = regexText(
-  "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', " +
-    'and must start and end with an alphanumeric character', subdomain, 'example.com');
+  "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' " +
+    "or '.', and must start and end with an alphanumeric character",
+  subdomain,
+  'example.com',
+);
 const dns1035Text = regexText(
   "a DNS-1035 label must consist of lower case alphanumeric characters or '-', " +
-    'start with an alphabetic character, and end with an alphanumeric character', dns1035, 'my-name', 'abc-123');
+    'start with an alphabetic character, and end with an alphanumeric character',
+  dns1035,
+  'my-name',
+  'abc-123',
+);
 const qualifiedRule =
-  "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character";
+  "must consist of alphanumeric characters, '-', '_' or '.', " +
+  'and must start and end with an alphanumeric character';
 const qualifiedExamples = ['MyName', 'my.name', '123-abc'] as const;
 const namePartText = regexText(`name part ${qualifiedRule}`, qualifiedPart, ...qualifiedExamples);
 const labelKeyText =
@@ -39,23 +52,40 @@ const labelKeyText =
   " with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')";
 const labelValueRuleText = regexText(
   "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', " +
-    'and must start and end with an alphanumeric character', labelValueText, 'MyValue', 'my_value', '12345');
+    'and must start and end with an alphanumeric character',
+  labelValueText,
+  'MyValue',
+  'my_value',
+  '12345',
+);
 const configMapKeyRuleText = regexText(
   "a valid config key must consist of alphanumeric characters, '-', '_' or '.'",
-  configMapKeyText, 'key.name', 'KEY_NAME', 'key-name');
+  configMapKeyText,
+  'key.name',
+  'KEY_NAME',
+  'key-name',
+);
 
 const tooLong = (text: string, max: number): string[] =>
   Buffer.byteLength(text) > max ? [`must be no more than ${String(max)} bytes`] : [];
 const unless = (matches: boolean, text: string): string[] => (matches ? [] : [text]);
 
 export const dns1123LabelProblems = (text: string): string[] => [
-  ...tooLong(text, 63), ...unless(labelPattern.test(text), labelText),
+  ...tooLong(text, 63),
+  ...unless(labelPattern.test(text), labelText),
 ];
 export const dns1035LabelProblems = (text: string): string[] => [
-  ...tooLong(text, 63), ...unless(dns1035Pattern.test(text), dns1035Text),
+  ...tooLong(text, 63),
+  ...unless(dns1035Pattern.test(text), dns1035Text),
 ];
 export function dns1123SubdomainProblems(text: string): string[] {
-  return [...tooLong(text, 253), ...unless(text.split('.').every((part) => labelPattern.test(part)), subdomainText)];
+  return [
+    ...tooLong(text, 253),
+    ...unless(
+      text.split('.').every((part) => labelPattern.test(part)),
+      subdomainText,
+    ),
+  ];
 }
 
 /** `[prefix/]name`: keys of labels, finalizers; annotation keys after lower-casing. */
@@ -67,7 +97,8 @@ export function qualifiedNameProblems(text: string): string[] {
   if (parts.length === 2) {
     const prefix = parts[0] ?? '';
     if (prefix === '') problems.push('prefix part must be non-empty');
-    else problems.push(...dns1123SubdomainProblems(prefix).map((problem) => `prefix part ${problem}`));
+    else
+      problems.push(...dns1123SubdomainProblems(prefix).map((problem) => `prefix part ${problem}`));
   }
   if (name === '') problems.push('name part must be non-empty');
   else problems.push(...tooLong(name, 63).map((problem) => `name part ${problem}`));
@@ -75,7 +106,8 @@ export function qualifiedNameProblems(text: string): string[] {
 }
 
 export const labelValueProblems = (text: string): string[] => [
-  ...tooLong(text, 63), ...unless(labelValuePattern.test(text), labelValueRuleText),
+  ...tooLong(text, 63),
+  ...unless(labelValuePattern.test(text), labelValueRuleText),
 ];
 
 /** What no name may be, since it is a segment of a path: the check of every name in a URL. */
@@ -85,7 +117,10 @@ export function pathSegmentProblems(text: string): string[] {
 }
 
 export function configMapKeyProblems(text: string): string[] {
-  const problems = [...tooLong(text, 253), ...unless(configMapKeyPattern.test(text), configMapKeyRuleText)];
+  const problems = [
+    ...tooLong(text, 253),
+    ...unless(configMapKeyPattern.test(text), configMapKeyRuleText),
+  ];
   if (text === '.' || text === '..') problems.push(`must not be '${text}'`);
   else if (text.startsWith('..')) problems.push("must not start with '..'");
   return problems;
@@ -93,14 +128,19 @@ export function configMapKeyProblems(text: string): string[] {
 
 function ipAddressProblems(text: string): string[] {
   const family = isIP(text);
-  if (family === 0 || text.includes('%')) return ['must be a valid IP address in canonical form (RFC 5952)'];
+  if (family === 0 || text.includes('%'))
+    return ['must be a valid IP address in canonical form (RFC 5952)'];
   if (family === 4) return [];
   const canonical = new URL(`http://[${text}]/`).hostname.slice(1, -1);
-  return unless(canonical === text, `must be a valid address in canonical form, such as '${canonical}'`);
+  return unless(
+    canonical === text,
+    `must be a valid address in canonical form, such as '${canonical}'`,
+  );
 }
 
 // As a prefix (generateName) a trailing '-' stands for what will follow it.
-const asPrefix = (text: string): string => (text.endsWith('-') && text.length > 1 ? `${text.slice(0, -1)}a` : text);
+const asPrefix = (text: string): string =>
+  text.endsWith('-') && text.length > 1 ? `${text.slice(0, -1)}a` : text;
 
 const fieldAt = (object: Readonly<JsonObject> | undefined, ...path: readonly string[]): string => {
   let value: JsonValue | undefined = object;
@@ -121,17 +161,24 @@ function signerPrefixProblems(name: string, signer: string): string[] {
   if (prefix === '' && name.includes(':')) {
     return ['ClusterTrustBundle without signer name must not have ":" in its name'];
   }
-  if (!name.startsWith(prefix)) return [`ClusterTrustBundle for signerName ${signer} must be named with prefix ${prefix}`];
+  if (!name.startsWith(prefix))
+    return [`ClusterTrustBundle for signerName ${signer} must be named with prefix ${prefix}`];
   return dns1123SubdomainProblems(name.slice(prefix.length));
 }
 
 function groupDotResourceProblems(name: string): string[] {
   const dot = name.lastIndexOf('.');
   if (dot <= 0 || dot === name.length - 1) return ['must be in the form of <group>.<resource>'];
-  return [...dns1123SubdomainProblems(name.slice(0, dot)), ...dns1035LabelProblems(name.slice(dot + 1))];
+  return [
+    ...dns1123SubdomainProblems(name.slice(0, dot)),
+    ...dns1035LabelProblems(name.slice(dot + 1)),
+  ];
 }
 
-/** Problems of `metadata.name`, or of `metadata.generateName` when `isPrefix`. `object`: for names composed of fields. */
+/**
+ * Problems of `metadata.name`, or of `metadata.generateName` when `isPrefix`. `object`: for
+ * names composed of fields.
+ */
 export function nameProblems(
   rule: NameRule,
   name: string,
@@ -158,12 +205,18 @@ export function nameProblems(
     case 'ipAddress':
       return ipAddressProblems(name);
     case 'pluralDotGroup': {
-      const wanted = `${fieldAt(of.object, 'spec', 'names', 'plural')}.${fieldAt(of.object, 'spec', 'group')}`;
-      return of.object === undefined ? dns1123SubdomainProblems(text) : composedProblems(name, wanted, 'spec.names.plural+"."+spec.group');
+      const plural = fieldAt(of.object, 'spec', 'names', 'plural');
+      const wanted = `${plural}.${fieldAt(of.object, 'spec', 'group')}`;
+      return of.object === undefined
+        ? dns1123SubdomainProblems(text)
+        : composedProblems(name, wanted, 'spec.names.plural+"."+spec.group');
     }
     case 'versionDotGroup': {
-      const wanted = `${fieldAt(of.object, 'spec', 'version')}.${fieldAt(of.object, 'spec', 'group')}`;
-      return of.object === undefined ? [] : composedProblems(name, wanted, '`spec.version+"."+spec.group`');
+      const version = fieldAt(of.object, 'spec', 'version');
+      const wanted = `${version}.${fieldAt(of.object, 'spec', 'group')}`;
+      return of.object === undefined
+        ? []
+        : composedProblems(name, wanted, '`spec.version+"."+spec.group`');
     }
     case 'signerPrefix':
       return signerPrefixProblems(text, fieldAt(of.object, 'spec', 'signerName'));

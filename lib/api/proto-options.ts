@@ -1,5 +1,5 @@
-// Checks the options of the API's .proto files against options.proto: an unknown or mistyped option refuses to start.
-// Checked options come out in one shape: camelCase names, arrays where repeated, placeholders resolved.
+// Checks options of the .proto files against options.proto; an unknown or mistyped one throws.
+// Checked options have one shape: camelCase names, arrays where repeated, placeholders resolved.
 import protobuf from 'protobufjs';
 
 export type Options = Readonly<Record<string, unknown>>;
@@ -56,12 +56,15 @@ function checkValue(spec: OptionSpec, value: unknown, resolve: (text: string) =>
     return resolve(value);
   }
   if (kind === 'bool' || kind === 'number') {
-    if (typeof value !== (kind === 'bool' ? 'boolean' : 'number')) throw new TypeError(`must be a ${kind}`);
+    if (typeof value !== (kind === 'bool' ? 'boolean' : 'number'))
+      throw new TypeError(`must be a ${kind}`);
     return value;
   }
   if (kind instanceof Map) {
-    const known = typeof value === 'string' ? kind.get(value) : undefined;
-    if (known === undefined) throw new TypeError(`must be one of ${[...kind.keys()].join(', ')}`);
+    const choices = kind as ReadonlyMap<string, string>;
+    const known = typeof value === 'string' ? choices.get(value) : undefined;
+    if (known === undefined)
+      throw new TypeError(`must be one of ${[...choices.keys()].join(', ')}`);
     return known;
   }
   if (typeof value !== 'object' || value === null) throw new TypeError('must be a message');

@@ -1,32 +1,63 @@
-// Makes ResourceInfo records out of the `(api_resource)` options of loaded types: one per served resource and version.
+// Makes ResourceInfo records out of the `(api_resource)` options: one per resource and version.
 import { createHash } from 'node:crypto';
+import { apiVersionOf } from './type-info.ts';
 import type { LoadedTypes, PackageInfo } from './load-proto.ts';
 import type {
-  GroupVersionKind, Life, NameRule, ResourceInfo, ResourceVerb, SubresourceInfo, TypeInfo,
+  GroupVersionKind,
+  Life,
+  NameRule,
+  ResourceInfo,
+  ResourceVerb,
+  SubresourceInfo,
+  TypeInfo,
 } from './type-info.ts';
 
 type Options = Readonly<Record<string, unknown>>;
 
 const allVerbs: readonly ResourceVerb[] = [
-  'create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch',
+  'create',
+  'delete',
+  'deletecollection',
+  'get',
+  'list',
+  'patch',
+  'update',
+  'watch',
 ];
-const strings = (value: unknown): readonly string[] => (Array.isArray(value) ? (value as string[]) : []);
-const records = (value: unknown): readonly Options[] => (Array.isArray(value) ? (value as Options[]) : []);
+const strings = (value: unknown): readonly string[] =>
+  Array.isArray(value) ? (value as string[]) : [];
+const text = (value: unknown): string | undefined =>
+  typeof value === 'string' ? value : undefined;
+const records = (value: unknown): readonly Options[] =>
+  Array.isArray(value) ? (value as Options[]) : [];
 
 /** `group/version`, or `version` alone in the core group. */
-export function parseApiVersion(apiVersion: string): { readonly group: string; readonly version: string } {
+export function parseApiVersion(apiVersion: string): {
+  readonly group: string;
+  readonly version: string;
+} {
   const slash = apiVersion.indexOf('/');
   return slash < 0
     ? { group: '', version: apiVersion }
     : { group: apiVersion.slice(0, slash), version: apiVersion.slice(slash + 1) };
 }
 
-/** How discovery names the stored form: base64 of the first 8 bytes of SHA-256 of `group/version/kind`. */
+/**
+ * How discovery names the stored form: base64 of the first 8 bytes of SHA-256 of
+ * `group/version/kind`.
+ */
 export function storageVersionHashOf({ group, version, kind }: GroupVersionKind): string {
-  return createHash('sha256').update(`${group}/${version}/${kind}`).digest().subarray(0, 8).toString('base64');
+  return createHash('sha256')
+    .update(`${group}/${version}/${kind}`)
+    .digest()
+    .subarray(0, 8)
+    .toString('base64');
 }
 
-/** Every resource of every served package, in the order of the files; enablement is the scheme's business. */
+/**
+ * Every resource of every served package, in the order of the files; enablement is the scheme's
+ * business.
+ */
 export function resourceRecords(loaded: LoadedTypes): ResourceInfo[] {
   const resources: ResourceInfo[] = [];
   for (const owner of loaded.packages.values()) {
@@ -45,10 +76,17 @@ function resourceOf(owner: PackageInfo, type: TypeInfo, options: Options): Resou
   const plural = String(options['plural']);
   const virtual = options['virtual'] === true;
   const namespaced = options['namespaced'] === true;
-  const storageVersion = String(options['storageVersion'] ?? (group === '' ? version : `${group}/${version}`));
-  const selectable = ['metadata.name', ...(namespaced ? ['metadata.namespace'] : []), ...strings(options['selectable'])];
+  const storageVersion = text(options['storageVersion']) ?? apiVersionOf({ group, version });
+  const selectable = [
+    'metadata.name',
+    ...(namespaced ? ['metadata.namespace'] : []),
+    ...strings(options['selectable']),
+  ];
   const life = (options['life'] ?? type.options['life']) as Life | undefined;
-  const verbs = options['verbs'] === undefined ? allVerbs : (strings(options['verbs']) as readonly ResourceVerb[]);
+  const verbs =
+    options['verbs'] === undefined
+      ? allVerbs
+      : (strings(options['verbs']) as readonly ResourceVerb[]);
   const isStored = !virtual && verbs.includes('create');
   return {
     group,
@@ -68,7 +106,7 @@ function resourceOf(owner: PackageInfo, type: TypeInfo, options: Options): Resou
     storageVersionHash: isStored
       ? storageVersionHashOf({ ...parseApiVersion(storageVersion), kind: type.name })
       : '',
-    storagePrefix: isStored ? String(options['storagePrefix'] ?? plural) : '',
+    storagePrefix: isStored ? (text(options['storagePrefix']) ?? plural) : '',
     fieldSelectors: virtual ? [] : selectable,
     nameRule: (options['names'] as NameRule | undefined) ?? 'dns1123Subdomain',
     createOnUpdate: options['createOnUpdate'] === true,
@@ -76,7 +114,10 @@ function resourceOf(owner: PackageInfo, type: TypeInfo, options: Options): Resou
     hasGeneration: options['generation'] === true,
     resetMain: strings(options['reset']),
     resetBySubresource: Object.fromEntries(
-      records(options['resetBy']).map((one) => [String(one['subresource']), strings(one['fields'])]),
+      records(options['resetBy']).map((one) => [
+        String(one['subresource']),
+        strings(one['fields']),
+      ]),
     ),
     ...(life === undefined ? {} : { life }),
   };
@@ -85,7 +126,7 @@ function resourceOf(owner: PackageInfo, type: TypeInfo, options: Options): Resou
 function subresourceOf(options: Options, own: GroupVersionKind): SubresourceInfo {
   const groupVersion = options['groupVersion'];
   const of = typeof groupVersion === 'string' ? parseApiVersion(groupVersion) : own;
-  const kind = String(options['kind'] ?? own.kind);
+  const kind = text(options['kind']) ?? own.kind;
   return {
     name: String(options['name']),
     kind: { group: of.group, version: of.version, kind },

@@ -1,4 +1,4 @@
-// Which group versions and resources are served: the `--runtime-config` flag applied to the defaults of the .proto files.
+// Which resources are served: the `--runtime-config` flag over the defaults in the .proto files.
 // Later keys of the same kind win; narrower keys win over wider ones, whatever their order.
 
 /** Keys as written (`api/beta`, `apps/v1`, `apps/v1/deployments`) to on or off. */
@@ -18,7 +18,13 @@ const stages: Readonly<Record<string, RegExp>> = {
   'api/alpha': /^v[0-9]+alpha[0-9]+$/,
 };
 const truths: ReadonlyMap<string, boolean> = new Map([
-  ['', true], ['true', true], ['1', true], ['t', true], ['false', false], ['0', false], ['f', false],
+  ['', true],
+  ['true', true],
+  ['1', true],
+  ['t', true],
+  ['false', false],
+  ['0', false],
+  ['f', false],
 ]);
 
 /** Reads `key=value,key=value`. @throws Error with a sentence for the user. */
@@ -28,14 +34,22 @@ export function parseRuntimeConfig(text: string): RuntimeConfig {
     if (part === '') continue;
     const equals = part.indexOf('=');
     const key = equals < 0 ? part : part.slice(0, equals);
-    const value = truths.get(equals < 0 ? '' : part.slice(equals + 1).trim().toLowerCase());
+    const value = truths.get(
+      equals < 0
+        ? ''
+        : part
+            .slice(equals + 1)
+            .trim()
+            .toLowerCase(),
+    );
     if (value === undefined) throw new Error(`runtime-config: ${key} must be true or false`);
     config.set(key.trim(), value);
   }
   return config;
 }
 
-const keyOf = (group: string, version: string): string => (group === '' ? version : `${group}/${version}`);
+const keyOf = (group: string, version: string): string =>
+  group === '' ? version : `${group}/${version}`;
 
 /** Says for each resource whether it is served. @throws Error that names keys which fit nothing. */
 export function servedBy(

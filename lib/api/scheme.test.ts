@@ -14,12 +14,30 @@ const factsFolder = join(import.meta.dirname, '../../../shared/api-facts');
 const facts = existsSync(factsFolder) ? describe : describe.skip;
 
 interface FactResource {
-  group: string; version: string; plural: string; kind: string; singular: string; namespaced: boolean; type: string;
-  listKind?: string; shortNames?: string[]; categories?: string[]; verbs: string[]; virtual?: boolean;
-  storageVersion?: string; storageVersionHash?: string; storagePrefix?: string; fieldSelectors?: string[];
+  group: string;
+  version: string;
+  plural: string;
+  kind: string;
+  singular: string;
+  namespaced: boolean;
+  type: string;
+  listKind?: string;
+  shortNames?: string[];
+  categories?: string[];
+  verbs: string[];
+  virtual?: boolean;
+  storageVersion?: string;
+  storageVersionHash?: string;
+  storagePrefix?: string;
+  fieldSelectors?: string[];
   subresources?: { name: string; kind: string; groupVersion?: string; verbs: string[] }[];
 }
-interface FactGroup { group: string; versions: string[]; preferred: string; enabledByDefault: string[] }
+interface FactGroup {
+  group: string;
+  versions: string[];
+  preferred: string;
+  enabledByDefault: string[];
+}
 
 facts('resources equal the tables of facts', () => {
   const table = JSON.parse(
@@ -27,11 +45,18 @@ facts('resources equal the tables of facts', () => {
   ) as { groups: FactGroup[]; resources: FactResource[] };
 
   test('groups and versions in order, all switched on', () => {
-    const order = everything.groups.map(({ group, versions }) => [group, versions.map((v) => v.version)]);
+    const order = everything.groups.map(({ group, versions }) => [
+      group,
+      versions.map((v) => v.version),
+    ]);
     expect(order).toEqual(table.groups.map(({ group, versions }) => [group, versions]));
   });
   test('groups and versions that are on by default', () => {
-    const order = scheme.groups.map((one) => [one.group, one.versions.map((v) => v.version), one.preferredVersion]);
+    const order = scheme.groups.map((one) => [
+      one.group,
+      one.versions.map((v) => v.version),
+      one.preferredVersion,
+    ]);
     const wanted = table.groups.filter((one) => one.enabledByDefault.length > 0);
     expect(order).toEqual(wanted.map((one) => [one.group, one.enabledByDefault, one.preferred]));
   });
@@ -41,13 +66,27 @@ facts('resources equal the tables of facts', () => {
       const one = everything.resource({ ...fact, resource: fact.plural });
       if (one === undefined) throw new Error(JSON.stringify(fact));
       expect(plain(one)).toEqual({
-        group: fact.group, version: fact.version, plural: fact.plural, singular: fact.singular, kind: fact.kind,
-        namespaced: fact.namespaced, type: fact.type, listKind: fact.listKind ?? '', verbs: fact.verbs,
-        shortNames: fact.shortNames ?? [], categories: fact.categories ?? [], virtual: fact.virtual ?? false,
-        storageVersion: fact.storageVersion ?? '', storageVersionHash: fact.storageVersionHash ?? '',
-        storagePrefix: fact.storagePrefix ?? '', fieldSelectors: fact.fieldSelectors ?? [],
+        group: fact.group,
+        version: fact.version,
+        plural: fact.plural,
+        singular: fact.singular,
+        kind: fact.kind,
+        namespaced: fact.namespaced,
+        type: fact.type,
+        listKind: fact.listKind ?? '',
+        verbs: fact.verbs,
+        shortNames: fact.shortNames ?? [],
+        categories: fact.categories ?? [],
+        virtual: fact.virtual ?? false,
+        storageVersion: fact.storageVersion ?? '',
+        storageVersionHash: fact.storageVersionHash ?? '',
+        storagePrefix: fact.storagePrefix ?? '',
+        fieldSelectors: fact.fieldSelectors ?? [],
         subresources: (fact.subresources ?? []).map(({ name, kind, groupVersion, verbs }) => ({
-          name, kind, groupVersion: groupVersion ?? apiVersionOf(fact), verbs,
+          name,
+          kind,
+          groupVersion: groupVersion ?? apiVersionOf(fact),
+          verbs,
         })),
       });
     }
@@ -55,32 +94,57 @@ facts('resources equal the tables of facts', () => {
 });
 
 const plain = (one: ResourceInfo): Record<string, unknown> => ({
-  group: one.group, version: one.version, plural: one.resource, singular: one.singular, kind: one.kind.kind,
-  namespaced: one.namespaced, type: one.type.id, listKind: one.listKind, verbs: one.verbs,
-  shortNames: one.shortNames, categories: one.categories, virtual: one.virtual,
-  storageVersion: one.storageVersion, storageVersionHash: one.storageVersionHash,
-  storagePrefix: one.storagePrefix, fieldSelectors: one.fieldSelectors,
+  group: one.group,
+  version: one.version,
+  plural: one.resource,
+  singular: one.singular,
+  kind: one.kind.kind,
+  namespaced: one.namespaced,
+  type: one.type.id,
+  listKind: one.listKind,
+  verbs: one.verbs,
+  shortNames: one.shortNames,
+  categories: one.categories,
+  virtual: one.virtual,
+  storageVersion: one.storageVersion,
+  storageVersionHash: one.storageVersionHash,
+  storagePrefix: one.storagePrefix,
+  fieldSelectors: one.fieldSelectors,
   subresources: one.subresources.map(({ name, kind, verbs }) => ({
-    name, kind: kind.kind, groupVersion: apiVersionOf(kind), verbs,
+    name,
+    kind: kind.kind,
+    groupVersion: apiVersionOf(kind),
+    verbs,
   })),
 });
 
-const v1 = (resource: string, group = ''): { group: string; version: string; resource: string } => ({
-  group, version: 'v1', resource,
+const v1 = (
+  resource: string,
+  group = '',
+): { group: string; version: string; resource: string } => ({
+  group,
+  version: 'v1',
+  resource,
 });
 
 describe('lookups', () => {
   test('a kind by its name, lists too', () => {
-    expect(scheme.kind({ group: 'apps', version: 'v1', kind: 'DeploymentList' })?.id).toBe('apps/v1.DeploymentList');
+    expect(scheme.kind({ group: 'apps', version: 'v1', kind: 'DeploymentList' })?.id).toBe(
+      'apps/v1.DeploymentList',
+    );
     expect(scheme.kind({ group: 'apps', version: 'v1', kind: 'Missing' })).toBeUndefined();
   });
   test('options are a kind of every served version, and of no other', () => {
-    expect(scheme.kind({ group: 'apps', version: 'v1', kind: 'DeleteOptions' })?.id).toBe('meta/v1.DeleteOptions');
+    expect(scheme.kind({ group: 'apps', version: 'v1', kind: 'DeleteOptions' })?.id).toBe(
+      'meta/v1.DeleteOptions',
+    );
     expect(scheme.kind({ group: 'apps', version: 'v7', kind: 'DeleteOptions' })).toBeUndefined();
   });
   test('every stored resource has a list type with items', () => {
     for (const resource of everything.storedResources) {
-      expect(everything.listType(resource)?.fieldByJsonName.get('items')?.message).toBe(resource.type);
+      expect(everything.listType(resource)?.fieldByJsonName.get('items')?.message).toBe(
+        resource.type,
+      );
     }
   });
   test('every subresource kind is known, except options of connections', () => {
@@ -95,7 +159,11 @@ describe('lookups', () => {
     expect(scheme.servedAs(event).map(apiVersionOf)).toEqual(['v1', 'events.k8s.io/v1']);
   });
   test('autoscalers are stored as v2; definitions, whose old form is not served, as v1', () => {
-    const autoscaler = scheme.resource({ group: 'autoscaling', version: 'v1', resource: 'horizontalpodautoscalers' });
+    const autoscaler = scheme.resource({
+      group: 'autoscaling',
+      version: 'v1',
+      resource: 'horizontalpodautoscalers',
+    });
     const definition = scheme.resource(v1('customresourcedefinitions', 'apiextensions.k8s.io'));
     if (autoscaler === undefined || definition === undefined) throw new Error('missing');
     expect(scheme.storageResource(autoscaler).version).toBe('v2');
@@ -103,13 +171,15 @@ describe('lookups', () => {
   });
   test('deprecation comes with the record', () => {
     expect(scheme.resource(v1('endpoints'))?.life).toEqual({
-      deprecated: '1.33', replacement: 'discovery.k8s.io/v1/EndpointSlice',
+      deprecated: '1.33',
+      replacement: 'discovery.k8s.io/v1/EndpointSlice',
     });
   });
   test('reset fields of a subresource with two of them', () => {
     const requests = scheme.resource(v1('certificatesigningrequests', 'certificates.k8s.io'));
     expect(requests?.resetBySubresource).toEqual({
-      status: ['spec', 'status.conditions'], approval: ['spec', 'status.certificate'],
+      status: ['spec', 'status.conditions'],
+      approval: ['spec', 'status.certificate'],
     });
   });
 });
@@ -117,7 +187,9 @@ describe('lookups', () => {
 describe('runtime configuration', () => {
   const served = (config: string): string[] => {
     const { groups } = createScheme({ profile, runtimeConfig: parseRuntimeConfig(config) });
-    return groups.flatMap(({ group, versions }) => versions.map(({ version }) => apiVersionOf({ group, version })));
+    return groups.flatMap(({ group, versions }) =>
+      versions.map(({ version }) => apiVersionOf({ group, version })),
+    );
   };
   test('a stage switches its versions', () => {
     const beta = served('api/beta=true');
@@ -131,13 +203,15 @@ describe('runtime configuration', () => {
   test('one resource of a version that is off', () => {
     const config = parseRuntimeConfig('resource.k8s.io/v1beta2/deviceclasses');
     const one = createScheme({ profile, runtimeConfig: config });
-    expect(one.group('resource.k8s.io')?.versions.map((v) => v.resources.map((r) => r.resource))[1]).toEqual([
-      'deviceclasses',
-    ]);
+    expect(
+      one.group('resource.k8s.io')?.versions.map((v) => v.resources.map((r) => r.resource))[1],
+    ).toEqual(['deviceclasses']);
   });
   test('a resource can be switched off', () => {
     const config = parseRuntimeConfig('apps/v1/daemonsets=false');
-    expect(createScheme({ profile, runtimeConfig: config }).resource(v1('daemonsets', 'apps'))).toBeUndefined();
+    expect(
+      createScheme({ profile, runtimeConfig: config }).resource(v1('daemonsets', 'apps')),
+    ).toBeUndefined();
   });
   test('unknown keys and values are refused by name', () => {
     expect(() => served('apps/v9=true,api/gamma=true')).toThrow(/unknown "apps\/v9", "api\/gamma"/);

@@ -1,6 +1,6 @@
-// The scheme: every built-in type, kind, group and resource, looked up by name, and what is served of it.
-// createScheme({ profile, runtimeConfig? }) → Scheme; made once at start (about 0.15 s), immutable afterwards.
-// It knows built-in kinds only: custom resources and aggregated APIs enter through the registry's resource map.
+// The scheme: every built-in type, kind, group and resource by name, and what is served of it.
+// createScheme({ profile, runtimeConfig? }) is called once at start (0.15 s); immutable.
+// Custom resources and aggregated APIs are not in it: they enter through the resource map.
 import { invariant } from '../base/invariant.ts';
 import { loadProto } from './load-proto.ts';
 import type { EnumSet, LoadedTypes, PackageInfo } from './load-proto.ts';
@@ -8,7 +8,12 @@ import { parseApiVersion, resourceRecords } from './resource-records.ts';
 import { servedBy } from './runtime-config.ts';
 import type { RuntimeConfig } from './runtime-config.ts';
 import { apiVersionOf } from './type-info.ts';
-import type { GroupVersionKind, GroupVersionResource, ResourceInfo, TypeInfo } from './type-info.ts';
+import type {
+  GroupVersionKind,
+  GroupVersionResource,
+  ResourceInfo,
+  TypeInfo,
+} from './type-info.ts';
 import type { NamingProfile } from './vendor.ts';
 
 export interface VersionInfo {
@@ -32,7 +37,10 @@ export interface Scheme {
   readonly profile: NamingProfile;
   /** By id: `core/v1.Pod`. Built-in ids only: an unknown id is a bug. */
   type(id: string): TypeInfo;
-  /** Kinds with kind and apiVersion of their own; options and Status are found in every served group version. */
+  /**
+   * Kinds with kind and apiVersion of their own; options and Status are found in every served
+   * group version.
+   */
   kind(of: GroupVersionKind): TypeInfo | undefined;
   /** The kind that a top-level type is written as. */
   kindOf(type: TypeInfo): GroupVersionKind | undefined;
@@ -46,12 +54,18 @@ export interface Scheme {
   resourceOfKind(of: GroupVersionKind): ResourceInfo | undefined;
   /** Every served resource, groups and versions in discovery order. */
   readonly resources: readonly ResourceInfo[];
-  /** One record per storage prefix in the version that is stored, served through at least one version. */
+  /**
+   * One record per storage prefix in the version that is stored, served through at least one
+   * version.
+   */
   readonly storedResources: readonly ResourceInfo[];
   /** Served groups in discovery order: the core group (named '') first. */
   readonly groups: readonly GroupInfo[];
   group(name: string): GroupInfo | undefined;
-  /** The record in whose version objects of this resource are stored; the same for all versions that share a prefix. */
+  /**
+   * The record in whose version objects of this resource are stored; the same for all versions
+   * that share a prefix.
+   */
   storageResource(resource: ResourceInfo): ResourceInfo;
   /** Served records that show the same stored objects, discovery order. */
   servedAs(resource: ResourceInfo): readonly ResourceInfo[];
@@ -60,7 +74,10 @@ export interface Scheme {
 }
 
 const metaPackage = 'meta/v1';
-/** Sorts after the core group and before every other one: the server answers for this group itself. */
+/**
+ * Sorts after the core group and before every other one: the server answers for this group
+ * itself.
+ */
 const unlistedPriority = 17_999;
 
 export function createScheme(options: {
@@ -70,7 +87,9 @@ export function createScheme(options: {
   const loaded = loadProto(options.profile);
   const known = resourceRecords(loaded);
   const groups = servedGroups(loaded, known, options.runtimeConfig ?? new Map());
-  const resources = groups.flatMap((group) => group.versions.flatMap((version) => version.resources));
+  const resources = groups.flatMap((group) =>
+    group.versions.flatMap((version) => version.resources),
+  );
   const kinds = kindsOf(loaded);
   const servedByKey = new Map(resources.map((resource) => [keyOf(resource), resource]));
   const knownByKey = new Map(known.map((resource) => [keyOf(resource), resource]));
@@ -95,7 +114,9 @@ export function createScheme(options: {
     knownResource: (of) => knownByKey.get(keyOf(of)),
     resourceOfKind: (of) => byKind.get(kindKey(of)),
     resources,
-    storedResources: [...byPrefix.values()].filter((form) => form.served.length > 0).map((form) => form.stored),
+    storedResources: [...byPrefix.values()]
+      .filter((form) => form.served.length > 0)
+      .map((form) => form.stored),
     groups,
     group: (name) => groupByName.get(name),
     storageResource: (resource) => byPrefix.get(prefixKey(resource))?.stored ?? resource,
@@ -108,10 +129,13 @@ export function createScheme(options: {
 const keyOf = (of: GroupVersionResource): string => `${of.group}/${of.version}/${of.resource}`;
 const kindKey = (of: GroupVersionKind): string => `${of.group}/${of.version}/${of.kind}`;
 
-// Objects share a prefix when they are the same objects: the name alone is not enough, since two groups could use one.
+// Objects share a prefix when they are the same objects: the name alone is not enough, since two
+// groups could use one.
 const prefixKey = (resource: ResourceInfo): string => resource.storagePrefix;
 
-function kindsOf({ packages }: LoadedTypes): Map<string, { kind: GroupVersionKind; type: TypeInfo }> {
+function kindsOf({
+  packages,
+}: LoadedTypes): Map<string, { kind: GroupVersionKind; type: TypeInfo }> {
   const kinds = new Map<string, { kind: GroupVersionKind; type: TypeInfo }>();
   for (const { group, version, types } of packages.values()) {
     if (group === undefined || version === undefined) continue;
@@ -153,7 +177,12 @@ function servedGroups(
   );
   const groups = new Map<string, { priority: number; versions: VersionInfo[] }>();
   for (const owner of owners) {
-    const { group = '', version = '', groupPriority = unlistedPriority, versionPriority = 1 } = owner;
+    const {
+      group = '',
+      version = '',
+      groupPriority = unlistedPriority,
+      versionPriority = 1,
+    } = owner;
     const resources = inVersion(owner)
       .filter(({ resource }) => isServed(group, version, resource))
       .sort((one, other) => (one.resource < other.resource ? -1 : 1));
@@ -175,8 +204,14 @@ interface StoredForm {
   readonly served: readonly ResourceInfo[];
 }
 
-/** By storage prefix. A storage version without a record (an older one, kept for its hash) gives way to the best known. */
-function storedForms(groups: readonly GroupInfo[], known: readonly ResourceInfo[]): Map<string, StoredForm> {
+/**
+ * By storage prefix. A storage version without a record (an older one, kept for its hash) gives
+ * way to the best known.
+ */
+function storedForms(
+  groups: readonly GroupInfo[],
+  known: readonly ResourceInfo[],
+): Map<string, StoredForm> {
   const served = groups.flatMap((group) => group.versions.flatMap((version) => version.resources));
   const forms = new Map<string, StoredForm>();
   for (const resource of [...served, ...known]) {

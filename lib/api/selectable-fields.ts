@@ -1,4 +1,5 @@
-// Values of an object's selectable fields, as field selectors compare them: text, with booleans and counts written out.
+// Values of an object's selectable fields, as field selectors compare them:
+// text, with booleans and counts written out.
 import type { FieldInfo, JsonObject, JsonValue, ResourceInfo } from './type-info.ts';
 
 type Reader = (object: Readonly<JsonObject>) => string;
@@ -33,7 +34,10 @@ const special: Readonly<Record<string, Reader>> = {
   'batch/Job status.successful': (job) => textOf(at(job, ['status', 'succeeded']), '0'),
 };
 
-/** What an absent field compares as: unset booleans and counts are false and 0 where absence is no value of its own. */
+/**
+ * What an absent field compares as: unset booleans and counts are false and 0 where absence is
+ * no value of its own.
+ */
 function unsetText(resource: ResourceInfo, path: readonly string[]): string {
   let field: FieldInfo | undefined;
   let type = resource.type;
@@ -67,7 +71,10 @@ function readersOf(resource: ResourceInfo): readonly (readonly [string, Reader])
  * Selectable fields other than metadata.name and metadata.namespace; empty values are left out.
  * `object` is in the version of `resource`.
  */
-export function selectableFields(object: Readonly<JsonObject>, resource: ResourceInfo): Record<string, string> {
+export function selectableFields(
+  object: Readonly<JsonObject>,
+  resource: ResourceInfo,
+): Record<string, string> {
   const values: Record<string, string> = {};
   for (const [path, read] of readersOf(resource)) {
     const value = read(object);
@@ -80,7 +87,11 @@ export function selectableFields(object: Readonly<JsonObject>, resource: Resourc
  * The path under which the storage version knows a field that `resource` offers:
  * events of the newer group select by other names than the stored core events.
  */
-export function storedFieldPath(resource: ResourceInfo, stored: ResourceInfo, path: string): string {
+export function storedFieldPath(
+  resource: ResourceInfo,
+  stored: ResourceInfo,
+  path: string,
+): string {
   if (resource === stored || stored.fieldSelectors.includes(path)) return path;
   if (path === 'reportingController') return 'reportingComponent';
   return path.replace(/^regarding\./, 'involvedObject.');

@@ -13,16 +13,39 @@ const objects: Readonly<Record<string, Record<string, string>>> = {
 };
 const selected = (text: string): string => {
   const matches = parseLabelSelector(text) ?? (() => true);
-  return Object.entries(objects).filter(([, labels]) => matches(labels)).map(([name]) => name).join('');
+  return Object.entries(objects)
+    .filter(([, labels]) => matches(labels))
+    .map(([name]) => name)
+    .join('');
 };
 
 describe('a label selector selects', () => {
   test.each([
-    ['env=prod', 'a'], ['env==prod', 'a'], ['env!=prod', 'bcd'], ['env', 'ab'], ['!env', 'cd'],
-    ['env in (prod,dev)', 'ab'], ['env notin (prod)', 'bcd'], ['env in (prod),tier', 'a'], ['env=prod,tier=db', ''],
-    ['n>4', 'c'], ['n<5', ''], ['tier in (web, db)', 'ac'], ['env in ()', ''], ['env=', ''],
-    [' env = prod ', 'a'], ['', 'abcd'], ['env in (,dev)', 'b'], ['env in (dev,)', 'b'], ['!env,tier', 'c'],
-    ['env=,tier=', ''], ['constructor', ''], ['!constructor', 'abcd'], ['env>1', ''], ['in', ''], ['notin=x', ''],
+    ['env=prod', 'a'],
+    ['env==prod', 'a'],
+    ['env!=prod', 'bcd'],
+    ['env', 'ab'],
+    ['!env', 'cd'],
+    ['env in (prod,dev)', 'ab'],
+    ['env notin (prod)', 'bcd'],
+    ['env in (prod),tier', 'a'],
+    ['env=prod,tier=db', ''],
+    ['n>4', 'c'],
+    ['n<5', ''],
+    ['tier in (web, db)', 'ac'],
+    ['env in ()', ''],
+    ['env=', ''],
+    [' env = prod ', 'a'],
+    ['', 'abcd'],
+    ['env in (,dev)', 'b'],
+    ['env in (dev,)', 'b'],
+    ['!env,tier', 'c'],
+    ['env=,tier=', ''],
+    ['constructor', ''],
+    ['!constructor', 'abcd'],
+    ['env>1', ''],
+    ['in', ''],
+    ['notin=x', ''],
   ])('%s', (text, names) => {
     expect(selected(text)).toBe(names);
   });
@@ -43,7 +66,10 @@ describe('a label selector that cannot be read is refused with', () => {
       'unable to parse requirement: values[0]: Invalid value: "abc": ' +
         "for 'Gt', 'Lt' operators, the value must be an integer",
     ],
-    ['bad key=x', "unable to parse requirement: found 'key', expected: in, notin, =, ==, !=, gt, lt"],
+    [
+      'bad key=x',
+      "unable to parse requirement: found 'key', expected: in, notin, =, ==, !=, gt, lt",
+    ],
     ['env=bad!value', "found '!', expected: ',' or 'end of string'"],
     ['(x)', "found '(', expected: !, identifier, or 'end of string'"],
     ['==', "found '==', expected: !, identifier, or 'end of string'"],
@@ -52,7 +78,9 @@ describe('a label selector that cannot be read is refused with', () => {
     expect(() => parseLabelSelector(text)).toThrow(expect.objectContaining({ code: 400, message }));
   });
   test('values and keys that no label can have', () => {
-    expect(() => parseLabelSelector(`a in (${'x'.repeat(64)})`)).toThrow(/values\[0\]\[a\]: Invalid value/);
+    expect(() => parseLabelSelector(`a in (${'x'.repeat(64)})`)).toThrow(
+      /values\[0\]\[a\]: Invalid value/,
+    );
     expect(() => parseLabelSelector('a/b/c')).toThrow(/Invalid value: "a\/b\/c"/);
   });
 });
@@ -66,7 +94,13 @@ describe('a field selector', () => {
     ['metadata.name=b', [['metadata.name', '=', 'b']]],
     ['metadata.name==b', [['metadata.name', '=', 'b']]],
     ['metadata.name!=b', [['metadata.name', '!=', 'b']]],
-    ['metadata.name=b,metadata.namespace=', [['metadata.name', '=', 'b'], ['metadata.namespace', '=', '']]],
+    [
+      'metadata.name=b,metadata.namespace=',
+      [
+        ['metadata.name', '=', 'b'],
+        ['metadata.namespace', '=', ''],
+      ],
+    ],
     [String.raw`metadata.name=a\,b\=c\\d`, [['metadata.name', '=', String.raw`a,b=c\d`]]],
     ['metadata.name=a,', [['metadata.name', '=', 'a']]],
   ])('%s', (text, terms) => {
@@ -75,13 +109,27 @@ describe('a field selector', () => {
   });
   test.each([
     ['metadata.name', meta, "invalid selector: 'metadata.name'; can't understand 'metadata.name'"],
-    ['metadata.name in (a)', meta, "invalid selector: 'metadata.name in (a)'; can't understand 'metadata.name in (a)'"],
-    ['metadata.uid=x', meta, '"metadata.uid" is not a known field selector: only "metadata.name", "metadata.namespace"'],
+    [
+      'metadata.name in (a)',
+      meta,
+      "invalid selector: 'metadata.name in (a)'; can't understand 'metadata.name in (a)'",
+    ],
+    [
+      'metadata.uid=x',
+      meta,
+      '"metadata.uid" is not a known field selector: only "metadata.name", "metadata.namespace"',
+    ],
     ['spec.x=b', podFields, 'field label not supported: spec.x'],
     ['metadata.name=a=b', meta, 'invalid field selector: unescaped character in value: ='],
-    [String.raw`metadata.name=a\x`, meta, String.raw`invalid field selector: invalid escape sequence: \x`],
+    [
+      String.raw`metadata.name=a\x`,
+      meta,
+      String.raw`invalid field selector: invalid escape sequence: \x`,
+    ],
   ])('%s is refused', (text, selectable, message) => {
-    expect(() => parseFieldSelector(text, selectable)).toThrow(expect.objectContaining({ code: 400, message }));
+    expect(() => parseFieldSelector(text, selectable)).toThrow(
+      expect.objectContaining({ code: 400, message }),
+    );
   });
 });
 
@@ -96,14 +144,33 @@ describe('selectable values of', () => {
   test.each<[string, string, JsonObject, Record<string, string>]>([
     ['', 'pods', { spec: {} }, { 'spec.hostNetwork': 'false' }],
     [
-      '', 'pods',
-      { spec: { nodeName: 'n', hostNetwork: true }, status: { phase: 'Running', podIP: '1.1.1.1', podIPs: [{ ip: '2.2.2.2' }] } },
-      { 'spec.nodeName': 'n', 'spec.hostNetwork': 'true', 'status.phase': 'Running', 'status.podIP': '2.2.2.2' },
+      '',
+      'pods',
+      {
+        spec: { nodeName: 'n', hostNetwork: true },
+        status: { phase: 'Running', podIP: '1.1.1.1', podIPs: [{ ip: '2.2.2.2' }] },
+      },
+      {
+        'spec.nodeName': 'n',
+        'spec.hostNetwork': 'true',
+        'status.phase': 'Running',
+        'status.podIP': '2.2.2.2',
+      },
     ],
     ['', 'nodes', {}, { 'spec.unschedulable': 'false' }],
     ['', 'secrets', { type: 'Opaque' }, { type: 'Opaque' }],
-    ['', 'events', { source: {}, reportingComponent: 'c' }, { source: 'c', reportingComponent: 'c' }],
-    ['', 'events', { source: { component: 's' }, involvedObject: { kind: 'Pod' } }, { source: 's', 'involvedObject.kind': 'Pod' }],
+    [
+      '',
+      'events',
+      { source: {}, reportingComponent: 'c' },
+      { source: 'c', reportingComponent: 'c' },
+    ],
+    [
+      '',
+      'events',
+      { source: { component: 's' }, involvedObject: { kind: 'Pod' } },
+      { source: 's', 'involvedObject.kind': 'Pod' },
+    ],
     ['batch', 'jobs', { status: { succeeded: 3 } }, { 'status.successful': '3' }],
     ['batch', 'jobs', {}, { 'status.successful': '0' }],
     ['', 'replicationcontrollers', { status: { replicas: 2 } }, { 'status.replicas': '2' }],

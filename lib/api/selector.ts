@@ -1,5 +1,5 @@
-// Label and field selectors: text → requirements → predicate. Errors are 400s in Kubernetes' words.
-// parseLabelSelector(text) and parseFieldSelector(text, selectable) are what requests use; '' selects everything.
+// Label and field selectors: text → requirements → predicate; errors are 400s, Kubernetes' words.
+// Requests use parseLabelSelector(text) and parseFieldSelector(text, selectable); '' selects all.
 import { badRequest } from '../base/status.ts';
 import { labelValueProblems, qualifiedNameProblems } from './name-rules.ts';
 
@@ -19,7 +19,10 @@ export interface FieldRequirement {
   readonly value: string;
 }
 
-/** The predicate of a label selector; undefined when it selects everything. @throws StatusError 400 */
+/**
+ * The predicate of a label selector; undefined when it selects everything. @throws StatusError
+ * 400
+ */
 export function parseLabelSelector(text: string): LabelPredicate | undefined {
   const requirements = parseLabelRequirements(text);
   return requirements.length === 0 ? undefined : labelPredicate(requirements);
@@ -38,9 +41,11 @@ export function parseLabelRequirements(text: string): readonly LabelRequirement[
     requirements.push(parseRequirement(tokens));
     const separator = tokens.take();
     if (separator === '') return requirements;
-    if (separator !== ',') throw badRequest(`found '${separator}', expected: ',' or 'end of string'`);
+    if (separator !== ',')
+      throw badRequest(`found '${separator}', expected: ',' or 'end of string'`);
     const after = tokens.peek();
-    if (after !== '!' && !isIdentifier(after)) throw badRequest(`found '${after}', expected: identifier after ','`);
+    if (after !== '!' && !isIdentifier(after))
+      throw badRequest(`found '${after}', expected: identifier after ','`);
   }
 }
 
@@ -80,7 +85,8 @@ function parseRequirement(tokens: Tokens): LabelRequirement {
   const key = tokens.take();
   if (!isIdentifier(key)) refuse(`found '${key}', expected: identifier`);
   const keyProblems = qualifiedNameProblems(key);
-  if (keyProblems.length > 0) refuse(`key: Invalid value: ${JSON.stringify(key)}: ${keyProblems.join('; ')}`);
+  if (keyProblems.length > 0)
+    refuse(`key: Invalid value: ${JSON.stringify(key)}: ${keyProblems.join('; ')}`);
   if (isNegated) return { key, operator: 'notExists', values: [] };
   const next = tokens.peek();
   if (next === '' || next === ',') return { key, operator: 'exists', values: [] };
@@ -102,15 +108,23 @@ function parseRequirement(tokens: Tokens): LabelRequirement {
   }
 }
 
-function checked(key: string, operator: LabelOperator, values: readonly string[]): LabelRequirement {
+function checked(
+  key: string,
+  operator: LabelOperator,
+  values: readonly string[],
+): LabelRequirement {
   for (const [index, value] of values.entries()) {
     const at = `values[${String(index)}]`;
     const isComparison = operator === 'greaterThan' || operator === 'lessThan';
     if (isComparison && integerOf(value) === undefined) {
-      refuse(`${at}: Invalid value: ${JSON.stringify(value)}: for 'Gt', 'Lt' operators, the value must be an integer`);
+      refuse(
+        `${at}: Invalid value: ${JSON.stringify(value)}: ` +
+          "for 'Gt', 'Lt' operators, the value must be an integer",
+      );
     }
     const problems = labelValueProblems(value);
-    if (problems.length > 0) refuse(`${at}[${key}]: Invalid value: ${JSON.stringify(value)}: ${problems.join('; ')}`);
+    if (problems.length > 0)
+      refuse(`${at}[${key}]: Invalid value: ${JSON.stringify(value)}: ${problems.join('; ')}`);
   }
   return { key, operator, values };
 }
@@ -196,19 +210,25 @@ function requirementPredicate({ key, operator, values }: LabelRequirement): Labe
  * Terms of a field selector over the fields that a resource offers (`ResourceInfo.fieldSelectors`).
  * @throws StatusError 400 for bad syntax and for fields that are not selectable
  */
-export function parseFieldSelector(text: string, selectable: readonly string[]): readonly FieldRequirement[] {
+export function parseFieldSelector(
+  text: string,
+  selectable: readonly string[],
+): readonly FieldRequirement[] {
   const requirements: FieldRequirement[] = [];
   for (const term of splitTerms(text)) {
     const requirement = parseTerm(text, term);
-    if (!selectable.includes(requirement.path)) throw badRequest(unknownField(requirement.path, selectable));
+    if (!selectable.includes(requirement.path))
+      throw badRequest(unknownField(requirement.path, selectable));
     requirements.push(requirement);
   }
   return requirements;
 }
 
-// Kinds with selectable fields of their own and those with the common ones answer in different words.
+// Kinds with selectable fields of their own and those with the common ones answer in different
+// words.
 function unknownField(path: string, selectable: readonly string[]): string {
-  if (selectable.some((one) => !one.startsWith('metadata.'))) return `field label not supported: ${path}`;
+  if (selectable.some((one) => !one.startsWith('metadata.')))
+    return `field label not supported: ${path}`;
   return `"${path}" is not a known field selector: only "metadata.name", "metadata.namespace"`;
 }
 
@@ -229,7 +249,8 @@ function splitTerms(text: string): readonly string[] {
 
 function parseTerm(selector: string, term: string): FieldRequirement {
   const match = /^((?:[^\\!=]|\\[^]|!(?!=))*)(!=|==|=)([^]*)$/.exec(term);
-  if (match === null) throw badRequest(`invalid selector: '${selector}'; can't understand '${term}'`);
+  if (match === null)
+    throw badRequest(`invalid selector: '${selector}'; can't understand '${term}'`);
   const [, path = '', symbol, escaped = ''] = match;
   return { path, operator: symbol === '!=' ? '!=' : '=', value: unescape(escaped) };
 }

@@ -1,7 +1,11 @@
-// The one description of a kind that drives JSON, Protobuf, CBOR, YAML, defaulting, validation, apply, OpenAPI and Table.
-// Built-in kinds come from .proto files (load-proto.ts), custom resources from their schemas; both look the same here.
+// The one description of a kind that drives JSON, Protobuf, CBOR, YAML, defaulting, validation,
+// apply, OpenAPI and Table. Built-in kinds come from .proto files (load-proto.ts), custom resources
+// from their schemas; both look the same here.
 
-/** JSON-shaped data of an object. Maps with user keys have a null prototype; integers beyond 2^53 are bigint. */
+/**
+ * JSON-shaped data of an object. Maps with user keys have a null prototype; integers beyond
+ * 2^53 are bigint.
+ */
 export type JsonValue = string | number | bigint | boolean | null | JsonValue[] | JsonObject;
 export interface JsonObject {
   [key: string]: JsonValue | undefined;
@@ -11,14 +15,30 @@ export type ScalarType = 'string' | 'int32' | 'int64' | 'bool' | 'double' | 'byt
 
 /** Messages whose JSON differs from their Protobuf shape. */
 export type SpecialForm =
-  | 'time' | 'microTime' | 'timestamp' | 'duration' | 'quantity' | 'intOrString' | 'rawExtension' | 'fieldsV1' | 'json'
-  | 'schemaOrList' | 'schemaOrBool' | 'schemaOrStrings';
+  | 'time'
+  | 'microTime'
+  | 'timestamp'
+  | 'duration'
+  | 'quantity'
+  | 'intOrString'
+  | 'rawExtension'
+  | 'fieldsV1'
+  | 'json'
+  | 'schemaOrList'
+  | 'schemaOrBool'
+  | 'schemaOrStrings';
 
-/** When JSON output leaves a field out: `never`, when it is empty, when it is the zero value, or both. */
+/**
+ * When JSON output leaves a field out: `never`, when it is empty, when it is the zero value, or
+ * both.
+ */
 export type OmitRule = 'never' | 'empty' | 'zero' | 'emptyOrZero';
 
 export interface FieldInfo {
-  /** JSON name; `''` for an inlined message (its fields are spread into this object); `'-'` never in JSON. */
+  /**
+   * JSON name; `''` for an inlined message (its fields are spread into this object); `'-'`
+   * never in JSON.
+   */
   readonly jsonName: string;
   readonly protoName: string;
   /** Protobuf number; 0 for JSON-only fields. */
@@ -42,7 +62,10 @@ export interface FieldInfo {
   readonly patchStrategies: readonly ('merge' | 'replace' | 'retainKeys')[];
   readonly patchMergeKey: string | undefined;
   readonly gates: readonly string[];
-  /** All options as written (defaults, declarative validation, unions …), for those who need more than the above. */
+  /**
+   * All options as written (defaults, declarative validation, unions …), for those who need
+   * more than the above.
+   */
   readonly options: Readonly<Record<string, unknown>>;
 }
 
@@ -79,7 +102,7 @@ export const apiVersionOf = (of: { readonly group: string; readonly version: str
   of.group === '' ? of.version : `${of.group}/${of.version}`;
 
 export type ResourceVerb =
-  | 'create' | 'delete' | 'deletecollection' | 'get' | 'list' | 'patch' | 'update' | 'watch';
+  'create' | 'delete' | 'deletecollection' | 'get' | 'list' | 'patch' | 'update' | 'watch';
 
 export interface SubresourceInfo {
   readonly name: string;
@@ -88,8 +111,19 @@ export interface SubresourceInfo {
 }
 
 export type NameRule =
-  | 'dns1123Subdomain' | 'dns1123Label' | 'dns1035Label' | 'pathSegment' | 'any' | 'configMapKey' | 'csiDriver' | 'ipAddress'
-  | 'pluralDotGroup' | 'versionDotGroup' | 'signerPrefix' | 'groupDotResource' | 'shortSubdomain';
+  | 'dns1123Subdomain'
+  | 'dns1123Label'
+  | 'dns1035Label'
+  | 'pathSegment'
+  | 'any'
+  | 'configMapKey'
+  | 'csiDriver'
+  | 'ipAddress'
+  | 'pluralDotGroup'
+  | 'versionDotGroup'
+  | 'signerPrefix'
+  | 'groupDotResource'
+  | 'shortSubdomain';
 
 /** Releases of a kind; `replacement` is `group/version/kind`. */
 export interface Life {
@@ -130,7 +164,10 @@ export interface ResourceInfo {
   readonly unconditionalUpdate: boolean;
   /** Kinds whose metadata.generation the server keeps. */
   readonly hasGeneration: boolean;
-  /** Fields that writes of the main resource / of a subresource leave as they are, for example `['status']`. */
+  /**
+   * Fields that writes of the main resource / of a subresource leave as they are, for example
+   * `['status']`.
+   */
   readonly resetMain: readonly string[];
   readonly resetBySubresource: Readonly<Record<string, readonly string[]>>;
   /** When the kind came and goes; absent where it is not known (custom resources). */

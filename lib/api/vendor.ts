@@ -1,5 +1,5 @@
-// The naming profile: the only file that knows how identifiers with the vendor's token are spelled in either profile.
-// `resolve` replaces the placeholders {v}, {kube} and {kubernetes}; it runs once at load, never per request.
+// The naming profile: the only file that knows either spelling of names with the vendor's token.
+// `resolve` replaces {v}, {kube} and {kubernetes}; it runs once at load, never per request.
 
 export type NamingProfileName = 'svc' | 'kubernetes';
 
@@ -32,7 +32,10 @@ interface NamedEntries {
 
 export interface NamingProfile extends NamedEntries {
   readonly name: NamingProfileName;
-  /** `rbac.authorization.{v}` → the profile's spelling. Text without placeholders is returned as it is. */
+  /**
+   * `rbac.authorization.{v}` → the profile's spelling. Text without placeholders is returned as
+   * it is.
+   */
   resolve(text: string): string;
 }
 
@@ -65,7 +68,9 @@ const entries: NamedEntries = {
 export function namingProfile(name: NamingProfileName): NamingProfile {
   const spelling = tokens[name];
   const resolve = (text: string): string =>
-    text.includes('{') ? text.replaceAll(/\{(?:v|kube|kubernetes)\}/g, (token) => spelling[token] ?? token) : text;
+    text.includes('{')
+      ? text.replaceAll(/\{(?:v|kube|kubernetes)\}/g, (token) => spelling[token] ?? token)
+      : text;
   const upper = (text: string): string =>
     text.replaceAll('{KUBERNETES}', (spelling['{kubernetes}'] ?? '').toUpperCase());
   const named = Object.fromEntries(

@@ -1,5 +1,5 @@
-// Adds groups of custom resources to the built-in ones, in discovery order: built-in groups keep their places, the
-// others follow by name; versions of a group by the usual order of version names (v2 before v1 before v1beta1).
+// Adds groups of custom resources to the built-in ones: built-in groups keep their places, others
+// follow by name; versions by the usual order of version names (v2 before v1 before v1beta1).
 import type { ResourceInfo } from '../api/type-info.ts';
 import type { DiscoveryGroup } from './discovery.ts';
 
@@ -14,7 +14,8 @@ export function compareVersions(one: string, other: string): number {
   return one < other ? -1 : one === other ? 0 : 1;
 }
 
-// [stage, major, minor], greater is better; a name of another form is worse than all of the known form.
+// [stage, major, minor], greater is better; a name of another form is worse than all of the known
+// form.
 function partsOf(version: string): readonly number[] {
   const match = /^v([1-9][0-9]{0,8})(?:(alpha|beta)([1-9][0-9]{0,8}))?$/.exec(version);
   if (match === null) return [0, 0, 0];

@@ -85,7 +85,7 @@ describe('legacy documents', () => {
     const { resources, ...head } = object('/apis/apps/v1');
     expect(head).toEqual({ kind: 'APIResourceList', apiVersion: 'v1', groupVersion: 'apps/v1' });
     const named = (resources as JsonObject[]).filter(({ name }) =>
-      String(name).startsWith('deployments'),
+      (name as string).startsWith('deployments'),
     );
     expect(named).toEqual([
       {

@@ -1,6 +1,6 @@
-// What is served, as documents: the legacy ones (/api, /apis and below) and the aggregated list of groups with its ETag.
-// createDiscovery({ scheme, groups, serverAddress }) is made anew when the groups change; documents are made once and
-// shared: never written to. The same groups give the same bytes on every replica. HTTP and negotiation are the server's.
+// What is served, as documents: legacy ones (/api, /apis and below) and the aggregated list.
+// Pure functions of the groups: the same groups give the same bytes on every replica. Documents are
+// made once and shared: never written to. Made anew when groups change; HTTP is the server's.
 import { createHash } from 'node:crypto';
 import type { Scheme } from '../api/scheme.ts';
 import { apiVersionOf } from '../api/type-info.ts';
@@ -35,7 +35,10 @@ export interface AggregatedDocument extends DiscoveryDocument {
 export type AggregatedVersion = 'v2' | 'v2beta1';
 
 export interface Discovery {
-  /** The legacy document of a path; undefined: nothing is discovered there. A slash at the end is allowed. */
+  /**
+   * The legacy document of a path; undefined: nothing is discovered there. A slash at the end
+   * is allowed.
+   */
   document(path: string): DiscoveryDocument | undefined;
   /** The aggregated document of `/api` or `/apis`. */
   aggregated(path: string, version: AggregatedVersion): AggregatedDocument | undefined;
@@ -45,7 +48,10 @@ export interface DiscoveryOptions {
   readonly scheme: Scheme;
   /** In discovery order, the core group (named '') among them. */
   readonly groups: readonly DiscoveryGroup[];
-  /** `host:port` that clients reach this server by: the one thing in `/api` that replicas differ in. */
+  /**
+   * `host:port` that clients reach this server by: the one thing in `/api` that replicas differ
+   * in.
+   */
   readonly serverAddress: string;
 }
 
