@@ -159,7 +159,10 @@ export class LogCursor implements WatchCursor, Waiter {
   #skipToStart(): void {
     const { entries } = this.#bucket;
     const { after, log } = this.#options;
-    this.#next = Math.max(this.#next, entries.find(({ revision }) => revision > after));
+    // Nothing after the start was evicted: so what is left of the numbers before it may be stepped over.
+    const isComplete = this.#bucket.coversAfter <= after;
+    const wanted = entries.find(({ revision }) => revision > after);
+    if (isComplete) this.#next = Math.max(this.#next, wanted);
     this.#isAhead = log.revision < after;
   }
 
