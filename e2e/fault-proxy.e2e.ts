@@ -2,7 +2,11 @@
 // checker; what only breaks connections, or loses answers, is no anomaly.
 
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { writeTlsFiles } from '../lib/storage-etcd/testing/tls-files.ts';
 import { startFaultProxy, type Fault, type FaultProxy } from './fault-proxy.ts';
 import { checkHistory } from './history/checker.ts';
 import type { Anomaly, AnomalyKind, History } from './history/history.ts';
@@ -96,9 +100,31 @@ describe('the checker accepts', () => {
     const timer = setInterval(() => {
       proxy.cutAll();
     }, 100);
-    const { history, anomalies } = await runWith(undefined);
+    const { history, anomalies } = await runWith(undefined, true);
     clearInterval(timer);
     expect(history.watches.filter(({ ending }) => ending.kind === 'cut').length).toBeGreaterThan(5);
     expect({ seed: history.seed, anomalies }).toEqual({ seed: history.seed, anomalies: [] });
   });
+});
+
+test('the proxy ends TLS on both sides, and its clients check the certificate', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'fault-proxy-'));
+  const files = await writeTlsFiles(folder);
+  const ca = readFileSync(files.caFile, 'utf8');
+  const cert = readFileSync(files.serverCertFile, 'utf8');
+  const key = readFileSync(files.serverKeyFile, 'utf8');
+  rmSync(folder, { recursive: true });
+  const inner = await startFaultProxy({ target: servers.urls[0] ?? '', tls: { cert, key } });
+  const outer = await startFaultProxy({ target: inner.url, ca, tls: { cert, key } });
+  try {
+    await expect(startWorkload({ servers: [outer.url] })).rejects.toThrow(/certificate/);
+    const workload = await startWorkload({ servers: [outer.url], access: { ca, token: 'any' } });
+    await sleep(300);
+    const history = await workload.stop();
+    expect(history.writes.some(({ outcome }) => outcome.kind === 'applied')).toBe(true);
+    expect(checkHistory(history)).toEqual([]);
+  } finally {
+    await outer.close();
+    await inner.close();
+  }
 });
