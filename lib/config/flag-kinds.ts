@@ -90,6 +90,16 @@ export const pairs: FlagKind<ReadonlyMap<string, string>> = {
   },
 };
 
+/** Comma-separated `key=true|false`; a key alone means true. */
+export const switches: FlagKind<ReadonlyMap<string, boolean>> = {
+  placeholder: 'key=bool,…',
+  join: (texts) => texts.join(','),
+  parse: (given) => {
+    const entries = [...pairs.parse(given)].map(([key, value]) => [key, bool.parse(value)] as const);
+    return new Map(entries);
+  },
+};
+
 export function choice<const T extends string>(...values: readonly T[]): FlagKind<T> {
   return {
     placeholder: values.join('|'),

@@ -28,7 +28,10 @@ export function featureGates(pairs: ReadonlyMap<string, string>): FeatureGates {
   const rows = new Map(gateTable.map((row) => [row[0], row]));
   const values = new Map(gateTable.map(([name, , isOn]) => [name, isOn]));
   const notes: string[] = [];
-  for (const [bulk, stage] of [['AllAlpha', 'Alpha'], ['AllBeta', 'Beta']] as const) {
+  for (const [bulk, stage] of [
+    ['AllAlpha', 'Alpha'],
+    ['AllBeta', 'Beta'],
+  ] as const) {
     const text = pairs.get(bulk);
     if (text === undefined) continue;
     const isOn = parseBoolean(bulk, text);
@@ -44,8 +47,10 @@ export function featureGates(pairs: ReadonlyMap<string, string>): FeatureGates {
       throw new Error(`--feature-gates: ${locked}`);
     }
     values.set(name, isOn);
-    if (row[1] === 'Deprecated') notes.push(`feature gate ${name} is deprecated and will be removed`);
-    else if (row[1] === 'GA') notes.push(`feature gate ${name} is generally available: setting it is deprecated`);
+    if (row[1] === 'Deprecated')
+      notes.push(`feature gate ${name} is deprecated and will be removed`);
+    else if (row[1] === 'GA')
+      notes.push(`feature gate ${name} is generally available: setting it is deprecated`);
     if (!(name in effectiveGates)) notes.push(`feature gate ${name} has no effect in this server`);
   }
   return { isOn: (gate) => values.get(gate) ?? false, notes };

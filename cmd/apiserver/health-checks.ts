@@ -1,0 +1,57 @@
+// What livez, readyz and healthz look at.
+import type { Clock } from '../../lib/base/clock.ts';
+import type { Cache } from '../../lib/cacher/cache.ts';
+import type { EtcdStorage } from '../../lib/storage-etcd/etcd-storage.ts';
+import type { HealthCheck } from '../../lib/telemetry/health.ts';
+
+export interface HealthCheckOptions {
+  readonly storage: EtcdStorage;
+  readonly cache: Cache;
+  readonly lifecycle: { readonly isDraining: boolean };
+  readonly clock: Clock;
+  readonly startedAtMs: number;
+  /** `--livez-grace-period`. */
+  readonly graceMs: number;
+}
+
+export function healthChecks(options: HealthCheckOptions): HealthCheck[] {
+  const { cache, lifecycle, clock } = options;
+  const inGrace = (): boolean => clock.monotonicMs() - options.startedAtMs < options.graceMs;
+  const filled = (): string | undefined => {
+    const health = cache.health();
+    return health.loadCount > 0 ? undefined : `caches are being filled: ${health.lastError ?? health.state}`;
+  };
+  const live = (): string | undefined => {
+    const health = cache.health();
+    if (health.isLive) return undefined;
+    return `the watch stream stands still: ${health.lastError ?? health.state}, silent for ${String(Math.round(health.silentMs))} ms`;
+  };
+  return [
+    { name: 'etcd', endpoints: ['livez', 'readyz', 'healthz'], failure: () => (inGrace() ? undefined : live()) },
+    { name: 'caches-filled', endpoints: ['readyz', 'healthz'], failure: filled },
+    { name: 'caches-live', endpoints: ['readyz', 'healthz'], failure: live },
+    {
+      name: 'cache-memory',
+      endpoints: ['readyz', 'healthz'],
+      failure: () => undefined,
+      notice: () => (cache.health().memory.isOver ? 'current state exceeds --cache-memory-mb' : undefined),
+    },
+    {
+      name: 'stored-objects',
+      endpoints: ['readyz', 'healthz'],
+      failure: () => undefined,
+      notice: () => unreadable(cache.health().corrupted),
+    },
+    {
+      name: 'shutdown',
+      endpoints: ['readyz'],
+      failure: () => (lifecycle.isDraining ? 'the server is shutting down' : undefined),
+    },
+  ];
+}
+
+function unreadable(corrupted: ReadonlyMap<string, string>): string | undefined {
+  if (corrupted.size === 0) return undefined;
+  const [first = ''] = corrupted.keys();
+  return `${String(corrupted.size)} stored objects cannot be read, such as ${first}`;
+}

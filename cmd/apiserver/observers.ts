@@ -1,0 +1,56 @@
+// Carries what storage and cache report into the metrics table.
+import type { Cache, CacheObserver } from '../../lib/cacher/cache.ts';
+import type { StorageMetrics } from '../../lib/storage-etcd/storage.ts';
+import type { Metrics } from '../../lib/telemetry/metrics.ts';
+
+export function storageMetrics({ series }: Metrics): StorageMetrics {
+  const known = new Map<string, ReturnType<typeof childrenOf>>();
+  const childrenOf = (operation: string) => ({
+    seconds: series.etcd_request_duration_seconds.child('', operation, ''),
+    total: series.etcd_requests_total.child('', operation, ''),
+    errors: series.etcd_request_errors_total.child('', operation, ''),
+  });
+  return {
+    call(operation, durationSeconds, isOk) {
+      let children = known.get(operation);
+      if (children === undefined) {
+        children = childrenOf(operation);
+        known.set(operation, children);
+      }
+      children.seconds.observe(durationSeconds);
+      children.total.value++;
+      if (!isOk) children.errors.value++;
+    },
+  };
+}
+
+export function cacheObserver({ series }: Metrics): CacheObserver {
+  return {
+    onRead(resource, answerer) {
+      const [group = '', name = ''] = splitName(resource);
+      if (answerer === 'storage') {
+        series.apiserver_watch_cache_consistent_read_total.child('true', group, name, 'false').value++;
+      } else series.apiserver_cache_list_total.child(group, answerer, name).value++;
+    },
+    onCorrupted: () => undefined,
+  };
+}
+
+/** Sizes and positions, read at each scrape. */
+export function collectCache({ series }: Metrics, cache: Cache, budgetBytes: number): void {
+  series.apiserver_cache_memory_limit_bytes.child().value = budgetBytes;
+  series.apiserver_resource_objects.collect.add(() => {
+    const health = cache.health();
+    for (const use of cache.resourceUse()) {
+      const [group = '', name = ''] = splitName(use.name);
+      series.apiserver_resource_objects.child(group, name).value = use.objectCount;
+      series.apiserver_watch_cache_resource_version.child(group, name).value = health.revision;
+    }
+    for (const [kind, bytes] of Object.entries(health.memory)) {
+      if (typeof bytes === 'number') series.apiserver_cache_memory_bytes.child(kind).value = bytes;
+    }
+  });
+}
+
+/** `group/resource` of a view. */
+const splitName = (name: string): string[] => name.split('/');
