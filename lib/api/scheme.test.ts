@@ -93,6 +93,50 @@ facts('resources equal the tables of facts', () => {
   });
 });
 
+interface FactStrategy {
+  kind: string;
+  createOnUpdate: boolean;
+  unconditionalUpdate: boolean;
+  resetMain?: string[];
+  resetStatus?: string[];
+}
+
+facts('write rules equal the tables of facts', () => {
+  const { strategies, registry } = JSON.parse(
+    profile.resolve(readFileSync(join(factsFolder, 'defaults.json'), 'utf8')),
+  ) as { strategies: FactStrategy[]; registry: { kind: string; kinds?: string[] }[] };
+  const counted = registry.find(({ kind }) => kind === 'kinds with generation')?.kinds ?? [];
+  // The tables say `metadata (all but managedFields)` where the record says `metadata`.
+  const plainPaths = (paths: readonly string[] = []): string[] =>
+    paths.map((path) => path.replace(/ \(.*\)$/, ''));
+
+  test('every stored kind has a row, and every row is kept', () => {
+    const kinds = new Set(everything.storedResources.map(({ kind }) => kind.kind));
+    const rows = strategies.map(({ kind }) => kind).filter((kind) => kind !== 'custom resources');
+    expect([...kinds].sort()).toEqual(rows.sort());
+  });
+  test('of every version', () => {
+    for (const one of everything.resources.filter(({ storagePrefix }) => storagePrefix !== '')) {
+      const row = strategies.find(({ kind }) => kind === one.kind.kind);
+      expect({
+        kind: one.kind,
+        createOnUpdate: one.createOnUpdate,
+        unconditionalUpdate: one.unconditionalUpdate,
+        resetMain: one.resetMain,
+        resetStatus: one.resetBySubresource['status'] ?? [],
+        hasGeneration: one.hasGeneration,
+      }).toEqual({
+        kind: one.kind,
+        createOnUpdate: row?.createOnUpdate,
+        unconditionalUpdate: row?.unconditionalUpdate,
+        resetMain: plainPaths(row?.resetMain),
+        resetStatus: plainPaths(row?.resetStatus),
+        hasGeneration: counted.includes(one.kind.kind),
+      });
+    }
+  });
+});
+
 const plain = (one: ResourceInfo): Record<string, unknown> => ({
   group: one.group,
   version: one.version,
