@@ -6,6 +6,7 @@ export type Revision = number;
 
 export interface StoredItem {
   readonly key: string;
+  /** May be a view into the frame of a whole page or batch: whoever keeps it copies it. */
   readonly value: Uint8Array;
   readonly modRevision: Revision;
   readonly createRevision: Revision;
@@ -26,7 +27,12 @@ export interface StoragePage {
 
 export type StorageEvent =
   | { readonly type: 'put'; readonly item: StoredItem; readonly previous: StoredItem | undefined }
-  | { readonly type: 'delete'; readonly key: string; readonly revision: Revision; readonly previous: StoredItem | undefined };
+  | {
+      readonly type: 'delete';
+      readonly key: string;
+      readonly revision: Revision;
+      readonly previous: StoredItem | undefined;
+    };
 
 /** All events of whole revisions, ascending; a revision is never split over batches. No events: progress. */
 export interface WatchBatch {
@@ -37,14 +43,22 @@ export interface WatchBatch {
 
 export interface Storage {
   /** Linearizable read of one key. */
-  get(key: string, signal: AbortSignal): Promise<{ item: StoredItem | undefined; revision: Revision }>;
+  get(
+    key: string,
+    signal: AbortSignal,
+  ): Promise<{ item: StoredItem | undefined; revision: Revision }>;
   /**
    * One page of the keys that start with `prefix`, ascending, after `afterKey` when given; pinned to `at` when given.
    * `limitCount` 0 means no limit by count (pages are still bounded by bytes).
    * @throws StatusError 410 when `at` was compacted; StatusError 504 (too large) when `at` lies in the future.
    */
   list(
-    range: { readonly prefix: string; readonly afterKey?: string; readonly limitCount: number; readonly at?: Revision },
+    range: {
+      readonly prefix: string;
+      readonly afterKey?: string;
+      readonly limitCount: number;
+      readonly at?: Revision;
+    },
     signal: AbortSignal,
   ): Promise<StoragePage>;
   /**
@@ -58,7 +72,11 @@ export interface Storage {
     signal: AbortSignal,
   ): Promise<WriteResult>;
   /** One transaction: deletes when the key's mod revision equals `expected`. `revision` is the deletion's. */
-  delete(key: string, options: { readonly expected: Revision }, signal: AbortSignal): Promise<WriteResult>;
+  delete(
+    key: string,
+    options: { readonly expected: Revision },
+    signal: AbortSignal,
+  ): Promise<WriteResult>;
   /**
    * Every change below `prefix` after revision `after`, without gaps or repeats.
    * Reconnects by itself; throws StatusError 410 when the position was compacted or the store was replaced (fence).
@@ -77,4 +95,14 @@ export interface StorageHealth {
   readonly clusterId: string;
   /** Versions by endpoint, as last seen. */
   readonly versions: Readonly<Record<string, string>>;
+}
+
+/** Callbacks by which the telemetry layer learns of calls to etcd. They must be cheap and not throw. */
+export interface StorageMetrics {
+  /** One unary call, with all its tries; `operation` is the gRPC method (`KV/Txn`). */
+  call(operation: string, durationSeconds: number, isOk: boolean): void;
+  /** One batch handed to a watcher. */
+  watchBatch?(eventCount: number): void;
+  /** A watch stream ended and is opened again; `reason` is for logs, not for labels. */
+  watchRestart?(reason: string): void;
 }

@@ -1,0 +1,185 @@
+// The connection to an etcd cluster: stays with one member and goes on to the next when that one fails.
+// Reads are repeated on another member until their deadline; a write only when no member started it.
+import { abortable, sleep } from '../base/abort.ts';
+import { invariant } from '../base/invariant.ts';
+import { Endpoint } from './endpoint.ts';
+import type { EtcdTlsFiles } from './endpoint.ts';
+import { effectOf, EtcdError, unknownOutcome, unreachable } from './etcd-error.ts';
+import { Fence } from './fence.ts';
+import type { Method, ResponseHeader } from './rpc.ts';
+import type { StorageHealth, StorageMetrics } from './storage.ts';
+
+export interface ConnectionOptions {
+  /** `https://host:port` or `http://host:port`, one a member. */
+  readonly endpoints: readonly string[];
+  readonly tls?: EtcdTlsFiles;
+  /** How long one try of a read waits for its answer before another member is asked. */
+  readonly readAttemptMs?: number;
+  /** How long a read, with all its tries, may take. */
+  readonly readTimeoutMs?: number;
+  /** How long a write waits: to be sent, and then for its answer. */
+  readonly writeTimeoutMs?: number;
+  readonly connectTimeoutMs?: number;
+  /** Pause before a silent connection is probed; a dead one is then noticed 5 s later. */
+  readonly keepaliveMs?: number;
+  readonly metrics?: StorageMetrics;
+}
+
+export interface CallOptions {
+  /** `read`: may be repeated freely. `write`: must happen at most once. */
+  readonly effect: 'read' | 'write';
+  /** The answer's revision cannot be below one that was seen before: checked by the fence. */
+  readonly isLinearizable: boolean;
+}
+
+const retryDelayMs = { first: 10, max: 1_000 };
+
+export class EtcdConnection {
+  readonly fence = new Fence();
+  readonly #endpoints: readonly Endpoint[];
+  readonly #metrics: StorageMetrics | undefined;
+  readonly #timeouts: {
+    readonly connectMs: number;
+    readonly readAttemptMs: number;
+    readonly readMs: number;
+    readonly writeMs: number;
+  };
+  readonly #leaveListeners = new Set<(endpoint: Endpoint) => void>();
+  #current = 0;
+  #isClosed = false;
+
+  constructor(options: ConnectionOptions) {
+    invariant(options.endpoints.length > 0, 'an etcd cluster has at least one endpoint');
+    this.#timeouts = {
+      connectMs: options.connectTimeoutMs ?? 2_000,
+      readAttemptMs: options.readAttemptMs ?? 5_000,
+      readMs: options.readTimeoutMs ?? 15_000,
+      writeMs: options.writeTimeoutMs ?? 10_000,
+    };
+    this.#metrics = options.metrics;
+    const endpointOptions = { keepaliveMs: options.keepaliveMs ?? 10_000 };
+    this.#endpoints = options.endpoints.map(
+      (url) => new Endpoint(url, options.tls ?? {}, endpointOptions),
+    );
+  }
+
+  get health(): StorageHealth {
+    const versions = Object.create(null) as Record<string, string>;
+    for (const endpoint of this.#endpoints) {
+      if (endpoint.version !== '') versions[endpoint.url] = endpoint.version;
+    }
+    return {
+      canRequestProgress: this.canRequestProgress,
+      clusterId: this.fence.clusterId,
+      versions,
+    };
+  }
+
+  /** No member is known to be too old, and the one in use was checked since it was connected to. */
+  get canRequestProgress(): boolean {
+    return (
+      this.#endpoint.versionState === 'supported' &&
+      this.#endpoints.every((endpoint) => endpoint.versionState !== 'unsupported')
+    );
+  }
+
+  get #endpoint(): Endpoint {
+    const endpoint = this.#endpoints[this.#current];
+    invariant(endpoint !== undefined, 'the current endpoint exists');
+    return endpoint;
+  }
+
+  /**
+   * One unary call. @throws StatusError 503: nothing was done; 504: the outcome of a write is unknown;
+   * EtcdError: etcd refused, for the caller to judge; `signal.reason` on abort (a write may be done).
+   */
+  async call<Request, Response extends { readonly header: ResponseHeader }>(
+    method: Method<Request, Response>,
+    request: Request,
+    options: CallOptions,
+    signal: AbortSignal,
+  ): Promise<Response> {
+    const startMs = performance.now();
+    let isOk = false;
+    try {
+      const response = await this.#tryMembers(method, request, options, signal);
+      isOk = true;
+      return response;
+    } finally {
+      this.#metrics?.call(method.name, (performance.now() - startMs) / 1_000, isOk);
+    }
+  }
+
+  async #tryMembers<Request, Response extends { readonly header: ResponseHeader }>(
+    method: Method<Request, Response>,
+    request: Request,
+    options: CallOptions,
+    signal: AbortSignal,
+  ): Promise<Response> {
+    const isRead = options.effect === 'read';
+    const lastMs = Date.now() + (isRead ? this.#timeouts.readMs : this.#timeouts.writeMs);
+    for (let delayMs = retryDelayMs.first; ; delayMs = Math.min(delayMs * 2, retryDelayMs.max)) {
+      const endpoint = await this.endpoint(lastMs, signal);
+      const nowMs = Date.now();
+      const attemptMs = isRead ? this.#timeouts.readAttemptMs : this.#timeouts.writeMs;
+      const deadlineMs = isRead ? Math.min(nowMs + attemptMs, lastMs) : nowMs + attemptMs;
+      const seen = this.fence.seenRevision;
+      try {
+        const response = await endpoint.call(method, request, deadlineMs, signal);
+        const { cluster_id: clusterId, revision } = response.header;
+        if (options.isLinearizable) this.fence.observe(clusterId.toString(), revision, seen);
+        return response;
+      } catch (error) {
+        if (!(error instanceof EtcdError)) throw error;
+        const effect = effectOf(error);
+        if (effect === 'final') throw error;
+        this.leave(endpoint);
+        if (!isRead && effect === 'unknown') throw unknownOutcome(error.message);
+        if (Date.now() + delayMs >= lastMs) throw unreachable(error.message);
+      }
+      await sleep(delayMs, signal);
+    }
+  }
+
+  /** The member in use, connected; goes through the others when it is not. @throws StatusError 503 */
+  async endpoint(lastMs: number, signal: AbortSignal): Promise<Endpoint> {
+    for (let delayMs = retryDelayMs.first; ; delayMs = Math.min(delayMs * 2, retryDelayMs.max)) {
+      for (const _ of this.#endpoints) {
+        if (signal.aborted) throw signal.reason as Error;
+        if (this.#isClosed) throw unreachable('the connection was closed');
+        const endpoint = this.#endpoint;
+        const deadlineMs = Math.min(Date.now() + this.#timeouts.connectMs, lastMs);
+        if (await abortable(endpoint.connect(deadlineMs), signal)) return endpoint;
+        this.leave(endpoint);
+      }
+      if (Date.now() + delayMs >= lastMs) throw unreachable('no member answers');
+      await sleep(delayMs, signal);
+    }
+  }
+
+  /** Goes on to the next member, unless someone already did. Streams on it are told to follow. */
+  leave(endpoint: Endpoint): void {
+    if (this.#endpoints.length === 1 || this.#endpoint !== endpoint) return;
+    this.#current = (this.#current + 1) % this.#endpoints.length;
+    for (const run of this.#leaveListeners) run(endpoint);
+  }
+
+  /** Calls `run` with each member that was left because it failed. */
+  onLeave(run: (endpoint: Endpoint) => void): () => void {
+    this.#leaveListeners.add(run);
+    return () => {
+      this.#leaveListeners.delete(run);
+    };
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    for (const endpoint of this.#endpoints) endpoint.close();
+  }
+}
+
+/** Effects of the calls that storage makes. */
+export const linearizableRead: CallOptions = { effect: 'read', isLinearizable: true };
+export const write: CallOptions = { effect: 'write', isLinearizable: true };
+/** Answers of these carry the member's own revision, which proves nothing. */
+export const unorderedWrite: CallOptions = { effect: 'write', isLinearizable: false };

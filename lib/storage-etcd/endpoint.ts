@@ -1,0 +1,195 @@
+// One etcd member: its channel, whether it is connected, and its version as checked since it connected.
+// It makes single calls and tells what failed; choosing members and repeating is connection.ts.
+import { Client, connectivityState, credentials, Metadata } from '@grpc/grpc-js';
+import { status as grpcStatus } from '@grpc/grpc-js';
+import type { ChannelCredentials, ClientDuplexStream, ServiceError } from '@grpc/grpc-js';
+import { readFileSync } from 'node:fs';
+import { EtcdError } from './etcd-error.ts';
+import { statusMethod, watchMethod } from './rpc.ts';
+import type { Method, WatchRequest, WatchResponse } from './rpc.ts';
+import { supportsProgressRequests } from './version-gate.ts';
+
+/** Paths of PEM files, as the flags name them. */
+export interface EtcdTlsFiles {
+  readonly caFile?: string;
+  readonly certFile?: string;
+  readonly keyFile?: string;
+}
+
+export type WatchCall = ClientDuplexStream<WatchRequest, WatchResponse>;
+/** `unchecked`: not asked since it (re)connected. */
+export type VersionState = 'unchecked' | 'supported' | 'unsupported';
+
+/** Refuse at once, instead of waiting, while the member sees no leader. Also on watches. */
+const requireLeader = new Metadata();
+requireLeader.set('hasleader', 'true');
+
+/** Largest answer that is taken; pages aim far below it and a watch is sent in fragments. */
+const receiveBytesMax = 256 * 1024 * 1024;
+const versionCheckTimeoutMs = 2_000;
+const versionCheckDelayMs = { first: 10, max: 15_000 };
+
+export class Endpoint {
+  readonly url: string;
+  readonly #client: Client;
+  #version = '';
+  #versionState: VersionState = 'unchecked';
+  #recheck: NodeJS.Timeout | undefined;
+  #closed = false;
+
+  constructor(url: string, tls: EtcdTlsFiles, options: { readonly keepaliveMs: number }) {
+    this.url = url;
+    const { target, isSecure } = parseEndpoint(url);
+    this.#client = new Client(
+      target,
+      isSecure ? secureCredentials(tls) : credentials.createInsecure(),
+      {
+        // etcd refuses pings that come more often than every 5 s.
+        'grpc.keepalive_time_ms': options.keepaliveMs,
+        'grpc.keepalive_timeout_ms': 5_000,
+        'grpc.initial_reconnect_backoff_ms': 100,
+        'grpc.max_reconnect_backoff_ms': 1_000,
+        'grpc.max_receive_message_length': receiveBytesMax,
+        'grpc.max_send_message_length': -1,
+        'grpc.use_local_subchannel_pool': 1,
+        'grpc.enable_http_proxy': 0,
+        'grpc.service_config_disable_resolution': 1,
+        'grpc.enable_channelz': 0,
+        // One window for all streams of the connection; the default of 64 KiB stalls long pages.
+        'grpc-node.flow_control_window': 16 * 1024 * 1024,
+      },
+    );
+    this.#followState(connectivityState.IDLE);
+    this.#checkVersion(versionCheckDelayMs.first);
+  }
+
+  /** As last seen; empty before the first answer. */
+  get version(): string {
+    return this.#version;
+  }
+
+  get versionState(): VersionState {
+    return this.#versionState;
+  }
+
+  /** Resolves false when the member cannot be connected to now, or not before the deadline. */
+  async connect(deadlineMs: number): Promise<boolean> {
+    const channel = this.#client.getChannel();
+    for (;;) {
+      const state = channel.getConnectivityState(true);
+      if (state === connectivityState.READY) return true;
+      if (state === connectivityState.TRANSIENT_FAILURE) return false;
+      if (state === connectivityState.SHUTDOWN || this.#closed) return false;
+      const isTimeout = await new Promise<boolean>((resolve) => {
+        channel.watchConnectivityState(state, deadlineMs, (error) => {
+          resolve(error !== undefined);
+        });
+      });
+      if (isTimeout) return false;
+    }
+  }
+
+  /** @throws EtcdError, or `signal.reason` when aborted. The call ends at `deadlineMs` (epoch). */
+  call<Request, Response>(
+    method: Method<Request, Response>,
+    request: Request,
+    deadlineMs: number,
+    signal: AbortSignal | undefined,
+  ): Promise<Response> {
+    if (signal?.aborted === true) return Promise.reject(signal.reason as Error);
+    return new Promise((resolve, reject) => {
+      const call = this.#client.makeUnaryRequest(
+        method.path,
+        method.encode,
+        method.decode,
+        request,
+        requireLeader,
+        { deadline: deadlineMs },
+        (error: ServiceError | null, response?: Response) => {
+          signal?.removeEventListener('abort', cancel);
+          if (error === null && response !== undefined) resolve(response);
+          else if (signal?.aborted === true) reject(signal.reason as Error);
+          else reject(toEtcdError(error));
+        },
+      );
+      const cancel = (): void => {
+        call.cancel();
+      };
+      signal?.addEventListener('abort', cancel, { once: true });
+    });
+  }
+
+  openWatch(): WatchCall {
+    return this.#client.makeBidiStreamRequest(
+      watchMethod.path,
+      watchMethod.encode,
+      watchMethod.decode,
+      requireLeader,
+      {},
+    );
+  }
+
+  close(): void {
+    this.#closed = true;
+    clearTimeout(this.#recheck);
+    this.#client.close();
+  }
+
+  /** A lost connection may come back as another release: what was checked counts no longer. */
+  #followState(previous: connectivityState): void {
+    this.#client.getChannel().watchConnectivityState(previous, Infinity, () => {
+      if (this.#closed) return;
+      const state = this.#client.getChannel().getConnectivityState(false);
+      if (previous === connectivityState.READY && state !== connectivityState.READY) {
+        this.#lostConnection();
+      }
+      this.#followState(state);
+    });
+  }
+
+  #lostConnection(): void {
+    if (this.#versionState === 'supported') this.#versionState = 'unchecked';
+    this.#checkVersion(versionCheckDelayMs.first);
+  }
+
+  #checkVersion(delayMs: number): void {
+    clearTimeout(this.#recheck);
+    this.#recheck = setTimeout(() => {
+      const deadlineMs = Date.now() + versionCheckTimeoutMs;
+      this.call(statusMethod, {}, deadlineMs, undefined).then(
+        (status) => {
+          this.#version = status.version;
+          this.#versionState = supportsProgressRequests(status.version)
+            ? 'supported'
+            : 'unsupported';
+        },
+        () => {
+          // Not reachable: asked again until it is.
+          if (!this.#closed) this.#checkVersion(Math.min(delayMs * 2, versionCheckDelayMs.max));
+        },
+      );
+    }, delayMs);
+    this.#recheck.unref();
+  }
+}
+
+/** `https://` means TLS; `http://` and no scheme mean none, as with kube-apiserver's flag. */
+export function parseEndpoint(url: string): { target: string; isSecure: boolean } {
+  const match = /^(?:(https?):\/\/)?(\[[0-9a-fA-F:]+\]|[^/:[\]]+)(?::(\d+))?\/?$/.exec(url);
+  if (match?.[2] === undefined) throw new Error(`etcd: ${url} is no address of an etcd member`);
+  return { target: `${match[2]}:${match[3] ?? '2379'}`, isSecure: match[1] === 'https' };
+}
+
+function secureCredentials(tls: EtcdTlsFiles): ChannelCredentials {
+  if ((tls.certFile === undefined) !== (tls.keyFile === undefined)) {
+    throw new Error('etcd: a client certificate needs both the certificate and the key file');
+  }
+  const read = (path: string | undefined): Buffer | null =>
+    path === undefined ? null : readFileSync(path);
+  return credentials.createSsl(read(tls.caFile), read(tls.keyFile), read(tls.certFile));
+}
+
+function toEtcdError(error: ServiceError | null): EtcdError {
+  if (error === null) return new EtcdError(grpcStatus.INTERNAL, 'an answer without a message');
+  return new EtcdError(error.code, error.details, { cause: error });
+}

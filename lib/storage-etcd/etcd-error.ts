@@ -1,0 +1,87 @@
+// Failed calls to etcd, sorted by what is known of their effect, and turned into StatusErrors.
+// Rule: a write is repeated only when etcd provably never started it.
+import { status as grpcStatus } from '@grpc/grpc-js';
+import { internalError, requestEntityTooLarge, requestTimeout } from '../base/status.ts';
+import { serviceUnavailable, StatusError, tooManyRequests } from '../base/status.ts';
+
+/** What etcd or the transport answered. */
+export class EtcdError extends Error {
+  readonly code: number;
+  constructor(code: number, details: string, options?: ErrorOptions) {
+    super(details, options);
+    this.name = 'EtcdError';
+    this.code = code;
+  }
+}
+
+/**
+ * - `notStarted`: the member refused before it proposed anything; repeating is safe for writes too.
+ * - `unknown`: the request may have been, or may still be, applied.
+ * - `final`: etcd evaluated the request and refused it; nothing was written.
+ */
+export type Effect = 'notStarted' | 'unknown' | 'final';
+
+const finalCodes: ReadonlySet<number> = new Set([
+  grpcStatus.INVALID_ARGUMENT,
+  grpcStatus.NOT_FOUND,
+  grpcStatus.ALREADY_EXISTS,
+  grpcStatus.PERMISSION_DENIED,
+  grpcStatus.RESOURCE_EXHAUSTED,
+  grpcStatus.FAILED_PRECONDITION,
+  grpcStatus.OUT_OF_RANGE,
+  grpcStatus.UNIMPLEMENTED,
+  grpcStatus.UNAUTHENTICATED,
+]);
+
+export function effectOf(error: EtcdError): Effect {
+  if (finalCodes.has(error.code)) return 'final';
+  // Sent by the interceptor for `hasleader` before the request reaches the server's logic.
+  if (error.code === grpcStatus.UNAVAILABLE && error.message === 'etcdserver: no leader') {
+    return 'notStarted';
+  }
+  return 'unknown';
+}
+
+export const isCompacted = (error: unknown): boolean =>
+  error instanceof EtcdError && error.message.includes('revision has been compacted');
+
+export const isFutureRevision = (error: unknown): boolean =>
+  error instanceof EtcdError && error.message.includes('revision is a future revision');
+
+export const isLeaseNotFound = (error: unknown): boolean =>
+  error instanceof EtcdError && error.message.includes('requested lease not found');
+
+/** The answer did not fit into one message of ours; a smaller page will. */
+export const isAnswerTooLarge = (error: unknown): boolean =>
+  error instanceof EtcdError &&
+  error.code === grpcStatus.RESOURCE_EXHAUSTED &&
+  /received message larger than max/i.test(error.message) &&
+  !error.message.includes('grpc: ');
+
+/** etcd's own limits: `--max-request-bytes`, or its gRPC server's above that. */
+export const isRequestTooLarge = (error: EtcdError): boolean =>
+  error.message.includes('request is too large') ||
+  error.message.startsWith('grpc: received message larger than max');
+
+export function tooLarge(sizeBytes: number, limit: string): StatusError {
+  return requestEntityTooLarge(
+    `the object takes ${String(sizeBytes)} bytes in etcd, limit is ${limit}`,
+  );
+}
+
+/** The end of a write that was sent and never answered: only a later read tells what happened. */
+export const unknownOutcome = (reason: string): StatusError =>
+  requestTimeout(`the outcome of the write is unknown, it may have happened (etcd: ${reason})`);
+
+export const unreachable = (reason: string): StatusError =>
+  serviceUnavailable(`etcd cannot be reached: ${reason}`, 1);
+
+/** What a client sees of a final refusal that the caller did not expect. */
+export function toStatusError(error: EtcdError): StatusError {
+  if (error.message.includes('too many requests')) {
+    return tooManyRequests('etcd takes no more requests at the moment', 1);
+  }
+  const shown = internalError(`etcd refused: ${error.message}`);
+  shown.cause = error;
+  return shown;
+}

@@ -1,0 +1,246 @@
+// One gRPC watch stream: joins fragments, checks the order of revisions, queues what was not yet taken.
+// It ends (for any reason but compaction and disorder, which throw 410) and is then replaced, never repaired.
+import { abortable } from '../base/abort.ts';
+import { expired } from '../base/status.ts';
+import type { EtcdConnection } from './connection.ts';
+import type { Endpoint, WatchCall } from './endpoint.ts';
+import { prefixEnd } from './keys.ts';
+import { toItem } from './range.ts';
+import { eventTypeDelete, streamWatchId } from './rpc.ts';
+import type { EtcdEvent, WatchResponse } from './rpc.ts';
+import type { Revision, StorageEvent, WatchBatch } from './storage.ts';
+
+export interface WatchSessionOptions {
+  readonly prefix: string;
+  readonly after: Revision;
+  readonly previousValues: boolean;
+  readonly silenceMs: number;
+}
+
+/** Bytes that wait for the consumer before the stream is paused; etcd then keeps them. */
+const queuedBytesMax = 16 * 1024 * 1024;
+const askAgainMs = 100;
+
+export class WatchSession {
+  readonly #connection: EtcdConnection;
+  readonly #endpoint: Endpoint;
+  readonly #call: WatchCall;
+  readonly #after: Revision;
+  readonly #liveness: NodeJS.Timeout;
+  readonly #stopListening: () => void;
+  /** Highest revision received whole: of an event, or of progress. */
+  #position: Revision;
+  #fragments: EtcdEvent[] = [];
+  #queue: StorageEvent[] = [];
+  #queuedBytes = 0;
+  #hasNews = false;
+  #wake: (() => void) | undefined;
+  #failure: Error | undefined;
+  #isCreated = false;
+  #progress: 'none' | 'wanted' | 'asked' | 'askedAndWanted' = 'none';
+  #isSilent = false;
+  #askAgain: NodeJS.Timeout | undefined;
+  #endReason: string | undefined;
+
+  constructor(connection: EtcdConnection, endpoint: Endpoint, options: WatchSessionOptions) {
+    this.#connection = connection;
+    this.#endpoint = endpoint;
+    this.#after = options.after;
+    this.#position = options.after;
+    this.#call = endpoint.openWatch();
+    this.#call.on('data', (response: WatchResponse) => {
+      this.#receive(response);
+    });
+    this.#call.on('error', (error: Error) => {
+      // A cut connection or a member without a leader; the next session asks the next member.
+      if (this.#endReason === undefined) this.#connection.leave(this.#endpoint);
+      this.end(error.message);
+    });
+    this.#call.on('end', () => {
+      this.end('etcd ended the stream');
+    });
+    this.#call.write({
+      create_request: {
+        key: options.prefix,
+        range_end: prefixEnd(options.prefix),
+        // One revision early: etcd answers no progress request below the start, so a quiet store would
+        // look dead; and it may lose deletions at a start that is being compacted (etcd#18089, #19179).
+        start_revision: Math.max(options.after, 1),
+        progress_notify: true,
+        prev_kv: options.previousValues,
+        fragment: true,
+      },
+    });
+    this.#stopListening = connection.onLeave((left) => {
+      if (left === endpoint) this.end('its member failed');
+    });
+    this.#liveness = setInterval(() => {
+      this.#checkLiveness();
+    }, options.silenceMs);
+    this.#liveness.unref();
+  }
+
+  /** Why there is no next batch; for logs. */
+  get endReason(): string {
+    return this.#endReason ?? '';
+  }
+
+  /** All that has arrived, in one batch; undefined when the session has ended. @throws StatusError 410 */
+  async next(signal: AbortSignal): Promise<WatchBatch | undefined> {
+    for (;;) {
+      if (this.#hasNews) return this.#take();
+      if (this.#failure !== undefined) throw this.#failure;
+      if (this.#endReason !== undefined) return undefined;
+      const news = new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+      await abortable(news, signal);
+    }
+  }
+
+  requestProgress(): void {
+    if (this.#progress === 'asked') this.#progress = 'askedAndWanted';
+    else if (this.#progress === 'none') this.#progress = 'wanted';
+    this.#askProgress();
+  }
+
+  /** Nothing more is received; what has arrived whole is still delivered. */
+  end(reason: string): void {
+    if (this.#endReason !== undefined) return;
+    this.#endReason = reason;
+    clearInterval(this.#liveness);
+    clearTimeout(this.#askAgain);
+    this.#stopListening();
+    this.#call.cancel();
+    this.#wake?.();
+  }
+
+  close(): void {
+    this.end('closed');
+  }
+
+  #fail(error: Error): void {
+    this.#failure ??= error;
+    this.end(error.message);
+  }
+
+  #take(): WatchBatch {
+    const batch = { revision: this.#position, events: this.#queue };
+    this.#queue = [];
+    this.#queuedBytes = 0;
+    this.#hasNews = false;
+    if (this.#call.isPaused()) this.#call.resume();
+    return batch;
+  }
+
+  #receive(response: WatchResponse): void {
+    if (this.#endReason !== undefined) return;
+    this.#isSilent = false;
+    if (response.canceled) {
+      this.#canceled(response);
+    } else if (response.created) {
+      this.#isCreated = true;
+      this.#askProgress();
+    } else if (response.events.length === 0) {
+      this.#progressed(response);
+    } else if (response.fragment) {
+      for (const event of response.events) this.#fragments.push(event);
+    } else if (this.#fragments.length > 0) {
+      for (const event of response.events) this.#fragments.push(event);
+      const events = this.#fragments;
+      this.#fragments = [];
+      this.#apply(events);
+    } else {
+      this.#apply(response.events);
+    }
+  }
+
+  #canceled(response: WatchResponse): void {
+    if (response.compact_revision > 0) {
+      const oldest = String(response.compact_revision);
+      this.#fail(expired(`watch position ${String(this.#after)} was compacted (${oldest})`));
+    } else {
+      this.end(`etcd canceled the watch: ${response.cancel_reason}`);
+    }
+  }
+
+  /** Progress of the member's own accord carries the watch's id, an answer to a request the stream's. */
+  #progressed(response: WatchResponse): void {
+    if (response.watch_id === streamWatchId) {
+      clearTimeout(this.#askAgain);
+      this.#progress = this.#progress === 'askedAndWanted' ? 'wanted' : 'none';
+      this.#askProgress();
+      if (!this.#connection.canRequestProgress) return;
+    }
+    const { revision } = response.header;
+    if (this.#fragments.length > 0 || revision < this.#position) return;
+    this.#position = revision;
+    this.#announce();
+  }
+
+  /** Events of one or more whole revisions. The position moves by their revisions, never by the header. */
+  #apply(events: readonly EtcdEvent[]): void {
+    const floor = this.#position;
+    let last = floor;
+    for (const event of events) {
+      const revision = event.kv.mod_revision;
+      // etcd#20221: events from before the start of the watch. They were delivered, or listed.
+      if (revision <= this.#after) continue;
+      if (revision <= floor || revision < last) {
+        // Either delivered before or skipped by a wrong progress: which one cannot be told. Relist.
+        const order = `revision ${String(revision)} came after ${String(last)}`;
+        this.#fail(expired(`the watch stream went back: ${order}`));
+        return;
+      }
+      last = revision;
+      this.#queue.push(toEvent(event));
+      this.#queuedBytes += event.kv.value.length + event.kv.key.length;
+    }
+    if (last === floor) return;
+    this.#position = last;
+    if (this.#queuedBytes > queuedBytesMax) this.#call.pause();
+    this.#announce();
+  }
+
+  #announce(): void {
+    this.#hasNews = true;
+    this.#wake?.();
+  }
+
+  /** One request is on its way at a time; the next one is sent with the answer. */
+  #askProgress(): void {
+    if (!this.#isCreated || this.#progress !== 'wanted' || this.#endReason !== undefined) return;
+    this.#progress = 'asked';
+    this.#sendProgressRequest();
+  }
+
+  /** etcd drops the request while the watch catches up, so it is sent until it is answered. */
+  #sendProgressRequest(): void {
+    this.#call.write({ progress_request: {} });
+    clearTimeout(this.#askAgain);
+    this.#askAgain = setTimeout(() => {
+      this.#sendProgressRequest();
+    }, askAgainMs);
+    this.#askAgain.unref();
+  }
+
+  /** A member that is paused keeps its connection: only its silence tells. */
+  #checkLiveness(): void {
+    if (this.#call.isPaused()) return;
+    if (this.#isSilent && (this.#progress !== 'none' || !this.#isCreated)) {
+      this.#connection.leave(this.#endpoint);
+      this.end('no answer to a progress request');
+      return;
+    }
+    this.#isSilent = true;
+    if (this.#connection.canRequestProgress) this.requestProgress();
+  }
+}
+
+function toEvent(event: EtcdEvent): StorageEvent {
+  const previous = event.prev_kv === null ? undefined : toItem(event.prev_kv);
+  if (event.type === eventTypeDelete) {
+    return { type: 'delete', key: event.kv.key, revision: event.kv.mod_revision, previous };
+  }
+  return { type: 'put', item: toItem(event.kv), previous };
+}
