@@ -30,6 +30,7 @@ const lagWaitMs = { withProgress: 1_000, without: 8 } as const;
 /** A progress request whose answer is lost is repeated after this time, then after twice as long, … */
 const progressRetryMs = { first: 10, most: 200 } as const;
 const proofTimeoutMs = 10_000;
+const ignore = (): void => undefined;
 
 interface Proof {
   readerCount: number;
@@ -41,7 +42,7 @@ export class ReadGate {
   /** The proof that is not sent yet: readers join it. */
   #next: Proof | undefined;
   #sent: Promise<unknown> = Promise.resolve();
-  #isAsking = false;
+  #stopAsking: () => void = ignore;
 
   constructor(options: ReadGateOptions) {
     this.#options = options;
@@ -133,20 +134,17 @@ export class ReadGate {
     }
   }
 
-  /** Asks while somebody waits; repeats only in case that an answer was dropped. */
+  /** Asks for each new wait at once; repeats while somebody waits, in case that an answer was dropped. */
   #askProgress(retryMs: number): void {
     const { storage, log, clock, canRequestProgress } = this.#options;
-    if (this.#isAsking || !canRequestProgress() || !log.isAwaited) return;
-    this.#isAsking = true;
+    this.#stopAsking();
+    if (!canRequestProgress() || !log.isAwaited) return;
     storage.requestProgress();
-    clock.after(retryMs, () => {
-      this.#isAsking = false;
+    this.#stopAsking = clock.after(retryMs, () => {
       this.#askProgress(Math.min(retryMs * 2, progressRetryMs.most));
     });
   }
 }
-
-const ignore = (): void => undefined;
 
 /** Lets the requests that arrived in the same turn of the loop join. */
 function afterThisTurn(): Promise<void> {
