@@ -12,6 +12,7 @@ import type { Logger } from '../../lib/base/log.ts';
 import { createCache } from '../../lib/cacher/cache.ts';
 import { createTranscoder } from '../../lib/cacher/transcoder.ts';
 import { featureGates } from '../../lib/config/gates.ts';
+import { FlagError } from '../../lib/config/flags.ts';
 import type { Flags } from '../../lib/config/flags.ts';
 import { bootstrapNamespaces } from '../../lib/controllers/bootstrap-namespaces.ts';
 import { builtInStores } from '../../lib/registry/built-in-stores.ts';
@@ -40,7 +41,11 @@ export interface Assembled {
 }
 
 /** @throws FlagError with a message for the user. */
-export async function assemble(flags: Flags, logger: Logger, signal: AbortSignal): Promise<Assembled> {
+export async function assemble(
+  flags: Flags,
+  logger: Logger,
+  signal: AbortSignal,
+): Promise<Assembled> {
   const clock = systemClock;
   const startedAtMs = clock.monotonicMs();
   await using started = new AsyncDisposableStack(); // a start that fails takes down what it had started
@@ -50,12 +55,16 @@ export async function assemble(flags: Flags, logger: Logger, signal: AbortSignal
   const gates = featureGates(flags['feature-gates']);
   for (const note of gates.notes) logger.warn(note);
   const naming = namingProfile(flags.naming);
-  const metrics = createMetrics({ release, showHiddenFor: flags['show-hidden-metrics-for-version'] });
+  const metrics = orFlagError('show-hidden-metrics-for-version', () =>
+    createMetrics({ release, showHiddenFor: flags['show-hidden-metrics-for-version'] }),
+  );
   const directory = DataDirectory.open(flags['data-dir']);
   started.defer(() => directory.release());
 
   // api
-  const scheme = createScheme({ profile: naming, runtimeConfig: flags['runtime-config'] });
+  const scheme = orFlagError('runtime-config', () =>
+    createScheme({ profile: naming, runtimeConfig: flags['runtime-config'] }),
+  );
 
   // storage
   const external = flags['etcd-servers'];
@@ -105,9 +114,7 @@ export async function assemble(flags: Flags, logger: Logger, signal: AbortSignal
   const tokenFile = flags['token-auth-file'];
   const authenticator = unionAuthenticator([
     clientCertificateAuthenticator(() => clock.nowMs()),
-    ...(tokenFile === undefined
-      ? []
-      : [staticTokenAuthenticator(parseTokenFile(readFlagFile('token-auth-file', tokenFile)))]),
+    ...(tokenFile === undefined ? [] : [staticTokenAuthenticator(readTokens(tokenFile))]),
   ]);
   const authorizer = unionAuthorizer([mastersAuthorizer, publicPathsAuthorizer]);
 
@@ -133,7 +140,14 @@ export async function assemble(flags: Flags, logger: Logger, signal: AbortSignal
   const credentials = await ownCredentials(directory, shared, flags);
   const lifecycle = { isDraining: false };
   const health = new Health(
-    healthChecks({ storage, cache, lifecycle, clock, startedAtMs, graceMs: flags['livez-grace-period'] }),
+    healthChecks({
+      storage,
+      cache,
+      lifecycle,
+      clock,
+      startedAtMs,
+      graceMs: flags['livez-grace-period'],
+    }),
   );
   const server = await serveApi({
     flags,
@@ -168,8 +182,22 @@ export async function assemble(flags: Flags, logger: Logger, signal: AbortSignal
   };
 }
 
+/** What a flag's value makes impossible is the user's to mend: the message names the flag and carries no stack. */
+function orFlagError<T>(flag: keyof Flags, make: () => T): T {
+  try {
+    return make();
+  } catch (error) {
+    throw new FlagError(`--${flag}: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+const readTokens = (file: string): ReturnType<typeof parseTokenFile> =>
+  orFlagError('token-auth-file', () => parseTokenFile(readFlagFile('token-auth-file', file)));
+
 function etcdTls(flags: Flags): { tls?: { caFile?: string; certFile?: string; keyFile?: string } } {
-  const [caFile, certFile, keyFile] = (['etcd-cafile', 'etcd-certfile', 'etcd-keyfile'] as const).map((name) => {
+  const [caFile, certFile, keyFile] = (
+    ['etcd-cafile', 'etcd-certfile', 'etcd-keyfile'] as const
+  ).map((name) => {
     const file = flags[name];
     if (file !== undefined) readFlagFile(name, file); // a clear message now beats a TLS error later
     return file;
@@ -187,5 +215,7 @@ function etcdTls(flags: Flags): { tls?: { caFile?: string; certFile?: string; ke
 /** Default: half of the heap limit. */
 function cacheBudgetBytes(flags: Flags): number {
   const megabytes = flags['cache-memory-mb'];
-  return megabytes === undefined ? getHeapStatistics().heap_size_limit / 2 : megabytes * 1024 * 1024;
+  return megabytes === undefined
+    ? getHeapStatistics().heap_size_limit / 2
+    : megabytes * 1024 * 1024;
 }

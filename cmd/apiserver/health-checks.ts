@@ -19,7 +19,9 @@ export function healthChecks(options: HealthCheckOptions): HealthCheck[] {
   const inGrace = (): boolean => clock.monotonicMs() - options.startedAtMs < options.graceMs;
   const filled = (): string | undefined => {
     const health = cache.health();
-    return health.loadCount > 0 ? undefined : `caches are being filled: ${health.lastError ?? health.state}`;
+    return health.loadCount > 0
+      ? undefined
+      : `caches are being filled: ${health.lastError ?? health.state}`;
   };
   const live = (): string | undefined => {
     const health = cache.health();
@@ -27,14 +29,19 @@ export function healthChecks(options: HealthCheckOptions): HealthCheck[] {
     return `the watch stream stands still: ${health.lastError ?? health.state}, silent for ${String(Math.round(health.silentMs))} ms`;
   };
   return [
-    { name: 'etcd', endpoints: ['livez', 'readyz', 'healthz'], failure: () => (inGrace() ? undefined : live()) },
+    {
+      name: 'etcd',
+      endpoints: ['livez', 'readyz', 'healthz'],
+      failure: () => (inGrace() ? undefined : live()),
+    },
     { name: 'caches-filled', endpoints: ['readyz', 'healthz'], failure: filled },
     { name: 'caches-live', endpoints: ['readyz', 'healthz'], failure: live },
     {
       name: 'cache-memory',
       endpoints: ['readyz', 'healthz'],
       failure: () => undefined,
-      notice: () => (cache.health().memory.isOver ? 'current state exceeds --cache-memory-mb' : undefined),
+      notice: () =>
+        cache.health().memory.isOver ? 'current state exceeds --cache-memory-mb' : undefined,
     },
     {
       name: 'stored-objects',

@@ -29,7 +29,8 @@ export function cacheObserver({ series }: Metrics): CacheObserver {
     onRead(resource, answerer) {
       const [group = '', name = ''] = splitName(resource);
       if (answerer === 'storage') {
-        series.apiserver_watch_cache_consistent_read_total.child('true', group, name, 'false').value++;
+        series.apiserver_watch_cache_consistent_read_total.child('true', group, name, 'false')
+          .value++;
       } else series.apiserver_cache_list_total.child(group, answerer, name).value++;
     },
     onCorrupted: () => undefined,

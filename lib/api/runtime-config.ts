@@ -84,7 +84,7 @@ function checkKeys(versions: readonly ServedVersion[], config: RuntimeConfig): v
   if (unknown.length === 0) return;
   const list = unknown.map((key) => JSON.stringify(key)).join(', ');
   throw new Error(
-    `runtime-config: unknown ${list}; a key is api/all, api/ga, api/beta, api/alpha, ` +
+    `unknown ${list}; a key is api/all, api/ga, api/beta, api/alpha, ` +
       'a served group/version or group/version/resource',
   );
 }

@@ -1,4 +1,5 @@
 // Feature gates: what may be switched, and the rules of their stages (specification 2, Feature gate lifecycle).
+import { FlagError } from './flags.ts';
 import { gateTable } from './gate-table.ts';
 
 export type GateStage = 'Alpha' | 'Beta' | 'GA' | 'Deprecated';
@@ -22,7 +23,7 @@ export interface FeatureGates {
 
 /**
  * Applies `--feature-gates` pairs over the defaults; `AllAlpha` and `AllBeta` first, named gates win over them.
- * @throws Error naming the gate that is unknown, locked, or has a bad value.
+ * @throws FlagError naming the gate that is unknown, locked, or has a bad value.
  */
 export function featureGates(pairs: ReadonlyMap<string, string>): FeatureGates {
   const rows = new Map(gateTable.map((row) => [row[0], row]));
@@ -40,11 +41,11 @@ export function featureGates(pairs: ReadonlyMap<string, string>): FeatureGates {
   for (const [name, text] of pairs) {
     if (name === 'AllAlpha' || name === 'AllBeta') continue;
     const row = rows.get(name);
-    if (row === undefined) throw new Error(`--feature-gates: unrecognized feature gate: ${name}`);
+    if (row === undefined) throw new FlagError(`--feature-gates: unrecognized feature gate: ${name}`);
     const isOn = parseBoolean(name, text);
     if (row[3] && isOn !== row[2]) {
       const locked = `cannot set feature gate ${name} to ${text}, feature is locked to ${String(row[2])}`;
-      throw new Error(`--feature-gates: ${locked}`);
+      throw new FlagError(`--feature-gates: ${locked}`);
     }
     values.set(name, isOn);
     if (row[1] === 'Deprecated')
@@ -59,5 +60,5 @@ export function featureGates(pairs: ReadonlyMap<string, string>): FeatureGates {
 function parseBoolean(name: string, text: string): boolean {
   if (/^(true|1|t)$/i.test(text)) return true;
   if (/^(false|0|f)$/i.test(text)) return false;
-  throw new Error(`--feature-gates: invalid value of ${name}: "${text}", must be true or false`);
+  throw new FlagError(`--feature-gates: invalid value of ${name}: "${text}", must be true or false`);
 }
