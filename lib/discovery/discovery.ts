@@ -97,9 +97,10 @@ function legacyDocument(options: DiscoveryOptions, path: string): DiscoveryDocum
   }
   if (root !== 'apis') return undefined;
   if (first === undefined) {
-    return typed('APIGroupList', {
-      groups: groups.filter(({ group }) => group !== '').map(groupEntry),
-    });
+    const entries = groups.filter(({ group }) => group !== '').map(groupEntry);
+    const type = scheme.type('meta/v1.APIGroupList');
+    return { object: { kind: 'APIGroupList', groups: entries }, type }; // the one without apiVersion
+
   }
   const named = groups.find(({ group }) => group === first);
   if (named === undefined || first === '') return undefined;

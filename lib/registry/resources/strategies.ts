@@ -5,6 +5,7 @@ import type { NamingProfile } from '../../api/vendor.ts';
 import type { ResourceStrategy } from '../strategy.ts';
 import { namespaceStrategy } from './core/namespaces.ts';
 import { podStrategy } from './core/pods.ts';
+import { secretStrategy } from './core/secrets.ts';
 
 export interface StrategyOptions {
   readonly naming: NamingProfile;
@@ -21,6 +22,7 @@ export function strategyTable(
     ['/namespaces', namespaceStrategy(options.naming)],
     ['/nodes', { keepsStatusOnCreate: true }],
     ['/pods', podStrategy],
+    ['/secrets', secretStrategy],
   ]);
   return (stored) => rows.get(`${stored.group}/${stored.resource}`) ?? none;
 }
