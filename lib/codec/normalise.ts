@@ -119,7 +119,8 @@ function fieldReader(field: FieldInfo): ReadField {
     if (value === null) return zero === undefined ? undefined : fresh(zero);
     const result = read(value, walk);
     if (result === null) return zero === undefined ? undefined : result;
-    return isEmpty(result) ? undefined : result;
+    if (!isEmpty(result)) return result;
+    return zero === undefined ? undefined : fresh(zero);
   };
 }
 
@@ -132,8 +133,16 @@ function isEmptyMap(value: JsonValue): boolean {
   return true;
 }
 
+/**
+ * Which values count as unset. Kinds with a Protobuf form cannot tell an empty list or map from none, so what is read
+ * back never depends on the form an object was stored in.
+ */
 function emptyRule(field: FieldInfo): (value: JsonValue) => boolean {
-  if (field.omit === 'never' || field.pointer) return neverEmpty;
+  if (field.pointer) return neverEmpty;
+  if (field.cardinality !== 'single' && field.number > 0) {
+    return field.cardinality === 'list' ? isEmptyList : isEmptyMap;
+  }
+  if (field.omit === 'never') return neverEmpty;
   if (field.cardinality === 'single') {
     if (field.message?.isNamedList === true) return isEmptyList;
     return field.scalar === undefined ? neverEmpty : isEmptyScalar;
