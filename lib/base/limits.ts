@@ -6,6 +6,8 @@ export const limits = {
   requestBodyBytesMax: 3 * 1024 * 1024,
   /** Nesting of a JSON or YAML body; deeper input is a 400 (CVE-2019-11253 class). */
   bodyDepthMax: 100,
+  /** Lexical tokens of a YAML body (about 500 KB of manifest): its parser takes microseconds for each, in one turn. */
+  yamlTokensMax: 100_000,
   /** Nodes that YAML aliases may expand to, on top of the nodes written out. */
   yamlAliasNodesMax: 10_000,
   /** Unknown and duplicate fields reported for one body, and the length of each path: reports stay small. */
@@ -54,4 +56,7 @@ export const limits = {
   minRequestTimeoutSeconds: 1_800,
 } as const;
 
-invariant(limits.requestBodyBytesMax >= limits.etcdRequestBytesMax, 'a body that etcd takes must be readable');
+invariant(
+  limits.requestBodyBytesMax >= limits.etcdRequestBytesMax,
+  'a body that etcd takes must be readable',
+);

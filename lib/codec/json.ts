@@ -47,6 +47,20 @@ export function decodeText(body: Uint8Array): string {
   return bytes.toString('utf8');
 }
 
+/**
+ * For readers of YAML, which holds JSON: tools send JSON under YAML's media types, and large bodies come that way.
+ * undefined: the text is not JSON, YAML may read it.
+ */
+export function decodeIfJson(text: string, type: TypeInfo): Decoded | undefined {
+  if (!/^\s*\{/.test(text)) return undefined;
+  try {
+    JSON.parse(text);
+  } catch {
+    return undefined; // Flow style that is not JSON, or broken: YAML's reader says which.
+  }
+  return finish(parse(text), type);
+}
+
 interface Parsed {
   readonly value: JsonValue;
   readonly text: string;
