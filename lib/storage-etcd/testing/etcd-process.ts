@@ -24,7 +24,7 @@ export interface EtcdClusterOptions {
 
 interface Member {
   readonly name: string;
-  readonly clientPort: number;
+  clientPort: number;
   readonly peerPort: number;
   dataDir: string;
   etcdPath: string;
@@ -32,6 +32,8 @@ interface Member {
 }
 
 const readyTimeoutMs = 30_000;
+/** Logged by 3.4 and 3.5 alike, with and without TLS. */
+const servesClients = 'serving client traffic';
 const run = promisify(execFile);
 
 /** The etcd of a Debian suite (`bookworm` 3.4, `trixie` 3.5.16, …) for tests of version differences. */
@@ -138,7 +140,9 @@ export class EtcdCluster {
         : [`--cacert=${tls.caFile}`, `--cert=${tls.certFile}`, `--key=${tls.keyFile}`];
     const running = this.#members.filter((member) => member.child !== undefined);
     const endpoints = running.map((member) => this.#url(member)).join(',');
-    return this.#tool('etcdctl', [`--endpoints=${endpoints}`, ...files, ...args]);
+    const isNamed = args.some((arg) => arg.startsWith('--endpoints='));
+    const where = isNamed ? [] : [`--endpoints=${endpoints}`];
+    return this.#tool('etcdctl', [...where, ...files, ...args]);
   }
 
   /** Compacts the history up to `revision` at once. */
@@ -179,8 +183,11 @@ export class EtcdCluster {
     return path;
   }
 
-  /** Replaces a one-member cluster's data with a backup, on the same ports, as an operator would. */
-  async restoreSnapshot(path: string): Promise<void> {
+  /**
+   * Replaces a one-member cluster's data with a backup, on the same ports, as an operator would.
+   * `grow` runs while the restored etcd serves another address, before clients of this one see it.
+   */
+  async restoreSnapshot(path: string, grow?: (endpoint: string) => Promise<void>): Promise<void> {
     const member = this.#member(0);
     await endProcess(member, 'SIGKILL');
     const dataDir = `${member.dataDir}-restored`;
@@ -195,7 +202,25 @@ export class EtcdCluster {
       `--initial-advertise-peer-urls=${peerUrl(member)}`,
     ]);
     member.dataDir = dataDir;
+    if (grow !== undefined) {
+      const { clientPort } = member;
+      member.clientPort = (await freePorts(1))[0] ?? 0;
+      await this.#spawn(member);
+      await grow(this.#url(member));
+      await endProcess(member, 'SIGTERM');
+      member.clientPort = clientPort;
+    }
     await this.#spawn(member);
+  }
+
+  /** Puts a new, empty cluster with another identity at the same address. One member only. */
+  async replace(): Promise<void> {
+    const member = this.#member(0);
+    await endProcess(member, 'SIGKILL');
+    rmSync(member.dataDir, { recursive: true, force: true });
+    this.#isNew = true;
+    await this.#spawn(member, ['--initial-cluster-token=another-cluster']);
+    this.#isNew = false;
   }
 
   /** Ends all members and removes their data. */
@@ -225,7 +250,7 @@ export class EtcdCluster {
     return (await run(path, args, { env })).stdout;
   }
 
-  async #spawn(member: Member): Promise<void> {
+  async #spawn(member: Member, flags: readonly string[] = []): Promise<void> {
     const tls = this.#tls;
     const args = [
       `--name=${member.name}`,
@@ -247,6 +272,7 @@ export class EtcdCluster {
             `--key-file=${tls.serverKeyFile}`,
           ]),
       ...this.#flags,
+      ...flags,
     ];
     const child = spawn(member.etcdPath, args, {
       detached: true,
@@ -277,9 +303,9 @@ function untilReady(child: ChildProcess): Promise<void> {
       reject(new Error(`etcd was not ready in time: ${output.slice(-2_000)}`));
     }, readyTimeoutMs);
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-      if (output.includes('ready to serve client requests')) return;
+      if (output.includes(servesClients)) return;
       output += text;
-      if (!output.includes('ready to serve client requests')) return;
+      if (!output.includes(servesClients)) return;
       clearTimeout(timer);
       resolve();
     });
