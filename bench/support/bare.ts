@@ -1,0 +1,35 @@
+// Starts the bare baseline that answers what the API server answered.
+import { writeFileSync } from 'node:fs';
+import { Connection } from './http1-client.ts';
+import type { Bench, Target } from './server.ts';
+
+/** Per-response headers that node adds by itself. */
+const ownHeaders: ReadonlySet<string> = new Set([
+  'date',
+  'connection',
+  'keep-alive',
+  'transfer-encoding',
+]);
+
+export async function bareAnswer(
+  bench: Bench,
+  server: Target,
+  request: Buffer,
+): Promise<Target & { bodyBytes: number }> {
+  const connection = await Connection.open(server.port, { keepBodies: true });
+  const answer = await connection.request(request);
+  connection.close();
+  if (answer.status !== 200 || answer.body === undefined)
+    throw new Error(`status ${String(answer.status)}`);
+  const headers: Record<string, string> = {};
+  for (const line of answer.head.split('\r\n')) {
+    const colon = line.indexOf(':');
+    const name = line.slice(0, colon).toLowerCase();
+    if (!ownHeaders.has(name)) headers[name] = line.slice(colon + 1).trim();
+  }
+  const bodyFile = bench.file(`answer-${String(answer.bodyBytes)}.bin`);
+  const answerFile = `${bodyFile}.json`;
+  writeFileSync(bodyFile, answer.body);
+  writeFileSync(answerFile, JSON.stringify({ headers, bodyFile }));
+  return { ...(await bench.bare('bare-answer.ts', [answerFile])), bodyBytes: answer.bodyBytes };
+}

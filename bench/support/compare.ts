@@ -1,0 +1,96 @@
+// Runs two sides by turns (A B A B …), so that what else the machine does meets both, and tells their medians.
+import type { MeasuredProcess } from './measured-process.ts';
+import type { LoadResult } from './http1-client.ts';
+
+export interface Side {
+  readonly name: string;
+  readonly process: MeasuredProcess;
+  readonly run: () => Promise<LoadResult>;
+}
+
+export interface SideResult {
+  readonly name: string;
+  readonly perSecond: number;
+  readonly bytesPerSecond: number;
+  /** CPU of the measured process. */
+  readonly microsPerRequest: number;
+  readonly microsPerMegabyte: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+}
+
+const profileTo = process.env['BENCH_PROFILE'];
+
+/** Sides in the order given; with BENCH_PROFILE the second side's last round is profiled. */
+export async function compare(
+  sides: readonly [Side, Side],
+  rounds = 5,
+): Promise<[SideResult, SideResult]> {
+  const results: SideResult[][] = [[], []];
+  for (const side of sides) await side.run(); // warm-up
+  for (let round = 0; round < rounds; round++) {
+    for (const [index, side] of sides.entries()) {
+      const isProfiled = profileTo !== undefined && index === 1 && round === rounds - 1;
+      const run = isProfiled ? () => side.process.profileOf(profileTo, side.run) : side.run;
+      const { result, micros } = await side.process.cpuOf(run);
+      results[index]?.push(resultOf(side.name, result, micros));
+    }
+  }
+  return [medianOf(results[0] ?? []), medianOf(results[1] ?? [])];
+}
+
+function resultOf(name: string, load: LoadResult, micros: number): SideResult {
+  return {
+    name,
+    perSecond: load.count / load.seconds,
+    bytesPerSecond: load.bodyBytes / load.seconds,
+    microsPerRequest: micros / load.count,
+    microsPerMegabyte: micros / (load.bodyBytes / 1e6),
+    p50Ms: percentile(load.latenciesMs, 50),
+    p99Ms: percentile(load.latenciesMs, 99),
+  };
+}
+
+function medianOf(results: readonly SideResult[]): SideResult {
+  const of = (pick: (result: SideResult) => number): number => median(results.map(pick));
+  return {
+    name: results[0]?.name ?? '',
+    perSecond: of((result) => result.perSecond),
+    bytesPerSecond: of((result) => result.bytesPerSecond),
+    microsPerRequest: of((result) => result.microsPerRequest),
+    microsPerMegabyte: of((result) => result.microsPerMegabyte),
+    p50Ms: of((result) => result.p50Ms),
+    p99Ms: of((result) => result.p99Ms),
+  };
+}
+
+export function median(values: readonly number[]): number {
+  return percentile(values, 50);
+}
+
+export function percentile(values: readonly number[], percent: number): number {
+  const sorted = [...values].sort((one, other) => one - other);
+  return sorted[Math.min(sorted.length - 1, Math.floor((sorted.length * percent) / 100))] ?? NaN;
+}
+
+/** The line that counts: `ok` or `MISSED` against the reach. */
+export function verdict(
+  name: string,
+  ratio: number,
+  reach: { readonly atLeast?: number; readonly atMost?: number },
+): void {
+  const holds = ratio >= (reach.atLeast ?? -Infinity) && ratio <= (reach.atMost ?? Infinity);
+  const bound =
+    reach.atLeast === undefined ? `<= ${String(reach.atMost)}` : `>= ${String(reach.atLeast)}`;
+  console.log(`  ${holds ? 'ok    ' : 'MISSED'} ${name}: ${ratio.toFixed(2)} (reach ${bound})`);
+}
+
+export function printSides(sides: readonly SideResult[]): void {
+  for (const side of sides) {
+    console.log(
+      `  ${side.name.padEnd(28)} ${side.microsPerRequest.toFixed(1).padStart(9)} CPU-µs/request` +
+        ` ${side.perSecond.toFixed(0).padStart(8)} requests/s ${(side.bytesPerSecond / 1e6).toFixed(1).padStart(8)} MB/s` +
+        `   p50 ${side.p50Ms.toFixed(2)} ms, p99 ${side.p99Ms.toFixed(2)} ms`,
+    );
+  }
+}

@@ -1,0 +1,176 @@
+// A cheap HTTP/1.1 client for load: prebuilt request bytes, one request in flight a connection, answers only delimited.
+import { connect } from 'node:tls';
+import type { TLSSocket } from 'node:tls';
+import { token } from './server.ts';
+
+const headEnd = Buffer.from('\r\n\r\n');
+const connectTimeoutMs = 20_000;
+const requestTimeoutMs = 60_000;
+
+export interface Answer {
+  readonly status: number;
+  /** Head without the status line, as it came. */
+  readonly head: string;
+  readonly bodyBytes: number;
+  /** Only where the connection was told to keep bodies. */
+  readonly body: Buffer | undefined;
+}
+
+/** Bytes of one request; `body` makes it JSON. */
+export function requestBytes(
+  method: string,
+  path: string,
+  body?: Uint8Array,
+  headers: readonly string[] = [],
+): Buffer {
+  const lines = [
+    `${method} ${path} HTTP/1.1`,
+    'host: 127.0.0.1',
+    `authorization: Bearer ${token}`,
+    'accept: application/json',
+    ...(body === undefined
+      ? []
+      : ['content-type: application/json', `content-length: ${String(body.length)}`]),
+    ...headers,
+  ];
+  return Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`), body ?? Buffer.alloc(0)]);
+}
+
+export function openSocket(port: number): Promise<TLSSocket> {
+  return new Promise((resolve, reject) => {
+    // The certificate is the run's own; checking it is not what is measured.
+    const socket = connect({
+      host: '127.0.0.1',
+      port,
+      rejectUnauthorized: false,
+      ALPNProtocols: ['http/1.1'],
+    });
+    socket.setTimeout(connectTimeoutMs, () => socket.destroy(new Error('no connection in time')));
+    socket.once('error', reject);
+    socket.once('secureConnect', () => {
+      socket.setTimeout(0);
+      socket.setNoDelay(true);
+      socket.off('error', reject);
+      socket.on('error', () => undefined);
+      resolve(socket);
+    });
+  });
+}
+
+/** One connection; answers need a content-length or chunks that end with the last-chunk marker. */
+export class Connection {
+  readonly #socket: TLSSocket;
+  readonly #keepsBodies: boolean;
+  #settle: { resolve(answer: Answer): void; reject(error: Error): void } | undefined;
+  #gathered: Buffer[] = [];
+  #gatheredBytes = 0;
+  #head: { status: number; text: string; bytes: number; length: number } | undefined;
+
+  private constructor(socket: TLSSocket, keepsBodies: boolean) {
+    this.#socket = socket;
+    this.#keepsBodies = keepsBodies;
+    socket.on('data', (chunk: Buffer) => this.#take(chunk));
+    socket.on('close', () => this.#settle?.reject(new Error('the server closed the connection')));
+    socket.on('timeout', () => socket.destroy());
+    socket.setTimeout(requestTimeoutMs);
+  }
+
+  static async open(
+    port: number,
+    options: { readonly keepBodies?: boolean } = {},
+  ): Promise<Connection> {
+    return new Connection(await openSocket(port), options.keepBodies ?? false);
+  }
+
+  request(bytes: Buffer): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+      this.#settle = { resolve, reject };
+      this.#socket.write(bytes);
+    });
+  }
+
+  close(): void {
+    this.#settle = undefined;
+    this.#socket.destroy();
+  }
+
+  #take(chunk: Buffer): void {
+    this.#gatheredBytes += chunk.length;
+    if (this.#head === undefined || this.#keepsBodies) this.#gathered.push(chunk);
+    if (this.#head === undefined && !this.#readHead()) return;
+    const head = this.#head;
+    if (head === undefined || this.#gatheredBytes < head.bytes + head.length) return;
+    const all = this.#keepsBodies ? Buffer.concat(this.#gathered) : undefined;
+    const settle = this.#settle;
+    this.#gathered = [];
+    this.#gatheredBytes = 0;
+    this.#head = undefined;
+    this.#settle = undefined;
+    settle?.resolve({
+      status: head.status,
+      head: head.text,
+      bodyBytes: head.length,
+      body: all?.subarray(head.bytes),
+    });
+  }
+
+  #readHead(): boolean {
+    const all =
+      this.#gathered.length === 1 ? (this.#gathered[0] ?? headEnd) : Buffer.concat(this.#gathered);
+    const end = all.indexOf(headEnd);
+    if (end < 0) return false;
+    const text = all.latin1Slice(0, end);
+    const status = Number(text.slice(9, 12));
+    const length = /\r\ncontent-length: (\d+)/i.exec(text)?.[1];
+    if (length === undefined) throw new Error(`an answer without content-length: ${text}`);
+    this.#head = {
+      status,
+      text: text.slice(text.indexOf('\r\n') + 2),
+      bytes: end + 4,
+      length: Number(length),
+    };
+    return true;
+  }
+}
+
+export interface LoadResult {
+  readonly count: number;
+  readonly seconds: number;
+  readonly bodyBytes: number;
+  readonly latenciesMs: readonly number[];
+}
+
+/** Closed loop on all connections until `durationMs` is over or `countMax` requests are answered. */
+export async function closedLoop(
+  connections: readonly Connection[],
+  next: (index: number) => Buffer,
+  bounds: { readonly durationMs: number; readonly countMax: number },
+): Promise<LoadResult> {
+  const startedMs = performance.now();
+  const endMs = startedMs + bounds.durationMs;
+  let started = 0;
+  let count = 0;
+  let bodyBytes = 0;
+  const latenciesMs: number[] = [];
+  await Promise.all(
+    connections.map(async (connection) => {
+      while (started < bounds.countMax) {
+        const sentMs = performance.now();
+        if (sentMs > endMs) return;
+        const answer = await connection.request(next(started++));
+        if (answer.status > 299) throw new Error(`status ${String(answer.status)}\n${answer.head}`);
+        count++;
+        bodyBytes += answer.bodyBytes;
+        latenciesMs.push(performance.now() - sentMs);
+      }
+    }),
+  );
+  return { count, seconds: (performance.now() - startedMs) / 1_000, bodyBytes, latenciesMs };
+}
+
+export const openConnections = (
+  port: number,
+  count: number,
+  options: { readonly keepBodies?: boolean } = {},
+): Promise<Connection[]> =>
+  Promise.all(Array.from({ length: count }, () => Connection.open(port, options)));

@@ -1,0 +1,94 @@
+// Loaded into measured processes with --import: answers the parent's questions about this process over IPC.
+// Only benchmarks load it; the product carries nothing of it.
+import { Session } from 'node:inspector/promises';
+import { writeFileSync } from 'node:fs';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+
+export type ProbeQuestion =
+  | { readonly ask: 'cpu' }
+  | { readonly ask: 'memory' }
+  | { readonly ask: 'watchStalls' }
+  | { readonly ask: 'stalls' }
+  | { readonly ask: 'startProfile' }
+  | { readonly ask: 'stopProfile'; readonly file: string }
+  | { readonly ask: 'heapSnapshot'; readonly file: string };
+
+/** CPU of the whole process since its start. */
+export interface CpuAnswer {
+  readonly micros: number;
+}
+/** After forced collections. */
+export interface MemoryAnswer {
+  readonly rssBytes: number;
+  readonly heapBytes: number;
+  readonly externalBytes: number;
+}
+/** Longest pauses of the event loop since `watchStalls`. */
+export interface StallsAnswer {
+  readonly p99Ms: number;
+  readonly maxMs: number;
+}
+
+const stallResolutionMs = 1;
+const delays = monitorEventLoopDelay({ resolution: stallResolutionMs });
+let session: Session | undefined;
+
+async function answer(question: ProbeQuestion): Promise<object> {
+  switch (question.ask) {
+    case 'cpu': {
+      const { user, system } = process.cpuUsage();
+      return { micros: user + system } satisfies CpuAnswer;
+    }
+    case 'memory':
+      return memory();
+    case 'watchStalls':
+      delays.reset();
+      delays.enable();
+      return {};
+    case 'stalls':
+      delays.disable();
+      return {
+        p99Ms: Math.max(0, delays.percentile(99) / 1e6 - stallResolutionMs),
+        maxMs: Math.max(0, delays.max / 1e6 - stallResolutionMs),
+      } satisfies StallsAnswer;
+    case 'startProfile':
+      session = new Session();
+      session.connect();
+      await session.post('Profiler.enable');
+      await session.post('Profiler.setSamplingInterval', { interval: 200 });
+      await session.post('Profiler.start');
+      return {};
+    case 'stopProfile': {
+      const stopped = await session?.post('Profiler.stop');
+      session?.disconnect();
+      writeFileSync(question.file, JSON.stringify(stopped?.profile));
+      return {};
+    }
+    case 'heapSnapshot': {
+      const { writeHeapSnapshot } = await import('node:v8');
+      writeHeapSnapshot(question.file);
+      return {};
+    }
+  }
+}
+
+/** Collects several times with pauses: freed pages go back to the system after the collection, not in it. */
+async function memory(): Promise<MemoryAnswer> {
+  const { gc } = globalThis as { gc?: () => void };
+  if (gc === undefined) throw new Error('start the process with --expose-gc');
+  for (let round = 0; round < 4; round++) {
+    gc();
+    await new Promise((resolve) => setTimeout(resolve, 250));
+  }
+  const { rss, heapUsed, external } = process.memoryUsage();
+  return { rssBytes: rss, heapBytes: heapUsed, externalBytes: external };
+}
+
+process.on('message', (message: ProbeQuestion & { readonly id: number }) => {
+  answer(message).then(
+    (answered) => process.send?.({ id: message.id, answer: answered }),
+    (error: unknown) => process.send?.({ id: message.id, error: String(error) }),
+  );
+});
+process.on('disconnect', () => process.exit(1));
+process.channel?.unref();
