@@ -4,15 +4,24 @@ import { createScheme } from '../../lib/api/scheme.ts';
 import { namingProfile } from '../../lib/api/vendor.ts';
 import type { ApiObject } from '../../lib/codec/codec.ts';
 import { jsonCodec } from '../../lib/codec/json.ts';
-import { encodeStored, openStored, schemaGeneration, withResourceVersion } from '../../lib/codec/stored-form.ts';
+import {
+  encodeStored,
+  openStored,
+  schemaGeneration,
+  withResourceVersion,
+} from '../../lib/codec/stored-form.ts';
 import { samplePod } from './sample-pod.ts';
 
 const scheme = createScheme({ profile: namingProfile('svc') });
 const pods = scheme.resource({ group: '', version: 'v1', resource: 'pods' });
 if (pods === undefined) throw new Error('pods are served');
 
-const bodies = Array.from({ length: 64 }, (_, index) => Buffer.from(JSON.stringify(samplePod(index))));
-const shuffled = bodies.map((body) => Buffer.from(JSON.stringify(sortedKeys(JSON.parse(String(body))))));
+const bodies = Array.from({ length: 64 }, (_, index) =>
+  Buffer.from(JSON.stringify(samplePod(index))),
+);
+const shuffled = bodies.map((body) =>
+  Buffer.from(JSON.stringify(sortedKeys(JSON.parse(String(body))))),
+);
 const texts = bodies.map(String);
 const objects = bodies.map((body) => jsonCodec.decode(body, pods.type).object);
 const values = objects.map((object) => encodeStored(object, pods));
@@ -44,14 +53,30 @@ function report(name: string, run: (index: number) => unknown, baseline?: number
   return micros;
 }
 
-console.log(`Pod of ${String(first(bodies, 0).length)} bytes, schema generation ${schemaGeneration(pods)}`);
+console.log(
+  `Pod of ${String(first(bodies, 0).length)} bytes, schema generation ${schemaGeneration(pods)}`,
+);
 const parse = report('baseline: JSON.parse of the text', (at) => JSON.parse(first(texts, at)));
-const write = report('baseline: JSON.stringify to bytes', (at) => Buffer.from(JSON.stringify(first(objects, at))));
-report('decode, members in schema order', (at) => jsonCodec.decode(first(bodies, at), pods.type), parse);
-report('decode, members in alphabetical order', (at) => jsonCodec.decode(first(shuffled, at), pods.type), parse);
+const write = report('baseline: JSON.stringify to bytes', (at) =>
+  Buffer.from(JSON.stringify(first(objects, at))),
+);
+report(
+  'decode, members in schema order',
+  (at) => jsonCodec.decode(first(bodies, at), pods.type),
+  parse,
+);
+report(
+  'decode, members in alphabetical order',
+  (at) => jsonCodec.decode(first(shuffled, at), pods.type),
+  parse,
+);
 report('encode', (at) => jsonCodec.encode(first(objects, at), pods.type), write);
 const disordered = objects.map((object) => sortedKeys(object) as ApiObject);
-report('encode, members in alphabetical order', (at) => jsonCodec.encode(first(disordered, at), pods.type), write);
+report(
+  'encode, members in alphabetical order',
+  (at) => jsonCodec.encode(first(disordered, at), pods.type),
+  write,
+);
 report('encode for storage', (at) => encodeStored(first(objects, at), pods), write);
 report('open stored and inject resourceVersion', (at) => {
   const opened = openStored(first(values, at));
@@ -60,4 +85,6 @@ report('open stored and inject resourceVersion', (at) => {
 });
 const start = performance.now();
 for (const resource of scheme.resources) schemaGeneration({ ...resource });
-console.log(`${'schema generation of all resources'.padEnd(46)} ${(performance.now() - start).toFixed(2).padStart(8)} ms`);
+console.log(
+  `${'schema generation of all resources'.padEnd(46)} ${(performance.now() - start).toFixed(2).padStart(8)} ms`,
+);

@@ -47,10 +47,16 @@ export const samplePod = (index: number): JsonObject => ({
           { name: 'metrics', containerPort: 9090, protocol: 'TCP' },
         ],
         env: [
-          { name: 'POD_NAME', valueFrom: { fieldRef: { apiVersion: 'v1', fieldPath: 'metadata.name' } } },
+          {
+            name: 'POD_NAME',
+            valueFrom: { fieldRef: { apiVersion: 'v1', fieldPath: 'metadata.name' } },
+          },
           { name: 'REGION', value: 'eu-central' },
         ],
-        resources: { limits: { cpu: '500m', memory: '256Mi' }, requests: { cpu: '100m', memory: '128Mi' } },
+        resources: {
+          limits: { cpu: '500m', memory: '256Mi' },
+          requests: { cpu: '100m', memory: '128Mi' },
+        },
         volumeMounts: [
           { name: 'config', readOnly: true, mountPath: '/etc/web' },
           { name: 'cache', mountPath: '/var/cache/web' },

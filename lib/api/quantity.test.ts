@@ -48,12 +48,24 @@ describe('canonical text of a quantity', () => {
     expect(canonicalQuantity(text)).toBe(canonical);
   });
 
-  test.each(['', '.', '-', 'm', '1 Gi', '1gi', '1mi', '1K', '1e', '1ee3', 'Infinity', '0x10', '1_000', '1,5'])(
-    '%j is no quantity',
-    (text) => {
-      expect(canonicalQuantity(text)).toBeUndefined();
-    },
-  );
+  test.each([
+    '',
+    '.',
+    '-',
+    'm',
+    '1 Gi',
+    '1gi',
+    '1mi',
+    '1K',
+    '1e',
+    '1ee3',
+    'Infinity',
+    '0x10',
+    '1_000',
+    '1,5',
+  ])('%j is no quantity', (text) => {
+    expect(canonicalQuantity(text)).toBeUndefined();
+  });
 
   test('a text longer than any amount is refused without work', () => {
     expect(canonicalQuantity('9'.repeat(3_000_000))).toBeUndefined();

@@ -6,7 +6,9 @@ import { applyJsonPatch, parseJsonPatch } from './json-patch.ts';
 const bytes = (value: unknown): Uint8Array =>
   Buffer.from(typeof value === 'string' ? value : JSON.stringify(value));
 const patched = (document: unknown, patch: unknown): string =>
-  JSON.stringify(applyJsonPatch(JSON.parse(JSON.stringify(document)) as JsonValue, parseJsonPatch(bytes(patch))));
+  JSON.stringify(
+    applyJsonPatch(JSON.parse(JSON.stringify(document)) as JsonValue, parseJsonPatch(bytes(patch))),
+  );
 function failure(document: unknown, patch: unknown): string {
   try {
     patched(document, patch);
@@ -24,25 +26,55 @@ describe('operations', () => {
     ['add a member', [{ op: 'add', path: '/b', value: [] }], { ...doc, b: [] }],
     ['add over a member', [{ op: 'add', path: '/a', value: 2 }], { ...doc, a: 2 }],
     ['add null', [{ op: 'add', path: '/a', value: null }], { ...doc, a: null }],
-    ['insert into a list', [{ op: 'add', path: '/l/1', value: 'n' }], { ...doc, l: ['x', 'n', 'y'] }],
+    [
+      'insert into a list',
+      [{ op: 'add', path: '/l/1', value: 'n' }],
+      { ...doc, l: ['x', 'n', 'y'] },
+    ],
     ['append by index', [{ op: 'add', path: '/l/2', value: 'n' }], { ...doc, l: ['x', 'y', 'n'] }],
     ['append', [{ op: 'add', path: '/l/-', value: 'n' }], { ...doc, l: ['x', 'y', 'n'] }],
     ['add the whole document', [{ op: 'add', path: '', value: { z: 1 } }], { z: 1 }],
-    ['replace a member', [{ op: 'replace', path: '/o/p/q', value: 5 }], { ...doc, o: { p: { q: 5 } } }],
+    [
+      'replace a member',
+      [{ op: 'replace', path: '/o/p/q', value: 5 }],
+      { ...doc, o: { p: { q: 5 } } },
+    ],
     ['replace an element', [{ op: 'replace', path: '/l/0', value: 5 }], { ...doc, l: [5, 'y'] }],
     ['replace the document', [{ op: 'replace', path: '', value: {} }], {}],
     ['remove an element', [{ op: 'remove', path: '/l/0' }], { ...doc, l: ['y'] }],
-    ['escaped names', [{ op: 'replace', path: '/x~1y', value: 's' }, { op: 'replace', path: '/m~0n', value: 't' }], { ...doc, 'x/y': 's', 'm~n': 't' }],
-    ['copy', [{ op: 'copy', from: '/l', path: '/k' }, { op: 'add', path: '/k/-', value: 1 }], { ...doc, k: ['x', 'y', 1] }],
-    ['copy into itself', [{ op: 'copy', from: '/o', path: '/o/copy' }], { ...doc, o: { p: { q: null }, copy: { p: { q: null } } } }],
+    [
+      'escaped names',
+      [
+        { op: 'replace', path: '/x~1y', value: 's' },
+        { op: 'replace', path: '/m~0n', value: 't' },
+      ],
+      { ...doc, 'x/y': 's', 'm~n': 't' },
+    ],
+    [
+      'copy',
+      [
+        { op: 'copy', from: '/l', path: '/k' },
+        { op: 'add', path: '/k/-', value: 1 },
+      ],
+      { ...doc, k: ['x', 'y', 1] },
+    ],
+    [
+      'copy into itself',
+      [{ op: 'copy', from: '/o', path: '/o/copy' }],
+      { ...doc, o: { p: { q: null }, copy: { p: { q: null } } } },
+    ],
     ['move within a list', [{ op: 'move', from: '/l/0', path: '/l/1' }], { ...doc, l: ['y', 'x'] }],
     ['move onto itself', [{ op: 'move', from: '/l', path: '/l' }], doc],
-    ['tests that hold', [
-      { op: 'test', path: '/o', value: { p: { q: null } } },
-      { op: 'test', path: '/l', value: ['x', 'y'] },
-      { op: 'test', path: '/o/p/q', value: null },
-      { op: 'test', path: '', value: { o: doc.o, 'm~n': 4, 'x/y': 3, l: doc.l, a: 1.0 } },
-    ], doc],
+    [
+      'tests that hold',
+      [
+        { op: 'test', path: '/o', value: { p: { q: null } } },
+        { op: 'test', path: '/l', value: ['x', 'y'] },
+        { op: 'test', path: '/o/p/q', value: null },
+        { op: 'test', path: '', value: { o: doc.o, 'm~n': 4, 'x/y': 3, l: doc.l, a: 1.0 } },
+      ],
+      doc,
+    ],
     ['none', [], doc],
   ])('%s', (_claim, patch, expected) => {
     expect(JSON.parse(patched(doc, patch))).toEqual(expected);
@@ -53,11 +85,13 @@ describe('operations', () => {
   });
   test('neither the document nor the operations are changed', () => {
     const document = Object.freeze({ o: Object.freeze({}) }) as unknown as JsonValue;
-    const operations = parseJsonPatch(bytes([
-      { op: 'add', path: '/n', value: { m: 1 } },
-      { op: 'add', path: '/n/k', value: 2 },
-      { op: 'add', path: '/o/k', value: 2 },
-    ]));
+    const operations = parseJsonPatch(
+      bytes([
+        { op: 'add', path: '/n', value: { m: 1 } },
+        { op: 'add', path: '/n/k', value: 2 },
+        { op: 'add', path: '/o/k', value: 2 },
+      ]),
+    );
     const first = JSON.stringify(applyJsonPatch(document, operations));
     expect(JSON.stringify(applyJsonPatch(document, operations))).toBe(first);
     expect(first).toBe('{"o":{"k":2},"n":{"m":1,"k":2}}');
@@ -82,7 +116,13 @@ test.each<[string, unknown]>([
   ['move of a missing member', [{ op: 'move', from: '/none', path: '/x' }]],
   ['copy of a missing member', [{ op: 'copy', from: '/none', path: '/x' }]],
   ['inherited names', [{ op: 'test', path: '/constructor/name', value: 'Object' }]],
-  ['a later failure', [{ op: 'add', path: '/b', value: 1 }, { op: 'test', path: '/a', value: 0 }]],
+  [
+    'a later failure',
+    [
+      { op: 'add', path: '/b', value: 1 },
+      { op: 'test', path: '/a', value: 0 },
+    ],
+  ],
 ])('does not fit (422): %s', (_claim, patch) => {
   expect(failure(doc, patch)).toBe('422 Invalid');
 });
@@ -109,7 +149,11 @@ describe('bounds', () => {
     expect(failure(doc, patch.slice(1))).toBe('applied');
   });
   test('copies that double each time', () => {
-    const patch = Array.from({ length: 64 }, (_, index) => ({ op: 'copy', from: '/o', path: `/o/c${String(index)}` }));
+    const patch = Array.from({ length: 64 }, (_, index) => ({
+      op: 'copy',
+      from: '/o',
+      path: `/o/c${String(index)}`,
+    }));
     expect(failure({ o: { s: 'x'.repeat(100) } }, patch)).toBe('413 RequestEntityTooLarge');
   });
   test('moves that nest deeper than any stack', () => {
@@ -134,12 +178,15 @@ describe('hostile keys are data (seeded)', () => {
       state = (state * 1664525 + 1013904223) % 4294967296;
       return Math.floor((state / 4294967296) * below);
     };
-    const pointer = (): string => Array.from({ length: 1 + pick(3) }, () => `/${names[pick(names.length)] ?? ''}`).join('');
+    const pointer = (): string =>
+      Array.from({ length: 1 + pick(3) }, () => `/${names[pick(names.length)] ?? ''}`).join('');
     for (let round = 0; round < 2_000; round += 1) {
       const op = ['add', 'remove', 'replace', 'move', 'copy', 'test'][pick(6)];
       const value = `{"${names[pick(names.length)] ?? ''}":{"polluted":1}}`;
       const text = `[{"op":"${op ?? ''}","path":"${pointer()}","from":"${pointer()}","value":${value}}]`;
-      const document = JSON.parse('{"__proto__":{"constructor":{"x":1}},"constructor":{"prototype":{}},"a":{}}') as JsonValue;
+      const document = JSON.parse(
+        '{"__proto__":{"constructor":{"x":1}},"constructor":{"prototype":{}},"a":{}}',
+      ) as JsonValue;
       try {
         applyJsonPatch(document, parseJsonPatch(bytes(text)));
       } catch (error) {
@@ -150,7 +197,10 @@ describe('hostile keys are data (seeded)', () => {
     expect(Object.getOwnPropertyNames(Object.prototype).sort().join()).toBe(before);
   });
   test('added and replaced', () => {
-    const result = patched({}, '[{"op":"add","path":"/__proto__","value":{"x":1}},{"op":"add","path":"/__proto__/y","value":2}]');
+    const result = patched(
+      {},
+      '[{"op":"add","path":"/__proto__","value":{"x":1}},{"op":"add","path":"/__proto__/y","value":2}]',
+    );
     expect(result).toBe('{"__proto__":{"x":1,"y":2}}');
   });
 });

@@ -10,7 +10,11 @@ import { toData } from '../codec/walk.ts';
 export type JsonPointer = readonly string[];
 
 export type JsonPatchOperation =
-  | { readonly op: 'add' | 'replace' | 'test'; readonly path: JsonPointer; readonly value: JsonValue }
+  | {
+      readonly op: 'add' | 'replace' | 'test';
+      readonly path: JsonPointer;
+      readonly value: JsonValue;
+    }
   | { readonly op: 'remove'; readonly path: JsonPointer }
   | { readonly op: 'move' | 'copy'; readonly path: JsonPointer; readonly from: JsonPointer };
 
@@ -51,7 +55,8 @@ function parseOperation(value: JsonValue, index: number): JsonPatchOperation {
   const pointer = (member: 'path' | 'from'): JsonPointer => {
     const text = value[member];
     const tokens = typeof text === 'string' ? parsePointer(text) : undefined;
-    if (tokens === undefined) throw invalid(`"${member}" must be a JSON pointer such as /metadata/labels/a`);
+    if (tokens === undefined)
+      throw invalid(`"${member}" must be a JSON pointer such as /metadata/labels/a`);
     return tokens;
   };
   switch (op) {
@@ -80,7 +85,10 @@ function parsePointer(text: string): JsonPointer | undefined {
 function apply(state: PatchState, operation: JsonPatchOperation, index: number): void {
   const { path } = operation;
   const fail: Fail = (why) => {
-    const pointer = path.map((token) => `/${token}`).join('').slice(0, limits.fieldPathLengthMax);
+    const pointer = path
+      .map((token) => `/${token}`)
+      .join('')
+      .slice(0, limits.fieldPathLengthMax);
     const at = `operation ${String(index)} (${operation.op} "${pointer}")`;
     throw new StatusError(422, 'Invalid', `the JSON patch does not fit the object: ${at}: ${why}`);
   };
@@ -118,13 +126,15 @@ function child(parent: JsonValue, token: string, fail: Fail): JsonValue {
   if (Array.isArray(parent)) {
     return parent[listIndex(token, parent.length - 1, fail)] ?? null;
   }
-  if (!isObject(parent) || !Object.hasOwn(parent, token)) return fail(`there is no ${JSON.stringify(token)}`);
+  if (!isObject(parent) || !Object.hasOwn(parent, token))
+    return fail(`there is no ${JSON.stringify(token)}`);
   return parent[token] ?? null;
 }
 
 /** An index from 0 to `last`. */
 function listIndex(token: string, last: number, fail: Fail): number {
-  if (!/^(?:0|[1-9]\d{0,9})$/.test(token)) return fail(`${JSON.stringify(token)} is no index of a list`);
+  if (!/^(?:0|[1-9]\d{0,9})$/.test(token))
+    return fail(`${JSON.stringify(token)} is no index of a list`);
   const index = Number(token);
   return index <= last ? index : fail(`the list has no index ${token}`);
 }
@@ -216,7 +226,8 @@ function isDeeperThan(root: JsonValue, depthMax: number): boolean {
 
 const isNested = (value: JsonValue | undefined): value is JsonObject | JsonValue[] =>
   typeof value === 'object' && value !== null;
-const isObject = (value: JsonValue): value is JsonObject => isNested(value) && !Array.isArray(value);
+const isObject = (value: JsonValue): value is JsonObject =>
+  isNested(value) && !Array.isArray(value);
 
 const tooDeep = (): StatusError =>
   badRequest(`the patched object nests deeper than ${String(limits.bodyDepthMax)} levels`);

@@ -24,7 +24,11 @@ test.each<[string, string, string]>([
   ['{"a":{"b":1}}', '{}', '{"a":{"b":1}}'],
   ['{"__proto__":{"a":1}}', '{"__proto__":{"b":2}}', '{"__proto__":{"a":1,"b":2}}'],
   ['{"__proto__":1,"constructor":2}', '{"__proto__":null,"constructor":null}', '{}'],
-  ['{}', '{"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}}}', '{"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}}}'],
+  [
+    '{}',
+    '{"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}}}',
+    '{"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}}}',
+  ],
 ])('%s merged with %s is %s', (document, patch, expected) => {
   const result = applyMergePatch(JSON.parse(document) as JsonValue, JSON.parse(patch) as JsonValue);
   expect(JSON.stringify(result)).toBe(expected);
@@ -63,13 +67,17 @@ test('a patch applied twice is applied once, hostile keys included (seeded)', ()
   const random = (depth: number, nulls: boolean): JsonValue => {
     if (depth === 0 || pick(4) === 0) return nulls && pick(3) === 0 ? null : pick(9);
     const object = Object.create(null) as JsonObject;
-    for (let count = pick(4); count > 0; count -= 1) object[names[pick(5)] ?? ''] = random(depth - 1, nulls);
+    for (let count = pick(4); count > 0; count -= 1)
+      object[names[pick(5)] ?? ''] = random(depth - 1, nulls);
     return object;
   };
   for (let round = 0; round < 500; round += 1) {
     const [document, patch] = [random(3, false), random(3, true)];
     const once = applyMergePatch(document, patch);
-    expect([round, JSON.stringify(applyMergePatch(once, patch))]).toEqual([round, JSON.stringify(once)]);
+    expect([round, JSON.stringify(applyMergePatch(once, patch))]).toEqual([
+      round,
+      JSON.stringify(once),
+    ]);
     expect(Object.keys(Object.prototype)).toEqual([]);
   }
 });

@@ -68,7 +68,8 @@ export function bookmarkObject(options: {
   readonly initialEventsEnd?: string | undefined;
 }): Uint8Array {
   const { kind, apiVersion, revision, initialEventsEnd } = options;
-  const annotations = initialEventsEnd === undefined ? {} : { annotations: { [initialEventsEnd]: 'true' } };
+  const annotations =
+    initialEventsEnd === undefined ? {} : { annotations: { [initialEventsEnd]: 'true' } };
   const metadata = { resourceVersion: String(revision), ...annotations };
   return bytesOf(JSON.stringify({ kind, apiVersion, metadata }));
 }

@@ -51,30 +51,80 @@ describe('canonical form', () => {
   });
   test.each([
     ['empty scalars are left out', '{"nodeName":"","size":0,"enabled":false,"token":""}', {}],
-    ['set pointers are kept when zero', '{"replicas":0,"paused":false}', { replicas: 0, paused: false }],
+    [
+      'set pointers are kept when zero',
+      '{"replicas":0,"paused":false}',
+      { replicas: 0, paused: false },
+    ],
     ['null pointers are left out', '{"replicas":null,"paused":null,"schema":null}', {}],
     ['empty lists and maps are left out', '{"numbers":[],"limits":{},"secrets":{}}', {}],
-    ['lists that are always written keep [] apart from null', '{"ports":[]}', { ports: [] }],
-    ['null in lists and maps is the zero value', '{"numbers":[null],"limits":{"a":null}}', { numbers: [0], limits: { a: '0' } }],
-    ['null messages in lists are zero messages', '{"ports":[null]}', { ports: [{ port: 0, targetPort: 0 }] }],
+    ['an empty list of a Protobuf field is unset', '{"ports":[]}', { ports: null }],
+    ['an empty list of a JSON-only field is kept', '{"cells":[]}', { cells: [] }],
+    [
+      'null in lists and maps is the zero value',
+      '{"numbers":[null],"limits":{"a":null}}',
+      { numbers: [0], limits: { a: '0' } },
+    ],
+    [
+      'null messages in lists are zero messages',
+      '{"ports":[null]}',
+      { ports: [{ port: 0, targetPort: 0 }] },
+    ],
     ['inlined fields stand beside the others', '{"weight":1.5,"size":3}', { size: 3, weight: 1.5 }],
     ['map keys are sorted', '{"selector":{"b":"1","a":"2"}}', { selector: { a: '2', b: '1' } }],
-    ['times become UTC', '{"started":"2024-03-01T01:30:00.987+02:00"}', { started: '2024-02-29T23:30:00Z' }],
+    [
+      'times become UTC',
+      '{"started":"2024-03-01T01:30:00.987+02:00"}',
+      { started: '2024-02-29T23:30:00Z' },
+    ],
     ['the zero time is null', '{"started":"0001-01-01T00:00:00Z"}', {}],
-    ['micro times have six digits', '{"renewed":"2024-03-01T01:30:00.5Z"}', { renewed: '2024-03-01T01:30:00.500000Z' }],
+    [
+      'micro times have six digits',
+      '{"renewed":"2024-03-01T01:30:00.5Z"}',
+      { renewed: '2024-03-01T01:30:00.500000Z' },
+    ],
     ['durations are canonical', '{"timeout":"90m"}', { timeout: '1h30m0s' }],
-    ['quantities are canonical', '{"limits":{"a":"1000m","b":0.5,"c":2}}', { limits: { a: '1', b: '500m', c: '2' } }],
-    ['int-or-string keeps both', '{"ports":[{"targetPort":"http"},{"targetPort":8}]}', { ports: [{ port: 0, targetPort: 'http' }, { port: 0, targetPort: 8 }] }],
+    [
+      'quantities are canonical',
+      '{"limits":{"a":"1000m","b":0.5,"c":2}}',
+      { limits: { a: '1', b: '500m', c: '2' } },
+    ],
+    [
+      'int-or-string keeps both',
+      '{"ports":[{"targetPort":"http"},{"targetPort":8}]}',
+      {
+        ports: [
+          { port: 0, targetPort: 'http' },
+          { port: 0, targetPort: 8 },
+        ],
+      },
+    ],
     ['base64 loses line breaks and spare bits', '{"token":"YW\\nI="}', { token: 'YWI=' }],
-    ['raw JSON is kept in its order', '{"raw":{"b":[1,{"a":null}],"a":1.5}}', { raw: { b: [1, { a: null }], a: 1.5 } }],
+    [
+      'raw JSON is kept in its order',
+      '{"raw":{"b":[1,{"a":null}],"a":1.5}}',
+      { raw: { b: [1, { a: null }], a: 1.5 } },
+    ],
     ['named lists are lists', '{"extra":{"k":["x"],"n":null}}', { extra: { k: ['x'], n: null } }],
-    ['schema unions take each form', '{"schema":{"items":[{"type":"a"}],"additionalProperties":false,"dependencies":{"a":["b"],"c":{"type":"d"}},"default":{"x":1}}}',
-      { schema: { default: { x: 1 }, items: [{ type: 'a' }], additionalProperties: false, dependencies: { a: ['b'], c: { type: 'd' } } } }],
+    [
+      'schema unions take each form',
+      '{"schema":{"items":[{"type":"a"}],"additionalProperties":false,"dependencies":{"a":["b"],"c":{"type":"d"}},"default":{"x":1}}}',
+      {
+        schema: {
+          default: { x: 1 },
+          items: [{ type: 'a' }],
+          additionalProperties: false,
+          dependencies: { a: ['b'], c: { type: 'd' } },
+        },
+      },
+    ],
   ])('%s', (_claim, spec, expected) => {
-    expect(specText(spec)).toBe(JSON.stringify(withRest(expected as JsonObject)));
+    expect(specText(spec)).toBe(JSON.stringify(withRest(expected)));
   });
   test('creationTimestamp is left out when null, deletionTimestamp when unset', () => {
-    const { object } = read('{"metadata":{"creationTimestamp":null,"deletionTimestamp":null,"name":"a"}}');
+    const { object } = read(
+      '{"metadata":{"creationTimestamp":null,"deletionTimestamp":null,"name":"a"}}',
+    );
     expect(JSON.stringify(object['metadata'])).toBe('{"name":"a"}');
   });
 });
@@ -107,13 +157,22 @@ describe('refused with the name of the field', () => {
     ['{"metadata":{"labels":"x"}}', 'metadata.labels must be an object, not a string'],
     ['{"metadata":[]}', 'metadata must be an object, not a list'],
     ['{"spec":{"ports":{}}}', 'spec.ports must be a list, not an object'],
-    ['{"spec":{"ports":[{"port":true}]}}', 'spec.ports[0].port must be an integer of 32 bits, not a boolean'],
+    [
+      '{"spec":{"ports":[{"port":true}]}}',
+      'spec.ports[0].port must be an integer of 32 bits, not a boolean',
+    ],
     ['{"spec":{"paused":"yes"}}', 'spec.paused must be true or false, not a string'],
-    ['{"spec":{"started":"yesterday"}}', 'spec.started must be a time such as 2006-01-02T15:04:05Z, not "yesterday"'],
+    [
+      '{"spec":{"started":"yesterday"}}',
+      'spec.started must be a time such as 2006-01-02T15:04:05Z, not "yesterday"',
+    ],
     ['{"spec":{"started":"2023-02-29T00:00:00Z"}}', 'spec.started must be a time'],
     ['{"spec":{"timeout":"5"}}', 'spec.timeout must be a duration'],
     ['{"spec":{"limits":{"cpu":"lots"}}}', 'spec.limits.cpu must be a quantity'],
-    ['{"spec":{"ports":[{"targetPort":1.5}]}}', 'spec.ports[0].targetPort must be an integer of 32 bits or a string'],
+    [
+      '{"spec":{"ports":[{"targetPort":1.5}]}}',
+      'spec.ports[0].targetPort must be an integer of 32 bits or a string',
+    ],
     ['{"kind":5}', 'kind must be a string, not an integer'],
     ['[]', 'Widget cannot be read: it must be an object, not a list'],
     ['"x"', 'it must be an object, not a string'],
@@ -134,11 +193,16 @@ describe('refused with the name of the field', () => {
     expect(failure('{"spec":{"token":"hunter2"')).not.toContain('hunter2');
   });
   test('the body must be UTF-8', () => {
-    const broken = Buffer.concat([Buffer.from('{"metadata":{"name":"'), Buffer.from([0xff]), Buffer.from('"}}')]);
+    const broken = Buffer.concat([
+      Buffer.from('{"metadata":{"name":"'),
+      Buffer.from([0xff]),
+      Buffer.from('"}}'),
+    ]);
     expect(() => jsonCodec.decode(broken, widgetType)).toThrow('not valid UTF-8');
   });
   test('nesting is bounded, also far beyond any stack', () => {
-    const nested = (depth: number): string => `{"spec":{"raw":${'['.repeat(depth)}${']'.repeat(depth)}}}`;
+    const nested = (depth: number): string =>
+      `{"spec":{"raw":${'['.repeat(depth)}${']'.repeat(depth)}}}`;
     expect(failure(nested(98))).toBe('accepted');
     expect(failure(nested(99))).toContain('nests deeper than 100 levels');
     expect(failure(nested(1_000_000))).toContain('nests deeper than 100 levels');
@@ -148,20 +212,31 @@ describe('refused with the name of the field', () => {
 
 describe('unknown and duplicate fields', () => {
   test.each([
-    ['{"x":1,"spec":{"y":{"deep":[1]},"ports":[{"nam":"a"}]}}', ['unknown x', 'unknown spec.y', 'unknown spec.ports[0].nam']],
+    [
+      '{"x":1,"spec":{"y":{"deep":[1]},"ports":[{"nam":"a"}]}}',
+      ['unknown x', 'unknown spec.y', 'unknown spec.ports[0].nam'],
+    ],
     ['{"Metadata":{}}', ['unknown Metadata']],
     ['{"metadata":{"labels":{"a":"1","a":"2"}}}', ['duplicate metadata.labels.a']],
-    ['{"metadata":{"name":"c","name":"c"},"spec":{"raw":{"k":[{"z":1,"z":2}]}},"spec":{}}', ['duplicate metadata.name', 'duplicate spec.raw.k[0].z', 'duplicate spec']],
+    [
+      '{"metadata":{"name":"c","name":"c"},"spec":{"raw":{"k":[{"z":1,"z":2}]}},"spec":{}}',
+      ['duplicate metadata.name', 'duplicate spec.raw.k[0].z', 'duplicate spec'],
+    ],
     ['{"metadata":{"name":"a","\\u006eame":"b"}}', ['duplicate metadata.name']],
     ['{"x":1,"x":2}', ['duplicate x', 'unknown x']],
     ['{"metadata":{"name":"a:\\":b,{","annotations":{"a\\\\":"\\\\\\""}}}', []],
     ['{"spec":{"numbers":[1,2],"raw":[{"a":1},{"a":1}]}}', []],
-    ['{"__proto__":{"a":1},"constructor":1,"metadata":{"toString":1}}', ['unknown __proto__', 'unknown constructor', 'unknown metadata.toString']],
+    [
+      '{"__proto__":{"a":1},"constructor":1,"metadata":{"toString":1}}',
+      ['unknown __proto__', 'unknown constructor', 'unknown metadata.toString'],
+    ],
   ])('%s', (text, problems) => {
     expect(read(text).problems).toEqual(problems);
   });
   test('of duplicates the last one counts', () => {
-    expect(read('{"metadata":{"labels":{"a":"1","a":"2"}}}').object['metadata']).toEqual({ labels: { a: '2' } });
+    expect(read('{"metadata":{"labels":{"a":"1","a":"2"}}}').object['metadata']).toEqual({
+      labels: { a: '2' },
+    });
   });
   test('reports stay small', () => {
     const many = Array.from({ length: 5_000 }, (_, index) => `"u${String(index)}":1`).join(',');
@@ -173,7 +248,8 @@ describe('unknown and duplicate fields', () => {
 });
 
 describe('keys of users are data', () => {
-  const hostile = '{"metadata":{"labels":{"__proto__":"a","constructor":"b","toString":"c","1":"d"}}}';
+  const hostile =
+    '{"metadata":{"labels":{"__proto__":"a","constructor":"b","toString":"c","1":"d"}}}';
   test('in maps', () => {
     const labels = (read(hostile).object['metadata'] as JsonObject)['labels'] as JsonObject;
     expect(Object.getPrototypeOf(labels)).toBeNull();
@@ -183,7 +259,9 @@ describe('keys of users are data', () => {
     expect(encodeText(read(hostile).object, widgetType)).toContain('"__proto__":"a"');
   });
   test('in raw JSON', () => {
-    const spec = read('{"spec":{"raw":{"__proto__":{"polluted":true}}}}').object['spec'] as JsonObject;
+    const spec = read('{"spec":{"raw":{"__proto__":{"polluted":true}}}}').object[
+      'spec'
+    ] as JsonObject;
     const raw = spec['raw'] as JsonObject;
     expect(Object.keys(raw)).toEqual(['__proto__']);
     expect(raw['polluted']).toBeUndefined();
@@ -227,7 +305,10 @@ describe('encoding', () => {
       const decoded = jsonCodec.decode(bytes(first), widgetType);
       expect([seed, decoded.problems]).toEqual([seed, []]);
       expect([seed, encodeText(decoded.object, widgetType)]).toEqual([seed, first]);
-      expect([seed, encodeText(readObject(JSON.parse(text) as JsonValue, widgetType).object, widgetType)]).toEqual([seed, first]);
+      expect([
+        seed,
+        encodeText(readObject(JSON.parse(text) as JsonValue, widgetType).object, widgetType),
+      ]).toEqual([seed, first]);
     }
   });
   test('recursive types work', () => {
@@ -238,9 +319,13 @@ describe('encoding', () => {
 
 test('an object from memory reports unknown fields and wrong types too', () => {
   const value = { metadata: { name: 'a', nosuch: 1 } };
-  expect(readObject(value, widgetType).problems).toEqual([{ kind: 'unknown', path: 'metadata.nosuch' }]);
+  expect(readObject(value, widgetType).problems).toEqual([
+    { kind: 'unknown', path: 'metadata.nosuch' },
+  ]);
   expect(value).toEqual({ metadata: { name: 'a', nosuch: 1 } });
-  expect(() => readObject({ metadata: { name: 5 } }, widgetType)).toThrow('metadata.name must be a string');
+  expect(() => readObject({ metadata: { name: 5 } }, widgetType)).toThrow(
+    'metadata.name must be a string',
+  );
 });
 
 function randomWidget(seed: number): JsonObject {
@@ -257,13 +342,16 @@ function randomWidget(seed: number): JsonObject {
     for (let count = random(4); count > 0; count -= 1) result[word()] = make();
     return result;
   };
-  const time = (): string => `20${String(10 + random(80))}-0${String(1 + random(9))}-1${String(random(10))}T0${String(random(10))}:00:0${String(random(10))}${['Z', '.25Z', '+03:00'][random(3)] ?? 'Z'}`;
+  const time = (): string =>
+    `20${String(10 + random(80))}-0${String(1 + random(9))}-1${String(random(10))}T0${String(random(10))}:00:0${String(random(10))}${['Z', '.25Z', '+03:00'][random(3)] ?? 'Z'}`;
   return {
     status: maybe(() => ({ phase: word() })),
     spec: maybe(() => ({
       selector: maybe(() => map(word)),
       extra: maybe(() => map(() => [word()])),
-      limits: maybe(() => map(() => `${String(random(3000))}${['', 'm', 'Ki', 'e3'][random(4)] ?? ''}`)),
+      limits: maybe(() =>
+        map(() => `${String(random(3000))}${['', 'm', 'Ki', 'e3'][random(4)] ?? ''}`),
+      ),
       ports: maybe(() => [{ targetPort: random(2) === 0 ? word() : random(9), port: random(9) }]),
       started: maybe(time),
       renewed: maybe(time),
@@ -272,6 +360,10 @@ function randomWidget(seed: number): JsonObject {
       raw: maybe(() => map(() => [random(5), { [word()]: null }])),
       timeout: maybe(() => `${String(random(5000))}ms`),
     })),
-    metadata: maybe(() => ({ labels: maybe(() => map(word)), name: maybe(word), creationTimestamp: maybe(time) })),
+    metadata: maybe(() => ({
+      labels: maybe(() => map(word)),
+      name: maybe(word),
+      creationTimestamp: maybe(time),
+    })),
   };
 }

@@ -101,7 +101,7 @@ function malformed(text: string, error: SyntaxError): Error {
   if (position !== undefined) {
     return badRequest(`the body is not valid JSON: unexpected text at character ${position}`);
   }
-  const end = /end of JSON input/.test(error.message) || /Unterminated/.test(error.message);
+  const end = error.message.includes('end of JSON input') || error.message.includes('Unterminated');
   return badRequest(`the body is not valid JSON${end ? ': it ends too early' : ''}`);
 }
 

@@ -51,7 +51,7 @@ export function normalise(
 export function canonicalObject(object: Readonly<ApiObject>, type: TypeInfo): ApiObject {
   const shape = shapeOf(type);
   walk.start(type.name, { owned: false, reporting: false });
-  return shape.read(object as JsonObject, walk) as ApiObject;
+  return shape.read(object, walk) as ApiObject;
 }
 
 /**
@@ -77,7 +77,9 @@ function compile(type: TypeInfo): Shape {
     always,
     read: (value, walk) => readMessage(shape, value, walk),
     get zero() {
-      zero ??= fresh(Object.fromEntries(always.map((slot) => [slot.name, slot.zero])) as JsonObject);
+      zero ??= fresh(
+        Object.fromEntries(always.map((slot) => [slot.name, slot.zero])) as JsonObject,
+      );
       return zero;
     },
   };
@@ -326,5 +328,11 @@ function sortSlots(base: number, end: number): void {
 /** Assignment that treats `__proto__` as any other name: schemas of users may define it. */
 function setMember(object: JsonObject, name: string, value: JsonValue): void {
   if (name !== '__proto__') object[name] = value;
-  else Object.defineProperty(object, name, { value, enumerable: true, writable: true, configurable: true });
+  else
+    Object.defineProperty(object, name, {
+      value,
+      enumerable: true,
+      writable: true,
+      configurable: true,
+    });
 }

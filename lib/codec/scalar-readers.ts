@@ -92,7 +92,9 @@ const readQuantity: ReadValue = (value, walk) => {
     return walk.fail(quantityForm, value);
   }
   const text = typeof value === 'string' ? value : String(value);
-  return canonicalQuantity(text) ?? canonicalQuantity(text.trim()) ?? walk.failText(quantityForm, text);
+  return (
+    canonicalQuantity(text) ?? canonicalQuantity(text.trim()) ?? walk.failText(quantityForm, text)
+  );
 };
 
 const readIntOrString: ReadValue = (value, walk) => {

@@ -29,10 +29,24 @@ const widget = (metadata: JsonObject, spec: JsonObject = {}): ApiObject => ({
 
 describe('a stored object', () => {
   test.each<[string, JsonObject]>([
-    ['with every kind of member', { name: 'a', namespace: 'n', uid: 'u', generation: 2, creationTimestamp: '2024-01-01T00:00:00Z', labels: { b: '1', a: '2' }, finalizers: ['f'] }],
+    [
+      'with every kind of member',
+      {
+        name: 'a',
+        namespace: 'n',
+        uid: 'u',
+        generation: 2,
+        creationTimestamp: '2024-01-01T00:00:00Z',
+        labels: { b: '1', a: '2' },
+        finalizers: ['f'],
+      },
+    ],
     ['without labels', { name: 'a', creationTimestamp: '2024-01-01T00:00:00Z' }],
     ['whose metadata ends before the version', { name: 'a', uid: 'u' }],
-    ['with text beyond ASCII before and in the labels', { name: 'ä😀', labels: { 'é': 'ü' }, annotations: { x: '漢' } }],
+    [
+      'with text beyond ASCII before and in the labels',
+      { name: 'ä😀', labels: { é: 'ü' }, annotations: { x: '漢' } },
+    ],
     ['with quotes and braces in its text', { name: 'a"}{,', labels: { '"labels":{': '\\"' } }],
   ])('%s opens and shows any version', (_claim, metadata) => {
     const object = widget({ ...metadata, resourceVersion: '999' }, { nodeName: 'n1' });
@@ -51,7 +65,9 @@ describe('a stored object', () => {
   });
 
   test('keeps schema order where metadata has a later member', () => {
-    const stored = opened(widget({ name: 'a', uid: 'u', creationTimestamp: '2024-01-01T00:00:00Z' }));
+    const stored = opened(
+      widget({ name: 'a', uid: 'u', creationTimestamp: '2024-01-01T00:00:00Z' }),
+    );
     expect(text(withResourceVersion(stored, 7))).toMatch(
       /^\{"kind":"Widget","apiVersion":"example.com\/v1","metadata":\{"name":"a","uid":"u","resourceVersion":"7","creationTimestamp":"2024-01-01T00:00:00Z"\},"spec":/,
     );
@@ -59,7 +75,9 @@ describe('a stored object', () => {
 
   test('names its kind and version when the object does not', () => {
     const stored = opened({ metadata: { name: 'a' } });
-    expect(text(stored.payload)).toMatch(/^\{"kind":"Widget","apiVersion":"example.com\/v1","metadata":/);
+    expect(text(stored.payload)).toMatch(
+      /^\{"kind":"Widget","apiVersion":"example.com\/v1","metadata":/,
+    );
   });
 
   test('its header holds the generation and the selectable fields that are set', () => {
@@ -100,10 +118,16 @@ describe('values that are not ours', () => {
     ['cut header', good.subarray(10)],
     ['version outside', headerOf((header) => (header['versionAt'] = 1e6))],
     ['version negative', headerOf((header) => (header['versionAt'] = -1))],
-    ['version in the middle of a name', headerOf((header) => (header['versionAt'] = Number(header['versionAt']) + 1))],
+    [
+      'version in the middle of a name',
+      headerOf((header) => (header['versionAt'] = Number(header['versionAt']) + 1)),
+    ],
     ['version not a number', headerOf((header) => (header['versionAt'] = '5'))],
     ['version missing', headerOf((header) => delete header['versionAt'])],
-    ['body after the version', headerOf((header) => (header['bodyAt'] = Number(header['versionAt']) + 3))],
+    [
+      'body after the version',
+      headerOf((header) => (header['bodyAt'] = Number(header['versionAt']) + 3)),
+    ],
     ['labels outside', headerOf((header) => (header['labels'] = [1, 1e6]))],
     ['labels elsewhere', headerOf((header) => (header['labels'] = [2, 9]))],
     ['labels no range', headerOf((header) => (header['labels'] = 'x'))],
@@ -120,7 +144,9 @@ describe('values that are not ours', () => {
       copy[state % copy.length] = (state >>> 8) % 256;
       const result = openStored(copy);
       if (result === undefined) continue;
-      expect(withResourceVersion(result, 5).length).toBe(result.payload.length + '"resourceVersion":"5",'.length);
+      expect(withResourceVersion(result, 5).length).toBe(
+        result.payload.length + '"resourceVersion":"5",'.length,
+      );
       labelsOf(result);
     }
   });
@@ -136,12 +162,18 @@ describe('values that are not ours', () => {
 
 describe('foreign forms', () => {
   test('plain JSON is read, unknown fields are dropped', () => {
-    const object = decodeForeign(Buffer.from('{"metadata":{"name":"a","odd":1},"kind":"Widget"}\n'), widgetType);
+    const object = decodeForeign(
+      Buffer.from('{"metadata":{"name":"a","odd":1},"kind":"Widget"}\n'),
+      widgetType,
+    );
     expect(object?.metadata).toEqual({ name: 'a' });
   });
-  test.each(['', '{', '[]', 'k8s\0', '{"metadata":{"name":5}}', '{"a":1}{'])('%j is corrupted', (value) => {
-    expect(decodeForeign(Buffer.from(value), widgetType)).toBeUndefined();
-  });
+  test.each(['', '{', '[]', 'k8s\0', '{"metadata":{"name":5}}', '{"a":1}{'])(
+    '%j is corrupted',
+    (value) => {
+      expect(decodeForeign(Buffer.from(value), widgetType)).toBeUndefined();
+    },
+  );
   test('a payload of another generation is read the same way', () => {
     const stored = opened(widget({ name: 'a' }, { nodeName: 'n' }));
     expect(decodeForeign(stored.payload, widgetType)?.metadata).toEqual({ name: 'a' });

@@ -48,7 +48,11 @@ export type WithResourceVersion = (opened: OpenedStored, revision: number) => Ui
 
 /** Members of metadata that come before resourceVersion in schema order. */
 const beforeVersion: ReadonlySet<string> = new Set([
-  'name', 'generateName', 'namespace', 'selfLink', 'uid',
+  'name',
+  'generateName',
+  'namespace',
+  'selfLink',
+  'uid',
 ]);
 
 /** `resource` is the record of the version that is stored, and the object is in that version. */
@@ -137,7 +141,8 @@ function parseHeader(line: string): StoredHeader | undefined {
 function fits(header: StoredHeader, payload: Uint8Array): boolean {
   const { versionAt, bodyAt, labels, fields } = header;
   const last = payload.length - 1;
-  if (payload.length !== header.size || payload[0] !== openBrace || payload[last] !== closeBrace) return false;
+  if (payload.length !== header.size || payload[0] !== openBrace || payload[last] !== closeBrace)
+    return false;
   if (typeof header.schema !== 'string') return false;
   if (!(Number.isInteger(versionAt) && Number.isInteger(bodyAt))) return false;
   if (!(bodyAt > 0 && bodyAt < versionAt && versionAt < last)) return false;
@@ -153,7 +158,12 @@ function fitsLabels(labels: unknown, payload: Uint8Array): boolean {
   const [from, to] = labels as readonly unknown[];
   if (!(Number.isInteger(from) && Number.isInteger(to))) return false;
   const [first, end] = [Number(from), Number(to)];
-  return first > 0 && end < payload.length && payload[first] === openBrace && payload[end - 1] === closeBrace;
+  return (
+    first > 0 &&
+    end < payload.length &&
+    payload[first] === openBrace &&
+    payload[end - 1] === closeBrace
+  );
 }
 
 function areTexts(fields: unknown): boolean {
@@ -173,7 +183,10 @@ export const withResourceVersion: WithResourceVersion = ({ header, payload }, re
 };
 
 /** Labels of an opened object; undefined when its bytes are corrupted. */
-export function labelsOf({ header, payload }: OpenedStored): Readonly<Record<string, string>> | undefined {
+export function labelsOf({
+  header,
+  payload,
+}: OpenedStored): Readonly<Record<string, string>> | undefined {
   const labels = Object.create(null) as Record<string, string>;
   if (header.labels === undefined) return labels;
   try {
@@ -214,10 +227,15 @@ export function schemaGeneration(resource: ResourceInfo): string {
   const known = generations.get(resource);
   if (known !== undefined) return known;
   const hash = createHash('sha256');
-  hash.update(fingerprint([apiVersionOf(resource.kind), resource.kind.kind, resource.fieldSelectors]));
+  hash.update(
+    fingerprint([apiVersionOf(resource.kind), resource.kind.kind, resource.fieldSelectors]),
+  );
   for (const type of typesBelow(resource.type)) {
-    hash.update(fingerprint([type.id, type.hasTypeMeta, type.special, type.isNamedList, type.options]));
-    for (const field of type.fields) hash.update(fingerprint({ ...field, message: field.message?.id }));
+    hash.update(
+      fingerprint([type.id, type.hasTypeMeta, type.special, type.isNamedList, type.options]),
+    );
+    for (const field of type.fields)
+      hash.update(fingerprint({ ...field, message: field.message?.id }));
   }
   const generation = hash.digest('base64url').slice(0, 12);
   generations.set(resource, generation);

@@ -28,7 +28,7 @@ export function readYaml(text: string): ReadYaml {
     aliasTextLength: 0,
   };
   const document = parseDocument(text);
-  const value = document === undefined ? null : convert(document.contents as Node | null, reader);
+  const value = document === undefined ? null : convert(document.contents, reader);
   return { value, duplicates: reader.duplicates };
 }
 
@@ -51,7 +51,7 @@ function parseDocument(text: string): Document | undefined {
     const where = `line ${String(line)}, column ${String(col)}`;
     throw badRequest(`the body is not valid YAML: ${where}: ${error.code}`);
   }
-  return document as Document | undefined;
+  return document;
 }
 
 /**
@@ -233,10 +233,30 @@ export const scalarTags: ScalarTag[] = [
     test: /^(?:n|N|no|No|NO|false|False|FALSE|off|Off|OFF)$/,
     resolve: () => false,
   },
-  { tag: tag('int'), default: true, test: /^[-+]?(?:0|[1-9][\d_]*)$/, resolve: (text) => integer(text, '') },
-  { tag: tag('int'), default: true, test: /^[-+]?0o?[0-7_]+$/, resolve: (text) => integer(text.replace(/0o?/, ''), '0o') },
-  { tag: tag('int'), default: true, test: /^[-+]?0x[\da-fA-F_]+$/, resolve: (text) => integer(text.replace('0x', ''), '0x') },
-  { tag: tag('int'), default: true, test: /^[-+]?0b[01_]+$/, resolve: (text) => integer(text.replace('0b', ''), '0b') },
+  {
+    tag: tag('int'),
+    default: true,
+    test: /^[-+]?(?:0|[1-9][\d_]*)$/,
+    resolve: (text) => integer(text, ''),
+  },
+  {
+    tag: tag('int'),
+    default: true,
+    test: /^[-+]?0o?[0-7_]+$/,
+    resolve: (text) => integer(text.replace(/0o?/, ''), '0o'),
+  },
+  {
+    tag: tag('int'),
+    default: true,
+    test: /^[-+]?0x[\da-fA-F_]+$/,
+    resolve: (text) => integer(text.replace('0x', ''), '0x'),
+  },
+  {
+    tag: tag('int'),
+    default: true,
+    test: /^[-+]?0b[01_]+$/,
+    resolve: (text) => integer(text.replace('0b', ''), '0b'),
+  },
   {
     tag: tag('float'),
     default: true,
@@ -264,5 +284,7 @@ function integer(text: string, prefix: string): JsonValue {
   const magnitude = BigInt(prefix + digits);
   const exact = negative ? -magnitude : magnitude;
   const rounded = Number(exact);
-  return Number.isSafeInteger(rounded) || exact > unsignedMax || exact < signedMin ? rounded : exact;
+  return Number.isSafeInteger(rounded) || exact > unsignedMax || exact < signedMin
+    ? rounded
+    : exact;
 }

@@ -19,18 +19,51 @@ function failure(text: string): string {
 
 describe('scalars of YAML 1.1', () => {
   test.each([
-    ['y', 'true'], ['Yes', 'true'], ['ON', 'true'], ['true', 'true'],
-    ['n', 'false'], ['no', 'false'], ['Off', 'false'], ['False', 'false'],
-    ['yEs', '"yEs"'], ['"yes"', '"yes"'], ["'on'", '"on"'], ['!!str yes', '"yes"'],
-    ['~', 'null'], ['', 'null'], ['null', 'null'], ['NULL', 'null'], ['nil', '"nil"'],
-    ['0', '0'], ['12', '12'], ['-3', '-3'], ['+3', '3'], ['1_000', '1000'],
-    ['010', '8'], ['0o10', '8'], ['0x1F', '31'], ['0b101', '5'], ['08', '8'],
-    ['1.5', '1.5'], ['.5', '0.5'], ['1e3', '1000'], ['1e+3', '1000'], ['-1.0', '-1'],
-    ['1:30', '"1:30"'], ['2024-01-01', '"2024-01-01"'], ['2024-01-01T00:00:00Z', '"2024-01-01T00:00:00Z"'],
-    ['9007199254740993', '9007199254740993'], ['18446744073709551615', '18446744073709551615'],
+    ['y', 'true'],
+    ['Yes', 'true'],
+    ['ON', 'true'],
+    ['true', 'true'],
+    ['n', 'false'],
+    ['no', 'false'],
+    ['Off', 'false'],
+    ['False', 'false'],
+    ['yEs', '"yEs"'],
+    ['"yes"', '"yes"'],
+    ["'on'", '"on"'],
+    ['!!str yes', '"yes"'],
+    ['~', 'null'],
+    ['', 'null'],
+    ['null', 'null'],
+    ['NULL', 'null'],
+    ['nil', '"nil"'],
+    ['0', '0'],
+    ['12', '12'],
+    ['-3', '-3'],
+    ['+3', '3'],
+    ['1_000', '1000'],
+    ['010', '8'],
+    ['0o10', '8'],
+    ['0x1F', '31'],
+    ['0b101', '5'],
+    ['08', '8'],
+    ['1.5', '1.5'],
+    ['.5', '0.5'],
+    ['1e3', '1000'],
+    ['1e+3', '1000'],
+    ['-1.0', '-1'],
+    ['1:30', '"1:30"'],
+    ['2024-01-01', '"2024-01-01"'],
+    ['2024-01-01T00:00:00Z', '"2024-01-01T00:00:00Z"'],
+    ['9007199254740993', '9007199254740993'],
+    ['18446744073709551615', '18446744073709551615'],
     ['99999999999999999999', '100000000000000000000'],
-    ['64Mi', '"64Mi"'], ['1.2.3', '"1.2.3"'], ['_', '"_"'], ['!!binary YWI=', '"ab"'],
-    ['|\n  a\n  b\n', '"a\\nb\\n"'], ['>-\n  a\n  b\n', '"a b"'], ['"\\ud800"', '"\ufffd"'],
+    ['64Mi', '"64Mi"'],
+    ['1.2.3', '"1.2.3"'],
+    ['_', '"_"'],
+    ['!!binary YWI=', '"ab"'],
+    ['|\n  a\n  b\n', '"a\\nb\\n"'],
+    ['>-\n  a\n  b\n', '"a b"'],
+    ['"\\ud800"', '"\ufffd"'],
   ])('%j is %s', (text, expected) => {
     expect(value(text)).toBe(expected);
   });
@@ -43,8 +76,14 @@ describe('anchors, aliases and merges', () => {
   test.each([
     ['a: &x {k: 1}\nb: *x\n', '{"a":{"k":1},"b":{"k":1}}'],
     ['a: &x 1\nb: &x 2\nc: *x\n', '{"a":1,"b":2,"c":2}'],
-    ['base: &b {x: 1, y: 2}\nuse:\n  <<: *b\n  x: 3\n', '{"base":{"x":1,"true":2},"use":{"x":3,"true":2}}'],
-    ['l: [&a {p: 1}, &b {p: 2, q: 3}]\nuse:\n  <<: [*a, *b]\n', '{"l":[{"p":1},{"p":2,"q":3}],"use":{"p":1,"q":3}}'],
+    [
+      'base: &b {x: 1, y: 2}\nuse:\n  <<: *b\n  x: 3\n',
+      '{"base":{"x":1,"true":2},"use":{"x":3,"true":2}}',
+    ],
+    [
+      'l: [&a {p: 1}, &b {p: 2, q: 3}]\nuse:\n  <<: [*a, *b]\n',
+      '{"l":[{"p":1},{"p":2,"q":3}],"use":{"p":1,"q":3}}',
+    ],
     ['"<<": 1\n', '{"<<":1}'],
     ['a: &k key\n*k : 1\n', '{"a":"key","key":1}'],
   ])('%j', (text, expected) => {
@@ -59,9 +98,13 @@ describe('anchors, aliases and merges', () => {
     const bomb = ['a0: &a0 [x, x, x, x, x, x, x, x, x, x]'];
     for (let level = 1; level < 9; level += 1) {
       const alias = `*a${String(level - 1)}`;
-      bomb.push(`a${String(level)}: &a${String(level)} [${Array.from({ length: 10 }, () => alias).join(', ')}]`);
+      bomb.push(
+        `a${String(level)}: &a${String(level)} [${Array.from({ length: 10 }, () => alias).join(', ')}]`,
+      );
     }
-    expect(failure(bomb.join('\n'))).toContain('400 the aliases of the YAML body expand to too much');
+    expect(failure(bomb.join('\n'))).toContain(
+      '400 the aliases of the YAML body expand to too much',
+    );
     const long = `a: &a ${'x'.repeat(100_000)}\nb: [${Array.from({ length: 1000 }, () => '*a').join(', ')}]\n`;
     expect(failure(long)).toContain('400 the aliases of the YAML body expand to too much');
     const merges = `a: &a {k: ${'x'.repeat(100_000)}}\nb:\n${Array.from({ length: 1000 }, () => '- <<: *a\n').join('')}`;
@@ -103,12 +146,15 @@ describe('refused', () => {
     expect(failure('data:\n  password: "hunter2\n')).not.toContain('hunter2');
   });
   test('text that is not UTF-8', () => {
-    expect(() => yamlCodec.decode(Buffer.from([0x61, 0xff]), widgetType)).toThrow('not valid UTF-8');
+    expect(() => yamlCodec.decode(Buffer.from([0x61, 0xff]), widgetType)).toThrow(
+      'not valid UTF-8',
+    );
   });
 });
 
 describe('objects', () => {
-  const text = 'apiVersion: v1\nkind: Widget\nnosuch: x\nmetadata:\n  name: a\n  labels:\n    k: "1"\n    k: "2"\n';
+  const text =
+    'apiVersion: v1\nkind: Widget\nnosuch: x\nmetadata:\n  name: a\n  labels:\n    k: "1"\n    k: "2"\n';
   test('are read through the same walk as JSON, duplicates first', () => {
     const { object, problems } = yamlCodec.decode(Buffer.from(text), widgetType);
     expect(Object.keys(object)).toEqual(['kind', 'apiVersion', 'metadata', 'spec', 'status']);
@@ -122,16 +168,23 @@ describe('objects', () => {
     expect(yamlCodec.decode(Buffer.from(empty), widgetType).object.metadata).toEqual({});
   });
   test('wrong types name the field', () => {
-    expect(() => yamlCodec.decode(Buffer.from('metadata:\n  labels:\n    a: yes\n'), widgetType)).toThrow(
-      'metadata.labels.a must be a string, not a boolean',
-    );
+    expect(() =>
+      yamlCodec.decode(Buffer.from('metadata:\n  labels:\n    a: yes\n'), widgetType),
+    ).toThrow('metadata.labels.a must be a string, not a boolean');
   });
   test('keys of users are data', () => {
-    const { object } = yamlCodec.decode(Buffer.from('metadata:\n  labels:\n    __proto__: x\n'), widgetType);
+    const { object } = yamlCodec.decode(
+      Buffer.from('metadata:\n  labels:\n    __proto__: x\n'),
+      widgetType,
+    );
     expect(Object.keys(object.metadata?.labels ?? {})).toEqual(['__proto__']);
   });
   test('are written with ascending keys', () => {
-    const object = { kind: 'Widget', apiVersion: 'v1', metadata: { name: 'a', finalizers: ['x', 'yes'] } };
+    const object = {
+      kind: 'Widget',
+      apiVersion: 'v1',
+      metadata: { name: 'a', finalizers: ['x', 'yes'] },
+    };
     const written = Buffer.from(yamlCodec.encode(object, widgetType)).toString();
     expect(written).toBe(
       'apiVersion: v1\nkind: Widget\nmetadata:\n  finalizers:\n  - x\n  - "yes"\n  name: a\nspec:\n  count: 0\n  ports: null\n  raw: null\n  request: "0"\n  selector: null\n  started: null\nstatus: {}\n',
@@ -145,27 +198,84 @@ test('what is written reads back the same (seeded)', () => {
     state = (state * 1664525 + 1013904223) % 4294967296;
     return Math.floor((state / 4294967296) * below);
   };
-  const texts = ['', ' ', 'yes', 'n', 'on', '~', 'null', '010', '0x1', '1_0', '1e3', '1:30', '.5', '.inf', '<<', '- a', 'a: b', '# c', '*x', '&x', '!t', '%', '@', '`', '"', "'", 'a\nb\n', ' lead', 'trail ', '\t', 'ä😀', '2024-01-01', '=', '?', '{', '__proto__', '\u0000', '\u2028', 'x'.repeat(200), '---', '...', '0o7', '0b1', '+1', '-', '1.', '12e03'];
+  const texts = [
+    '',
+    ' ',
+    'yes',
+    'n',
+    'on',
+    '~',
+    'null',
+    '010',
+    '0x1',
+    '1_0',
+    '1e3',
+    '1:30',
+    '.5',
+    '.inf',
+    '<<',
+    '- a',
+    'a: b',
+    '# c',
+    '*x',
+    '&x',
+    '!t',
+    '%',
+    '@',
+    '`',
+    '"',
+    "'",
+    'a\nb\n',
+    ' lead',
+    'trail ',
+    '\t',
+    'ä😀',
+    '2024-01-01',
+    '=',
+    '?',
+    '{',
+    '__proto__',
+    '\u0000',
+    '\u2028',
+    'x'.repeat(200),
+    '---',
+    '...',
+    '0o7',
+    '0b1',
+    '+1',
+    '-',
+    '1.',
+    '12e03',
+  ];
   const random = (depth: number): JsonValue => {
     switch (pick(depth === 0 ? 4 : 6)) {
-      case 0: return texts[pick(texts.length)] ?? '';
-      case 1: return pick(2000) - 1000;
-      case 2: return [true, false, null, 1.5, 9007199254740993n][pick(5)] ?? null;
-      case 3: return texts[pick(texts.length)] ?? '';
-      case 4: return Array.from({ length: pick(4) }, () => random(depth - 1));
+      case 0:
+        return texts[pick(texts.length)] ?? '';
+      case 1:
+        return pick(2000) - 1000;
+      case 2:
+        return [true, false, null, 1.5, 9007199254740993n][pick(5)] ?? null;
+      case 3:
+        return texts[pick(texts.length)] ?? '';
+      case 4:
+        return Array.from({ length: pick(4) }, () => random(depth - 1));
       default: {
         const object = Object.create(null) as JsonObject;
-        for (let count = pick(4); count > 0; count -= 1) object[texts[pick(texts.length)] ?? ''] = random(depth - 1);
+        for (let count = pick(4); count > 0; count -= 1)
+          object[texts[pick(texts.length)] ?? ''] = random(depth - 1);
         return object;
       }
     }
   };
-  const sorted = (of: JsonValue): string =>
-    stringify(sortKeys(of));
+  const sorted = (of: JsonValue): string => stringify(sortKeys(of));
   for (let round = 0; round < 1_500; round += 1) {
     const given = random(3);
     const written = Buffer.from(encodeYaml(given)).toString();
-    expect([round, written, sorted(readYaml(written).value)]).toEqual([round, written, sorted(given)]);
+    expect([round, written, sorted(readYaml(written).value)]).toEqual([
+      round,
+      written,
+      sorted(given),
+    ]);
   }
 });
 

@@ -1,5 +1,11 @@
 // Small hand-made types for tests of the codecs: every cardinality, scalar, special form and omit rule once.
-import type { FieldInfo, ResourceInfo, ScalarType, SpecialForm, TypeInfo } from '../../api/type-info.ts';
+import type {
+  FieldInfo,
+  ResourceInfo,
+  ScalarType,
+  SpecialForm,
+  TypeInfo,
+} from '../../api/type-info.ts';
 
 type FieldOptions = Partial<FieldInfo>;
 
@@ -79,11 +85,15 @@ export const metaType = message('ObjectMeta', [
   field('labels', 'string', map),
   field('annotations', 'string', map),
   field('finalizers', 'string', list),
-  field('managedFields', message('ManagedFieldsEntry', [
-    field('manager', 'string'),
-    field('time', timeType, pointer),
-    field('fieldsV1', fieldsType, pointer),
-  ]), list),
+  field(
+    'managedFields',
+    message('ManagedFieldsEntry', [
+      field('manager', 'string'),
+      field('time', timeType, pointer),
+      field('fieldsV1', fieldsType, pointer),
+    ]),
+    list,
+  ),
 ]);
 
 const portType = message('Port', [
@@ -119,6 +129,7 @@ export const specType = message('WidgetSpec', [
   field('token', 'bytes'),
   field('secrets', 'bytes', map),
   field('ports', portType, { ...list, omit: 'never', zero: null }),
+  field('cells', undefined, { ...list, number: 0, pointer: true }),
   field('limits', special('quantity'), map),
   field('request', special('quantity'), { omit: 'never', zero: '0' }),
   field('started', timeType, { zero: null }),

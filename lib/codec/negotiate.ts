@@ -1,0 +1,191 @@
+// Content negotiation: which representation answers a request, and what a body is. Pure functions of headers and offers;
+// group names come from the naming profile. A new encoding enters as one more row of the offers.
+import type { NamingProfile } from '../api/vendor.ts';
+import { notAcceptable, unsupportedMediaType } from '../base/status.ts';
+import { parseAccept, parseMediaType } from './media-type.ts';
+import type { AcceptedType } from './media-type.ts';
+
+/** A media type that responses can have. */
+export interface OfferedMedia {
+  readonly mediaType: string;
+  /** Whether a watch can be sent in it. */
+  readonly streams: boolean;
+}
+
+/** What responses can be by default; the first one serves clients that accept anything. */
+export const offeredMedia: readonly OfferedMedia[] = [
+  { mediaType: 'application/json', streams: true },
+  { mediaType: 'application/yaml', streams: false },
+];
+
+/** Another form of the answer than the object itself, asked for by `as`, `g` and `v`. */
+export type TransformName =
+  'Table' | 'PartialObjectMetadata' | 'PartialObjectMetadataList' | 'APIGroupDiscoveryList';
+
+export interface OfferedTransform {
+  readonly as: TransformName;
+  readonly group: string;
+  readonly version: string;
+}
+
+export interface Negotiated {
+  readonly mediaType: string;
+  /** undefined: the object or list itself. */
+  readonly transform: OfferedTransform | undefined;
+  /** JSON with line breaks, asked for by the query or by a parameter of the media type. */
+  readonly pretty: boolean;
+}
+
+export interface ResponseOffers {
+  readonly media: readonly OfferedMedia[];
+  readonly transforms: readonly OfferedTransform[];
+}
+
+/** What answers with one object, lists and watches can be besides the object itself. */
+export function resourceTransforms(
+  profile: NamingProfile,
+  shape: 'object' | 'list' | 'watch',
+): readonly OfferedTransform[] {
+  const group = profile.metaGroup;
+  const partial = shape === 'list' ? 'PartialObjectMetadataList' : 'PartialObjectMetadata';
+  return [
+    { as: 'Table', group, version: 'v1' },
+    { as: partial, group, version: 'v1' },
+  ];
+}
+
+/** What the discovery roots can be besides the legacy lists. */
+export const discoveryTransforms = (profile: NamingProfile): readonly OfferedTransform[] => [
+  { as: 'APIGroupDiscoveryList', group: profile.discoveryGroup, version: 'v2' },
+];
+
+/**
+ * The best offer for an Accept header; absent or empty means anything. `pretty` is the query parameter's value.
+ * @throws StatusError 406 that names what is offered.
+ */
+export function negotiateResponse(
+  accept: string | undefined,
+  offers: ResponseOffers,
+  pretty?: string | null,
+): Negotiated {
+  const asked = isTrue(pretty ?? undefined);
+  const [first] = offers.media;
+  if (accept === undefined || accept.trim() === '') {
+    if (first === undefined) throw notAcceptable([]);
+    return { mediaType: first.mediaType, transform: undefined, pretty: asked };
+  }
+  const accepted = parseAccept(accept);
+  for (const entry of accepted) {
+    if (entry.quality === 0) break; // Best first: only refusals follow.
+    const media = offers.media.find(
+      ({ mediaType }) => matches(entry, mediaType) && !isRefused(mediaType, accepted),
+    );
+    const transform = media === undefined ? 'refused' : transformOf(entry, offers.transforms);
+    if (media === undefined || transform === 'refused') continue;
+    return {
+      mediaType: media.mediaType,
+      transform,
+      pretty: asked || isTrue(entry.parameters.get('pretty')),
+    };
+  }
+  throw notAcceptable(offers.media.map(({ mediaType }) => mediaType));
+}
+
+/** As `negotiateResponse`, among the media types that can stream. */
+export function negotiateStream(
+  accept: string | undefined,
+  offers: ResponseOffers,
+  pretty?: string | null,
+): Negotiated {
+  const media = offers.media.filter(({ streams }) => streams);
+  return negotiateResponse(accept, { ...offers, media }, pretty);
+}
+
+/**
+ * The media type in which errors of a request are answered: never fails.
+ * A transform that cannot be had does not matter here, errors are always Status objects.
+ */
+export function negotiateError(accept: string | undefined, media: readonly OfferedMedia[]): string {
+  const fallback = media[0]?.mediaType ?? 'application/json';
+  const accepted = parseAccept(accept ?? '');
+  for (const entry of accepted) {
+    const found = media.find(({ mediaType }) => matches(entry, mediaType));
+    if (entry.quality > 0 && found !== undefined) return found.mediaType;
+  }
+  return fallback;
+}
+
+/** Content-Type of a response: only discovery repeats its form there, as clients tell the two forms of it apart by that. */
+export function contentTypeOf({ mediaType, transform }: Negotiated): string {
+  if (transform?.as !== 'APIGroupDiscoveryList') return mediaType;
+  return `${mediaType};g=${transform.group};v=${transform.version};as=${transform.as}`;
+}
+
+/**
+ * The media type of a request body, one of `offered`; absent means the first of them, as Kubernetes takes JSON.
+ * @throws StatusError 415 that names what is offered.
+ */
+export function negotiateBody(contentType: string | undefined, offered: readonly string[]): string {
+  const [first] = offered;
+  if ((contentType === undefined || contentType.trim() === '') && first !== undefined) return first;
+  return mediaTypeIn(contentType, offered);
+}
+
+export type PatchName = 'json' | 'merge' | 'strategic' | 'apply';
+
+const patchNames: ReadonlyMap<string, PatchName> = new Map([
+  ['application/json-patch+json', 'json'],
+  ['application/merge-patch+json', 'merge'],
+  ['application/strategic-merge-patch+json', 'strategic'],
+  ['application/apply-patch+yaml', 'apply'],
+]);
+
+/**
+ * Which of the offered patches a body is; a patch always names its type.
+ * @throws StatusError 415 that names what is offered.
+ */
+export function negotiatePatch(
+  contentType: string | undefined,
+  offered: readonly PatchName[],
+): PatchName {
+  const names = [...patchNames].filter(([, name]) => offered.includes(name));
+  const mediaType = mediaTypeIn(
+    contentType,
+    names.map(([one]) => one),
+  );
+  return patchNames.get(mediaType) ?? 'json';
+}
+
+/** Whether a `pretty` query or media type parameter asks for line breaks. */
+export const isTrue = (text: string | undefined): boolean => text === 'true' || text === '1';
+
+function mediaTypeIn(contentType: string | undefined, offered: readonly string[]): string {
+  const media = parseMediaType(contentType ?? '');
+  const name = media === undefined ? '' : `${media.type}/${media.subtype}`;
+  if (offered.includes(name)) return name;
+  throw unsupportedMediaType(offered);
+}
+
+function matches({ type, subtype }: AcceptedType, mediaType: string): boolean {
+  if (type === '*') return true;
+  return subtype === '*' ? mediaType.startsWith(`${type}/`) : mediaType === `${type}/${subtype}`;
+}
+
+/** A type can be accepted through a wildcard and refused by name: `application/yaml;q=0, *`/`*`. */
+const isRefused = (mediaType: string, accepted: readonly AcceptedType[]): boolean =>
+  accepted.some(
+    ({ type, subtype, quality }) => quality === 0 && mediaType === `${type}/${subtype}`,
+  );
+
+function transformOf(
+  { parameters }: AcceptedType,
+  offered: readonly OfferedTransform[],
+): OfferedTransform | undefined | 'refused' {
+  const as = parameters.get('as');
+  if (as === undefined) return undefined;
+  const found = offered.find(
+    (one) =>
+      one.as === as && one.group === parameters.get('g') && one.version === parameters.get('v'),
+  );
+  return found ?? 'refused';
+}

@@ -1,0 +1,127 @@
+import { describe, expect, test } from '@jest/globals';
+import { namingProfile } from '../api/vendor.ts';
+import type { ApiObject } from './codec.ts';
+import { listClose, listSeparator } from './frame.ts';
+import {
+  defaultColumns,
+  parseIncludeObject,
+  partialListOpen,
+  partialObjectBytes,
+  tableBytes,
+  tableObject,
+  tableOpen,
+  tableRow,
+  tableRowBytes,
+} from './table.ts';
+import type { IncludeObject } from './table.ts';
+
+const svc = namingProfile('svc');
+const json = (...chunks: Uint8Array[]): unknown => JSON.parse(Buffer.concat(chunks).toString());
+const pod: ApiObject = {
+  kind: 'Pod',
+  apiVersion: 'v1',
+  metadata: {
+    name: 'a',
+    namespace: 'n',
+    resourceVersion: '5',
+    creationTimestamp: '2024-01-01T00:00:00Z',
+  },
+  spec: { nodeName: 'x' },
+};
+const partial = {
+  kind: 'PartialObjectMetadata',
+  apiVersion: 'meta.svc.io/v1',
+  metadata: pod.metadata,
+};
+const definitions = [
+  { name: 'Name', type: 'string', format: 'name', priority: 0, description: expect.any(String) },
+  { name: 'Created At', type: 'date', format: '', priority: 0, description: expect.any(String) },
+];
+const cells = ['a', '2024-01-01T00:00:00Z'];
+
+describe('a Table', () => {
+  test.each<[IncludeObject, unknown]>([
+    ['None', null],
+    ['Metadata', partial],
+    ['Object', pod],
+  ])('with %s of each object', (include, object) => {
+    const row = tableRowBytes(pod, { columns: defaultColumns, include }, svc);
+    const meta = { resourceVersion: '9', continue: 't', remainingItemCount: 3 };
+    expect(
+      json(
+        tableOpen(meta, { columns: defaultColumns, headers: true }, svc),
+        row,
+        listSeparator,
+        row,
+        listClose,
+      ),
+    ).toEqual({
+      kind: 'Table',
+      apiVersion: 'meta.svc.io/v1',
+      metadata: meta,
+      columnDefinitions: definitions,
+      rows: [
+        { cells, object },
+        { cells, object },
+      ],
+    });
+  });
+  test('of nothing has no rows', () => {
+    expect(
+      json(
+        tableOpen({ resourceVersion: '9' }, { columns: defaultColumns, headers: true }, svc),
+        listClose,
+      ),
+    ).toMatchObject({ rows: [] });
+  });
+  test('of one object, and of an event after the first one without headers', () => {
+    const form = { columns: defaultColumns, include: 'None' } as const;
+    const meta = { resourceVersion: '5' };
+    for (const headers of [true, false]) {
+      const table = { columns: defaultColumns, headers };
+      const whole = json(tableBytes(tableRowBytes(pod, form, svc), meta, table, svc));
+      expect(whole).toEqual({
+        kind: 'Table',
+        apiVersion: 'meta.svc.io/v1',
+        metadata: meta,
+        columnDefinitions: headers ? definitions : null,
+        rows: [{ cells, object: null }],
+      });
+      expect(tableObject([tableRow(pod, form, svc)], meta, table, svc)).toEqual(whole);
+    }
+  });
+  test('shows an object without metadata', () => {
+    expect(tableRow({}, { columns: defaultColumns, include: 'None' }, svc)).toEqual({
+      cells: ['', null],
+      object: null,
+    });
+  });
+});
+
+test('a list of partial objects names its kind in the profile', () => {
+  const kubernetes = namingProfile('kubernetes');
+  expect(
+    json(partialListOpen({ resourceVersion: '9' }, svc), partialObjectBytes(pod, svc), listClose),
+  ).toEqual({
+    kind: 'PartialObjectMetadataList',
+    apiVersion: 'meta.svc.io/v1',
+    metadata: { resourceVersion: '9' },
+    items: [partial],
+  });
+  expect(json(partialObjectBytes(pod, kubernetes))).toMatchObject({
+    apiVersion: `${kubernetes.metaGroup}/v1`,
+  });
+});
+
+test.each([
+  [null, 'Metadata'],
+  ['', 'Metadata'],
+  ['Metadata', 'Metadata'],
+  ['None', 'None'],
+  ['Object', 'Object'],
+])('includeObject=%s is %s', (value, include) => {
+  expect(parseIncludeObject(value)).toBe(include);
+});
+test.each(['Bogus', 'none', 'metadata'])('includeObject=%s is a 400', (value) => {
+  expect(() => parseIncludeObject(value)).toThrow('use None, Metadata or Object');
+});
