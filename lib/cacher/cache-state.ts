@@ -16,7 +16,10 @@ export class CacheState implements FeedSink {
   readonly #clock: Clock;
   /** By storage prefix: one or two segments. */
   readonly #resources = new Map<string, ResourceCache>();
-  readonly #unclaimed = new Map<string, { readonly value: Uint8Array; readonly revision: Revision }>();
+  readonly #unclaimed = new Map<
+    string,
+    { readonly value: Uint8Array; readonly revision: Revision }
+  >();
   #replacedUpTo: Revision = 0;
 
   /** `prefix` ends with `/`. */

@@ -4,7 +4,15 @@ import { EtcdCluster } from '../storage-etcd/testing/etcd-process.ts';
 import type { Cache } from './cache.ts';
 import type { ReadAt, ResourceView } from './resource-view.ts';
 import {
-  CacheFixture, gadgets, intercept, listPaths, paths, shown, take, widget, widgets,
+  CacheFixture,
+  gadgets,
+  intercept,
+  listPaths,
+  paths,
+  shown,
+  take,
+  widget,
+  widgets,
 } from './testing/cache-fixture.ts';
 import { encodeStored } from '../codec/stored-form.ts';
 
@@ -30,7 +38,10 @@ const codeOf = async (promise: Promise<unknown>): Promise<number | undefined> =>
   );
 
 /** Counts who answered. */
-function counted(): { readonly counts: Record<string, number>; onRead(r: string, by: string): void } {
+function counted(): {
+  readonly counts: Record<string, number>;
+  onRead(r: string, by: string): void;
+} {
   const counts: Record<string, number> = { memory: 0, snapshot: 0, storage: 0 };
   return {
     counts,

@@ -1,10 +1,20 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { expired } from '../base/status.ts';
 import type { Storage, StorageHealth, WatchBatch } from '../storage-etcd/storage.ts';
 import { EtcdCluster } from '../storage-etcd/testing/etcd-process.ts';
 import type { Cache } from './cache.ts';
 import type { ReadAt, ResourceView } from './resource-view.ts';
-import { CacheFixture, intercept, listPaths, paths, take, widgets } from './testing/cache-fixture.ts';
+import {
+  CacheFixture,
+  intercept,
+  listPaths,
+  paths,
+  take,
+  widgets,
+} from './testing/cache-fixture.ts';
 
 let cluster: EtcdCluster;
 let fixture: CacheFixture;
@@ -269,7 +279,9 @@ describe('a store that was replaced by its past', () => {
     await other.put('n/kept');
     cache = await other.started();
     const view = cache.view(widgets);
-    const backup = await own.saveSnapshot('backup.db');
+    const folder = mkdtempSync(join(tmpdir(), 'svc-backup-'));
+    const backup = join(folder, 'backup.db');
+    await own.etcdctl('snapshot', 'save', backup);
     for (let i = 0; i < 20; i++) await other.put('n/lost', { size: i });
     expect(await listPaths(view)).toEqual(['n/kept', 'n/lost']);
     const { revision } = cache.health();
@@ -277,6 +289,7 @@ describe('a store that was replaced by its past', () => {
     const pending = cursor.next(signal);
     pending.catch(() => undefined);
     await own.restoreSnapshot(backup);
+    rmSync(folder, { recursive: true });
     await expect(pending).rejects.toMatchObject({ code: 410 });
     await until(() => cache.health().state === 'following', 20_000);
     expect(await listPaths(view)).toEqual(['n/kept']);

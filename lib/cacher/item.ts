@@ -202,7 +202,7 @@ function contentOf(source: ItemSource, value: Uint8Array, revision: Revision): I
 function openCurrent(source: ItemSource, value: Uint8Array): OpenedStored {
   const { transcoder } = source;
   const opened = transcoder.open(value);
-  if (opened !== undefined && opened.header.schema === source.schema) return opened;
+  if (opened?.header.schema === source.schema) return opened;
   const converted = transcoder.open(transcoder.decodeForeign(value, source.resource));
   if (converted === undefined) throw new Error('the converted object has no stored form');
   return converted;

@@ -77,7 +77,9 @@ export class ReadGate {
   requireReachable(revision: Revision): void {
     const { log, replacedUpTo } = this.#options;
     if (revision <= log.revision || revision > replacedUpTo()) return;
-    throw expired(`resource version ${String(revision)} is not of this store: its data was replaced`);
+    throw expired(
+      `resource version ${String(revision)} is not of this store: its data was replaced`,
+    );
   }
 
   /** One proof at a time: readers that come while it is on its way share the next one. */

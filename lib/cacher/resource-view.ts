@@ -115,7 +115,12 @@ export interface ResourceView {
   /** @throws StatusError 410 (exact version gone), 504 (version not reached in time). */
   list(select: Selection, at: ReadAt, page: ListPage, signal: AbortSignal): Promise<ListResult>;
   /** Resolves once the start position is valid. @throws StatusError 410 when it lies before the log. */
-  watch(select: Selection, start: WatchStart, options: WatchOptions, signal: AbortSignal): Promise<WatchCursor>;
+  watch(
+    select: Selection,
+    start: WatchStart,
+    options: WatchOptions,
+    signal: AbortSignal,
+  ): Promise<WatchCursor>;
   /** What memory holds now, without waiting: for policy code and controllers. */
   peek(key: ItemKey): Item | undefined;
   /** The item of a value of this resource that was just read or written, as this view shows it. */

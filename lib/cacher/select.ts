@@ -29,7 +29,8 @@ export function predicateOf(
 ): Predicate | undefined {
   const { namespace, name, labels } = select;
   const checks: Predicate[] = [];
-  if (namespace !== undefined && checksNamespace) checks.push((item) => item.namespace === namespace);
+  if (namespace !== undefined && checksNamespace)
+    checks.push((item) => item.namespace === namespace);
   if (name !== undefined) checks.push((item) => item.name === name);
   for (const requirement of select.fields ?? []) checks.push(fieldCheck(requirement));
   if (labels !== undefined) checks.push((item) => labels(item.labels));

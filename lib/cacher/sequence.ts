@@ -1,7 +1,7 @@
 // A growing list whose elements keep their number while the oldest ones are dropped.
 
 export class Sequence<T> {
-  #elements: T[] = [];
+  #elements: (T | undefined)[] = [];
   #head = 0;
   #first = 0;
 
@@ -34,6 +34,7 @@ export class Sequence<T> {
   shift(): T | undefined {
     if (this.length === 0) return undefined;
     const element = this.#elements[this.#head];
+    this.#elements[this.#head] = undefined; // What was dropped must not stay in memory.
     this.#head++;
     this.#first++;
     // Copying half of the list once every half of its length costs one move an element.

@@ -31,7 +31,8 @@ export async function listStored(
   signal: AbortSignal,
 ): Promise<StoredListing> {
   const range = rangeOf(select, page.after);
-  const prefix = reads.source.keyPrefix + (select.namespace === undefined ? '' : `${select.namespace}/`);
+  const prefix =
+    reads.source.keyPrefix + (select.namespace === undefined ? '' : `${select.namespace}/`);
   const predicate = predicateOf(select, { checksNamespace: false });
   const limit = page.limitCount === 0 ? Infinity : page.limitCount;
   const isPlain = !isFiltered(select);
@@ -121,11 +122,10 @@ function itemOf(reads: StoredReads, stored: StoredItem): CachedItem | undefined 
 export function isItemPath(path: string, namespaced: boolean): boolean {
   const slash = path.indexOf('/');
   if (!namespaced) return slash < 0 && path !== '';
-  return slash > 0 && slash < path.length - 1 && path.indexOf('/', slash + 1) < 0;
+  return slash > 0 && slash < path.length - 1 && !path.includes('/', slash + 1);
 }
 
 function countToAsk(limit: number, have: number, isPlain: boolean): number {
   if (limit === Infinity) return 0;
   return isPlain ? Math.max(1, limit - have) : Math.max(filteredPageCount, limit);
 }
-

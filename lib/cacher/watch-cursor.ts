@@ -88,11 +88,13 @@ export class LogCursor implements WatchCursor, Waiter {
     if (signal.aborted) return Promise.reject(signal.reason as Error);
     const ready = this.#take();
     if (ready !== undefined) return Promise.resolve(ready);
-    if (this.#failure !== undefined) return Promise.reject(this.#failure);
-    this.#listenTo(signal);
     return new Promise((resolve, reject) => {
       this.#pending = { resolve, reject };
-      this.#waitOn();
+      if (this.#isClosed) this.#rejectPending();
+      else {
+        this.#listenTo(signal);
+        this.#waitOn();
+      }
     });
   }
 
@@ -135,8 +137,13 @@ export class LogCursor implements WatchCursor, Waiter {
     if (this.#pending === undefined || this.#isClosed) return;
     const ready = this.#take();
     if (ready !== undefined) this.#settle()?.resolve(ready);
-    else if (this.#failure !== undefined) this.#settle()?.reject(this.#failure);
+    else if (this.#failure !== undefined) this.#rejectPending();
     else this.#waitOn();
+  }
+
+  #rejectPending(): void {
+    const failure = this.#failure;
+    if (failure !== undefined) this.#settle()?.reject(failure);
   }
 
   #take(): readonly WatchEvent[] | undefined {
@@ -148,7 +155,8 @@ export class LogCursor implements WatchCursor, Waiter {
       this.#end();
       return undefined;
     }
-    const events = this.#options.predicate === undefined ? this.#takeShared() : this.#takeMatching();
+    const events =
+      this.#options.predicate === undefined ? this.#takeShared() : this.#takeMatching();
     if (events.length > 0) return events;
     if (!this.#isBookmarkDue || this.#next < entries.end) return undefined;
     this.#isBookmarkDue = false;
@@ -169,7 +177,8 @@ export class LogCursor implements WatchCursor, Waiter {
   #takeShared(): readonly WatchEvent[] {
     const { entries } = this.#bucket;
     const known = sharedBatches.get(this.#bucket);
-    const isKnown = known?.from === this.#next && (known.to === entries.end || known.to < entries.end);
+    const isKnown =
+      known?.from === this.#next && (known.to === entries.end || known.to < entries.end);
     const batch = isKnown ? known : makeBatch(this.#bucket, this.#next);
     if (!isKnown && batch.events.length > 0) sharedBatches.set(this.#bucket, batch);
     this.#moveTo(batch.to);
@@ -199,7 +208,8 @@ export class LogCursor implements WatchCursor, Waiter {
   #moveTo(number: number): void {
     const { entries } = this.#bucket;
     this.#next = number;
-    const last = number < entries.end ? entries.at(number - 1)?.revision : this.#options.log.revision;
+    const last =
+      number < entries.end ? entries.at(number - 1)?.revision : this.#options.log.revision;
     // The rest of a revision that was cut in two is still to come.
     const isCut = number < entries.end && entries.at(number)?.revision === last;
     const reached = last === undefined || isCut ? this.#position : last;

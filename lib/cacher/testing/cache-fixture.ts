@@ -63,7 +63,7 @@ export class CacheFixture {
 
   async close(): Promise<void> {
     for (const cache of this.#caches) await cache.stop();
-    await this.storage.close();
+    this.storage.close();
   }
 
   /** Not started yet. */
@@ -130,8 +130,9 @@ export class CacheFixture {
 
 /** What a reader sees of items: `namespace/name@revision`. */
 export const shown = (items: readonly Item[]): string[] =>
-  items.map(({ namespace, name, revision }) =>
-    `${namespace === '' ? '' : `${namespace}/`}${name}@${String(revision)}`,
+  items.map(
+    ({ namespace, name, revision }) =>
+      `${namespace === '' ? '' : `${namespace}/`}${name}@${String(revision)}`,
   );
 
 export const paths = (items: readonly Item[]): string[] =>
@@ -145,7 +146,11 @@ export function describeEvent({ type, revision, item, initialEventsEnd }: WatchE
 }
 
 /** Reads until `count` events came; more come along when they were there at once. */
-export async function take(cursor: WatchCursor, count: number, timeoutMs = 3_000): Promise<string[]> {
+export async function take(
+  cursor: WatchCursor,
+  count: number,
+  timeoutMs = 3_000,
+): Promise<string[]> {
   const seen: string[] = [];
   while (seen.length < count) {
     const events = await cursor.next(AbortSignal.timeout(timeoutMs));
