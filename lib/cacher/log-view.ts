@@ -1,4 +1,5 @@
-// ResourceView over the log and the indexes: decides who answers a read, then selects in one turn of the loop.
+// ResourceView over the log and the indexes: decides who answers a read, then selects in one turn
+// of the loop.
 import { invariant } from '../base/invariant.ts';
 import type { Clock } from '../base/clock.ts';
 import { tooLargeResourceVersion, tooManyRequests, tooOldResourceVersion } from '../base/status.ts';
@@ -204,7 +205,9 @@ export class LogView implements ResourceView {
     return this.#open(select, revision, options, undefined);
   }
 
-  /** The state that a watch begins with; from etcd when memory cannot be proven as new as asked for. */
+  /**
+   * The state that a watch begins with; from etcd when memory cannot be proven as new as asked for.
+   */
   async #initialState(
     select: Selection,
     at: ReadAt,

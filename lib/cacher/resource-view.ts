@@ -1,4 +1,5 @@
-// What every reader of cluster state sees: one read-only view per resource over the replica's ordered event log.
+// What every reader of cluster state sees: one read-only view per resource over the replica's
+// ordered event log.
 import type { ApiObject } from '../codec/codec.ts';
 import type { Revision, StoredItem } from '../storage-etcd/storage.ts';
 
@@ -19,23 +20,35 @@ export interface ItemKey {
 export interface Item extends ItemKey {
   readonly revision: Revision;
   readonly labels: Readonly<Record<string, string>>;
-  /** Value of a selectable field (`spec.nodeName`, …); `''` when unset. `metadata.name`/`namespace` included. */
+  /**
+   * Value of a selectable field (`spec.nodeName`, …); `''` when unset. `metadata.name`/`namespace`
+   * included.
+   */
   field(path: string): string;
-  /** Decoded at most once while kept; frozen under test; never written to. @throws StatusError 500 when corrupted. */
+  /**
+   * Decoded at most once while kept; frozen under test; never written to. @throws StatusError 500
+   * when corrupted.
+   */
   object(): Readonly<ApiObject>;
   /**
    * JSON of the object with kind, apiVersion and resourceVersion, ready to send.
    * @throws StatusError 500 that names the key when the stored bytes cannot be read.
    */
   json(): Uint8Array;
-  /** The same without kind and apiVersion, as an entry of a typed list (`json()` minus its first members). */
+  /**
+   * The same without kind and apiVersion, as an entry of a typed list (`json()` minus its first
+   * members).
+   */
   listJson(): Uint8Array;
   /**
    * `listJson()` without its opening brace, as a view: no copy. Framing writes the brace with the separator
    * (`,{`), so lists concatenate what is in memory.
    */
   listTail(): Uint8Array;
-  /** Bytes of another representation, made by `make` at most once while kept; `variant` names it (`table`, `pom`, …). */
+  /**
+   * Bytes of another representation, made by `make` at most once while kept; `variant` names it
+   * (`table`, `pom`, …).
+   */
   encoded(variant: string, make: (item: Item) => Uint8Array): Uint8Array;
   /** The stored bytes cannot be decoded; `object()` and `json()` throw. */
   readonly corrupted: boolean;
@@ -49,7 +62,10 @@ export interface Selection {
   readonly name?: string;
   /** Label selector; undefined selects everything. */
   readonly labels?: (labels: Readonly<Record<string, string>>) => boolean;
-  /** Field requirements that must all hold. An `=` requirement on an indexed field is served from its index. */
+  /**
+   * Field requirements that must all hold. An `=` requirement on an indexed field is served from
+   * its index.
+   */
   readonly fields?: readonly FieldRequirement[];
 }
 export interface FieldRequirement {
@@ -75,20 +91,29 @@ export interface ListResult {
 
 export interface WatchEvent {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK';
-  /** The revision of the change; for DELETED the deletion's (or the leaving write's), which `item` shows too. */
+  /**
+   * The revision of the change; for DELETED the deletion's (or the leaving write's), which `item`
+   * shows too.
+   */
   readonly revision: Revision;
   /** undefined for BOOKMARK. For DELETED: the last selected state carrying the event's revision. */
   readonly item: Item | undefined;
   /** BOOKMARK only: marks the end of the initial events of a streaming list. */
   readonly initialEventsEnd?: boolean;
-  /** Bytes made from this event (a watch frame), shared by every watcher that gets it; made at most once while kept. */
+  /**
+   * Bytes made from this event (a watch frame), shared by every watcher that gets it; made at most
+   * once while kept.
+   */
   memo(variant: string, make: (event: WatchEvent) => Uint8Array): Uint8Array;
 }
 
 export type WatchStart =
   /** Only changes after this revision. */
   | { readonly from: 'revision'; readonly revision: Revision }
-  /** Synthetic ADDED events for the state at `at`, then changes; `bookmark`: mark the end of the state. */
+  /**
+   * Synthetic ADDED events for the state at `at`, then changes; `bookmark`: mark the end of the
+   * state.
+   */
   | { readonly from: 'state'; readonly at: ReadAt; readonly bookmark: boolean };
 
 export interface WatchOptions {
@@ -114,7 +139,9 @@ export interface ResourceView {
   get(key: ItemKey, at: ReadAt, signal: AbortSignal): Promise<Item | undefined>;
   /** @throws StatusError 410 (exact version gone), 504 (version not reached in time). */
   list(select: Selection, at: ReadAt, page: ListPage, signal: AbortSignal): Promise<ListResult>;
-  /** Resolves once the start position is valid. @throws StatusError 410 when it lies before the log. */
+  /**
+   * Resolves once the start position is valid. @throws StatusError 410 when it lies before the log.
+   */
   watch(
     select: Selection,
     start: WatchStart,

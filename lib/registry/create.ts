@@ -66,7 +66,7 @@ export async function putNew(
   if (!result.ok) return result;
   const { revision } = result;
   const stored = { key: etcdKey, value, modRevision: revision, createRevision: revision };
-  return { ok: true, item: parts.readStored(key, stored) };
+  return { ok: true, item: parts.view.itemOf(stored) };
 }
 
 function validateNew(parts: StoreParts, object: ApiObject, context: WriteContext): void {
@@ -106,7 +106,7 @@ function existsError(
 ): StatusError {
   const error = alreadyExists(parts.resource, key.name);
   if (current === undefined) return error;
-  const item = parts.readStored(key, current);
+  const item = parts.view.itemOf(current);
   if (item.corrupted || item.object().metadata?.deletionTimestamp == null) return error;
   const message = `object is being deleted: ${error.message}`;
   return new StatusError(error.code, error.reason, message, error.details);

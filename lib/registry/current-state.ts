@@ -31,13 +31,13 @@ export async function currentState(
   signal: AbortSignal,
 ): Promise<State> {
   const { item } = await parts.storage.get(parts.keyOf(key), signal);
-  return stateOf(parts, key, item);
+  return stateOf(parts, item);
 }
 
 /** The state that a failed write came back with. */
-export function stateOf(parts: StoreParts, key: ItemKey, stored: StoredItem | undefined): State {
+export function stateOf(parts: StoreParts, stored: StoredItem | undefined): State {
   if (stored === undefined) return { item: undefined, value: undefined, isCurrent: true };
-  return { item: parts.readStored(key, stored), value: stored.value, isCurrent: true };
+  return { item: parts.view.itemOf(stored), value: stored.value, isCurrent: true };
 }
 
 /** A step of a write on one state: what to do, or why not. */

@@ -60,7 +60,7 @@ async function remove(
   } else {
     const expected = { expected: item.revision };
     const result = await parts.storage.delete(parts.keyOf(key), expected, signal);
-    if (!result.ok) return { state: stateOf(parts, key, result.current) };
+    if (!result.ok) return { state: stateOf(parts, result.current) };
   }
   if (parts.strategy.answersDeletedObject === true) {
     return { kind: 'object', item: presentItem(parts, item) };
@@ -84,10 +84,10 @@ async function mark(
   const value = encodeStored(object, parts.storedAs);
   const options = { expected: item.revision };
   const result = await parts.storage.put(etcdKey, value, options, request.signal);
-  if (!result.ok) return { state: stateOf(parts, key, result.current) };
+  if (!result.ok) return { state: stateOf(parts, result.current) };
   const { revision } = result;
   const stored = { key: etcdKey, value, modRevision: revision, createRevision: 0 };
-  return { kind: 'object', item: presentItem(parts, parts.readStored(key, stored)) };
+  return { kind: 'object', item: presentItem(parts, parts.view.itemOf(stored)) };
 }
 
 function deletedStatus(parts: StoreParts, name: string, uid: string | undefined): StatusBody {
@@ -119,7 +119,7 @@ async function deleteUnreadable(
   }
   const { item } = await parts.storage.get(parts.keyOf(key), request.signal);
   if (item === undefined) throw notFound(parts.resource, key.name);
-  if (isReadable(parts.readStored(key, item))) {
+  if (isReadable(parts.view.itemOf(item))) {
     refuse('is for objects that cannot be read; this one can: delete it without the option');
   }
   await request.authorizeUnsafeDelete?.(request.signal);

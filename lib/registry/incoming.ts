@@ -51,9 +51,8 @@ export function reportProblems(
   for (const text of texts) if (!warnings.includes(text)) warnings.push(text);
 }
 
-/** Defaults of the request's version, then the storage version. `object` is used up. */
+/** In the storage version. `object` is used up. */
 export function toStored(parts: StoreParts, object: ApiObject): ApiObject {
-  parts.applyDefaults(object, parts.resource);
   if (parts.isStorageVersion) return object;
   return parts.convert(object, apiVersionOf(parts.storedAs));
 }

@@ -14,7 +14,7 @@ import type {
 } from '../cacher/resource-view.ts';
 import type { ApiObject } from '../codec/codec.ts';
 import { isSegment } from '../storage-etcd/keys.ts';
-import type { Storage, StoredItem } from '../storage-etcd/storage.ts';
+import type { Storage } from '../storage-etcd/storage.ts';
 import { convertedItem } from './converted-item.ts';
 import type { ResourceStrategy } from './strategy.ts';
 
@@ -28,10 +28,6 @@ export interface StoreParts {
   readonly view: ResourceView;
   readonly storage: Storage;
   readonly keyOf: (key: ItemKey) => string;
-  /** The item of a stored value, as the view would show it. */
-  readonly readStored: (key: ItemKey, stored: StoredItem) => Item;
-  /** Sets what the body leaves unset, by the type's rules. */
-  readonly applyDefaults: (object: ApiObject, resource: ResourceInfo) => void;
   readonly convert: (object: Readonly<ApiObject>, toApiVersion: string) => ApiObject;
   readonly naming: NamingProfile;
   readonly clock: Clock;

@@ -88,7 +88,7 @@ export async function writeLoop(
     }
     const decision = decide(() => nextObject(parts, item, write.transform, context));
     const value = decision.kind === 'go' ? encodeStored(decision.plan, parts.storedAs) : undefined;
-    const isNoOp = value !== undefined && isSameAsStored(parts, key, state, value);
+    const isNoOp = value !== undefined && isSameAsStored(parts, parts.keyOf(key), state, value);
     if (!state.isCurrent && (decision.kind === 'stop' || isNoOp)) {
       state = await currentState(parts, key, request.signal);
       continue;
@@ -123,7 +123,7 @@ async function store(
   if (context.dryRun || removes) {
     if (!context.dryRun) {
       const result = await parts.storage.delete(etcdKey, { expected }, signal);
-      if (!result.ok) return { state: stateOf(parts, key, result.current) };
+      if (!result.ok) return { state: stateOf(parts, result.current) };
     }
     return { answer: unstoredItem(parts, object, item) };
   }
@@ -131,10 +131,10 @@ async function store(
   const options = { expected, ...(ttlSeconds === undefined ? {} : { ttlSeconds }) };
   const bytes = value ?? encodeStored(object, parts.storedAs);
   const result = await parts.storage.put(etcdKey, bytes, options, signal);
-  if (!result.ok) return { state: stateOf(parts, key, result.current) };
+  if (!result.ok) return { state: stateOf(parts, result.current) };
   const { revision } = result;
   const stored = { key: etcdKey, value: bytes, modRevision: revision, createRevision: 0 };
-  return { answer: parts.readStored(key, stored) };
+  return { answer: parts.view.itemOf(stored) };
 }
 
 async function createAbsent(
@@ -147,7 +147,7 @@ async function createAbsent(
   if (write.create === undefined) throw notFound(parts.resource, key.name);
   const made = await putNew(parts, await write.create(), context, request.signal);
   if (made.ok) return { item: presentItem(parts, made.item), created: true };
-  return { state: stateOf(parts, key, made.current) };
+  return { state: stateOf(parts, made.current) };
 }
 
 /** The object as it would be stored. @throws StatusError 409, 422. */
@@ -206,12 +206,12 @@ function checkUid(parts: StoreParts, old: Item, uid: string | undefined): void {
  * Canonical bytes decide: against what is stored when that is at hand (so that an old form is written anew),
  * else against what the cache shows.
  */
-function isSameAsStored(parts: StoreParts, key: ItemKey, state: State, value: Uint8Array): boolean {
+function isSameAsStored(parts: StoreParts, key: string, state: State, value: Uint8Array): boolean {
   if (state.value !== undefined) return Buffer.compare(state.value, value) === 0;
   if (state.item === undefined || state.item.corrupted) return false;
   const { revision } = state.item;
-  const stored = { key: '', value, modRevision: revision, createRevision: 0 };
-  return Buffer.compare(parts.readStored(key, stored).json(), state.item.json()) === 0;
+  const stored = { key, value, modRevision: revision, createRevision: 0 };
+  return Buffer.compare(parts.view.itemOf(stored).json(), state.item.json()) === 0;
 }
 
 /** The last state of an object that is not stored in this form: dry run, or removed by its last finalizer's removal. */

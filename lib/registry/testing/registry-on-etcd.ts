@@ -1,0 +1,108 @@
+// Built-in stores over a real etcd and a real cache, as one replica has them: for suites.
+// `second()` makes another replica over the same etcd.
+import { convertObject } from '../../api/convert.ts';
+import { createScheme } from '../../api/scheme.ts';
+import type { Scheme } from '../../api/scheme.ts';
+import { namingProfile } from '../../api/vendor.ts';
+import type { NamingProfile } from '../../api/vendor.ts';
+import { systemClock } from '../../base/clock.ts';
+import { createLogger } from '../../base/log.ts';
+import { createCache } from '../../cacher/cache.ts';
+import type { Cache } from '../../cacher/cache.ts';
+import { createTranscoder } from '../../cacher/transcoder.ts';
+import { EtcdStorage } from '../../storage-etcd/etcd-storage.ts';
+import { createKeyspace } from '../../storage-etcd/keys.ts';
+import { EtcdCluster } from '../../storage-etcd/testing/etcd-process.ts';
+import { builtInStores } from '../built-in-stores.ts';
+import { ResourceMap } from '../resource-map.ts';
+import type { ResourceStore } from '../resource-store.ts';
+
+const keyspace = createKeyspace('/registry');
+
+export interface Replica {
+  readonly storage: EtcdStorage;
+  readonly cache: Cache;
+  readonly stores: ResourceMap;
+  readonly scheme: Scheme;
+  readonly naming: NamingProfile;
+  /** `apps/deployments`, or `configmaps` in the core group; version `v1` unless given. */
+  store(name: string, version?: string): ResourceStore;
+  stop(): Promise<void>;
+}
+
+export interface ReplicaOptions {
+  readonly continueKey?: Uint8Array;
+  readonly canDeleteUnreadable?: boolean;
+}
+
+export class RegistryOnEtcd {
+  readonly etcd: EtcdCluster;
+  readonly #replicas: Replica[] = [];
+
+  private constructor(etcd: EtcdCluster) {
+    this.etcd = etcd;
+  }
+
+  static async start(): Promise<RegistryOnEtcd> {
+    return new RegistryOnEtcd(await EtcdCluster.start());
+  }
+
+  async replica(options: ReplicaOptions = {}): Promise<Replica> {
+    const replica = await startReplica(this.etcd, options);
+    this.#replicas.push(replica);
+    return replica;
+  }
+
+  async stop(): Promise<void> {
+    for (const replica of this.#replicas) await replica.stop();
+    await this.etcd.stop();
+  }
+}
+
+async function startReplica(etcd: EtcdCluster, options: ReplicaOptions): Promise<Replica> {
+  const naming = namingProfile('svc');
+  const scheme = createScheme({ profile: naming });
+  const storage = new EtcdStorage(etcd.connection);
+  const cache = createCache({
+    storage,
+    health: () => storage.health,
+    prefix: keyspace.root,
+    resources: scheme.storedResources.map((resource) => ({ resource })),
+    transcoder: createTranscoder((object, resource) => convertObject(object, resource.storageVersion, scheme)),
+    budgetBytes: 64 * 1024 * 1024,
+    canaryKey: keyspace.internalKey('canary'),
+    logger: createLogger('error'),
+    freezeObjects: true,
+  });
+  await cache.start(AbortSignal.timeout(20_000));
+  const all = builtInStores({
+    scheme,
+    keyspace,
+    storage,
+    viewOf: (stored) => cache.view(stored),
+    naming,
+    clock: systemClock,
+    continueKey: options.continueKey ?? Buffer.from('shared by the replicas of a test'),
+    canStreamLists: true,
+    canDeleteUnreadable: options.canDeleteUnreadable ?? false,
+    eventTtlSeconds: 3_600,
+  });
+  const stores = new ResourceMap(all);
+  return {
+    storage,
+    cache,
+    stores,
+    scheme,
+    naming,
+    store(name, version = 'v1') {
+      const [group, resource] = name.includes('/') ? name.split('/') : ['', name];
+      const found = stores.find({ group: group ?? '', version, resource: resource ?? '' });
+      if (found === undefined) throw new Error(`no store for ${name} ${version}`);
+      return found;
+    },
+    async stop() {
+      await cache.stop();
+      await storage.close();
+    },
+  };
+}
