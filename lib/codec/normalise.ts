@@ -77,9 +77,7 @@ function compile(type: TypeInfo): Shape {
     always,
     read: (value, walk) => readMessage(shape, value, walk),
     get zero() {
-      zero ??= fresh(
-        Object.fromEntries(always.map((slot) => [slot.name, slot.zero])) as JsonObject,
-      );
+      zero ??= zeroOf(always);
       return zero;
     },
   };
@@ -97,6 +95,13 @@ function compile(type: TypeInfo): Shape {
     if (!byName.has(field.jsonName)) add(field.jsonName, fieldReader(field), field.zero);
   }
   return shape;
+}
+
+function zeroOf(always: readonly Slot[]): JsonObject {
+  const zero: JsonObject = {};
+  for (const slot of always)
+    if (slot.zero !== undefined) setMember(zero, slot.name, fresh(slot.zero));
+  return zero;
 }
 
 /** Fields in output order, those of inlined messages in the place of their message. */
@@ -213,9 +218,13 @@ function readMap(value: JsonValue, read: ReadValue, zero: JsonValue, walk: Walk)
   return result;
 }
 
+/** Keys that look like list indexes come first in any object, whatever order they are set in. */
+const indexKey = /^(?:0|[1-9]\d{0,9})$/;
+
 function isAscending(keys: readonly string[]): boolean {
   for (let index = 1; index < keys.length; index += 1) {
-    if ((keys[index - 1] ?? '') >= (keys[index] ?? '')) return false;
+    const before = keys[index - 1] ?? '';
+    if (before >= (keys[index] ?? '') && !indexKey.test(before)) return false;
   }
   return true;
 }
