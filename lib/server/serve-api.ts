@@ -5,9 +5,8 @@ import type { Authenticator } from '../authn/authenticator.ts';
 import type { Authorizer } from '../authz/authorizer.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
-import { pathNotFound, unsupportedMediaType } from '../base/status.ts';
-import { jsonCodec } from '../codec/json.ts';
-import { statusBytes } from '../codec/frame.ts';
+import { negotiatePatch } from '../codec/negotiate.ts';
+import type { PatchName } from '../codec/negotiate.ts';
 import type { Flags } from '../config/flags.ts';
 import type { FeatureGates } from '../config/gates.ts';
 import { createDiscovery } from '../discovery/discovery.ts';
@@ -15,6 +14,7 @@ import type { ResourceMapHolder } from '../registry/resource-map.ts';
 import type { Health } from '../telemetry/health.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { filterChain } from './chain.ts';
+import { discoveryPaths } from './discovery-paths.ts';
 import type { FindStore } from './filters/scope.ts';
 import { failureHandler } from './filters/panic.ts';
 import { getHandler, listHandler } from './handlers/read.ts';
@@ -22,10 +22,12 @@ import { resourceRequests } from './handlers/resources.ts';
 import { watchHandler } from './handlers/watch.ts';
 import { writeHandlers } from './handlers/write.ts';
 import { operatorPaths } from './operator-paths.ts';
-import { jsonRepresentation, jsonWatchRepresentation } from './representations.ts';
-import { sendNow } from './respond.ts';
+import { createRepresentations } from './representations.ts';
 import { serve } from './serve.ts';
 import type { RunningServer, ServeOptions } from './serve.ts';
+
+/** Patches that are served; the others answer 415. */
+const servedPatches: readonly PatchName[] = ['json', 'merge'];
 
 export interface ServeApiOptions {
   readonly flags: Flags;
@@ -47,9 +49,12 @@ export async function serveApi(options: ServeApiOptions): Promise<RunningServer>
   const { flags, gates, naming, scheme, resources, metrics, logger } = options;
   const findStore: FindStore = (info) => resources.current.find(info);
   const compress = gates.isOn('APIResponseCompression');
-  const representationOf = (_request: unknown, store: Parameters<typeof jsonRepresentation>[0]) =>
-    jsonRepresentation(store);
-  const readOptions = { naming, compress, representationOf };
+  const representations = createRepresentations(naming);
+  const readOptions = {
+    naming,
+    compress,
+    representationOf: representations.of.bind(representations),
+  };
   const deleteOptionsType = scheme.type('meta/v1.DeleteOptions');
   const handlers = {
     get: getHandler(readOptions),
@@ -57,19 +62,16 @@ export async function serveApi(options: ServeApiOptions): Promise<RunningServer>
     watch: watchHandler({
       metrics: metrics.requests,
       minRequestTimeoutSeconds: flags['min-request-timeout'],
-      watchRepresentationOf: (_request, store) => jsonWatchRepresentation(store, naming),
+      watchRepresentationOf: (request, store) => representations.ofWatch(request, store),
     }),
     ...writeHandlers({
       ...readOptions,
       authorizer: options.authorizer,
-      decodeBody: (_request, store, body) => jsonCodec.decode(body, store.resource.type),
-      decodeDeleteOptions: (_request, body) => jsonCodec.decode(body, deleteOptionsType).object,
-      patchKindOf: (request) => {
-        const type = request.headers['content-type'] ?? '';
-        if (type.startsWith('application/json-patch+json')) return 'json';
-        if (type.startsWith('application/merge-patch+json')) return 'merge';
-        throw unsupportedMediaType(['application/json-patch+json', 'application/merge-patch+json']);
-      },
+      decodeBody: (request, store, body) =>
+        representations.decode(request, body, store.resource.type),
+      decodeDeleteOptions: (request, body) =>
+        representations.decode(request, body, deleteOptionsType).object,
+      patchKindOf: (request) => negotiatePatch(request.headers['content-type'], servedPatches),
     }),
   };
   const discovery = createDiscovery({
@@ -93,17 +95,11 @@ export async function serveApi(options: ServeApiOptions): Promise<RunningServer>
       logger,
       metricsText: () => metrics.text(),
       version: options.version,
-      discovery: (request, response) => {
-        const found = discovery.document(request.context.info.path);
-        if (found === undefined) throw pathNotFound();
-        const body = jsonCodec.encode(found.object, found.type);
-        sendNow(request, response, { status: 200, contentType: 'application/json' }, body);
-        return Promise.resolve(true);
-      },
+      discovery: discoveryPaths({ discovery: () => discovery, naming, representations, compress }),
     }),
     onFailure: failureHandler({
       logger,
-      encodeStatus: (error) => ({ contentType: 'application/json', body: statusBytes(error.toBody()) }),
+      encodeStatus: (error, request) => representations.ofStatus(error, request),
     }),
     isServed: (request) => findStore(request.info) !== undefined,
     clock: options.clock,
