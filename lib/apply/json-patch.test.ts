@@ -156,6 +156,13 @@ describe('bounds', () => {
     }));
     expect(failure({ o: { s: 'x'.repeat(100) } }, patch)).toBe('413 RequestEntityTooLarge');
   });
+  test('insertions before the elements of a huge list', () => {
+    const list = Array.from({ length: 100_000 }, () => 0);
+    const at = (path: string): unknown[] =>
+      Array.from({ length: 5_000 }, () => ({ op: 'add', path, value: 0 }));
+    expect(failure({ list }, at('/list/0'))).toBe('413 RequestEntityTooLarge');
+    expect(failure({ list }, at('/list/-'))).toBe('applied');
+  });
   test('moves that nest deeper than any stack', () => {
     const patch: unknown[] = [{ op: 'add', path: '/v', value: {} }];
     for (let index = 0; index < 4_000; index += 1) {

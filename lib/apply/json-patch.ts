@@ -36,7 +36,11 @@ export function applyJsonPatch(
   document: JsonValue,
   operations: readonly JsonPatchOperation[],
 ): JsonValue {
-  const state: PatchState = { root: toData(document), copyBytesLeft: limits.jsonPatchCopyBytesMax };
+  const state: PatchState = {
+    root: toData(document),
+    copyBytesLeft: limits.jsonPatchCopyBytesMax,
+    shiftsLeft: limits.jsonPatchShiftsMax,
+  };
   for (const [index, operation] of operations.entries()) apply(state, operation, index);
   if (isDeeperThan(state.root, limits.bodyDepthMax)) throw tooDeep();
   return state.root;
@@ -45,6 +49,7 @@ export function applyJsonPatch(
 interface PatchState {
   root: JsonValue;
   copyBytesLeft: number;
+  shiftsLeft: number;
 }
 
 function parseOperation(value: JsonValue, index: number): JsonPatchOperation {
@@ -147,7 +152,9 @@ function add(state: PatchState, path: JsonPointer, value: JsonValue, fail: Fail)
   }
   const parent = get(state.root, path.slice(0, -1), fail);
   if (Array.isArray(parent)) {
-    parent.splice(last === '-' ? parent.length : listIndex(last, parent.length, fail), 0, value);
+    const index = last === '-' ? parent.length : listIndex(last, parent.length, fail);
+    countShifts(state, parent.length - index);
+    parent.splice(index, 0, value);
   } else if (isObject(parent)) parent[last] = value;
   else fail('its parent is neither an object nor a list');
 }
@@ -169,9 +176,18 @@ function remove(state: PatchState, path: JsonPointer, fail: Fail): JsonValue {
   if (last === undefined) return fail('the whole object cannot be removed');
   const parent = get(state.root, path.slice(0, -1), fail);
   const removed = child(parent, last, fail);
-  if (Array.isArray(parent)) parent.splice(Number(last), 1);
-  else Reflect.deleteProperty(parent as JsonObject, last); // `child` found it, so it is an object.
+  if (Array.isArray(parent)) {
+    countShifts(state, parent.length - Number(last));
+    parent.splice(Number(last), 1);
+  } else Reflect.deleteProperty(parent as JsonObject, last); // `child` found it, so it is an object.
   return removed;
+}
+
+function countShifts(state: PatchState, count: number): void {
+  state.shiftsLeft -= count;
+  if (state.shiftsLeft < 0) {
+    throw requestEntityTooLarge('the JSON patch shifts too many elements of long lists');
+  }
 }
 
 function move(state: PatchState, from: JsonPointer, path: JsonPointer, fail: Fail): void {

@@ -17,6 +17,8 @@ export const limits = {
   jsonPatchOperationsMax: 10_000,
   /** Bytes that copy operations of one JSON patch may add. */
   jsonPatchCopyBytesMax: 3 * 1024 * 1024,
+  /** List elements that insertions and removals of one JSON patch may shift: tens of milliseconds of memory moves. */
+  jsonPatchShiftsMax: 100_000_000,
   /** Total of keys and values of `metadata.annotations`. */
   annotationBytesMax: 256 * 1024,
   /** etcd's default request limit (`--max-request-bytes`); larger objects are refused before the write. */
@@ -41,6 +43,15 @@ export const limits = {
   requestBodyTimeoutMs: 90_000,
   /** Idle keep-alive connections; longer than common load balancers' own limit, so that they close first. */
   idleConnectionMs: 180_000,
+  /** A connection that has not finished its TLS handshake by then is cut. */
+  tlsHandshakeTimeoutMs: 10_000,
+  /** Silence after which the kernel asks whether a peer is still there. */
+  tcpKeepAliveMs: 30_000,
+  /** Past its deadline, how long a client may take for the rest of an answer (slow readers). */
+  answerGraceMs: 15_000,
+  /** Warning headers of one answer: characters in all, and of each where that is exceeded. */
+  warningsLengthMax: 4_096,
+  warningLengthWhenManyMax: 256,
   /** Streams that one HTTP/2 connection may have open. */
   http2StreamsPerConnectionMax: 250,
   /** Rapid reset (CVE-2023-44487): a burst, then this rate; beyond it the session ends. */
