@@ -13,7 +13,8 @@ import type { ResourceStore } from './resource-store.ts';
 import type { StoreParts } from './store-parts.ts';
 
 export interface BuiltInStoreOptions
-  extends StrategyOptions,
+  extends
+    StrategyOptions,
     Pick<StoreParts, 'clock' | 'continueKey' | 'canStreamLists' | 'canDeleteUnreadable'> {
   readonly scheme: Scheme;
   readonly keyspace: Keyspace;

@@ -47,7 +47,9 @@ describe('a continue token', () => {
     for (let at = 0; at < token.length; at++) {
       const changed = Buffer.from(token);
       changed[at] = (changed[at] ?? 0) ^ 1;
-      expect(() => readContinueToken(changed.toString('base64url'), scope, key)).toThrow(StatusError);
+      expect(() => readContinueToken(changed.toString('base64url'), scope, key)).toThrow(
+        StatusError,
+      );
     }
   });
 

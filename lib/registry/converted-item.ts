@@ -4,7 +4,9 @@ import type { ResourceInfo } from '../api/type-info.ts';
 import type { Item } from '../cacher/resource-view.ts';
 import { jsonCodec } from '../codec/json.ts';
 import type { ApiObject } from '../codec/codec.ts';
+
 import type { Revision } from '../storage-etcd/storage.ts';
+import { isObject, ownMember } from './json-value.ts';
 
 const openBrace = '{'.charCodeAt(0);
 
@@ -81,9 +83,7 @@ function listEntry(tail: Uint8Array): Uint8Array {
 function fieldOf(object: Readonly<ApiObject>, path: string): string {
   let value: unknown = object;
   for (const segment of path.split('.')) {
-    value = Object.hasOwn(Object(value), segment)
-      ? (value as Readonly<Record<string, unknown>>)[segment]
-      : undefined;
+    value = isObject(value) ? ownMember(value, segment) : undefined;
   }
   const isScalar = ['string', 'number', 'bigint', 'boolean'].includes(typeof value);
   return isScalar ? String(value) : '';

@@ -13,6 +13,7 @@ import { readBody, toStored, writeContext } from './incoming.ts';
 import {
   clearStatus,
   fillNewMeta,
+  isDeleting,
   metaOf,
   nameOf,
   settleNamespace,
@@ -22,7 +23,10 @@ import { presentItem } from './store-parts.ts';
 import type { StoreParts } from './store-parts.ts';
 import type { WriteContext } from './strategy.ts';
 
-export async function createObject(parts: StoreParts, request: CreateRequest): Promise<WriteAnswer> {
+export async function createObject(
+  parts: StoreParts,
+  request: CreateRequest,
+): Promise<WriteAnswer> {
   const { resource } = parts;
   const { options, warnings, signal } = request;
   const body = readBody(resource, request.body, options.fieldValidation, warnings);
@@ -107,7 +111,7 @@ function existsError(
   const error = alreadyExists(parts.resource, key.name);
   if (current === undefined) return error;
   const item = parts.view.itemOf(current);
-  if (item.corrupted || item.object().metadata?.deletionTimestamp == null) return error;
+  if (item.corrupted || !isDeleting(item.object())) return error;
   const message = `object is being deleted: ${error.message}`;
   return new StatusError(error.code, error.reason, message, error.details);
 }

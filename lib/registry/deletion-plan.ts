@@ -5,7 +5,7 @@ import { conflict } from '../base/status.ts';
 import type { Item } from '../cacher/resource-view.ts';
 import type { ApiObject } from '../codec/codec.ts';
 import { cloneJson, jsonEqual } from './json-value.ts';
-import { metaOf } from './object-meta.ts';
+import { isDeleting, metaOf } from './object-meta.ts';
 import type { DeleteOptions } from './requests.ts';
 import type { StoreParts } from './store-parts.ts';
 
@@ -35,8 +35,8 @@ export function deletionPlan(
   const meta = metaOf(object);
   if (finalizers.length > 0) meta.finalizers = finalizers;
   else delete meta.finalizers;
-  if (meta.deletionTimestamp == null) begin(parts, object, grace, nowMs);
-  else shorten(object, grace);
+  if (isDeleting(old)) shorten(object, grace);
+  else begin(parts, object, grace, nowMs);
   return jsonEqual(object, old) ? { kind: 'wait' } : { kind: 'mark', object };
 }
 
@@ -44,7 +44,7 @@ export function deletionPlan(
 export function canRemove(parts: StoreParts, object: Readonly<ApiObject>): boolean {
   const meta = object.metadata ?? {};
   return (
-    meta.deletionTimestamp != null &&
+    isDeleting(object) &&
     (meta.deletionGracePeriodSeconds ?? 0) === 0 &&
     (meta.finalizers ?? []).length === 0 &&
     parts.strategy.isHeld?.(object) !== true
@@ -81,7 +81,8 @@ function finalizersAfter(current: readonly string[], options: DeleteOptions): st
 }
 
 function wishedFinalizer(options: DeleteOptions): string | undefined {
-  if (options.orphanDependents !== undefined) return options.orphanDependents ? orphanFinalizer : '';
+  if (options.orphanDependents !== undefined)
+    return options.orphanDependents ? orphanFinalizer : '';
   switch (options.propagationPolicy) {
     case undefined:
       return undefined;
@@ -109,14 +110,14 @@ function begin(parts: StoreParts, object: ApiObject, grace: number, nowMs: numbe
   const meta = metaOf(object);
   meta.deletionTimestamp = formatTime(nowMs + grace * 1000);
   meta.deletionGracePeriodSeconds = grace;
-  if (parts.storedAs.hasGeneration) meta.generation = Number(meta.generation ?? 0) + 1;
+  if (parts.storedAs.hasGeneration) meta.generation = (meta.generation ?? 0) + 1;
   parts.strategy.beginDeletion?.(object);
 }
 
 /** A later DELETE can only bring the end forward. */
 function shorten(object: ApiObject, grace: number): void {
   const meta = metaOf(object);
-  const before = Number(meta.deletionGracePeriodSeconds ?? 0);
+  const before = meta.deletionGracePeriodSeconds ?? 0;
   if (grace >= before) return;
   const endMs = Date.parse(meta.deletionTimestamp ?? '') - (before - grace) * 1000;
   meta.deletionTimestamp = formatTime(endMs);

@@ -14,6 +14,10 @@ export function metaOf(object: ApiObject): ObjectMeta {
   return (object.metadata ??= Object.create(null) as ObjectMeta);
 }
 
+/** Deletion has begun. */
+export const isDeleting = (object: Readonly<ApiObject>): boolean =>
+  (object.metadata?.deletionTimestamp ?? null) !== null;
+
 export const nameOf = (object: Readonly<ApiObject>): string => object.metadata?.name ?? '';
 
 /** @throws StatusError 400 when the body names another namespace than the path. */
@@ -41,12 +45,18 @@ export function checkName(object: Readonly<ApiObject>, path: string): void {
     );
   }
   if (name !== path) {
-    throw badRequest(`the name of the object (${name}) does not match the name on the URL (${path})`);
+    throw badRequest(
+      `the name of the object (${name}) does not match the name on the URL (${path})`,
+    );
   }
 }
 
 /** Everything the server owns in a new object, but the name. @throws StatusError 400 for a stated version. */
-export function fillNewMeta(object: ApiObject, resource: ResourceInfo, context: WriteContext): void {
+export function fillNewMeta(
+  object: ApiObject,
+  resource: ResourceInfo,
+  context: WriteContext,
+): void {
   const meta = metaOf(object);
   if (!['', '0'].includes(meta.resourceVersion ?? '')) {
     throw badRequest('resourceVersion should not be set on objects to be created');
@@ -112,8 +122,10 @@ export function keepServerMeta(object: ApiObject, old: Readonly<ApiObject>): voi
   if ((meta.uid ?? '') === '') take(meta, oldMeta, 'uid');
   take(meta, oldMeta, 'creationTimestamp');
   take(meta, oldMeta, 'generation');
-  if (oldMeta.deletionTimestamp != null) take(meta, oldMeta, 'deletionTimestamp');
-  if (meta.deletionGracePeriodSeconds == null) take(meta, oldMeta, 'deletionGracePeriodSeconds');
+  if (isDeleting(old)) take(meta, oldMeta, 'deletionTimestamp');
+  if (typeof meta.deletionGracePeriodSeconds !== 'number') {
+    take(meta, oldMeta, 'deletionGracePeriodSeconds');
+  }
 }
 
 /** Bumps the generation when anything but metadata and status changed. */
@@ -127,7 +139,7 @@ export function bumpGeneration(
   for (const name of names) {
     if (['kind', 'apiVersion', 'metadata', 'status'].includes(name)) continue;
     if (jsonEqual(object[name], old[name])) continue;
-    metaOf(object).generation = Number(old.metadata?.generation ?? 0) + 1;
+    metaOf(object).generation = (old.metadata?.generation ?? 0) + 1;
     return;
   }
 }

@@ -90,7 +90,9 @@ describe('write options', () => {
 
   test('the error names the options of the verb in the profile’s spelling', () => {
     const run = (): unknown => parseWriteOptions(query('dryRun=x'), 'json', naming);
-    expect(run).toThrow(/^PatchOptions\.meta\.svc\.io "" is invalid: dryRun: Unsupported value: \["x"\]/);
+    expect(run).toThrow(
+      /^PatchOptions\.meta\.svc\.io "" is invalid: dryRun: Unsupported value: \["x"\]/,
+    );
   });
 });
 
@@ -112,7 +114,10 @@ describe('delete options', () => {
   });
 
   test.each([
-    [{ orphanDependents: true, propagationPolicy: 'Background' }, 'propagationPolicy FieldValueInvalid'],
+    [
+      { orphanDependents: true, propagationPolicy: 'Background' },
+      'propagationPolicy FieldValueInvalid',
+    ],
     [{ propagationPolicy: 'Bogus' }, 'propagationPolicy FieldValueNotSupported'],
     [{ dryRun: ['Some'] }, 'dryRun FieldValueNotSupported'],
   ])('%j is a 422', (body, cause) => {

@@ -16,11 +16,7 @@ import type {
 } from './requests.ts';
 
 type OptionsKind =
-  | 'CreateOptions'
-  | 'UpdateOptions'
-  | 'PatchOptions'
-  | 'DeleteOptions'
-  | 'ListOptions';
+  'CreateOptions' | 'UpdateOptions' | 'PatchOptions' | 'DeleteOptions' | 'ListOptions';
 
 const fieldValidations: readonly FieldValidation[] = ['Ignore', 'Strict', 'Warn'];
 const policies: readonly PropagationPolicy[] = ['Foreground', 'Background', 'Orphan'];
@@ -55,7 +51,8 @@ export function parseWriteOptions(
   naming: NamingProfile,
 ): WriteOptions {
   const patch = verb === 'create' || verb === 'update' ? undefined : verb;
-  const kind = verb === 'create' ? 'CreateOptions' : verb === 'update' ? 'UpdateOptions' : 'PatchOptions';
+  const kind =
+    verb === 'create' ? 'CreateOptions' : verb === 'update' ? 'UpdateOptions' : 'PatchOptions';
   const force = patch === undefined ? undefined : booleanOf(query, 'force');
   const dryRun = query.getAll('dryRun');
   const fieldManager = query.get('fieldManager') ?? '';
@@ -144,8 +141,7 @@ function unsafeDeleteErrors(
     ['preconditions', hasPreconditions, options.preconditions],
     ['propagationPolicy', options.propagationPolicy !== undefined, options.propagationPolicy],
   ];
-  const detail =
-    'must be unset together with ignoreStoreReadErrorWithClusterBreakingPotential';
+  const detail = 'must be unset together with ignoreStoreReadErrorWithClusterBreakingPotential';
   return set
     .filter(([, isSet]) => isSet)
     .map(([field, , badValue]) => ({ reason: 'FieldValueInvalid', field, badValue, detail }));
@@ -154,9 +150,7 @@ function unsafeDeleteErrors(
 /** The empty value asks for an ordinary run (specification 1, Dry run). */
 function dryRunErrors(values: readonly string[]): FieldError[] {
   const given = values.filter((value) => value !== '');
-  return given.every((value) => value === 'All')
-    ? []
-    : [notSupported('dryRun', given, ['All'])];
+  return given.every((value) => value === 'All') ? [] : [notSupported('dryRun', given, ['All'])];
 }
 
 function managerErrors(manager: string, patch: PatchKind | undefined): FieldError[] {

@@ -92,7 +92,7 @@ describe('watch', () => {
     ['', { from: 'state', at: { mode: 'latest' }, bookmark: false }],
     ['resourceVersion=0', { from: 'state', at: { mode: 'any' }, bookmark: false }],
     ['resourceVersion=7', { from: 'revision', revision: 7 }],
-    [`${initial}`, { from: 'state', at: { mode: 'latest' }, bookmark: false }],
+    [initial, { from: 'state', at: { mode: 'latest' }, bookmark: false }],
     [`${initial}&allowWatchBookmarks=1`, { from: 'state', at: { mode: 'latest' }, bookmark: true }],
     [`${initial}&resourceVersion=0`, { from: 'state', at: { mode: 'any' }, bookmark: false }],
     [

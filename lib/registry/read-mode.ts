@@ -79,9 +79,7 @@ export function listErrors(options: ListOptions): FieldError[] {
   const match = options.resourceVersionMatch;
   const errors: FieldError[] = [];
   if (options.sendInitialEvents !== undefined) {
-    errors.push(
-      forbiddenField('sendInitialEvents', 'sendInitialEvents is forbidden for list'),
-    );
+    errors.push(forbiddenField('sendInitialEvents', 'sendInitialEvents is forbidden for list'));
   }
   if (match === '') return errors;
   if (options.resourceVersion === '') errors.push(matchError('unless resourceVersion is provided'));

@@ -158,7 +158,4 @@ export interface WatchAnswer {
 }
 
 /** `object` as a request in this version sees it, and as it is stored: for those who write through the registry. */
-export type ConvertObject = (
-  object: Readonly<ApiObject>,
-  toApiVersion: string,
-) => ApiObject;
+export type ConvertObject = (object: Readonly<ApiObject>, toApiVersion: string) => ApiObject;

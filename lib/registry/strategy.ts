@@ -5,7 +5,11 @@ import type { ApiObject } from '../codec/codec.ts';
 
 /** Who writes, and how. Made by the caller of a verb; `warnings` collects texts for Warning headers. */
 export interface WriteContext {
-  readonly user: { readonly name: string; readonly uid: string; readonly groups: readonly string[] };
+  readonly user: {
+    readonly name: string;
+    readonly uid: string;
+    readonly groups: readonly string[];
+  };
   /** `All`: run every stage but the final store step (specification 1, Dry run). */
   readonly dryRun: boolean;
   readonly fieldManager: string;
@@ -23,7 +27,11 @@ export interface DeletionPlan {
 export interface ResourceStrategy {
   /** Changes `object` before validation; `old` is undefined on create. */
   prepare?(object: ApiObject, old: Readonly<ApiObject> | undefined, context: WriteContext): void;
-  validate?(object: Readonly<ApiObject>, old: Readonly<ApiObject> | undefined, context: WriteContext): FieldError[];
+  validate?(
+    object: Readonly<ApiObject>,
+    old: Readonly<ApiObject> | undefined,
+    context: WriteContext,
+  ): FieldError[];
   warnings?(object: Readonly<ApiObject>): string[];
   /** Graceful deletion; absent: removed at once. `requestedSeconds` from the delete options. */
   deletion?(object: Readonly<ApiObject>, requestedSeconds: number | undefined): DeletionPlan;

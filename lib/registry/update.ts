@@ -5,7 +5,7 @@ import { validateObjectMetaUpdate } from '../api/meta.ts';
 import { conflict, invalid, modifiedConflict, notFound } from '../base/status.ts';
 import type { Item, ItemKey } from '../cacher/resource-view.ts';
 import type { ApiObject } from '../codec/codec.ts';
-import { encodeStored } from '../codec/stored-form.ts';
+import { encodeStored, openStored, withResourceVersion } from '../codec/stored-form.ts';
 import { objectItem } from './converted-item.ts';
 import { putNew } from './create.ts';
 import { currentState, decide, firstState, stateOf } from './current-state.ts';
@@ -43,7 +43,10 @@ interface WriteRequest extends RequestScope {
   readonly options: WriteOptions;
 }
 
-export async function updateObject(parts: StoreParts, request: UpdateRequest): Promise<WriteAnswer> {
+export async function updateObject(
+  parts: StoreParts,
+  request: UpdateRequest,
+): Promise<WriteAnswer> {
   const { resource } = parts;
   const { path, options, warnings, signal } = request;
   checkSubresource(resource, path.subresource, 'update');
@@ -88,13 +91,18 @@ export async function writeLoop(
     }
     const decision = decide(() => nextObject(parts, item, write.transform, context));
     const value = decision.kind === 'go' ? encodeStored(decision.plan, parts.storedAs) : undefined;
-    const isNoOp = value !== undefined && isSameAsStored(parts, parts.keyOf(key), state, value);
+    const isNoOp = value !== undefined && isSameAsStored(state, value);
     if (!state.isCurrent && (decision.kind === 'stop' || isNoOp)) {
       state = await currentState(parts, key, request.signal);
       continue;
     }
     if (decision.kind === 'stop') throw decision.error;
-    const result = await store(parts, key, { item, object: decision.plan, value, isNoOp, context }, request.signal);
+    const result = await store(
+      parts,
+      key,
+      { item, object: decision.plan, value, isNoOp, context },
+      request.signal,
+    );
     if ('answer' in result) return { item: presentItem(parts, result.answer), created: false };
     state = result.state;
   }
@@ -206,12 +214,16 @@ function checkUid(parts: StoreParts, old: Item, uid: string | undefined): void {
  * Canonical bytes decide: against what is stored when that is at hand (so that an old form is written anew),
  * else against what the cache shows.
  */
-function isSameAsStored(parts: StoreParts, key: string, state: State, value: Uint8Array): boolean {
+function isSameAsStored(state: State, value: Uint8Array): boolean {
   if (state.value !== undefined) return Buffer.compare(state.value, value) === 0;
   if (state.item === undefined || state.item.corrupted) return false;
+  const opened = openStored(value);
+  const json = state.item.json();
   const { revision } = state.item;
-  const stored = { key, value, modRevision: revision, createRevision: 0 };
-  return Buffer.compare(parts.view.itemOf(stored).json(), state.item.json()) === 0;
+  const member = `"resourceVersion":"${String(revision)}",`;
+  // Most changes show in the length already.
+  if (opened?.payload.length !== json.length - member.length) return false;
+  return Buffer.compare(withResourceVersion(opened, revision), json) === 0;
 }
 
 /** The last state of an object that is not stored in this form: dry run, or removed by its last finalizer's removal. */

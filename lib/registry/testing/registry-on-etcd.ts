@@ -68,7 +68,9 @@ async function startReplica(etcd: EtcdCluster, options: ReplicaOptions): Promise
     health: () => storage.health,
     prefix: keyspace.root,
     resources: scheme.storedResources.map((resource) => ({ resource })),
-    transcoder: createTranscoder((object, resource) => convertObject(object, resource.storageVersion, scheme)),
+    transcoder: createTranscoder((object, resource) =>
+      convertObject(object, resource.storageVersion, scheme),
+    ),
     budgetBytes: 64 * 1024 * 1024,
     canaryKey: keyspace.internalKey('canary'),
     logger: createLogger('error'),
@@ -102,7 +104,7 @@ async function startReplica(etcd: EtcdCluster, options: ReplicaOptions): Promise
     },
     async stop() {
       await cache.stop();
-      await storage.close();
+      storage.close();
     },
   };
 }

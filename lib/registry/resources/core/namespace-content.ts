@@ -7,6 +7,7 @@ import type { Item, WatchCursor } from '../../../cacher/resource-view.ts';
 import type { NamingProfile } from '../../../api/vendor.ts';
 import type { ApiObject } from '../../../codec/codec.ts';
 import { cloneJson, isObject } from '../../json-value.ts';
+import { isDeleting } from '../../object-meta.ts';
 import { parseDeleteOptions, parseListOptions, parseWriteOptions } from '../../options.ts';
 import type { RequestScope } from '../../requests.ts';
 import type { ResourceStore } from '../../resource-store.ts';
@@ -78,7 +79,11 @@ async function endNamespace(
   namespace: string,
   signal: AbortSignal,
 ): Promise<void> {
-  for (let delayMs = firstRetryMs; !signal.aborted; delayMs = Math.min(delayMs * 2, longestRetryMs)) {
+  for (
+    let delayMs = firstRetryMs;
+    !signal.aborted;
+    delayMs = Math.min(delayMs * 2, longestRetryMs)
+  ) {
     try {
       const scope = scopeOf(ending.naming, signal);
       if ((await deleteContent(ending.stores(), namespace, scope, ending.naming)) === 0) {
@@ -129,7 +134,9 @@ async function finalize(
   const { signal } = scope;
   const item = await namespaces.get({ path, options: { resourceVersion: '' }, signal });
   const object = cloneJson(item.object()) as ApiObject;
-  const others = finalizersOf(object).filter((finalizer) => finalizer !== naming.namespaceFinalizer);
+  const others = finalizersOf(object).filter(
+    (finalizer) => finalizer !== naming.namespaceFinalizer,
+  );
   if (isObject(object.spec)) object.spec.finalizers = others;
   await namespaces.update({
     ...scope,
@@ -139,8 +146,7 @@ async function finalize(
   });
 }
 
-const isTerminating = (item: Item): boolean =>
-  !item.corrupted && item.object().metadata?.deletionTimestamp != null;
+const isTerminating = (item: Item): boolean => !item.corrupted && isDeleting(item.object());
 
 /** The identity that a namespace controller has everywhere. */
 function scopeOf(naming: NamingProfile, signal: AbortSignal): RequestScope {

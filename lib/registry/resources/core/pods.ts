@@ -18,7 +18,7 @@ export const podStrategy: ResourceStrategy = {
 
 function specifiedSeconds(object: Readonly<ApiObject>): number {
   const given = isObject(object.spec) ? object.spec.terminationGracePeriodSeconds : undefined;
-  return given == null ? defaultGraceSeconds : Math.max(Number(given), 0);
+  return Math.max(Number(given ?? defaultGraceSeconds), 0);
 }
 
 function text(object: Readonly<ApiObject>, part: 'spec' | 'status', name: string): string {

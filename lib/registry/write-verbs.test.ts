@@ -1,0 +1,383 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { StatusError } from '../base/status.ts';
+import { jsonCodec } from '../codec/json.ts';
+import { parseWriteOptions } from './options.ts';
+import type { ResourceStore } from './resource-store.ts';
+import { RegistryOnEtcd } from './testing/registry-on-etcd.ts';
+import type { Replica } from './testing/registry-on-etcd.ts';
+import {
+  bytesOf,
+  causesOf,
+  codeOf,
+  configMap,
+  failure,
+  fresh,
+  leaseBody,
+  params,
+  scope,
+  sent,
+  VerbDriver,
+} from './testing/verb-driver.ts';
+import type { Sent } from './testing/verb-driver.ts';
+
+const namespace = 'ns';
+let registry: RegistryOnEtcd;
+let replica: Replica;
+let verbs: VerbDriver;
+let configMaps: ResourceStore;
+let leases: ResourceStore;
+
+beforeAll(async () => {
+  registry = await RegistryOnEtcd.start();
+  replica = await registry.replica({ canDeleteUnreadable: true });
+  verbs = new VerbDriver(replica);
+  configMaps = replica.store('configmaps');
+  leases = replica.store(`coordination.${replica.naming.resolve('{v}')}/leases`);
+}, 60_000);
+
+afterAll(async () => {
+  await registry.stop();
+});
+
+describe('create', () => {
+  test('answers what is stored, with everything the server owns', async () => {
+    const name = fresh();
+    const made = await verbs.create(configMaps, configMap(name, { data: { k: 'v' } }));
+    expect(made).toEqual({
+      kind: 'ConfigMap',
+      apiVersion: 'v1',
+      metadata: {
+        name,
+        namespace,
+        uid: expect.stringMatching(/^[0-9a-f-]{36}$/),
+        resourceVersion: expect.stringMatching(/^\d+$/),
+        creationTimestamp: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/),
+      },
+      data: { k: 'v' },
+    });
+    expect(await verbs.get(configMaps, name)).toEqual(made);
+  });
+
+  test('replaces what the client says about members of the server', async () => {
+    const uid = '11111111-2222-3333-4444-555555555555';
+    const time = '2001-02-03T04:05:06Z';
+    const { metadata } = await verbs.create(
+      configMaps,
+      configMap(
+        fresh(),
+        {},
+        {
+          uid,
+          creationTimestamp: time,
+          deletionTimestamp: time,
+          generation: 7,
+          selfLink: '/x',
+          deletionGracePeriodSeconds: 5,
+          resourceVersion: '0',
+        },
+      ),
+    );
+    expect(metadata.uid).not.toBe(uid);
+    expect(metadata['creationTimestamp']).not.toBe(time);
+    expect(Object.keys(metadata).sort()).toEqual([
+      'creationTimestamp',
+      'name',
+      'namespace',
+      'resourceVersion',
+      'uid',
+    ]);
+  });
+
+  test('makes names from a prefix, cut to 63 characters', async () => {
+    const body = { metadata: { generateName: 'x'.repeat(80) } };
+    const [one, two] = [await verbs.create(configMaps, body), await verbs.create(configMaps, body)];
+    expect(one.metadata.name).toMatch(/^x{58}[a-z0-9]{5}$/);
+    expect(two.metadata.name).not.toBe(one.metadata.name);
+  });
+
+  test.each([
+    ['no name', { metadata: {} }, 422],
+    ['a stated version', configMap('v', {}, { resourceVersion: '12' }), 400],
+    ['another namespace', configMap('n', {}, { namespace: 'elsewhere' }), 400],
+    ['another kind', { ...configMap('k'), kind: 'Secret', apiVersion: 'v1' }, 400],
+    ['another version', { ...configMap('k'), kind: 'ConfigMap', apiVersion: 'v2' }, 400],
+    ['a bad name', configMap('Bad_Name'), 422],
+    ['a bad label', configMap('l', {}, { labels: { 'bad key': 'v' } }), 422],
+  ])('with %s is refused', async (_what, body, code) => {
+    expect(await codeOf(verbs.create(configMaps, body))).toBe(code);
+  });
+
+  test('of a taken name is a 409', async () => {
+    const name = fresh();
+    await verbs.create(configMaps, configMap(name));
+    expect(await failure(verbs.create(configMaps, configMap(name)))).toMatchObject({
+      code: 409,
+      reason: 'AlreadyExists',
+      details: { name, kind: 'configmaps' },
+    });
+  });
+
+  test('dry run answers the object without version and stores nothing', async () => {
+    const name = fresh();
+    const made = await verbs.create(configMaps, configMap(name), 'dryRun=All');
+    expect(made.metadata).not.toHaveProperty('resourceVersion');
+    expect(made.metadata.uid).toBeTruthy();
+    expect(await codeOf(verbs.get(configMaps, name))).toBe(404);
+    await verbs.create(configMaps, configMap(name));
+    expect(await codeOf(verbs.create(configMaps, configMap(name), 'dryRun=All'))).toBe(409);
+  });
+
+  test('unknown fields are warnings, errors or nothing', async () => {
+    const body = (): object => ({ ...configMap(fresh()), nosuch: 1 });
+    const answer = async (query: string): Promise<string[]> => {
+      const request = scope();
+      await configMaps.create({
+        ...request,
+        namespace,
+        body: jsonCodec.decode(bytesOf(body()), configMaps.resource.type),
+        options: parseWriteOptions(params(query), 'create', replica.naming),
+      });
+      return request.warnings;
+    };
+    expect(await answer('')).toEqual(['unknown field "nosuch"']);
+    expect(await answer('fieldValidation=Ignore')).toEqual([]);
+    expect(await failure(answer('fieldValidation=Strict'))).toMatchObject({
+      code: 400,
+      message: expect.stringContaining('strict decoding error: unknown field "nosuch"'),
+    });
+  });
+
+  test('an object larger than etcd takes is a 413 and not stored', async () => {
+    const name = fresh();
+    const body = configMap(name, { data: { k: 'x'.repeat(1.6 * 1024 * 1024) } });
+    expect(await codeOf(verbs.create(configMaps, body))).toBe(413);
+    expect(await codeOf(verbs.get(configMaps, name))).toBe(404);
+  });
+});
+
+describe('update', () => {
+  test('keeps what belongs to the server', async () => {
+    const name = fresh();
+    const made = await verbs.create(configMaps, configMap(name, { data: { k: '1' } }));
+    const put = await verbs.update(
+      configMaps,
+      name,
+      configMap(
+        name,
+        { data: { k: '2' } },
+        {
+          creationTimestamp: '2001-02-03T04:05:06Z',
+          uid: made.metadata.uid,
+        },
+      ),
+    );
+    expect(put.created).toBe(false);
+    const now = sent(put.item);
+    expect(now['data']).toEqual({ k: '2' });
+    expect({ ...now.metadata, resourceVersion: '' }).toEqual({
+      ...made.metadata,
+      resourceVersion: '',
+    });
+    expect(now.metadata.resourceVersion).not.toBe(made.metadata.resourceVersion);
+  });
+
+  test('that changes nothing keeps the version, whatever the form of the body', async () => {
+    const name = fresh();
+    const made = await verbs.create(configMaps, configMap(name, { data: { k: '1' } }));
+    const { resourceVersion } = made.metadata;
+    const same = [
+      configMap(name, { data: { k: '1' } }),
+      configMap(name, { data: { k: '1' } }, { resourceVersion, labels: {}, finalizers: [] }),
+    ];
+    for (const body of same) {
+      const put = await verbs.update(configMaps, name, body);
+      expect(sent(put.item).metadata.resourceVersion).toBe(resourceVersion);
+    }
+  });
+
+  test('with a stale version is a 409 at once', async () => {
+    const name = fresh();
+    const made = await verbs.create(configMaps, configMap(name, { data: { k: '1' } }));
+    await verbs.update(configMaps, name, configMap(name, { data: { k: '2' } }));
+    const stale = configMap(name, {}, { resourceVersion: made.metadata.resourceVersion });
+    expect(await failure(verbs.update(configMaps, name, stale))).toMatchObject({
+      code: 409,
+      reason: 'Conflict',
+    });
+  });
+
+  test.each([
+    ['another name', (_name: string) => configMap('other'), 400],
+    ['no name', (_name: string) => ({ metadata: {} }), 400],
+    ['another namespace', (name: string) => configMap(name, {}, { namespace: 'x' }), 400],
+    ['another uid', (name: string) => configMap(name, {}, { uid: 'other' }), 409],
+    ['a malformed version', (name: string) => configMap(name, {}, { resourceVersion: 'abc' }), 400],
+    [
+      'a deletion time',
+      (name: string) => configMap(name, {}, { deletionTimestamp: '2001-02-03T04:05:06Z' }),
+      422,
+    ],
+  ])('with %s is refused', async (_what, bodyOf, code) => {
+    const name = fresh();
+    await verbs.create(configMaps, configMap(name));
+    expect(await codeOf(verbs.update(configMaps, name, bodyOf(name)))).toBe(code);
+  });
+
+  test('of an absent object is a 404, or makes it where the kind allows', async () => {
+    const name = fresh();
+    expect(await codeOf(verbs.update(configMaps, name, configMap(name)))).toBe(404);
+    const made = await verbs.update(leases, name, leaseBody(name));
+    expect(made.created).toBe(true);
+    expect(await verbs.get(leases, name)).toEqual(sent(made.item));
+  });
+
+  test('of an absent object that states a version or uid does not make it', async () => {
+    const name = fresh();
+    const body = leaseBody(name, { resourceVersion: '5' });
+    expect(await codeOf(verbs.update(leases, name, body))).toBe(409);
+    expect(await codeOf(verbs.update(leases, name, leaseBody(name, { uid: 'u' })))).toBe(409);
+  });
+
+  test('that creates asks for the permission to create', async () => {
+    const name = fresh();
+    const refused = leases.update({
+      ...scope(),
+      path: { namespace, name, subresource: '' },
+      body: jsonCodec.decode(bytesOf(leaseBody(name)), leases.resource.type),
+      options: parseWriteOptions(params(''), 'update', replica.naming),
+      authorizeCreate: () => Promise.reject(new StatusError(403, 'Forbidden', 'no')),
+    });
+    expect(await codeOf(refused)).toBe(403);
+    expect(await codeOf(verbs.get(leases, name))).toBe(404);
+  });
+
+  test('without version is refused where the kind demands one', async () => {
+    const name = fresh();
+    await verbs.create(leases, leaseBody(name));
+    expect(await causesOf(verbs.update(leases, name, leaseBody(name)))).toEqual([
+      'metadata.resourceVersion FieldValueInvalid',
+    ]);
+  });
+
+  test('dry run shows the change with the stored version', async () => {
+    const name = fresh();
+    const made = await verbs.create(configMaps, configMap(name, { data: { k: '1' } }));
+    const body = configMap(name, { data: { k: '2' } });
+    const { item } = await verbs.update(configMaps, name, body, { query: 'dryRun=All' });
+    expect(sent(item)).toEqual({ ...made, data: { k: '2' } });
+    expect(await verbs.get(configMaps, name)).toEqual(made);
+    const lease = fresh();
+    const dry = await verbs.update(leases, lease, leaseBody(lease), { query: 'dryRun=All' });
+    expect(dry.created).toBe(true);
+    expect(await codeOf(verbs.get(leases, lease))).toBe(404);
+  });
+});
+
+describe('status and generation', () => {
+  const body = (name: string): object => ({
+    metadata: { name },
+    spec: {
+      replicas: 1,
+      selector: { matchLabels: { a: 'b' } },
+      template: {
+        metadata: { labels: { a: 'b' } },
+        spec: { containers: [{ name: 'c', image: 'i' }] },
+      },
+    },
+    status: { replicas: 7 },
+  });
+  const seen = (object: Sent): unknown[] => {
+    const spec = object['spec'] as { replicas?: number };
+    const status = object['status'] as { replicas?: number };
+    return [object.metadata['generation'], spec.replicas, status.replicas ?? null];
+  };
+
+  test('each writes its own part; only the spec counts', async () => {
+    const deployments = replica.store('apps/deployments');
+    const name = fresh();
+    expect(seen(await verbs.create(deployments, body(name)))).toEqual([1, 1, null]);
+    const label = { metadata: { labels: { x: 'y' } } };
+    expect(seen(await verbs.patch(deployments, name, label))).toEqual([1, 1, null]);
+    expect(seen(await verbs.patch(deployments, name, { spec: { replicas: 2 } }))).toEqual([
+      2,
+      2,
+      null,
+    ]);
+    const status = { subresource: 'status' };
+    const both = { spec: { replicas: 9 }, status: { replicas: 2 } };
+    expect(seen(await verbs.patch(deployments, name, both, status))).toEqual([2, 2, 2]);
+    expect(seen(await verbs.patch(deployments, name, { status: { replicas: 5 } }))).toEqual([
+      2, 2, 2,
+    ]);
+  });
+
+  test('subresources that nothing serves are 404', async () => {
+    const name = fresh();
+    await verbs.create(configMaps, configMap(name));
+    expect(await codeOf(verbs.patch(configMaps, name, {}, { subresource: 'nosuch' }))).toBe(404);
+    const path = { namespace, name, subresource: 'status' };
+    const { signal } = scope();
+    const asked = configMaps.get({ path, options: { resourceVersion: '' }, signal });
+    expect(await codeOf(asked)).toBe(404);
+  });
+});
+
+describe('patch', () => {
+  test.each([
+    ['merge', { data: { l: 'm' } }, { k: 'v', l: 'm' }],
+    ['merge that removes', { data: { k: null } }, undefined],
+    ['JSON', [{ op: 'add', path: '/data/l', value: 'm' }], { k: 'v', l: 'm' }],
+    [
+      'JSON with a test',
+      [
+        { op: 'test', path: '/data/k', value: 'v' },
+        { op: 'remove', path: '/data/k' },
+      ],
+      undefined,
+    ],
+  ])('%s', async (_kind, body, data) => {
+    const name = fresh();
+    await verbs.create(configMaps, configMap(name, { data: { k: 'v' } }));
+    expect((await verbs.patch(configMaps, name, body))['data']).toEqual(data);
+  });
+
+  test.each([
+    ['a failed test', [{ op: 'test', path: '/data/k', value: 'no' }], 422],
+    ['a missing target', [{ op: 'remove', path: '/data/none' }], 422],
+    ['an unknown operation', [{ op: 'bogus', path: '/data/k' }], 400],
+    ['a body that is no patch', '"x"', 400],
+    ['half a body', '{', 400],
+    ['a value of the wrong type', { data: { k: 1 } }, 422],
+    ['another uid', { metadata: { uid: 'other' } }, 422],
+    ['another kind', { kind: 'Secret' }, 422],
+    ['another apiVersion', { apiVersion: 'v9' }, 422],
+    ['another name', { metadata: { name: 'other' } }, 400],
+    ['no metadata', { metadata: null }, 400],
+    ['a stale version', { metadata: { resourceVersion: '1' } }, 409],
+  ])('with %s is refused and changes nothing', async (_what, body, code) => {
+    const name = fresh();
+    const made = await verbs.create(configMaps, configMap(name, { data: { k: 'v' } }));
+    expect(await codeOf(verbs.patch(configMaps, name, body))).toBe(code);
+    expect(await verbs.get(configMaps, name)).toEqual(made);
+  });
+
+  test('of an absent object is a 404', async () => {
+    expect(await codeOf(verbs.patch(configMaps, fresh(), {}))).toBe(404);
+  });
+
+  test('that changes nothing keeps the version', async () => {
+    const name = fresh();
+    const made = await verbs.create(configMaps, configMap(name, { data: { k: 'v' } }));
+    expect(await verbs.patch(configMaps, name, { data: { k: 'v', none: null } })).toEqual(made);
+  });
+
+  test('many at once are all kept', async () => {
+    const name = fresh();
+    await verbs.create(configMaps, configMap(name, { data: {} }));
+    const keys = Array.from({ length: 20 }, (_, index) => `k${String(index)}`);
+    await Promise.all(keys.map((key) => verbs.patch(configMaps, name, { data: { [key]: 'v' } })));
+    expect(Object.keys((await verbs.get(configMaps, name))['data'] as object).sort()).toEqual(
+      keys.sort(),
+    );
+  });
+});
