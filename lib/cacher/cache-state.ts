@@ -1,5 +1,6 @@
 // All resources of one prefix in memory: sends each key to its resource and each batch to the log.
-// Keys that belong to no resource are kept as they are, so that a resource added later is complete at once.
+// Keys that belong to no resource are kept as they are, so that a resource added later is complete
+// at once.
 import type { Clock } from '../base/clock.ts';
 import type { StatusError } from '../base/status.ts';
 import type { Revision, StorageEvent, StoredItem, WatchBatch } from '../storage-etcd/storage.ts';

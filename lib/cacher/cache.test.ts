@@ -52,7 +52,7 @@ function counted(): {
 }
 
 describe('filling', () => {
-  test('shows what was stored before the start, in key order, with bytes ready to send', async () => {
+  test('shows what was stored before, in key order, with bytes ready to send', async () => {
     const b = await fixture.put('n/b', { labels: { app: 'x' } });
     const a = await fixture.put('n-1/a');
     const g = await fixture.putRaw('example.com/gadgets/g', encodeStored(widget('g'), gadgets));
@@ -73,7 +73,7 @@ describe('filling', () => {
     expect(other?.revision).toBe(g);
   });
 
-  test('a value of another form is converted on entry, an unreadable one is reported and skipped', async () => {
+  test('a value of another form is converted, an unreadable one reported and skipped', async () => {
     await fixture.put('n/good');
     await fixture.putRaw('widgets/n/plain', Buffer.from(JSON.stringify(widget('n/plain'))));
     await fixture.putRaw('widgets/n/broken', Buffer.from('\u0000garbage'));
@@ -109,7 +109,7 @@ describe('filling', () => {
     const cache = await fixture.started();
     clearInterval(timer);
     expect(cache.view(widgets).peek({ namespace: 'n', name: 'w4999' })).toBeDefined();
-    expect(longestMs).toBeLessThan(250); // the machine is shared: the benchmark measures the promise
+    expect(longestMs).toBeLessThan(250); // A shared machine: the benchmark has the figure.
   }, 60_000);
 
   test('a resource added later has the objects that were there', async () => {
@@ -167,7 +167,7 @@ describe('reads', () => {
     expect(seen.counts).toEqual({ memory: 2, snapshot: 0, storage: 0 });
   });
 
-  test('not older than: a revision that is not reached in time is a 504, one on its way is waited for', async () => {
+  test('not older than: one on its way is waited for, one not reached in time a 504', async () => {
     const now = await fixture.put('n/a');
     const far: ReadAt = { mode: 'notOlderThan', revision: now + 1_000 };
     const startedMs = Date.now();
@@ -275,7 +275,7 @@ describe('reads', () => {
     expect(await list({ fields: node('n2') })).toEqual(['a/x', 'a/y']);
   });
 
-  test('readers share one proof, and one who comes after it was sent waits for the next', async () => {
+  test('readers share one proof; who comes after it was sent waits for the next', async () => {
     let asked = 0;
     const release: (() => void)[] = [];
     const storage = intercept(fixture.storage, {

@@ -1,5 +1,6 @@
 // The cache of one replica: composes feed, log, indexes and views, and tells how it is doing.
-// Storage below, ResourceView above; it writes nothing but a canary key where etcd cannot be asked for progress.
+// Storage below, ResourceView above; it writes nothing but a canary key where etcd cannot be asked
+// for progress.
 import type { ResourceInfo } from '../api/type-info.ts';
 import { systemClock } from '../base/clock.ts';
 import type { Clock } from '../base/clock.ts';
@@ -26,7 +27,7 @@ export interface CachedResource {
   readonly resource: ResourceInfo;
   /** Fields whose `=` lists are served from an index; watches index whatever they select by. */
   readonly indexedFields?: readonly string[];
-  /** Changes kept for watchers although they are old (default 100; 0 where history may go with etcd's). */
+  /** Changes kept for watchers although they are old; default: 100, for events none. */
   readonly historyCountMin?: number;
 }
 
@@ -87,6 +88,10 @@ const defaultTimes: CacheTimes = {
 };
 const historyCountMin = 100;
 
+/** Nobody follows events for long, and there are many: their history lasts as long as etcd's. */
+const defaultHistory = ({ resource }: ResourceInfo): number =>
+  resource === 'events' ? 0 : historyCountMin;
+
 export interface CacheHealth {
   readonly state: FeedState;
   /** Filled, following, and the stream moves. */
@@ -115,7 +120,10 @@ export interface Cache {
   start(signal: AbortSignal): Promise<void>;
   /** Ends the feed; cursors resolve `undefined`. */
   stop(): Promise<void>;
-  /** The view of the resource's stored objects; the same for every served version of one storage prefix. */
+  /**
+   * The view of the resource's stored objects; the same for every served version of one storage
+   * prefix.
+   */
   view(resource: ResourceInfo): ResourceView;
   /** Adds a resource while running: its keys are known already. Watches may start from now on. */
   add(resource: CachedResource): ResourceView;
@@ -208,7 +216,7 @@ class ReplicaCache implements Cache {
       },
       log: this.#log,
       indexedFields: added.indexedFields ?? [],
-      historyCountMin: added.historyCountMin ?? historyCountMin,
+      historyCountMin: added.historyCountMin ?? defaultHistory(resource),
       onCorrupted: (item) => {
         this.#onCorrupted(item);
       },

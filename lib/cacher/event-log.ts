@@ -1,9 +1,6 @@
-// All changes of the replica's prefix in revision order, and the revision up to which they are complete.
-// Bounded by bytes (the memory budget) and age; each resource keeps a minimum so that a busy one cannot erase a quiet one.
-//
-//   ring:       1 2 3 4 5 6 7 8        every entry that may still be evicted, oldest first
-//   pods:       1 2   4 5   7 8        one log a resource; `oldest` = revision after which it is complete
-//   nodes:    0     3     6            0 is exempt: its turn has come, the minimum keeps it
+// All changes of the replica's prefix in revision order, and the revision up to which they are
+// complete. Bounded by bytes (the memory budget) and age; each resource keeps a minimum so that a
+// busy one cannot erase a quiet one.
 import { invariant } from '../base/invariant.ts';
 import type { Revision } from '../storage-etcd/storage.ts';
 import { Interest } from './interest.ts';
@@ -11,6 +8,10 @@ import type { Bucket } from './interest.ts';
 import type { LogEntry } from './log-entry.ts';
 import type { Evictable, MemoryBudget } from './memory-budget.ts';
 import { Sequence } from './sequence.ts';
+
+//   ring:       1 2 3 4 5 6 7 8        every entry that may still be evicted, oldest first
+//   pods:       1 2   4 5   7 8        one log a resource; it is complete after its `oldest`
+//   nodes:    0     3     6            0 is exempt: its turn has come, the minimum keeps it
 
 /** Bytes that the exempt minimum of one resource may hold. */
 const exemptBytesMax = 1024 * 1024;
@@ -68,7 +69,10 @@ export class EventLog implements Evictable {
     return this.#revision;
   }
 
-  /** The store's history up to this revision is gone: exact reads before it are not answered from memory either. */
+  /**
+   * The store's history up to this revision is gone: exact reads before it are not answered from
+   * memory either.
+   */
   get compacted(): Revision {
     return this.#compacted;
   }
@@ -153,7 +157,10 @@ export class EventLog implements Evictable {
     }
   }
 
-  /** The store forgot its history up to `revision`: so does the log, but for each resource's minimum. */
+  /**
+   * The store forgot its history up to `revision`: so does the log, but for each resource's
+   * minimum.
+   */
   compact(revision: Revision): void {
     this.#compacted = Math.max(this.#compacted, revision);
     while ((this.#ring.oldest()?.entry.revision ?? Infinity) <= revision) this.evictOldest();

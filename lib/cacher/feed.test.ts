@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { expired } from '../base/status.ts';
 import type { Storage, StorageHealth, WatchBatch } from '../storage-etcd/storage.ts';
-import { EtcdCluster } from '../storage-etcd/testing/etcd-process.ts';
+import { EtcdCluster, etcdOfSuite } from '../storage-etcd/testing/etcd-process.ts';
 import type { Cache } from './cache.ts';
 import type { ReadAt, ResourceView } from './resource-view.ts';
 import {
@@ -246,7 +246,7 @@ describe('where progress cannot be requested', () => {
     expect(by).toEqual(['memory', 'storage', 'storage', 'storage']);
   });
 
-  test('a watch from the newest state begins with what etcd has and goes on without gap or repeat', async () => {
+  test('a watch from the newest state begins with what etcd has, no gap or repeat', async () => {
     const cache = await fixture.started({ health: () => old });
     const view = cache.view(widgets);
     const a = await fixture.put('n/a');
@@ -275,7 +275,7 @@ describe('a store that was replaced by its past', () => {
     await own.stop();
   });
 
-  test('nothing is served from before; watchers and readers of lost revisions get 410', async () => {
+  test('serves nothing from before; lost revisions are 410', async () => {
     await other.put('n/kept');
     cache = await other.started();
     const view = cache.view(widgets);
@@ -300,4 +300,33 @@ describe('a store that was replaced by its past', () => {
     const exact: ReadAt = { mode: 'exact', revision };
     await expect(view.list({}, exact, all, signal)).rejects.toMatchObject({ code: 410 });
   }, 60_000);
+});
+
+describe('an etcd that is too old for progress requests', () => {
+  let own: EtcdCluster;
+  let other: CacheFixture;
+  beforeAll(async () => {
+    own = await EtcdCluster.start({ etcdPath: await etcdOfSuite('bookworm') });
+    other = new CacheFixture(own);
+  }, 120_000);
+  afterAll(async () => {
+    await other.close();
+    await own.stop();
+  });
+
+  test('every consistent read sees what was written before, with and without writers', async () => {
+    const by = new Set<string>();
+    const cache = other.cache({ observer: { onRead: (_resource, from) => by.add(from) } });
+    await cache.start(signal);
+    const view = cache.view(widgets);
+    for (let i = 0; i < 40; i++) {
+      const revision = await other.put('n/a', { size: i });
+      if (i % 2 === 0) await other.putElsewhere();
+      const item = await view.get(key, latest, signal);
+      expect(item?.revision).toBe(revision);
+      expect((await view.list({}, latest, all, signal)).revision).toBeGreaterThanOrEqual(revision);
+    }
+    expect(other.storage.health.canRequestProgress).toBe(false);
+    expect(by.has('storage')).toBe(true);
+  });
 });

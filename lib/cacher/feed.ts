@@ -1,5 +1,6 @@
 // Keeps memory equal to the store: lists the whole prefix at one revision, then follows one watch.
-// A lost position or a replaced store begins anew; until then nothing old is served. Proves that the stream moves.
+// A lost position or a replaced store begins anew; until then nothing old is served. Proves that
+// the stream moves.
 import { abortable, sleep } from '../base/abort.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
@@ -170,7 +171,9 @@ export class Feed {
     logger.info('cache filled', { keyCount: count, revision, tookMs });
   }
 
-  /** Until the position is lost. Other failures of the stream are tried again from where it ended. */
+  /**
+   * Until the position is lost. Other failures of the stream are tried again from where it ended.
+   */
   async #follow(signal: AbortSignal): Promise<void> {
     const { storage, prefix, sink } = this.#options;
     const session = AbortSignal.any([signal, this.#session.signal]);

@@ -1,4 +1,5 @@
-// Items of one resource by the value of one field, for lists with `field=value`. The empty value is not indexed.
+// Items of one resource by the value of one field, for lists with `field=value`. The empty value is
+// not indexed.
 import type { CachedItem } from './item.ts';
 
 export class FieldIndex {

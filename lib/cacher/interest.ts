@@ -1,5 +1,6 @@
-// Who waits for what: a bucket per watched namespace, object or field value holds the log entries that concern it.
-// Buckets exist while watchers use them, so an event costs one lookup a watched dimension plus its own watchers.
+// Who waits for what: a bucket per watched namespace, object or field value holds the log entries
+// that concern it. Buckets exist while watchers use them, so an event costs one lookup a watched
+// dimension plus its own watchers.
 import type { Revision } from '../storage-etcd/storage.ts';
 import type { CachedItem } from './item.ts';
 import type { LogEntry } from './log-entry.ts';
@@ -45,7 +46,10 @@ export class Bucket {
   }
 }
 
-/** Where a selection is watched. `path` and `name` are of one object; `field` of one value of a field. */
+/**
+ * Where a selection is watched. `path` and `name` are of one object; `field` of one value of a
+ * field.
+ */
 export type Dimension =
   | { readonly by: 'all' }
   | { readonly by: 'namespace'; readonly value: string }
@@ -83,7 +87,9 @@ export class Interest {
     this.all = new Bucket(coversAfter, true, () => undefined);
   }
 
-  /** The bucket of a dimension, holding everything after `after` (not before the log's beginning). */
+  /**
+   * The bucket of a dimension, holding everything after `after` (not before the log's beginning).
+   */
   join(dimension: Dimension, after: Revision): Bucket {
     const bucket = this.#open(dimension);
     bucket.userCount++;

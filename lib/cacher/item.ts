@@ -1,5 +1,6 @@
-// One version of one object: a Buffer of ready-to-send JSON, offsets into it, and what was made from it so far.
-// Labels are parsed when first asked for and shared between items; the object is decoded on demand.
+// One version of one object: a Buffer of ready-to-send JSON, offsets into it, and what was made
+// from it so far. Labels are parsed when first asked for and shared between items; the object is
+// decoded on demand.
 import { internalError } from '../base/status.ts';
 import type { StatusError } from '../base/status.ts';
 import type { ApiObject } from '../codec/codec.ts';
@@ -13,7 +14,9 @@ import type { Transcoder } from './transcoder.ts';
 export type Labels = Readonly<Record<string, string>>;
 type Fields = Readonly<Record<string, string>>;
 
-/** Heap of one item beside its bytes: the instance, its path, the Buffer's own objects, index slots. */
+/**
+ * Heap of one item beside its bytes: the instance, its path, the Buffer's own objects, index slots.
+ */
 export const itemOverheadBytes = 480;
 const internedCountMax = 20_000;
 const noLabels: Labels = Object.freeze(Object.create(null) as Record<string, string>);
@@ -37,7 +40,10 @@ export interface ItemSource {
 
 export class CachedItem implements Item, MemoOwner {
   readonly source: ItemSource;
-  /** Key below the resource's prefix: `namespace/name`, or `name` in cluster scope. Items are ordered by it. */
+  /**
+   * Key below the resource's prefix: `namespace/name`, or `name` in cluster scope. Items are
+   * ordered by it.
+   */
   readonly path: string;
   readonly namespace: string;
   readonly revision: Revision;
@@ -164,7 +170,10 @@ interface ItemContent {
   readonly labelsEnd: number;
 }
 
-/** An item from stored bytes. Bytes of another generation are converted here, once; unreadable ones make a corrupted item. */
+/**
+ * An item from stored bytes. Bytes of another generation are converted here, once; unreadable ones
+ * make a corrupted item.
+ */
 export function makeItem(
   source: ItemSource,
   path: string,
@@ -229,8 +238,8 @@ export function unreadable(item: CachedItem, cause?: unknown): StatusError {
 const versionMember = (revision: Revision): string => `"resourceVersion":"${String(revision)}",`;
 
 /**
- * A copy of the bytes with another member at `at`. Memory of its own, not of Buffer's pool: an item that stays
- * would hold the pool's page for all that left.
+ * A copy of the bytes with another member at `at`. Memory of its own, not of Buffer's pool: an item
+ * that stays would hold the pool's page for all that left.
  */
 function spliced(
   bytes: Uint8Array,
@@ -276,7 +285,10 @@ function internFields(table: Map<string, Fields>, fields: Fields): Fields | unde
   return text === '' ? undefined : interned(table, text, () => fields);
 }
 
-/** One shared value per text. The table is emptied when it grows too large: sharing is a saving, not a promise. */
+/**
+ * One shared value per text. The table is emptied when it grows too large: sharing is a saving, not
+ * a promise.
+ */
 function interned<T>(table: Map<string, T>, text: string, make: (text: string) => T): T {
   const known = table.get(text);
   if (known !== undefined) return known;

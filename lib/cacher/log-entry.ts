@@ -1,4 +1,5 @@
-// One change in the log, and the events that watchers make of it: one per outcome, shared by all of them.
+// One change in the log, and the events that watchers make of it: one per outcome, shared by all of
+// them.
 import type { Revision } from '../storage-etcd/storage.ts';
 import type { CachedItem } from './item.ts';
 import type { MemoryBudget } from './memory-budget.ts';
@@ -15,7 +16,9 @@ export class LogEntry {
   /** What was there before. */
   readonly previous: CachedItem | undefined;
   readonly atMs: number;
-  /** Left in its resource's log although its turn to go had come: a quiet resource keeps a minimum. */
+  /**
+   * Left in its resource's log although its turn to go had come: a quiet resource keeps a minimum.
+   */
   isExempt = false;
   #added: LoggedEvent | undefined;
   #modified: LoggedEvent | undefined;
@@ -49,8 +52,8 @@ export class LogEntry {
   }
 
   /**
-   * What a watcher gets whose selection held before and holds now as told; undefined when it gets nothing.
-   * A write that made the object unreadable is not shown.
+   * What a watcher gets whose selection held before and holds now as told; undefined when it gets
+   * nothing. A write that made the object unreadable is not shown.
    */
   eventFor(held: boolean, holds: boolean): LoggedEvent | undefined {
     if (this.item?.corrupted === true) return undefined;

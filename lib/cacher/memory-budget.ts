@@ -1,5 +1,6 @@
-// One hard bound for what the cache may forget: event log, memoised encodings and decoded objects together.
-// Least recently used goes first. Current state counts but is never evicted: past the bound it is reported.
+// One hard bound for what the cache may forget: event log, memoised encodings and decoded objects
+// together. Least recently used goes first. Current state counts but is never evicted: past the
+// bound it is reported.
 import type { ApiObject } from '../codec/codec.ts';
 
 /** Where a memo hangs: the budget clears it there. */
@@ -33,7 +34,9 @@ export interface MemoryUse {
   readonly isOver: boolean;
 }
 
-/** A touched memo moves to the young end at most this often: a hot list does not pay for the order. */
+/**
+ * A touched memo moves to the young end at most this often: a hot list does not pay for the order.
+ */
 const touchIntervalMs = 1_000;
 /** Map entry, views and bookkeeping of one memo. */
 const memoOverheadBytes = 200;
@@ -103,7 +106,10 @@ export class MemoryBudget {
     for (const memo of this.#memos) this.#drop(memo);
   }
 
-  /** Evicts until the bound holds or nothing more may go; reports when it starts or ends to be exceeded. */
+  /**
+   * Evicts until the bound holds or nothing more may go; reports when it starts or ends to be
+   * exceeded.
+   */
   settle(): void {
     while (this.#total() > this.limitBytes && this.#evictOne());
     const isOver = this.#total() > this.limitBytes;

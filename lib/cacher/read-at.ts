@@ -1,5 +1,6 @@
-// When memory may answer: the proof that the log is current, shared by all readers that came before it was sent,
-// and the waits for a revision. Where progress cannot be requested and the log lags, reads go to etcd instead.
+// When memory may answer: the proof that the log is current, shared by all readers that came before
+// it was sent, and the waits for a revision. Where progress cannot be requested and the log lags,
+// reads go to etcd instead.
 import { abortable } from '../base/abort.ts';
 import type { Clock } from '../base/clock.ts';
 import { expired, requestTimeout, tooLargeResourceVersion } from '../base/status.ts';
@@ -25,9 +26,14 @@ export interface ReadGateOptions {
   readonly onProof?: (readerCount: number) => void;
 }
 
-/** How long a consistent read waits for the log before it goes to etcd, with and without progress requests. */
+/**
+ * How long a consistent read waits for the log before it goes to etcd, with and without progress
+ * requests.
+ */
 const lagWaitMs = { withProgress: 1_000, without: 8 } as const;
-/** A progress request whose answer is lost is repeated after this time, then after twice as long, … */
+/**
+ * A progress request whose answer is lost is repeated after this time, then after twice as long, …
+ */
 const progressRetryMs = { first: 10, most: 200 } as const;
 const proofTimeoutMs = 10_000;
 const ignore = (): void => undefined;
@@ -136,7 +142,10 @@ export class ReadGate {
     }
   }
 
-  /** Asks for each new wait at once; repeats while somebody waits, in case that an answer was dropped. */
+  /**
+   * Asks for each new wait at once; repeats while somebody waits, in case that an answer was
+   * dropped.
+   */
   #askProgress(retryMs: number): void {
     const { storage, log, clock, canRequestProgress } = this.#options;
     this.#stopAsking();

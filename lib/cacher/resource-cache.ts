@@ -1,5 +1,5 @@
-// One resource in memory: its current objects, its indexes, its part of the log and what is corrupted in it.
-// Written by the feed alone. Readers take what they need in one turn of the loop.
+// One resource in memory: its current objects, its indexes, its part of the log and what is
+// corrupted in it. Written by the feed alone. Readers take what they need in one turn of the loop.
 import type { Revision } from '../storage-etcd/storage.ts';
 import { ResourceLog } from './event-log.ts';
 import type { EventLog } from './event-log.ts';

@@ -67,7 +67,7 @@ describe('the index', () => {
     }
   });
 
-  test('keys that come in order fill chunks, and a snapshot is the same until the next write', () => {
+  test('ordered keys fill chunks; a snapshot is the same until the next write', () => {
     const index = new ResourceIndex();
     for (let i = 0; i < 2_000; i++) index.set(item(String(10_000 + i)));
     const first = index.snapshot();

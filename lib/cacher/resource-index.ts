@@ -1,10 +1,11 @@
-// The current objects of one resource in key order: sorted chunks that snapshots share until somebody writes.
-// A snapshot costs one pointer; the first write after it copies the list of chunks and one chunk.
-//
-//   current  ─ chunks ─▶ [ a…f ][ g…m' ][ n…z ]
-//   snapshot ─ chunks ─▶ [ a…f ][ g…m  ][ n…z ]     only the written chunk differs
+// The current objects of one resource in key order: sorted chunks that snapshots share until
+// somebody writes. A snapshot costs one pointer; the first write after it copies the list of chunks
+// and one chunk.
 import { invariant } from '../base/invariant.ts';
 import type { CachedItem } from './item.ts';
+
+//   current  ─ chunks ─▶ [ a…f ][ g…m' ][ n…z ]
+//   snapshot ─ chunks ─▶ [ a…f ][ g…m  ][ n…z ]     only the written chunk differs
 
 interface Chunk {
   items: CachedItem[];
@@ -131,7 +132,9 @@ export class ResourceIndex implements ItemOrder {
     return rank + at + (isAfter && items[at]?.path === path ? 1 : 0);
   }
 
-  /** Index of the chunk that holds or would hold `path`: the last one that starts at or before it. */
+  /**
+   * Index of the chunk that holds or would hold `path`: the last one that starts at or before it.
+   */
   #chunkAt(path: string): number {
     let low = 0;
     let high = this.#chunks.length;

@@ -41,8 +41,8 @@ export interface Item extends ItemKey {
    */
   listJson(): Uint8Array;
   /**
-   * `listJson()` without its opening brace, as a view: no copy. Framing writes the brace with the separator
-   * (`,{`), so lists concatenate what is in memory.
+   * `listJson()` without its opening brace, as a view: no copy. Framing writes the brace with the
+   * separator (`,{`), so lists concatenate what is in memory.
    */
   listTail(): Uint8Array;
   /**
@@ -124,8 +124,9 @@ export interface WatchOptions {
 /** A watcher: a position in the log plus a predicate. */
 export interface WatchCursor {
   /**
-   * The next events of the selection, in order; waits for at least one. May coalesce many. Resolves `undefined`
-   * when the cursor was closed. @throws StatusError 410 once the log has passed the position.
+   * The next events of the selection, in order; waits for at least one. May coalesce many. Resolves
+   * `undefined` when the cursor was closed.
+   * @throws StatusError 410 once the log has passed the position.
    */
   next(signal: AbortSignal): Promise<readonly WatchEvent[] | undefined>;
   /** Everything of the selection up to this revision has been returned by `next`. */

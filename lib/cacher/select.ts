@@ -20,8 +20,8 @@ export function rangeOf(select: Selection, after: ItemKey | undefined): PathRang
 }
 
 /**
- * What must hold of an item; undefined: nothing. Where the range or bucket tells the namespace already,
- * it is not checked again.
+ * What must hold of an item; undefined: nothing. Where the range or bucket tells the namespace
+ * already, it is not checked again.
  */
 export function predicateOf(
   select: Selection,
@@ -46,6 +46,8 @@ function fieldCheck({ path, operator, value }: FieldRequirement): Predicate {
     : (item) => item.field(path) !== value;
 }
 
-/** Has the selection a part that only items can tell? Such lists do not know how many items follow. */
+/**
+ * Has the selection a part that only items can tell? Such lists do not know how many items follow.
+ */
 export const isFiltered = (select: Selection): boolean =>
   select.name !== undefined || select.labels !== undefined || (select.fields?.length ?? 0) > 0;

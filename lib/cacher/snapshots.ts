@@ -1,5 +1,6 @@
-// One resource as it was at an older revision: the current order with the log's changes undone, newest first.
-// Possible while the log holds every change since then; so a snapshot pins nothing that the log does not hold.
+// One resource as it was at an older revision: the current order with the log's changes undone,
+// newest first. Possible while the log holds every change since then; so a snapshot pins nothing
+// that the log does not hold.
 import type { Revision } from '../storage-etcd/storage.ts';
 import { Breather } from './breather.ts';
 import type { ResourceLog } from './event-log.ts';
@@ -12,7 +13,9 @@ const keptCountMax = 8;
 export class Snapshots {
   readonly #kept = new Map<Revision, Promise<ItemOrder>>();
 
-  /** The order at `revision`, which must lie in the log. Later calls for the same revision share it. */
+  /**
+   * The order at `revision`, which must lie in the log. Later calls for the same revision share it.
+   */
   at(revision: Revision, index: ResourceIndex, log: ResourceLog): Promise<ItemOrder> {
     const known = this.#kept.get(revision);
     const order = known ?? undo(index.fork(), changesAfter(log, revision));

@@ -1,5 +1,6 @@
-// Reads that etcd answers: at revisions that memory does not hold, or when memory cannot be proven current.
-// They give the same items as memory does: bytes that memory holds in the same version are not read again.
+// Reads that etcd answers: at revisions that memory does not hold, or when memory cannot be proven
+// current. They give the same items as memory does: bytes that memory holds in the same version are
+// not read again.
 import type { Revision, Storage, StoredItem } from '../storage-etcd/storage.ts';
 import { makeItem } from './item.ts';
 import type { CachedItem, ItemSource } from './item.ts';
@@ -22,7 +23,10 @@ export interface StoredListing extends ListResult {
 /** Entries asked for at once when a selector may drop most of them. */
 const filteredPageCount = 1_000;
 
-/** `at` undefined: the newest. @throws StatusError 410 when the revision was compacted, 504 when it is ahead. */
+/**
+ * `at` undefined: the newest. @throws StatusError 410 when the revision was compacted, 504 when it
+ * is ahead.
+ */
 export async function listStored(
   reads: StoredReads,
   select: Selection,

@@ -1,4 +1,5 @@
-// What the cache needs to know about the stored form of objects: functions only, for it never looks into a kind itself.
+// What the cache needs to know about the stored form of objects: functions only, for it never looks
+// into a kind itself.
 import type { ResourceInfo } from '../api/type-info.ts';
 import type { ApiObject } from '../codec/codec.ts';
 import { jsonCodec } from '../codec/json.ts';
@@ -10,15 +11,19 @@ export interface Transcoder {
   /** Schema generation that this release writes for the resource (`StoredHeader.schema`). */
   schemaOf(resource: ResourceInfo): string;
   /**
-   * Bytes of another generation, or not written by this product: decoded, completed and encoded to the
-   * stored form of this one. @throws when they cannot be read: the object is then corrupted.
+   * Bytes of another generation, or not written by this product: decoded, completed and encoded to
+   * the stored form of this one.
+   * @throws when they cannot be read: the object is then corrupted.
    */
   decodeForeign(value: Uint8Array, resource: ResourceInfo): Uint8Array;
   /** The object of `Item.json()`. @throws when the bytes are not such an object. */
   decode(json: Uint8Array, resource: ResourceInfo): ApiObject;
 }
 
-/** Over the product's own stored form. `complete` converts and defaults an object that another release wrote. */
+/**
+ * Over the product's own stored form. `complete` converts and defaults an object that another
+ * release wrote.
+ */
 export function createTranscoder(
   complete: (object: ApiObject, resource: ResourceInfo) => ApiObject,
 ): Transcoder {

@@ -1,5 +1,6 @@
-// A watcher: a position in a bucket of the log plus a predicate. It buffers nothing: a slow one falls behind
-// and gets 410 once the log has passed its position. Watchers of one bucket without predicate share their batches.
+// A watcher: a position in a bucket of the log plus a predicate. It buffers nothing: a slow one
+// falls behind and gets 410 once the log has passed its position. Watchers of one bucket without
+// predicate share their batches.
 import type { StatusError } from '../base/status.ts';
 import { tooOldResourceVersion } from '../base/status.ts';
 import type { Revision } from '../storage-etcd/storage.ts';
@@ -118,7 +119,10 @@ export class LogCursor implements WatchCursor, Waiter {
     this.#deliver();
   }
 
-  /** Called about once a second: bookmarks need no timer of their own. `spread` in [0, 1) sets the first one apart. */
+  /**
+   * Called about once a second: bookmarks need no timer of their own. `spread` in [0, 1) sets the
+   * first one apart.
+   */
   tick(nowMs: number, spread: number): void {
     const { bookmarkMs } = this.#options;
     if (bookmarkMs === 0) return;
@@ -163,11 +167,14 @@ export class LogCursor implements WatchCursor, Waiter {
     return [bookmark(this.position, false)];
   }
 
-  /** A watch may start at a revision that the log has not reached: changes up to it are not wanted. */
+  /**
+   * A watch may start at a revision that the log has not reached: changes up to it are not wanted.
+   */
   #skipToStart(): void {
     const { entries } = this.#bucket;
     const { after, log } = this.#options;
-    // Nothing after the start was evicted: so what is left of the numbers before it may be stepped over.
+    // Nothing after the start was evicted: so what is left of the numbers before it may be stepped
+    // over.
     const isComplete = this.#bucket.coversAfter <= after;
     const wanted = entries.find(({ revision }) => revision > after);
     if (isComplete) this.#next = Math.max(this.#next, wanted);

@@ -4,7 +4,10 @@ import type { CachedItem } from './item.ts';
 import type { Memo, MemoOwner } from './memory-budget.ts';
 import type { WatchEvent } from './resource-view.ts';
 
-/** A change from the log. What is made from it is kept once for all watchers and counts in the memory budget. */
+/**
+ * A change from the log. What is made from it is kept once for all watchers and counts in the
+ * memory budget.
+ */
 export class LoggedEvent implements WatchEvent, MemoOwner {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
   readonly revision: Revision;
@@ -22,7 +25,10 @@ export class LoggedEvent implements WatchEvent, MemoOwner {
   }
 }
 
-/** An object that was there when the watch began. Belongs to one watcher and is sent once: nothing is kept. */
+/**
+ * An object that was there when the watch began. Belongs to one watcher and is sent once: nothing
+ * is kept.
+ */
 export function stateEvent(item: CachedItem): WatchEvent {
   const { revision } = item;
   return { type: 'ADDED', revision, item, memo: makeAlways };

@@ -163,7 +163,7 @@ describe('selections', () => {
 });
 
 describe('a watch from the state', () => {
-  test('gives the state, the bookmark with its revision, then changes without gap or repeat', async () => {
+  test('gives the state, its bookmark, then changes without gap or repeat', async () => {
     const a = await fixture.put('n/a', { labels: { color: 'red' } });
     await fixture.put('n/b');
     await open();
@@ -210,7 +210,7 @@ describe('a watch from the state', () => {
 });
 
 describe('bookmarks', () => {
-  test('come about once an interval to those who want them, with a position that moves on', async () => {
+  test('come about once an interval to those who want them, and move on', async () => {
     await open({ times: { bookmarkIntervalMs: 100, probeIntervalMs: 30 } });
     const start = await fixture.put('n/a');
     const cursor = await watch({}, after(start), true);
@@ -228,7 +228,7 @@ describe('bookmarks', () => {
 });
 
 describe('ends', () => {
-  test('close resolves a pending call with undefined; abort rejects it and leaves the cursor usable', async () => {
+  test('close resolves a pending call; abort rejects it and leaves the cursor usable', async () => {
     await open();
     const cursor = await watch({}, after(cache.health().revision));
     await expect(cursor.next(AbortSignal.timeout(20))).rejects.toMatchObject({

@@ -1,4 +1,5 @@
-// A cache over a real etcd for tests: two small resources, short times, and hands to write and break objects.
+// A cache over a real etcd for tests: two small resources, short times, and hands to write and
+// break objects.
 import type { ResourceInfo } from '../../api/type-info.ts';
 import { createLogger } from '../../base/log.ts';
 import type { ApiObject } from '../../codec/codec.ts';

@@ -1,5 +1,6 @@
-// Storage whose reads and watches go through the cacher: the storage suite then tests the cacher with the same claims.
-// Values of any bytes become items of one made-up kind; writes go to the store below.
+// Storage whose reads and watches go through the cacher: the storage suite then tests the cacher
+// with the same claims. Values of any bytes become items of one made-up kind; writes go to the
+// store below.
 import type { ResourceInfo } from '../../api/type-info.ts';
 import { createLogger } from '../../base/log.ts';
 import { expired } from '../../base/status.ts';
@@ -14,7 +15,10 @@ import type { Item, ResourceView, WatchEvent } from '../resource-view.ts';
 import type { Transcoder } from '../transcoder.ts';
 
 const root = '/registry/';
-/** Paths of cluster-scoped items have no slash; this character sorts where the slash does among the suite's keys. */
+/**
+ * Paths of cluster-scoped items have no slash; this character sorts where the slash does among the
+ * suite's keys.
+ */
 const slash = '!';
 
 const open = (value: Uint8Array): OpenedStored | undefined => {
