@@ -1,5 +1,5 @@
-// One store for every served built-in resource and version: the record, the strategy, the shared view and storage.
-// Custom resources make their stores from the same parts.
+// One store for every served built-in resource and version: the record, the strategy, the shared
+// view and storage. Custom resources make their stores from the same parts.
 import type { ResourceInfo } from '../api/type-info.ts';
 import type { Scheme } from '../api/scheme.ts';
 import { convertObject } from '../api/convert.ts';

@@ -1,5 +1,6 @@
-// Continue tokens of chunked lists: where to go on, signed for one path and one selection.
-// Any replica with the same key reads the tokens of the others. Tokens are opaque to clients, not secret.
+// Continue tokens of chunked lists: where to go on, signed for one path and one selection. Any
+// replica with the same key reads the tokens of the others. Tokens are opaque to clients, not
+// secret.
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { badRequest } from '../base/status.ts';
 import type { ItemKey } from '../cacher/resource-view.ts';
@@ -14,7 +15,9 @@ export interface TokenScope {
   readonly fieldSelector: string;
 }
 
-/** `revision` undefined: the rest of the list at the then current revision (inconsistent continue). */
+/**
+ * `revision` undefined: the rest of the list at the then current revision (inconsistent continue).
+ */
 export interface ContinuePosition {
   readonly revision: Revision | undefined;
   readonly after: ItemKey;

@@ -1,5 +1,5 @@
-// An item over an object in memory: in another version than the stored one, or never stored (dry run).
-// It encodes on demand and keeps what it encoded for as long as it lives itself.
+// An item over an object in memory: in another version than the stored one, or never stored (dry
+// run). It encodes on demand and keeps what it encoded for as long as it lives itself.
 import type { ResourceInfo } from '../api/type-info.ts';
 import type { Item } from '../cacher/resource-view.ts';
 import { jsonCodec } from '../codec/json.ts';
@@ -19,7 +19,9 @@ export function objectItem(
   return lazyItem({ ...identityOf(object), revision }, resource, () => object);
 }
 
-/** `item` in the version of `resource`; nothing is decoded or converted before somebody needs it. */
+/**
+ * `item` in the version of `resource`; nothing is decoded or converted before somebody needs it.
+ */
 export function convertedItem(
   item: Item,
   resource: ResourceInfo,

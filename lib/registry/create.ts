@@ -48,7 +48,10 @@ export type NewObject =
   /** Something is stored under the name; undefined when it was gone again at once. */
   | { readonly ok: false; readonly current: StoredItem | undefined };
 
-/** Completes, validates and stores a new object that has its name. `object` is in the storage version. */
+/**
+ * Completes, validates and stores a new object that has its name. `object` is in the storage
+ * version.
+ */
 export async function putNew(
   parts: StoreParts,
   object: ApiObject,

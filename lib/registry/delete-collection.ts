@@ -1,5 +1,6 @@
 // deletecollection: lists by the request's options, then deletes what was listed, object by object.
-// What is gone or replaced meanwhile is skipped; the answer is the list of what this request deleted.
+// What is gone or replaced meanwhile is skipped; the answer is the list of what this request
+// deleted.
 import { limits } from '../base/limits.ts';
 import { StatusError } from '../base/status.ts';
 import type { Item } from '../cacher/resource-view.ts';

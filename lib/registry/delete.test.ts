@@ -141,7 +141,7 @@ describe('delete', () => {
     expect(await codeOf(verbs.get(pods, name))).toBe(404);
   });
 
-  test('of what cannot be read needs the unsafe option, the permission, and a broken object', async () => {
+  test('of an unreadable object needs the unsafe option and its permission', async () => {
     const unsafe = { ignoreStoreReadErrorWithClusterBreakingPotential: true };
     const name = fresh();
     await verbs.create(configMaps, configMap(name));

@@ -102,7 +102,8 @@ function deletedStatus(parts: StoreParts, name: string, uid: string | undefined)
 }
 
 /**
- * Removes an object that cannot be read, without finalizers and preconditions (specification 1, Deletion
+ * Removes an object that cannot be read, without finalizers and preconditions (specification 1,
+ * Deletion
  * lifecycle): behind its gate, for those who may, and never one that can be read.
  */
 async function deleteUnreadable(

@@ -1,5 +1,6 @@
 // What a DELETE does to one object: remove it, mark it as being deleted, or leave it as it is.
-// Propagation policies become finalizers here; whoever removes the last finalizer removes the object.
+// Propagation policies become finalizers here; whoever removes the last finalizer removes the
+// object.
 import { formatTime } from '../base/clock.ts';
 import { conflict } from '../base/status.ts';
 import type { Item } from '../cacher/resource-view.ts';
@@ -67,7 +68,8 @@ function checkPreconditions(parts: StoreParts, item: Item, options: DeleteOption
       parts.resource,
       item.name,
       `the ResourceVersion in the precondition (${resourceVersion}) does not match ` +
-        `the ResourceVersion in record (${String(item.revision)}). The object might have been modified`,
+        `the ResourceVersion in record (${String(item.revision)}). ` +
+        'The object might have been modified',
     );
   }
 }

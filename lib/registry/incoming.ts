@@ -1,5 +1,6 @@
-// From the decoded body of a request to an object in the storage version that the write path may change.
-// Kind and apiVersion must be the path's; unknown and duplicate fields become warnings or an error here.
+// From the decoded body of a request to an object in the storage version that the write path may
+// change. Kind and apiVersion must be the path's; unknown and duplicate fields become warnings or
+// an error here.
 import { apiVersionOf } from '../api/type-info.ts';
 import type { ResourceInfo } from '../api/type-info.ts';
 import { badRequest } from '../base/status.ts';

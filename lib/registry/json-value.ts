@@ -1,5 +1,5 @@
-// JSON-shaped data: copies, equality and members by path. Copies have null-prototype objects, so that names
-// from users (`__proto__`, `constructor`) are data like any other.
+// JSON-shaped data: copies, equality and members by path. Copies have null-prototype objects, so
+// that names from users (`__proto__`, `constructor`) are data like any other.
 import type { JsonObject, JsonValue } from '../api/type-info.ts';
 
 type Value = JsonValue | undefined;
@@ -29,7 +29,10 @@ export function jsonEqual(left: Value, right: Value): boolean {
   return true;
 }
 
-/** Sets the member at `path` (dotted, no list indexes) of `target` to a copy of the one in `source`, or removes it. */
+/**
+ * Sets the member at `path` (dotted, no list indexes) of `target` to a copy of the one in `source`,
+ * or removes it.
+ */
 export function copyMember(target: JsonObject, source: Readonly<JsonObject>, path: string): void {
   const segments = path.split('.');
   const last = segments.pop() ?? '';

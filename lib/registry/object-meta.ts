@@ -1,5 +1,5 @@
-// The members of metadata that belong to the server: filled on create, kept on update.
-// Which kinds have a generation, and which fields a write must leave alone, is data of ResourceInfo.
+// The members of metadata that belong to the server: filled on create, kept on update. Which kinds
+// have a generation, and which fields a write must leave alone, is data of ResourceInfo.
 import { randomUUID } from 'node:crypto';
 import type { ResourceInfo } from '../api/type-info.ts';
 import { formatTime } from '../base/clock.ts';
@@ -51,7 +51,10 @@ export function checkName(object: Readonly<ApiObject>, path: string): void {
   }
 }
 
-/** Everything the server owns in a new object, but the name. @throws StatusError 400 for a stated version. */
+/**
+ * Everything the server owns in a new object, but the name. @throws StatusError 400 for a stated
+ * version.
+ */
 export function fillNewMeta(
   object: ApiObject,
   resource: ResourceInfo,
@@ -80,7 +83,10 @@ export function clearStatus(
   if (hasStatusSubresource(resource) && strategy.keepsStatusOnCreate !== true) delete object.status;
 }
 
-/** Puts back what a write to this (sub)resource must not change. Metadata's version and managers stay. */
+/**
+ * Puts back what a write to this (sub)resource must not change. Metadata's version and managers
+ * stay.
+ */
 export function keepResetFields(
   object: ApiObject,
   old: Readonly<ApiObject>,
@@ -112,7 +118,8 @@ function keepMetadata(object: ApiObject, old: Readonly<ApiObject>): void {
 }
 
 /**
- * Takes over from the stored object what clients may leave out or must not change. Values that contradict
+ * Takes over from the stored object what clients may leave out or must not change. Values that
+ * contradict
  * it and that clients would otherwise believe in are left for validation to refuse.
  */
 export function keepServerMeta(object: ApiObject, old: Readonly<ApiObject>): void {
@@ -144,7 +151,9 @@ export function bumpGeneration(
   }
 }
 
-/** Members that no client writes: the old self link, and the managers as long as nobody tracks them. */
+/**
+ * Members that no client writes: the old self link, and the managers as long as nobody tracks them.
+ */
 function dropServerMembers(meta: ObjectMeta): void {
   delete meta.selfLink;
   delete meta.managedFields;

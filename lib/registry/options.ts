@@ -1,5 +1,5 @@
-// Query parameters and DeleteOptions bodies to the option records of requests.ts.
-// A value of the wrong type is a 400; values that are well formed but not allowed are a 422 with one cause each.
+// Query parameters and DeleteOptions bodies to the option records of requests.ts. A value of the
+// wrong type is a 400; values that are well formed but not allowed are a 422 with one cause each.
 import { fieldManagerErrors } from '../api/meta.ts';
 import type { NamingProfile } from '../api/vendor.ts';
 import { badRequest, invalid } from '../base/status.ts';
@@ -58,7 +58,7 @@ export function parseWriteOptions(
   const fieldManager = query.get('fieldManager') ?? '';
   const fieldValidation = query.get('fieldValidation') ?? '';
   const errors: FieldError[] = [
-    ...managerErrors(fieldManager, patch),
+    ...fieldOwnerErrors(fieldManager, patch),
     ...(force !== undefined && patch !== 'apply'
       ? [forbiddenField('force', 'may not be specified for non-apply patch')]
       : []),
@@ -153,7 +153,7 @@ function dryRunErrors(values: readonly string[]): FieldError[] {
   return given.every((value) => value === 'All') ? [] : [notSupported('dryRun', given, ['All'])];
 }
 
-function managerErrors(manager: string, patch: PatchKind | undefined): FieldError[] {
+function fieldOwnerErrors(manager: string, patch: PatchKind | undefined): FieldError[] {
   if (patch !== 'apply' || manager !== '') return fieldManagerErrors(manager);
   const detail = 'is required for apply patch';
   return [{ reason: 'FieldValueRequired', field: 'fieldManager', detail }];
@@ -200,7 +200,10 @@ function booleanOf(query: URLSearchParams, name: string): boolean | undefined {
   return value !== '0' && value.toLowerCase() !== 'false';
 }
 
-/** A decimal 64-bit integer; numbers that JavaScript cannot hold exactly become the nearest safe one. */
+/**
+ * A decimal 64-bit integer; numbers that JavaScript cannot hold exactly become the nearest safe
+ * one.
+ */
 function integerOf(query: URLSearchParams, name: string): number | undefined {
   const value = query.get(name);
   if (value === null) return undefined;

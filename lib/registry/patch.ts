@@ -1,5 +1,5 @@
-// patch: a patch document as the transform of the update loop. It works on the JSON that a GET would answer,
-// in the request's version; the result is read back through the schema like a body.
+// patch: a patch document as the transform of the update loop. It works on the JSON that a GET
+// would answer, in the request's version; the result is read back through the schema like a body.
 import { applyJsonPatch, parseJsonPatch } from '../apply/json-patch.ts';
 import { applyMergePatch, parseMergePatch } from '../apply/merge-patch.ts';
 import type { JsonValue } from '../api/type-info.ts';

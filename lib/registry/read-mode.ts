@@ -54,14 +54,18 @@ export function readAtOfList(options: ListOptions): ReadAt {
   return readAt(mode, revision);
 }
 
-/** With a continue token: a version of 0 is ignored, any other is refused. @throws StatusError 400. */
+/**
+ * With a continue token: a version of 0 is ignored, any other is refused. @throws StatusError 400.
+ */
 export function checkVersionWithToken(options: ListOptions): void {
   if (formOf(parseResourceVersion(options.resourceVersion)) === 'set') {
     throw badRequest('specifying resource version is not allowed when using continue');
   }
 }
 
-/** Where a watch starts; `now`: changes only, after the most recent state. @throws StatusError 400. */
+/**
+ * Where a watch starts; `now`: changes only, after the most recent state. @throws StatusError 400.
+ */
 export function startOfWatch(options: ListOptions): WatchStart | 'now' {
   const revision = parseResourceVersion(options.resourceVersion);
   const form = formOf(revision);
@@ -126,7 +130,8 @@ export function parseResourceVersion(text: string): Revision | undefined {
   if (Number.isNaN(revision)) {
     const shown = JSON.stringify(text);
     throw badRequest(
-      `invalid resource version: resourceVersion: Invalid value: ${shown}: must be a version that the server gave out`,
+      `invalid resource version: resourceVersion: Invalid value: ${shown}: ` +
+        'must be a version that the server gave out',
     );
   }
   return revision;

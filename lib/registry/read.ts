@@ -1,5 +1,6 @@
-// get, list and watch: options to a selection and a read mode, the view's answer to the version of the request.
-// Continue tokens are made and read here. Nothing here touches etcd: the view decides where bytes come from.
+// get, list and watch: options to a selection and a read mode, the view's answer to the version of
+// the request. Continue tokens are made and read here. Nothing here touches etcd: the view decides
+// where bytes come from.
 import { storedFieldPath } from '../api/selectable-fields.ts';
 import { parseFieldSelector, parseLabelSelector } from '../api/selector.ts';
 import { expiredContinue, notFound, StatusError } from '../base/status.ts';
@@ -69,7 +70,9 @@ export async function watchObjects(parts: StoreParts, request: ListRequest): Pro
   };
 }
 
-/** @throws StatusError 400 for selectors that cannot be read or name fields that are not selectable. */
+/**
+ * @throws StatusError 400 for selectors that cannot be read or name fields that are not selectable.
+ */
 export function selectionOf(parts: StoreParts, request: ListRequest): Selection {
   const { labelSelector, fieldSelector } = request.options;
   const labels = parseLabelSelector(labelSelector);

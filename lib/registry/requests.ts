@@ -12,14 +12,20 @@ export interface Requester {
   readonly groups: readonly string[];
 }
 
-/** What every verb needs to know about its request. Texts pushed to `warnings` become Warning headers. */
+/**
+ * What every verb needs to know about its request. Texts pushed to `warnings` become Warning
+ * headers.
+ */
 export interface RequestScope {
   readonly user: Requester;
   readonly warnings: string[];
   readonly signal: AbortSignal;
 }
 
-/** Where the object of a request lives. `namespace` is '' for cluster-scoped resources and all-namespaces lists. */
+/**
+ * Where the object of a request lives. `namespace` is '' for cluster-scoped resources and
+ * all-namespaces lists.
+ */
 export interface ObjectPath {
   readonly namespace: string;
   readonly name: string;
@@ -126,7 +132,10 @@ export interface ListRequest {
   readonly signal: AbortSignal;
 }
 
-/** The written object, ready to send. `item.revision` is 0 when nothing of it is stored (dry-run create). */
+/**
+ * The written object, ready to send. `item.revision` is 0 when nothing of it is stored (dry-run
+ * create).
+ */
 export interface WriteAnswer {
   readonly item: Item;
   /** True: 201; false: 200. A PUT that made the object says true. */
@@ -139,7 +148,10 @@ export type DeleteAnswer =
   /** Gone: 200 with a Status of success. */
   | { readonly kind: 'status'; readonly status: StatusBody };
 
-/** One page of a list. Items are in the version of the request; so are `item.object()` and all its bytes. */
+/**
+ * One page of a list. Items are in the version of the request; so are `item.object()` and all its
+ * bytes.
+ */
 export interface ListAnswer {
   readonly items: readonly Item[];
   readonly revision: Revision;
@@ -157,5 +169,8 @@ export interface WatchAnswer {
   readonly allowBookmarks: boolean;
 }
 
-/** `object` as a request in this version sees it, and as it is stored: for those who write through the registry. */
+/**
+ * `object` as a request in this version sees it, and as it is stored: for those who write through
+ * the registry.
+ */
 export type ConvertObject = (object: Readonly<ApiObject>, toApiVersion: string) => ApiObject;

@@ -1,5 +1,6 @@
 // One served resource in one version: its record, its view and storage, and the verbs over them.
-// Verbs answer in the version of `resource`; stored objects have the version of `storedAs`. No HTTP here.
+// Verbs answer in the version of `resource`; stored objects have the version of `storedAs`. No HTTP
+// here.
 import type { ResourceInfo } from '../api/type-info.ts';
 import type { Item, ResourceView } from '../cacher/resource-view.ts';
 import { createObject } from './create.ts';

@@ -78,7 +78,8 @@ export function presentCursor(parts: StoreParts, cursor: WatchCursor): WatchCurs
 }
 
 /**
- * Subresources that show the object itself with other write rules (`status`, `finalize`, `approval`, …).
+ * Subresources that show the object itself with other write rules (`status`, `finalize`,
+ * `approval`, …).
  * @throws StatusError 404 for any other, 405 for a verb it does not have.
  */
 export function checkSubresource(resource: ResourceInfo, name: string, verb: string): void {

@@ -3,7 +3,9 @@
 import type { FieldError } from '../base/status.ts';
 import type { ApiObject } from '../codec/codec.ts';
 
-/** Who writes, and how. Made by the caller of a verb; `warnings` collects texts for Warning headers. */
+/**
+ * Who writes, and how. Made by the caller of a verb; `warnings` collects texts for Warning headers.
+ */
 export interface WriteContext {
   readonly user: {
     readonly name: string;

@@ -1,5 +1,6 @@
-// update and patch: the one loop of the write path. read → transform → complete and validate → put(expected);
-// a lost race starts again from what etcd holds now. The transform is pure and may run several times.
+// update and patch: the one loop of the write path. read → transform → complete and validate →
+// put(expected); a lost race starts again from what etcd holds now. The transform is pure and may
+// run several times.
 import { apiVersionOf } from '../api/type-info.ts';
 import { validateObjectMetaUpdate } from '../api/meta.ts';
 import { conflict, invalid, modifiedConflict, notFound } from '../base/status.ts';
@@ -71,7 +72,10 @@ export async function updateObject(
   });
 }
 
-/** The loop of update and patch. Ends with a written object, or an answer that etcd's state justifies. */
+/**
+ * The loop of update and patch. Ends with a written object, or an answer that etcd's state
+ * justifies.
+ */
 export async function writeLoop(
   parts: StoreParts,
   request: WriteRequest,
@@ -206,12 +210,13 @@ function checkVersion(parts: StoreParts, object: ApiObject, item: Item): void {
 function checkUid(parts: StoreParts, old: Item, uid: string | undefined): void {
   const stored = old.object().metadata?.uid ?? '';
   if ((uid ?? '') === '' || uid === stored) return;
-  const message = `the uid in the body (${String(uid)}) is not the uid of the stored object (${stored})`;
+  const message = `the stored object has the uid ${stored}, the body has ${String(uid)}`;
   throw conflict(parts.resource, old.name, message);
 }
 
 /**
- * Canonical bytes decide: against what is stored when that is at hand (so that an old form is written anew),
+ * Canonical bytes decide: against what is stored when that is at hand (so that an old form is
+ * written anew),
  * else against what the cache shows.
  */
 function isSameAsStored(state: State, value: Uint8Array): boolean {
@@ -226,7 +231,10 @@ function isSameAsStored(state: State, value: Uint8Array): boolean {
   return Buffer.compare(withResourceVersion(opened, revision), json) === 0;
 }
 
-/** The last state of an object that is not stored in this form: dry run, or removed by its last finalizer's removal. */
+/**
+ * The last state of an object that is not stored in this form: dry run, or removed by its last
+ * finalizer's removal.
+ */
 export function unstoredItem(parts: StoreParts, object: ApiObject, stored: Item): Item {
   metaOf(object).resourceVersion = String(stored.revision);
   return objectItem(object, parts.storedAs, stored.revision);

@@ -1,5 +1,5 @@
-// Which resources have behaviour beyond their record: one row each.
-// Keys name the stored resource, so that all versions and groups that show the same objects share the row.
+// Which resources have behaviour beyond their record: one row each. Keys name the stored resource,
+// so that all versions and groups that show the same objects share the row.
 import type { ResourceInfo } from '../../api/type-info.ts';
 import type { NamingProfile } from '../../api/vendor.ts';
 import type { ResourceStrategy } from '../strategy.ts';

@@ -1,4 +1,5 @@
-// Verbs of a replica as requests name them: plain bodies and query texts in, the sent object out. For suites.
+// Verbs of a replica as requests name them: plain bodies and query texts in, the sent object out.
+// For suites.
 import { StatusError } from '../../base/status.ts';
 import type { Item } from '../../cacher/resource-view.ts';
 import { jsonCodec } from '../../codec/json.ts';

@@ -1,5 +1,6 @@
 // Ends namespaces whose deletion has begun: deletes what is in them, then takes the finalizer away.
-// Every step may run twice or on several replicas at once; the loop tries again until the namespace is gone.
+// Every step may run twice or on several replicas at once; the loop tries again until the namespace
+// is gone.
 import { sleep } from '../../../base/abort.ts';
 import { StatusError } from '../../../base/status.ts';
 import type { Logger } from '../../../base/log.ts';

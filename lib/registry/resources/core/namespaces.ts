@@ -1,5 +1,6 @@
-// Namespaces: a phase, a finalizer of their own in spec, and a label with their name.
-// `finalize` writes nothing but spec.finalizers; a namespace goes when its deletion has begun and they are empty.
+// Namespaces: a phase, a finalizer of their own in spec, and a label with their name. `finalize`
+// writes nothing but spec.finalizers; a namespace goes when its deletion has begun and they are
+// empty.
 import type { JsonObject } from '../../../api/type-info.ts';
 import type { NamingProfile } from '../../../api/vendor.ts';
 import type { ApiObject } from '../../../codec/codec.ts';
