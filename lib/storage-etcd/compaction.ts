@@ -1,5 +1,5 @@
-// Compacts etcd's history from one replica at a time, as kube-apiserver does and together with it: a key
-// whose version is a clock; who advances it compacts to the revision of one interval before.
+// Compacts etcd's history from one replica at a time, as kube-apiserver does and together with it:
+// a key whose version is a clock; who advances it compacts to the revision of one interval before.
 import { sleep } from '../base/abort.ts';
 import type { EtcdConnection } from './connection.ts';
 import { linearizableRead, unorderedWrite, write } from './connection.ts';
@@ -7,7 +7,9 @@ import { isCompacted } from './etcd-error.ts';
 import { compactMethod, compareTarget, rangeMethod, txnMethod } from './rpc.ts';
 import type { Revision } from './storage.ts';
 
-/** Outside every prefix: history belongs to the whole cluster. The value is the compacted revision. */
+/**
+ * Outside every prefix: history belongs to the whole cluster. The value is the compacted revision.
+ */
 const compactKey = 'compact_rev_key';
 
 export interface CompactorOptions {

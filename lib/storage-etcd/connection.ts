@@ -1,5 +1,6 @@
-// The connection to an etcd cluster: stays with one member and goes on to the next when that one fails.
-// Reads are repeated on another member until their deadline; a write only when no member started it.
+// The connection to an etcd cluster: stays with one member and goes on to the next when that one
+// fails. Reads are repeated on another member until their deadline; a write only when no member
+// started it.
 import { abortable, sleep } from '../base/abort.ts';
 import { invariant } from '../base/invariant.ts';
 import { Endpoint } from './endpoint.ts';
@@ -83,6 +84,10 @@ export class EtcdConnection {
     );
   }
 
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
   get #endpoint(): Endpoint {
     const endpoint = this.#endpoints[this.#current];
     invariant(endpoint !== undefined, 'the current endpoint exists');
@@ -90,8 +95,9 @@ export class EtcdConnection {
   }
 
   /**
-   * One unary call. @throws StatusError 503: nothing was done; 504: the outcome of a write is unknown;
-   * EtcdError: etcd refused, for the caller to judge; `signal.reason` on abort (a write may be done).
+   * One unary call. @throws StatusError 503: nothing was done; 504: the outcome of a write is
+   * unknown; EtcdError: etcd refused, for the caller to judge; `signal.reason` on abort (a write
+   * may be done).
    */
   async call<Request, Response extends { readonly header: ResponseHeader }>(
     method: Method<Request, Response>,
@@ -141,7 +147,9 @@ export class EtcdConnection {
     }
   }
 
-  /** The member in use, connected; goes through the others when it is not. @throws StatusError 503 */
+  /**
+   * The member in use, connected; goes through the others when it is not. @throws StatusError 503
+   */
   async endpoint(lastMs: number, signal: AbortSignal): Promise<Endpoint> {
     for (let delayMs = retryDelayMs.first; ; delayMs = Math.min(delayMs * 2, retryDelayMs.max)) {
       for (const _ of this.#endpoints) {

@@ -1,8 +1,9 @@
-// One etcd member: its channel, whether it is connected, and its version as checked since it connected.
-// It makes single calls and tells what failed; choosing members and repeating is connection.ts.
+// One etcd member: its channel, whether it is connected, and its version as checked since it
+// connected. It makes single calls and tells what failed; choosing members and repeating is
+// connection.ts.
 import { Client, connectivityState, credentials, Metadata } from '@grpc/grpc-js';
 import { status as grpcStatus } from '@grpc/grpc-js';
-import type { ChannelCredentials, ClientDuplexStream, ServiceError } from '@grpc/grpc-js';
+import type { ClientDuplexStream, ServiceError } from '@grpc/grpc-js';
 import { readFileSync } from 'node:fs';
 import { EtcdError } from './etcd-error.ts';
 import { statusMethod, watchMethod } from './rpc.ts';
@@ -29,9 +30,26 @@ const receiveBytesMax = 256 * 1024 * 1024;
 const versionCheckTimeoutMs = 2_000;
 const versionCheckDelayMs = { first: 10, max: 15_000 };
 
+const channelOptions = {
+  'grpc.keepalive_timeout_ms': 5_000,
+  'grpc.initial_reconnect_backoff_ms': 100,
+  'grpc.max_reconnect_backoff_ms': 1_000,
+  'grpc.max_receive_message_length': receiveBytesMax,
+  'grpc.max_send_message_length': -1,
+  'grpc.use_local_subchannel_pool': 1,
+  'grpc.enable_http_proxy': 0,
+  'grpc.service_config_disable_resolution': 1,
+  'grpc.enable_channelz': 0,
+  // One window for all streams of the connection; the default of 64 KiB stalls long pages.
+  'grpc-node.flow_control_window': 16 * 1024 * 1024,
+};
+
 export class Endpoint {
   readonly url: string;
-  readonly #client: Client;
+  readonly #tls: EtcdTlsFiles;
+  readonly #keepaliveMs: number;
+  #client: Client;
+  #secrets: TlsSecrets | undefined;
   #version = '';
   #versionState: VersionState = 'unchecked';
   #recheck: NodeJS.Timeout | undefined;
@@ -39,26 +57,10 @@ export class Endpoint {
 
   constructor(url: string, tls: EtcdTlsFiles, options: { readonly keepaliveMs: number }) {
     this.url = url;
-    const { target, isSecure } = parseEndpoint(url);
-    this.#client = new Client(
-      target,
-      isSecure ? secureCredentials(tls) : credentials.createInsecure(),
-      {
-        // etcd refuses pings that come more often than every 5 s.
-        'grpc.keepalive_time_ms': options.keepaliveMs,
-        'grpc.keepalive_timeout_ms': 5_000,
-        'grpc.initial_reconnect_backoff_ms': 100,
-        'grpc.max_reconnect_backoff_ms': 1_000,
-        'grpc.max_receive_message_length': receiveBytesMax,
-        'grpc.max_send_message_length': -1,
-        'grpc.use_local_subchannel_pool': 1,
-        'grpc.enable_http_proxy': 0,
-        'grpc.service_config_disable_resolution': 1,
-        'grpc.enable_channelz': 0,
-        // One window for all streams of the connection; the default of 64 KiB stalls long pages.
-        'grpc-node.flow_control_window': 16 * 1024 * 1024,
-      },
-    );
+    this.#tls = tls;
+    this.#keepaliveMs = options.keepaliveMs;
+    this.#secrets = parseEndpoint(url).isSecure ? readSecrets(tls) : undefined;
+    this.#client = this.#newClient();
     this.#followState(connectivityState.IDLE);
     this.#checkVersion(versionCheckDelayMs.first);
   }
@@ -129,6 +131,36 @@ export class Endpoint {
     );
   }
 
+  #newClient(): Client {
+    const secrets = this.#secrets;
+    const channelCredentials =
+      secrets === undefined
+        ? credentials.createInsecure()
+        : credentials.createSsl(secrets.ca, secrets.key, secrets.cert);
+    return new Client(parseEndpoint(this.url).target, channelCredentials, {
+      // etcd refuses pings that come more often than every 5 s.
+      'grpc.keepalive_time_ms': this.#keepaliveMs,
+      ...channelOptions,
+    });
+  }
+
+  /** Certificates are renewed by replacing the files: looked at whenever there is no connection. */
+  #reloadSecrets(): void {
+    if (this.#secrets === undefined || this.#closed) return;
+    let fresh: TlsSecrets;
+    try {
+      fresh = readSecrets(this.#tls);
+    } catch {
+      return; // Being replaced at this moment; the next look finds them.
+    }
+    if (isSame(fresh, this.#secrets)) return;
+    this.#secrets = fresh;
+    const old = this.#client;
+    this.#client = this.#newClient();
+    this.#followState(connectivityState.IDLE);
+    old.close();
+  }
+
   close(): void {
     this.#closed = true;
     clearTimeout(this.#recheck);
@@ -137,17 +169,19 @@ export class Endpoint {
 
   /** A lost connection may come back as another release: what was checked counts no longer. */
   #followState(previous: connectivityState): void {
-    this.#client.getChannel().watchConnectivityState(previous, Infinity, () => {
-      if (this.#closed) return;
-      const state = this.#client.getChannel().getConnectivityState(false);
+    const client = this.#client;
+    client.getChannel().watchConnectivityState(previous, Infinity, () => {
+      if (this.#closed || client !== this.#client) return;
+      const state = client.getChannel().getConnectivityState(false);
+      this.#followState(state);
       if (previous === connectivityState.READY && state !== connectivityState.READY) {
         this.#lostConnection();
       }
-      this.#followState(state);
     });
   }
 
   #lostConnection(): void {
+    this.#reloadSecrets();
     if (this.#versionState === 'supported') this.#versionState = 'unchecked';
     this.#checkVersion(versionCheckDelayMs.first);
   }
@@ -165,7 +199,9 @@ export class Endpoint {
         },
         () => {
           // Not reachable: asked again until it is.
-          if (!this.#closed) this.#checkVersion(Math.min(delayMs * 2, versionCheckDelayMs.max));
+          if (this.#closed) return;
+          this.#reloadSecrets();
+          this.#checkVersion(Math.min(delayMs * 2, versionCheckDelayMs.max));
         },
       );
     }, delayMs);
@@ -180,13 +216,26 @@ export function parseEndpoint(url: string): { target: string; isSecure: boolean 
   return { target: `${match[2]}:${match[3] ?? '2379'}`, isSecure: match[1] === 'https' };
 }
 
-function secureCredentials(tls: EtcdTlsFiles): ChannelCredentials {
+interface TlsSecrets {
+  readonly ca: Buffer | null;
+  readonly cert: Buffer | null;
+  readonly key: Buffer | null;
+}
+
+function readSecrets(tls: EtcdTlsFiles): TlsSecrets {
   if ((tls.certFile === undefined) !== (tls.keyFile === undefined)) {
     throw new Error('etcd: a client certificate needs both the certificate and the key file');
   }
   const read = (path: string | undefined): Buffer | null =>
     path === undefined ? null : readFileSync(path);
-  return credentials.createSsl(read(tls.caFile), read(tls.keyFile), read(tls.certFile));
+  return { ca: read(tls.caFile), cert: read(tls.certFile), key: read(tls.keyFile) };
+}
+
+function isSame(a: TlsSecrets, b: TlsSecrets): boolean {
+  return (['ca', 'cert', 'key'] as const).every((part) => {
+    const [left, right] = [a[part], b[part]];
+    return left === null || right === null ? left === right : left.equals(right);
+  });
 }
 
 function toEtcdError(error: ServiceError | null): EtcdError {

@@ -2,7 +2,8 @@
 // Rule: a write is repeated only when etcd provably never started it.
 import { status as grpcStatus } from '@grpc/grpc-js';
 import { internalError, requestEntityTooLarge, requestTimeout } from '../base/status.ts';
-import { serviceUnavailable, StatusError, tooManyRequests } from '../base/status.ts';
+import { serviceUnavailable, tooManyRequests } from '../base/status.ts';
+import type { StatusError } from '../base/status.ts';
 
 /** What etcd or the transport answered. */
 export class EtcdError extends Error {
@@ -26,7 +27,6 @@ const finalCodes: ReadonlySet<number> = new Set([
   grpcStatus.NOT_FOUND,
   grpcStatus.ALREADY_EXISTS,
   grpcStatus.PERMISSION_DENIED,
-  grpcStatus.RESOURCE_EXHAUSTED,
   grpcStatus.FAILED_PRECONDITION,
   grpcStatus.OUT_OF_RANGE,
   grpcStatus.UNIMPLEMENTED,
@@ -35,6 +35,10 @@ const finalCodes: ReadonlySet<number> = new Set([
 
 export function effectOf(error: EtcdError): Effect {
   if (finalCodes.has(error.code)) return 'final';
+  // With this code the transport also reports a reset stream, whose request may have been applied.
+  if (error.code === grpcStatus.RESOURCE_EXHAUSTED) {
+    return /^(etcdserver: |grpc: |Received message)/.test(error.message) ? 'final' : 'unknown';
+  }
   // Sent by the interceptor for `hasleader` before the request reaches the server's logic.
   if (error.code === grpcStatus.UNAVAILABLE && error.message === 'etcdserver: no leader') {
     return 'notStarted';

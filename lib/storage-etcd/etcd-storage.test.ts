@@ -3,7 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { EtcdStorage } from './etcd-storage.ts';
 import { createKeyspace } from './keys.ts';
 import { SharedSecrets } from './shared-secrets.ts';
-import { describeStorage, eventually } from './storage.suite.ts';
+import { describeStorage } from './storage.suite.ts';
+import { eventually } from './testing/events.ts';
 import type { Storage, WatchBatch } from './storage.ts';
 import { EtcdCluster, etcdOfSuite } from './testing/etcd-process.ts';
 import { txnMethod } from './rpc.ts';
@@ -127,7 +128,7 @@ describe('progress', () => {
     120_000,
   );
 
-  test('a member that comes back older ends it, one that comes back newer allows it again', async () => {
+  test('a member is checked anew when it comes back, and gone counts as unchecked', async () => {
     const [older, newer] = [await etcdOfSuite('trixie'), await etcdOfSuite('sid')];
     const old = await etcdOfSuite('bookworm');
     const own = await EtcdCluster.start({ etcdPath: old });
@@ -205,6 +206,17 @@ describe('shared values', () => {
     const { item } = await storage.get('/registry/svc-internal/key', never);
     expect([...(item?.value ?? [])]).toEqual([...(values[0] ?? [])]);
   });
+});
+
+test('close ends the watches with 503', async () => {
+  const on = new EtcdStorage(cluster.connection);
+  const start = await on.currentRevision(never);
+  const batches = on.watch('/registry/closed/', start, never)[Symbol.asyncIterator]();
+  const waiting = batches.next();
+  setTimeout(() => {
+    on.close();
+  }, 100);
+  await expect(waiting).rejects.toMatchObject({ code: 503 });
 });
 
 test('each call is told to the metrics with its outcome', async () => {

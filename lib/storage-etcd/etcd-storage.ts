@@ -1,5 +1,6 @@
-// Storage on an etcd cluster: each write is one transaction that compares the mod revision and, when it
-// lost, returns what is stored in the same round trip. It never repeats a write that may have happened.
+// Storage on an etcd cluster: each write is one transaction that compares the mod revision and,
+// when it lost, returns what is stored in the same round trip. It never repeats a write that may
+// have happened.
 import type { Clock } from '../base/clock.ts';
 import { systemClock } from '../base/clock.ts';
 import { invariant } from '../base/invariant.ts';
@@ -22,9 +23,13 @@ export interface EtcdStorageOptions extends ConnectionOptions {
   /** etcd's `--max-request-bytes`. */
   readonly requestBytesMax?: number;
   readonly pageBytes?: number;
-  /** Ask etcd for the value before each event. Off: the cache has it, and etcd would read it again. */
+  /**
+   * Ask etcd for the value before each event. Off: the cache has it, and etcd would read it again.
+   */
   readonly watchPrevious?: boolean;
-  /** A watch that hears nothing for so long asks for progress, and after as long again is given up. */
+  /**
+   * A watch that hears nothing for so long asks for progress, and after as long again is given up.
+   */
   readonly watchSilenceMs?: number;
   readonly clock?: Clock;
 }

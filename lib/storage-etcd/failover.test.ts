@@ -1,10 +1,14 @@
 // Three members over TLS: one is killed, paused, or loses the lead, while writes and a watch go on.
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { StatusError } from '../base/status.ts';
 import { EtcdStorage } from './etcd-storage.ts';
-import { eventually } from './storage.suite.ts';
+import { eventually } from './testing/events.ts';
 import type { Revision, StorageEvent } from './storage.ts';
 import { EtcdCluster } from './testing/etcd-process.ts';
+import { writeTlsFiles } from './testing/tls-files.ts';
 
 let cluster: EtcdCluster;
 const never = new AbortController().signal;
@@ -76,7 +80,10 @@ function startTraffic(storage: EtcdStorage, prefix: string, after: Revision): Tr
   return { written, unknown, events, finish };
 }
 
-/** Each acknowledged write once at its revision, nothing else but writes of unknown outcome, in order. */
+/**
+ * Each acknowledged write once at its revision, nothing else but writes of unknown outcome, in
+ * order.
+ */
 function expectWholeHistory(traffic: Traffic): void {
   let last = 0;
   for (const event of traffic.events) {
@@ -100,8 +107,14 @@ const faults: Record<
     heal: (index) => cluster.restart(index),
   },
   paused: {
-    break: (index) => Promise.resolve(cluster.pause(index)),
-    heal: (index) => Promise.resolve(cluster.resume(index)),
+    break: (index) => {
+      cluster.pause(index);
+      return Promise.resolve();
+    },
+    heal: (index) => {
+      cluster.resume(index);
+      return Promise.resolve();
+    },
   },
 };
 
@@ -158,7 +171,7 @@ test('the lead moves: writes and the watch go on', async () => {
   }
 }, 60_000);
 
-test('without a quorum reads and writes end with 503 or 504 in time, and work again after', async () => {
+test('without a quorum calls end with 503 or 504 in time, and work again after', async () => {
   const storage = new EtcdStorage({
     ...cluster.connection,
     readAttemptMs: 500,
@@ -188,3 +201,23 @@ test('a client without its certificate is refused', async () => {
   await expect(storage.currentRevision(never)).rejects.toMatchObject({ code: 503 });
   storage.close();
 });
+
+test('renewed certificate files are taken without a restart', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-etcd-tls-'));
+  const tls = await writeTlsFiles(folder);
+  const storage = new EtcdStorage({ endpoints: cluster.endpoints, tls, readTimeoutMs: 500 });
+  try {
+    await expect(storage.currentRevision(never)).rejects.toMatchObject({ code: 503 });
+    const good = cluster.tlsFiles;
+    if (good === undefined) throw new Error('the cluster serves TLS');
+    for (const file of ['caFile', 'certFile', 'keyFile'] as const) {
+      copyFileSync(good[file], tls[file]);
+    }
+    await eventually(async () => {
+      expect(await storage.currentRevision(never)).toBeGreaterThan(0);
+    });
+  } finally {
+    storage.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}, 30_000);

@@ -1,5 +1,6 @@
-// Notices that the store behind us is not the one we have read from: another cluster id, or a revision
-// below one already seen (a restored backup). Tells its subscribers before anything newer is returned.
+// Notices that the store behind us is not the one we have read from: another cluster id, or a
+// revision below one already seen (a restored backup). Tells its subscribers before anything newer
+// is returned.
 import type { Revision } from './storage.ts';
 
 export interface FenceEvent {
@@ -35,8 +36,9 @@ export class Fence {
   }
 
   /**
-   * Takes note of a linearizable answer to a request that was sent when `seenAtSend` was the highest
-   * revision seen: it cannot be lower. Answers overtake each other, so the value at sending counts.
+   * Takes note of a linearizable answer to a request that was sent when `seenAtSend` was the
+   * highest revision seen: it cannot be lower. Answers overtake each other, so the value at sending
+   * counts.
    */
   observe(clusterId: string, revision: Revision, seenAtSend: Revision): void {
     if (this.#clusterId !== '' && clusterId !== this.#clusterId) {

@@ -2,7 +2,10 @@
 // No segment can leave its place, so no name reads or writes another resource's keys.
 import { invariant } from '../base/invariant.ts';
 
-/** Below the etcd prefix, beside the resources: what replicas share among themselves (shared-secrets.ts). */
+/**
+ * Below the etcd prefix, beside the resources: what replicas share among themselves
+ * (shared-secrets.ts).
+ */
 const internalSegment = 'svc-internal';
 
 export interface ParsedKey {
@@ -18,7 +21,10 @@ export interface Keyspace {
   resourcePrefix(storagePrefix: string): string;
   /** All keys of a resource in one namespace; ends with `/`. */
   namespacePrefix(storagePrefix: string, namespace: string): string;
-  /** `namespace` is empty for a cluster-scoped object. @throws when a segment is not one path segment. */
+  /**
+   * `namespace` is empty for a cluster-scoped object. @throws when a segment is not one path
+   * segment.
+   */
   key(storagePrefix: string, namespace: string, name: string): string;
   /** Key of a value that is no resource. Never equal to a resource key. */
   internalKey(name: string): string;
@@ -85,7 +91,10 @@ export function prefixEnd(prefix: string): string {
 /** The smallest key after `key`. */
 export const keyAfter = (key: string): string => `${key}\0`;
 
-/** One path segment: not empty, not `.` or `..`, without `/`, `%` escapes, control characters or broken UTF-16. */
+/**
+ * One path segment: not empty, not `.` or `..`, without `/`, `%` escapes, control characters or
+ * broken UTF-16.
+ */
 export function isSegment(text: string): boolean {
   if (text === '' || text === '.' || text === '..' || text.length > 1_024) return false;
   if (/%2[ef]/i.test(text) || !text.isWellFormed()) return false;

@@ -17,7 +17,7 @@ afterAll(async () => {
   await cluster.stop();
 });
 
-function setClock(): { clock: Clock; advance(ms: number): void } {
+function setClock(): { clock: Clock; advance: (ms: number) => void } {
   let nowMs = 1_000;
   const clock = { nowMs: () => nowMs, monotonicMs: () => nowMs, after: () => () => undefined };
   return { clock, advance: (ms) => (nowMs += ms) };
@@ -31,7 +31,7 @@ const grantedTtl = async (id: string): Promise<number> => {
   return Number(/granted with TTL\((\d+)s\)/.exec(text)?.[1]);
 };
 
-test('puts that end at about the same time share one lease, asked for at once or one by one', async () => {
+test('puts that end at about the same time share one lease, at once or one by one', async () => {
   const pool = new LeasePool(connection, setClock().clock);
   const first = await ids(pool, [100, 100, 103, 105]);
   const second = await ids(pool, [100, 104]);

@@ -1,5 +1,6 @@
-// Leases for values with a time to live, shared: many puts that end at about the same time use one lease.
-// Guarantee: a value lives at least as long as asked, and at most 5 % (at least 1 s, at most 60 s) longer.
+// Leases for values with a time to live, shared: many puts that end at about the same time use one
+// lease. Guarantee: a value lives at least as long as asked, and at most 5 % (at least 1 s, at most
+// 60 s) longer.
 import type { Clock } from '../base/clock.ts';
 import type { EtcdConnection } from './connection.ts';
 import { unorderedWrite } from './connection.ts';
@@ -63,7 +64,8 @@ export class LeasePool {
     const request = { TTL: Math.ceil(ttlSeconds) };
     const granted = this.#connection.call(leaseGrantMethod, request, unorderedWrite, signal);
     const id = granted.then((response) => response.ID);
-    id.catch(() => undefined); // Whoever waits for it handles the failure; this keeps it from being unhandled.
+    // Whoever waits for it handles the failure; this keeps it from being unhandled.
+    id.catch(() => undefined);
     const lease = { id, endsAtMs: nowMs + Math.ceil(ttlSeconds) * 1_000, keyCount: 0 };
     this.#leases = this.#leases.filter((other) => other.endsAtMs > nowMs);
     this.#leases.push(lease);

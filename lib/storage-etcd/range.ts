@@ -11,10 +11,16 @@ import { rangeMethod } from './rpc.ts';
 import type { KeyValue, RangeResponse } from './rpc.ts';
 import type { Revision, Storage, StoragePage, StoredItem } from './storage.ts';
 
-/** What is asked for below a prefix that was never read: safe even when every item is of the largest size. */
+/**
+ * What is asked for below a prefix that was never read: safe even when every item is of the largest
+ * size.
+ */
 const firstCount = 32;
 const countMax = 10_000;
-/** A page may be this much longer in count than the one before, so that a run of small items misleads little. */
+/**
+ * A page may be this much longer in count than the one before, so that a run of small items
+ * misleads little.
+ */
 const growthMax = 8;
 /** Prefixes whose item size is remembered. */
 const rememberedMax = 4_096;
@@ -97,7 +103,8 @@ export async function currentRevision(
 }
 
 /**
- * All pages below `prefix` at one revision: `at`, or the first page's. The consumer's pace is the reader's.
+ * All pages below `prefix` at one revision: `at`, or the first page's. The consumer's pace is the
+ * reader's.
  * @throws StatusError 410 when the revision is compacted between two pages: begin anew
  */
 export async function* pagesOf(

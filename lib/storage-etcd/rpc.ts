@@ -104,8 +104,8 @@ export interface Method<Request, Response> {
   readonly path: string;
   /** Name for metrics and messages. */
   readonly name: string;
-  encode(request: Request): Buffer;
-  decode(bytes: Buffer): Response;
+  readonly encode: (request: Request) => Buffer;
+  readonly decode: (bytes: Buffer) => Response;
 }
 
 /** A reader whose int64 fields are safe integers, and which drops fields that it does not know. */
@@ -115,10 +115,11 @@ class RevisionReader extends protobuf.BufferReader {
     this.discardUnknown = true;
   }
   override int64(): protobuf.Long {
-    const value = super.int64() as unknown as { low: number; high: number; unsigned: boolean };
+    const value = super.int64();
     const number = value.high * 0x1_0000_0000 + (value.low >>> 0);
     if (!Number.isSafeInteger(number)) throw new Error(`etcd: revision out of range: ${number}`);
-    // The decoder stores whatever is returned; the interfaces above declare these fields as numbers.
+    // The decoder stores whatever is returned; the interfaces above declare these fields as
+    // numbers.
     return number as unknown as protobuf.Long;
   }
 }
@@ -130,7 +131,9 @@ for (const type of declared.nestedArray) {
   if (type instanceof protobuf.Type) plainDefaults(type);
 }
 
-/** Absent fields read as the prototype's default, which would be a Long, or a plain array for bytes. */
+/**
+ * Absent fields read as the prototype's default, which would be a Long, or a plain array for bytes.
+ */
 function plainDefaults(type: protobuf.Type): void {
   const prototype = type.ctor.prototype as unknown as Record<string, unknown>;
   for (const field of type.fieldsArray) {

@@ -1,5 +1,6 @@
-// Values that all replicas must agree on (keys, the CA, the naming profile): made once, by compare-and-swap.
-// They lie below the etcd prefix but beside the resources: no API path reads them, access to etcd does.
+// Values that all replicas must agree on (keys, the CA, the naming profile): made once, by
+// compare-and-swap. They lie below the etcd prefix but beside the resources: no API path reads
+// them, access to etcd does.
 import { sleep } from '../base/abort.ts';
 import { StatusError } from '../base/status.ts';
 import type { Keyspace } from './keys.ts';
@@ -17,7 +18,10 @@ export class SharedSecrets {
     this.#keyspace = keyspace;
   }
 
-  /** The value of the first replica that made one; `make` runs only where there is none, maybe in vain. */
+  /**
+   * The value of the first replica that made one; `make` runs only where there is none, maybe in
+   * vain.
+   */
   async getOrCreate(
     name: string,
     make: () => Uint8Array | Promise<Uint8Array>,

@@ -1,9 +1,12 @@
-// The storage contract as tests: the same claims hold for etcd-storage and for storage seen through the cacher.
-// The caller gives a Storage on a prefix of its own; tests never delete what they did not write.
+// The storage contract as tests: the same claims hold for etcd-storage and for storage seen through
+// the cacher. The caller gives a Storage on a prefix of its own; tests never delete what they did
+// not write.
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { StatusError } from '../base/status.ts';
 import { pagesOf } from './range.ts';
-import type { Revision, Storage, StorageEvent, WatchBatch, WriteResult } from './storage.ts';
+import { brief, collect, eventually, keyOf } from './testing/events.ts';
+import { nextWithEvents, pause, revisionOfEvent } from './testing/events.ts';
+import type { Revision, Storage, WriteResult } from './storage.ts';
 
 export interface StorageSuiteSetup {
   readonly storage: Storage;
@@ -26,7 +29,10 @@ const statusOf = async (work: Promise<unknown>): Promise<number> => {
 
 let runCount = 0;
 
-/** Registers the suite. `setup` is called when the tests run, once `beforeAll` of the caller is through. */
+/**
+ * Registers the suite. `setup` is called when the tests run, once `beforeAll` of the caller is
+ * through.
+ */
 export function describeStorage(name: string, setup: () => StorageSuiteSetup): void {
   describe(`${name} keeps the storage contract`, () => {
     let storage: Storage;
@@ -140,7 +146,7 @@ export function describeStorage(name: string, setup: () => StorageSuiteSetup): v
         expect(item?.value).toHaveLength(0);
       });
 
-      test('a value larger than etcd takes is a 413 that names size and limit, nothing is written', async () => {
+      test('a value larger than etcd takes is a 413, nothing is written', async () => {
         const large = new Uint8Array(2 * 1024 * 1024);
         const failed = storage.put(`${prefix}large`, large, { expected: 0 }, signal);
         await expect(failed).rejects.toMatchObject({ code: 413, reason: 'RequestEntityTooLarge' });
@@ -369,49 +375,4 @@ async function increment(
 function revisionOf(result: WriteResult): Revision {
   if (!result.ok) throw new Error('the write lost');
   return result.revision;
-}
-
-const keyOf = (event: StorageEvent): string => (event.type === 'put' ? event.item.key : event.key);
-const revisionOfEvent = (event: StorageEvent): Revision =>
-  event.type === 'put' ? event.item.modRevision : event.revision;
-const brief = (event: StorageEvent): string =>
-  [event.type, keyOf(event), revisionOfEvent(event)].join(' ') +
-  (event.type === 'put' ? ` ${text(event.item.value) ?? ''}` : '');
-
-/** The first `count` events of a watch. */
-async function collect(
-  batches: AsyncIterable<WatchBatch>,
-  count: number,
-): Promise<readonly StorageEvent[]> {
-  const events: StorageEvent[] = [];
-  for await (const batch of batches) {
-    events.push(...batch.events);
-    if (events.length >= count) break;
-  }
-  return events;
-}
-
-async function nextWithEvents(batches: AsyncIterator<WatchBatch>): Promise<WatchBatch> {
-  for (;;) {
-    const result = await batches.next();
-    if (result.done === true) throw new Error('the watch ended');
-    if (result.value.events.length > 0) return result.value;
-  }
-}
-
-const pause = (delayMs: number): Promise<void> =>
-  new Promise((resolve) => setTimeout(resolve, delayMs));
-
-/** Runs `check` until it passes; its last failure is thrown after 10 s. */
-export async function eventually(check: () => Promise<void> | void): Promise<void> {
-  const lastMs = Date.now() + 10_000;
-  for (;;) {
-    try {
-      await check();
-      return;
-    } catch (error) {
-      if (Date.now() > lastMs) throw error;
-    }
-    await pause(50);
-  }
 }

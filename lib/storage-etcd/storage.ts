@@ -12,7 +12,10 @@ export interface StoredItem {
   readonly createRevision: Revision;
 }
 
-/** `ok: false` means that someone else wrote first; `current` is what is stored now (same round trip). */
+/**
+ * `ok: false` means that someone else wrote first; `current` is what is stored now (same round
+ * trip).
+ */
 export type WriteResult =
   | { readonly ok: true; readonly revision: Revision }
   | { readonly ok: false; readonly current: StoredItem | undefined };
@@ -34,7 +37,10 @@ export type StorageEvent =
       readonly previous: StoredItem | undefined;
     };
 
-/** All events of whole revisions, ascending; a revision is never split over batches. No events: progress. */
+/**
+ * All events of whole revisions, ascending; a revision is never split over batches. No events:
+ * progress.
+ */
 export interface WatchBatch {
   /** Everything up to and including this revision has been delivered. */
   readonly revision: Revision;
@@ -48,9 +54,10 @@ export interface Storage {
     signal: AbortSignal,
   ): Promise<{ item: StoredItem | undefined; revision: Revision }>;
   /**
-   * One page of the keys that start with `prefix`, ascending, after `afterKey` when given; pinned to `at` when given.
-   * `limitCount` 0 means no limit by count (pages are still bounded by bytes).
-   * @throws StatusError 410 when `at` was compacted; StatusError 504 (too large) when `at` lies in the future.
+   * One page of the keys that start with `prefix`, ascending, after `afterKey` when given; pinned
+   * to `at` when given. `limitCount` 0 means no limit by count (pages are still bounded by bytes).
+   * @throws StatusError 410 when `at` was compacted; StatusError 504 (too large) when `at` lies in
+   * the future.
    */
   list(
     range: {
@@ -71,24 +78,35 @@ export interface Storage {
     options: { readonly expected: Revision; readonly ttlSeconds?: number },
     signal: AbortSignal,
   ): Promise<WriteResult>;
-  /** One transaction: deletes when the key's mod revision equals `expected`. `revision` is the deletion's. */
+  /**
+   * One transaction: deletes when the key's mod revision equals `expected`. `revision` is the
+   * deletion's.
+   */
   delete(
     key: string,
     options: { readonly expected: Revision },
     signal: AbortSignal,
   ): Promise<WriteResult>;
   /**
-   * Every change below `prefix` after revision `after`, without gaps or repeats.
-   * Reconnects by itself; throws StatusError 410 when the position was compacted or the store was replaced (fence).
+   * Every change below `prefix` after revision `after`, without gaps or repeats. Reconnects by
+   * itself; throws StatusError 410 when the position was compacted or the store was replaced
+   * (fence).
    */
   watch(prefix: string, after: Revision, signal: AbortSignal): AsyncIterable<WatchBatch>;
-  /** The store's revision by a linearizable read: the proof that a read at this revision is current. */
+  /**
+   * The store's revision by a linearizable read: the proof that a read at this revision is current.
+   */
   currentRevision(signal: AbortSignal): Promise<Revision>;
-  /** Asks the watch stream to report progress soon. Does nothing where `canRequestProgress` is false. */
+  /**
+   * Asks the watch stream to report progress soon. Does nothing where `canRequestProgress` is
+   * false.
+   */
   requestProgress(): void;
 }
 
-/** What the etcd members behind a Storage can do and are; changes on reconnect (etcd-contract 3.1). */
+/**
+ * What the etcd members behind a Storage can do and are; changes on reconnect (etcd-contract 3.1).
+ */
 export interface StorageHealth {
   /** All members' versions allow manual progress requests; false until checked. */
   readonly canRequestProgress: boolean;
@@ -97,7 +115,9 @@ export interface StorageHealth {
   readonly versions: Readonly<Record<string, string>>;
 }
 
-/** Callbacks by which the telemetry layer learns of calls to etcd. They must be cheap and not throw. */
+/**
+ * Callbacks by which the telemetry layer learns of calls to etcd. They must be cheap and not throw.
+ */
 export interface StorageMetrics {
   /** One unary call, with all its tries; `operation` is the gRPC method (`KV/Txn`). */
   call(operation: string, durationSeconds: number, isOk: boolean): void;

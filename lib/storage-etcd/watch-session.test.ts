@@ -1,11 +1,12 @@
-// What a watch makes of streams that a healthy etcd would not send: a member that plays a script over gRPC.
+// What a watch makes of streams that a healthy etcd would not send: a member that plays a script
+// over gRPC.
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { Server, ServerCredentials } from '@grpc/grpc-js';
 import type { handleBidiStreamingCall, handleUnaryCall, ServerDuplexStream } from '@grpc/grpc-js';
 import { readFileSync } from 'node:fs';
 import protobuf from 'protobufjs';
 import { EtcdStorage } from './etcd-storage.ts';
-import { eventually } from './storage.suite.ts';
+import { eventually } from './testing/events.ts';
 import type { WatchBatch } from './storage.ts';
 
 type Message = Record<string, unknown>;
@@ -38,9 +39,11 @@ afterEach(() => {
   for (const close of closing.splice(0)) close();
 });
 
-const codec = (type: string): { encode(m: Message): Buffer; decode(b: Buffer): Message } => ({
+const codec = (
+  type: string,
+): { encode: (m: Message) => Buffer; decode: (b: Buffer) => Message } => ({
   encode: (message) => root.lookupType(`etcdserverpb.${type}`).encode(message).finish() as Buffer,
-  decode: (bytes) => root.lookupType(`etcdserverpb.${type}`).decode(bytes) as unknown as Message,
+  decode: (bytes) => root.lookupType(`etcdserverpb.${type}`).decode(bytes),
 });
 const definition = (path: string, request: string, response: string, stream: boolean) => ({
   path: `/etcdserverpb.${path}`,
@@ -65,7 +68,7 @@ async function scriptedMember(script: Script, version = '3.5.30'): Promise<EtcdS
     answer(null, { header: header(100), version });
   };
   const range: handleUnaryCall<Message, Message> = (call, answer) => {
-    const { revision, key } = call.request as { revision: number; key: string };
+    const { revision, key } = call.request as { revision: protobuf.Long; key: string };
     const found = Number(revision) > 0 ? [(put(key, Number(revision)) as { kv: Message }).kv] : [];
     answer(null, { header: header(100), kvs: found, count: found.length });
   };
@@ -160,6 +163,14 @@ describe('a watch', () => {
       [12, 3],
     ]);
     expect(starts).toEqual([10, 11]);
+  });
+
+  test('delivers the whole revisions of a fragment without waiting for its last', async () => {
+    const storage = await scriptedMember((stream) => {
+      stream.write(created);
+      stream.write({ ...events(100, put('a', 11), put('b', 12)), fragment: true });
+    });
+    expect(await watched(storage, 10, 1)).toEqual(['a@11']);
   });
 
   test('resumes from the last event or progress, never from the header of an event', async () => {

@@ -1,5 +1,6 @@
-// One gRPC watch stream: joins fragments, checks the order of revisions, queues what was not yet taken.
-// It ends (for any reason but compaction and disorder, which throw 410) and is then replaced, never repaired.
+// One gRPC watch stream: joins fragments, checks the order of revisions, queues what was not yet
+// taken. It ends (for any reason but compaction and disorder, which throw 410) and is then
+// replaced, never repaired.
 import { abortable } from '../base/abort.ts';
 import { expired } from '../base/status.ts';
 import type { EtcdConnection } from './connection.ts';
@@ -63,8 +64,9 @@ export class WatchSession {
       create_request: {
         key: options.prefix,
         range_end: prefixEnd(options.prefix),
-        // One revision early: etcd answers no progress request below the start, so a quiet store would
-        // look dead; and it may lose deletions at a start that is being compacted (etcd#18089, #19179).
+        // One revision early: etcd answers no progress request below the start, so a quiet store
+        // would look dead; and it may lose deletions at a start that is being compacted
+        // (etcd#18089, #19179).
         start_revision: Math.max(options.after, 1),
         progress_notify: true,
         prev_kv: options.previousValues,
@@ -85,7 +87,10 @@ export class WatchSession {
     return this.#endReason ?? '';
   }
 
-  /** All that has arrived, in one batch; undefined when the session has ended. @throws StatusError 410 */
+  /**
+   * All that has arrived, in one batch; undefined when the session has ended. @throws StatusError
+   * 410
+   */
   async next(signal: AbortSignal): Promise<WatchBatch | undefined> {
     for (;;) {
       if (this.#hasNews) return this.#take();
@@ -143,16 +148,26 @@ export class WatchSession {
       this.#askProgress();
     } else if (response.events.length === 0) {
       this.#progressed(response);
-    } else if (response.fragment) {
-      for (const event of response.events) this.#fragments.push(event);
-    } else if (this.#fragments.length > 0) {
-      for (const event of response.events) this.#fragments.push(event);
-      const events = this.#fragments;
-      this.#fragments = [];
-      this.#apply(events);
+    } else if (response.fragment || this.#fragments.length > 0) {
+      this.#join(response);
     } else {
       this.#apply(response.events);
     }
+  }
+
+  /**
+   * A revision may go on in the next fragment, so the last one waits until something follows it.
+   */
+  #join(part: WatchResponse): void {
+    const events = this.#fragments;
+    for (const event of part.events) events.push(event);
+    this.#fragments = [];
+    if (part.fragment) {
+      const last = events.at(-1)?.kv.mod_revision;
+      const complete = events.findIndex((event) => event.kv.mod_revision === last);
+      this.#fragments = events.splice(complete);
+    }
+    if (events.length > 0) this.#apply(events);
   }
 
   #canceled(response: WatchResponse): void {
@@ -164,7 +179,10 @@ export class WatchSession {
     }
   }
 
-  /** Progress of the member's own accord carries the watch's id, an answer to a request the stream's. */
+  /**
+   * Progress of the member's own accord carries the watch's id, an answer to a request the
+   * stream's.
+   */
   #progressed(response: WatchResponse): void {
     if (response.watch_id === streamWatchId) {
       clearTimeout(this.#askAgain);
@@ -178,7 +196,10 @@ export class WatchSession {
     this.#announce();
   }
 
-  /** Events of one or more whole revisions. The position moves by their revisions, never by the header. */
+  /**
+   * Events of one or more whole revisions. The position moves by their revisions, never by the
+   * header.
+   */
   #apply(events: readonly EtcdEvent[]): void {
     const floor = this.#position;
     let last = floor;

@@ -1,5 +1,6 @@
-// A watch of a whole prefix over one gRPC stream at a time. Delivers whole revisions in order, resumes
-// from the last event or progress, and throws 410 rather than leave a gap. Not shared by consumers.
+// A watch of a whole prefix over one gRPC stream at a time. Delivers whole revisions in order,
+// resumes from the last event or progress, and throws 410 rather than leave a gap. Not shared by
+// consumers.
 import { sleep } from '../base/abort.ts';
 import { expired } from '../base/status.ts';
 import type { EtcdConnection } from './connection.ts';
@@ -116,19 +117,21 @@ export class WatchStream {
       this.#throwIfFenced();
       if (signal.aborted) throw signal.reason as Error;
       if (error instanceof EtcdError) throw toStatusError(error);
-      if (!isUnavailable(error)) throw error;
+      if (!isUnavailable(error) || this.#connection.isClosed) throw error;
       this.#options.metrics?.watchRestart?.(String(error));
       return undefined;
     }
   }
 
-  /** etcd would take a position from its future and stay silent; so the store is looked at first. */
+  /**
+   * etcd would take a position from its future and stay silent; so the store is looked at first.
+   */
   async #verifyStore(signal: AbortSignal): Promise<void> {
     const revision = await currentRevision(this.#connection, signal);
     this.#throwIfFenced();
     if (revision < this.#position) {
       throw expired(
-        `watch position ${String(this.#position)} is not of this store, which is at ${String(revision)}`,
+        `watch position ${String(this.#position)} is ahead of the store (${String(revision)})`,
       );
     }
     const witness = this.#witness;
@@ -141,7 +144,8 @@ export class WatchStream {
         this.#connection.fence.historyDiffers(clusterId.toString(), response.header.revision);
       }
     } catch (error) {
-      // The witness is older than what etcd kept; the watch itself will tell whether its position is.
+      // The witness is older than what etcd kept; the watch itself will tell whether its position
+      // is.
       if (!isCompacted(error)) throw error;
     }
     this.#throwIfFenced();

@@ -1,5 +1,6 @@
-// Real etcd processes for tests: one or three members on free loopback ports, each in its own process
-// group, with data below a temporary folder that `stop` removes. Members can be killed, paused, restarted.
+// Real etcd processes for tests: one or three members on free loopback ports, each in its own
+// process group, with data below a temporary folder that `stop` removes. Members can be killed,
+// paused, restarted.
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { execFile } from 'node:child_process';
@@ -36,7 +37,9 @@ const readyTimeoutMs = 30_000;
 const servesClients = 'serving client traffic';
 const run = promisify(execFile);
 
-/** The etcd of a Debian suite (`bookworm` 3.4, `trixie` 3.5.16, …) for tests of version differences. */
+/**
+ * The etcd of a Debian suite (`bookworm` 3.4, `trixie` 3.5.16, …) for tests of version differences.
+ */
 export async function etcdOfSuite(suite: string): Promise<string> {
   return (await debianEtcd({ suite })).path;
 }
