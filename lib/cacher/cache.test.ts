@@ -99,7 +99,7 @@ describe('filling', () => {
   });
 
   test('5,000 objects fill without stalling the loop', async () => {
-    await Promise.all(Array.from({ length: 5_000 }, (_, i) => fixture.put(`n/w${String(i)}`)));
+    await fixture.putMany(5_000);
     let longestMs = 0;
     let lastMs = performance.now();
     const timer = setInterval(() => {

@@ -41,6 +41,11 @@ export interface ViewHost {
 /** How long a watch waits for a cache that is being filled before the client is sent away. */
 const readyWaitMs = 10_000;
 
+interface OrderedState {
+  readonly items: ItemOrder;
+  readonly revision: Revision;
+}
+
 type Source =
   | { readonly from: 'memory' }
   | { readonly from: 'snapshot'; readonly order: ItemOrder; readonly revision: Revision }
@@ -66,7 +71,7 @@ export class LogView implements ResourceView {
   }
 
   async get(key: ItemKey, at: ReadAt, signal: AbortSignal): Promise<Item | undefined> {
-    const source = await this.#source(at, signal);
+    const source = this.#stillHeld(await this.#source(at, signal), at);
     const path = pathOf(key);
     switch (source.from) {
       case 'memory':
@@ -87,7 +92,7 @@ export class LogView implements ResourceView {
     page: ListPage,
     signal: AbortSignal,
   ): Promise<ListResult> {
-    const source = await this.#source(at, signal);
+    const source = this.#stillHeld(await this.#source(at, signal), at);
     switch (source.from) {
       case 'memory':
         return this.#listMemory(select, page);
@@ -107,15 +112,21 @@ export class LogView implements ResourceView {
     options: WatchOptions,
     signal: AbortSignal,
   ): Promise<WatchCursor> {
-    if (!this.#host.isReady()) await this.#waitReady(signal);
-    if (start.from === 'revision') return this.#watchAfter(select, start.revision, options);
-    const { items, revision } = await this.#initialState(select, start.at, signal);
-    return this.#open(select, revision, options, {
-      items,
-      range: rangeOf(select, undefined),
-      predicate: predicateOf(select, { checksNamespace: false }),
-      hasEndBookmark: start.bookmark,
-    });
+    for (;;) {
+      if (!this.#host.isReady()) await this.#waitReady(signal);
+      const state =
+        start.from === 'state' ? await this.#stateFor(select, start.at, signal) : undefined;
+      // Memory may have been dropped during the wait: look again, and open in this turn.
+      if (!this.#host.isReady()) continue;
+      if (start.from === 'revision') return this.#watchAfter(select, start.revision, options);
+      const { items, revision } = state ?? this.#currentState();
+      return this.#open(select, revision, options, {
+        items,
+        range: rangeOf(select, undefined),
+        predicate: predicateOf(select, { checksNamespace: false }),
+        hasEndBookmark: start.bookmark,
+      });
+    }
   }
 
   peek(key: ItemKey): Item | undefined {
@@ -136,6 +147,12 @@ export class LogView implements ResourceView {
     return source;
   }
 
+  /** Called in the turn that reads: memory may have been dropped since it was found good. */
+  #stillHeld(source: Source, at: ReadAt): Source {
+    if (source.from !== 'memory' || this.#host.isReady()) return source;
+    return { from: 'storage', at: at.mode === 'exact' ? at.revision : undefined };
+  }
+
   async #decide(at: ReadAt, signal: AbortSignal): Promise<Source> {
     const { gate, isReady } = this.#host;
     switch (at.mode) {
@@ -151,16 +168,19 @@ export class LogView implements ResourceView {
   }
 
   async #decideExact(revision: Revision, signal: AbortSignal): Promise<Source> {
-    const { gate, log, clock, listFromSnapshot, snapshotRetentionMs } = this.#host;
+    const { gate, log, clock, isReady, listFromSnapshot, snapshotRetentionMs } = this.#host;
     const answerer = await gate.notOlderThan(revision, signal);
     const isHeld =
       answerer === 'memory' &&
       listFromSnapshot &&
+      isReady() &&
       revision >= this.#cache.log.oldest &&
       revision >= log.compacted &&
       log.isRecent(revision, snapshotRetentionMs, clock.monotonicMs());
     if (!isHeld) return { from: 'storage', at: revision };
-    if (revision === log.revision) return { from: 'memory' };
+    if (revision === log.revision) {
+      return { from: 'snapshot', order: this.#cache.index.snapshot(), revision };
+    }
     const order = await this.#cache.snapshots.at(revision, this.#cache.index, this.#cache.log);
     return { from: 'snapshot', order, revision };
   }
@@ -205,19 +225,22 @@ export class LogView implements ResourceView {
     return this.#open(select, revision, options, undefined);
   }
 
+  #currentState(): OrderedState {
+    return { items: this.#cache.index.snapshot(), revision: this.#host.log.revision };
+  }
+
   /**
-   * The state that a watch begins with; from etcd when memory cannot be proven as new as asked for.
+   * Waits until a watch may take the state that it begins with from memory: undefined. The state
+   * itself when only etcd has it as new as asked for.
    */
-  async #initialState(
+  async #stateFor(
     select: Selection,
     at: ReadAt,
     signal: AbortSignal,
-  ): Promise<{ readonly items: ItemOrder; readonly revision: Revision }> {
+  ): Promise<OrderedState | undefined> {
     invariant(at.mode !== 'exact', 'a watch does not start from an exact state');
     const source = await this.#source(at, signal);
-    if (source.from !== 'storage') {
-      return { items: this.#cache.index.snapshot(), revision: this.#host.log.revision };
-    }
+    if (source.from !== 'storage') return undefined;
     const everything = { limitCount: 0 };
     const result = await listStored(this.#stored, select, everything, undefined, signal);
     requireNew(at, result.revision);

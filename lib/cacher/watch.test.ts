@@ -196,7 +196,7 @@ describe('a watch from the state', () => {
   });
 
   test('a large state comes in pieces while writes go on', async () => {
-    await Promise.all(Array.from({ length: 2_500 }, (_, i) => fixture.put(`n/w${String(i)}`)));
+    await fixture.putMany(2_500);
     await open();
     const cursor = await watch({}, { from: 'state', at: { mode: 'latest' }, bookmark: true });
     const first = (await cursor.next(signal)) ?? [];

@@ -100,6 +100,15 @@ export class CacheFixture {
     return this.putRaw(`widgets/${path}`, encodeStored(widget(path, options), widgets));
   }
 
+  /** Writes `n/w0`, `n/w1`, …, some at a time. */
+  async putMany(count: number): Promise<void> {
+    let next = 0;
+    const writer = async (): Promise<void> => {
+      while (next < count) await this.put(`n/w${String(next++)}`);
+    };
+    await Promise.all(Array.from({ length: 32 }, writer));
+  }
+
   async putRaw(key: string, value: Uint8Array): Promise<Revision> {
     const fullKey = this.prefix + key;
     for (;;) {
