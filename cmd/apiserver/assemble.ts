@@ -1,5 +1,6 @@
 // The composition root: every constructor call, top to bottom in layer order. No logic of its own.
 import { getHeapStatistics } from 'node:v8';
+import type { ResourceInfo } from '../../lib/api/type-info.ts';
 import { createScheme } from '../../lib/api/scheme.ts';
 import { namingProfile } from '../../lib/api/vendor.ts';
 import { clientCertificateAuthenticator } from '../../lib/authn/client-cert.ts';
@@ -10,6 +11,7 @@ import { unionAuthorizer } from '../../lib/authz/union.ts';
 import { systemClock } from '../../lib/base/clock.ts';
 import type { Logger } from '../../lib/base/log.ts';
 import { createCache } from '../../lib/cacher/cache.ts';
+import type { CachedResource } from '../../lib/cacher/cache.ts';
 import { createTranscoder } from '../../lib/cacher/transcoder.ts';
 import { featureGates } from '../../lib/config/gates.ts';
 import { FlagError } from '../../lib/config/flags.ts';
@@ -95,10 +97,7 @@ export async function assemble(
     storage,
     health: () => storage.health,
     prefix: keyspace.root,
-    resources: scheme.storedResources.map((resource) => ({
-      resource,
-      indexedFields: resource.fieldSelectors.filter((path) => path === 'spec.nodeName'),
-    })),
+    resources: scheme.storedResources.map(cachedResource),
     transcoder: createTranscoder((object) => object), // other versions' forms come with their types
     budgetBytes: cacheBudgetBytes(flags),
     canaryKey: keyspace.internalKey('canary'),
@@ -193,6 +192,13 @@ function orFlagError<T>(flag: keyof Flags, make: () => T): T {
 
 const readTokens = (file: string): ReturnType<typeof parseTokenFile> =>
   orFlagError('token-auth-file', () => parseTokenFile(readFlagFile('token-auth-file', file)));
+
+/** Lists by node are what every kubelet asks for; the history of events ends with etcd's, as in kube-apiserver. */
+const cachedResource = (resource: ResourceInfo): CachedResource => ({
+  resource,
+  indexedFields: resource.fieldSelectors.filter((path) => path === 'spec.nodeName'),
+  ...(resource.storagePrefix === 'events' ? { historyCountMin: 0 } : {}),
+});
 
 function etcdTls(flags: Flags): { tls?: { caFile?: string; certFile?: string; keyFile?: string } } {
   const [caFile, certFile, keyFile] = (
