@@ -1,0 +1,40 @@
+// Replicas are killed, drained and started again under traffic; the others go on, and no answer of
+// any replica contradicts another.
+
+import { expect, test } from '@jest/globals';
+import { judge } from './truth.ts';
+
+// A replica that has just started holds no history from before, so 410 is allowed.
+const check = { retentionMs: 0 };
+
+test('a replica killed and started again', async () => {
+  const { seed, anomalies } = await judge({
+    name: 'replica killed',
+    check,
+    harm: async ({ cluster, random, flow }) => {
+      for (let count = 0; count < 3; count += 1) {
+        const replica = random.pick(cluster.replicas);
+        await replica.kill();
+        await flow();
+        await replica.start();
+        await flow();
+      }
+    },
+  });
+  expect({ seed, anomalies }).toEqual({ seed, anomalies: [] });
+}, 180_000);
+
+test('replicas drained one after the other and started again, as in an upgrade', async () => {
+  const { seed, anomalies } = await judge({
+    name: 'replicas drained',
+    check,
+    harm: async ({ cluster, flow }) => {
+      for (const replica of cluster.replicas) {
+        await replica.terminate();
+        await replica.start();
+        await flow();
+      }
+    },
+  });
+  expect({ seed, anomalies }).toEqual({ seed, anomalies: [] });
+}, 180_000);

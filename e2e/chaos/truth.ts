@@ -1,0 +1,94 @@
+// Runs harm against real replicas on a real etcd under recorded traffic, and returns the verdict.
+// A scenario says only what it starts and what it breaks.
+
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { adminToken, TestCluster, type ClusterOptions } from '../harness.ts';
+import type { Access } from '../history/api-client.ts';
+import { checkHistory, type CheckOptions } from '../history/checker.ts';
+import type { Anomaly, History } from '../history/history.ts';
+import { newSeed, Random } from '../history/random.ts';
+import { describeHistory } from '../history/summary.ts';
+import { startWorkload, type Workload, type WorkloadOptions } from '../history/workload.ts';
+
+export interface Scene {
+  readonly cluster: TestCluster;
+  readonly random: Random;
+  /** Waits until this many more requests were answered: proof that the service works. */
+  readonly flow: (count?: number) => Promise<void>;
+}
+
+export interface Scenario {
+  readonly name: string;
+  readonly cluster?: ClusterOptions;
+  readonly workload?: Omit<WorkloadOptions, 'servers' | 'access' | 'seed'>;
+  readonly check?: CheckOptions;
+  /** Where the clients go; default: straight to the replicas. */
+  readonly serversOf?: (cluster: TestCluster) => Promise<readonly string[]>;
+  readonly harm: (scene: Scene) => Promise<void>;
+  /** Runs after the traffic ended, whether or not it went well. */
+  readonly cleanUp?: () => Promise<void>;
+}
+
+export interface Verdict {
+  readonly seed: string;
+  readonly anomalies: readonly Anomaly[];
+}
+
+const FLOW_COUNT = 200;
+const FLOW_TIMEOUT_MS = 45_000;
+
+/** The verdict carries the seed, so that a failed expectation prints it. */
+export async function judge(scenario: Scenario): Promise<Verdict & { history: History }> {
+  const seed = process.env['HISTORY_SEED'] ?? newSeed();
+  const cluster = await TestCluster.start({ replicaCount: 3, tls: true, ...scenario.cluster });
+  try {
+    const servers = await serversOf(scenario, cluster);
+    const workload = await startWorkload({
+      settleMs: 45_000,
+      ...scenario.workload,
+      servers,
+      access: accessTo(cluster),
+      seed,
+    });
+    const flow = (count = FLOW_COUNT): Promise<void> => flowOf(workload, seed, count);
+    try {
+      await flow();
+      await scenario.harm({ cluster, random: new Random(seed, scenario.name), flow });
+      await flow();
+    } catch (error) {
+      await workload.stop().catch(() => undefined);
+      throw error;
+    }
+    const history = await workload.stop();
+    process.stdout.write(`${scenario.name}: ${describeHistory(history)}\n`);
+    return { seed, history, anomalies: checkHistory(history, scenario.check) };
+  } finally {
+    await scenario.cleanUp?.();
+    await cluster.stop();
+  }
+}
+
+async function serversOf(
+  { serversOf }: Scenario,
+  cluster: TestCluster,
+): Promise<readonly string[]> {
+  return (await serversOf?.(cluster)) ?? cluster.replicas.map(({ url }) => url);
+}
+
+/** The first administrator's token, and the certificate authorities of all replicas. */
+export function accessTo({ replicas }: TestCluster): Access {
+  const ca = replicas.map(({ caFile }) => readFileSync(caFile, 'utf8')).join('\n');
+  return { token: adminToken, ca };
+}
+
+async function flowOf(workload: Workload, seed: string, count: number): Promise<void> {
+  const wanted = workload.answered() + count;
+  const deadline = Date.now() + FLOW_TIMEOUT_MS;
+  while (workload.answered() < wanted) {
+    if (Date.now() > deadline) {
+      throw new Error(`seed ${seed}: ${wanted - workload.answered()} answers missing for too long`);
+    }
+    await sleep(20);
+  }
+}
