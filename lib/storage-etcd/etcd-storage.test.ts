@@ -212,7 +212,9 @@ test('close ends the watches with 503', async () => {
   const on = new EtcdStorage(cluster.connection);
   const start = await on.currentRevision(never);
   const batches = on.watch('/registry/closed/', start, never)[Symbol.asyncIterator]();
-  const waiting = batches.next();
+  const waiting = (async () => {
+    for (;;) await batches.next();
+  })();
   setTimeout(() => {
     on.close();
   }, 100);
