@@ -147,6 +147,24 @@ describe('create', () => {
     });
   });
 
+  test('any key of a map is data', async () => {
+    const name = fresh();
+    const data = JSON.parse('{"__proto__":"p","constructor":"c","toString":"t"}') as object;
+    const made = await verbs.create(configMaps, configMap(name, { data }));
+    expect(JSON.stringify(made['data'])).toBe(JSON.stringify(data));
+    const patched = await verbs.patch(
+      configMaps,
+      name,
+      '{"data":{"__proto__":"q","hasOwnProperty":"h"}}',
+    );
+    expect(Object.entries(patched['data'] as object)).toEqual([
+      ['__proto__', 'q'],
+      ['constructor', 'c'],
+      ['hasOwnProperty', 'h'],
+      ['toString', 't'],
+    ]);
+  });
+
   test('an object larger than etcd takes is a 413 and not stored', async () => {
     const name = fresh();
     const body = configMap(name, { data: { k: 'x'.repeat(1.6 * 1024 * 1024) } });
