@@ -1,5 +1,5 @@
-// The cache by itself, over a store that only counts: memory an object, filling, reads, fan-out to cursors.
-// Run: node --expose-gc bench/micro/cacher.bench.ts [number of Pods]
+// The cache by itself, over a store that only counts: memory an object, filling, reads, fan-out to
+// cursors. Run: node --expose-gc bench/micro/cacher.bench.ts [number of Pods]
 import type { JsonObject } from '../../lib/api/type-info.ts';
 import { createScheme } from '../../lib/api/scheme.ts';
 import { namingProfile } from '../../lib/api/vendor.ts';
@@ -43,11 +43,19 @@ class CountingStore {
   }
 
   write(indexes: readonly number[]): void {
+    this.#push(this.made(indexes));
+  }
+
+  push(batch: WatchBatch): void {
+    this.#push(batch);
+  }
+
+  made(indexes: readonly number[]): WatchBatch {
     const events = indexes.map((index) => {
       this.revision++;
       return { type: 'put', item: this.stored(index), previous: undefined } as const;
     });
-    this.#push({ revision: this.revision, events });
+    return { revision: this.revision, events };
   }
 
   get storage(): Storage {
@@ -62,7 +70,11 @@ class CountingStore {
         const start = afterKey === undefined ? 0 : Number(afterKey.slice(-6)) + 1;
         const end = Math.min(this.#count, start + 50); // making values must not be what stalls
         const items = Array.from({ length: end - start }, (_, i) => this.stored(start + i));
-        return Promise.resolve({ items, revision: this.revision, remainingCount: this.#count - end });
+        return Promise.resolve({
+          items,
+          revision: this.revision,
+          remainingCount: this.#count - end,
+        });
       },
       watch: (_prefix, _after, abort) => this.#batches(abort),
       currentRevision: () => Promise.resolve(this.revision),
@@ -207,17 +219,41 @@ async function fanOut(name: string, selects: readonly Selection[], writes: numbe
   delivered = 0;
   const micros = await run(writes);
   line(name, micros, 'µs an event', `${String(delivered / writes)} deliveries`);
-  if (delivered >= writes * 10) line('  a delivery', micros / (delivered / writes), 'µs', '(reach: 1-2)');
+  if (delivered >= writes * 10)
+    line('  a delivery', micros / (delivered / writes), 'µs', '(reach: 1-2)');
+  await cache.stop();
+}
+
+/** What the log itself costs: the values were made before. */
+async function apply(): Promise<void> {
+  const store = new CountingStore(1_000);
+  const cache = cacheOver(store);
+  await cache.start(signal);
+  const batches = Array.from({ length: 20_000 }, (_, i) => store.made([i % 1_000]));
+  const last = batches.at(-1)?.revision ?? 0;
+  const started = process.cpuUsage();
+  for (let i = 0; i < batches.length; i += 100) {
+    for (const batch of batches.slice(i, i + 100)) store.push(batch);
+    await turn();
+  }
+  while (cache.health().revision < last) await turn();
+  const { user, system } = process.cpuUsage(started);
+  line('apply one event, no watcher', (user + system) / batches.length, 'µs', '(reach: 50)');
   await cache.stop();
 }
 
 await memoryAndFill(Number(process.argv[2] ?? 20_000));
+await apply();
 console.log('\nfan-out, one event a batch, making the value included');
 const watchers = 1_000;
 const list = (make: (index: number) => Selection): Selection[] =>
   Array.from({ length: watchers }, (_, index) => make(index));
 await fanOut('no watcher', [], 2_000);
-await fanOut('1,000 watchers of everything', list(() => ({})), 500);
+await fanOut(
+  '1,000 watchers of everything',
+  list(() => ({})),
+  500,
+);
 await fanOut(
   '1,000 watchers of everything with labels',
   list(() => ({ labels: (labels) => labels['app'] !== 'none' })),

@@ -113,12 +113,13 @@ export class ReadGate {
   }
 
   async #currentRevision(): Promise<Revision> {
-    const { storage, log, onStoreReplaced } = this.#options;
+    const { storage, log, clock, onStoreReplaced } = this.#options;
     const known = log.revision;
-    const signal = AbortSignal.timeout(proofTimeoutMs);
-    const revision = await storage.currentRevision(signal).catch((error: unknown) => {
-      throw signal.aborted ? requestTimeout('etcd did not answer in time') : error;
+    const limit = new AbortController();
+    const stop = clock.after(proofTimeoutMs, () => {
+      limit.abort(requestTimeout('etcd did not answer in time'));
     });
+    const revision = await storage.currentRevision(limit.signal).finally(stop);
     if (revision < known) onStoreReplaced();
     return revision;
   }
