@@ -241,6 +241,22 @@ describe('reads', () => {
     }
   });
 
+  test('exact: from etcd once the snapshot window has passed', async () => {
+    const times = { snapshotRetentionMs: 100 };
+    const short = (await fixture.started({ observer: seen, times })).view(widgets);
+    const old = await fixture.put('n/a');
+    const now = await fixture.put('n/a');
+    const at: ReadAt = { mode: 'exact', revision: old };
+    expect(shown((await short.list({}, at, all, signal)).items)).toEqual([`n/a@${String(old)}`]);
+    expect(seen.counts).toMatchObject({ snapshot: 1, storage: 0 });
+    await new Promise((resolve) => setTimeout(resolve, 1_300));
+    await fixture.put('n/b');
+    await new Promise((resolve) => setTimeout(resolve, 1_300));
+    expect(shown((await short.list({}, at, all, signal)).items)).toEqual([`n/a@${String(old)}`]);
+    expect(now).toBeGreaterThan(old);
+    expect(seen.counts).toMatchObject({ snapshot: 1, storage: 1 });
+  });
+
   test('exact: a compacted revision is a 410, also when memory still has it', async () => {
     const old = await fixture.put('n/a');
     const now = await fixture.put('n/a');

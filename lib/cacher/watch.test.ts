@@ -280,6 +280,28 @@ describe('ends', () => {
     expect(fixture.logs.join()).toContain('memory budget');
   });
 
+  test('age evicts what is beyond the minimum of a resource', async () => {
+    await open({
+      resources: [{ resource: widgets, historyCountMin: 2 }],
+      times: { logAgeMaxMs: 100 },
+    });
+    const revisions: number[] = [];
+    for (let i = 0; i < 5; i++) revisions.push(await fixture.put('n/a', { size: i }));
+    await view.get(
+      { namespace: 'n', name: 'a' },
+      { mode: 'notOlderThan', revision: revisions[4] ?? 0 },
+      signal,
+    );
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(cache.resourceUse()[0]?.logCount).toBe(2);
+    await expect(watch({}, after(revisions[1] ?? 0))).rejects.toMatchObject({ code: 410 });
+    const cursor = await watch({}, after(revisions[2] ?? 0));
+    expect(await take(cursor, 2)).toEqual([
+      `MODIFIED n/a@${String(revisions[3])}`,
+      `MODIFIED n/a@${String(revisions[4])}`,
+    ]);
+  });
+
   test('stop ends all watches', async () => {
     await open();
     const cursor = await watch({}, after(cache.health().revision));
