@@ -220,6 +220,10 @@ export class LogView implements ResourceView {
   }
 
   #watchAfter(select: Selection, revision: Revision, options: WatchOptions): WatchCursor {
+    const { compacted } = this.#host.log;
+    if (this.#cache.log.minimumCount === 0 && revision < compacted) {
+      throw tooOldResourceVersion(String(revision), compacted); // its window is etcd's, lost events or not
+    }
     // A revision that is still to come is waited for by position: older changes are not given.
     this.#host.gate.requireReachable(revision);
     return this.#open(select, revision, options, undefined);
