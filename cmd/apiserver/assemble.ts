@@ -18,7 +18,9 @@ import { FlagError } from '../../lib/config/flags.ts';
 import type { Flags } from '../../lib/config/flags.ts';
 import { bootstrapNamespaces } from '../../lib/controllers/bootstrap-namespaces.ts';
 import { builtInStores } from '../../lib/registry/built-in-stores.ts';
+import { endTerminatingNamespaces } from '../../lib/registry/resources/core/namespace-content.ts';
 import { ResourceMap, ResourceMapHolder } from '../../lib/registry/resource-map.ts';
+import type { ResourceStore } from '../../lib/registry/resource-store.ts';
 import { serveApi } from '../../lib/server/serve-api.ts';
 import { Compactor } from '../../lib/storage-etcd/compaction.ts';
 import { EtcdStorage } from '../../lib/storage-etcd/etcd-storage.ts';
@@ -170,7 +172,17 @@ export async function assemble(
   });
   await cache.start(signal);
   const namespaces = resources.current.find({ group: '', version: 'v1', resource: 'namespaces' });
-  if (namespaces !== undefined) await bootstrapNamespaces(namespaces, naming, signal);
+  if (namespaces !== undefined) {
+    await bootstrapNamespaces(namespaces, naming, signal);
+    const stores = (): readonly ResourceStore[] => resources.current.all;
+    const ending = { namespaces, stores, naming, log: logger };
+    const leaving = new AbortController();
+    const task = endTerminatingNamespaces(ending, leaving.signal);
+    started.defer(async () => {
+      leaving.abort(new Error('the server stops'));
+      await task;
+    });
+  }
 
   const url = `https://${flags['advertise-address'] ?? '127.0.0.1'}:${String(server.port)}`;
   writeAdminConfig(directory, url, shared.ca.cert, credentials.admin);
