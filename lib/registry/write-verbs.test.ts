@@ -147,6 +147,18 @@ describe('create', () => {
     });
   });
 
+  test('events are stored for a limited time', async () => {
+    const events = replica.store('events');
+    const name = fresh();
+    expect(await registry.etcd.etcdctl('lease', 'list')).toMatch(/found 0 leases/);
+    await verbs.create(events, { metadata: { name }, involvedObject: { namespace }, reason: 'R' });
+    await verbs.patch(events, name, { count: 2 });
+    expect(await registry.etcd.etcdctl('lease', 'list')).toMatch(/found 1 leases/);
+    const key = `/registry/events/${namespace}/${name}`;
+    const stored = await registry.etcd.etcdctl('get', key, '--write-out=json');
+    expect(JSON.parse(stored)).toMatchObject({ kvs: [{ lease: expect.any(Number) }] });
+  });
+
   test('any key of a map is data', async () => {
     const name = fresh();
     const data = JSON.parse('{"__proto__":"p","constructor":"c","toString":"t"}') as object;
@@ -337,65 +349,5 @@ describe('status and generation', () => {
     const { signal } = scope();
     const asked = configMaps.get({ path, options: { resourceVersion: '' }, signal });
     expect(await codeOf(asked)).toBe(404);
-  });
-});
-
-describe('patch', () => {
-  test.each([
-    ['merge', { data: { l: 'm' } }, { k: 'v', l: 'm' }],
-    ['merge that removes', { data: { k: null } }, undefined],
-    ['JSON', [{ op: 'add', path: '/data/l', value: 'm' }], { k: 'v', l: 'm' }],
-    [
-      'JSON with a test',
-      [
-        { op: 'test', path: '/data/k', value: 'v' },
-        { op: 'remove', path: '/data/k' },
-      ],
-      undefined,
-    ],
-  ])('%s', async (_kind, body, data) => {
-    const name = fresh();
-    await verbs.create(configMaps, configMap(name, { data: { k: 'v' } }));
-    expect((await verbs.patch(configMaps, name, body))['data']).toEqual(data);
-  });
-
-  test.each([
-    ['a failed test', [{ op: 'test', path: '/data/k', value: 'no' }], 422],
-    ['a missing target', [{ op: 'remove', path: '/data/none' }], 422],
-    ['an unknown operation', [{ op: 'bogus', path: '/data/k' }], 400],
-    ['a body that is no patch', '"x"', 400],
-    ['half a body', '{', 400],
-    ['a value of the wrong type', { data: { k: 1 } }, 422],
-    ['another uid', { metadata: { uid: 'other' } }, 422],
-    ['another kind', { kind: 'Secret' }, 422],
-    ['another apiVersion', { apiVersion: 'v9' }, 422],
-    ['another name', { metadata: { name: 'other' } }, 400],
-    ['no metadata', { metadata: null }, 400],
-    ['a stale version', { metadata: { resourceVersion: '1' } }, 409],
-  ])('with %s is refused and changes nothing', async (_what, body, code) => {
-    const name = fresh();
-    const made = await verbs.create(configMaps, configMap(name, { data: { k: 'v' } }));
-    expect(await codeOf(verbs.patch(configMaps, name, body))).toBe(code);
-    expect(await verbs.get(configMaps, name)).toEqual(made);
-  });
-
-  test('of an absent object is a 404', async () => {
-    expect(await codeOf(verbs.patch(configMaps, fresh(), {}))).toBe(404);
-  });
-
-  test('that changes nothing keeps the version', async () => {
-    const name = fresh();
-    const made = await verbs.create(configMaps, configMap(name, { data: { k: 'v' } }));
-    expect(await verbs.patch(configMaps, name, { data: { k: 'v', none: null } })).toEqual(made);
-  });
-
-  test('many at once are all kept', async () => {
-    const name = fresh();
-    await verbs.create(configMaps, configMap(name, { data: {} }));
-    const keys = Array.from({ length: 20 }, (_, index) => `k${String(index)}`);
-    await Promise.all(keys.map((key) => verbs.patch(configMaps, name, { data: { [key]: 'v' } })));
-    expect(Object.keys((await verbs.get(configMaps, name))['data'] as object).sort()).toEqual(
-      keys.sort(),
-    );
   });
 });
