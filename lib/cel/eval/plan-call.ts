@@ -1,0 +1,188 @@
+// Code for calls: arguments, the call, its cost. The operators of most rules (comparisons of ints and texts) have short paths.
+import type { FunctionDeclaration, Implementation, Overload, RuntimeCost } from '../check/declarations.ts';
+import { operators } from '../syntax/ast.ts';
+import { stringTraversalFactor } from '../cost/range.ts';
+import type { Code, Frame } from './frame.ts';
+import { noSuchOverloadError } from './frame.ts';
+import { compareValues } from './compare.ts';
+import { equalValues } from './equality.ts';
+import { add } from './arithmetic.ts';
+import { Double, OptionalValue, Uint, codePointCount, costSizeOf, isError, toInt } from './value.ts';
+import type { Value } from './value.ts';
+
+export interface CallPlan {
+  readonly declared: FunctionDeclaration;
+  /** The overloads that fit the static types; costs of an overload count only when it is the only one. */
+  readonly overloads: readonly Overload[];
+  readonly args: readonly Code[];
+  readonly implementation: Implementation;
+}
+
+const unitCost: RuntimeCost = () => 1;
+
+export function callCode(plan: CallPlan): Code {
+  const special = specialCode(plan);
+  if (special !== undefined) return special;
+  const { args, implementation, declared } = plan;
+  const only = plan.overloads.length === 1 ? plan.overloads[0] : undefined;
+  const cost = only?.runtimeCost ?? declared.runtimeCost ?? unitCost;
+  const call = { implementation, cost, overload: only?.id, acceptsErrors: declared.acceptsErrors === true };
+  const [first, second] = args;
+  if (args.length === 1 && first !== undefined) return (frame) => finish(frame, call, [first(frame)]);
+  if (args.length === 2 && first !== undefined && second !== undefined) {
+    return (frame) => finish(frame, call, [first(frame), second(frame)]);
+  }
+  return (frame) => {
+    const values: Value[] = [];
+    for (let index = 0; index < args.length; index++) {
+      const value = (args[index] as Code)(frame);
+      // Calls with many arguments stop at the first error, and only a complete call is charged.
+      if (isError(value) && index < args.length - 1) return value;
+      values.push(value);
+    }
+    return finish(frame, call, values);
+  };
+}
+
+interface PreparedCall {
+  readonly implementation: Implementation;
+  readonly cost: RuntimeCost;
+  readonly overload: string | undefined;
+  readonly acceptsErrors: boolean;
+}
+
+function finish(frame: Frame, call: PreparedCall, values: readonly Value[]): Value {
+  const failed = call.acceptsErrors ? undefined : values.find(isError);
+  const result = failed ?? call.implementation(values, frame);
+  frame.charge(call.cost(values, result, call.overload));
+  return result;
+}
+
+function specialCode(plan: CallPlan): Code | undefined {
+  const [left, right] = plan.args;
+  if (left === undefined || right === undefined) return undefined;
+  switch (plan.declared.name) {
+    case operators.equals:
+      return equalsCode(left, right, false);
+    case operators.notEquals:
+      return equalsCode(left, right, true);
+    case operators.less:
+      return comparisonCode(plan, left, right, (order) => order < 0);
+    case operators.lessEquals:
+      return comparisonCode(plan, left, right, (order) => order <= 0);
+    case operators.greater:
+      return comparisonCode(plan, left, right, (order) => order > 0);
+    case operators.greaterEquals:
+      return comparisonCode(plan, left, right, (order) => order >= 0);
+    case operators.add:
+      return addCode(plan, left, right);
+    case 'or':
+    case 'orValue':
+      return fallbackCode(left, right, plan.declared.name === 'orValue');
+    default:
+      return undefined;
+  }
+}
+
+/** `a.or(b)` and `a.orValue(b)`: b is computed only when it is needed, and the choice itself is free. */
+function fallbackCode(left: Code, right: Code, isUnwrapped: boolean): Code {
+  return (frame) => {
+    const first = left(frame);
+    if (isError(first)) return first;
+    if (!(first instanceof OptionalValue)) return noSuchOverloadError;
+    if (first.value === undefined) return right(frame);
+    return isUnwrapped ? first.value : first;
+  };
+}
+
+/** The cost of comparing two values: that of looking at the shorter one. */
+function comparisonCost(left: Value, right: Value): number {
+  if (typeof left === 'string' && typeof right === 'string') {
+    const shorter = Math.min(left.length, right.length);
+    if (shorter <= 10) return shorter === 0 ? 0 : 1;
+    return Math.ceil(Math.min(codePointCount(left), codePointCount(right)) * stringTraversalFactor);
+  }
+  return Math.ceil(Math.min(costSizeOf(left), costSizeOf(right)) * stringTraversalFactor);
+}
+
+function equalsCode(left: Code, right: Code, isNegated: boolean): Code {
+  return (frame) => {
+    const first = left(frame);
+    const second = right(frame);
+    if (typeof first === 'number' && typeof second === 'number') {
+      frame.charge(1);
+      return (first === second) !== isNegated;
+    }
+    const result = isError(first) ? first : isError(second) ? second : equalValues(first, second);
+    frame.charge(isLibraryValue(first) && !isNegated ? 1 : comparisonCost(first, second));
+    if (!isNegated) return result;
+    return isError(result) && (isError(first) || isError(second)) ? result : result !== true;
+  };
+}
+
+function isLibraryValue(value: Value): boolean {
+  return typeof value === 'object' && value !== null && 'kind' in value && value.kind === 'opaque';
+}
+
+function comparisonCode(plan: CallPlan, left: Code, right: Code, accepts: (order: number) => boolean): Code {
+  const { overloads } = plan;
+  const isSized = overloads.length === 1 && /(string|bytes)$/.test(overloads[0]?.id ?? '');
+  return (frame) => {
+    const first = left(frame);
+    const second = right(frame);
+    if (typeof first === 'number' && typeof second === 'number') {
+      frame.charge(1);
+      return accepts(first - second);
+    }
+    const order = isError(first) ? first : isError(second) ? second : compareValues(first, second);
+    frame.charge(isSized ? comparisonCost(first, second) : 1);
+    return typeof order === 'number' ? accepts(order) : order;
+  };
+}
+
+function addCode(plan: CallPlan, left: Code, right: Code): Code {
+  const { overloads } = plan;
+  const id = overloads.length === 1 ? overloads[0]?.id : undefined;
+  const isSized = id === 'add_string' || id === 'add_bytes';
+  return (frame) => {
+    const first = left(frame);
+    const second = right(frame);
+    const sum = isError(first) ? first : isError(second) ? second : add(first, second);
+    frame.charge(isSized ? sumCost(first, second) : 1);
+    return sum;
+  };
+}
+
+function sumCost(left: Value, right: Value): number {
+  return Math.ceil((costSizeOf(left) + costSizeOf(right)) * stringTraversalFactor);
+}
+
+/** `&&` and `||`: the decisive side wins over an error of the other; without one the first error is the result. */
+export function logicalCode(decisive: boolean, left: Code, right: Code): Code {
+  return (frame) => {
+    const first = left(frame);
+    if (first === decisive) return decisive;
+    const second = right(frame);
+    if (second === decisive) return decisive;
+    if (typeof first === 'boolean' && typeof second === 'boolean') return !decisive;
+    const failed = typeof first === 'boolean' ? second : first;
+    return isError(failed) ? failed : noSuchOverloadError;
+  };
+}
+
+/** Membership in constants of simple types, numbers across their types. */
+export function membershipCode(wanted: Code, items: readonly Value[]): Code {
+  const known = new Set(items.map(membershipKey));
+  return (frame) => {
+    const value = wanted(frame);
+    return isError(value) ? value : known.has(membershipKey(value));
+  };
+}
+
+/** One key for all numbers that are equal; NaN equals nothing. */
+function membershipKey(value: Value): unknown {
+  if (value instanceof Uint) return toInt(value.value);
+  if (!(value instanceof Double)) return value;
+  if (Number.isNaN(value.value)) return Symbol('NaN');
+  return Number.isInteger(value.value) ? toInt(BigInt(value.value)) : value.value;
+}

@@ -1,0 +1,214 @@
+// Questions to the authorizer: built step by step, asked by check(). Every step makes a new value.
+import type { NamingProfile } from '../../api/vendor.ts';
+import { boolType, stringType, structType } from '../check/cel-type.ts';
+import type { CelType } from '../check/cel-type.ts';
+import type {
+  AuthorizationCheck,
+  AuthorizationDecision,
+  CostEstimate,
+  Implementation,
+  Library,
+  Overload,
+  RuntimeCost,
+} from '../check/declarations.ts';
+import {
+  addRanges,
+  fixed,
+  listCreateCost,
+  scaleRange,
+  stringTraversalFactor,
+  structCreateCost,
+} from '../cost/range.ts';
+import type { Range } from '../cost/range.ts';
+import { PendingAuthorization } from '../eval/frame.ts';
+import { CelError, costSizeOf } from '../eval/value.ts';
+import type { OpaqueValue, Value } from '../eval/value.ts';
+import { dns1123LabelProblems, dns1123SubdomainProblems } from '../../api/name-rules.ts';
+import { arg, declare, member, unit } from './declare.ts';
+
+const emptyCheck: AuthorizationCheck = {
+  resourceRequest: false,
+  verb: '',
+  apiGroup: '',
+  apiVersion: '',
+  resource: '',
+  subresource: '',
+  namespace: '',
+  name: '',
+  path: '',
+  fieldSelector: undefined,
+  labelSelector: undefined,
+  serviceAccount: undefined,
+};
+
+/** The question so far. */
+class CheckValue implements OpaqueValue {
+  readonly kind = 'opaque';
+  readonly typeName: string;
+  readonly check: AuthorizationCheck;
+  constructor(typeName: string, check: AuthorizationCheck) {
+    this.typeName = typeName;
+    this.check = check;
+  }
+  equals(other: OpaqueValue): boolean {
+    return other instanceof CheckValue && this.toText() === other.toText();
+  }
+  toText(): string {
+    return JSON.stringify(this.check);
+  }
+}
+
+class DecisionValue implements OpaqueValue {
+  readonly kind = 'opaque';
+  readonly typeName: string;
+  readonly decision: AuthorizationDecision;
+  constructor(typeName: string, decision: AuthorizationDecision) {
+    this.typeName = typeName;
+    this.decision = decision;
+  }
+  equals(other: OpaqueValue): boolean {
+    return other instanceof DecisionValue && this.toText() === other.toText();
+  }
+  toText(): string {
+    return JSON.stringify(this.decision);
+  }
+}
+
+interface AuthorizerTypes {
+  readonly authorizer: CelType;
+  readonly path: CelType;
+  readonly group: CelType;
+  readonly resource: CelType;
+  readonly decision: CelType;
+}
+
+export function authorizerTypes(naming: NamingProfile): AuthorizerTypes {
+  const type = (name: string): CelType => ({
+    ...structType(naming.resolve(`{kubernetes}.authorization.${name}`)),
+    equality: 'fixed',
+  });
+  return {
+    authorizer: type('Authorizer'),
+    path: type('PathCheck'),
+    group: type('GroupCheck'),
+    resource: type('ResourceCheck'),
+    decision: type('Decision'),
+  };
+}
+
+/** The value of the variable `authorizer`. */
+export function authorizerValue(naming: NamingProfile): Value {
+  return new CheckValue(authorizerTypes(naming).authorizer.name, emptyCheck);
+}
+
+const checkOf = (args: readonly Value[]): AuthorizationCheck => (arg(args, 0) as CheckValue).check;
+const textAt = (args: readonly Value[], index: number): string => arg(args, index) as string;
+
+/** Asking costs so much that two questions fill the limit of an expression. */
+const askingCost = 350_000;
+const asking: { runtimeCost: RuntimeCost; estimate: CostEstimate } = {
+  runtimeCost: () => askingCost,
+  estimate: () => ({ cost: fixed(askingCost) }),
+};
+
+const shortestRequirement = 0.5;
+
+/** A selector is parsed into a list of requirements, at most one for two characters. */
+function selectorCost(length: Range): Range {
+  const parse = scaleRange(length, stringTraversalFactor);
+  const requirements = scaleRange(scaleRange(length, shortestRequirement), listCreateCost + structCreateCost);
+  return addRanges(fixed(listCreateCost), addRanges(parse, requirements));
+}
+
+const selecting: { runtimeCost: RuntimeCost; estimate: CostEstimate } = {
+  runtimeCost: (args) => Number(selectorCost(fixed(costSizeOf(arg(args, 1)))).max),
+  estimate: (_, [selector]) => (selector === undefined ? undefined : { cost: selectorCost(selector.size) }),
+};
+
+function serviceAccountProblem(namespace: string, name: string): string | undefined {
+  if (dns1123SubdomainProblems(name).length > 0) return 'Invalid service account name';
+  return dns1123LabelProblems(namespace).length > 0 ? 'Invalid service account namespace' : undefined;
+}
+
+const decisionOf = (args: readonly Value[]): AuthorizationDecision => (arg(args, 0) as DecisionValue).decision;
+
+export function authorizerLibrary(naming: NamingProfile): Library {
+  const types = authorizerTypes(naming);
+  const step = (
+    id: string,
+    from: CelType,
+    to: CelType,
+    change: (text: string) => Partial<AuthorizationCheck>,
+  ): Overload =>
+    member(id, [[from, stringType], to], (args) =>
+      new CheckValue(to.name, { ...checkOf(args), ...change(textAt(args, 1)) }),
+    );
+  const path: Implementation = (args) => {
+    const text = textAt(args, 1);
+    if (text === '') return new CelError('path must not be empty');
+    return new CheckValue(types.path.name, { ...checkOf(args), path: text });
+  };
+  const serviceAccount: Implementation = (args) => {
+    const [namespace, name] = [textAt(args, 1), textAt(args, 2)];
+    const problem = serviceAccountProblem(namespace, name);
+    if (problem !== undefined) return new CelError(problem);
+    return new CheckValue(types.authorizer.name, { ...checkOf(args), serviceAccount: { namespace, name } });
+  };
+  const ask: Implementation = (args, context) => {
+    const check = { ...checkOf(args), verb: textAt(args, 1) };
+    if (context.authorizer === undefined) return new CelError('no authorizer');
+    const decision = context.authorizer.decide(check);
+    if (decision === undefined) throw new PendingAuthorization(check);
+    return new DecisionValue(types.decision.name, decision);
+  };
+  const answer = (name: string, result: CelType, read: (decision: AuthorizationDecision) => Value) =>
+    declare(
+      name,
+      [member(`decision_${name}`, [[types.decision], result], (args) => read(decisionOf(args)))],
+      unit,
+    );
+  const { resource } = types;
+  const asResource = { resourceRequest: true, apiVersion: '*' };
+  return {
+    name: '{kubernetes}.authz',
+    since: 27,
+    types: Object.values(types),
+    functions: [
+      declare('path', [member('authorizer_path', [[types.authorizer, stringType], types.path], path)], unit),
+      declare('group', [step('authorizer_group', types.authorizer, types.group, (apiGroup) => ({ apiGroup }))], unit),
+      declare('serviceAccount', [
+        member('authorizer_serviceaccount', [[types.authorizer, stringType, stringType], types.authorizer], serviceAccount),
+      ], unit),
+      declare('resource', [
+        step('groupcheck_resource', types.group, resource, (name) => ({ ...asResource, resource: name })),
+      ], unit),
+      declare('subresource', [step('resourcecheck_subresource', resource, resource, (subresource) => ({ subresource }))], unit),
+      declare('namespace', [step('resourcecheck_namespace', resource, resource, (namespace) => ({ namespace }))], unit),
+      declare('name', [step('resourcecheck_name', resource, resource, (name) => ({ name }))], unit),
+      declare('check', [
+        member('pathcheck_check', [[types.path, stringType], types.decision], ask),
+        member('resourcecheck_check', [[resource, stringType], types.decision], ask),
+      ], asking),
+      answer('errored', boolType, ({ error }) => error !== ''),
+      answer('error', stringType, ({ error }) => error),
+      answer('allowed', boolType, ({ decision }) => decision === 'allow'),
+      answer('reason', stringType, ({ reason }) => reason),
+    ],
+  };
+}
+
+export function authorizerSelectorsLibrary(naming: NamingProfile): Library {
+  const { resource } = authorizerTypes(naming);
+  const selector = (id: string, change: (text: string) => Partial<AuthorizationCheck>): Overload =>
+    member(id, [[resource, stringType], resource], (args) =>
+      new CheckValue(resource.name, { ...checkOf(args), ...change(textAt(args, 1)) }),
+    );
+  return {
+    name: '{kubernetes}.authzSelectors',
+    since: 31,
+    functions: [
+      declare('fieldSelector', [selector('authorizer_fieldselector', (fieldSelector) => ({ fieldSelector }))], selecting),
+      declare('labelSelector', [selector('authorizer_labelselector', (labelSelector) => ({ labelSelector }))], selecting),
+    ],
+  };
+}

@@ -1,0 +1,120 @@
+// quantity(): exact amounts with suffixes.
+import { compareQuantities, formatQuantity, parseQuantity } from '../../api/quantity.ts';
+import type { Quantity } from '../../api/quantity.ts';
+import type { NamingProfile } from '../../api/vendor.ts';
+import { boolType, doubleType, intType, stringType, structType } from '../check/cel-type.ts';
+import type { CelType } from '../check/cel-type.ts';
+import type { FunctionDeclaration, Implementation, Library, Overload } from '../check/declarations.ts';
+import { scaleRange, stringTraversalFactor } from '../cost/range.ts';
+import { CelError, Double, intMax, intMin, toInt } from '../eval/value.ts';
+import type { Int, OpaqueValue, Value } from '../eval/value.ts';
+import { arg, declare, global, member, traversalOf, unit } from './declare.ts';
+import type { OverloadExtras } from './declare.ts';
+
+const nanoPerUnit = 1_000_000_000n;
+
+class QuantityValue implements OpaqueValue {
+  readonly kind = 'opaque';
+  readonly typeName: string;
+  readonly quantity: Quantity;
+  constructor(typeName: string, quantity: Quantity) {
+    this.typeName = typeName;
+    this.quantity = quantity;
+  }
+  equals(other: OpaqueValue): boolean {
+    return other instanceof QuantityValue && this.quantity.nano === other.quantity.nano;
+  }
+  toText(): string {
+    return formatQuantity(this.quantity);
+  }
+  /** The same kind of value with another amount. */
+  with(nano: bigint): QuantityValue {
+    return new QuantityValue(this.typeName, { ...this.quantity, nano });
+  }
+}
+
+/** Why a text is no quantity. */
+function problemOf(text: string): string {
+  const form = /^[+-]?(\d*)(?:\.(\d*))?([eEinumkKMGTP]*[-+]?\d*)$/.exec(text);
+  if (form === null || text === '') {
+    return "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
+  }
+  const hasDigits = `${form[1] ?? ''}${form[2] ?? ''}` !== '';
+  return hasDigits ? "unable to parse quantity's suffix" : 'unable to parse numeric part of quantity';
+}
+
+const at = (args: readonly Value[], index: number): QuantityValue => arg(args, index) as QuantityValue;
+
+/** The amount of an argument: a quantity, or an int. */
+function nanoOf(value: Value): bigint {
+  return value instanceof QuantityValue ? value.quantity.nano : BigInt(value as Int) * nanoPerUnit;
+}
+
+function wholeOf({ quantity }: QuantityValue): Int | undefined {
+  if (quantity.nano % nanoPerUnit !== 0n) return undefined;
+  const whole = quantity.nano / nanoPerUnit;
+  return whole < intMin || whole > intMax ? undefined : toInt(whole);
+}
+
+const asInteger: Implementation = (args) =>
+  wholeOf(at(args, 0)) ?? new CelError('cannot convert value to integer');
+
+const order = (args: readonly Value[]): number => compareQuantities(at(args, 0).quantity, at(args, 1).quantity);
+
+const combine =
+  (sign: 1n | -1n): Implementation =>
+  (args) =>
+    at(args, 0).with(at(args, 0).quantity.nano + sign * nanoOf(arg(args, 1)));
+
+/** Reading a text costs one pass over it. */
+export const parsingCosts: OverloadExtras = {
+  runtimeCost: traversalOf(0),
+  estimate: (_, [text]) =>
+    text === undefined ? undefined : { cost: scaleRange(text.size, stringTraversalFactor) },
+};
+
+export function quantityLibrary(naming: NamingProfile): Library {
+  const type: CelType = { ...structType(naming.resolve('{kubernetes}.Quantity')), equality: 'fixed' };
+  const parse: Implementation = (args) => {
+    const text = arg(args, 0) as string;
+    const quantity = parseQuantity(text);
+    return quantity === undefined ? new CelError(problemOf(text)) : new QuantityValue(type.name, quantity);
+  };
+  const isQuantity: Implementation = (args) => parseQuantity(arg(args, 0) as string) !== undefined;
+  const method = (name: string, overloads: readonly Overload[]): FunctionDeclaration =>
+    declare(name, overloads, unit);
+  const comparison = (name: string, id: string, result: CelType, call: Implementation): FunctionDeclaration =>
+    method(name, [member(id, [[type, type], result], call)]);
+  const approximate: Implementation = (args) => new Double(Number(at(args, 0).quantity.nano) / 1e9);
+  return {
+    name: '{kubernetes}.quantity',
+    since: 28,
+    types: [type],
+    functions: [
+      declare('quantity', [global('string_to_quantity', [[stringType], type], parse, parsingCosts)]),
+      declare('isQuantity', [global('is_quantity_string', [[stringType], boolType], isQuantity, parsingCosts)]),
+      method('sign', [
+        global('quantity_sign', [[type], intType], (args) => {
+          const { nano } = at(args, 0).quantity;
+          return nano === 0n ? 0 : nano < 0n ? -1 : 1;
+        }),
+      ]),
+      comparison('isGreaterThan', 'quantity_is_greater_than', boolType, (args) => order(args) > 0),
+      comparison('isLessThan', 'quantity_is_less_than', boolType, (args) => order(args) < 0),
+      comparison('compareTo', 'quantity_compare_to', intType, order),
+      method('asApproximateFloat', [member('quantity_get_float', [[type], doubleType], approximate)]),
+      method('asInteger', [member('quantity_get_int', [[type], intType], asInteger)]),
+      method('isInteger', [
+        member('quantity_is_integer', [[type], boolType], (args) => wholeOf(at(args, 0)) !== undefined),
+      ]),
+      method('add', [
+        member('quantity_add', [[type, type], type], combine(1n)),
+        member('quantity_add_int', [[type, intType], type], combine(1n)),
+      ]),
+      method('sub', [
+        member('quantity_sub', [[type, type], type], combine(-1n)),
+        member('quantity_sub_int', [[type, intType], type], combine(-1n)),
+      ]),
+    ],
+  };
+}

@@ -1,0 +1,178 @@
+// url() and isURL(): absolute URLs and absolute paths, parsed by the rules of the reference (Go's ParseRequestURI).
+import { boolType, listType, mapType, structType, stringType } from '../check/cel-type.ts';
+import type { NamingProfile } from '../../api/vendor.ts';
+import type { CelType } from '../check/cel-type.ts';
+import type { FunctionDeclaration, Implementation, Library } from '../check/declarations.ts';
+import { scaleRange, stringTraversalFactor } from '../cost/range.ts';
+import { HashMap } from '../eval/map-value.ts';
+import { ArrayList, CelError } from '../eval/value.ts';
+import type { OpaqueValue, Value } from '../eval/value.ts';
+import { arg, declare, global, member, traversalOf, unit } from './declare.ts';
+
+interface UrlParts {
+  readonly scheme: string;
+  /** With the port. */
+  readonly host: string;
+  readonly path: string;
+  readonly query: string;
+}
+
+class UrlValue implements OpaqueValue {
+  readonly kind = 'opaque';
+  readonly typeName: string;
+  readonly text: string;
+  readonly parts: UrlParts;
+  constructor(typeName: string, text: string, parts: UrlParts) {
+    this.typeName = typeName;
+    this.text = text;
+    this.parts = parts;
+  }
+  equals(other: OpaqueValue): boolean {
+    return other instanceof UrlValue && this.toText() === other.toText();
+  }
+  toText(): string {
+    return this.text;
+  }
+}
+
+const validEscapes = /%(?![0-9A-Fa-f]{2})(.{0,2})/;
+
+/** The parts of a URL, or what is wrong with it. */
+export function parseUrl(text: string): UrlParts | string {
+  // eslint-disable-next-line no-control-regex
+  if (/[\u0000-\u001f\u007f]/.test(text)) return 'net/url: invalid control character in URL';
+  if (text === '') return 'empty url';
+  const scheme = /^([A-Za-z][A-Za-z0-9+\-.]*):/.exec(text);
+  if (scheme === null && text.startsWith(':')) return 'missing protocol scheme';
+  const rest = scheme === null ? text : text.slice(scheme[0].length);
+  const mark = rest.indexOf('?');
+  const query = mark < 0 ? '' : rest.slice(mark + 1);
+  const hierarchy = mark < 0 ? rest : rest.slice(0, mark);
+  const name = (scheme?.[1] ?? '').toLowerCase();
+  if (!hierarchy.startsWith('/')) {
+    if (name === '') return hierarchy === '*' ? { scheme: '', host: '', path: '*', query } : 'invalid URI for request';
+    return { scheme: name, host: '', path: '', query };
+  }
+  let host = '';
+  let path = hierarchy;
+  if (name !== '' && hierarchy.startsWith('//')) {
+    const slash = hierarchy.indexOf('/', 2);
+    const authority = slash < 0 ? hierarchy.slice(2) : hierarchy.slice(2, slash);
+    path = slash < 0 ? '' : hierarchy.slice(slash);
+    const parsed = parseHost(authority);
+    if (typeof parsed === 'string') return parsed;
+    host = parsed.host;
+  }
+  const escape = validEscapes.exec(path);
+  if (escape !== null) return `invalid URL escape ${JSON.stringify(`%${escape[1] ?? ''}`)}`;
+  return { scheme: name, host, path, query };
+}
+
+function parseHost(authority: string): { readonly host: string } | string {
+  const host = authority.slice(authority.lastIndexOf('@') + 1);
+  const userInfo = authority.slice(0, Math.max(authority.lastIndexOf('@'), 0));
+  if (!/^[A-Za-z0-9\-._:~!$&'()*+,;=%@]*$/.test(userInfo)) return 'net/url: invalid userinfo';
+  if (host.startsWith('[')) {
+    const end = host.lastIndexOf(']');
+    if (end < 0) return "missing ']' in host";
+    const port = host.slice(end + 1);
+    if (!/^(:\d*)?$/.test(port)) return `invalid port ${JSON.stringify(port)} after host`;
+    return { host };
+  }
+  const colon = host.lastIndexOf(':');
+  if (colon >= 0 && !/^:\d*$/.test(host.slice(colon))) {
+    return `invalid port ${JSON.stringify(host.slice(colon))} after host`;
+  }
+  const wrong = /[^A-Za-z0-9\-._~!$&'()*+,;=:[\]<>"%\u0080-\u{10ffff}]/u.exec(host);
+  if (wrong !== null) return `invalid character ${JSON.stringify(wrong[0])} in host name`;
+  return { host };
+}
+
+const urlOf =
+  (typeName: string): Implementation =>
+  (args) => {
+    const text = arg(args, 0) as string;
+    const parts = parseUrl(text);
+    if (typeof parts !== 'string') return new UrlValue(typeName, text, parts);
+    return new CelError(`URL parse error during conversion from string: ${urlProblem(text, parts)}`);
+  };
+
+/** The reference's text for a URL that does not parse. */
+export function urlProblem(text: string, problem: string): string {
+  return `parse ${JSON.stringify(text)}: ${problem}`;
+}
+
+const part =
+  (read: (parts: UrlParts) => Value): Implementation =>
+  (args) =>
+    read((arg(args, 0) as UrlValue).parts);
+
+function hostName(host: string): string {
+  const bare = host.replace(/:\d*$/, '');
+  return bare.startsWith('[') ? bare.slice(1, bare.lastIndexOf(']')) : bare;
+}
+
+const hostPort = (host: string): string => /:(\d*)$/.exec(host)?.[1] ?? '';
+
+/** Characters that a path may hold as they are; others are shown escaped. */
+function escapedPath(path: string): string {
+  return path.replace(/[^A-Za-z0-9\-._~!$&'()*+,;=:@/%[\]]/gu, (c) => encodeURIComponent(c));
+}
+
+function queryMap(query: string): Value {
+  const lists = new Map<string, string[]>();
+  for (const pair of query.split('&')) {
+    if (pair === '' || pair.includes(';')) continue;
+    const [key = '', ...rest] = pair.split('=');
+    const name = unescapeQuery(key);
+    const value = unescapeQuery(rest.join('='));
+    if (name === undefined || value === undefined) continue;
+    lists.set(name, [...(lists.get(name) ?? []), value]);
+  }
+  const map = new HashMap();
+  for (const [name, values] of lists) map.set(name, new ArrayList(values));
+  return map;
+}
+
+function unescapeQuery(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    return undefined;
+  }
+}
+
+export function urlLibrary(naming: NamingProfile): Library {
+  const urlType: CelType = { ...structType(naming.resolve('{kubernetes}.URL')), equality: 'url' };
+  const accessor = (
+    name: string,
+    id: string,
+    result: CelType,
+    read: (parts: UrlParts) => Value,
+  ): FunctionDeclaration => declare(name, [member(id, [[urlType], result], part(read))], unit);
+  const isUrl: Implementation = (args) => typeof parseUrl(arg(args, 0) as string) !== 'string';
+  const textLists = mapType(stringType, listType(stringType));
+  return {
+    name: '{kubernetes}.urls',
+    since: 0,
+    types: [urlType],
+    functions: [
+      declare('url', [
+        global('string_to_url', [[stringType], urlType], urlOf(urlType.name), {
+          runtimeCost: traversalOf(0),
+          estimate: (_, [text]) =>
+            text === undefined
+              ? undefined
+              : { cost: scaleRange(text.size, stringTraversalFactor), resultSize: text.size },
+        }),
+      ]),
+      declare('isURL', [global('is_url_string', [[stringType], boolType], isUrl)]),
+      accessor('getScheme', 'url_get_scheme', stringType, (parts) => parts.scheme),
+      accessor('getHost', 'url_get_host', stringType, (parts) => parts.host),
+      accessor('getHostname', 'url_get_hostname', stringType, (parts) => hostName(parts.host)),
+      accessor('getPort', 'url_get_port', stringType, (parts) => hostPort(parts.host)),
+      accessor('getEscapedPath', 'url_get_escaped_path', stringType, (parts) => escapedPath(parts.path)),
+      accessor('getQuery', 'url_get_query', textLists, (parts) => queryMap(parts.query)),
+    ],
+  };
+}
