@@ -1,10 +1,11 @@
 // An item over an object in memory: in another version than the stored one, or never stored (dry
-// run). It encodes on demand and keeps what it encoded for as long as it lives itself.
+// run). It encodes on demand; bytes of a stored item's versions are kept with the stored item, so
+// that all readers and watchers of one version share them.
+import { apiVersionOf } from '../api/type-info.ts';
 import type { ResourceInfo } from '../api/type-info.ts';
 import type { Item } from '../cacher/resource-view.ts';
 import { jsonCodec } from '../codec/json.ts';
 import type { ApiObject } from '../codec/codec.ts';
-
 import type { Revision } from '../storage-etcd/storage.ts';
 import { isObject, ownMember } from './json-value.ts';
 
@@ -39,8 +40,14 @@ function lazyItem(
   object: () => Readonly<ApiObject>,
   stored?: Item,
 ): Item {
-  let bytes: Uint8Array | undefined;
-  const variants = new Map<string, Uint8Array>();
+  const version = apiVersionOf(resource.kind);
+  const own = new Map<string, Uint8Array>();
+  const kept = (variant: string, make: () => Uint8Array): Uint8Array => {
+    if (stored !== undefined) return stored.encoded(`${version} ${variant}`, make);
+    const made = own.get(variant) ?? make();
+    own.set(variant, made);
+    return made;
+  };
   const item: Item = {
     namespace: identity.namespace,
     name: identity.name,
@@ -51,14 +58,10 @@ function lazyItem(
     corrupted: stored?.corrupted ?? false,
     object,
     field: (path) => stored?.field(path) ?? fieldOf(object(), path),
-    json: () => (bytes ??= jsonCodec.encode(object(), resource.type)),
+    json: () => kept('json', () => jsonCodec.encode(object(), resource.type)),
     listJson: () => listEntry(item.listTail()),
-    listTail: () => withoutTypeMembers(item.json(), object()),
-    encoded: (variant, make) => {
-      const made = variants.get(variant) ?? make(item);
-      variants.set(variant, made);
-      return made;
-    },
+    listTail: () => withoutTypeMembers(item.json(), resource),
+    encoded: (variant, make) => kept(variant, () => make(item)),
   };
   return item;
 }
@@ -69,9 +72,9 @@ function identityOf(object: Readonly<ApiObject>): Omit<Identity, 'revision'> {
 }
 
 /** Canonical JSON starts with kind and apiVersion: a view of what follows them. */
-function withoutTypeMembers(json: Uint8Array, object: Readonly<ApiObject>): Uint8Array {
-  const { kind, apiVersion } = object;
-  const head = `{"kind":${JSON.stringify(kind)},"apiVersion":${JSON.stringify(apiVersion)},`;
+function withoutTypeMembers(json: Uint8Array, { kind }: ResourceInfo): Uint8Array {
+  const apiVersion = JSON.stringify(apiVersionOf(kind));
+  const head = `{"kind":${JSON.stringify(kind.kind)},"apiVersion":${apiVersion},`;
   return json.subarray(Buffer.byteLength(head));
 }
 
