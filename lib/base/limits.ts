@@ -63,6 +63,24 @@ export const limits = {
   deleteCollectionWorkers: 8,
   /** Default and largest time of one request that is not long-running (`--request-timeout`). */
   requestTimeoutMs: 60_000,
+  /** How long a namespace whose deletion was admitted is looked up in the store, and how many are remembered. */
+  deletedNamespaceLookUpMs: 30_000,
+  deletedNamespacesMax: 1_000,
+  /** Keys that one controller works on at a time. */
+  controllerWorkers: 4,
+  /** Wait before a failed or unfinished key is worked on again: doubled from the first to the longest. */
+  controllerRetryFirstMs: 250,
+  controllerRetryLongestMs: 30_000,
+  /** A leader that has not renewed its Lease for so long is replaced; one that cannot renew gives up earlier. */
+  leaderLeaseSeconds: 15,
+  leaderRenewDeadlineMs: 10_000,
+  leaderRenewIntervalMs: 4_000,
+  /** Longest time that giving the leadership back may take at shutdown. */
+  leaderReleaseTimeoutMs: 2_000,
+  /** Objects of one resource whose finalizers are counted for the conditions of an ending namespace. */
+  heldObjectsReadMax: 1_000,
+  /** Wait for the answer of one etcd member when its health is asked for. */
+  memberProbeTimeoutMs: 2_000,
   /** Shortest default time of a watch; the actual one is random up to twice as long (`--min-request-timeout`). */
   minRequestTimeoutSeconds: 1_800,
 } as const;
@@ -70,4 +88,9 @@ export const limits = {
 invariant(
   limits.requestBodyBytesMax >= limits.etcdRequestBytesMax,
   'a body that etcd takes must be readable',
+);
+invariant(
+  limits.leaderRenewIntervalMs < limits.leaderRenewDeadlineMs &&
+    limits.leaderRenewDeadlineMs < limits.leaderLeaseSeconds * 1000,
+  'a leader renews, else gives up, before another one takes over',
 );

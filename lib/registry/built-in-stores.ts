@@ -1,5 +1,7 @@
 // One store for every served built-in resource and version: the record, the strategy, the shared
 // view and storage. Custom resources make their stores from the same parts.
+import { admissionChain } from '../admission/chain.ts';
+import type { AdmissionChain } from '../admission/chain.ts';
 import type { ResourceInfo } from '../api/type-info.ts';
 import type { Scheme } from '../api/scheme.ts';
 import { convertObject } from '../api/convert.ts';
@@ -19,6 +21,8 @@ export interface BuiltInStoreOptions
   readonly scheme: Scheme;
   readonly keyspace: Keyspace;
   readonly storage: Storage;
+  /** Absent: everything is admitted. */
+  readonly admission?: AdmissionChain;
   /** The view of a stored resource. */
   readonly viewOf: (stored: ResourceInfo) => ResourceView;
 }
@@ -26,6 +30,7 @@ export interface BuiltInStoreOptions
 export function builtInStores(options: BuiltInStoreOptions): ResourceStore[] {
   const { scheme, keyspace } = options;
   const strategyOf = strategyTable(options);
+  const admission = options.admission ?? admissionChain([]);
   return scheme.resources
     .filter((resource) => !resource.virtual && resource.storagePrefix !== '')
     .map((resource) => {
@@ -35,6 +40,7 @@ export function builtInStores(options: BuiltInStoreOptions): ResourceStore[] {
         storedAs,
         isStorageVersion: storedAs === resource,
         strategy: strategyOf(storedAs),
+        admission,
         view: options.viewOf(storedAs),
         storage: options.storage,
         keyOf: ({ namespace, name }) => keyspace.key(storedAs.storagePrefix, namespace, name),

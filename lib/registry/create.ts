@@ -9,7 +9,7 @@ import { encodeStored } from '../codec/stored-form.ts';
 import type { ApiObject } from '../codec/codec.ts';
 import type { StoredItem } from '../storage-etcd/storage.ts';
 import { objectItem } from './converted-item.ts';
-import { readBody, toStored, writeContext } from './incoming.ts';
+import { admissionRequest, readBody, toStored, writeContext } from './incoming.ts';
 import {
   clearStatus,
   fillNewMeta,
@@ -61,9 +61,12 @@ export async function putNew(
   const { storedAs, strategy } = parts;
   fillNewMeta(object, storedAs, context);
   clearStatus(object, storedAs, strategy);
+  const key = keyOfObject(object);
+  const attributes = admissionRequest(parts, { operation: 'CREATE', key, old: undefined }, context);
+  await parts.admission.mutate(attributes, object, signal);
   strategy.prepare?.(object, undefined, context);
   validateNew(parts, object, context);
-  const key = keyOfObject(object);
+  await parts.admission.validate(attributes, object, signal);
   if (context.dryRun) return rehearse(parts, object, key, signal);
   const etcdKey = parts.keyOf(key);
   const value = encodeStored(object, storedAs);

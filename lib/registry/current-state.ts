@@ -47,9 +47,9 @@ export type Decision<T> =
   | { readonly kind: 'stop'; readonly error: StatusError };
 
 /** Errors for the client become decisions, because an old state may be their only reason. */
-export function decide<T>(run: () => T): Decision<T> {
+export async function decide<T>(run: () => T | Promise<T>): Promise<Decision<T>> {
   try {
-    return { kind: 'go', plan: run() };
+    return { kind: 'go', plan: await run() };
   } catch (error) {
     if (error instanceof StatusError) return { kind: 'stop', error };
     throw error;

@@ -15,6 +15,7 @@ export async function deleteCollection(
 ): Promise<ListAnswer> {
   const { namespace, list, signal } = request;
   const listed = await listObjects(parts, { namespace, name: '', options: list, signal });
+  if (listed.items.length > 0) await request.confirm?.(signal);
   const deleted: boolean[] = [];
   let next = 0;
   let failure: unknown;

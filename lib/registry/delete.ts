@@ -9,6 +9,7 @@ import type { ApiObject } from '../codec/codec.ts';
 import { currentState, decide, firstState, stateOf } from './current-state.ts';
 import type { State } from './current-state.ts';
 import { deletionPlan } from './deletion-plan.ts';
+import { admissionRequest } from './incoming.ts';
 import type { DeleteAnswer, DeleteRequest } from './requests.ts';
 import { checkSubresource, itemKeyOf, presentItem } from './store-parts.ts';
 import type { StoreParts } from './store-parts.ts';
@@ -28,7 +29,11 @@ export async function deleteObject(
     const { item } = state;
     if (item === undefined) throw notFound(parts.resource, path.name);
     const nowMs = parts.clock.nowMs();
-    const decision = decide(() => deletionPlan(parts, item, options, nowMs));
+    const decision = await decide(async () => {
+      const plan = deletionPlan(parts, item, options, nowMs);
+      await admit(parts, key, item.object(), request);
+      return plan;
+    });
     const isNegative = decision.kind === 'stop' || decision.plan.kind === 'wait';
     if (isNegative && !state.isCurrent) {
       state = await currentState(parts, key, signal);
@@ -44,6 +49,19 @@ export async function deleteObject(
     if (!('state' in done)) return done;
     ({ state } = done);
   }
+}
+
+/** @throws StatusError of the plugin that refuses. */
+async function admit(
+  parts: StoreParts,
+  key: ItemKey,
+  old: Readonly<ApiObject> | undefined,
+  request: DeleteRequest,
+): Promise<void> {
+  const { user, options, path, signal } = request;
+  const context = { user, dryRun: options.dryRun, subresource: path.subresource };
+  const attributes = admissionRequest(parts, { operation: 'DELETE', key, old }, context);
+  await parts.admission.validate(attributes, undefined, signal);
 }
 
 async function remove(
@@ -124,6 +142,7 @@ async function deleteUnreadable(
     refuse('is for objects that cannot be read; this one can: delete it without the option');
   }
   await request.authorizeUnsafeDelete?.(request.signal);
+  await admit(parts, key, undefined, request);
   const expected = { expected: item.modRevision };
   const result = await parts.storage.delete(parts.keyOf(key), expected, request.signal);
   if (!result.ok) return deleteUnreadable(parts, key, request);

@@ -1,9 +1,11 @@
 // From the decoded body of a request to an object in the storage version that the write path may
 // change. Kind and apiVersion must be the path's; unknown and duplicate fields become warnings or
 // an error here.
+import type { AdmissionRequest } from '../admission/plugin.ts';
 import { apiVersionOf } from '../api/type-info.ts';
 import type { ResourceInfo } from '../api/type-info.ts';
 import { badRequest } from '../base/status.ts';
+import type { ItemKey } from '../cacher/resource-view.ts';
 import type { ApiObject, Decoded, FieldProblem } from '../codec/codec.ts';
 import type { FieldValidation, RequestScope, WriteOptions } from './requests.ts';
 import type { StoreParts } from './store-parts.ts';
@@ -71,5 +73,24 @@ export function writeContext(
     subresource,
     warnings: request.warnings,
     nowMs: parts.clock.nowMs(),
+  };
+}
+
+/** What admission is told of a write. */
+export function admissionRequest(
+  parts: StoreParts,
+  change: Pick<AdmissionRequest, 'operation' | 'old'> & { readonly key: ItemKey },
+  context: Pick<WriteContext, 'user' | 'dryRun' | 'subresource'>,
+): AdmissionRequest {
+  const { namespace, name } = change.key;
+  return {
+    operation: change.operation,
+    resource: parts.resource,
+    subresource: context.subresource,
+    namespace,
+    name,
+    user: context.user,
+    dryRun: context.dryRun,
+    old: change.old,
   };
 }

@@ -116,6 +116,8 @@ export interface DeleteCollectionRequest extends RequestScope {
   readonly namespace: string;
   readonly list: ListOptions;
   readonly options: DeleteOptions;
+  /** Called between the listing and the first deletion; what it throws ends the request. */
+  readonly confirm?: (signal: AbortSignal) => Promise<void>;
 }
 
 export interface GetRequest {

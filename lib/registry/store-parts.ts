@@ -1,5 +1,6 @@
 // What every verb of one resource works with, and the few steps that several verbs share.
 // Verbs are plain functions over this record; resource-store.ts binds them together.
+import type { AdmissionChain } from '../admission/chain.ts';
 import type { ResourceInfo } from '../api/type-info.ts';
 import { apiVersionOf } from '../api/type-info.ts';
 import type { NamingProfile } from '../api/vendor.ts';
@@ -25,6 +26,7 @@ export interface StoreParts {
   readonly storedAs: ResourceInfo;
   readonly isStorageVersion: boolean;
   readonly strategy: ResourceStrategy;
+  readonly admission: AdmissionChain;
   readonly view: ResourceView;
   readonly storage: Storage;
   readonly keyOf: (key: ItemKey) => string;

@@ -12,7 +12,7 @@ import { putNew } from './create.ts';
 import { currentState, decide, firstState, stateOf } from './current-state.ts';
 import type { State } from './current-state.ts';
 import { canRemove } from './deletion-plan.ts';
-import { readBody, toStored, writeContext } from './incoming.ts';
+import { admissionRequest, readBody, toStored, writeContext } from './incoming.ts';
 import { cloneJson } from './json-value.ts';
 import {
   bumpGeneration,
@@ -93,7 +93,9 @@ export async function writeLoop(
       state = next.state;
       continue;
     }
-    const decision = decide(() => nextObject(parts, item, write.transform, context));
+    const decision = await decide(() =>
+      nextObject(parts, item, write.transform, context, request.signal),
+    );
     const value = decision.kind === 'go' ? encodeStored(decision.plan, parts.storedAs) : undefined;
     const isNoOp = value !== undefined && isSameAsStored(state, value);
     if (!state.isCurrent && (decision.kind === 'stop' || isNoOp)) {
@@ -163,18 +165,21 @@ async function createAbsent(
 }
 
 /** The object as it would be stored. @throws StatusError 409, 422. */
-function nextObject(
+async function nextObject(
   parts: StoreParts,
   item: Item,
   transform: Transform,
   context: WriteContext,
-): ApiObject {
+  signal: AbortSignal,
+): Promise<ApiObject> {
   const { resource, storedAs, strategy } = parts;
   const old = item.object();
   const object = transform(item);
   checkVersion(parts, object, item);
   keepResetFields(object, old, storedAs, context.subresource);
   keepServerMeta(object, old);
+  const attributes = admissionRequest(parts, { operation: 'UPDATE', key: item, old }, context);
+  await parts.admission.mutate(attributes, object, signal);
   strategy.prepare?.(object, old, context);
   bumpGeneration(object, old, storedAs);
   const errors = [
@@ -186,6 +191,7 @@ function nextObject(
     if (!context.warnings.includes(text)) context.warnings.push(text);
   }
   object.apiVersion = apiVersionOf(storedAs.kind);
+  await parts.admission.validate(attributes, object, signal);
   return object;
 }
 

@@ -1,0 +1,39 @@
+// The admission contract: code between authorization and the stored object, asked about every write.
+// A plugin refuses by throwing a StatusError; it reads the cluster through ResourceView only.
+import type { ResourceInfo } from '../api/type-info.ts';
+import type { UserInfo } from '../authn/authenticator.ts';
+import type { ApiObject } from '../codec/codec.ts';
+
+export type AdmissionOperation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT';
+
+export interface AdmissionRequest {
+  readonly operation: AdmissionOperation;
+  /** The version that the request names; objects are in the storage version. */
+  readonly resource: ResourceInfo;
+  /** '' for the main resource. */
+  readonly subresource: string;
+  /** '' for cluster-scoped resources. */
+  readonly namespace: string;
+  readonly name: string;
+  readonly user: Pick<UserInfo, 'name' | 'uid' | 'groups'>;
+  readonly dryRun: boolean;
+  /** What is stored; undefined for CREATE, and for DELETE of an object that cannot be read. */
+  readonly old: Readonly<ApiObject> | undefined;
+}
+
+export type MaybePromise<T> = T | Promise<T>;
+
+export interface AdmissionPlugin {
+  readonly name: string;
+  /** Changes something outside the request: a dry run that reaches it fails. */
+  readonly sideEffects: boolean;
+  handles(request: AdmissionRequest): boolean;
+  /** CREATE and UPDATE, before validation: may change `object`. */
+  mutate?(request: AdmissionRequest, object: ApiObject, signal: AbortSignal): MaybePromise<void>;
+  /** Every operation, after validation. `object` is undefined for DELETE. */
+  validate?(
+    request: AdmissionRequest,
+    object: Readonly<ApiObject> | undefined,
+    signal: AbortSignal,
+  ): MaybePromise<void>;
+}
