@@ -18,7 +18,11 @@ export interface Credentials {
 }
 
 export type Authentication =
-  | { readonly outcome: 'accepted'; readonly user: UserInfo; readonly audiences?: readonly string[] }
+  | {
+      readonly outcome: 'accepted';
+      readonly user: UserInfo;
+      readonly audiences?: readonly string[];
+    }
   | { readonly outcome: 'absent' }
   | { readonly outcome: 'rejected'; readonly reason: string };
 

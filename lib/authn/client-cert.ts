@@ -5,20 +5,28 @@ import type { Authentication, Authenticator, UserInfo } from './authenticator.ts
 const clientAuthUsage = '1.3.6.1.5.5.7.3.2';
 const anyUsage = '2.5.29.37.0';
 
+interface Verdict {
+  readonly subject: UserInfo | string;
+  readonly expiresAtMs: number;
+}
+
 /** Verdicts are kept per certificate object, which the HTTP layer keeps per connection. */
 export function clientCertificateAuthenticator(nowMs: () => number): Authenticator {
-  const known = new WeakMap<X509Certificate, UserInfo | string>();
+  const known = new WeakMap<X509Certificate, Verdict>();
   return {
     name: 'client-certificate',
     authenticate({ certificate }): Authentication {
       if (certificate === undefined) return { outcome: 'absent' };
-      let subject = known.get(certificate);
-      if (subject === undefined) {
-        subject = readSubject(certificate);
-        known.set(certificate, subject);
+      let verdict = known.get(certificate);
+      if (verdict === undefined) {
+        const expiresAtMs = certificate.validToDate.getTime();
+        verdict = { subject: readSubject(certificate), expiresAtMs };
+        known.set(certificate, verdict);
       }
+      const { subject, expiresAtMs } = verdict;
       if (typeof subject === 'string') return { outcome: 'rejected', reason: subject };
-      if (nowMs() > certificate.validToDate.getTime()) {
+      // TLS checks the time once; a connection may outlive its certificate.
+      if (nowMs() > expiresAtMs) {
         return { outcome: 'rejected', reason: 'the client certificate has expired' };
       }
       return { outcome: 'accepted', user: subject };
@@ -34,8 +42,7 @@ function readSubject(certificate: X509Certificate): UserInfo | string {
   }
   const { subject } = certificate.toLegacyObject();
   const fields = subject as unknown as Readonly<Record<string, string | string[] | undefined>>;
-  const names = listOf(fields['CN']);
-  const name = names[0];
+  const name = listOf(fields['CN']).at(-1); // the last one counts where there are several
   if (name === undefined || name === '') return 'the certificate has no common name';
   return { name, uid: '', groups: listOf(fields['O']), extra: {} };
 }

@@ -11,7 +11,7 @@ export function parseTokenFile(text: string): Map<string, UserInfo> {
   for (const [index, line] of text.split(/\r?\n/).entries()) {
     if (line.trim() === '' || line.startsWith('#')) continue;
     const at = `line ${String(index + 1)}`;
-    const columns = splitCsv(line);
+    const columns = splitCsv(line, at);
     const [token = '', name = '', uid = '', groups = ''] = columns;
     if (columns.length < 3 || token === '' || name === '') {
       throw new Error(`${at}: expected token,user,uid[,"group1,group2"]`);
@@ -41,13 +41,15 @@ export function staticTokenAuthenticator(users: ReadonlyMap<string, UserInfo>): 
 
 const digest = (token: string): string => createHash('sha256').update(token).digest('base64');
 
-function splitCsv(line: string): string[] {
+function splitCsv(line: string, at: string): string[] {
   const columns: string[] = [];
-  const pattern = /\s*(?:"((?:[^"]|"")*)"|([^,]*))\s*(?:,|$)/gy;
-  while (pattern.lastIndex < line.length) {
+  const pattern = /\s*(?:"((?:[^"]|"")*)"\s*|([^",]*))(,|$)/gy;
+  for (;;) {
     const match = pattern.exec(line);
-    if (match === null) break;
-    columns.push(match[1] === undefined ? (match[2] ?? '').trim() : match[1].replaceAll('""', '"'));
+    if (match === null)
+      throw new Error(`${at}: a quote stands inside of a column or is not closed`);
+    const [, quoted, plain = '', end] = match;
+    columns.push(quoted === undefined ? plain.trim() : quoted.replaceAll('""', '"'));
+    if (end === '') return columns;
   }
-  return columns;
 }

@@ -11,7 +11,10 @@ export function unionAuthenticator(members: readonly Authenticator[]): Authentic
     authenticate(credentials, signal) {
       return tryFrom(0, absent);
 
-      function tryFrom(start: number, soFar: Authentication): ReturnType<Authenticator['authenticate']> {
+      function tryFrom(
+        start: number,
+        soFar: Authentication,
+      ): ReturnType<Authenticator['authenticate']> {
         let verdict = soFar;
         for (let index = start; index < members.length; index++) {
           const answer = members[index]?.authenticate(credentials, signal) ?? absent;
@@ -39,14 +42,13 @@ const grouped = new WeakMap<UserInfo, Authentication>();
 function withAuthenticatedGroup(
   answer: Extract<Authentication, { outcome: 'accepted' }>,
 ): Authentication {
-  const known = grouped.get(answer.user);
+  const known = answer.audiences === undefined ? grouped.get(answer.user) : undefined;
   if (known !== undefined) return known;
   const { user } = answer;
   const groups = user.groups.includes(authenticatedGroup)
     ? user.groups
     : [...user.groups, authenticatedGroup];
   const result: Authentication = { ...answer, user: { ...user, groups } };
-  grouped.set(user, result);
+  if (answer.audiences === undefined) grouped.set(user, result);
   return result;
 }
-

@@ -1,7 +1,6 @@
 // What holds before any policy: masters may do everything; everybody may see health and version.
 import type { Attributes, Authorizer, Decision } from './authorizer.ts';
 
-
 /** The group that needs no policy (Kubernetes' break-glass group). */
 const mastersGroup = 'system:masters';
 const openPaths: ReadonlySet<string> = new Set(['/livez', '/readyz', '/healthz', '/version']);
@@ -24,5 +23,7 @@ function isPublic(attributes: Attributes): boolean {
   if (attributes.isResourceRequest || !readVerbs.has(attributes.verb)) return false;
   const end = attributes.path.indexOf('/', 1);
   const head = end < 0 ? attributes.path : attributes.path.slice(0, end);
-  return openPaths.has(head) && (head !== '/version' || attributes.path.length <= '/version/'.length);
+  return (
+    openPaths.has(head) && (head !== '/version' || attributes.path.length <= '/version/'.length)
+  );
 }

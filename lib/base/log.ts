@@ -38,6 +38,7 @@ export function createLogger(
 function redact(key: string, value: unknown): unknown {
   if (key !== '' && secretKey.test(key)) return '[redacted]';
   if (typeof value === 'bigint') return value.toString();
-  if (Error.isError(value)) return { name: value.name, message: value.message, stack: value.stack, cause: value.cause };
+  if (Error.isError(value))
+    return { name: value.name, message: value.message, stack: value.stack, cause: value.cause };
   return value;
 }

@@ -2,13 +2,38 @@
 // Anything else thrown is a bug and becomes InternalError in one place (lib/server/filters/panic.ts).
 
 export type StatusReason =
-  | 'BadRequest' | 'Unauthorized' | 'Forbidden' | 'NotFound' | 'MethodNotAllowed' | 'NotAcceptable' | 'AlreadyExists'
-  | 'Conflict' | 'Gone' | 'Expired' | 'RequestEntityTooLarge' | 'UnsupportedMediaType' | 'Invalid' | 'TooManyRequests'
-  | 'InternalError' | 'StorageReadError' | 'ServiceUnavailable' | 'Timeout' | 'ServerTimeout' | '';
+  | 'BadRequest'
+  | 'Unauthorized'
+  | 'Forbidden'
+  | 'NotFound'
+  | 'MethodNotAllowed'
+  | 'NotAcceptable'
+  | 'AlreadyExists'
+  | 'Conflict'
+  | 'Gone'
+  | 'Expired'
+  | 'RequestEntityTooLarge'
+  | 'UnsupportedMediaType'
+  | 'Invalid'
+  | 'TooManyRequests'
+  | 'InternalError'
+  | 'StorageReadError'
+  | 'ServiceUnavailable'
+  | 'Timeout'
+  | 'ServerTimeout'
+  | '';
 
 export type FieldErrorReason =
-  | 'FieldValueRequired' | 'FieldValueInvalid' | 'FieldValueNotSupported' | 'FieldValueForbidden' | 'FieldValueDuplicate'
-  | 'FieldValueTooLong' | 'FieldValueTooMany' | 'FieldValueNotFound' | 'FieldValueTypeInvalid' | 'InternalError';
+  | 'FieldValueRequired'
+  | 'FieldValueInvalid'
+  | 'FieldValueNotSupported'
+  | 'FieldValueForbidden'
+  | 'FieldValueDuplicate'
+  | 'FieldValueTooLong'
+  | 'FieldValueTooMany'
+  | 'FieldValueNotFound'
+  | 'FieldValueTypeInvalid'
+  | 'InternalError';
 
 /** One failure of validation: `field` is a path such as `spec.ports[0].name`; `message` says what would be right. */
 export interface FieldError {
@@ -93,19 +118,26 @@ export interface KindRef {
   readonly kind: string;
 }
 
-const qualified = (name: string, group: string): string => (group === '' ? name : `${name}.${group}`);
+const qualified = (name: string, group: string): string =>
+  group === '' ? name : `${name}.${group}`;
 const detailsOf = (name: string, group: string, kind: string): StatusDetails => ({
   ...(name === '' ? {} : { name }),
   ...(group === '' ? {} : { group }),
   ...(kind === '' ? {} : { kind }),
 });
 
-export const badRequest = (message: string): StatusError => new StatusError(400, 'BadRequest', message);
+export const badRequest = (message: string): StatusError =>
+  new StatusError(400, 'BadRequest', message);
 export const unauthorized = (): StatusError => new StatusError(401, 'Unauthorized', 'Unauthorized');
 
 export function forbidden(ref: ResourceRef, name: string, message: string): StatusError {
   const where = `${qualified(ref.resource, ref.group)}${name === '' ? '' : ` "${name}"`}`;
-  return new StatusError(403, 'Forbidden', `${where} is forbidden: ${message}`, detailsOf(name, ref.group, ref.resource));
+  return new StatusError(
+    403,
+    'Forbidden',
+    `${where} is forbidden: ${message}`,
+    detailsOf(name, ref.group, ref.resource),
+  );
 }
 
 export function forbiddenPath(message: string): StatusError {
@@ -122,7 +154,12 @@ export const pathNotFound = (): StatusError =>
   new StatusError(404, 'NotFound', 'the server could not find the requested resource', {});
 
 export const methodNotAllowed = (): StatusError =>
-  new StatusError(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource', {});
+  new StatusError(
+    405,
+    'MethodNotAllowed',
+    'the server does not allow this method on the requested resource',
+    {},
+  );
 
 export function notAcceptable(supported: readonly string[]): StatusError {
   const message = `only the following media types are accepted: ${supported.join(', ')}`;
@@ -146,7 +183,11 @@ export function conflict(ref: ResourceRef, name: string, message: string): Statu
 
 /** The usual lost update. */
 export const modifiedConflict = (ref: ResourceRef, name: string): StatusError =>
-  conflict(ref, name, 'the object has been modified; please apply your changes to the latest version and try again');
+  conflict(
+    ref,
+    name,
+    'the object has been modified; please apply your changes to the latest version and try again',
+  );
 
 /** 410: the version is no longer (or not yet again) readable; the client must list anew. */
 export const expired = (message: string): StatusError => new StatusError(410, 'Expired', message);
@@ -181,10 +222,17 @@ export function tooManyRequests(message: string, retryAfterSeconds: number): Sta
 }
 
 export const internalError = (message: string): StatusError =>
-  new StatusError(500, 'InternalError', `Internal error occurred: ${message}`, { causes: [{ message }] });
+  new StatusError(500, 'InternalError', `Internal error occurred: ${message}`, {
+    causes: [{ message }],
+  });
 
 export const serviceUnavailable = (message: string, retryAfterSeconds?: number): StatusError =>
-  new StatusError(503, 'ServiceUnavailable', message, retryAfterSeconds === undefined ? undefined : { retryAfterSeconds });
+  new StatusError(
+    503,
+    'ServiceUnavailable',
+    message,
+    retryAfterSeconds === undefined ? undefined : { retryAfterSeconds },
+  );
 
 const labels: Readonly<Record<FieldErrorReason, string>> = {
   FieldValueRequired: 'Required value',
@@ -199,13 +247,18 @@ const labels: Readonly<Record<FieldErrorReason, string>> = {
   InternalError: 'Internal error',
 };
 const withoutValue: ReadonlySet<FieldErrorReason> = new Set([
-  'FieldValueRequired', 'FieldValueForbidden', 'FieldValueTooLong', 'InternalError',
+  'FieldValueRequired',
+  'FieldValueForbidden',
+  'FieldValueTooLong',
+  'InternalError',
 ]);
 
 /** The text of one field error without its path: `Invalid value: "x": must be …`. */
 export function fieldErrorMessage(error: FieldError): string {
   const label = labels[error.reason];
-  const value = withoutValue.has(error.reason) ? '' : `: ${JSON.stringify(error.badValue) ?? 'null'}`;
+  const value = withoutValue.has(error.reason)
+    ? ''
+    : `: ${JSON.stringify(error.badValue) ?? 'null'}`;
   return `${label}${value}${error.detail === '' ? '' : `: ${error.detail}`}`;
 }
 
@@ -214,6 +267,13 @@ export function invalid(ref: KindRef, name: string, errors: readonly FieldError[
   const texts = errors.map((error) => `${error.field}: ${fieldErrorMessage(error)}`);
   const list = texts.length === 1 ? texts[0] : `[${texts.join(', ')}]`;
   const message = `${qualified(ref.kind, ref.group)} "${name}" is invalid: ${list ?? ''}`;
-  const causes = errors.map((error) => ({ reason: error.reason, message: fieldErrorMessage(error), field: error.field }));
-  return new StatusError(422, 'Invalid', message, { ...detailsOf(name, ref.group, ref.kind), causes });
+  const causes = errors.map((error) => ({
+    reason: error.reason,
+    message: fieldErrorMessage(error),
+    field: error.field,
+  }));
+  return new StatusError(422, 'Invalid', message, {
+    ...detailsOf(name, ref.group, ref.kind),
+    causes,
+  });
 }

@@ -53,17 +53,39 @@ export function fraction(min: number, max: number): FlagKind<number> {
   };
 }
 
-const unitMs: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
+const unitMs: ReadonlyMap<string, number> = new Map([
+  ['ns', 1e-6],
+  ['us', 1e-3],
+  ['µs', 1e-3],
+  ['ms', 1],
+  ['s', 1_000],
+  ['m', 60_000],
+  ['h', 3_600_000],
+]);
 
 /** Go's duration text (`1m30s`, `500ms`) to milliseconds. */
 export const durationMs: FlagKind<number> = {
   placeholder: 'duration',
   parse: (given) => {
-    const parts = [...given.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h)/g)];
-    const isWhole = parts.map((part) => part[0]).join('') === given && given !== '';
     if (given === '0') return 0;
-    if (!isWhole) throw new Error('must be a duration such as 30s, 5m0s or 1h');
-    return parts.reduce((sum, part) => sum + Number(part[1]) * (unitMs[part[2] ?? ''] ?? 0), 0);
+    const parts = [...given.matchAll(/(\d+(?:\.\d+)?)(ns|us|µs|ms|s|m|h)/g)];
+    if (parts.length === 0 || parts.map(([part]) => part).join('') !== given) {
+      throw new Error('must be a duration such as 30s, 5m0s or 1h');
+    }
+    return parts.reduce(
+      (sum, [, count, unit = '']) => sum + Number(count) * (unitMs.get(unit) ?? 0),
+      0,
+    );
+  },
+};
+
+/** A duration that must not be 0. */
+export const positiveDurationMs: FlagKind<number> = {
+  placeholder: durationMs.placeholder,
+  parse: (given) => {
+    const value = durationMs.parse(given);
+    if (value > 0) return value;
+    throw new Error('must be longer than 0');
   },
 };
 
@@ -95,7 +117,9 @@ export const switches: FlagKind<ReadonlyMap<string, boolean>> = {
   placeholder: 'key=bool,…',
   join: (texts) => texts.join(','),
   parse: (given) => {
-    const entries = [...pairs.parse(given)].map(([key, value]) => [key, bool.parse(value)] as const);
+    const entries = [...pairs.parse(given)].map(
+      ([key, value]) => [key, bool.parse(value)] as const,
+    );
     return new Map(entries);
   },
 };

@@ -9,8 +9,10 @@ import {
   fraction,
   integer,
   list,
-  pairs, switches,
+  pairs,
+  switches,
   path,
+  positiveDurationMs,
   text,
 } from './flag-kinds.ts';
 import type { FlagKind } from './flag-kinds.ts';
@@ -101,7 +103,7 @@ export const flagTable = {
   'tls-private-key-file': optional(serving, path, 'Key of the serving certificate (PEM).'),
   'request-timeout': required(
     serving,
-    durationMs,
+    positiveDurationMs,
     '1m0s',
     'Longest time of a request that is not a watch.',
   ),
@@ -284,7 +286,7 @@ function checkTogether(flags: Flags): void {
     }
   }
   const prefix = flags['etcd-prefix'];
-  if (!/^\/[^/].*[^/]$/.test(prefix) || /\/\/|[\u0000-\u0020]/.test(prefix)) {
+  if (!/^\/[^/](.*[^/])?$/.test(prefix) || /\/\/|[\u0000-\u0020]/.test(prefix)) {
     throw new FlagError(
       `--etcd-prefix=${prefix}: must be a path such as /registry, without a slash at its end`,
     );

@@ -2,10 +2,6 @@
 import { FlagError } from './flags.ts';
 import { gateTable } from './gate-table.ts';
 
-export type GateStage = 'Alpha' | 'Beta' | 'GA' | 'Deprecated';
-/** [name, stage, default, locked to its default] */
-export type GateRow = readonly [name: string, stage: GateStage, isOn: boolean, isLocked: boolean];
-
 /** Gates that change something in this server, and what. Every other known gate is accepted without effect. */
 export const effectiveGates = {
   APIResponseCompression: 'gzip answers of get and list above the threshold',
@@ -41,7 +37,8 @@ export function featureGates(pairs: ReadonlyMap<string, string>): FeatureGates {
   for (const [name, text] of pairs) {
     if (name === 'AllAlpha' || name === 'AllBeta') continue;
     const row = rows.get(name);
-    if (row === undefined) throw new FlagError(`--feature-gates: unrecognized feature gate: ${name}`);
+    if (row === undefined)
+      throw new FlagError(`--feature-gates: unrecognized feature gate: ${name}`);
     const isOn = parseBoolean(name, text);
     if (row[3] && isOn !== row[2]) {
       const locked = `cannot set feature gate ${name} to ${text}, feature is locked to ${String(row[2])}`;
@@ -60,5 +57,7 @@ export function featureGates(pairs: ReadonlyMap<string, string>): FeatureGates {
 function parseBoolean(name: string, text: string): boolean {
   if (/^(true|1|t)$/i.test(text)) return true;
   if (/^(false|0|f)$/i.test(text)) return false;
-  throw new FlagError(`--feature-gates: invalid value of ${name}: "${text}", must be true or false`);
+  throw new FlagError(
+    `--feature-gates: invalid value of ${name}: "${text}", must be true or false`,
+  );
 }

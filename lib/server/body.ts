@@ -10,13 +10,15 @@ import { clientLeft } from './open-request.ts';
  */
 export function readBody(request: HttpRequest, signal: AbortSignal): Promise<Buffer> {
   const encoding = request.headers['content-encoding'];
-  if (encoding !== undefined && encoding !== 'identity') {
+  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
     const message = `request bodies must not be compressed: Content-Encoding "${encoding}" is not supported`;
     return Promise.reject(new StatusError(415, 'UnsupportedMediaType', message));
   }
   if (Number(request.headers['content-length'] ?? 0) > limits.requestBodyBytesMax) {
     return Promise.reject(tooLarge());
   }
+  if (signal.aborted) return Promise.reject(signal.reason as Error);
+  if (request.destroyed) return Promise.reject(clientLeft); // its 'close' has been
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let total = 0;

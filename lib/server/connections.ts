@@ -1,15 +1,26 @@
 // The open connections of one listener: what drain needs to know, and how connections are told to go.
+import { constants } from 'node:http2';
 import type { Http2Session } from 'node:http2';
 import type { Socket } from 'node:net';
-import { constants } from 'node:http2';
+import { limits } from '../base/limits.ts';
 
-/** Largest stream id: a GOAWAY with it announces the end without refusing streams that are on their way. */
+/** Largest stream id: a GOAWAY with it announces the end and refuses no stream that is on its way. */
 const anyStream = 2 ** 31 - 1;
 
+/** One connection; requests count themselves in and out. */
+export interface Connection {
+  openRequests: number;
+}
+
 export class Connections {
-  readonly #sockets = new Map<Socket, { openRequests: number }>();
-  readonly #sessions = new Set<Http2Session>();
+  readonly #sockets = new Map<Socket, Connection>();
+  readonly #sessions = new Map<Http2Session, Connection>();
+  readonly #idleMs: number;
   #isDraining = false;
+
+  constructor(idleMs: number = limits.idleConnectionMs) {
+    this.#idleMs = idleMs;
+  }
 
   get isDraining(): boolean {
     return this.#isDraining;
@@ -21,50 +32,55 @@ export class Connections {
   }
 
   addSession(session: Http2Session): void {
-    this.#sessions.add(session);
+    const connection = { openRequests: 0 };
+    this.#sessions.set(session, connection);
     session.once('close', () => this.#sessions.delete(session));
+    // Silence with a request open is a quiet watch; without one nobody needs the connection.
+    session.setTimeout(this.#idleMs, () => {
+      if (connection.openRequests === 0) session.close();
+    });
+  }
+
+  ofSocket(socket: Socket): Connection | undefined {
+    return this.#sockets.get(socket);
+  }
+
+  /** While draining, a session that came late is told to go once it has been of use. */
+  ofSession(session: Http2Session): Connection | undefined {
     if (this.#isDraining) announceEnd(session);
+    return this.#sessions.get(session);
   }
 
-  /** Counts a request on its HTTP/1.1 connection; returns what to call at its end. */
-  openRequest(socket: Socket): () => void {
-    const entry = this.#sockets.get(socket);
-    if (entry === undefined) return () => undefined;
-    entry.openRequests++;
-    return () => {
-      entry.openRequests--;
-    };
-  }
-
-  /** From now on answers close their connections, and HTTP/2 peers are told to open new streams elsewhere. */
+  /** From now on answers close their connections, and HTTP/2 peers are told to go elsewhere. */
   beginDrain(): void {
     this.#isDraining = true;
-    for (const session of this.#sessions) announceEnd(session);
+    for (const session of this.#sessions.keys()) announceEnd(session);
   }
 
   /** Ends connections without a request in flight; sessions end with their last stream. */
   closeIdle(): void {
-    for (const session of this.#sessions) session.close();
-    for (const [socket, entry] of this.#sockets) {
-      if (entry.openRequests === 0 && !this.#isHttp2(socket)) socket.end();
+    for (const session of this.#sessions.keys()) session.close();
+    for (const [socket, { openRequests }] of this.#sockets) {
+      if (openRequests === 0 && !isHttp2(socket)) socket.destroySoon();
     }
   }
 
   destroyAll(): void {
-    for (const session of this.#sessions) session.destroy();
+    for (const session of this.#sessions.keys()) session.destroy();
     for (const socket of this.#sockets.keys()) socket.destroy();
   }
 
   get openCount(): number {
     return this.#sockets.size;
   }
-
-  #isHttp2(socket: Socket): boolean {
-    return (socket as { alpnProtocol?: string | false }).alpnProtocol === 'h2';
-  }
 }
+
+const isHttp2 = (socket: Socket): boolean =>
+  (socket as { readonly alpnProtocol?: string | false }).alpnProtocol === 'h2';
 
 /** GOAWAY without refusing anything yet. */
 export function announceEnd(session: Http2Session): void {
-  if (!session.destroyed && !session.closed) session.goaway(constants.NGHTTP2_NO_ERROR, anyStream);
+  if (!session.destroyed && !session.closed) {
+    session.goaway(constants.NGHTTP2_NO_ERROR, anyStream);
+  }
 }

@@ -1,11 +1,13 @@
 // One request from its first byte to its last: the context that filters and handlers share.
 import { randomUUID } from 'node:crypto';
 import type { UserInfo } from '../authn/authenticator.ts';
+import { limits } from '../base/limits.ts';
 import { requestTimeout } from '../base/status.ts';
 import type { RequestLabels } from '../telemetry/request-metrics.ts';
-import type { Expiring } from './deadlines.ts';
+import { cut } from './cut.ts';
+import type { Expiring } from './open-requests.ts';
 import { parseRequestInfo } from './request-info.ts';
-import type { RequestContext, RequestInfo } from './request-context.ts';
+import type { HttpResponse, RequestContext, RequestInfo } from './request-context.ts';
 
 /** Why a request's signal fired without an error for the client: nobody is there to read one. */
 export class RequestEnded extends Error {
@@ -22,25 +24,34 @@ export class OpenRequest implements RequestContext, Expiring {
   readonly auditId: string;
   readonly receivedAtMs: number;
   deadlineMs: number;
+  slot = -1;
   user: UserInfo | undefined = undefined;
   readonly warnings: string[] = [];
   responseBytes = 0;
   /** A watch: its deadline ends the stream instead of failing the request. */
   isStreaming = false;
+  readonly #response: HttpResponse;
   #labels: RequestLabels | undefined;
   #controller: AbortController | undefined;
   #endedWith: Error | undefined;
+  #isOverdue = false;
 
   constructor(
     method: string,
     url: string,
-    options: { readonly auditId: string | undefined; readonly nowMs: number; readonly timeoutMs: number },
+    options: {
+      readonly auditId: string | undefined;
+      readonly nowMs: number;
+      readonly timeoutMs: number;
+      readonly response: HttpResponse;
+    },
   ) {
     this.info = parseRequestInfo(method, url);
     const given = options.auditId;
     this.auditId = given !== undefined && auditIdPattern.test(given) ? given : randomUUID();
     this.receivedAtMs = options.nowMs;
     this.deadlineMs = options.nowMs + options.timeoutMs;
+    this.#response = options.response;
   }
 
   /** Made on first use: most answers from memory never need it. */
@@ -63,7 +74,14 @@ export class OpenRequest implements RequestContext, Expiring {
     this.#controller?.abort(reason);
   }
 
-  expire(): void {
+  /** First the request is told to end; a client that does not take the end of its answer is cut. */
+  expire(nowMs: number): void {
+    this.deadlineMs = nowMs + limits.answerGraceMs;
+    if (this.#isOverdue) {
+      cut(this.#response);
+      return;
+    }
+    this.#isOverdue = true;
     const overdue = requestTimeout('request did not complete within the allotted timeout');
     this.end(this.isStreaming ? watchTimedOut : overdue);
   }
@@ -75,26 +93,33 @@ export class OpenRequest implements RequestContext, Expiring {
 
   /** The resource is not served: its names must not become label values. */
   foldLabels(): void {
-    const empty = { group: '', version: '', resource: '', subresource: '', scope: '', dryRun: '' } as const;
+    const empty = {
+      group: '',
+      version: '',
+      resource: '',
+      subresource: '',
+      scope: '',
+      dryRun: '',
+    } as const;
     this.#labels = { ...empty, verb: metricVerb(this.info) };
   }
 }
 
-const metricVerbs: Readonly<Record<string, string>> = {
-  get: 'GET',
-  list: 'LIST',
-  watch: 'WATCH',
-  create: 'POST',
-  update: 'PUT',
-  patch: 'PATCH',
-  delete: 'DELETE',
-  deletecollection: 'DELETECOLLECTION',
-  post: 'POST',
-  put: 'PUT',
-  head: 'GET',
-  options: 'OPTIONS',
-};
-const metricVerb = (info: RequestInfo): string => metricVerbs[info.verb] ?? 'OTHER';
+const metricVerbs: ReadonlyMap<string, string> = new Map([
+  ['get', 'GET'],
+  ['list', 'LIST'],
+  ['watch', 'WATCH'],
+  ['create', 'POST'],
+  ['update', 'PUT'],
+  ['patch', 'PATCH'],
+  ['delete', 'DELETE'],
+  ['deletecollection', 'DELETECOLLECTION'],
+  ['post', 'POST'],
+  ['put', 'PUT'],
+  ['head', 'GET'],
+  ['options', 'OPTIONS'],
+]);
+const metricVerb = (info: RequestInfo): string => metricVerbs.get(info.verb) ?? 'OTHER';
 
 function labelsOf(info: RequestInfo): RequestLabels {
   const scope = info.name !== '' ? 'resource' : info.namespace !== '' ? 'namespace' : 'cluster';

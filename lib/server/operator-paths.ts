@@ -40,7 +40,11 @@ export function operatorPaths(options: OperatorPathsOptions): Router {
             })
           : options.health.answerOne(endpoint, check);
       for (const failure of answer.failures) {
-        options.logger.warn('health check failed', { endpoint, check: failure.name, reason: failure.reason });
+        options.logger.warn('health check failed', {
+          endpoint,
+          check: failure.name,
+          reason: failure.reason,
+        });
       }
       const head = { status: answer.status, contentType: plainText };
       sendNow(request, response, head, Buffer.from(answer.text));

@@ -2,28 +2,44 @@
 import type { RequestInfo } from './request-context.ts';
 
 const noQuery = new URLSearchParams();
-const verbOfMethod: Readonly<Record<string, string>> = {
-  POST: 'create',
-  GET: 'get',
-  HEAD: 'get',
-  PUT: 'update',
-  PATCH: 'patch',
-  DELETE: 'delete',
-};
+const none: readonly string[] = [];
+// Maps, not records: HTTP/2 takes any text for a method, `constructor` too.
+const verbOfMethod: ReadonlyMap<string, string> = new Map([
+  ['POST', 'create'],
+  ['GET', 'get'],
+  ['HEAD', 'get'],
+  ['PUT', 'update'],
+  ['PATCH', 'patch'],
+  ['DELETE', 'delete'],
+]);
 const namespaceSubresources: ReadonlySet<string> = new Set(['status', 'finalize']);
 
 /**
  * Understands `url` (path and query as received).
- * Percent-encoding is decoded once per segment; a segment that then holds `/`, NUL, or is `.` or `..` makes the
- * path unroutable (`resource` and `path` are kept as received, `kind` is nonResource), so it ends as a 404.
+ * Percent-encoding is decoded once per segment; a segment that then holds `/`, NUL, or is empty, `.` or `..` makes
+ * the path unroutable (`path` is kept as received, `kind` is nonResource), so it ends as a 404.
  */
 export function parseRequestInfo(method: string, url: string): RequestInfo {
   const mark = url.indexOf('?');
-  const rawPath = mark < 0 ? url : url.slice(0, mark);
+  const rawPath = withoutAuthority(mark < 0 ? url : url.slice(0, mark));
   const query = mark < 0 ? noQuery : new URLSearchParams(url.slice(mark + 1));
   const segments = splitPath(rawPath);
-  const base = {
-    path: rawPath,
+  if (segments === undefined) return pathRequest(method, rawPath, query);
+  const path = rawPath.includes('%') ? `/${segments.join('/')}` : rawPath;
+  const isCore = segments[0] === 'api';
+  if (!isCore && segments[0] !== 'apis') return pathRequest(method, path, query);
+  const fixedCount = isCore ? 2 : 3;
+  const isShort =
+    segments.length <= fixedCount ||
+    (segments.length === fixedCount + 1 && segments[fixedCount] === ''); // `/api/v1/`
+  if (isShort) return pathRequest(method, path, query);
+  return resourceRequest(method, path, query, segments, fixedCount);
+}
+
+function pathRequest(method: string, path: string, query: URLSearchParams): RequestInfo {
+  return {
+    kind: 'nonResource',
+    path,
     query,
     method,
     verb: method.toLowerCase(),
@@ -33,61 +49,65 @@ export function parseRequestInfo(method: string, url: string): RequestInfo {
     resource: '',
     name: '',
     subresource: '',
-    rest: [],
-    isWatchPath: false,
+    rest: none,
     isItem: false,
-  } satisfies Omit<RequestInfo, 'kind'>;
-  if (segments === undefined) return { kind: 'nonResource', ...base };
-  const decoded = { ...base, path: `/${segments.join('/')}` };
-  const isCore = segments[0] === 'api';
-  const fixedCount = isCore ? 2 : 3;
-  if ((!isCore && segments[0] !== 'apis') || segments.length <= fixedCount) {
-    return { kind: 'nonResource', ...decoded };
-  }
-  const group = isCore ? '' : (segments[1] ?? '');
-  const version = segments[fixedCount - 1] ?? '';
-  let parts = segments.slice(fixedCount);
-  const isWatchPath = parts[0] === 'watch' && parts.length > 1;
-  if (isWatchPath) parts = parts.slice(1);
-  return resourceRequest({ ...decoded, group, version, isWatchPath }, parts);
-}
-
-type Parsed = Omit<RequestInfo, 'kind' | 'isItem'>;
-
-function resourceRequest(base: Parsed, given: readonly string[]): RequestInfo {
-  let parts = given;
-  let namespace = '';
-  if (parts[0] === 'namespaces' && parts.length > 1) {
-    namespace = parts[1] ?? '';
-    if (parts.length > 2 && !namespaceSubresources.has(parts[2] ?? '')) parts = parts.slice(2);
-  }
-  const isItem = parts.length > 1;
-  const name = parts[1] ?? '';
-  return {
-    ...base,
-    kind: 'resource',
-    verb: verbOf(base, isItem),
-    namespace,
-    resource: parts[0] ?? '',
-    name,
-    subresource: parts[2] ?? '',
-    rest: parts.slice(3),
-    isItem: isItem,
+    isWatchPath: false,
   };
 }
 
-function verbOf(base: Parsed, isItem: boolean): string {
-  const verb = verbOfMethod[base.method] ?? base.verb;
-  if (verb === 'get') {
-    if (base.isWatchPath || wantsWatch(base.query)) return 'watch';
-    return isItem ? 'get' : 'list';
+/** `/api/v1/…` or `/apis/GROUP/VERSION/…`, with at least one segment after the version. */
+function resourceRequest(
+  method: string,
+  path: string,
+  query: URLSearchParams,
+  segments: readonly string[],
+  fixedCount: number,
+): RequestInfo {
+  let at = fixedCount; // the segment of the resource
+  const isWatchPath = segments[at] === 'watch' && segments.length > at + 1;
+  if (isWatchPath) at++;
+  let namespace = '';
+  if (segments[at] === 'namespaces' && segments.length > at + 1) {
+    namespace = segments[at + 1] ?? '';
+    const isInside = segments.length > at + 2 && !namespaceSubresources.has(segments[at + 2] ?? '');
+    if (isInside) at += 2;
   }
-  return verb === 'delete' && !isItem ? 'deletecollection' : verb;
+  const isItem = segments.length > at + 1;
+  const hasSubresource = segments.length > at + 2;
+  let verb = verbOfMethod.get(method) ?? method.toLowerCase();
+  if (verb === 'get') {
+    // `watch` on a subresource (a log, a proxied path) is that path's own parameter.
+    if (isWatchPath || (!hasSubresource && wantsWatch(query))) verb = 'watch';
+    else if (!isItem) verb = 'list';
+  } else if (verb === 'delete' && !isItem) verb = 'deletecollection';
+  return {
+    kind: 'resource',
+    path,
+    query,
+    method,
+    verb,
+    group: fixedCount === 2 ? '' : (segments[1] ?? ''),
+    version: segments[fixedCount - 1] ?? '',
+    namespace,
+    resource: segments[at] ?? '',
+    name: segments[at + 1] ?? '',
+    subresource: segments[at + 2] ?? '',
+    rest: segments.length > at + 3 ? segments.slice(at + 3) : none,
+    isItem,
+    isWatchPath,
+  };
 }
 
 function wantsWatch(query: URLSearchParams): boolean {
   const watch = query.get('watch');
   return watch !== null && watch !== '0' && watch.toLowerCase() !== 'false';
+}
+
+/** The path of a request target in absolute form (RFC 9112 §3.2.2), which proxies send. */
+function withoutAuthority(target: string): string {
+  if (target.startsWith('/')) return target;
+  const match = /^https?:\/\/[^/]*/i.exec(target);
+  return match === null ? target : target.slice(match[0].length);
 }
 
 /** Decoded segments without the leading slash; undefined when a segment cannot be routed safely. */

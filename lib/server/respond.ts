@@ -2,14 +2,16 @@
 import { createGzip, gzip } from 'node:zlib';
 import { promisify } from 'node:util';
 import { limits } from '../base/limits.ts';
+import { cut } from './cut.ts';
 import type { HttpRequest, HttpResponse } from './request-context.ts';
 import type { OpenRequest } from './open-request.ts';
+import type { Pieces } from './representation.ts';
 
 const gzipBytes = promisify(gzip);
 /** Bytes gathered before a write: large enough that TLS and the kernel work in bulk. */
-const chunkBytes = 256 * 1024;
+export const writeBytes = 256 * 1024;
 /** Longest synchronous run while a list is written. */
-const turnMsMax = 4;
+export const turnMsMax = 4;
 /** Kubernetes' level for large answers: most of the gain at a third of the CPU. */
 const gzipLevel = 4;
 
@@ -51,7 +53,8 @@ export function sendNow(
 ): void {
   if (response.headersSent || response.writableEnded) return;
   writeHead(request, response, answer, body.length);
-  request.method === 'HEAD' ? response.end() : response.end(body);
+  if (request.method === 'HEAD') response.end();
+  else response.end(body);
   countBytes(request, body.length);
 }
 
@@ -63,23 +66,45 @@ export async function sendPieces(
   request: HttpRequest,
   response: HttpResponse,
   answer: Answer,
-  pieces: { readonly totalBytes: number; [Symbol.iterator](): Iterator<Uint8Array> },
+  pieces: Pieces,
   options: ResponseOptions,
 ): Promise<void> {
-  const zip = options.compress && pieces.totalBytes >= limits.gzipThresholdBytes && acceptsGzip(request);
-  if (zip) {
-    const headers = { ...answer.headers, 'content-encoding': 'gzip', vary: 'Accept-Encoding' };
-    writeHead(request, response, { ...answer, headers }, undefined);
-  } else writeHead(request, response, answer, pieces.totalBytes);
+  const { totalBytes } = pieces;
+  const isLarge = totalBytes >= limits.gzipThresholdBytes;
+  if (isLarge && options.compress && acceptsGzip(request)) {
+    await sendZipped(request, response, answer, pieces);
+    return;
+  }
+  if (totalBytes <= writeBytes) {
+    sendNow(request, response, answer, Buffer.concat([...pieces], totalBytes));
+    return;
+  }
+  writeHead(request, response, answer, totalBytes);
+  if (request.method !== 'HEAD') {
+    await writePieces(response, pieces, request.context.signal);
+    countBytes(request, totalBytes);
+  }
+  response.end();
+}
+
+async function sendZipped(
+  request: HttpRequest,
+  response: HttpResponse,
+  answer: Answer,
+  pieces: Pieces,
+): Promise<void> {
+  const headers = { ...answer.headers, 'content-encoding': 'gzip', vary: 'Accept-Encoding' };
+  writeHead(request, response, { ...answer, headers }, undefined);
   if (request.method === 'HEAD') {
     response.end();
     return;
   }
-  const target = zip ? createGzip({ level: gzipLevel }) : undefined;
-  target?.pipe(response as unknown as NodeJS.WritableStream);
-  const { signal } = request.context;
-  await writeChunks(target ?? response, pieces, signal);
-  (target ?? response).end();
+  const zip = createGzip({ level: gzipLevel });
+  zip.on('error', () => cut(response));
+  response.once('close', () => zip.destroy()); // its native memory does not wait for the collector
+  zip.pipe(response as NodeJS.WritableStream);
+  await writePieces(zip, pieces, request.context.signal);
+  zip.end();
   countBytes(request, pieces.totalBytes);
 }
 
@@ -87,46 +112,49 @@ interface Sink {
   write(chunk: Uint8Array): boolean;
   once(event: 'drain' | 'close', listener: () => void): unknown;
   off(event: 'drain' | 'close', listener: () => void): unknown;
-  readonly destroyed?: boolean;
 }
 
-async function writeChunks(
+async function writePieces(
   sink: Sink,
   pieces: Iterable<Uint8Array>,
   signal: AbortSignal,
 ): Promise<void> {
   let turnStart = performance.now();
   for (const chunk of gather(pieces)) {
-    if (signal.aborted) throw signal.reason as Error;
+    signal.throwIfAborted();
     const keepGoing = sink.write(chunk);
     if (!keepGoing) {
       await drained(sink, signal);
       turnStart = performance.now();
     } else if (performance.now() - turnStart > turnMsMax) {
-      await new Promise((resolve) => setImmediate(resolve));
+      await nextTurn();
       turnStart = performance.now();
     }
   }
 }
 
+/** Lets everything else that waits for the event loop run first. */
+export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
 /** Copies small pieces together; a piece that fills a chunk by itself is passed on as it is. */
 function* gather(pieces: Iterable<Uint8Array>): Generator<Uint8Array> {
-  let chunk = Buffer.allocUnsafeSlow(chunkBytes);
+  let chunk: Buffer | undefined;
   let used = 0;
   for (const piece of pieces) {
-    if (used + piece.length > chunkBytes) {
-      if (used > 0) yield chunk.subarray(0, used);
-      chunk = Buffer.allocUnsafeSlow(chunkBytes);
+    if (chunk !== undefined && used + piece.length > writeBytes) {
+      yield chunk.subarray(0, used);
+      chunk = undefined;
       used = 0;
-      if (piece.length >= chunkBytes) {
-        yield piece;
-        continue;
-      }
     }
+    if (piece.length >= writeBytes) {
+      yield piece;
+      continue;
+    }
+    chunk ??= Buffer.allocUnsafeSlow(writeBytes);
     chunk.set(piece, used);
     used += piece.length;
   }
-  if (used > 0) yield chunk.subarray(0, used);
+  if (chunk !== undefined) yield chunk.subarray(0, used);
 }
 
 /** Resolves when the sink takes more; rejects with the signal's reason, so a stalled reader cannot hold the turn. */
@@ -161,26 +189,46 @@ export function writeHead(
   };
   if (contentLength !== undefined) headers['content-length'] = contentLength;
   const { warnings } = request.context;
-  if (warnings.length > 0) headers['warning'] = warnings.map(warningHeader);
+  if (warnings.length > 0) headers['warning'] = warningHeaders(warnings);
   if (answer.headers !== undefined) Object.assign(headers, answer.headers);
-  (response as { writeHead(status: number, headers: object): void }).writeHead(answer.status, headers);
+  (response as { writeHead(status: number, headers: object): void }).writeHead(
+    answer.status,
+    headers,
+  );
 }
 
-/** RFC 7234 §5.5 with code 299 and no agent, as Kubernetes sends them. */
-function warningHeader(text: string): string {
-  // eslint-disable-next-line no-control-regex -- control characters are exactly what must not reach a header
-  const clean = text.replace(/[\u0000-\u001f\u007f]/g, ' ').replace(/[\\"]/g, '\\$&');
-  return `299 - "${Buffer.from(clean, 'utf8').toString('latin1')}"`;
+/**
+ * RFC 7234 §5.5 with code 299 and no agent, as Kubernetes sends them. Clients bound the size of headers: past the
+ * bound texts are shortened, then left out.
+ */
+function warningHeaders(texts: readonly string[]): string[] {
+  const total = texts.reduce((sum, text) => sum + text.length, 0);
+  const isLong = total > limits.warningsLengthMax;
+  const lengthMax = isLong ? limits.warningLengthWhenManyMax : Infinity;
+  const headers: string[] = [];
+  let used = 0;
+  for (const text of texts) {
+    const short = text.slice(0, lengthMax);
+    used += short.length;
+    if (used > limits.warningsLengthMax) break;
+    const clean = short
+      .toWellFormed()
+      .replace(/[\u0000-\u001f\u007f]/g, ' ')
+      .replace(/[\\"]/g, '\\$&');
+    headers.push(`299 - "${Buffer.from(clean, 'utf8').toString('latin1')}"`); // bytes as they are
+  }
+  return headers;
 }
 
+/** Only a client that names gzip gets it: `*` names nothing. */
 function acceptsGzip(request: HttpRequest): boolean {
   const accepted = request.headers['accept-encoding'];
   if (accepted === undefined) return false;
   const text = Array.isArray(accepted) ? accepted.join(',') : accepted;
   return text.split(',').some((entry) => {
-    const [name = '', ...parameters] = entry.split(';').map((part) => part.trim());
-    if (name !== 'gzip') return false;
-    return !parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter));
+    const [name = '', ...parameters] = entry.split(';').map((part) => part.trim().toLowerCase());
+    if (name !== 'gzip' && name !== 'x-gzip') return false;
+    return !parameters.some((parameter) => /^q\s*=\s*0(\.0*)?$/.test(parameter));
   });
 }
 

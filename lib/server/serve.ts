@@ -1,28 +1,35 @@
 // One TLS port for HTTP/1.1, HTTP/2 and WebSocket: limits, the request's way into the chain, and drain.
+import { randomUUID } from 'node:crypto';
 import express from 'express';
 import type { Router } from 'express';
 import { createSecureServer } from 'node:http2';
 import type { Http2SecureServer, Http2Session, SecureServerOptions } from 'node:http2';
-import { IncomingMessage, ServerResponse } from 'node:http';
+import { ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import { Server as TlsServer } from 'node:tls';
 import { sleep } from '../base/abort.ts';
 import type { Clock } from '../base/clock.ts';
 import { limits } from '../base/limits.ts';
 import type { Logger } from '../base/log.ts';
 import type { RequestMetrics } from '../telemetry/request-metrics.ts';
 import { Connections } from './connections.ts';
-import { Deadlines } from './deadlines.ts';
 import { beginRequest } from './filters/begin.ts';
 import type { FailureHandler } from './filters/panic.ts';
 import { serverDraining } from './open-request.ts';
 import type { OpenRequest } from './open-request.ts';
+import { OpenRequests } from './open-requests.ts';
 import type { Filter, HttpRequest, HttpResponse } from './request-context.ts';
 
 export interface ServeOptions {
   readonly bindAddress: string;
   /** 0: any free port. */
   readonly port: number;
-  readonly tls: { readonly key: string; readonly cert: string; readonly clientCa: string | undefined };
+  readonly tls: {
+    readonly key: string;
+    readonly cert: string;
+    readonly clientCa: string | undefined;
+  };
   readonly filters: readonly Filter[];
   /** Paths that are no resources: health, metrics, version, discovery. Runs after the filters. */
   readonly operatorPaths: Router;
@@ -33,12 +40,18 @@ export interface ServeOptions {
   readonly metrics: RequestMetrics;
   readonly requestTimeoutMs: number;
   readonly goawayChance: number;
+  /** Shorter ones for tests. */
+  readonly timeouts?: HttpTimeouts;
 }
 
 export interface RunningServer {
   readonly port: number;
   /** Replaces key and certificate for new connections. */
-  setTls(tls: { readonly key: string; readonly cert: string; readonly clientCa: string | undefined }): void;
+  setTls(tls: {
+    readonly key: string;
+    readonly cert: string;
+    readonly clientCa: string | undefined;
+  }): void;
   /**
    * Graceful end: connections are told to go at once, new ones are served for `delayMs` more, then in-flight work
    * gets `graceMs` and the rest is cut. Resolves when nothing is open.
@@ -46,37 +59,54 @@ export interface RunningServer {
   drain(options: { readonly delayMs: number; readonly graceMs: number }): Promise<void>;
 }
 
+/** Time limits of connections and of what clients send. */
+export interface HttpTimeouts {
+  readonly headersMs: number;
+  readonly bodyMs: number;
+  readonly idleMs: number;
+  readonly handshakeMs: number;
+}
+
+const usualTimeouts: HttpTimeouts = {
+  headersMs: limits.requestHeadersTimeoutMs,
+  bodyMs: limits.requestBodyTimeoutMs,
+  idleMs: limits.idleConnectionMs,
+  handshakeMs: limits.tlsHandshakeTimeoutMs,
+};
+
 export async function serve(options: ServeOptions): Promise<RunningServer> {
-  const connections = new Connections();
-  const deadlines = new Deadlines(options.clock);
-  const open = new Set<OpenRequest>();
+  const timeouts = options.timeouts ?? usualTimeouts;
+  const connections = new Connections(timeouts.idleMs);
+  const openRequests = new OpenRequests<OpenRequest>(options.clock);
   const router = routerOf(options);
+  const beginOptions = { ...options, connections, openRequests };
   const accept = (request: HttpRequest, response: HttpResponse): void => {
-    const context = beginRequest(request, response, { ...options, connections, deadlines });
-    open.add(context);
-    response.once('close', () => open.delete(context));
+    beginRequest(request, response, beginOptions);
     response.on('error', ignore); // a write after the client left; 'close' tells the rest
     const fail = (error: unknown): void => options.onFailure(error, request, response);
     router(request as never, response as never, fail);
   };
 
-  const server = createSecureServer(tlsAndLimits(options.tls));
-  limitHttp1(server);
-  server.on('request', (request, response) => accept(request as HttpRequest, response as HttpResponse));
+  const server = createSecureServer(tlsAndLimits(options.tls, timeouts));
+  Object.assign(server, {
+    maxHeadersCount: limits.requestHeadersCountMax, // HTTP/1.1; its type does not say so
+    // Any other protocol to upgrade to is passed over, as RFC 9110 §7.8 allows.
+    shouldUpgradeCallback: (request: IncomingMessage) =>
+      request.headers.upgrade?.toLowerCase() === 'websocket',
+  });
+  server.on('request', (request, response) => accept(request as HttpRequest, response));
   server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
-    const upgrade = request as IncomingMessage & { upgradeHead?: Buffer };
-    upgrade.upgradeHead = head;
-    const response = new ServerResponse(request);
-    response.shouldKeepAlive = false;
-    response.assignSocket(socket);
-    response.once('finish', () => socket.end());
-    accept(request as unknown as HttpRequest, response);
+    accept(request as unknown as HttpRequest, upgradeResponse(request, socket, head));
   });
   server.on('secureConnection', (socket: Socket) => connections.addSocket(socket));
   server.on('session', (session: Http2Session) => connections.addSession(session));
   server.on('sessionError', ignore);
   server.on('tlsClientError', () => options.metrics.tlsHandshakeFailed());
-  server.on('clientError', (_error: Error, socket: Socket) => refuseMalformed(socket));
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+    const connection = connections.ofSocket(socket); // none: the TLS handshake failed
+    if (connection?.openRequests === 0) refuseMalformed(error, socket);
+    else socket.destroy(); // nothing to say, or another answer is being written there
+  });
   await listen(server, options);
 
   return {
@@ -84,9 +114,11 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     setTls: (tls) => server.setSecureContext(secureContext(tls)),
     async drain({ delayMs, graceMs }) {
       connections.beginDrain();
-      await sleep(delayMs, new AbortController().signal);
-      server.close();
-      await finish(connections, open, graceMs);
+      await sleep(delayMs, never);
+      // Stops listening and no more: Http2SecureServer's own close() would cut idle connections at
+      // once, with requests on their way in them.
+      TlsServer.prototype.close.call(server);
+      await finish(connections, openRequests, graceMs);
     },
   };
 }
@@ -98,39 +130,62 @@ function routerOf(options: ServeOptions): Router {
   return router;
 }
 
-/** How long an idle connection is left open after GOAWAY: a request may be on its way (measured in round trips). */
+/** What Node gives for an upgrade is a bare socket; failures before the upgrade are HTTP answers. */
+function upgradeResponse(request: IncomingMessage, socket: Socket, head: Buffer): HttpResponse {
+  (request as IncomingMessage & { upgradeHead?: Buffer }).upgradeHead = head;
+  socket.on('error', ignore); // Node has taken its own listener off; 'close' tells the rest
+  const response = new ServerResponse(request);
+  response.shouldKeepAlive = false;
+  response.assignSocket(socket);
+  response.once('finish', () => socket.destroySoon());
+  return response;
+}
+
+/** How long an idle connection is left open while it drains: a request may be on its way. */
 const idleGraceMs = 300;
+const never = new AbortController().signal;
 
 async function finish(
   connections: Connections,
-  open: ReadonlySet<OpenRequest>,
+  openRequests: OpenRequests<OpenRequest>,
   graceMs: number,
 ): Promise<void> {
-  for (const request of open) if (request.isStreaming) request.end(serverDraining);
-  const signal = new AbortController().signal;
-  await sleep(idleGraceMs, signal);
+  const endStreams = (): void => {
+    for (const request of openRequests) if (request.isStreaming) request.end(serverDraining);
+  };
+  endStreams();
+  await sleep(idleGraceMs, never);
   const giveUpAt = performance.now() + graceMs;
   while (performance.now() < giveUpAt) {
-    for (const request of open) if (request.isStreaming) request.end(serverDraining);
+    endStreams();
     connections.closeIdle();
-    if (open.size === 0 && connections.openCount === 0) return;
-    await sleep(20, signal);
+    if (openRequests.count === 0 && connections.openCount === 0) return;
+    await sleep(20, never);
   }
   connections.destroyAll();
 }
 
-function tlsAndLimits(tls: ServeOptions['tls']): SecureServerOptions {
+function tlsAndLimits(tls: ServeOptions['tls'], timeouts: HttpTimeouts): SecureServerOptions {
   return {
     ...secureContext(tls),
     allowHTTP1: true,
     requestCert: tls.clientCa !== undefined,
-    rejectUnauthorized: false, // a certificate that does not verify is no credential; tokens still work
+    rejectUnauthorized: false, // a bad certificate is answered with 401, in words
     minVersion: 'TLSv1.2',
+    handshakeTimeout: timeouts.handshakeMs,
+    keepAlive: true,
+    keepAliveInitialDelay: limits.tcpKeepAliveMs,
+    noDelay: true,
     maxHeaderSize: limits.requestHeaderBytesMax,
     insecureHTTPParser: false,
+    headersTimeout: timeouts.headersMs,
+    requestTimeout: timeouts.bodyMs,
+    keepAliveTimeout: timeouts.idleMs,
+    connectionsCheckingInterval: Math.min(5_000, timeouts.headersMs),
     maxSessionMemory: limits.http2SessionMegabytesMax,
     maxSettings: 32,
     maxOutstandingPings: 10,
+    maxHeaderListPairs: limits.requestHeadersCountMax,
     maxSessionInvalidFrames: 100,
     maxSessionRejectedStreams: 100,
     streamResetBurst: limits.http2ResetBurstMax,
@@ -145,22 +200,28 @@ function tlsAndLimits(tls: ServeOptions['tls']): SecureServerOptions {
 }
 
 function secureContext(tls: ServeOptions['tls']): { key: string; cert: string; ca?: string } {
-  return { key: tls.key, cert: tls.cert, ...(tls.clientCa === undefined ? {} : { ca: tls.clientCa }) };
+  return {
+    key: tls.key,
+    cert: tls.cert,
+    ...(tls.clientCa === undefined ? {} : { ca: tls.clientCa }),
+  };
 }
 
-/** Http2SecureServer carries the HTTP/1.1 limits too, but its type does not say so. */
-function limitHttp1(server: Http2SecureServer): void {
-  Object.assign(server, {
-    headersTimeout: limits.requestHeadersTimeoutMs,
-    requestTimeout: limits.requestBodyTimeoutMs,
-    keepAliveTimeout: limits.idleConnectionMs,
-    maxHeadersCount: limits.requestHeadersCountMax,
-  });
-}
+const malformed = '400 Bad Request';
+const refusals: ReadonlyMap<string, string> = new Map([
+  ['HPE_HEADER_OVERFLOW', '431 Request Header Fields Too Large'],
+  ['HPE_CHUNK_EXTENSIONS_OVERFLOW', '413 Payload Too Large'],
+  ['ERR_HTTP_REQUEST_TIMEOUT', '408 Request Timeout'],
+]);
 
-function refuseMalformed(socket: Socket): void {
-  if (socket.writable) socket.end('HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n');
-  else socket.destroy();
+/** Bytes that are no request are answered in words. */
+function refuseMalformed(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (socket.writable && error.code !== 'ECONNRESET') {
+    const status = refusals.get(error.code ?? '') ?? malformed;
+    const head = `HTTP/1.1 ${status}\r\nAudit-Id: ${randomUUID()}\r\n`;
+    socket.write(`${head}Connection: close\r\nContent-Length: 0\r\n\r\n`);
+  }
+  socket.destroySoon();
 }
 
 function listen(server: Http2SecureServer, options: ServeOptions): Promise<void> {

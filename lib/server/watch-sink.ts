@@ -1,12 +1,13 @@
 // Where a watch's frames go: an HTTP response here, a WebSocket in websocket.ts.
+import { cut } from './cut.ts';
 import type { HttpRequest, HttpResponse } from './request-context.ts';
 import { drained, writeHead } from './respond.ts';
 
 export interface WatchSink {
+  /** Adds a frame to what the next flush sends. */
+  write(frame: Uint8Array): void;
   /** False: the client is behind; wait for `drained` before the next events. */
-  write(frame: Uint8Array): boolean;
-  /** Sends what the writes since the last flush gathered. */
-  flush(): void;
+  flush(): boolean;
   /** @throws the signal's reason. */
   drained(signal: AbortSignal): Promise<void>;
   end(): void;
@@ -22,22 +23,18 @@ export function httpSink(
   writeHead(request, response, { status: 200, contentType }, undefined);
   (response as { flushHeaders(): void }).flushHeaders();
   let gathered: Uint8Array[] = [];
-  const send = (bytes: Uint8Array): boolean =>
-    (response as { write(chunk: Uint8Array): boolean }).write(bytes);
   return {
-    write(frame) {
-      gathered.push(frame);
-      return !response.writableNeedDrain;
-    },
+    write: (frame) => void gathered.push(frame),
     flush() {
-      const [only] = gathered;
-      if (only === undefined) return;
-      send(gathered.length === 1 ? only : Buffer.concat(gathered));
+      const [first] = gathered;
+      if (first === undefined) return !response.writableNeedDrain;
+      const bytes = gathered.length === 1 ? first : Buffer.concat(gathered);
       gathered = [];
+      return (response as { write(chunk: Uint8Array): boolean }).write(bytes);
     },
     drained: (signal) =>
       response.writableNeedDrain ? drained(response, signal) : Promise.resolve(),
     end: () => response.end(),
-    destroy: () => response.destroy(),
+    destroy: () => cut(response),
   };
 }

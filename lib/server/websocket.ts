@@ -23,56 +23,58 @@ const acceptor = new WebSocketServer({
   handleProtocols: (offered) =>
     [...offered].find((name) => !name.startsWith('base64url.bearer.')) ?? false,
 });
+/** Handshakes that ws refuses: their requests' ways to say so over HTTP. */
+const refused = new WeakMap<IncomingMessage, (error: Error) => void>();
+acceptor.on('wsClientError', (error, _socket, request) => refused.get(request)?.(error));
 
-/** Answers 101 and takes the connection over from HTTP. @throws StatusError 400 for another protocol. */
+/**
+ * Answers 101 and takes the connection over from HTTP.
+ * @throws StatusError 400 for a handshake that is none.
+ */
 export async function websocketSink(
   request: HttpRequest,
   response: HttpResponse,
+  contentType: string,
 ): Promise<WatchSink> {
   const upgrade = request as unknown as UpgradeRequest;
-  if (upgrade.headers.upgrade?.toLowerCase() !== 'websocket') {
-    throw badRequest('the only protocol to upgrade to is websocket');
-  }
   const socket = upgrade.socket as Duplex;
-  (response as { detachSocket(socket: Duplex): void }).detachSocket(socket);
-  const connection = await new Promise<WebSocket>((resolve) => {
+  const connection = await new Promise<WebSocket>((resolve, reject) => {
+    refused.set(upgrade, (error) => reject(badRequest(`WebSocket handshake: ${error.message}`)));
     acceptor.handleUpgrade(upgrade, socket, upgrade.upgradeHead ?? Buffer.alloc(0), resolve);
   });
+  response.statusCode = 101; // for the metrics; ws has written it
   connection.on('error', () => connection.terminate());
-  connection.once('close', () => response.destroy());
-  return sinkOf(connection, response);
+  return sinkOf(connection, { isText: contentType.startsWith('application/json') });
 }
 
-function sinkOf(connection: WebSocket, response: HttpResponse): WatchSink {
+/** The response keeps the socket and closes with it. */
+function sinkOf(connection: WebSocket, { isText }: { readonly isText: boolean }): WatchSink {
   let waiting: (() => void) | undefined;
+  const hasRoom = (): boolean => connection.bufferedAmount < bufferedBytesMax;
   const onSent = (): void => {
-    if (connection.bufferedAmount < bufferedBytesMax) waiting?.();
+    if (hasRoom()) waiting?.();
   };
   return {
     write(frame) {
-      // A frame's last byte is the newline that separates events of a plain stream.
-      connection.send(frame.subarray(0, frame.length - 1), { binary: false }, onSent);
-      return connection.bufferedAmount < bufferedBytesMax;
+      // The last byte of a JSON frame is the newline that separates events of a plain stream.
+      const message = isText ? frame.subarray(0, frame.length - 1) : frame;
+      connection.send(message, { binary: !isText }, onSent);
     },
-    flush: () => undefined,
+    flush: hasRoom,
     drained: (signal) =>
       new Promise((resolve, reject) => {
-        const onAbort = (): void => reject(signal.reason as Error);
-        signal.addEventListener('abort', onAbort, { once: true });
-        waiting = () => {
+        const finish = (settle: () => void): void => {
           waiting = undefined;
           signal.removeEventListener('abort', onAbort);
-          resolve();
+          settle();
         };
-        onSent();
+        const onAbort = (): void => finish(() => reject(signal.reason as Error));
+        waiting = () => finish(resolve);
+        signal.addEventListener('abort', onAbort, { once: true });
+        if (signal.aborted) onAbort();
+        else onSent();
       }),
-    end() {
-      connection.close(1000);
-      response.end();
-    },
-    destroy() {
-      connection.terminate();
-      response.destroy();
-    },
+    end: () => connection.close(1000),
+    destroy: () => connection.terminate(),
   };
 }

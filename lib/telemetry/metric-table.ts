@@ -19,52 +19,217 @@ export interface HistogramRow extends CommonRow {
 }
 export type MetricRow = NumberRow | HistogramRow;
 
-const requestLabels = ['component', 'group', 'resource', 'scope', 'subresource', 'verb', 'version'] as const;
+const requestLabels = [
+  'component',
+  'group',
+  'resource',
+  'scope',
+  'subresource',
+  'verb',
+  'version',
+] as const;
 const ofResource = ['group', 'resource'] as const;
-const sloSeconds = [0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60];
+const sloSeconds = [
+  0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60,
+];
 const requestSeconds = [0.005, 0.025, ...sloSeconds];
-const authSeconds = [0.001, 0.002, 0.004, 0.008, 0.016, 0.032, 0.064, 0.128, 0.256, 0.512, 1.024, 2.048, 4.096, 8.192, 16.384];
+const authSeconds = [
+  0.001, 0.002, 0.004, 0.008, 0.016, 0.032, 0.064, 0.128, 0.256, 0.512, 1.024, 2.048, 4.096, 8.192,
+  16.384,
+];
 const waitSeconds = [0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3];
 
-const counter = (stability: Stability, labels: readonly string[], help: string): NumberRow => ({ type: 'counter', stability, labels, help });
-const gauge = (stability: Stability, labels: readonly string[], help: string): NumberRow => ({ type: 'gauge', stability, labels, help });
-const histogram = (stability: Stability, labels: readonly string[], buckets: readonly number[], help: string): HistogramRow => ({ type: 'histogram', stability, labels, buckets, help });
+const counter = (stability: Stability, labels: readonly string[], help: string): NumberRow => ({
+  type: 'counter',
+  stability,
+  labels,
+  help,
+});
+const gauge = (stability: Stability, labels: readonly string[], help: string): NumberRow => ({
+  type: 'gauge',
+  stability,
+  labels,
+  help,
+});
+const histogram = (
+  stability: Stability,
+  labels: readonly string[],
+  buckets: readonly number[],
+  help: string,
+): HistogramRow => ({ type: 'histogram', stability, labels, buckets, help });
 
 export const metricTable = {
-  apiserver_request_total: counter('STABLE', ['code', 'component', 'dry_run', 'group', 'resource', 'scope', 'subresource', 'verb', 'version'], 'Requests answered, by what they asked for and the status code.'),
-  apiserver_request_duration_seconds: histogram('STABLE', ['component', 'dry_run', 'group', 'resource', 'scope', 'subresource', 'verb', 'version'], requestSeconds, 'Time from the first byte of a request to the end of its answer.'),
-  apiserver_request_sli_duration_seconds: histogram('ALPHA', requestLabels, sloSeconds, 'Request time without what users add themselves (webhooks, queueing).'),
-  apiserver_request_slo_duration_seconds: { ...histogram('ALPHA', requestLabels, sloSeconds, 'Former name of apiserver_request_sli_duration_seconds.'), deprecatedSince: '1.27' },
-  apiserver_response_sizes: histogram('STABLE', requestLabels, [1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9], 'Bytes of answers, watches left out.'),
+  apiserver_request_total: counter(
+    'STABLE',
+    [
+      'code',
+      'component',
+      'dry_run',
+      'group',
+      'resource',
+      'scope',
+      'subresource',
+      'verb',
+      'version',
+    ],
+    'Requests answered, by what they asked for and the status code.',
+  ),
+  apiserver_request_duration_seconds: histogram(
+    'STABLE',
+    ['component', 'dry_run', 'group', 'resource', 'scope', 'subresource', 'verb', 'version'],
+    requestSeconds,
+    'Time from the first byte of a request to the end of its answer.',
+  ),
+  apiserver_request_sli_duration_seconds: histogram(
+    'ALPHA',
+    requestLabels,
+    sloSeconds,
+    'Request time without what users add themselves (webhooks, queueing).',
+  ),
+  apiserver_request_slo_duration_seconds: {
+    ...histogram(
+      'ALPHA',
+      requestLabels,
+      sloSeconds,
+      'Former name of apiserver_request_sli_duration_seconds.',
+    ),
+    deprecatedSince: '1.27',
+  },
+  apiserver_response_sizes: histogram(
+    'STABLE',
+    requestLabels,
+    [1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9],
+    'Bytes of answers, watches left out.',
+  ),
   apiserver_longrunning_requests: gauge('STABLE', requestLabels, 'Open watches and other streams.'),
-  apiserver_current_inflight_requests: gauge('STABLE', ['request_kind'], 'Requests being served now, streams left out.'),
-  apiserver_request_aborts_total: counter('ALPHA', ['group', 'resource', 'scope', 'subresource', 'verb', 'version'], 'Requests whose client left before the answer was complete.'),
-  apiserver_request_terminations_total: counter('ALPHA', ['code', 'component', 'group', 'resource', 'scope', 'subresource', 'verb', 'version'], 'Requests that the server ended in self-defence.'),
+  apiserver_current_inflight_requests: gauge(
+    'STABLE',
+    ['request_kind'],
+    'Requests being served now, streams left out.',
+  ),
+  apiserver_request_aborts_total: counter(
+    'ALPHA',
+    ['group', 'resource', 'scope', 'subresource', 'verb', 'version'],
+    'Requests whose client left before the answer was complete.',
+  ),
+  apiserver_request_terminations_total: counter(
+    'ALPHA',
+    ['code', 'component', 'group', 'resource', 'scope', 'subresource', 'verb', 'version'],
+    'Requests that the server ended in self-defence.',
+  ),
   apiserver_tls_handshake_errors_total: counter('ALPHA', [], 'TLS handshakes that failed.'),
-  apiserver_watch_events_total: counter('ALPHA', ['group', 'resource', 'version'], 'Events written to watchers.'),
-  apiserver_watch_events_sizes: histogram('ALPHA', ['group', 'resource', 'version'], [1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072], 'Bytes of events written to watchers.'),
-  authentication_attempts: counter('ALPHA', ['result'], 'Authentications by result: success, failure, error.'),
-  authentication_duration_seconds: histogram('ALPHA', ['result'], authSeconds, 'Time that authentication took.'),
-  authorization_attempts_total: counter('ALPHA', ['result'], 'Authorizations by result: allowed, denied, no-opinion, error.'),
-  authorization_duration_seconds: histogram('ALPHA', ['result'], authSeconds, 'Time that authorization took.'),
-  apiserver_cache_list_total: counter('ALPHA', ['group', 'index', 'resource'], 'Lists answered from memory, by the index that was used.'),
-  apiserver_cache_list_fetched_objects_total: counter('ALPHA', ['group', 'index', 'resource'], 'Objects looked at by lists from memory.'),
-  apiserver_cache_list_returned_objects_total: counter('ALPHA', ofResource, 'Objects returned by lists from memory.'),
-  apiserver_init_events_total: counter('ALPHA', ofResource, 'Synthetic events that watches began with.'),
-  apiserver_terminated_watchers_total: counter('ALPHA', ofResource, 'Watchers ended because the log had passed their position.'),
-  apiserver_watch_cache_events_received_total: counter('ALPHA', ofResource, 'Events taken from etcd into the log.'),
-  apiserver_watch_cache_consistent_read_total: counter('ALPHA', ['fallback', 'group', 'resource', 'success'], 'Consistent reads, by whether memory could prove itself current.'),
-  apiserver_watch_cache_read_wait_seconds: histogram('ALPHA', ofResource, waitSeconds, 'Time that reads waited until memory had reached their revision.'),
-  apiserver_watch_cache_resource_version: gauge('ALPHA', ofResource, 'Revision of the last event of a resource.'),
+  apiserver_watch_events_total: counter(
+    'ALPHA',
+    ['group', 'resource', 'version'],
+    'Events written to watchers.',
+  ),
+  apiserver_watch_events_sizes: histogram(
+    'ALPHA',
+    ['group', 'resource', 'version'],
+    [1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072],
+    'Bytes of events written to watchers.',
+  ),
+  authentication_attempts: counter(
+    'ALPHA',
+    ['result'],
+    'Authentications by result: success, failure, error.',
+  ),
+  authentication_duration_seconds: histogram(
+    'ALPHA',
+    ['result'],
+    authSeconds,
+    'Time that authentication took.',
+  ),
+  authorization_attempts_total: counter(
+    'ALPHA',
+    ['result'],
+    'Authorizations by result: allowed, denied, no-opinion, error.',
+  ),
+  authorization_duration_seconds: histogram(
+    'ALPHA',
+    ['result'],
+    authSeconds,
+    'Time that authorization took.',
+  ),
+  apiserver_cache_list_total: counter(
+    'ALPHA',
+    ['group', 'index', 'resource'],
+    'Lists answered from memory, by the index that was used.',
+  ),
+  apiserver_cache_list_fetched_objects_total: counter(
+    'ALPHA',
+    ['group', 'index', 'resource'],
+    'Objects looked at by lists from memory.',
+  ),
+  apiserver_cache_list_returned_objects_total: counter(
+    'ALPHA',
+    ofResource,
+    'Objects returned by lists from memory.',
+  ),
+  apiserver_init_events_total: counter(
+    'ALPHA',
+    ofResource,
+    'Synthetic events that watches began with.',
+  ),
+  apiserver_terminated_watchers_total: counter(
+    'ALPHA',
+    ofResource,
+    'Watchers ended because the log had passed their position.',
+  ),
+  apiserver_watch_cache_events_received_total: counter(
+    'ALPHA',
+    ofResource,
+    'Events taken from etcd into the log.',
+  ),
+  apiserver_watch_cache_consistent_read_total: counter(
+    'ALPHA',
+    ['fallback', 'group', 'resource', 'success'],
+    'Consistent reads, by whether memory could prove itself current.',
+  ),
+  apiserver_watch_cache_read_wait_seconds: histogram(
+    'ALPHA',
+    ofResource,
+    waitSeconds,
+    'Time that reads waited until memory had reached their revision.',
+  ),
+  apiserver_watch_cache_resource_version: gauge(
+    'ALPHA',
+    ofResource,
+    'Revision of the last event of a resource.',
+  ),
   apiserver_resource_objects: gauge('ALPHA', ofResource, 'Objects stored, by resource.'),
-  apiserver_storage_objects: { ...gauge('STABLE', ['resource'], 'Objects stored, by resource.'), deprecatedSince: '1.34' },
-  apiserver_storage_decode_errors_total: counter('ALPHA', ofResource, 'Stored objects whose bytes could not be read.'),
-  etcd_request_duration_seconds: histogram('ALPHA', ['group', 'operation', 'resource'], requestSeconds, 'Time of requests to etcd.'),
+  apiserver_storage_objects: {
+    ...gauge('STABLE', ['resource'], 'Objects stored, by resource.'),
+    deprecatedSince: '1.34',
+  },
+  apiserver_storage_decode_errors_total: counter(
+    'ALPHA',
+    ofResource,
+    'Stored objects whose bytes could not be read.',
+  ),
+  etcd_request_duration_seconds: histogram(
+    'ALPHA',
+    ['group', 'operation', 'resource'],
+    requestSeconds,
+    'Time of requests to etcd.',
+  ),
   etcd_requests_total: counter('ALPHA', ['group', 'operation', 'resource'], 'Requests to etcd.'),
-  etcd_request_errors_total: counter('ALPHA', ['group', 'operation', 'resource'], 'Requests to etcd that failed.'),
-  apiserver_cache_memory_bytes: gauge('ALPHA', ['kind'], 'Memory of the cache: current state, event log, memoised encodings and objects.'),
+  etcd_request_errors_total: counter(
+    'ALPHA',
+    ['group', 'operation', 'resource'],
+    'Requests to etcd that failed.',
+  ),
+  apiserver_cache_memory_bytes: gauge(
+    'ALPHA',
+    ['kind'],
+    'Memory of the cache: current state, event log, memoised encodings and objects.',
+  ),
   apiserver_cache_memory_limit_bytes: gauge('ALPHA', [], 'The bound given by --cache-memory-mb.'),
-  apiserver_event_loop_delay_seconds: gauge('ALPHA', ['quantile'], 'Delay of the event loop since the last scrape.'),
+  apiserver_event_loop_delay_seconds: gauge(
+    'ALPHA',
+    ['quantile'],
+    'Delay of the event loop since the last scrape.',
+  ),
   hidden_metrics_total: counter('BETA', [], 'Metrics that are hidden by their deprecation.'),
   process_cpu_seconds_total: counter('STABLE', [], 'CPU time of the process.'),
   process_resident_memory_bytes: gauge('STABLE', [], 'Resident memory of the process.'),

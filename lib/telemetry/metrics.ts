@@ -31,7 +31,9 @@ export function createMetrics(options: {
   const hidden = new Registry(); // hidden series are counted like the others and shown to nobody
   const current = minorOf(options.release);
   if (options.showHiddenFor !== undefined && minorOf(options.showHiddenFor) !== current - 1) {
-    throw new Error(`only metrics hidden in the previous release, 1.${String(current - 1)}, can be shown`);
+    throw new Error(
+      `only metrics hidden in the previous release, 1.${String(current - 1)}, can be shown`,
+    );
   }
   let hiddenCount = 0;
   const entries = Object.entries(metricTable).map(([name, row]: [string, MetricRow]) => {
@@ -59,8 +61,13 @@ function isHiddenNow(row: MetricRow, current: number, showHidden: boolean): bool
   return age > graceReleases || (age === graceReleases && !showHidden);
 }
 
-function makeSeries(name: string, row: MetricRow, registry: Registry): NumberSeries | HistogramSeries {
-  const deprecated = row.deprecatedSince === undefined ? '' : `(Deprecated from ${row.deprecatedSince}) `;
+function makeSeries(
+  name: string,
+  row: MetricRow,
+  registry: Registry,
+): NumberSeries | HistogramSeries {
+  const deprecated =
+    row.deprecatedSince === undefined ? '' : `(Deprecated from ${row.deprecatedSince}) `;
   const shape = { name, help: `[${row.stability}] ${deprecated}${row.help}`, labels: row.labels };
   if (row.type === 'histogram') return new HistogramSeries(shape, row.buckets, registry);
   return new NumberSeries(shape, row.type, registry);
@@ -118,10 +125,14 @@ function requestMetrics(series: AllSeries): RequestMetrics {
     watchEvents(labels, eventCount, bytes) {
       const children = childrenOf(labels);
       children.events.value += eventCount;
-      for (let event = 0; event < eventCount; event++) children.eventSizes.observe(bytes / eventCount);
+      if (eventCount > 0) children.eventSizes.observe(bytes / eventCount, eventCount);
     },
-    aborted: (labels) => void childrenOf(labels).aborts.value++,
-    tlsHandshakeFailed: () => void handshakes.value++,
+    aborted(labels) {
+      childrenOf(labels).aborts.value++;
+    },
+    tlsHandshakeFailed() {
+      handshakes.value++;
+    },
   };
 }
 
@@ -161,15 +172,18 @@ function collectProcess(series: AllSeries): void {
   const loopDelay = monitorEventLoopDelay({ resolution: 10 });
   loopDelay.enable();
   series.process_start_time_seconds.child().value = Date.now() / 1000 - process.uptime();
-  series.process_cpu_seconds_total.collect.add(() => {
-    const { user, system } = process.cpuUsage();
-    series.process_cpu_seconds_total.child().value = (user + system) / 1e6;
-    series.process_resident_memory_bytes.child().value = process.memoryUsage.rss();
+  series.apiserver_event_loop_delay_seconds.collect.add(() => {
     for (const quantile of ['0.5', '0.99'] as const) {
       const delayNs = loopDelay.percentile(Number(quantile) * 100);
       series.apiserver_event_loop_delay_seconds.child(quantile).value = delayNs / 1e9;
     }
     loopDelay.reset();
+  });
+  // The first of its rows in the table: the others render after it.
+  series.process_cpu_seconds_total.collect.add(() => {
+    const { user, system } = process.cpuUsage();
+    series.process_cpu_seconds_total.child().value = (user + system) / 1e6;
+    series.process_resident_memory_bytes.child().value = process.memoryUsage.rss();
     if (process.platform === 'linux') collectLinux(series);
   });
 }

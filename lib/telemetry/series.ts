@@ -24,8 +24,11 @@ export interface NumberChild {
 /** Counter or gauge. `collect` runs at each scrape, for values that are read rather than counted. */
 export class NumberSeries {
   readonly #shape: SeriesShape;
-  readonly #children = new Map<string, { readonly values: LabelValues; readonly child: NumberChild }>();
-  readonly collect: Set<() => void> = new Set();
+  readonly #children = new Map<
+    string,
+    { readonly values: LabelValues; readonly child: NumberChild }
+  >();
+  readonly collect = new Set<() => void>();
 
   constructor(shape: SeriesShape, type: 'counter' | 'gauge', registry: Registry) {
     this.#shape = shape;
@@ -67,23 +70,27 @@ export class HistogramChild {
     this.counts = new Float64Array(bounds.length);
   }
 
-  observe(value: number): void {
+  /** `times` equal values at once. */
+  observe(value: number, times = 1): void {
     const bounds = this.#bounds;
     for (let index = 0; index < bounds.length; index++) {
       if (value <= (bounds[index] ?? Infinity)) {
-        this.counts[index] = (this.counts[index] ?? 0) + 1;
+        this.counts[index] = (this.counts[index] ?? 0) + times;
         break;
       }
     }
-    this.sum += value;
-    this.count++;
+    this.sum += value * times;
+    this.count += times;
   }
 }
 
 export class HistogramSeries {
   readonly #shape: SeriesShape;
   readonly #bounds: readonly number[];
-  readonly #children = new Map<string, { readonly values: LabelValues; readonly child: HistogramChild }>();
+  readonly #children = new Map<
+    string,
+    { readonly values: LabelValues; readonly child: HistogramChild }
+  >();
 
   constructor(shape: SeriesShape, bounds: readonly number[], registry: Registry) {
     this.#shape = shape;
@@ -133,7 +140,14 @@ function register(
     help: shape.help,
     type,
     aggregator: 'sum',
-    get: () => Promise.resolve({ name: shape.name, help: shape.help, type, aggregator: 'sum', values: values() }),
+    get: () =>
+      Promise.resolve({
+        name: shape.name,
+        help: shape.help,
+        type,
+        aggregator: 'sum',
+        values: values(),
+      }),
     reset: () => undefined,
   };
   registry.registerMetric(metric as never);
@@ -144,7 +158,9 @@ const labelsOf = (shape: SeriesShape, values: LabelValues): Record<string, strin
 
 function checked(shape: SeriesShape, values: LabelValues): LabelValues {
   if (values.length !== shape.labels.length) {
-    throw new Error(`${shape.name} has labels ${shape.labels.join(', ')}, got ${String(values.length)} values`);
+    throw new Error(
+      `${shape.name} has labels ${shape.labels.join(', ')}, got ${String(values.length)} values`,
+    );
   }
   return values;
 }

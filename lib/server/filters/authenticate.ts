@@ -11,27 +11,36 @@ export function authenticateFilter(options: {
   /** `--anonymous-auth`: off, requests without credentials are 401 too. */
   readonly allowAnonymous: boolean;
 }): Filter {
-  const certificates = new WeakMap<TLSSocket, X509Certificate | null>();
+  const certificates = new WeakMap<TLSSocket, PeerCertificate>();
 
   return function authenticate(request, _response, next) {
+    const peer = peerCertificate(request, certificates);
     const credentials: Credentials = {
       token: bearerToken(request),
-      certificate: peerCertificate(request, certificates),
+      certificate: typeof peer === 'string' ? undefined : peer,
     };
     const answer = options.authenticator.authenticate(credentials, request.context.signal);
-    if (answer instanceof Promise) return answer.then((late) => settle(late, request, next));
-    settle(answer, request, next);
+    if (answer instanceof Promise) return answer.then((late) => settle(late, peer, request, next));
+    settle(answer, peer, request, next);
   };
 
-  function settle(answer: Authentication, request: HttpRequest, next: () => void): void {
+  function settle(
+    answer: Authentication,
+    peer: PeerCertificate,
+    request: HttpRequest,
+    next: () => void,
+  ): void {
     if (answer.outcome === 'accepted') request.context.user = answer.user;
-    else if (answer.outcome === 'absent' && options.allowAnonymous) {
+    else if (answer.outcome === 'absent' && peer !== 'unverified' && options.allowAnonymous) {
       request.context.user = anonymousUser;
     } else throw unauthorized();
-    delete request.headers.authorization;
+    if (request.headers.authorization !== undefined) request.headers.authorization = '';
     next();
   }
 }
+
+/** `unverified`: the client showed one, and it is not of the client CA, expired, or for another use. */
+type PeerCertificate = X509Certificate | 'none' | 'unverified';
 
 /** The token of `Authorization: Bearer …` or of a WebSocket's subprotocol; an empty or odd header is no credential. */
 function bearerToken(request: HttpRequest): string | undefined {
@@ -54,16 +63,18 @@ function websocketToken(request: HttpRequest): string | undefined {
 
 function peerCertificate(
   request: HttpRequest,
-  known: WeakMap<TLSSocket, X509Certificate | null>,
-): X509Certificate | undefined {
+  known: WeakMap<TLSSocket, PeerCertificate>,
+): PeerCertificate {
   const socket = tlsSocketOf(request);
-  if (socket === undefined) return undefined;
-  let certificate = known.get(socket);
-  if (certificate === undefined) {
-    certificate = socket.authorized ? (socket.getPeerX509Certificate() ?? null) : null;
-    known.set(socket, certificate);
+  if (socket === undefined) return 'none';
+  let peer = known.get(socket);
+  if (peer === undefined) {
+    const certificate = socket.getPeerX509Certificate();
+    if (certificate === undefined) peer = 'none';
+    else peer = socket.authorized ? certificate : 'unverified';
+    known.set(socket, peer);
   }
-  return certificate ?? undefined;
+  return peer;
 }
 
 /** The real TLS socket: HTTP/2 requests show a proxy object, which is no stable key. */

@@ -20,7 +20,10 @@ function settle(decision: Decision, attributes: Attributes, next: () => void): v
 }
 
 /** Attributes of the request; `change` overrides (another verb or subresource of the same request). */
-export function attributesOf(context: RequestContext, change: Partial<Attributes> = {}): Attributes {
+export function attributesOf(
+  context: RequestContext,
+  change: Partial<Attributes> = {},
+): Attributes {
   const { info } = context;
   return {
     user: context.user ?? anonymousUser,
@@ -42,10 +45,13 @@ export function refusal(attributes: Attributes, reason: string): StatusError {
   const user = JSON.stringify(attributes.user.name);
   const why = reason === '' ? '' : `: ${reason}`;
   if (!attributes.isResourceRequest) {
-    return forbiddenPath(`forbidden: User ${user} cannot ${attributes.verb} path "${attributes.path}"${why}`);
+    return forbiddenPath(
+      `forbidden: User ${user} cannot ${attributes.verb} path "${attributes.path}"${why}`,
+    );
   }
   const { group, subresource, namespace, name } = attributes;
-  const resource = subresource === '' ? attributes.resource : `${attributes.resource}/${subresource}`;
+  const resource =
+    subresource === '' ? attributes.resource : `${attributes.resource}/${subresource}`;
   const where = namespace === '' ? 'at the cluster scope' : `in the namespace "${namespace}"`;
   return forbidden(
     { group, resource: attributes.resource },

@@ -1,16 +1,16 @@
-// The outermost filter: opens the request's context, counts and times it, watches for the client leaving. Answers nothing.
-import type { Socket } from 'node:net';
+// The outermost filter: opens the request's context, counts and times it, sees the client leave.
+// It answers nothing.
 import type { Clock } from '../../base/clock.ts';
 import type { InflightKind, RequestMetrics } from '../../telemetry/request-metrics.ts';
-import type { Connections } from '../connections.ts';
+import type { Connection, Connections } from '../connections.ts';
 import { announceEnd } from '../connections.ts';
-import type { Deadlines } from '../deadlines.ts';
 import { OpenRequest, clientLeft } from '../open-request.ts';
+import type { OpenRequests } from '../open-requests.ts';
 import type { HttpRequest, HttpResponse } from '../request-context.ts';
 
 export interface BeginOptions {
   readonly clock: Clock;
-  readonly deadlines: Deadlines;
+  readonly openRequests: OpenRequests<OpenRequest>;
   readonly connections: Connections;
   readonly metrics: RequestMetrics;
   readonly requestTimeoutMs: number;
@@ -22,53 +22,62 @@ export interface BeginOptions {
 
 const readOnlyVerbs: ReadonlySet<string> = new Set(['get', 'list', 'head', 'options']);
 
-/** Attaches an OpenRequest; returns it. */
+/** Attaches an OpenRequest, which leaves `openRequests` with the end of its response. */
 export function beginRequest(
   request: HttpRequest,
   response: HttpResponse,
   options: BeginOptions,
-): OpenRequest {
+): void {
   const given = request.headers['audit-id'];
   const open = new OpenRequest(request.method ?? 'GET', request.url ?? '/', {
     auditId: typeof given === 'string' ? given : undefined,
     nowMs: options.clock.monotonicMs(),
     timeoutMs: options.requestTimeoutMs,
+    response,
   });
   if (open.info.kind === 'resource' && !options.isServed(open)) open.foldLabels();
   request.context = open;
   const kind = inflightKind(open);
   options.metrics.started(kind, open.labels);
-  options.deadlines.add(open);
-  const endOnConnection = followConnection(request, response, options);
+  options.openRequests.add(open);
+  const connection = joinConnection(request, response, options);
+  if (connection !== undefined) connection.openRequests++;
   response.once('close', () => {
-    endOnConnection();
-    options.deadlines.remove(open);
-    const answered = response.writableEnded;
-    if (!answered) options.metrics.aborted(open.labels);
-    open.end(clientLeft);
+    if (connection !== undefined) connection.openRequests--;
+    options.openRequests.remove(open);
+    const code = codeOf(response);
+    if (!response.writableEnded && code !== switchedProtocols) options.metrics.aborted(open.labels);
+    if (!response.writableEnded) open.end(clientLeft); // nothing waits for an answered request
     options.metrics.finished(kind, open.labels, {
-      code: answered || response.headersSent ? response.statusCode : 0,
+      code,
       seconds: (options.clock.monotonicMs() - open.receivedAtMs) / 1000,
       responseBytes: open.responseBytes,
     });
   });
-  return open;
 }
 
-function followConnection(
+const switchedProtocols = 101;
+
+/** 0: the client left before an answer. */
+function codeOf(response: HttpResponse): number {
+  const { statusCode } = response;
+  const isAnswered = response.writableEnded || response.headersSent;
+  return isAnswered || statusCode === switchedProtocols ? statusCode : 0;
+}
+
+function joinConnection(
   request: HttpRequest,
   response: HttpResponse,
-  options: BeginOptions,
-): () => void {
+  { connections, goawayChance }: BeginOptions,
+): Connection | undefined {
   if ('stream' in request) {
     const { session } = request.stream;
-    if (session !== undefined && options.goawayChance > 0 && Math.random() < options.goawayChance) {
-      announceEnd(session);
-    }
-    return () => undefined;
+    if (session === undefined) return undefined;
+    if (goawayChance > 0 && Math.random() < goawayChance) announceEnd(session);
+    return connections.ofSession(session);
   }
-  if (options.connections.isDraining) response.setHeader('connection', 'close');
-  return options.connections.openRequest(request.socket as Socket);
+  if (connections.isDraining) response.setHeader('connection', 'close');
+  return connections.ofSocket(request.socket);
 }
 
 function inflightKind(open: OpenRequest): InflightKind {

@@ -1,54 +1,68 @@
 // The one place where a failure becomes an answer: StatusErrors as they are, anything else as a 500 without its stack.
+import { constants } from 'node:http2';
 import type { Logger } from '../../base/log.ts';
-import { StatusError, internalError, serviceUnavailable } from '../../base/status.ts';
+import { StatusError, internalError, pathNotFound, serviceUnavailable } from '../../base/status.ts';
+import { cut, isGone } from '../cut.ts';
 import { RequestEnded, clientLeft } from '../open-request.ts';
 import type { OpenRequest } from '../open-request.ts';
 import type { HttpRequest, HttpResponse } from '../request-context.ts';
 import { sendNow } from '../respond.ts';
 
-export type FailureHandler = (
-  error: unknown,
-  request: HttpRequest,
-  response: HttpResponse,
-) => void;
+export type FailureHandler = (error: unknown, request: HttpRequest, response: HttpResponse) => void;
+
+interface EncodedStatus {
+  readonly contentType: string;
+  readonly body: Uint8Array;
+}
 
 /** `encodeStatus` gives the Status body in a form that the client accepts (JSON when nothing else fits). */
 export function failureHandler(options: {
   readonly logger: Logger;
-  readonly encodeStatus: (
-    error: StatusError,
-    request: HttpRequest,
-  ) => { readonly contentType: string; readonly body: Uint8Array };
+  readonly encodeStatus: (error: StatusError, request: HttpRequest) => EncodedStatus;
 }): FailureHandler {
   return function answerFailure(error, request, response) {
-    const { context } = request;
-    if (error === clientLeft || response.destroyed) {
-      response.destroy();
-      return;
-    }
     const status = asStatus(error, request);
-    if (response.headersSent) {
-      response.destroy();
+    if (response.writableEnded) return; // answered before it failed
+    if (error === clientLeft || isGone(response) || response.headersSent) {
+      cut(response);
       return;
     }
-    const { contentType, body } = options.encodeStatus(status, request);
-    const retryAfter = status.details?.retryAfterSeconds;
+    const { contentType, body } = encoded(status, request);
     const headers: Record<string, string> = {};
+    const retryAfter = status.details?.retryAfterSeconds;
     if (retryAfter !== undefined) headers['retry-after'] = String(retryAfter);
     if (status.code === 401) closeAfter(request, response);
-    if (!request.complete) closeAfterUnreadBody(request, response, headers);
-    sendNow(request, response, { status: status.code, contentType, headers }, body);
-    (context as OpenRequest).end(new RequestEnded('answered'));
+    (request.context as OpenRequest).end(answered);
+    afterBody(request, response, () => {
+      sendNow(request, response, { status: status.code, contentType, headers }, body);
+    });
   };
 
   function asStatus(error: unknown, request: HttpRequest): StatusError {
     if (error instanceof StatusError) return error;
     if (error instanceof RequestEnded) return serviceUnavailable(error.message, 1);
-    const { info, auditId } = request.context;
-    options.logger.error('request failed by a bug', { error, auditId, verb: info.verb, path: info.path });
+    if (error === undefined) return pathNotFound(); // no filter took it: the target is no path
+    return bug(error, request);
+  }
+
+  function bug(error: unknown, { context }: HttpRequest): StatusError {
+    const { info, auditId } = context;
+    const { verb, path } = info;
+    options.logger.error('request failed by a bug', { error, auditId, verb, path });
     return internalError(`the server failed to answer (audit id ${auditId})`);
   }
+
+  function encoded(status: StatusError, request: HttpRequest): EncodedStatus {
+    try {
+      return options.encodeStatus(status, request);
+    } catch (error) {
+      const body = Buffer.from(JSON.stringify(bug(error, request).toBody()));
+      return { contentType: 'application/json', body };
+    }
+  }
 }
+
+const answered = new RequestEnded('answered');
 
 /** A connection that shows bad credentials gets no further streams (unauthenticated floods, CVE-2023-44487 class). */
 function closeAfter(request: HttpRequest, response: HttpResponse): void {
@@ -58,14 +72,37 @@ function closeAfter(request: HttpRequest, response: HttpResponse): void {
   } else response.setHeader('connection', 'close');
 }
 
-/** The rest of a body that nobody reads must not be taken for the next request. */
-function closeAfterUnreadBody(
-  request: HttpRequest,
-  response: HttpResponse,
-  headers: Record<string, string>,
-): void {
-  if (request.method === 'GET' || request.method === 'HEAD') return;
-  if (!('stream' in request)) headers['connection'] = 'close';
+/** How long an answer that closes its connection waits for the rest of an unread body. */
+const lingerMs = 1_000;
+
+/**
+ * The rest of a body that nobody reads is dropped, so that a client that sends first and reads then gets its answer;
+ * the time limit of bodies ends endless ones. Closing with bytes unread would reset the connection, and the answer
+ * with it.
+ */
+function afterBody(request: HttpRequest, response: HttpResponse, send: () => void): void {
+  if (request.complete) {
+    send();
+    return;
+  }
   request.resume();
-  response.once('close', () => request.destroy());
+  if ('stream' in response) {
+    const { stream } = response;
+    if (!stream.endAfterHeaders) {
+      response.once('finish', () => stream.close(constants.NGHTTP2_NO_ERROR)); // RFC 9113 §8.1
+    }
+    send();
+    return;
+  }
+  if (response.shouldKeepAlive && response.getHeader('connection') !== 'close') {
+    send();
+    return;
+  }
+  const finish = (): void => {
+    clearTimeout(timer);
+    request.off('end', finish).off('close', finish);
+    send();
+  };
+  const timer = setTimeout(finish, lingerMs);
+  request.once('end', finish).once('close', finish);
 }

@@ -58,7 +58,9 @@ export async function sendList(
 }
 
 /** Where the object of a request lives. */
-export const pathOf = ({ info }: RequestContext): { namespace: string; name: string; subresource: string } => ({
+export const pathOf = ({
+  info,
+}: RequestContext): { namespace: string; name: string; subresource: string } => ({
   namespace: info.resource === 'namespaces' ? '' : info.namespace,
   name: info.name,
   subresource: info.subresource,

@@ -8,6 +8,7 @@ import { RequestEnded, clientLeft } from '../open-request.ts';
 import type { OpenRequest } from '../open-request.ts';
 import type { WatchRepresentation } from '../representation.ts';
 import type { HttpRequest, HttpResponse } from '../request-context.ts';
+import { nextTurn, writeBytes } from '../respond.ts';
 import { httpSink } from '../watch-sink.ts';
 import type { WatchSink } from '../watch-sink.ts';
 import { isUpgrade, websocketSink } from '../websocket.ts';
@@ -17,7 +18,10 @@ export interface WatchHandlerOptions {
   readonly metrics: RequestMetrics;
   readonly minRequestTimeoutSeconds: number;
   /** @throws StatusError 406. */
-  readonly watchRepresentationOf: (request: HttpRequest, store: ResourceStore) => WatchRepresentation;
+  readonly watchRepresentationOf: (
+    request: HttpRequest,
+    store: ResourceStore,
+  ) => WatchRepresentation;
 }
 
 export function watchHandler(options: WatchHandlerOptions): VerbHandler {
@@ -52,7 +56,7 @@ async function openSink(
   response: HttpResponse,
   representation: WatchRepresentation,
 ): Promise<WatchSink> {
-  if (isUpgrade(request)) return websocketSink(request, response);
+  if (isUpgrade(request)) return websocketSink(request, response, representation.contentType);
   return httpSink(request, response, representation.contentType);
 }
 
@@ -70,16 +74,21 @@ async function pump(
       const events = await cursor.next(signal);
       if (events === undefined) return undefined;
       let bytes = 0;
-      let isFull = false;
+      let flushedBytes = 0;
       for (const event of events) {
         const frame = representation.frame(event);
         bytes += frame.length;
-        if (!sink.write(frame)) isFull = true;
+        sink.write(frame);
+        if (bytes - flushedBytes < writeBytes) continue;
+        flushedBytes = bytes; // a large batch, such as initial state, goes out in parts
+        if (sink.flush()) await nextTurn();
+        else await sink.drained(signal);
+        signal.throwIfAborted();
       }
-      sink.flush();
+      const keepsUp = sink.flush();
       open.responseBytes += bytes;
       metrics.watchEvents(labels, events.length, bytes);
-      if (isFull) await sink.drained(signal);
+      if (!keepsUp) await sink.drained(signal);
     }
   } catch (error) {
     return error;

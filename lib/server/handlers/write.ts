@@ -2,18 +2,24 @@
 import type { NamingProfile } from '../../api/vendor.ts';
 import { anonymousUser } from '../../authn/authenticator.ts';
 import type { Authorizer } from '../../authz/authorizer.ts';
-import type { Decoded } from '../../codec/codec.ts';
-import type { ApiObject } from '../../codec/codec.ts';
+import type { Item } from '../../cacher/resource-view.ts';
+import type { ApiObject, Decoded } from '../../codec/codec.ts';
 import { parseDeleteOptions, parseListOptions, parseWriteOptions } from '../../registry/options.ts';
-import type { DeleteOptions, PatchKind, RequestScope, WriteAnswer } from '../../registry/requests.ts';
+import type {
+  DeleteOptions,
+  PatchKind,
+  RequestScope,
+  WriteAnswer,
+} from '../../registry/requests.ts';
 import type { ResourceStore } from '../../registry/resource-store.ts';
 import { readBody } from '../body.ts';
 import { attributesOf, refusal } from '../filters/authorize.ts';
+import type { Representation } from '../representation.ts';
 import type { HttpRequest, HttpResponse } from '../request-context.ts';
 import { sendBytes } from '../respond.ts';
 import { pathOf, sendList } from './read.ts';
 import type { ReadOptions } from './read.ts';
-import type { VerbHandlers } from './resources.ts';
+import type { VerbHandler, VerbHandlers } from './resources.ts';
 
 export interface WriteHandlerOptions extends ReadOptions {
   readonly naming: NamingProfile;
@@ -26,90 +32,126 @@ export interface WriteHandlerOptions extends ReadOptions {
   readonly patchKindOf: (request: HttpRequest) => PatchKind;
 }
 
-type WriteHandlers = Pick<VerbHandlers, 'create' | 'update' | 'patch' | 'delete' | 'deletecollection'>;
+type WriteHandlers = Pick<
+  VerbHandlers,
+  'create' | 'update' | 'patch' | 'delete' | 'deletecollection'
+>;
 
+/** Each asks for its representation first: a 406 comes before anything is written. */
 export function writeHandlers(options: WriteHandlerOptions): WriteHandlers {
   return {
-    async create(store, request, response) {
-      const { info, signal } = request.context;
-      options.representationOf(request, store, 'object'); // 406 before anything is written
-      const writeOptions = parseWriteOptions(info.query, 'create', options.naming);
-      const body = options.decodeBody(request, store, await readBody(request, signal));
-      const { namespace } = info;
-      const answer = await store.create({ ...scopeOf(request), namespace, body, options: writeOptions });
-      await sendWritten(options, store, request, response, answer);
-    },
-
-    async update(store, request, response) {
-      const { context } = request;
-      options.representationOf(request, store, 'object');
-      const writeOptions = parseWriteOptions(context.info.query, 'update', options.naming);
-      const body = options.decodeBody(request, store, await readBody(request, context.signal));
-      const answer = await store.update({
-        ...scopeOf(request),
-        path: pathOf(context),
-        body,
-        options: writeOptions,
-        authorizeCreate: () => mustBeAllowed(request, { verb: 'create' }),
-      });
-      await sendWritten(options, store, request, response, answer);
-    },
-
-    async patch(store, request, response) {
-      const { context } = request;
-      options.representationOf(request, store, 'object');
-      const kind = options.patchKindOf(request);
-      const writeOptions = parseWriteOptions(context.info.query, kind, options.naming);
-      const patch = await readBody(request, context.signal);
-      const path = pathOf(context);
-      const answer = await store.patch({ ...scopeOf(request), path, kind, patch, options: writeOptions });
-      await sendWritten(options, store, request, response, answer);
-    },
-
-    async delete(store, request, response) {
-      const { context } = request;
-      const representation = options.representationOf(request, store, 'object');
-      const deleteOptions = await readDeleteOptions(request);
-      const answer = await store.delete({
-        ...scopeOf(request),
-        path: pathOf(context),
-        options: deleteOptions,
-        authorizeUnsafeDelete: () => mustBeAllowed(request, { verb: 'unsafe-delete-ignore-read-errors' }),
-      });
-      if (answer.kind === 'object') {
-        const head = { status: 200, contentType: representation.contentType };
-        await sendBytes(request, response, head, representation.object(answer.item), options);
-        return;
-      }
-      const body = Buffer.from(JSON.stringify(answer.status));
-      await sendBytes(request, response, { status: 200, contentType: 'application/json' }, body, options);
-    },
-
-    async deletecollection(store, request, response) {
-      const { info } = request.context;
-      const representation = options.representationOf(request, store, 'list');
-      const list = parseListOptions(info.query);
-      const deleteOptions = await readDeleteOptions(request);
-      const { namespace } = info;
-      const deletion = { ...scopeOf(request), namespace, list, options: deleteOptions };
-      const answer = await store.deleteCollection(deletion);
-      await sendList(representation, answer, request, response, options);
-    },
+    create: createHandler(options),
+    update: updateHandler(options),
+    patch: patchHandler(options),
+    delete: deleteHandler(options),
+    deletecollection: deleteCollectionHandler(options),
   };
+}
 
-  async function readDeleteOptions(request: HttpRequest): Promise<DeleteOptions> {
+function createHandler(options: WriteHandlerOptions): VerbHandler {
+  return async function create(store, request, response) {
     const { info, signal } = request.context;
-    const bytes = await readBody(request, signal);
-    const body = bytes.length === 0 ? undefined : options.decodeDeleteOptions(request, bytes);
-    return parseDeleteOptions(info.query, body, options.naming);
-  }
+    const representation = options.representationOf(request, store, 'object');
+    const writeOptions = parseWriteOptions(info.query, 'create', options.naming);
+    const body = options.decodeBody(request, store, await readBody(request, signal));
+    const answer = await store.create({
+      ...scopeOf(request),
+      namespace: info.namespace,
+      body,
+      options: writeOptions,
+    });
+    await sendWritten(options, representation, request, response, answer);
+  };
+}
 
-  /** A verb that the request turned out to need besides its own. */
-  async function mustBeAllowed(request: HttpRequest, change: { readonly verb: string }): Promise<void> {
-    const attributes = attributesOf(request.context, change);
-    const decision = await options.authorizer.authorize(attributes, request.context.signal);
-    if (decision.effect !== 'allow') throw refusal(attributes, decision.reason);
-  }
+function updateHandler(options: WriteHandlerOptions): VerbHandler {
+  return async function update(store, request, response) {
+    const { context } = request;
+    const representation = options.representationOf(request, store, 'object');
+    const writeOptions = parseWriteOptions(context.info.query, 'update', options.naming);
+    const body = options.decodeBody(request, store, await readBody(request, context.signal));
+    const answer = await store.update({
+      ...scopeOf(request),
+      path: pathOf(context),
+      body,
+      options: writeOptions,
+      authorizeCreate: () => mustBeAllowed(options.authorizer, request, { verb: 'create' }),
+    });
+    await sendWritten(options, representation, request, response, answer);
+  };
+}
+
+function patchHandler(options: WriteHandlerOptions): VerbHandler {
+  return async function patch(store, request, response) {
+    const { context } = request;
+    const representation = options.representationOf(request, store, 'object');
+    const kind = options.patchKindOf(request);
+    const answer = await store.patch({
+      ...scopeOf(request),
+      path: pathOf(context),
+      kind,
+      options: parseWriteOptions(context.info.query, kind, options.naming),
+      patch: await readBody(request, context.signal),
+    });
+    await sendWritten(options, representation, request, response, answer);
+  };
+}
+
+function deleteHandler(options: WriteHandlerOptions): VerbHandler {
+  const unsafe = { verb: 'unsafe-delete-ignore-read-errors' };
+  return async function deleteOne(store, request, response) {
+    const representation = options.representationOf(request, store, 'object');
+    const answer = await store.delete({
+      ...scopeOf(request),
+      path: pathOf(request.context),
+      options: await readDeleteOptions(options, request),
+      authorizeUnsafeDelete: () => mustBeAllowed(options.authorizer, request, unsafe),
+    });
+    if (answer.kind === 'object') {
+      await sendObject(options, representation, request, response, 200, answer.item);
+      return;
+    }
+    const head = { status: 200, contentType: 'application/json' };
+    const body = Buffer.from(JSON.stringify(answer.status));
+    await sendBytes(request, response, head, body, options);
+  };
+}
+
+function deleteCollectionHandler(options: WriteHandlerOptions): VerbHandler {
+  return async function deleteCollection(store, request, response) {
+    const { info } = request.context;
+    const representation = options.representationOf(request, store, 'list');
+    const list = parseListOptions(info.query);
+    const answer = await store.deleteCollection({
+      ...scopeOf(request),
+      namespace: info.namespace,
+      list,
+      options: await readDeleteOptions(options, request),
+    });
+    await sendList(representation, answer, request, response, options);
+  };
+}
+
+/** From the body and the query; the body wins. */
+async function readDeleteOptions(
+  options: WriteHandlerOptions,
+  request: HttpRequest,
+): Promise<DeleteOptions> {
+  const { info, signal } = request.context;
+  const bytes = await readBody(request, signal);
+  const body = bytes.length === 0 ? undefined : options.decodeDeleteOptions(request, bytes);
+  return parseDeleteOptions(info.query, body, options.naming);
+}
+
+/** A verb that the request turned out to need besides its own. @throws StatusError 403. */
+async function mustBeAllowed(
+  authorizer: Authorizer,
+  request: HttpRequest,
+  change: { readonly verb: string },
+): Promise<void> {
+  const attributes = attributesOf(request.context, change);
+  const decision = await authorizer.authorize(attributes, request.context.signal);
+  if (decision.effect !== 'allow') throw refusal(attributes, decision.reason);
 }
 
 function scopeOf(request: HttpRequest): RequestScope {
@@ -117,14 +159,25 @@ function scopeOf(request: HttpRequest): RequestScope {
   return { user: user ?? anonymousUser, warnings, signal };
 }
 
-async function sendWritten(
+function sendWritten(
   options: WriteHandlerOptions,
-  store: ResourceStore,
+  representation: Representation,
   request: HttpRequest,
   response: HttpResponse,
   answer: WriteAnswer,
 ): Promise<void> {
-  const representation = options.representationOf(request, store, 'object');
-  const head = { status: answer.created ? 201 : 200, contentType: representation.contentType };
-  await sendBytes(request, response, head, representation.object(answer.item), options);
+  const status = answer.created ? 201 : 200;
+  return sendObject(options, representation, request, response, status, answer.item);
+}
+
+function sendObject(
+  options: WriteHandlerOptions,
+  representation: Representation,
+  request: HttpRequest,
+  response: HttpResponse,
+  status: number,
+  item: Item,
+): Promise<void> {
+  const head = { status, contentType: representation.contentType };
+  return sendBytes(request, response, head, representation.object(item), options);
 }

@@ -1,0 +1,218 @@
+import { describe, expect, test } from '@jest/globals';
+import { once } from 'node:events';
+import http2 from 'node:http2';
+import tls from 'node:tls';
+import { unauthorized } from '../base/status.ts';
+import { limits } from '../base/limits.ts';
+import type { OpenRequest } from './open-request.ts';
+import type { Filter } from './request-context.ts';
+import { sendNow, sendPieces } from './respond.ts';
+import {
+  connect2,
+  connectRaw,
+  eventually,
+  request2,
+  startTestServer,
+} from './testing/test-server.ts';
+
+const text = { status: 200, contentType: 'text/plain' };
+const hello: Filter = (request, response) => {
+  sendNow(request, response, text, Buffer.from('hello'));
+};
+
+/** Frames by hand: what no client library would send. */
+const frame = (
+  type: number,
+  flags: number,
+  streamId: number,
+  payload = Buffer.alloc(0),
+): Buffer => {
+  const head = Buffer.alloc(9);
+  head.writeUIntBE(payload.length, 0, 3);
+  head.writeUInt8(type, 3);
+  head.writeUInt8(flags, 4);
+  head.writeUInt32BE(streamId, 5);
+  return Buffer.concat([head, payload]);
+};
+const preface = Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), frame(0x4, 0, 0)]);
+// GET https://a/ by HPACK's static table.
+const getHeaders = Buffer.from([0x82, 0x87, 0x84, 0x41, 0x01, 0x61]);
+const endOfHeadersAndStream = 0x5;
+
+const attacks: readonly (readonly [string, (round: number) => Buffer])[] = [
+  [
+    'opened and reset streams',
+    (round) =>
+      Buffer.concat([
+        frame(0x1, endOfHeadersAndStream, round * 2 + 1, getHeaders),
+        frame(0x3, 0, round * 2 + 1, Buffer.from([0, 0, 0, 8])),
+      ]),
+  ],
+  ['settings of many entries', () => frame(0x4, 0, 0, Buffer.alloc(6 * 100, 0))],
+  [
+    'continuations',
+    (round) =>
+      round === 0 ? frame(0x1, 0x1, 1, getHeaders) : frame(0x9, 0, 1, Buffer.from([0x82])),
+  ],
+  ['empty data frames on no stream', () => frame(0x0, 0, 1)],
+  ['window updates of nothing', () => frame(0x8, 0, 0, Buffer.alloc(4))],
+];
+
+describe('floods on HTTP/2', () => {
+  async function flood(attack: (round: number) => Buffer, roundsMax: number) {
+    let handled = 0;
+    const filter: Filter = (request, response, next) => {
+      handled++;
+      hello(request, response, next);
+    };
+    await using server = await startTestServer({ filters: [filter] });
+    const socket = tls.connect({
+      host: '127.0.0.1',
+      port: server.port,
+      ca: server.ca,
+      ALPNProtocols: ['h2'],
+    });
+    socket.on('error', () => undefined).resume();
+    let isClosed = false;
+    socket.on('close', () => (isClosed = true));
+    await once(socket, 'secureConnect');
+    socket.write(preface);
+    let rounds = 0;
+    while (!isClosed && rounds < roundsMax) {
+      for (let count = 0; count < 50; count++) socket.write(attack(rounds++));
+      await new Promise((resolve) => setTimeout(resolve, 1));
+    }
+    const other = await connect2(server);
+    const { status } = await request2(other, '/');
+    other.destroy();
+    socket.destroy();
+    return { isClosed, rounds, handled, status };
+  }
+
+  test.each(attacks)('of %s end the connection; others are served', async (_name, attack) => {
+    const { isClosed, status } = await flood(attack, 20_000);
+    expect({ isClosed, status }).toEqual({ isClosed: true, status: 200 });
+  });
+
+  test('the bound on resets is the one in limits', async () => {
+    const [, attack] = attacks[0] ?? [];
+    const { rounds, handled } = await flood(attack ?? (() => Buffer.alloc(0)), 20_000);
+    expect(rounds).toBeGreaterThan(limits.http2ResetBurstMax);
+    expect(handled).toBeLessThan(limits.http2ResetBurstMax * 3);
+  });
+
+  test.each([
+    ['pings', () => frame(0x6, 0, 0, Buffer.alloc(8))],
+    ['empty settings', () => frame(0x4, 0, 0)],
+  ])('of %s leave others served', async (_name, attack) => {
+    expect(await flood(attack, 20_000)).toMatchObject({ status: 200 });
+  });
+
+  test('of bad credentials: the first 401 ends the connection', async () => {
+    const filter: Filter = () => {
+      throw unauthorized();
+    };
+    await using server = await startTestServer({ filters: [filter] });
+    const session = await connect2(server);
+    const stream = session.request({ ':path': '/' });
+    await once(stream, 'response');
+    await once(session, 'close');
+    const raw = await connectRaw(server);
+    raw.socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+    expect(await raw.closed).toMatch(/^HTTP\/1\.1 401 /);
+  });
+});
+
+describe('a reader that stops', () => {
+  const piece = Buffer.alloc(64 * 1024, 97);
+  const large = (onPiece: () => void) => ({
+    totalBytes: piece.length * 1_600,
+    *[Symbol.iterator]() {
+      for (let count = 0; count < 1_600; count++) {
+        onPiece();
+        yield piece;
+      }
+    },
+  });
+
+  test.each(['h1', 'h2'])(
+    'bounds what is made for it, until its deadline (%s)',
+    async (protocol) => {
+      let made = 0;
+      let open: OpenRequest | undefined;
+      const filter: Filter = (request, response) => {
+        open = request.context as OpenRequest;
+        return sendPieces(
+          request,
+          response,
+          text,
+          large(() => made++),
+          { compress: false },
+        );
+      };
+      await using server = await startTestServer({ filters: [filter], requestTimeoutMs: 700 });
+      if (protocol === 'h1') {
+        const raw = await connectRaw(server);
+        raw.socket.pause().write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+      } else {
+        const session = await connect2(server, { settings: { initialWindowSize: 0 } });
+        session.request({ ':path': '/' }).on('error', () => undefined);
+      }
+      await eventually(() => made > 0);
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      const whileStalled = made;
+      expect(whileStalled * piece.length).toBeLessThan(16 * 1024 * 1024);
+      await eventually(() => open?.endedWith !== undefined);
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      expect(made - whileStalled).toBeLessThanOrEqual(4);
+      expect(open?.endedWith?.message).toContain('did not complete');
+    },
+  );
+
+  test('of a whole body is cut some time past its deadline', async () => {
+    let open: OpenRequest | undefined;
+    const filter: Filter = (request, response) => {
+      open = request.context as OpenRequest;
+      sendNow(request, response, text, Buffer.alloc(1024 * 1024));
+    };
+    await using server = await startTestServer({ filters: [filter], requestTimeoutMs: 200 });
+    const session = await connect2(server, { settings: { initialWindowSize: 0 } });
+    const stream = session.request({ ':path': '/' });
+    let code: number | undefined;
+    stream.on('error', () => undefined).on('close', () => (code = stream.rstCode));
+    stream.resume();
+    await eventually(() => open?.endedWith !== undefined);
+    expect(code).toBeUndefined();
+    open?.expire(performance.now()); // the second deadline, without the wait for it
+    await eventually(() => code !== undefined);
+    expect(code).toBe(http2.constants.NGHTTP2_INTERNAL_ERROR);
+    session.destroy();
+  });
+
+  test('large lists do not hold up others', async () => {
+    const filter: Filter = (request, response, next) => {
+      if (request.context.info.path === '/') hello(request, response, next);
+      else
+        return sendPieces(
+          request,
+          response,
+          text,
+          large(() => undefined),
+          { compress: false },
+        );
+    };
+    await using server = await startTestServer({ filters: [filter] });
+    const raw = await connectRaw(server);
+    raw.socket.setEncoding(undefined as never);
+    let stallMs = 0;
+    let lastMs = performance.now();
+    const timer = setInterval(() => {
+      stallMs = Math.max(stallMs, performance.now() - lastMs);
+      lastMs = performance.now();
+    }, 1);
+    raw.socket.write('GET /large HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
+    await raw.closed;
+    clearInterval(timer);
+    expect(stallMs).toBeLessThan(150); // client and server share this loop, and the machine is shared
+  });
+});
