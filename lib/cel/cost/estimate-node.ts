@@ -21,5 +21,8 @@ export interface CallEstimate {
   readonly resultSize?: Range | undefined;
 }
 
-/** Says how large the values behind a path of names may be, from declared limits. */
+/**
+ * Says how large the values behind a path of names may be, from declared limits. The path starts with a variable; parts of
+ * containers are `@items`, `@keys`, `@values`. Empty: the value is behind no variable.
+ */
 export type SizeEstimator = (path: readonly string[], type: CelType) => Range | undefined;

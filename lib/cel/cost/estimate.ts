@@ -319,7 +319,7 @@ class Estimator {
     if (literal !== undefined) return literal;
     const path = this.#path(expr);
     const type = this.#typeOf(expr);
-    const declared = path === undefined ? undefined : this.#estimateSize(path, type);
+    const declared = this.#estimateSize(path ?? [], type);
     if (declared !== undefined) {
       this.#sizes[expr.id] = declared;
       return declared;
@@ -360,7 +360,7 @@ class Estimator {
       literal,
       computedSize,
       get size() {
-        return computedSize ?? (path === undefined ? undefined : sizes(path, type)) ?? unknownSize;
+        return computedSize ?? sizes(path ?? [], type) ?? unknownSize;
       },
       get element() {
         return elementAt();

@@ -72,15 +72,15 @@ const rules: Readonly<Record<string, FormatRule>> = {
   },
   dns1035LabelPrefix: { name: 'DNS1035LabelPrefix', patternLength: 30, problems: prefix(dns1035LabelProblems) },
   labelValue: { name: 'LabelValue', patternLength: 40, problems: labelValueProblems },
-  uri: { name: 'URI', patternLength: 1733, problems: uriProblems },
+  uri: { name: 'URI', patternLength: 1209, problems: uriProblems },
   uuid: {
     name: 'uuid',
-    patternLength: 79,
+    patternLength: 70,
     problems: unless((text) => uuid.test(text), 'does not match the UUID format'),
   },
-  byte: { name: 'byte', patternLength: 92, problems: unless((text) => base64.test(text), 'invalid base64') },
-  date: { name: 'date', patternLength: 73, problems: unless(isDate, 'invalid date') },
-  datetime: { name: 'datetime', patternLength: 73, problems: unless(isDateTime, 'invalid datetime') },
+  byte: { name: 'byte', patternLength: 84, problems: unless((text) => base64.test(text), 'invalid base64') },
+  date: { name: 'date', patternLength: 71, problems: unless(isDate, 'invalid date') },
+  datetime: { name: 'datetime', patternLength: 71, problems: unless(isDateTime, 'invalid datetime') },
 };
 
 const validate: Implementation = (args) => {

@@ -93,7 +93,10 @@ const urlOf =
   (args) => {
     const text = arg(args, 0) as string;
     const parts = parseUrl(text);
-    if (typeof parts !== 'string') return new UrlValue(typeName, text, parts);
+    // What follows # is checked as part of the URL, but belongs to none of its parts.
+    const bare = typeof parts === 'string' ? parts : parseUrl(text.replace(/#.*$/s, ''));
+    if (typeof bare !== 'string') return new UrlValue(typeName, text, bare);
+    if (typeof parts !== 'string') return new CelError(`URL parse error during conversion from string: ${urlProblem(text, bare)}`);
     return new CelError(`URL parse error during conversion from string: ${urlProblem(text, parts)}`);
   };
 

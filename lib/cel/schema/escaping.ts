@@ -16,6 +16,9 @@ const unescapes: ReadonlyMap<string, string> = new Map(
   Object.entries(escapes).map(([plain, escaped]) => [escaped, plain]),
 );
 
+/** Words that the language keeps for itself: as identifiers they are written `__word__`. */
+export const isReservedWord = (name: string): boolean => reserved.has(name);
+
 /** The identifier of a property; undefined: it cannot be written. */
 export function escapeName(name: string): string | undefined {
   if (reserved.has(name)) return `__${name}__`;

@@ -1,0 +1,39 @@
+// How often the rules of a definition can run, and the sum of what they cost at most.
+import { addRanges, fixed, multiplyRanges, unsignedMax } from '../cost/range.ts';
+import type { StructuralSchema } from './structural.ts';
+
+/** Estimated cost of one expression, times how often it can run. */
+export const expressionCostLimit = 10_000_000n;
+/** Of all expressions of a definition together. */
+export const definitionCostLimit = 100_000_000n;
+
+const reportedMax = 4;
+const reportedFrom = 1_000_000n;
+
+/**
+ * How often a schema within one that occurs `times` can occur: more for the entries of lists and maps with a limit.
+ * undefined: without bound.
+ */
+export function childCardinality(times: bigint | undefined, schema: StructuralSchema): bigint | undefined {
+  if (times === undefined) return undefined;
+  const isMap = schema.type === 'object' && schema.additionalProperties !== undefined;
+  if (!isMap && schema.type !== 'array') return times;
+  const entries = isMap ? schema.maxProperties : schema.maxItems;
+  if (entries === undefined) return undefined;
+  return multiplyRanges(fixed(times), fixed(Math.max(entries, 0))).max;
+}
+
+/** The cost of an expression that runs `times`; without a bound as often as its values fit into a request. */
+export function totalExpressionCost(cost: bigint, times: bigint | undefined, maxCardinality: bigint): bigint {
+  return multiplyRanges(fixed(cost), fixed(times ?? maxCardinality)).max;
+}
+
+/** The sum of the costs, and the dearest of those worth naming, falling. */
+export function summarizeCosts(costs: readonly bigint[]): {
+  readonly total: bigint;
+  readonly mostExpensive: readonly bigint[];
+} {
+  const total = costs.reduce((sum, cost) => addRanges(fixed(sum), fixed(cost)).max, 0n);
+  const dear = costs.filter((cost) => cost >= reportedFrom).sort((a, b) => (a < b ? 1 : a > b ? -1 : 0));
+  return { total: total > unsignedMax ? unsignedMax : total, mostExpensive: dear.slice(0, reportedMax) };
+}

@@ -1,0 +1,135 @@
+// Declared types from schemas of custom resources. Limits that a schema does not state follow from the size of a request.
+import {
+  boolType,
+  bytesType,
+  doubleType,
+  durationType,
+  dynType,
+  intType,
+  listType,
+  mapType,
+  stringType,
+  structType,
+  timestampType,
+} from '../check/cel-type.ts';
+import type { CelType } from '../check/cel-type.ts';
+import { requestSizeMax } from './declared-type.ts';
+import type { DeclaredType } from './declared-type.ts';
+import { escapeName } from './escaping.ts';
+import { withTypeAndObjectMeta } from './structural.ts';
+import type { StructuralSchema } from './structural.ts';
+
+// Bytes of the shortest and longest JSON of texts of a format, quotes included.
+const durationSize = { min: 3, max: 32 };
+const dateSize = 12;
+const dateTimeSize = { min: 21, max: 32 };
+const stringSizeMin = 2;
+
+const plainTextMax = requestSizeMax - 2;
+
+function scalar(celType: CelType, minSerializedSize: number, maxElements = 0): DeclaredType {
+  return { celType, fields: undefined, element: undefined, maxElements, minSerializedSize };
+}
+
+/**
+ * The type of a schema, objects named after `typeName` and their place; undefined: expressions cannot see values of it.
+ * `isResourceRoot`: the schema describes a whole resource.
+ */
+export function declaredType(
+  schema: StructuralSchema,
+  typeName: string,
+  isResourceRoot: boolean,
+): DeclaredType | undefined {
+  if (schema.isIntOrString) {
+    return scalar(dynType, 1, schema.maxLength === undefined ? plainTextMax : bytesOf(schema.maxLength));
+  }
+  const node = isResourceRoot ? withTypeAndObjectMeta(schema) : schema;
+  switch (node.type) {
+    case 'array':
+      return arrayType(node, typeName);
+    case 'object':
+      return node.additionalProperties === undefined
+        ? objectType(node, typeName)
+        : mapOf(node, node.additionalProperties, typeName);
+    case 'string':
+      return textType(node);
+    case 'boolean':
+      return scalar(boolType, 4);
+    case 'number':
+      return scalar(doubleType, 1);
+    case 'integer':
+      return scalar(intType, 1);
+    default:
+      return undefined;
+  }
+}
+
+function arrayType(schema: StructuralSchema, typeName: string): DeclaredType | undefined {
+  const { items } = schema;
+  const element = items && declaredType(items, `${typeName}.@idx`, items.isEmbeddedResource);
+  if (element === undefined) return undefined;
+  const most = Math.floor((requestSizeMax - 2) / (element.minSerializedSize + 1));
+  return {
+    celType: listType(element.celType),
+    fields: undefined,
+    element,
+    maxElements: schema.maxItems === undefined ? most : Math.max(schema.maxItems, 0),
+    minSerializedSize: 2,
+  };
+}
+
+function mapOf(schema: StructuralSchema, values: StructuralSchema, typeName: string): DeclaredType | undefined {
+  const element = declaredType(values, `${typeName}.@elem`, values.isEmbeddedResource);
+  if (element === undefined) return undefined;
+  // An entry has at least quotes, colon, comma and a key.
+  const most = Math.floor((requestSizeMax - 2) / (element.minSerializedSize + 6));
+  return {
+    celType: mapType(stringType, element.celType),
+    fields: undefined,
+    element,
+    maxElements: schema.maxProperties === undefined ? most : Math.max(schema.maxProperties, 0),
+    minSerializedSize: 2,
+  };
+}
+
+function objectType(schema: StructuralSchema, typeName: string): DeclaredType {
+  const fields = new Map<string, DeclaredType>();
+  let minSerializedSize = 2;
+  for (const [name, property] of schema.properties ?? []) {
+    const escaped = escapeName(name);
+    const type = declaredType(property, `${typeName}.${escaped ?? name}`, property.isEmbeddedResource);
+    if (type === undefined) continue;
+    if (escaped !== undefined) fields.set(escaped, type);
+    if (schema.required.includes(name) && !property.hasDefault) {
+      minSerializedSize += Buffer.byteLength(name) + type.minSerializedSize + 4;
+    }
+  }
+  return { celType: structType(typeName), fields, element: undefined, maxElements: 0, minSerializedSize };
+}
+
+function textType(schema: StructuralSchema): DeclaredType {
+  switch (schema.format) {
+    case 'byte':
+      return scalar(bytesType, stringSizeMin, Math.max(schema.maxLength ?? plainTextMax, 0));
+    case 'duration':
+      return scalar(durationType, durationSize.min, durationSize.max);
+    case 'date':
+      return scalar(timestampType, dateSize, dateSize);
+    case 'date-time':
+      return scalar(timestampType, dateTimeSize.min, dateTimeSize.max);
+    default:
+      return scalar(stringType, stringSizeMin, textMax(schema));
+  }
+}
+
+function textMax(schema: StructuralSchema): number {
+  if (schema.maxLength !== undefined) return bytesOf(schema.maxLength);
+  if (schema.enumValues.length === 0) return plainTextMax;
+  const lengths = schema.enumValues.map((value) => (typeof value === 'string' ? Buffer.byteLength(value) : 0));
+  return Math.max(...lengths);
+}
+
+/** Limits of texts count characters, sizes count bytes: up to four for each. */
+function bytesOf(characters: number): number {
+  return Math.max(characters, 0) * 4;
+}

@@ -1,0 +1,120 @@
+// Lists of declared type. Plain ones compare in order; sets compare and add without order or duplicates; keyed lists compare by
+// key, and adding overrides the items whose keys are there.
+import { equalValues, noSuchOverload } from '../eval/equality.ts';
+import { isError, isList, isMap, listItems } from '../eval/value.ts';
+import type { ListValue, Value } from '../eval/value.ts';
+import { escapeName } from './escaping.ts';
+
+type WrapItem = (raw: unknown) => Value;
+
+/** A list whose order matters. */
+export class TypedList implements ListValue {
+  readonly kind = 'list';
+  readonly isTyped = true;
+  readonly #raw: readonly unknown[];
+  readonly #wrap: WrapItem;
+  constructor(raw: readonly unknown[], wrap: WrapItem) {
+    this.#raw = raw;
+    this.#wrap = wrap;
+  }
+  size(): number {
+    return this.#raw.length;
+  }
+  get(index: number): Value {
+    return this.#wrap(this.#raw[index]);
+  }
+}
+
+const has = (items: readonly Value[], wanted: Value): boolean =>
+  items.some((item) => equalValues(item, wanted) === true);
+
+/** A list of items with rules of its own, wrapped when first needed. */
+function lazyItems(raw: readonly unknown[], wrap: WrapItem): () => readonly Value[] {
+  let items: readonly Value[] | undefined;
+  return () => (items ??= raw.map(wrap));
+}
+
+/** A list of type `set`. */
+export class SetList implements ListValue {
+  readonly kind = 'list';
+  readonly isTyped = true;
+  readonly #size: number;
+  readonly #items: () => readonly Value[];
+  constructor(raw: readonly unknown[], wrap: WrapItem) {
+    this.#size = raw.length;
+    this.#items = lazyItems(raw, wrap);
+  }
+  size(): number {
+    return this.#size;
+  }
+  get(index: number): Value {
+    return this.#items()[index] as Value;
+  }
+  equals = (other: Value): Value => {
+    if (!isList(other)) return noSuchOverload(other);
+    const theirs = listItems(other);
+    const mine = this.#items();
+    return mine.length === theirs.length && theirs.every((item) => has(mine, item));
+  };
+  plus = (other: Value): Value => {
+    if (!isList(other)) return noSuchOverload(other);
+    const mine = this.#items();
+    const added = listItems(other).filter((item) => !has(mine, item));
+    return SetList.of([...mine, ...added]);
+  };
+  static of(items: readonly Value[]): SetList {
+    return new SetList(items, (item) => item as Value);
+  }
+}
+
+/** A list of type `map`: items are told apart by the values of their keys. */
+export class KeyedList implements ListValue {
+  readonly kind = 'list';
+  readonly isTyped = true;
+  readonly #keys: readonly string[];
+  readonly #size: number;
+  readonly #items: () => readonly Value[];
+  constructor(raw: readonly unknown[], wrap: WrapItem, keys: readonly string[]) {
+    this.#keys = keys;
+    this.#size = raw.length;
+    this.#items = lazyItems(raw, wrap);
+  }
+  size(): number {
+    return this.#size;
+  }
+  get(index: number): Value {
+    return this.#items()[index] as Value;
+  }
+  equals = (other: Value): Value => {
+    if (!isList(other)) return noSuchOverload(other);
+    const theirs = listItems(other);
+    if (this.#size !== theirs.length) return false;
+    const mine = this.#items();
+    for (const item of theirs) {
+      const twin = mine.find((candidate) => this.#sameKey(candidate, item));
+      if (twin === undefined) return false;
+      const equal = equalValues(twin, item);
+      if (equal !== true) return isError(equal) ? equal : false;
+    }
+    return true;
+  };
+  plus = (other: Value): Value => {
+    if (!isList(other)) return noSuchOverload(other);
+    const items = [...this.#items()];
+    for (const item of listItems(other)) {
+      const index = items.findIndex((candidate) => this.#sameKey(candidate, item));
+      if (index < 0) items.push(item);
+      else items[index] = item;
+    }
+    return new KeyedList(items, (item) => item as Value, this.#keys);
+  };
+  #sameKey(left: Value, right: Value): boolean {
+    if (!isMap(left) || !isMap(right)) return false;
+    return this.#keys.every((key) => {
+      const identifier = escapeName(key) ?? key;
+      const [mine, theirs] = [left.find(identifier), right.find(identifier)];
+      if (mine === undefined || theirs === undefined) return mine === theirs;
+      return equalValues(mine, theirs) === true;
+    });
+  }
+}

@@ -1,0 +1,295 @@
+// Validates objects by the rules anywhere in their schema, within one cost budget. Made once for a definition.
+import type { FieldError, FieldErrorReason } from '../../base/status.ts';
+import type { NamingProfile } from '../../api/vendor.ts';
+import type { EvaluationOptions, Program } from '../program.ts';
+import { costLimitMessage } from '../eval/frame.ts';
+import { childPath, indexPath, keyPath } from '../schema/field-path.ts';
+import type { StructuralSchema, ValidationRule } from '../schema/structural.ts';
+import { Budget, budgetExhaustedMessage } from './budget.ts';
+import { Ratchet, twinOf } from './ratcheting.ts';
+import { UnsupportedSchemaError, absentOldSelf, compileSchemaRules } from './schema-rules.ts';
+import type { CompiledRule } from './schema-rules.ts';
+import { escapeName } from '../schema/escaping.ts';
+import { declaredType } from '../schema/schema-types.ts';
+
+export interface ValidatorOptions {
+  readonly naming: NamingProfile;
+  readonly isResourceRoot: boolean;
+  readonly version?: number | 'stored';
+}
+
+export interface ObjectValidation {
+  readonly path: string;
+  readonly object: unknown;
+  /** The object before; undefined: there was none. */
+  readonly oldObject?: unknown;
+  readonly budget: Budget;
+  /** Failures of unchanged parts become warnings. */
+  readonly ratchets?: boolean;
+  readonly evaluation?: EvaluationOptions;
+}
+
+export interface ValidationOutcome {
+  readonly errors: readonly FieldError[];
+  /** Errors that ratcheting turned into warnings. */
+  readonly warnings: readonly FieldError[];
+}
+
+/** The validator of a schema; undefined: it has no rules. */
+export function createObjectValidator(
+  schema: StructuralSchema,
+  options: ValidatorOptions,
+): ((validation: ObjectValidation) => ValidationOutcome) | undefined {
+  const node = buildNode(schema, schema, options, options.isResourceRoot);
+  if (node === undefined) return undefined;
+  return (validation) => {
+    const run: Run = { errors: [], warnings: [], budget: validation.budget, evaluation: validation.evaluation ?? {} };
+    const { object, oldObject, path } = validation;
+    const isUpdate = validation.ratchets === true && oldObject !== undefined;
+    const ratchet = isUpdate ? Ratchet.start(object, oldObject, schema) : Ratchet.off;
+    validateNode(node, run, { path, value: object, old: oldObject, ratchet });
+    return { errors: run.errors, warnings: run.warnings };
+  };
+}
+
+/** The rules of a node and of the nodes below it. */
+interface ValidatorNode {
+  readonly schema: StructuralSchema;
+  readonly rules: readonly CompiledRule[];
+  /** The rules could not be compiled at all. */
+  readonly failure: string | undefined;
+  readonly items: ValidatorNode | undefined;
+  readonly properties: ReadonlyMap<string, ValidatorNode>;
+  readonly additionalProperties: ValidatorNode | undefined;
+  readonly allOf: readonly ValidatorNode[];
+}
+
+/** `rulesOf` holds rules, `schema` types: they differ below allOf. */
+function buildNode(
+  rulesOf: StructuralSchema,
+  schema: StructuralSchema,
+  options: ValidatorOptions,
+  isResourceRoot: boolean,
+): ValidatorNode | undefined {
+  const below = (rules: StructuralSchema | undefined, type: StructuralSchema | undefined) =>
+    rules && type && buildNode(rules, type, options, type.isEmbeddedResource);
+  const properties = new Map<string, ValidatorNode>();
+  for (const [name, property] of rulesOf.properties ?? []) {
+    const type = schema.properties?.get(name);
+    if (type === undefined || !isVisible(name, type)) continue;
+    const node = below(property, type);
+    if (node !== undefined) properties.set(name, node);
+  }
+  const compiled = compileRules({ ...schema, rules: rulesOf.rules }, options, isResourceRoot);
+  const node: ValidatorNode = {
+    schema,
+    ...compiled,
+    items: below(rulesOf.items, schema.items),
+    properties,
+    additionalProperties: below(rulesOf.additionalProperties, schema.additionalProperties),
+    allOf: rulesOf.allOf.flatMap((part) => buildNode(part, schema, options, isResourceRoot) ?? []),
+  };
+  const isEmpty =
+    node.rules.length === 0 && node.failure === undefined && node.items === undefined &&
+    node.additionalProperties === undefined && properties.size === 0 && node.allOf.length === 0;
+  return isEmpty ? undefined : node;
+}
+
+/** Properties without a type are left out of validation, as they are of expressions. */
+function isVisible(name: string, schema: StructuralSchema): boolean {
+  return declaredType(schema, escapeName(name) ?? name, schema.isEmbeddedResource) !== undefined;
+}
+
+function compileRules(
+  schema: StructuralSchema,
+  options: ValidatorOptions,
+  isResourceRoot: boolean,
+): Pick<ValidatorNode, 'rules' | 'failure'> {
+  try {
+    return { rules: compileSchemaRules(schema, { ...options, isResourceRoot }).rules, failure: undefined };
+  } catch (error) {
+    if (error instanceof UnsupportedSchemaError) return { rules: [], failure: error.message };
+    throw error;
+  }
+}
+
+interface Run {
+  readonly errors: FieldError[];
+  readonly warnings: FieldError[];
+  readonly budget: Budget;
+  readonly evaluation: EvaluationOptions;
+}
+
+interface Place {
+  readonly path: string;
+  readonly value: unknown;
+  readonly old: unknown;
+  readonly ratchet: Ratchet;
+}
+
+type JsonObject = Readonly<Record<string, unknown>>;
+const isObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+function validateNode(node: ValidatorNode, run: Run, place: Place): void {
+  if (place.value === null || place.value === undefined) return;
+  runRules(node, run, place);
+  for (const part of node.allOf) {
+    if (run.budget.remaining < 0) return;
+    validateNode(part, run, { ...place, ratchet: place.ratchet.inAllOf() });
+  }
+  if (Array.isArray(place.value)) validateItems(node, run, place, place.value);
+  else if (isObject(place.value)) validateEntries(node, run, place, place.value);
+}
+
+function validateItems(node: ValidatorNode, run: Run, place: Place, items: readonly unknown[]): void {
+  if (node.items === undefined) return;
+  // Only items of keyed lists have a previous value.
+  const isKeyed = node.schema.listType === 'map';
+  const others: readonly unknown[] = isKeyed && Array.isArray(place.old) ? place.old : [];
+  for (const [index, value] of items.entries()) {
+    if (run.budget.remaining < 0) return;
+    validateNode(node.items, run, {
+      path: indexPath(place.path, index),
+      value,
+      old: twinOf(value, others, node.schema),
+      ratchet: place.ratchet.index(index),
+    });
+  }
+}
+
+function validateEntries(node: ValidatorNode, run: Run, place: Place, object: JsonObject): void {
+  const old = node.schema.mapType !== 'atomic' && isObject(place.old) ? place.old : {};
+  for (const [key, value] of Object.entries(object)) {
+    if (run.budget.remaining < 0) return;
+    const child = node.additionalProperties ?? node.properties.get(key);
+    if (child === undefined) continue;
+    const isEntry = node.additionalProperties !== undefined;
+    validateNode(child, run, {
+      path: isEntry ? keyPath(place.path, key) : childPath(place.path, key),
+      value,
+      old: Object.hasOwn(old, key) ? old[key] : undefined,
+      ratchet: place.ratchet.key(key),
+    });
+  }
+}
+
+function invalid(field: string, badValue: unknown, detail: string): FieldError {
+  return { reason: 'FieldValueInvalid', field, detail, ...(badValue === undefined ? {} : { badValue }) };
+}
+
+function runRules(node: ValidatorNode, run: Run, place: Place): void {
+  const { type } = node.schema;
+  if (node.failure !== undefined) {
+    run.errors.push(invalid(place.path, type, `rule compiler initialization error: ${node.failure}`));
+    return;
+  }
+  if (node.rules.length === 0) return;
+  if (run.budget.remaining <= 0) {
+    run.budget.exhaust();
+    run.errors.push(invalid(place.path, type, budgetExhaustedMessage));
+    return;
+  }
+  for (const compiled of node.rules) {
+    if (compiled.error !== undefined) {
+      run.errors.push(invalid(place.path, type, `rule compile error: ${compiled.error}`));
+    } else if (compiled.program !== undefined && isApplicable(compiled, place)) {
+      runRule(node, compiled, compiled.program, run, place);
+      if (run.budget.remaining < 0) return;
+    }
+  }
+}
+
+/** Transition rules need a value before, unless they say what to do without. */
+function isApplicable(compiled: CompiledRule, place: Place): boolean {
+  const hasOld = place.old !== undefined && place.old !== null;
+  return !compiled.usesOldSelf || hasOld || compiled.rule.optionalOldSelf === true;
+}
+
+function runRule(node: ValidatorNode, compiled: CompiledRule, program: Program, run: Run, place: Place): void {
+  const { rule } = compiled;
+  const { type } = node.schema;
+  const isAbsent = place.old === undefined || place.old === null;
+  const oldSelf = isAbsent && rule.optionalOldSelf === true ? absentOldSelf : place.old;
+  const bindings = { self: place.value, oldSelf };
+  const result = program.evaluate(bindings, run.evaluation);
+  if (result.kind === 'pending' || !run.budget.spend(result.cost)) {
+    run.budget.exhaust();
+    run.errors.push(invalid(place.path, type, budgetExhaustedMessage));
+    return;
+  }
+  if (result.kind === 'error') {
+    run.errors.push(invalid(place.path, type, failureText(result.message, rule)));
+    if (result.message.startsWith(costLimitMessage)) run.budget.exhaust();
+    return;
+  }
+  if (result.value === true) return;
+  const path = compiled.fieldPath === '' ? place.path : childPath(place.path, compiled.fieldPath);
+  const message = messageFor(compiled, bindings, run);
+  if (message.isFatal) {
+    run.budget.exhaust();
+    report(compiled, run, place, invalid(path, type, message.text));
+    return;
+  }
+  report(compiled, run, place, fieldError(path, place.value, message.text, rule.reason));
+}
+
+function report(compiled: CompiledRule, run: Run, place: Place, error: FieldError): void {
+  const onlyWarns = !compiled.usesOldSelf && place.ratchet.warns();
+  (onlyWarns ? run.warnings : run.errors).push(error);
+}
+
+const shownRule = (rule: ValidationRule): string => (rule.message || rule.rule).trim();
+
+function failureText(message: string, rule: ValidationRule): string {
+  if (message.startsWith('no such overload')) {
+    return `'${message}': call arguments did not match a supported operator, function or macro signature for rule: ${shownRule(rule)}`;
+  }
+  if (message.startsWith(costLimitMessage)) {
+    return `'${message}': no further validation rules will be run due to call cost exceeds limit for rule: ${shownRule(rule)}`;
+  }
+  return `${message} evaluating rule: ${shownRule(rule)}`;
+}
+
+const messageBytesMax = 5 * 1024;
+
+/** The text of a failure: of the message expression where it gives a proper one, else the message, else the rule. */
+function messageFor(
+  compiled: CompiledRule,
+  bindings: Readonly<Record<string, unknown>>,
+  run: Run,
+): { readonly text: string; readonly isFatal: boolean } {
+  const { rule, messageProgram } = compiled;
+  const fallback = { text: rule.message ? rule.message.trim() : `failed rule: ${shownRule(rule)}`, isFatal: false };
+  if (messageProgram === undefined) return fallback;
+  const result = messageProgram.evaluate(bindings, run.evaluation);
+  if (result.kind === 'pending' || result.cost > run.budget.remaining) {
+    const text = 'messageExpression evaluation failed due to running out of cost budget, no further validation rules will be run';
+    return { text, isFatal: true };
+  }
+  if (result.kind === 'error' && result.message.startsWith(costLimitMessage)) {
+    const source = JSON.stringify(rule.messageExpression);
+    const text = `no further validation rules will be run due to call cost exceeds limit for messageExpression: ${source}`;
+    return { text, isFatal: true };
+  }
+  run.budget.spend(result.cost);
+  const text = result.kind === 'value' && typeof result.value === 'string' ? result.value.trim() : '';
+  const isProper = text !== '' && !text.includes('\n') && Buffer.byteLength(text) <= messageBytesMax;
+  return isProper ? { text, isFatal: false } : fallback;
+}
+
+/** Structures are not repeated in the error: they are long, and their author knows them. */
+function fieldError(field: string, value: unknown, detail: string, reason: string | undefined): FieldError {
+  const badValue = typeof value === 'object' ? undefined : value;
+  const shown = badValue === undefined ? {} : { badValue };
+  switch (reason as FieldErrorReason | undefined) {
+    case 'FieldValueForbidden':
+      return { reason: 'FieldValueForbidden', field, detail };
+    case 'FieldValueRequired':
+      return { reason: 'FieldValueRequired', field, detail };
+    case 'FieldValueDuplicate':
+      return { reason: 'FieldValueDuplicate', field, detail: '', ...shown };
+    default:
+      return { reason: 'FieldValueInvalid', field, detail, ...shown };
+  }
+}

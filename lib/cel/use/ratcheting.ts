@@ -1,0 +1,98 @@
+// Ratcheting: a rule that fails on a value which an update did not change only warns. This walks the old object beside the new
+// one, as far as parts of the two can be told to be the same part.
+import type { StructuralSchema } from '../schema/structural.ts';
+import { sameJson } from '../schema/typed-json.ts';
+
+type JsonObject = Readonly<Record<string, unknown>>;
+
+const isObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** A value, what it was before, and its schema. */
+class Correlated {
+  readonly value: unknown;
+  readonly old: unknown;
+  readonly schema: StructuralSchema;
+  #isSame: boolean | undefined;
+
+  constructor(value: unknown, old: unknown, schema: StructuralSchema) {
+    this.value = value;
+    this.old = old;
+    this.schema = schema;
+  }
+
+  isUnchanged(): boolean {
+    return (this.#isSame ??= sameJson(this.value, this.old));
+  }
+
+  key(name: string): Correlated | undefined {
+    const { value, old, schema } = this;
+    const isAtomic = schema.mapType === 'atomic';
+    if (isAtomic || !isObject(value) || !isObject(old) || !Object.hasOwn(old, name)) return undefined;
+    const child = schema.properties?.get(name) ?? schema.additionalProperties;
+    return child && new Correlated(value[name], old[name], child);
+  }
+
+  index(index: number): Correlated | undefined {
+    const { value, old, schema } = this;
+    const { items } = schema;
+    if (!Array.isArray(value) || !Array.isArray(old) || items === undefined) return undefined;
+    const item: unknown = value[index];
+    const twin = twinOf(item, old, schema);
+    return twin === undefined ? undefined : new Correlated(item, twin, items);
+  }
+}
+
+/** The item of a keyed list or set that is the same one as `item`. */
+export function twinOf(item: unknown, others: readonly unknown[], schema: StructuralSchema): unknown {
+  if (schema.listType === 'set') return others.find((other) => sameJson(other, item));
+  if (schema.listType !== 'map' || !isObject(item)) return undefined;
+  return others.find(
+    (other) =>
+      isObject(other) && schema.listMapKeys.every((key) => sameJson(keyValue(other, key), keyValue(item, key))),
+  );
+}
+
+const keyValue = (item: JsonObject, key: string): unknown => (Object.hasOwn(item, key) ? item[key] : null);
+
+/** Where in the two objects a validation is. */
+export class Ratchet {
+  readonly #current: Correlated | undefined;
+  /** The nearest part above that could be told to be the same in both. */
+  readonly #above: Correlated | undefined;
+
+  private constructor(current: Correlated | undefined, above: Correlated | undefined) {
+    this.#current = current;
+    this.#above = above;
+  }
+
+  /** Of an update. */
+  static start(value: unknown, old: unknown, schema: StructuralSchema): Ratchet {
+    return new Ratchet(new Correlated(value, old, schema), undefined);
+  }
+
+  /** Of a create, or where ratcheting is off: every failure is an error. */
+  static readonly off = new Ratchet(undefined, undefined);
+
+  /** Whether a failure here only warns. */
+  warns(): boolean {
+    return this.#current?.isUnchanged() ?? this.#above?.isUnchanged() ?? false;
+  }
+
+  key(name: string): Ratchet {
+    if (this.#current === undefined) return this;
+    // Both objects were converted to one version: the type fields say nothing about what was written.
+    if (this.#above === undefined && (name === 'apiVersion' || name === 'kind')) return Ratchet.off;
+    return new Ratchet(this.#current.key(name), this.#current);
+  }
+
+  index(index: number): Ratchet {
+    if (this.#current === undefined) return this;
+    return new Ratchet(this.#current.index(index), this.#current);
+  }
+
+  /** Rules under allOf ratchet only with what is above. */
+  inAllOf(): Ratchet {
+    return new Ratchet(undefined, this.#above);
+  }
+}

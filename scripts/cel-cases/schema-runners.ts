@@ -1,0 +1,120 @@
+// Runs the cases of rules in custom resources' schemas.
+import type { FieldError } from '../../lib/base/status.ts';
+import { childCardinality, summarizeCosts } from '../../lib/cel/schema/cardinality.ts';
+import { FieldPathError, relativeFieldPath } from '../../lib/cel/schema/field-path.ts';
+import { readSchema } from '../../lib/cel/schema/structural.ts';
+import type { StructuralSchema } from '../../lib/cel/schema/structural.ts';
+import { Budget, objectCostBudget } from '../../lib/cel/use/budget.ts';
+import { createObjectValidator } from '../../lib/cel/use/object-validator.ts';
+import { compileSchemaRules } from '../../lib/cel/use/schema-rules.ts';
+import { naming } from './base-runners.ts';
+import type { Runner } from './base-runners.ts';
+import { plainJson } from './case-values.ts';
+import type { Json, JsonRecord } from './case-values.ts';
+import type { Outcome } from './judge.ts';
+
+const schemaOf = (record: JsonRecord): StructuralSchema => readSchema(plainJson(record['schema'] ?? null), naming);
+
+/** The compiled rule at `index`, under the keys of the truth. */
+function compileOutcome(record: JsonRecord, index: number): Outcome {
+  const isResourceRoot = record['isResourceRoot'] === true;
+  const compiled = compileSchemaRules(schemaOf(record), { naming, isResourceRoot });
+  const rule = compiled.rules[index];
+  if (rule === undefined) return { compileError: 'no such rule' };
+  if (rule.error !== undefined) return { compileError: rule.error };
+  return {
+    estimatedCost: String(rule.maxCost),
+    usesOldSelf: rule.usesOldSelf,
+    maxCardinality: String(compiled.maxCardinality),
+    ...(rule.messageError === undefined ? {} : { messageExpressionError: rule.messageError }),
+    messageExpressionMaxCost: String(rule.messageProgram?.estimatedCost.max ?? 0n),
+  };
+}
+
+const compile: Runner = (record) => {
+  const index = record['ruleIndex'];
+  return { compile: compileOutcome(record, typeof index === 'number' ? index : 0) };
+};
+
+/** An error with the value it shows, as people read it. */
+function errorText(error: FieldError): string {
+  const labels: Readonly<Record<string, string>> = {
+    FieldValueInvalid: 'Invalid value',
+    FieldValueForbidden: 'Forbidden',
+    FieldValueRequired: 'Required value',
+    FieldValueDuplicate: 'Duplicate value',
+  };
+  const value = error.badValue === undefined ? '' : `: ${JSON.stringify(error.badValue)}`;
+  const detail = error.detail === '' ? '' : `: ${error.detail}`;
+  return `${error.field}: ${labels[error.reason] ?? error.reason}${value}${detail}`;
+}
+
+const errorRecord = (error: FieldError): JsonRecord => ({
+  type: error.reason,
+  field: error.field,
+  detail: error.detail,
+  error: errorText(error),
+});
+
+function validate(record: JsonRecord, ratchets: boolean): Outcome {
+  const isResourceRoot = record['isResourceRoot'] === true;
+  const validator = createObjectValidator(schemaOf(record), { naming, isResourceRoot });
+  const amount = typeof record['costBudget'] === 'number' ? record['costBudget'] : objectCostBudget;
+  const budget = new Budget(amount);
+  const limit = record['perCallLimit'];
+  const old = 'oldObject' in record ? plainJson(record['oldObject'] ?? null) : undefined;
+  const outcome = validator?.({
+    path: 'root',
+    object: plainJson(record['object'] ?? null),
+    ...(old === undefined ? {} : { oldObject: old }),
+    budget,
+    ratchets,
+    ...(typeof limit === 'number' ? { evaluation: { costLimit: limit } } : {}),
+  });
+  return {
+    cost: amount - budget.remaining,
+    errors: (outcome?.errors ?? []).map(errorRecord),
+    warnings: (outcome?.warnings ?? []).map(errorText),
+    remainingBudget: budget.remaining,
+  };
+}
+
+const levels: Runner = (record) => validate(record, false);
+const ratcheted: Runner = (record) => validate(record, true);
+const ruleRun: Runner = (record) => ({ compile: compileOutcome(record, 0), ...validate(record, false) });
+
+const cardinality: Runner = (record) => {
+  const chain = (record['schemaChain'] as readonly Json[]).map((json) => readSchema(plainJson(json), naming));
+  const times = chain.reduce<bigint | undefined>(childCardinality, 1n);
+  return { maxCardinality: times === undefined ? null : String(times) };
+};
+
+const totalCost: Runner = (record) => {
+  const costs = (record['costs'] as readonly Json[]).map((cost) => BigInt(String(cost)));
+  const { total, mostExpensive } = summarizeCosts(costs);
+  return { total: String(total), mostExpensive: mostExpensive.map(String) };
+};
+
+const fieldPath: Runner = (record) => {
+  try {
+    return { relativePath: relativeFieldPath(String(record['expr']), schemaOf(record)) };
+  } catch (error) {
+    if (error instanceof FieldPathError) return { error: error.message };
+    throw error;
+  }
+};
+
+export const schemaRunners: Readonly<Record<string, Runner>> = {
+  'crd_cardinality.json': cardinality,
+  'crd_compilation.json': compile,
+  'crd_cost_estimated.json': compile,
+  'crd_cost_runtime.json': ruleRun,
+  'crd_fieldpath.json': fieldPath,
+  'crd_message_expression.json': ruleRun,
+  'crd_optional_oldself.json': ruleRun,
+  'crd_ratcheting.json': ratcheted,
+  'crd_reason_fieldpath.json': levels,
+  'crd_total_cost.json': totalCost,
+  'crd_validation.json': ruleRun,
+  'crd_validation_levels.json': levels,
+};
