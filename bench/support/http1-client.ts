@@ -119,7 +119,7 @@ export class Connection {
       this.#gathered.length === 1 ? (this.#gathered[0] ?? headEnd) : Buffer.concat(this.#gathered);
     const end = all.indexOf(headEnd);
     if (end < 0) return false;
-    const text = all.latin1Slice(0, end);
+    const text = all.toString('latin1', 0, end);
     const status = Number(text.slice(9, 12));
     const length = /\r\ncontent-length: (\d+)/i.exec(text)?.[1];
     if (length === undefined) throw new Error(`an answer without content-length: ${text}`);

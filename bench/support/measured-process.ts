@@ -33,6 +33,9 @@ export function productFlags(): string[] {
   return flags.split(' ').filter((flag) => flag !== '');
 }
 
+/** For experiments: `BENCH_NODE_FLAGS='--trace-gc' npm run bench -- get`; what such a flag prints is shown at the end. */
+const extraFlags = (process.env['BENCH_NODE_FLAGS'] ?? '').split(' ').filter((flag) => flag !== '');
+
 export class MeasuredProcess {
   readonly #child: ChildProcess;
   readonly #exited: Promise<void>;
@@ -73,6 +76,7 @@ export class MeasuredProcess {
       process.execPath,
       '--expose-gc',
       ...(options.nodeFlags ?? productFlags()),
+      ...extraFlags,
       `--import=${probe}`,
       `${root}${script}`,
       ...options.args,
@@ -128,6 +132,19 @@ export class MeasuredProcess {
     return result;
   }
 
+  /** What was allocated while `run` ran and outlived a minor collection, by call stack. */
+  async survivorsOf<T>(file: string, run: () => Promise<T>): Promise<T> {
+    await this.#ask({ ask: 'startSurvivors' });
+    const result = await run();
+    await this.#ask({ ask: 'stopSurvivors', file });
+    return result;
+  }
+
+  /** What the process gave to `onRun` of probe.ts. */
+  async run(...args: readonly unknown[]): Promise<object> {
+    return this.#ask({ ask: 'run', args });
+  }
+
   async heapSnapshot(file: string): Promise<void> {
     await this.#ask({ ask: 'heapSnapshot', file });
   }
@@ -138,6 +155,7 @@ export class MeasuredProcess {
     this.#child.kill('SIGTERM');
     await this.#exited;
     clearTimeout(timer);
+    if (extraFlags.length > 0) console.log(this.#output);
   }
 
   #ask(question: ProbeQuestion): Promise<object> {

@@ -11,7 +11,17 @@ export type ProbeQuestion =
   | { readonly ask: 'stalls' }
   | { readonly ask: 'startProfile' }
   | { readonly ask: 'stopProfile'; readonly file: string }
-  | { readonly ask: 'heapSnapshot'; readonly file: string };
+  | { readonly ask: 'startSurvivors' }
+  | { readonly ask: 'stopSurvivors'; readonly file: string }
+  | { readonly ask: 'heapSnapshot'; readonly file: string }
+  | { readonly ask: 'run'; readonly args: readonly unknown[] };
+
+/** What a baseline process does when its parent says `run`. */
+export type BaselineRun = (...args: never[]) => Promise<object>;
+const runKey = Symbol.for('bench.run');
+export function onRun(run: BaselineRun): void {
+  (globalThis as unknown as Record<symbol, BaselineRun>)[runKey] = run;
+}
 
 /** CPU of the whole process since its start. */
 export interface CpuAnswer {
@@ -63,6 +73,25 @@ async function answer(question: ProbeQuestion): Promise<object> {
       session?.disconnect();
       writeFileSync(question.file, JSON.stringify(stopped?.profile));
       return {};
+    }
+    case 'startSurvivors':
+      session = new Session();
+      session.connect();
+      await session.post('HeapProfiler.startSampling', {
+        samplingInterval: 16_384,
+        includeObjectsCollectedByMajorGC: true,
+      });
+      return {};
+    case 'stopSurvivors': {
+      const stopped = await session?.post('HeapProfiler.stopSampling');
+      session?.disconnect();
+      writeFileSync(question.file, JSON.stringify(stopped?.profile));
+      return {};
+    }
+    case 'run': {
+      const run = (globalThis as unknown as Record<symbol, BaselineRun | undefined>)[runKey];
+      if (run === undefined) throw new Error('this process runs nothing');
+      return run(...(question.args as never[]));
     }
     case 'heapSnapshot': {
       const { writeHeapSnapshot } = await import('node:v8');

@@ -1,0 +1,58 @@
+// LIST of 1,000 and 10,000 Pods, consistent, JSON, beside a bare server with one prebuilt buffer; stalls of both.
+import { samplePod } from '../micro/sample-pod.ts';
+import { bareAnswer } from '../support/bare.ts';
+import { compare, printSides, verdict } from '../support/compare.ts';
+import { closedLoop, openConnections, requestBytes } from '../support/http1-client.ts';
+import { podIn } from '../support/objects.ts';
+import { withBench } from '../support/server.ts';
+import type { Bench, Target } from '../support/server.ts';
+
+const connectionCount = 4;
+
+await withBench(async (bench) => {
+  const pods = bench.resource('pods');
+  await bench.fill(pods, 1_000, (index) => podIn(samplePod(index), 'thousand', index));
+  await bench.fill(pods, 10_000, (index) => podIn(samplePod(index), 'tenthousand', index));
+  const server = await bench.server();
+  await measure(bench, server, { namespace: 'thousand', count: 1_000 });
+  await measure(bench, server, { namespace: 'tenthousand', count: 10_000 });
+});
+
+async function measure(
+  bench: Bench,
+  server: Target,
+  list: { readonly namespace: string; readonly count: number },
+): Promise<void> {
+  const bounds = { durationMs: 2_000, countMax: Math.ceil(400_000 / list.count) };
+  const request = requestBytes('GET', `/api/v1/namespaces/${list.namespace}/pods`);
+  const bare = await bareAnswer(bench, server, request);
+  const run = async (target: Target) => {
+    const connections = await openConnections(target.port, connectionCount);
+    return () => closedLoop(connections, () => request, bounds);
+  };
+  const ownRun = await run(server);
+  const bareRun = await run(bare);
+  const [base, own] = await compare([
+    { name: 'bare, prebuilt buffer', process: bare.process, run: bareRun },
+    { name: 'server, consistent', process: server.process, run: ownRun },
+  ]);
+  const ownStalls = (await server.process.stallsOf(ownRun)).stalls;
+  const bareStalls = (await bare.process.stallsOf(bareRun)).stalls;
+  const megabytes = (bare.bodyBytes / 1e6).toFixed(1);
+  console.log(
+    `LIST of ${String(list.count)} Pods, ${megabytes} MB, ${String(connectionCount)} connections`,
+  );
+  printSides([base, own]);
+  for (const [name, stalls] of [
+    ['bare', bareStalls],
+    ['server', ownStalls],
+  ] as const) {
+    const text = `p99 ${stalls.p99Ms.toFixed(1)} ms, longest ${stalls.maxMs.toFixed(1)} ms`;
+    console.log(`  pauses of the event loop, ${name}: ${text}`);
+  }
+  const ratio = base.microsPerMegabyte / own.microsPerMegabyte;
+  verdict('bytes per CPU-second, server to bare', ratio, { atLeast: 0.5 });
+  verdict('bytes/s, server to bare', own.bytesPerSecond / base.bytesPerSecond, { atLeast: 0.5 });
+  verdict('p99 pause, ms', ownStalls.p99Ms, { atMost: 10 });
+  await bench.stopServer(bare);
+}
