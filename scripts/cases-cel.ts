@@ -6,6 +6,7 @@ import { baseRunners } from './cel-cases/base-runners.ts';
 import type { Runner } from './cel-cases/base-runners.ts';
 import type { JsonRecord } from './cel-cases/case-values.ts';
 import { judge } from './cel-cases/judge.ts';
+import { policyRunners } from './cel-cases/policy-runners.ts';
 import { schemaRunners } from './cel-cases/schema-runners.ts';
 
 /** Files that need more than the engine: policies as a whole, and definitions of custom resources. */
@@ -16,7 +17,7 @@ export const setAside: ReadonlySet<string> = new Set([
   'crd_object_rules.json',
 ]);
 
-export const runners: Readonly<Record<string, Runner>> = { ...baseRunners, ...schemaRunners };
+export const runners: Readonly<Record<string, Runner>> = { ...baseRunners, ...schemaRunners, ...policyRunners };
 
 /** What differs between a case and its run; empty: it passes. */
 export function runCase(file: string, record: JsonRecord): readonly string[] {

@@ -27,6 +27,8 @@ export interface Variable {
   readonly type: CelType;
   /** Makes a value of what the embedding binds, when an evaluation first uses it. Default: as JSON of unknown type. */
   readonly wrap?: (bound: unknown) => Value;
+  /** The value, where it is always the same and nothing needs to be bound. */
+  readonly value?: Value;
 }
 
 export interface EnvironmentOptions {
@@ -144,7 +146,10 @@ export class Environment {
         plan,
         resultType: checked.resultType,
         estimatedCost: estimateCost(checked, this.options.sizes ?? (() => undefined)),
-        variables: plan.variables.map(({ name, slot }) => ({ slot, name, wrap: this.#variables.get(name)?.wrap })),
+        variables: plan.variables.map(({ name, slot }) => {
+          const declared = this.#variables.get(name);
+          return { slot, name, wrap: declared?.wrap, value: declared?.value };
+        }),
       });
     } catch (error) {
       if (error instanceof PlanError) return new ProgramFailure(error.message, checked);

@@ -36,6 +36,7 @@ interface BoundVariable {
   readonly slot: number;
   readonly name: string;
   readonly wrap: ((bound: unknown) => Value) | undefined;
+  readonly value: Value | undefined;
 }
 
 export class Program {
@@ -90,6 +91,7 @@ export class Program {
 
 function resolveVariable(variable: BoundVariable | undefined, bindings: Bindings): Value {
   if (variable === undefined) return new CelError('no such attribute');
+  if (variable.value !== undefined) return variable.value;
   const bound = bindings[variable.name];
   if (bound === undefined) return new CelError(`no such attribute(s): ${variable.name}`);
   return variable.wrap === undefined ? dynamicValue(bound) : variable.wrap(bound);

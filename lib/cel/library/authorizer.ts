@@ -101,6 +101,20 @@ export function authorizerValue(naming: NamingProfile): Value {
   return new CheckValue(authorizerTypes(naming).authorizer.name, emptyCheck);
 }
 
+/** What a request is about. */
+export type RequestedResource = Pick<
+  AuthorizationCheck,
+  'apiGroup' | 'resource' | 'subresource' | 'namespace' | 'name'
+>;
+
+/** The value of the variable `authorizer.requestResource`: the question with the resource of the request filled in. */
+export function requestResourceValue(naming: NamingProfile, requested: RequestedResource): Value {
+  const { apiGroup, resource, subresource, namespace, name } = requested;
+  const asked = { apiGroup, resource, subresource, namespace, name };
+  const check = { ...emptyCheck, resourceRequest: true, apiVersion: '*', ...asked };
+  return new CheckValue(authorizerTypes(naming).resource.name, check);
+}
+
 const checkOf = (args: readonly Value[]): AuthorizationCheck => (arg(args, 0) as CheckValue).check;
 const textAt = (args: readonly Value[], index: number): string => arg(args, index) as string;
 

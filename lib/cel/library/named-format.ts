@@ -72,7 +72,7 @@ const rules: Readonly<Record<string, FormatRule>> = {
   },
   dns1035LabelPrefix: { name: 'DNS1035LabelPrefix', patternLength: 30, problems: prefix(dns1035LabelProblems) },
   labelValue: { name: 'LabelValue', patternLength: 40, problems: labelValueProblems },
-  uri: { name: 'URI', patternLength: 1209, problems: uriProblems },
+  uri: { name: 'URI', patternLength: 1120, problems: uriProblems },
   uuid: {
     name: 'uuid',
     patternLength: 70,
