@@ -7,9 +7,12 @@ import { namingProfile } from '../api/vendor.ts';
 import { encodeText, jsonCodec } from './json.ts';
 import { canonicalObject } from './normalise.ts';
 import { decodeForeign, encodeStored, openStored, withResourceVersion } from './stored-form.ts';
+import { createProtobufCodec, hasProtobufForm } from './protobuf.ts';
 import { yamlCodec } from './yaml.ts';
 
-const scheme = createScheme({ profile: namingProfile('svc') });
+const naming = namingProfile('svc');
+const scheme = createScheme({ profile: naming });
+const protobufCodec = createProtobufCodec(naming.protobufMediaType);
 const types = [...scheme.packages.values()].flatMap((owner) => owner.types);
 const plain = types.filter((type) => type.special === undefined && !type.isNamedList);
 const kinds = plain.filter((type) => type.hasTypeMeta);
@@ -131,6 +134,20 @@ describe('every built-in type', () => {
         if (round > 0) continue;
         const yaml = yamlCodec.decode(yamlCodec.encode(object, type), type);
         expect([type.id, encodeText(yaml.object, type)]).toEqual([type.id, text]);
+      }
+    }
+  });
+  test('random objects are the same through JSON and Protobuf (seeded)', () => {
+    for (const [index, type] of plain.entries()) {
+      if (!hasProtobufForm(type)) continue;
+      const generator = new Generator(index + 500);
+      for (let round = 0; round < 3; round += 1) {
+        const object = generator.message(type, 0) as JsonObject;
+        const text = encodeText(object, type);
+        const bytes = protobufCodec.encode(object, type);
+        const read = protobufCodec.decode(bytes, type).object;
+        expect([type.id, encodeText(read, type)]).toEqual([type.id, text]);
+        expect(Buffer.compare(protobufCodec.encode(read, type), bytes)).toBe(0);
       }
     }
   });

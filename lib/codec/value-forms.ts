@@ -81,6 +81,12 @@ const nanosMax = 2n ** 63n - 1n;
 
 /** `90m` is `1h30m0s`, `1500ms` is `1.5s`: hours, minutes and seconds, or one smaller unit. */
 export function canonicalDuration(text: string): string | undefined {
+  const nanos = parseDuration(text);
+  return nanos === undefined ? undefined : formatDuration(nanos);
+}
+
+/** Nanoseconds of a duration's text; undefined: not a duration. */
+export function parseDuration(text: string): bigint | undefined {
   if (text.length > 128) return undefined;
   const match = durationText.exec(text);
   if (match === null) return undefined;
@@ -91,10 +97,12 @@ export function canonicalDuration(text: string): string | undefined {
     nanos += (BigInt(fraction) * perUnit) / 10n ** BigInt(fraction.length);
   }
   if (nanos > nanosMax) return undefined;
-  return `${match[1] === '-' && nanos !== 0n ? '-' : ''}${formatDuration(nanos)}`;
+  return match[1] === '-' ? -nanos : nanos;
 }
 
-function formatDuration(nanos: bigint): string {
+/** Canonical text of a number of nanoseconds. */
+export function formatDuration(nanos: bigint): string {
+  if (nanos < 0n) return `-${formatDuration(-nanos)}`;
   if (nanos === 0n) return '0s';
   if (nanos < 1_000n) return `${String(nanos)}ns`;
   if (nanos < 1_000_000n) return `${decimal(nanos, 3)}µs`;
