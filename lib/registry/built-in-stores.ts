@@ -13,6 +13,8 @@ import type { StrategyOptions } from './resources/strategies.ts';
 import { createResourceStore } from './resource-store.ts';
 import type { ResourceStore } from './resource-store.ts';
 import type { StoreParts } from './store-parts.ts';
+import { defaultValidation, objectRules } from './validation.ts';
+import type { ObjectRules, ValidationOptions } from './validation.ts';
 
 export interface BuiltInStoreOptions
   extends
@@ -23,6 +25,8 @@ export interface BuiltInStoreOptions
   readonly storage: Storage;
   /** Absent: everything is admitted. */
   readonly admission?: AdmissionChain;
+  /** Gates of validation, and who is told of differences; absent: gates at their defaults. */
+  readonly validation?: ValidationOptions;
   /** The view of a stored resource. */
   readonly viewOf: (stored: ResourceInfo) => ResourceView;
 }
@@ -31,6 +35,13 @@ export function builtInStores(options: BuiltInStoreOptions): ResourceStore[] {
   const { scheme, keyspace } = options;
   const strategyOf = strategyTable(options);
   const admission = options.admission ?? admissionChain([]);
+  const rules = new Map<ResourceInfo, ObjectRules>();
+  const rulesOf = (stored: ResourceInfo): ObjectRules => {
+    let made = rules.get(stored);
+    made ??= objectRules(stored, strategyOf(stored), options.validation ?? defaultValidation);
+    rules.set(stored, made);
+    return made;
+  };
   return scheme.resources
     .filter((resource) => !resource.virtual && resource.storagePrefix !== '')
     .map((resource) => {
@@ -40,6 +51,7 @@ export function builtInStores(options: BuiltInStoreOptions): ResourceStore[] {
         storedAs,
         isStorageVersion: storedAs === resource,
         strategy: strategyOf(storedAs),
+        rules: rulesOf(storedAs),
         admission,
         view: options.viewOf(storedAs),
         storage: options.storage,

@@ -64,6 +64,7 @@ export async function putNew(
   const key = keyOfObject(object);
   const attributes = admissionRequest(parts, { operation: 'CREATE', key, old: undefined }, context);
   await parts.admission.mutate(attributes, object, signal);
+  parts.rules.dropDisabled(object, undefined);
   strategy.prepare?.(object, undefined, context);
   validateNew(parts, object, context);
   await parts.admission.validate(attributes, object, signal);
@@ -85,7 +86,7 @@ function validateNew(parts: StoreParts, object: ApiObject, context: WriteContext
   const rules = { namespaced, nameRule, profile: parts.naming, object };
   const errors = [
     ...validateObjectMeta(metaOf(object), rules),
-    ...(strategy.validate?.(object, undefined, context) ?? []),
+    ...parts.rules.validate(object, undefined, context),
   ];
   if (errors.length > 0) throw invalid(resource.kind, nameOf(object), errors);
   for (const text of strategy.warnings?.(object) ?? []) context.warnings.push(text);

@@ -73,6 +73,7 @@ export function writeContext(
     subresource,
     warnings: request.warnings,
     nowMs: parts.clock.nowMs(),
+    apiVersion: apiVersionOf(parts.resource),
   };
 }
 

@@ -18,6 +18,7 @@ import { isSegment } from '../storage-etcd/keys.ts';
 import type { Storage } from '../storage-etcd/storage.ts';
 import { convertedItem } from './converted-item.ts';
 import type { ResourceStrategy } from './strategy.ts';
+import type { ObjectRules } from './validation.ts';
 
 export interface StoreParts {
   /** The version that requests name. */
@@ -26,6 +27,8 @@ export interface StoreParts {
   readonly storedAs: ResourceInfo;
   readonly isStorageVersion: boolean;
   readonly strategy: ResourceStrategy;
+  /** Gated fields, and validation besides metadata. */
+  readonly rules: ObjectRules;
   readonly admission: AdmissionChain;
   readonly view: ResourceView;
   readonly storage: Storage;

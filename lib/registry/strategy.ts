@@ -19,7 +19,12 @@ export interface WriteContext {
   readonly subresource: string;
   readonly warnings: string[];
   readonly nowMs: number;
+  /** The `apiVersion` that the request names; objects are in the storage version. */
+  readonly apiVersion: string;
 }
+
+/** Whether a feature gate is on. */
+export type GateCheck = (gate: string) => boolean;
 
 export interface DeletionPlan {
   /** 0: remove at once (unless finalizers hold it). */
@@ -33,7 +38,15 @@ export interface ResourceStrategy {
     object: Readonly<ApiObject>,
     old: Readonly<ApiObject> | undefined,
     context: WriteContext,
-  ): FieldError[];
+    isOn: GateCheck,
+  ): readonly FieldError[];
+  /** The rules that also stand beside the fields, by hand (gate DeclarativeValidation). */
+  validateMigrated?(
+    object: Readonly<ApiObject>,
+    old: Readonly<ApiObject> | undefined,
+    context: WriteContext,
+    isOn: GateCheck,
+  ): readonly FieldError[];
   warnings?(object: Readonly<ApiObject>): string[];
   /** Graceful deletion; absent: removed at once. `requestedSeconds` from the delete options. */
   deletion?(object: Readonly<ApiObject>, requestedSeconds: number | undefined): DeletionPlan;

@@ -180,11 +180,12 @@ async function nextObject(
   keepServerMeta(object, old);
   const attributes = admissionRequest(parts, { operation: 'UPDATE', key: item, old }, context);
   await parts.admission.mutate(attributes, object, signal);
+  parts.rules.dropDisabled(object, old);
   strategy.prepare?.(object, old, context);
   bumpGeneration(object, old, storedAs);
   const errors = [
     ...validateObjectMetaUpdate(metaOf(object), old.metadata ?? {}, { profile: parts.naming }),
-    ...(strategy.validate?.(object, old, context) ?? []),
+    ...parts.rules.validate(object, old, context),
   ];
   if (errors.length > 0) throw invalid(resource.kind, nameOf(old), errors);
   for (const text of strategy.warnings?.(object) ?? []) {

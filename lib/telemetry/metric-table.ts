@@ -230,6 +230,11 @@ export const metricTable = {
     ['quantile'],
     'Delay of the event loop since the last scrape.',
   ),
+  declarative_validation_mismatch_total: counter(
+    'BETA',
+    ['group', 'resource', 'version'],
+    'Writes for which declarative and handwritten validation found different failures.',
+  ),
   hidden_metrics_total: counter('BETA', [], 'Metrics that are hidden by their deprecation.'),
   process_cpu_seconds_total: counter('STABLE', [], 'CPU time of the process.'),
   process_resident_memory_bytes: gauge('STABLE', [], 'Resident memory of the process.'),

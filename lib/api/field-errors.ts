@@ -1,0 +1,62 @@
+// Collects the failures of one object: field path, reason, bad value, and what would be right.
+// Order is the order of the calls, so that the same object gives the same answer.
+import type { FieldError, FieldErrorReason } from '../base/status.ts';
+
+export const immutableDetail = 'field is immutable';
+
+export class FieldErrors {
+  readonly list: FieldError[] = [];
+
+  #add(reason: FieldErrorReason, field: string, badValue: unknown, detail: string): void {
+    this.list.push({ reason, field, badValue, detail });
+  }
+
+  required(field: string, detail = ''): void {
+    this.list.push({ reason: 'FieldValueRequired', field, detail });
+  }
+
+  forbidden(field: string, detail: string): void {
+    this.list.push({ reason: 'FieldValueForbidden', field, detail });
+  }
+
+  invalid(field: string, badValue: unknown, detail: string): void {
+    this.#add('FieldValueInvalid', field, badValue ?? '', detail);
+  }
+
+  /** One `Invalid` per problem. */
+  problems(field: string, badValue: unknown, problems: readonly string[]): void {
+    for (const problem of problems) this.invalid(field, badValue, problem);
+  }
+
+  notSupported(field: string, badValue: unknown, supported: readonly string[]): void {
+    const texts = [...supported].sort().map((one) => JSON.stringify(one));
+    const detail = `supported values: ${texts.join(', ')}`;
+    this.#add('FieldValueNotSupported', field, badValue ?? '', detail);
+  }
+
+  duplicate(field: string, badValue: unknown): void {
+    this.#add('FieldValueDuplicate', field, badValue ?? '', '');
+  }
+
+  notFound(field: string, badValue: unknown): void {
+    this.#add('FieldValueNotFound', field, badValue ?? '', '');
+  }
+
+  tooLong(field: string, bytesMax: number): void {
+    const detail = `may not be more than ${String(bytesMax)} bytes`;
+    this.list.push({ reason: 'FieldValueTooLong', field, detail });
+  }
+
+  tooMany(field: string, count: number, countMax: number): void {
+    const detail = `must have at most ${String(countMax)} items`;
+    this.#add('FieldValueTooMany', field, count, detail);
+  }
+
+  typeInvalid(field: string, badValue: unknown, detail: string): void {
+    this.#add('FieldValueTypeInvalid', field, badValue, detail);
+  }
+
+  add(errors: readonly FieldError[]): void {
+    for (const error of errors) this.list.push(error);
+  }
+}

@@ -1,0 +1,65 @@
+// Reads members of decoded objects without trusting their shape: what is absent, null or of another
+// type reads as the zero value. Validators and strategies see every object through these.
+import type { JsonObject, JsonValue } from './type-info.ts';
+
+type Value = JsonValue | undefined;
+type Holder = Readonly<JsonObject> | undefined;
+
+const memberOf = (of: Holder, name: string): Value =>
+  of !== undefined && Object.hasOwn(of, name) ? of[name] : undefined;
+
+export const asRecord = (value: Value): JsonObject | undefined =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined;
+
+export const isSet = (of: Holder, name: string): boolean => {
+  const value = memberOf(of, name);
+  return value !== undefined && value !== null;
+};
+
+export const valueAt = (of: Holder, name: string): Value => memberOf(of, name) ?? undefined;
+
+export const textAt = (of: Holder, name: string): string => {
+  const value = memberOf(of, name);
+  return typeof value === 'string' ? value : '';
+};
+
+export const numberAt = (of: Holder, name: string): number | undefined => {
+  const value = memberOf(of, name);
+  return typeof value === 'number' || typeof value === 'bigint' ? Number(value) : undefined;
+};
+
+export const flagAt = (of: Holder, name: string): boolean => memberOf(of, name) === true;
+
+export const recordAt = (of: Holder, name: string): JsonObject | undefined =>
+  asRecord(memberOf(of, name));
+
+const none: readonly never[] = [];
+
+export const listAt = (of: Holder, name: string): readonly JsonValue[] => {
+  const value = memberOf(of, name);
+  return Array.isArray(value) ? value : none;
+};
+
+/** The list's elements as records; what is no record reads as an empty one. */
+export const recordsAt = (of: Holder, name: string): readonly JsonObject[] => {
+  const list = listAt(of, name);
+  return list.length === 0 ? none : list.map((element) => asRecord(element) ?? {});
+};
+
+export const textsAt = (of: Holder, name: string): readonly string[] => {
+  const list = listAt(of, name);
+  return list.length === 0
+    ? none
+    : list.map((element) => (typeof element === 'string' ? element : ''));
+};
+
+/** Keys and values of a map. */
+export const entriesAt = (of: Holder, name: string): readonly (readonly [string, JsonValue])[] =>
+  Object.entries(recordAt(of, name) ?? {}).map(([key, value]) => [key, value ?? null]);
+
+/** A member of a member: `recordIn(pod, 'spec', 'securityContext')`. */
+export function recordIn(of: Holder, ...path: readonly string[]): JsonObject | undefined {
+  let value: JsonObject | undefined = of;
+  for (const name of path) value = recordAt(value, name);
+  return value;
+}

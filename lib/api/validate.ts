@@ -1,0 +1,204 @@
+// Declarative validation: walks an object along its TypeInfo and applies the rules beside its
+// fields. Compiled once per type and stage; types without rules below them are not walked.
+import type { FieldError } from '../base/status.ts';
+import { FieldErrors } from './field-errors.ts';
+import { compileTerms, allTerms, termsOf } from './field-rules.ts';
+import type { FieldCheck, Run, RuleStage, Value } from './field-rules.ts';
+import { isUnset } from './json-equal.ts';
+import type { FieldInfo, JsonObject, JsonValue, TypeInfo } from './type-info.ts';
+import { compileUnions } from './union-rules.ts';
+import type { ObjectCheck } from './union-rules.ts';
+
+export interface ValidateOptions {
+  readonly stage: RuleStage;
+  readonly isOn: (gate: string) => boolean;
+}
+
+/** Walks one object; undefined: no rule at or below this type. */
+type Walk = (object: JsonObject, old: JsonObject | undefined, path: string, run: Run) => void;
+
+interface Compiled {
+  readonly plain: Walk | undefined;
+  readonly migrated: Walk | undefined;
+}
+const compiledTypes = new WeakMap<TypeInfo, Compiled>();
+
+/** All failures of the rules of one stage; `old` is undefined on create. */
+export function validateDeclared(
+  object: Readonly<JsonObject>,
+  old: Readonly<JsonObject> | undefined,
+  type: TypeInfo,
+  options: ValidateOptions,
+): FieldError[] {
+  const walk = compiledOf(type)[options.stage];
+  if (walk === undefined) return [];
+  const errors = new FieldErrors();
+  walk(object, old, '', { errors, isUpdate: old !== undefined, isOn: options.isOn });
+  return errors.list;
+}
+
+/** The type has rules that also stand in a strategy. */
+export const hasMigratedRules = (type: TypeInfo): boolean =>
+  compiledOf(type).migrated !== undefined;
+
+function compiledOf(type: TypeInfo): Compiled {
+  let compiled = compiledTypes.get(type);
+  if (compiled === undefined) {
+    compiled = { plain: compile(type, 'plain'), migrated: compile(type, 'migrated') };
+    compiledTypes.set(type, compiled);
+  }
+  return compiled;
+}
+
+function compile(type: TypeInfo, stage: RuleStage): Walk | undefined {
+  const reaching = typesWithRules(type, stage);
+  const walks = new Map<TypeInfo, Walk>();
+  const walkOf = (of: TypeInfo): Walk | undefined => {
+    if (!reaching.has(of)) return undefined;
+    const known = walks.get(of);
+    if (known !== undefined) return known;
+    // Recursive types call the walk that is being made.
+    let made: Walk = () => undefined;
+    walks.set(of, (object, old, path, run) => {
+      made(object, old, path, run);
+    });
+    made = compileWalk(of, stage, walkOf);
+    walks.set(of, made);
+    return made;
+  };
+  return walkOf(type);
+}
+
+/** Types from which a rule can be reached, metadata of objects left out: meta.ts validates it. */
+function typesWithRules(root: TypeInfo, stage: RuleStage): ReadonlySet<TypeInfo> {
+  const all = new Set<TypeInfo>();
+  const visit = (type: TypeInfo): void => {
+    if (all.has(type)) return;
+    all.add(type);
+    for (const field of type.fields) if (isWalked(field)) visit(field.message);
+  };
+  visit(root);
+  const found = new Set([...all].filter((type) => hasOwnRules(type, stage)));
+  for (let grown = true; grown;) {
+    grown = false;
+    for (const type of all) {
+      if (found.has(type)) continue;
+      if (!type.fields.some((field) => isWalked(field) && found.has(field.message))) continue;
+      found.add(type);
+      grown = true;
+    }
+  }
+  return found;
+}
+
+const isWalked = (field: FieldInfo): field is FieldInfo & { readonly message: TypeInfo } =>
+  field.message !== undefined &&
+  field.message.special === undefined &&
+  field.jsonName !== '-' &&
+  field.message.id !== 'meta/v1.ObjectMeta' &&
+  field.message.id !== 'meta/v1.ListMeta';
+
+const hasOwnRules = (type: TypeInfo, stage: RuleStage): boolean =>
+  compileUnions(type, stage).length > 0 ||
+  type.fields.some((field) => allTerms(field.options).some((term) => term.stage === stage));
+
+interface FieldStep {
+  readonly name: string;
+  readonly field: FieldInfo;
+  readonly check: FieldCheck | undefined;
+  readonly walk: Walk | undefined;
+}
+
+function compileWalk(
+  type: TypeInfo,
+  stage: RuleStage,
+  walkOf: (type: TypeInfo) => Walk | undefined,
+): Walk {
+  const steps: FieldStep[] = [];
+  const addSteps = (of: TypeInfo): readonly ObjectCheck[] => {
+    const inner: ObjectCheck[] = [];
+    for (const field of of.fields) {
+      if (field.jsonName === '-') continue;
+      if (field.jsonName === '') {
+        if (field.message !== undefined) inner.push(...addSteps(field.message));
+        continue;
+      }
+      const where = `${of.id}.${field.jsonName}`;
+      const check = compileTerms(field, termsOf(field, stage), where);
+      const walk = isWalked(field) ? walkOf(field.message) : undefined;
+      if (check === undefined && walk === undefined) continue;
+      steps.push({ name: field.jsonName, field, check, walk });
+    }
+    return [...compileUnions(of, stage), ...inner];
+  };
+  const unions = addSteps(type);
+  return (object, old, path, run) => {
+    for (const union of unions) union(object, old, path, run);
+    const prefix = path === '' ? '' : `${path}.`;
+    for (const step of steps) {
+      const value = object[step.name];
+      const before = old === undefined ? undefined : old[step.name];
+      step.check?.(value, before, prefix + step.name, run);
+      if (step.walk !== undefined && value !== undefined && value !== null) {
+        walkField(step.field, step.walk, value, before, prefix + step.name, run);
+      }
+    }
+  };
+}
+
+function walkField(
+  field: FieldInfo,
+  walk: Walk,
+  value: JsonValue,
+  old: Value,
+  path: string,
+  run: Run,
+): void {
+  if (field.cardinality === 'single') {
+    if (isRecord(value)) walk(value, isRecord(old) ? old : undefined, path, forTwin(run, old));
+    return;
+  }
+  if (field.cardinality === 'map') {
+    if (!isRecord(value)) return;
+    for (const key of Object.keys(value)) {
+      const element = value[key];
+      const twin = isRecord(old) && Object.hasOwn(old, key) ? old[key] : undefined;
+      if (!isRecord(element)) continue;
+      walk(element, isRecord(twin) ? twin : undefined, `${path}[${key}]`, forTwin(run, twin));
+    }
+    return;
+  }
+  if (!Array.isArray(value)) return;
+  for (let at = 0; at < value.length; at += 1) {
+    const element = value[at];
+    if (!isRecord(element)) continue;
+    const twin = run.isUpdate && Array.isArray(old) ? twinOf(element, old, at, field) : undefined;
+    walk(element, twin, `${path}[${String(at)}]`, forTwin(run, twin));
+  }
+}
+
+const isRecord = (value: Value): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Below a value that was not there, everything is new. */
+const forTwin = (run: Run, old: Value): Run =>
+  run.isUpdate && isUnset(old) ? { ...run, isUpdate: false } : run;
+
+/** The stored element that this one continues: by the list's keys, else by position. */
+function twinOf(
+  element: JsonObject,
+  old: readonly JsonValue[],
+  at: number,
+  field: FieldInfo,
+): JsonObject | undefined {
+  const keys = field.listMapKeys;
+  if (keys.length === 0) {
+    const same = old[at];
+    return isRecord(same) ? same : undefined;
+  }
+  for (const candidate of old) {
+    if (!isRecord(candidate)) continue;
+    if (keys.every((key) => (candidate[key] ?? '') === (element[key] ?? ''))) return candidate;
+  }
+  return undefined;
+}

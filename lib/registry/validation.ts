@@ -1,0 +1,124 @@
+// Validation of one write, besides metadata: the rules beside the fields, the strategy's own, and
+// the migrated ones, which exist in both forms and are compared as gates say (specification 2).
+import type { ResourceInfo } from '../api/type-info.ts';
+import { asRecord, valueAt } from '../api/json-access.ts';
+import { sameJson } from '../api/json-equal.ts';
+import { dropDisabledFields } from '../api/gated-fields.ts';
+import type { DropDisabledFields } from '../api/gated-fields.ts';
+import { hasMigratedRules, validateDeclared } from '../api/validate.ts';
+import { featureGates } from '../config/gates.ts';
+import type { FieldError } from '../base/status.ts';
+import { fieldErrorMessage } from '../base/status.ts';
+import type { ApiObject } from '../codec/codec.ts';
+import type { ResourceStrategy, WriteContext } from './strategy.ts';
+
+type Stored = Readonly<ApiObject>;
+
+export interface ValidationOptions {
+  /** A gate's value; gates that no longer exist count as on. */
+  readonly isOn: (gate: string) => boolean;
+  /** The two forms of a migrated rule differ: `difference` says how. */
+  readonly onMismatch: (resource: ResourceInfo, difference: string) => void;
+}
+
+export interface ObjectRules {
+  /** Drops fields of switched-off features that are not in use. Changes `object`. */
+  readonly dropDisabled: DropDisabledFields;
+  /** Every failure, in a fixed order. */
+  validate(object: Stored, old: Stored | undefined, context: WriteContext): readonly FieldError[];
+}
+
+/** Gates at their defaults, nobody told of differences: for stores made without gates. */
+export const defaultValidation: ValidationOptions = {
+  isOn: featureGates(new Map()).isEnabled,
+  onMismatch: () => undefined,
+};
+
+export function objectRules(
+  stored: ResourceInfo,
+  strategy: ResourceStrategy,
+  options: ValidationOptions,
+): ObjectRules {
+  const { type } = stored;
+  const { isOn } = options;
+  const isMigrated = hasMigratedRules(type) || strategy.validateMigrated !== undefined;
+  const compares = isMigrated && isOn('DeclarativeValidation');
+  const takesOver = compares && isOn('DeclarativeValidationTakeover');
+  const migrated: ObjectRules['validate'] = (object, old, context) => {
+    if (!isMigrated) return [];
+    const byHand = strategy.validateMigrated?.(object, old, context, isOn) ?? [];
+    if (!compares) return byHand;
+    const declared = validateDeclared(object, old, type, { stage: 'migrated', isOn });
+    const difference = differenceOf(declared, byHand);
+    if (difference !== undefined) options.onMismatch(stored, difference);
+    return takesOver ? declared : byHand;
+  };
+  return {
+    dropDisabled: dropDisabledFields(type, isOn),
+    validate(object, old, context) {
+      const errors = [
+        ...validateDeclared(object, old, type, { stage: 'plain', isOn }),
+        ...migrated(object, old, context),
+        ...unlessStored(strategy.validate?.(object, old, context, isOn) ?? [], object, old),
+      ];
+      return errors;
+    },
+  };
+}
+
+/** Parts of an object whose rules look at nothing outside them. */
+const closedParts: readonly (readonly string[])[] = [
+  ['spec', 'template', 'spec'],
+  ['spec', 'jobTemplate', 'spec'],
+];
+
+/**
+ * What a strategy finds in a part that is stored just so is accepted: an object that was valid once
+ * can be changed elsewhere.
+ */
+function unlessStored(
+  errors: readonly FieldError[],
+  object: Stored,
+  old: Stored | undefined,
+): readonly FieldError[] {
+  if (errors.length === 0 || old === undefined) return errors;
+  const same = new Map<string, boolean>();
+  const isStored = (path: readonly string[]): boolean => {
+    const key = path.join('.');
+    let known = same.get(key);
+    if (known === undefined) {
+      known = sameJson(memberAt(object, path), memberAt(old, path));
+      same.set(key, known);
+    }
+    return known;
+  };
+  return errors.filter(({ field }) => {
+    const top = /^[^.[]+/.exec(field)?.[0] ?? '';
+    if (top !== '' && top !== 'metadata' && isStored([top])) return false;
+    return !closedParts.some((part) => field.startsWith(`${part.join('.')}.`) && isStored(part));
+  });
+}
+
+function memberAt(object: Stored, path: readonly string[]): ApiObject[string] {
+  let value: ApiObject[string] = object;
+  for (const name of path) value = valueAt(asRecord(value), name);
+  return value;
+}
+
+/** undefined: both found the same failures. */
+function differenceOf(
+  declared: readonly FieldError[],
+  byHand: readonly FieldError[],
+): string | undefined {
+  if (declared.length === 0 && byHand.length === 0) return undefined;
+  const texts = (errors: readonly FieldError[]): string[] =>
+    errors.map((error) => `${error.field}: ${error.reason}`).sort();
+  const left = texts(declared);
+  const right = texts(byHand);
+  if (left.length === right.length && left.every((text, at) => text === right[at])) {
+    return undefined;
+  }
+  const say = (errors: readonly FieldError[]): string =>
+    errors.map((error) => `${error.field}: ${fieldErrorMessage(error)}`).join('; ') || 'nothing';
+  return `declarative validation found ${say(declared)}; by hand ${say(byHand)}`;
+}
