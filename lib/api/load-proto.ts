@@ -4,6 +4,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import protobuf from 'protobufjs';
+import { commentText, inheritDescriptions } from './descriptions.ts';
 import { createOptionChecker } from './proto-options.ts';
 import type { OptionChecker, Options } from './proto-options.ts';
 import type {
@@ -82,6 +83,7 @@ const flag = (value: unknown): boolean => value === true;
 
 interface Loading {
   readonly checker: OptionChecker;
+  readonly resolve: (text: string) => string;
   readonly types: Map<string, MutableType>;
   readonly enums: Map<string, EnumSet>;
   readonly aliases: Map<string, string>;
@@ -98,8 +100,10 @@ interface Loading {
 /** Loads every file below the `proto` folder; `folder` is another one in tests. */
 export function loadProto(profile: NamingProfile, folder: string = protoFolder): LoadedTypes {
   const vocabulary = readFileSync(join(folder, 'options.proto'), 'utf8');
+  const resolve = (value: string): string => profile.resolve(value);
   const loading: Loading = {
-    checker: createOptionChecker(vocabulary, (value) => profile.resolve(value)),
+    checker: createOptionChecker(vocabulary, resolve),
+    resolve,
     types: new Map(),
     enums: new Map(),
     aliases: new Map(),
@@ -118,12 +122,13 @@ export function loadProto(profile: NamingProfile, folder: string = protoFolder):
     }
   }
   for (const type of loading.types.values()) type.fieldByJsonName = fieldsByJsonName(type);
+  inheritDescriptions(loading.types);
   return loading;
 }
 
 function loadFile(loading: Loading, file: string, source: string): void {
   const root = new protobuf.Root();
-  const parsed = protobuf.parse(source, root, { keepCase: true });
+  const parsed = protobuf.parse(source, root, { keepCase: true, alternateCommentMode: true });
   const id = file.replace(/\.proto$/, '').replaceAll('\\', '/');
   if (parsed.package !== id.replaceAll('/', '.')) {
     throw new Error(`${file}: package must be ${id.replaceAll('/', '.')}`);
@@ -189,7 +194,7 @@ function loadMessage(
   const fields = message.fieldsArray.map((field) => {
     const at = `${where}.${field.name}`;
     const checked = loading.checker.check('Field', fieldOptions(field), at);
-    const info = fieldInfo(field, checked, isJsonOnly);
+    const info = { ...fieldInfo(field, checked, isJsonOnly), ...described(loading, field) };
     if (info.scalar === undefined)
       loading.unresolved.push({ field: info, packageId, typeName: field.type, where: at });
     return info;
@@ -197,6 +202,7 @@ function loadMessage(
   return {
     id: `${packageId}.${message.name}`,
     name: message.name,
+    ...described(loading, message),
     hasTypeMeta: flag(options['typeMeta']),
     special: options['special'] as SpecialForm | undefined,
     isNamedList: flag(options['namedList']),
@@ -204,6 +210,14 @@ function loadMessage(
     fieldByJsonName: new Map(),
     options,
   };
+}
+
+function described(
+  { resolve }: Loading,
+  of: protobuf.ReflectionObject,
+): { readonly description?: string } {
+  const text = commentText(of.comment);
+  return text === undefined ? {} : { description: resolve(text) };
 }
 
 // The parser notes `optional` as an option of its own; it is no option of the file.

@@ -35,6 +35,8 @@ export type SpecialForm =
 export type OmitRule = 'never' | 'empty' | 'zero' | 'emptyOrZero';
 
 export interface FieldInfo {
+  /** What the field is for, as OpenAPI shows it. */
+  readonly description?: string;
   /**
    * JSON name; `''` for an inlined message (its fields are spread into this object); `'-'`
    * never in JSON.
@@ -74,6 +76,8 @@ export interface TypeInfo {
   readonly id: string;
   /** Name without package: `Pod`. */
   readonly name: string;
+  /** What objects of the type are for, as OpenAPI shows it. */
+  readonly description?: string;
   /** Has kind and apiVersion of its own (top-level kinds, lists, options). */
   readonly hasTypeMeta: boolean;
   readonly special: SpecialForm | undefined;
@@ -172,4 +176,6 @@ export interface ResourceInfo {
   readonly resetBySubresource: Readonly<Record<string, readonly string[]>>;
   /** When the kind came and goes; absent where it is not known (custom resources). */
   readonly life?: Life;
+  /** What decides the kind's defaults beside its type (`Defaults.versionOf`). */
+  readonly defaultsVersion?: string;
 }
