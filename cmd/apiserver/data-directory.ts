@@ -1,14 +1,5 @@
 // The folder of one replica (`--data-dir`): one server at a time, private files readable by their owner alone.
-import {
-  closeSync,
-  existsSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { FlagError } from '../../lib/config/flags.ts';
 import { identify, isAlive } from './process-identity.ts';
@@ -41,8 +32,12 @@ export class DataDirectory {
   }
 
   read(name: string): string | undefined {
-    const file = this.file(name);
-    return existsSync(file) ? readFileSync(file, 'utf8') : undefined;
+    try {
+      return readFileSync(this.file(name), 'utf8');
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+      throw error;
+    }
   }
 
   /** Replaces the file in one step; mode 0600. */
@@ -61,24 +56,56 @@ export class DataDirectory {
   }
 
   #lock(): void {
-    for (;;) {
-      try {
-        const handle = openSync(this.file(lockName), 'wx', 0o600);
-        writeFileSync(handle, JSON.stringify(identify(process.pid)));
-        closeSync(handle);
-        return;
-      } catch (error) {
-        if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-      }
-      const owner = parseIdentity(this.read(lockName));
-      if (owner !== undefined && isAlive(owner)) {
-        throw new FlagError(
-          `--data-dir=${this.path} is in use by process ${String(owner.pid)}: ` +
-            'stop that server, or give this one another --data-dir and --secure-port',
-        );
-      }
-      this.remove(lockName); // its owner was killed
+    const lock = this.file(lockName);
+    const draft = this.file(`${lockName}.${String(process.pid)}`);
+    // Written aside and linked into place, so that nobody reads a lock that is half written.
+    writeFileSync(draft, JSON.stringify(identify(process.pid)), { mode: 0o600 });
+    try {
+      while (!linked(draft, lock)) this.#removeStale(lock);
+    } finally {
+      rmSync(draft, { force: true });
     }
+  }
+
+  /**
+   * Takes away the lock of a server that was killed. Two starts may see the same one: each moves the file to a name
+   * of its own, and the one that caught the other's new lock puts it back.
+   */
+  #removeStale(lock: string): void {
+    this.#refuseLiving(this.read(lockName));
+    const taken = `${lock}.${String(process.pid)}.stale`;
+    try {
+      renameSync(lock, taken);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
+      throw error;
+    }
+    try {
+      const owner = parseIdentity(readFileSync(taken, 'utf8'));
+      if (owner !== undefined && isAlive(owner)) linked(taken, lock);
+    } finally {
+      rmSync(taken, { force: true });
+    }
+  }
+
+  #refuseLiving(text: string | undefined): void {
+    const owner = parseIdentity(text);
+    if (owner === undefined || !isAlive(owner)) return;
+    throw new FlagError(
+      `--data-dir=${this.path} is in use by process ${String(owner.pid)}: ` +
+        'stop that server, or give this one another --data-dir and --secure-port',
+    );
+  }
+}
+
+/** False: the name is taken. */
+function linked(from: string, to: string): boolean {
+  try {
+    linkSync(from, to);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
   }
 }
 

@@ -59,7 +59,13 @@ export async function startLocalEtcd(
   });
   const identity = child.pid === undefined ? undefined : identify(child.pid);
   if (identity !== undefined) directory.writePrivate(recordName, JSON.stringify(identity));
-  await answers(url, exited, directory);
+  try {
+    await answers(url, exited, directory);
+  } catch (error) {
+    if (identity !== undefined) await end(identity);
+    directory.remove(recordName);
+    throw error;
+  }
   return {
     url,
     version: etcd.version,
@@ -82,10 +88,19 @@ async function endLeftover(directory: DataDirectory, say: (line: string) => void
 
 async function end(identity: ProcessIdentity): Promise<void> {
   const giveUpAt = performance.now() + stopTimeoutMs;
-  if (isAlive(identity)) process.kill(identity.pid, 'SIGTERM');
+  signalTo(identity, 'SIGTERM');
   while (isAlive(identity)) {
-    if (performance.now() > giveUpAt) process.kill(identity.pid, 'SIGKILL');
+    if (performance.now() > giveUpAt) signalTo(identity, 'SIGKILL');
     await sleep(20, never);
+  }
+}
+
+function signalTo(identity: ProcessIdentity, signal: NodeJS.Signals): void {
+  if (!isAlive(identity)) return;
+  try {
+    process.kill(identity.pid, signal);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error; // it ended meanwhile
   }
 }
 

@@ -18,12 +18,24 @@ export function isAlive(identity: ProcessIdentity): boolean {
   return identify(identity.pid)?.startedAt === identity.startedAt;
 }
 
+/** Of this boot: ticks since boot come again after the next one. */
+const bootId = readBootId();
+
+function readBootId(): string {
+  try {
+    return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+  } catch {
+    return ''; // not on Linux, or hidden: the start time alone has to do
+  }
+}
+
 /** Field 22 of /proc/PID/stat: clock ticks from boot to start; the command before it may hold spaces. */
 function linuxStart(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${String(pid)}/stat`, 'utf8');
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    return fields[0] === 'Z' ? undefined : fields[19];
+    const [state, ticks] = [fields[0], fields[19]];
+    return state === 'Z' || ticks === undefined ? undefined : `${bootId}/${ticks}`;
   } catch {
     return undefined; // the process is gone
   }
@@ -31,6 +43,7 @@ function linuxStart(pid: number): string | undefined {
 
 function otherStart(pid: number): string | undefined {
   const result = spawnSync('ps', ['-o', 'lstart=', '-p', String(pid)], { encoding: 'utf8' });
+  if (result.error !== undefined) throw result.error;
   const text = result.stdout.trim();
   return text === '' ? undefined : text;
 }

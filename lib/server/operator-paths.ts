@@ -10,6 +10,9 @@ import { sendBytes, sendNow } from './respond.ts';
 const plainText = 'text/plain; charset=utf-8';
 const endpoints: readonly HealthEndpoint[] = ['livez', 'readyz', 'healthz'];
 
+/** Encoded, empty or dot segments: no operator path has any. */
+const oddPath = /%|\/\/|\/\.{1,2}(\/|$)/;
+
 export interface OperatorPathsOptions {
   readonly health: Health;
   readonly logger: Logger;
@@ -25,6 +28,8 @@ export function operatorPaths(options: OperatorPathsOptions): Router {
   const version = Buffer.from(JSON.stringify(options.version, null, 2));
   router.use((request, _response, next) => {
     if (request.method !== 'GET' && request.method !== 'HEAD') throw methodNotAllowed();
+    // Routed below by the path as received: only one that authorization has read the same way.
+    if (oddPath.test(request.url.split('?', 1)[0] ?? '')) throw pathNotFound();
     next();
   });
   for (const endpoint of endpoints) {

@@ -168,7 +168,7 @@ describe('time limits', () => {
 
   test('of idleness close an HTTP/2 session, but not under an open stream', async () => {
     const filter: Filter = (request, response) => {
-      if (request.context.info.path === '/quick') hello(request, response, () => undefined);
+      if (request.context.info.path === '/quick') void hello(request, response, () => undefined);
     };
     await using server = await startTestServer({ filters: [filter], timeouts: shortTimeouts });
     const idle = await connect2(server);
@@ -184,7 +184,7 @@ describe('time limits', () => {
 
   test('of the TLS handshake close a connection that does not finish it', async () => {
     let failures = 0;
-    const metrics = { ...silentRequestMetrics, tlsHandshakeFailed: () => void failures++ };
+    const metrics = { ...silentRequestMetrics, tlsHandshakeFailed: () => (failures += 1) };
     await using server = await startTestServer({ timeouts: shortTimeouts, metrics });
     const socket = connect(server.port, '127.0.0.1')
       .on('error', () => undefined)

@@ -189,7 +189,8 @@ export async function connectRaw(server: {
 export async function eventually(claim: () => boolean, withinMs = 5_000): Promise<void> {
   const giveUpAt = performance.now() + withinMs;
   while (!claim()) {
-    if (performance.now() > giveUpAt) throw new Error(`not within ${withinMs} ms: ${claim}`);
+    if (performance.now() > giveUpAt)
+      throw new Error(`not within ${withinMs} ms: ${String(claim)}`);
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
 }

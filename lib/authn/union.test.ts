@@ -1,0 +1,46 @@
+import { describe, expect, test } from '@jest/globals';
+import type { Authentication, Authenticator } from './authenticator.ts';
+import { unionAuthenticator } from './union.ts';
+
+const signal = new AbortController().signal;
+const user = { name: 'u', uid: '', groups: ['g'], extra: {} };
+const accepted: Authentication = { outcome: 'accepted', user };
+const absent: Authentication = { outcome: 'absent' };
+const rejected: Authentication = { outcome: 'rejected', reason: 'no' };
+const now = (answer: Authentication): Authenticator => ({
+  name: 'now',
+  authenticate: () => answer,
+});
+const later = (answer: Authentication): Authenticator => ({
+  name: 'later',
+  authenticate: () => Promise.resolve(answer),
+});
+const ask = (members: readonly Authenticator[]) =>
+  unionAuthenticator(members).authenticate({ token: 't', certificate: undefined }, signal);
+
+describe.each([
+  ['at once', now],
+  ['later', later],
+])('members that answer %s', (_name, member) => {
+  test.each([
+    ['nobody', [], 'absent'],
+    ['absent everywhere', [absent, absent], 'absent'],
+    ['a rejection is remembered', [rejected, absent], 'rejected'],
+    ['acceptance wins over an earlier rejection', [rejected, accepted], 'accepted'],
+    ['the first acceptance wins', [accepted, rejected], 'accepted'],
+  ])('%s', async (_claim, answers, outcome) => {
+    expect((await ask(answers.map(member))).outcome).toBe(outcome);
+  });
+  test('the user becomes a member of system:authenticated, once', async () => {
+    const answer = await ask([member(accepted)]);
+    expect(answer).toMatchObject({ user: { groups: ['g', 'system:authenticated'] } });
+    const again = await ask([member(answer)]);
+    expect(again).toMatchObject({ user: { groups: ['g', 'system:authenticated'] } });
+  });
+  test('audiences are those of each answer', async () => {
+    for (const audiences of [['a'], ['b'], undefined]) {
+      const answer = await ask([member({ ...accepted, ...(audiences && { audiences }) })]);
+      expect((answer as { audiences?: unknown }).audiences).toEqual(audiences);
+    }
+  });
+});

@@ -1,0 +1,76 @@
+import { describe, expect, test } from '@jest/globals';
+import type { Attributes, Decision } from './authorizer.ts';
+import { mastersAuthorizer, publicPathsAuthorizer } from './masters.ts';
+import { unionAuthorizer } from './union.ts';
+
+const signal = new AbortController().signal;
+const attributes = (change: Partial<Attributes> = {}): Attributes => ({
+  user: { name: 'u', uid: '', groups: [], extra: {} },
+  verb: 'get',
+  isResourceRequest: false,
+  group: '',
+  version: '',
+  resource: '',
+  subresource: '',
+  namespace: '',
+  name: '',
+  path: '/',
+  ...change,
+});
+
+describe.each([
+  ['at once', (decision: Decision) => decision],
+  ['later', (decision: Decision) => Promise.resolve(decision)],
+])('a union of members that answer %s', (_name, answer) => {
+  test.each([
+    [[], 'noOpinion', ''],
+    [['noOpinion'], 'noOpinion', 'r0'],
+    [['noOpinion', 'allow', 'deny'], 'allow', 'r1'],
+    [['noOpinion', 'deny', 'allow'], 'deny', 'r1'],
+    [['noOpinion', 'noOpinion'], 'noOpinion', 'r0, r1'],
+  ] as [Decision['effect'][], Decision['effect'], string][])(
+    '%j decides %s',
+    async (effects, effect, reason) => {
+      const members = effects.map((one, index) => ({
+        name: String(index),
+        authorize: () => answer({ effect: one, reason: `r${String(index)}` }),
+      }));
+      expect(await unionAuthorizer(members).authorize(attributes(), signal)).toEqual({
+        effect,
+        reason,
+      });
+    },
+  );
+});
+
+test('masters may do everything, others nothing by this', () => {
+  const user = { name: 'm', uid: '', groups: ['system:masters'], extra: {} };
+  expect(mastersAuthorizer.authorize(attributes({ user }), signal)).toMatchObject({
+    effect: 'allow',
+  });
+  expect(mastersAuthorizer.authorize(attributes(), signal)).toMatchObject({ effect: 'noOpinion' });
+});
+
+test.each([
+  ['get', '/livez', 'allow'],
+  ['head', '/readyz', 'allow'],
+  ['get', '/healthz/etcd', 'allow'],
+  ['get', '/version', 'allow'],
+  ['get', '/version/', 'allow'],
+  ['get', '/version/x', 'noOpinion'],
+  ['post', '/livez', 'noOpinion'],
+  ['get', '/metrics', 'noOpinion'],
+  ['get', '/livezzz', 'noOpinion'],
+  ['get', '/', 'noOpinion'],
+  ['get', '', 'noOpinion'],
+])('everybody: %s %s is %s', (verb, path, effect) => {
+  const decision = publicPathsAuthorizer.authorize(attributes({ verb, path }), signal);
+  expect(decision).toMatchObject({ effect });
+});
+
+test('a resource of that path is not public', () => {
+  const change = { isResourceRequest: true, path: '/livez' };
+  expect(publicPathsAuthorizer.authorize(attributes(change), signal)).toMatchObject({
+    effect: 'noOpinion',
+  });
+});

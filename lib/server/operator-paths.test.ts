@@ -1,0 +1,64 @@
+import { describe, expect, test } from '@jest/globals';
+import { createLogger } from '../base/log.ts';
+import { pathNotFound } from '../base/status.ts';
+import { Health } from '../telemetry/health.ts';
+import { operatorPaths } from './operator-paths.ts';
+import { request1, startTestServer } from './testing/test-server.ts';
+import type { TestServer } from './testing/test-server.ts';
+
+const log: string[] = [];
+let isBroken = false;
+const start = (): Promise<TestServer> => {
+  const endpoints = ['livez', 'readyz', 'healthz'] as const;
+  const failure = (): string | undefined => (isBroken ? 'password=canary' : undefined);
+  return startTestServer({
+    operatorPaths: operatorPaths({
+      health: new Health([{ name: 'etcd', endpoints, failure }]),
+      logger: createLogger('info', (line) => void log.push(line)),
+      metricsText: () => Promise.resolve({ contentType: 'text/plain', body: 'metric 1\n' }),
+      version: { major: '1' },
+      discovery: () => {
+        throw pathNotFound();
+      },
+    }),
+  });
+};
+
+describe('operator paths', () => {
+  test.each([
+    ['GET', '/livez', 200, 'ok'],
+    ['HEAD', '/livez', 200, ''],
+    ['GET', '/readyz/etcd', 200, 'ok'],
+    ['GET', '/readyz/ping', 200, 'ok'],
+    ['GET', '/readyz/unknown', 404, '404 page not found\n'],
+    ['GET', '/livez?verbose', 200, '[+]ping ok\n[+]etcd ok\nhealthz check passed\n'],
+    ['GET', '/metrics', 200, 'metric 1\n'],
+    ['GET', '/version', 200, '{\n  "major": "1"\n}'],
+    ['POST', '/version', 405, undefined],
+    ['GET', '/unknown', 404, undefined],
+    ['GET', '/Livez', 404, undefined],
+    ['GET', '/%6civez', 404, undefined],
+    ['GET', '/livez/%ff', 404, undefined],
+    ['GET', '/livez/..%2fmetrics', 404, undefined],
+    ['GET', '/livez/../metrics', 404, undefined],
+    ['GET', '//metrics', 404, undefined],
+  ])('%s %s: %d', async (method, path, status, body) => {
+    await using server = await start();
+    const answer = await request1(server, path, { method });
+    expect(answer.status).toBe(status);
+    if (body !== undefined) expect(answer.body.toString()).toBe(body);
+  });
+
+  test('a failing check is 500, its reason in the log alone', async () => {
+    await using server = await start();
+    isBroken = true;
+    const answer = await request1(server, '/readyz');
+    isBroken = false;
+    expect(answer.status).toBe(500);
+    expect(answer.headers['content-type']).toBe('text/plain; charset=utf-8');
+    expect(answer.body.toString()).toBe(
+      '[+]ping ok\n[-]etcd failed: reason withheld\nreadyz check failed\n',
+    );
+    expect(log.join('')).toContain('health check failed');
+  });
+});

@@ -1,0 +1,100 @@
+import { describe, expect, test } from '@jest/globals';
+import { metricTable } from './metric-table.ts';
+import { createMetrics } from './metrics.ts';
+import type { RequestLabels } from './request-metrics.ts';
+
+const labels: RequestLabels = {
+  verb: 'GET',
+  group: '',
+  version: 'v1',
+  resource: 'pods',
+  subresource: '',
+  scope: 'resource',
+  dryRun: '',
+};
+const create = (showHiddenFor?: string) => createMetrics({ release: '1.36', showHiddenFor });
+
+describe('the text of /metrics', () => {
+  test('counts requests by their labels, with cumulative buckets', async () => {
+    const metrics = create();
+    metrics.requests.started('readOnly', labels);
+    for (const seconds of [0.001, 0.03, 0.03, 100]) {
+      metrics.requests.finished('readOnly', labels, { code: 200, seconds, responseBytes: 10 });
+    }
+    const { contentType, body } = await metrics.text();
+    expect(contentType).toMatch(/^text\/plain; version=0\.0\.4/);
+    const usual =
+      'group="",resource="pods",scope="resource",subresource="",verb="GET",version="v1"';
+    expect(body).toContain(
+      `apiserver_request_total{code="200",component="apiserver",dry_run="",${usual}} 4\n`,
+    );
+    const name = 'apiserver_request_duration_seconds';
+    const all = `component="apiserver",dry_run="",${usual}`;
+    for (const [bound, count] of [
+      ['0.005', 1],
+      ['0.025', 1],
+      ['0.05', 3],
+      ['60', 3],
+      ['+Inf', 4],
+    ]) {
+      const bucket = new RegExp(
+        `^${name}_bucket\\{.*le="${String(bound).replace('+', '\\+')}".*\\} (\\d+)$`,
+        'm',
+      );
+      expect(bucket.exec(body)?.[1]).toBe(String(count));
+    }
+    expect(body).toContain(`${name}_count{${all}} 4\n`);
+    expect(body).toContain('apiserver_current_inflight_requests{request_kind="readOnly"} -3\n');
+  });
+
+  test('gives every shown row its type and its help with the stability', async () => {
+    const { body } = await create().text();
+    for (const [name, row] of Object.entries(metricTable)) {
+      if (!body.includes(`# TYPE ${name} `)) continue;
+      expect(body).toContain(`# TYPE ${name} ${row.type}\n`);
+      expect(body).toContain(`# HELP ${name} [${row.stability}] `);
+    }
+    expect(body).toMatch(/^process_resident_memory_bytes \d{7,}$/m);
+    expect(body).toMatch(/^apiserver_event_loop_delay_seconds\{quantile="0\.99"\} [\d.e-]+$/m);
+  });
+
+  test('keeps label values apart and escapes them', async () => {
+    const metrics = create();
+    metrics.series.etcd_requests_total.child('a"\n\\', 'get', 'b').value = 3;
+    const { body } = await metrics.text();
+    expect(body).toContain(
+      'etcd_requests_total{group="a\\"\\n\\\\",operation="get",resource="b"} 3\n',
+    );
+    expect(() => metrics.series.etcd_requests_total.child('one')).toThrow('has labels');
+  });
+
+  test('observes many events of one batch at once', async () => {
+    const metrics = create();
+    metrics.requests.watchEvents(labels, 3, 6_000);
+    metrics.requests.watchEvents(labels, 0, 0);
+    const { body } = await metrics.text();
+    const of = 'group="",resource="pods",version="v1"';
+    expect(body).toContain(`apiserver_watch_events_total{${of}} 3\n`);
+    expect(body).toContain(`apiserver_watch_events_sizes_count{${of}} 3\n`);
+    expect(body).toContain(`apiserver_watch_events_sizes_sum{${of}} 6000\n`);
+  });
+});
+
+describe('deprecated metrics', () => {
+  test.each([
+    ['1.36', undefined, true], // deprecated in 1.34: shown, with a mark
+    ['1.37', undefined, false], // three releases later: hidden
+    ['1.37', '1.36', true], // hidden, but asked for
+    ['1.38', '1.37', false], // gone
+  ])('in %s with %s asked for: shown %s', async (release, showHiddenFor, isShown) => {
+    const { body } = await createMetrics({ release, showHiddenFor }).text();
+    expect(body.includes('# TYPE apiserver_storage_objects ')).toBe(isShown);
+    if (isShown)
+      expect(body).toContain('apiserver_storage_objects [STABLE] (Deprecated from 1.34)');
+    expect(body).toMatch(/^hidden_metrics_total [1-9]/m);
+  });
+
+  test.each(['1.34', '1.36', '1.37', 'x', ''])('cannot be asked for of %s', (version) => {
+    expect(() => create(version)).toThrow('only metrics hidden in the previous release, 1.35');
+  });
+});
