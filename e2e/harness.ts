@@ -129,7 +129,11 @@ export class Replica {
 
   /** Starts the server and waits until it is ready; a second start takes the same port. */
   async start(): Promise<void> {
-    const flags = [...this.#flags, `--data-dir=${this.dataDir}`, `--secure-port=${String(this.#port)}`];
+    const flags = [
+      ...this.#flags,
+      `--data-dir=${this.dataDir}`,
+      `--secure-port=${String(this.#port)}`,
+    ];
     const child = spawn(process.execPath, [join(root, 'cmd/apiserver/main.ts'), ...flags], {
       cwd: root,
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -160,10 +164,15 @@ export class Replica {
     options: { readonly body?: unknown; readonly headers?: Readonly<Record<string, string>> } = {},
   ): Promise<Reply> {
     const { body } = options;
-    const bytes = body === undefined ? undefined : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
+    const bytes =
+      body === undefined
+        ? undefined
+        : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
     const headers = {
       authorization: `Bearer ${adminToken}`,
-      ...(bytes === undefined ? {} : { 'content-type': 'application/json', 'content-length': String(bytes.length) }),
+      ...(bytes === undefined
+        ? {}
+        : { 'content-type': 'application/json', 'content-length': String(bytes.length) }),
       ...options.headers,
     };
     return new Promise((resolve, reject) => {
