@@ -119,3 +119,28 @@ function formatDecimal(nano: bigint, withExponent: boolean): string {
   if (!withExponent) return `${String(rest)}${decimalSuffixes.get(exponent) ?? ''}`;
   return exponent === 0 ? String(rest) : `${String(rest)}e${String(exponent)}`;
 }
+
+const nanoPerMilli = 1_000_000n;
+
+/**
+ * The amount with at most three decimals, rounded away from zero; other text as it is. Canonical
+ * texts that need no rounding cost one look at their end.
+ */
+export function roundToMilli(text: string): string {
+  if (!/[nu]$|e-/.test(text)) return text;
+  const quantity = parseQuantity(text);
+  if (quantity === undefined || quantity.nano % nanoPerMilli === 0n) return text;
+  const { nano, format } = quantity;
+  const rest = nano % nanoPerMilli;
+  const away = nano < 0n ? -nanoPerMilli : nanoPerMilli;
+  return formatQuantity({ nano: nano - rest + away, format });
+}
+
+/** The sum in the format of the first; undefined: none of them is a quantity. */
+export function sumQuantities(texts: readonly string[]): string | undefined {
+  const amounts = texts.map(parseQuantity).filter((amount) => amount !== undefined);
+  const [first] = amounts;
+  if (first === undefined) return undefined;
+  const nano = amounts.reduce((sum, amount) => sum + amount.nano, 0n);
+  return formatQuantity({ nano, format: first.format });
+}

@@ -1,6 +1,7 @@
 // Makes ResourceInfo records out of the `(api_resource)` options: one per resource and version.
 import { createHash } from 'node:crypto';
 import { apiVersionOf } from './type-info.ts';
+import type { Defaults } from './defaults.ts';
 import type { LoadedTypes, PackageInfo } from './load-proto.ts';
 import type {
   GroupVersionKind,
@@ -58,13 +59,18 @@ export function storageVersionHashOf({ group, version, kind }: GroupVersionKind)
  * Every resource of every served package, in the order of the files; enablement is the scheme's
  * business.
  */
-export function resourceRecords(loaded: LoadedTypes): ResourceInfo[] {
+export function resourceRecords(
+  loaded: LoadedTypes,
+  defaults: Pick<Defaults, 'versionOf'>,
+): ResourceInfo[] {
   const resources: ResourceInfo[] = [];
   for (const owner of loaded.packages.values()) {
     if (!owner.served) continue;
     for (const type of owner.types) {
       const options = type.options['apiResource'] as Options | undefined;
-      if (options !== undefined) resources.push(resourceOf(owner, type, options));
+      if (options === undefined) continue;
+      const defaultsVersion = defaults.versionOf(type);
+      resources.push({ ...resourceOf(owner, type, options), defaultsVersion });
     }
   }
   return resources;

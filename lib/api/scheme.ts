@@ -1,7 +1,11 @@
 // The scheme: every built-in type, kind, group and resource by name, and what is served of it.
 // createScheme({ profile, runtimeConfig? }) is called once at start (0.15 s); immutable.
 // Custom resources and aggregated APIs are not in it: they enter through the resource map.
+import { systemClock } from '../base/clock.ts';
 import { invariant } from '../base/invariant.ts';
+import { featureGates } from '../config/gates.ts';
+import { createDefaults } from './defaults.ts';
+import type { Defaults } from './defaults.ts';
 import { loadProto } from './load-proto.ts';
 import type { EnumSet, LoadedTypes, PackageInfo } from './load-proto.ts';
 import { parseApiVersion, resourceRecords } from './resource-records.ts';
@@ -35,6 +39,7 @@ export interface GroupInfo {
 
 export interface Scheme {
   readonly profile: NamingProfile;
+  readonly defaults: Defaults;
   /** By id: `core/v1.Pod`. Built-in ids only: an unknown id is a bug. */
   type(id: string): TypeInfo;
   /**
@@ -83,9 +88,18 @@ const unlistedPriority = 17_999;
 export function createScheme(options: {
   readonly profile: NamingProfile;
   readonly runtimeConfig?: RuntimeConfig;
+  /** Feature gates, by name; their defaults unless given. */
+  readonly isOn?: (gate: string) => boolean;
+  /** For defaults that are a time. */
+  readonly nowMs?: () => number;
 }): Scheme {
   const loaded = loadProto(options.profile);
-  const known = resourceRecords(loaded);
+  const defaults = createDefaults({
+    profile: options.profile,
+    isOn: options.isOn ?? featureGates(new Map()).isEnabled,
+    nowMs: options.nowMs ?? systemClock.nowMs,
+  });
+  const known = resourceRecords(loaded, defaults);
   const groups = servedGroups(loaded, known, options.runtimeConfig ?? new Map());
   const resources = groups.flatMap((group) =>
     group.versions.flatMap((version) => version.resources),
@@ -102,6 +116,7 @@ export function createScheme(options: {
     (isServedVersion(groupByName, of) ? sharedKind(loaded, of.kind) : undefined);
   return {
     profile: options.profile,
+    defaults,
     type(id) {
       const type = loaded.types.get(id);
       invariant(type !== undefined, `type ${id} is known`);

@@ -1,11 +1,24 @@
-// Feature gates: what may be switched, and the rules of their stages (specification 2, Feature gate lifecycle).
+// Feature gates: what may be switched, and the rules of their stages (specification 2, Feature gate
+// lifecycle).
 import { FlagError } from './flags.ts';
 import { gateTable } from './gate-table.ts';
 
-/** Gates that change something in this server, and what. Every other known gate is accepted without effect. */
+/**
+ * Gates that change something in this server, and what. Every other known gate is accepted without
+ * effect.
+ */
 export const effectiveGates = {
+  DeclarativeValidation: 'migrated rules run in both forms and are compared',
+  DeclarativeValidationTakeover: 'the declarative form of migrated rules decides',
   APIResponseCompression: 'gzip answers of get and list above the threshold',
   AllowUnsafeMalformedObjectDeletion: 'delete objects whose stored bytes cannot be read',
+  ImageVolume: 'image volumes get a default pull policy',
+  MaxUnavailableStatefulSet: 'rolling updates of stateful sets default to one unavailable pod',
+  PodLevelResources: "a pod's own resources are completed from those of its containers",
+  PodLogsQuerySplitStreams: 'the stream of a log request defaults to all',
+  SELinuxMountReadWriteOncePod: 'storage drivers default to mounts without SELinux context',
+  VolumeLimitScaling: 'storage drivers default to pods that are scheduled without them',
+  WorkloadAwarePreemption: 'pod groups default to being disrupted by single pods',
   ListFromCacheSnapshot: 'exact lists and continue tokens are answered from memory for a while',
   WatchList: 'watches that begin with the current state (sendInitialEvents)',
 } as const;
@@ -13,12 +26,15 @@ export type GateName = keyof typeof effectiveGates;
 
 export interface FeatureGates {
   isOn(gate: GateName): boolean;
+  /** Of a gate named by data (fields, rules); a gate that no longer exists is on. */
+  isEnabled(gate: string): boolean;
   /** Lines for the log: deprecated gates in use, gates without effect here. */
   readonly notes: readonly string[];
 }
 
 /**
- * Applies `--feature-gates` pairs over the defaults; `AllAlpha` and `AllBeta` first, named gates win over them.
+ * Applies `--feature-gates` pairs over the defaults; `AllAlpha` and `AllBeta` first, named gates
+ * win over them.
  * @throws FlagError naming the gate that is unknown, locked, or has a bad value.
  */
 export function featureGates(pairs: ReadonlyMap<string, string>): FeatureGates {
@@ -41,7 +57,8 @@ export function featureGates(pairs: ReadonlyMap<string, string>): FeatureGates {
       throw new FlagError(`--feature-gates: unrecognized feature gate: ${name}`);
     const isOn = parseBoolean(name, text);
     if (row[3] && isOn !== row[2]) {
-      const locked = `cannot set feature gate ${name} to ${text}, feature is locked to ${String(row[2])}`;
+      const locked =
+        `cannot set feature gate ${name} to ${text}, feature is locked to ` + `${String(row[2])}`;
       throw new FlagError(`--feature-gates: ${locked}`);
     }
     values.set(name, isOn);
@@ -51,7 +68,11 @@ export function featureGates(pairs: ReadonlyMap<string, string>): FeatureGates {
       notes.push(`feature gate ${name} is generally available: setting it is deprecated`);
     if (!(name in effectiveGates)) notes.push(`feature gate ${name} has no effect in this server`);
   }
-  return { isOn: (gate) => values.get(gate) ?? false, notes };
+  return {
+    isOn: (gate) => values.get(gate) ?? false,
+    isEnabled: (gate) => values.get(gate) ?? true,
+    notes,
+  };
 }
 
 function parseBoolean(name: string, text: string): boolean {

@@ -1,0 +1,230 @@
+// Defaulting: what a kind says of fields that a client left open. Defaults that stand alone are
+// options beside their field, those that depend on other fields are rules by type (defaults/).
+// Only types that have either below them are visited; steps are compiled once per type.
+import { defaultValueOf, copyValue } from './default-value.ts';
+import { apiextensionsDefaults } from './defaults/apiextensions.ts';
+import { appsDefaults } from './defaults/apps.ts';
+import { autoscalingDefaults } from './defaults/autoscaling.ts';
+import { batchDefaults } from './defaults/batch.ts';
+import { certificatesDefaults } from './defaults/certificates.ts';
+import { coreDefaults } from './defaults/core.ts';
+import { flowcontrolDefaults } from './defaults/flowcontrol.ts';
+import { networkingDefaults } from './defaults/networking.ts';
+import { podDefaults } from './defaults/pods.ts';
+import { rbacDefaults } from './defaults/rbac.ts';
+import { resourceDefaults } from './defaults/resource.ts';
+import { isEmpty, isRecord, isUnset, newRecord } from './defaults/default-rule.ts';
+import type { DefaultRule, DefaultRules, DefaultsContext } from './defaults/default-rule.ts';
+import { roundToMilli } from './quantity.ts';
+import type { FieldInfo, JsonObject, JsonValue, TypeInfo } from './type-info.ts';
+
+export interface Defaults {
+  /**
+   * Fills in what `object` leaves open, in place. It has the form that the codec reads: absent
+   * fields are absent or null, maps and lists are never of another type.
+   */
+  apply(object: JsonObject, type: TypeInfo): void;
+  /**
+   * What beyond the options decides the defaults of a type: the versions of the rules below it and
+   * the gates that they and the options' fields ask for. Changes with them.
+   */
+  versionOf(type: TypeInfo): string;
+}
+
+const rules: DefaultRules = {
+  ...apiextensionsDefaults,
+  ...appsDefaults,
+  ...autoscalingDefaults,
+  ...batchDefaults,
+  ...certificatesDefaults,
+  ...coreDefaults,
+  ...flowcontrolDefaults,
+  ...networkingDefaults,
+  ...podDefaults,
+  ...rbacDefaults,
+  ...resourceDefaults,
+};
+
+/** Every type with a rule of its own. */
+export const typesWithRules: readonly string[] = Object.keys(rules);
+
+/** What is done to an object of one type; inlined messages are part of it. */
+interface Plan {
+  readonly values: DefaultedField[];
+  /** Fields below which something has a default. */
+  readonly nested: Map<string, Descend>;
+  readonly nestedFields: (readonly [name: string, descend: Descend])[];
+  /** Messages that are always there: they may be absent and still hold defaults. */
+  readonly constant: (readonly [name: string, plan: Plan])[];
+  readonly rules: DefaultRule[];
+}
+
+type Descend = (value: JsonValue) => void;
+
+interface DefaultedField {
+  readonly name: string;
+  readonly value: JsonValue;
+  readonly isOpen: (value: JsonValue | undefined) => boolean;
+}
+
+/** From this many fields on, the members that are there are looked up instead of all that may be. */
+const lookupCountMin = 6;
+
+export function createDefaults(context: DefaultsContext): Defaults {
+  const plans = new WeakMap<TypeInfo, Plan>();
+  const planOf = (type: TypeInfo): Plan => {
+    const known = plans.get(type);
+    if (known !== undefined) return known;
+    const plan = { values: [], nested: new Map(), nestedFields: [], constant: [], rules: [] };
+    plans.set(type, plan); // Before its fields: types may hold themselves.
+    addType(plan, type, { context, planOf });
+    return plan;
+  };
+  return {
+    apply: (object, type) => {
+      complete(planOf(type), object, context);
+    },
+    versionOf: (type) => versionOf(type, context),
+  };
+}
+
+/** Own values first, then everything below, then the rules of the type. */
+function complete(plan: Plan, object: JsonObject, context: DefaultsContext): void {
+  for (const { name, value, isOpen } of plan.values) {
+    if (isOpen(object[name])) object[name] = copyValue(value);
+  }
+  const { nested, nestedFields } = plan;
+  if (nestedFields.length < lookupCountMin) {
+    for (const [name, descend] of nestedFields) {
+      const value = object[name];
+      if (typeof value === 'object' && value !== null) descend(value);
+    }
+  } else {
+    for (const name in object) {
+      const value = object[name];
+      if (typeof value === 'object' && value !== null) nested.get(name)?.(value);
+    }
+  }
+  for (const [name, below] of plan.constant) {
+    if (isUnset(object[name])) addConstant(object, name, below, context);
+  }
+  for (const rule of plan.rules) rule.complete(object, context);
+}
+
+/** What an absent message would hold is found out on an empty one. */
+function addConstant(object: JsonObject, name: string, plan: Plan, context: DefaultsContext): void {
+  const made = newRecord();
+  complete(plan, made, context);
+  for (const key in made) {
+    if (made[key] !== undefined) object[name] = made;
+  }
+}
+
+interface Compiling {
+  readonly context: DefaultsContext;
+  readonly planOf: (type: TypeInfo) => Plan;
+}
+
+function addType(plan: Plan, type: TypeInfo, compiling: Compiling): void {
+  for (const field of type.fields) {
+    if (field.jsonName === '') {
+      if (field.message !== undefined) addType(plan, field.message, compiling);
+      continue;
+    }
+    const value = openValue(field, compiling.context);
+    if (value !== undefined) plan.values.push(value);
+    const descend = descentOf(field, compiling);
+    if (descend === undefined) continue;
+    plan.nested.set(field.jsonName, descend);
+    plan.nestedFields.push([field.jsonName, descend]);
+    const { message, cardinality, pointer } = field;
+    if (message !== undefined && cardinality === 'single' && !pointer) {
+      plan.constant.push([field.jsonName, compiling.planOf(message)]);
+    }
+  }
+  const rule = ruleOf(type);
+  if (rule !== undefined) plan.rules.push(rule);
+}
+
+const ruleOf = ({ id }: TypeInfo): DefaultRule | undefined =>
+  Object.hasOwn(rules, id) ? rules[id] : undefined;
+
+function openValue(field: FieldInfo, { isOn }: DefaultsContext): DefaultedField | undefined {
+  const value = defaultValueOf(field);
+  // Without tracked presence a zero value and an absent one are the same: nothing to fill in.
+  if (value === undefined || (!field.pointer && isEmpty(value))) return undefined;
+  if (!field.gates.every(isOn)) return undefined;
+  return { name: field.jsonName, value, isOpen: field.pointer ? isUnset : isEmpty };
+}
+
+function descentOf(field: FieldInfo, { context, planOf }: Compiling): Descend | undefined {
+  if (isResourceList(field)) return roundAmounts;
+  const { message, cardinality } = field;
+  if (message === undefined || !hasDefaults(message)) return undefined;
+  const plan = planOf(message);
+  if (cardinality === 'single') {
+    return (value) => {
+      if (isRecord(value)) complete(plan, value, context);
+    };
+  }
+  return (value) => {
+    const elements: readonly (JsonValue | undefined)[] = Array.isArray(value)
+      ? value
+      : Object.values(isRecord(value) ? value : {});
+    for (const element of elements) if (isRecord(element)) complete(plan, element, context);
+  };
+}
+
+const isResourceList = ({ options, cardinality }: FieldInfo): boolean =>
+  cardinality === 'map' && /^(?:core\/v1\.)?ResourceList$/.test(String(options['alias']));
+
+/** Amounts of resources have at most three decimals. */
+function roundAmounts(amounts: JsonValue): void {
+  if (!isRecord(amounts)) return;
+  for (const resource in amounts) {
+    const amount = amounts[resource];
+    if (typeof amount === 'string') amounts[resource] = roundToMilli(amount);
+  }
+}
+
+const reaching = new WeakMap<TypeInfo, boolean>();
+
+/** Something at or below the type has a default. */
+function hasDefaults(type: TypeInfo): boolean {
+  const known = reaching.get(type);
+  if (known !== undefined) return known;
+  let found = false;
+  for (const below of typesBelow(type)) found ||= hasOwnDefaults(below);
+  reaching.set(type, found);
+  return found;
+}
+
+const hasOwnDefaults = (type: TypeInfo): boolean =>
+  ruleOf(type) !== undefined ||
+  type.fields.some((field) => field.options['defaultValue'] !== undefined || isResourceList(field));
+
+/** Types whose JSON is no object with their fields have no defaults below. */
+function typesBelow(root: TypeInfo): ReadonlySet<TypeInfo> {
+  const found = new Set([root]);
+  // A set's iterator also visits what is added on the way.
+  for (const type of found) {
+    if (type.special !== undefined || type.isNamedList) continue;
+    for (const { message } of type.fields) if (message !== undefined) found.add(message);
+  }
+  return found;
+}
+
+function versionOf(type: TypeInfo, { isOn }: DefaultsContext): string {
+  const parts: string[] = [];
+  const gates = new Set<string>();
+  for (const below of typesBelow(type)) {
+    const rule = ruleOf(below);
+    if (rule !== undefined) parts.push(`${below.id}:${String(rule.version)}`);
+    for (const gate of rule?.gates ?? []) gates.add(gate);
+    for (const field of below.fields) {
+      if (field.options['defaultValue'] === undefined) continue;
+      for (const gate of field.gates) gates.add(gate);
+    }
+  }
+  return [...parts, ...[...gates].map((gate) => `${gate}=${String(isOn(gate))}`)].sort().join();
+}

@@ -1,0 +1,102 @@
+// Defaults of the core group's other kinds that depend on other fields.
+import { copyValue } from '../default-value.ts';
+import type { JsonObject } from '../type-info.ts';
+import { fillUnset, isEmpty, isUnset, labelLikeTemplate, memberOf } from './default-rule.ts';
+import { newRecord, recordAt, recordsAt, templateLabels, textAt } from './default-rule.ts';
+import type { DefaultRule, DefaultRules } from './default-rule.ts';
+
+const clientAffinitySeconds = 10_800;
+
+const service: DefaultRule = {
+  version: 1,
+  complete(object) {
+    const spec = recordAt(object, 'spec');
+    const type = textAt(spec, 'type');
+    completeAffinity(spec);
+    for (const port of recordsAt(spec, 'ports')) {
+      if (isEmpty(port['targetPort']) && port['port'] !== undefined) {
+        port['targetPort'] = port['port'];
+      }
+    }
+    const isLoadBalancer = type === 'LoadBalancer';
+    const isExternal =
+      isLoadBalancer ||
+      type === 'NodePort' ||
+      (type === 'ClusterIP' && !isEmpty(spec['externalIPs']));
+    if (isExternal && isEmpty(spec['externalTrafficPolicy'])) {
+      spec['externalTrafficPolicy'] = 'Cluster';
+    }
+    if (isLoadBalancer || type === 'NodePort' || type === 'ClusterIP') {
+      fillUnset(spec, { internalTrafficPolicy: 'Cluster' });
+    }
+    if (!isLoadBalancer) return;
+    fillUnset(spec, { allocateLoadBalancerNodePorts: true });
+    const balancer = memberOf(memberOf(object, 'status'), 'loadBalancer');
+    for (const ingress of recordsAt(balancer, 'ingress')) {
+      if (!isEmpty(ingress['ip'])) fillUnset(ingress, { ipMode: 'VIP' });
+    }
+  },
+};
+
+function completeAffinity(spec: JsonObject): void {
+  if (spec['sessionAffinity'] === 'None') delete spec['sessionAffinityConfig'];
+  if (spec['sessionAffinity'] !== 'ClientIP') return;
+  const clientIp = recordAt(recordAt(spec, 'sessionAffinityConfig'), 'clientIP');
+  fillUnset(clientIp, { timeoutSeconds: clientAffinitySeconds });
+}
+
+const namespace: DefaultRule = {
+  version: 1,
+  complete(object, { profile }) {
+    const name = textAt(memberOf(object, 'metadata'), 'name');
+    if (name === '') return;
+    recordAt(recordAt(object, 'metadata'), 'labels')[profile.namespaceNameLabel] = name;
+  },
+};
+
+const nodeStatus: DefaultRule = {
+  version: 1,
+  complete(object) {
+    const capacity = memberOf(object, 'capacity');
+    if (capacity === undefined || !isUnset(object['allocatable'])) return;
+    object['allocatable'] = copyValue(capacity);
+  },
+};
+
+const limitRangeItem: DefaultRule = {
+  version: 1,
+  complete(object) {
+    if (object['type'] !== 'Container') return;
+    const limits = memberOf(object, 'default') ?? newRecord();
+    const requests = memberOf(object, 'defaultRequest') ?? newRecord();
+    addMissing(limits, memberOf(object, 'max'));
+    addMissing(requests, limits);
+    addMissing(requests, memberOf(object, 'min'));
+    if (Object.keys(limits).length > 0) object['default'] = limits;
+    if (Object.keys(requests).length > 0) object['defaultRequest'] = requests;
+  },
+};
+
+function addMissing(target: JsonObject, source: JsonObject | undefined): void {
+  if (source === undefined) return;
+  for (const name of Object.keys(source)) target[name] ??= source[name];
+}
+
+const replicationController: DefaultRule = {
+  version: 1,
+  complete(object) {
+    const labels = templateLabels(object);
+    if (labels === undefined) return;
+    const spec = recordAt(object, 'spec');
+    if (isEmpty(spec['selector'])) spec['selector'] = labels;
+    labelLikeTemplate(object);
+  },
+};
+
+export const coreDefaults: DefaultRules = {
+  'core/v1.Service': service,
+  'core/v1.Namespace': namespace,
+  'core/v1.NodeStatus': nodeStatus,
+  'core/v1.LimitRangeItem': limitRangeItem,
+  'core/v1.ReplicationController': replicationController,
+};
