@@ -1,4 +1,5 @@
-// Client certificates: the TLS layer has verified the chain; the subject's CN is the user, its O values the groups.
+// Client certificates: the TLS layer has verified the chain; the subject's CN is the user, its O
+// values the groups.
 import type { X509Certificate } from 'node:crypto';
 import type { Authentication, Authenticator, UserInfo } from './authenticator.ts';
 

@@ -9,7 +9,10 @@ export interface RequestUser {
 
 export interface Attributes {
   readonly user: RequestUser;
-  /** get, list, watch, create, update, patch, delete, deletecollection, …; the lower-case HTTP method for paths. */
+  /**
+   * get, list, watch, create, update, patch, delete, deletecollection, …; the lower-case HTTP
+   * method for paths.
+   */
   readonly verb: string;
   readonly isResourceRequest: boolean;
   readonly group: string;

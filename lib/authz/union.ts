@@ -1,4 +1,5 @@
-// Asks authorizers in order: the first that allows or denies decides; without an opinion the answer is no.
+// Asks authorizers in order: the first that allows or denies decides; without an opinion the answer
+// is no.
 import type { Authorizer, Decision } from './authorizer.ts';
 
 const nobodyAllows: Decision = { effect: 'noOpinion', reason: '' };

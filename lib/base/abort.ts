@@ -19,7 +19,10 @@ export function sleep(delayMs: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Settles as `promise` does, or rejects with `signal.reason` when the signal fires first. The work behind `promise` goes on. */
+/**
+ * Settles as `promise` does, or rejects with `signal.reason` when the signal fires first. The work
+ * behind `promise` goes on.
+ */
 export function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   if (signal.aborted) return Promise.reject(signal.reason as Error);
   return new Promise((resolve, reject) => {

@@ -5,7 +5,10 @@ export interface Clock {
   nowMs(): number;
   /** Milliseconds of a clock that never goes back; only differences have a meaning. */
   monotonicMs(): number;
-  /** Calls `run` once after `delayMs`; the returned function cancels it. The timer does not keep the process alive. */
+  /**
+   * Calls `run` once after `delayMs`; the returned function cancels it. The timer does not keep the
+   * process alive.
+   */
   after(delayMs: number, run: () => void): () => void;
 }
 

@@ -1,4 +1,5 @@
-// Assertions about our own code. A failure here is a bug, never bad input: it is answered as a 500 and logged with its stack.
+// Assertions about our own code. A failure here is a bug, never bad input: it is answered as a 500
+// and logged with its stack.
 
 /** Throws when `condition` is false. `message` says what should have held. */
 export function invariant(condition: unknown, message: string): asserts condition {

@@ -1,37 +1,57 @@
-// Every limit and default of the server, units in the names. A row says why; relations are asserted at load.
+// Every limit and default of the server, units in the names. A row says why; relations are asserted
+// at load.
 import { invariant } from './invariant.ts';
 
 export const limits = {
-  /** Largest request body (Kubernetes: 3 MiB); etcd's own request limit is lower and answers 413. */
+  /**
+   * Largest request body (Kubernetes: 3 MiB); etcd's own request limit is lower and answers 413.
+   */
   requestBodyBytesMax: 3 * 1024 * 1024,
   /** Nesting of a JSON or YAML body; deeper input is a 400 (CVE-2019-11253 class). */
   bodyDepthMax: 100,
-  /** Lexical tokens of a YAML body (about 500 KB of manifest): its parser takes microseconds for each, in one turn. */
+  /**
+   * Lexical tokens of a YAML body (about 500 KB of manifest): its parser takes microseconds for
+   * each, in one turn.
+   */
   yamlTokensMax: 100_000,
   /** Nodes that YAML aliases may expand to, on top of the nodes written out. */
   yamlAliasNodesMax: 10_000,
-  /** Unknown and duplicate fields reported for one body, and the length of each path: reports stay small. */
+  /**
+   * Unknown and duplicate fields reported for one body, and the length of each path: reports stay
+   * small.
+   */
   fieldProblemsMax: 100,
   fieldPathLengthMax: 512,
   /** Operations in one JSON patch (CVE-2019-1002100). */
   jsonPatchOperationsMax: 10_000,
   /** Bytes that copy operations of one JSON patch may add. */
   jsonPatchCopyBytesMax: 3 * 1024 * 1024,
-  /** List elements that insertions and removals of one JSON patch may shift: tens of milliseconds of memory moves. */
+  /**
+   * List elements that insertions and removals of one JSON patch may shift: tens of milliseconds of
+   * memory moves.
+   */
   jsonPatchShiftsMax: 100_000_000,
   /** Total of keys and values of `metadata.annotations`. */
   annotationBytesMax: 256 * 1024,
-  /** etcd's default request limit (`--max-request-bytes`); larger objects are refused before the write. */
+  /**
+   * etcd's default request limit (`--max-request-bytes`); larger objects are refused before the
+   * write.
+   */
   etcdRequestBytesMax: 1.5 * 1024 * 1024,
   /** Bytes in one page of a range read from etcd. */
   etcdPageBytesTarget: 4 * 1024 * 1024,
-  /** How long a read waits for a revision that the replica has not seen before 504 (Kubernetes: 3 s). */
+  /**
+   * How long a read waits for a revision that the replica has not seen before 504 (Kubernetes: 3
+   * s).
+   */
   futureRevisionWaitMs: 3_000,
   /** Snapshots of a resource for exact reads and continue tokens (specification 1, Limits). */
   snapshotRetentionMs: 75_000,
   /** Ordinary bookmarks of a watch that asked for them. */
   bookmarkIntervalMs: 60_000,
-  /** Answers at least this long are compressed when the client accepts gzip (Kubernetes: 128 KiB). */
+  /**
+   * Answers at least this long are compressed when the client accepts gzip (Kubernetes: 128 KiB).
+   */
   gzipThresholdBytes: 128 * 1024,
   /** Tries of `generateName` before AlreadyExists is given back. */
   generateNameRetryCountMax: 8,
@@ -41,7 +61,10 @@ export const limits = {
   /** A client that sends its headers or body slower than this is cut (slow loris). */
   requestHeadersTimeoutMs: 32_000,
   requestBodyTimeoutMs: 90_000,
-  /** Idle keep-alive connections; longer than common load balancers' own limit, so that they close first. */
+  /**
+   * Idle keep-alive connections; longer than common load balancers' own limit, so that they close
+   * first.
+   */
   idleConnectionMs: 180_000,
   /** A connection that has not finished its TLS handshake by then is cut. */
   tlsHandshakeTimeoutMs: 10_000,
@@ -63,25 +86,39 @@ export const limits = {
   deleteCollectionWorkers: 8,
   /** Default and largest time of one request that is not long-running (`--request-timeout`). */
   requestTimeoutMs: 60_000,
-  /** How long a namespace whose deletion was admitted is looked up in the store, and how many are remembered. */
+  /**
+   * How long a namespace whose deletion was admitted is looked up in the store, and how many are
+   * remembered.
+   */
   deletedNamespaceLookUpMs: 30_000,
   deletedNamespacesMax: 1_000,
   /** Keys that one controller works on at a time. */
   controllerWorkers: 4,
-  /** Wait before a failed or unfinished key is worked on again: doubled from the first to the longest. */
+  /**
+   * Wait before a failed or unfinished key is worked on again: doubled from the first to the
+   * longest.
+   */
   controllerRetryFirstMs: 250,
   controllerRetryLongestMs: 30_000,
-  /** A leader that has not renewed its Lease for so long is replaced; one that cannot renew gives up earlier. */
+  /**
+   * A leader that has not renewed its Lease for so long is replaced; one that cannot renew gives up
+   * earlier.
+   */
   leaderLeaseSeconds: 15,
   leaderRenewDeadlineMs: 10_000,
   leaderRenewIntervalMs: 4_000,
   /** Longest time that giving the leadership back may take at shutdown. */
   leaderReleaseTimeoutMs: 2_000,
-  /** Objects of one resource whose finalizers are counted for the conditions of an ending namespace. */
+  /**
+   * Objects of one resource whose finalizers are counted for the conditions of an ending namespace.
+   */
   heldObjectsReadMax: 1_000,
   /** Wait for the answer of one etcd member when its health is asked for. */
   memberProbeTimeoutMs: 2_000,
-  /** Shortest default time of a watch; the actual one is random up to twice as long (`--min-request-timeout`). */
+  /**
+   * Shortest default time of a watch; the actual one is random up to twice as long
+   * (`--min-request-timeout`).
+   */
   minRequestTimeoutSeconds: 1_800,
 } as const;
 

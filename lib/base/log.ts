@@ -1,4 +1,5 @@
-// Structured logs: one JSON object a line on standard error. Values under secret-looking keys are never written.
+// Structured logs: one JSON object a line on standard error. Values under secret-looking keys are
+// never written.
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 export type LogFields = Readonly<Record<string, unknown>>;

@@ -1,5 +1,6 @@
-// Every failure that a client may see: the Status error, one constructor per reason, and the reason-to-HTTP table.
-// Anything else thrown is a bug and becomes InternalError in one place (lib/server/filters/panic.ts).
+// Every failure that a client may see: the Status error, one constructor per reason, and the
+// reason-to-HTTP table. Anything else thrown is a bug and becomes InternalError in one place
+// (lib/server/filters/panic.ts).
 
 export type StatusReason =
   | 'BadRequest'
@@ -35,11 +36,16 @@ export type FieldErrorReason =
   | 'FieldValueTypeInvalid'
   | 'InternalError';
 
-/** One failure of validation: `field` is a path such as `spec.ports[0].name`; `message` says what would be right. */
+/**
+ * One failure of validation: `field` is a path such as `spec.ports[0].name`; `message` says what
+ * would be right.
+ */
 export interface FieldError {
   readonly reason: FieldErrorReason;
   readonly field: string;
-  /** Offending value, shown in the message; `undefined` when there is none (required, forbidden). */
+  /**
+   * Offending value, shown in the message; `undefined` when there is none (required, forbidden).
+   */
   readonly badValue?: unknown;
   readonly detail: string;
 }
@@ -167,7 +173,9 @@ export function notAcceptable(supported: readonly string[]): StatusError {
 }
 
 export function unsupportedMediaType(supported: readonly string[]): StatusError {
-  const message = `the body of the request was in an unknown format - accepted media types include: ${supported.join(', ')}`;
+  const message =
+    `the body of the request was in an unknown format - accepted media types ` +
+    `include: ${supported.join(', ')}`;
   return new StatusError(415, 'UnsupportedMediaType', message);
 }
 
@@ -177,7 +185,9 @@ export function alreadyExists(ref: ResourceRef, name: string): StatusError {
 }
 
 export function conflict(ref: ResourceRef, name: string, message: string): StatusError {
-  const where = `Operation cannot be fulfilled on ${qualified(ref.resource, ref.group)} "${name}": ${message}`;
+  const where =
+    `Operation cannot be fulfilled on ${qualified(ref.resource, ref.group)} ` +
+    `"${name}": ${message}`;
   return new StatusError(409, 'Conflict', where, detailsOf(name, ref.group, ref.resource));
 }
 
@@ -192,10 +202,14 @@ export const modifiedConflict = (ref: ResourceRef, name: string): StatusError =>
 /** 410: the version is no longer (or not yet again) readable; the client must list anew. */
 export const expired = (message: string): StatusError => new StatusError(410, 'Expired', message);
 
-/** 410 of a continue token; `token` reads the rest at the then current version (inconsistent continue). */
+/**
+ * 410 of a continue token; `token` reads the rest at the then current version (inconsistent
+ * continue).
+ */
 export function expiredContinue(token: string): StatusError {
   const message =
-    'the continue token has expired: list again without it, or use the token in metadata.continue, ' +
+    'the continue token has expired: list again without it, or use the token in ' +
+    'metadata.continue, ' +
     'which gives the rest as it is now; the whole list is then not from one version';
   return new StatusError(410, 'Expired', message, undefined, token);
 }
@@ -204,9 +218,13 @@ export function tooOldResourceVersion(asked: string, oldest: number): StatusErro
   return expired(`too old resource version: ${asked} (${String(oldest)})`);
 }
 
-/** 504 with Retry-After: the replica has not seen this version yet (specification 1, unrecognized versions). */
+/**
+ * 504 with Retry-After: the replica has not seen this version yet (specification 1, unrecognized
+ * versions).
+ */
 export function tooLargeResourceVersion(asked: number, current: number): StatusError {
-  const message = `Timeout: Too large resource version: ${String(asked)}, current: ${String(current)}`;
+  const message =
+    `Timeout: Too large resource version: ${String(asked)}, current: ` + String(current);
   const causes = [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }];
   return new StatusError(504, 'Timeout', message, { causes, retryAfterSeconds: 1 });
 }

@@ -1,4 +1,5 @@
-// The kinds of flag values: each reads a text or says what would be right. Texts are as kube-apiserver takes them.
+// The kinds of flag values: each reads a text or says what would be right. Texts are as
+// kube-apiserver takes them.
 
 export interface FlagKind<T> {
   /** Shown in --help after the name. */

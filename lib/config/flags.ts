@@ -52,19 +52,22 @@ export const flagTable = {
     generic,
     choice('svc', 'kubernetes'),
     'svc',
-    'Spelling of vendor names in groups, labels and media types; kubernetes lets stock kubectl and client-go work. Fixed by the first start on a storage prefix.',
+    'Spelling of vendor names in groups, labels and media types; kubernetes lets stock ' +
+      'kubectl and client-go work. Fixed by the first start on a storage prefix.',
   ),
   'data-dir': required(
     generic,
     path,
     '.svc',
-    'Folder for what this replica makes by itself: local etcd data, certificates, admin.kubeconfig.',
+    'Folder for what this replica makes by itself: local etcd data, certificates, ' +
+      'admin.kubeconfig.',
   ),
 
   'etcd-servers': optional(
     storage,
     endpoints,
-    'URLs of the etcd members, comma-separated. Without it an etcd is run as a child process, with its data below --data-dir.',
+    'URLs of the etcd members, comma-separated. Without it an etcd is run as a child process, ' +
+      'with its data below --data-dir.',
   ),
   'etcd-prefix': required(storage, text, '/registry', 'Prefix of all keys in etcd.'),
   'etcd-cafile': optional(storage, path, 'CA that etcd serving certificates are checked against.'),
@@ -80,7 +83,8 @@ export const flagTable = {
   'cache-memory-mb': optional(
     storage,
     integer(16, 1_048_576),
-    'Bound on the memory of the event log, memoised encodings and decoded objects, in MiB. Default: half of the heap limit.',
+    'Bound on the memory of the event log, memoised encodings and decoded objects, in MiB. ' +
+      'Default: half of the heap limit.',
   ),
 
   'bind-address': required(serving, text, '127.0.0.1', 'Address to listen on.'),
@@ -111,13 +115,15 @@ export const flagTable = {
     serving,
     integer(1, 86_400),
     String(limits.minRequestTimeoutSeconds),
-    'Shortest time in seconds of a watch that names none; the actual one is random, up to twice as long.',
+    'Shortest time in seconds of a watch that names none; the actual one is random, up to ' +
+      'twice as long.',
   ),
   'goaway-chance': required(
     serving,
     fraction(0, 0.02),
     '0',
-    'Share of HTTP/2 requests after which the client is asked to open a new connection, so that load spreads over replicas.',
+    'Share of HTTP/2 requests after which the client is asked to open a new connection, so ' +
+      'that load spreads over replicas.',
   ),
 
   'client-ca-file': optional(
@@ -152,7 +158,8 @@ export const flagTable = {
     api,
     switches,
     '',
-    'API versions to switch: api/all, api/ga, api/beta, api/alpha, GROUP/VERSION or GROUP/VERSION/RESOURCE, each =true or =false.',
+    'API versions to switch: api/all, api/ga, api/beta, api/alpha, GROUP/VERSION or ' +
+      'GROUP/VERSION/RESOURCE, each =true or =false.',
   ),
   'service-cluster-ip-range': required(
     api,
@@ -214,7 +221,10 @@ export interface ParsedFlags {
   readonly warnings: readonly string[];
 }
 
-/** @throws FlagError for an unknown flag, a bad or missing value, one given twice, or two that exclude each other. */
+/**
+ * @throws FlagError for an unknown flag, a bad or missing value, one given twice, or two that
+ * exclude each other.
+ */
 export function parseFlags(argv: readonly string[]): ParsedFlags {
   const texts = new Map<string, string[]>();
   for (let index = 0; index < argv.length; index++) {
@@ -234,7 +244,7 @@ export function parseFlags(argv: readonly string[]): ParsedFlags {
     texts.set(name, [...(texts.get(name) ?? []), value]);
   }
   const entries = Object.keys(flagTable).map((name) => [name, valueOf(name, texts.get(name))]);
-  const flags = Object.fromEntries(entries) as Flags; // by construction: one value per row of the table
+  const flags = Object.fromEntries(entries) as Flags; // one value per row of the table
   const given = new Set(texts.keys());
   checkTogether(flags);
   const warnings = [...given].flatMap((name) => {
@@ -303,18 +313,17 @@ export function helpText(): string {
       lines.push('', `${section}:`);
     }
     const value = flag.kind.placeholder === '' ? '' : ` ${flag.kind.placeholder}`;
+    const deprecation = flag.deprecated === undefined ? '' : `DEPRECATED: ${flag.deprecated}. `;
     const isShown = flag.fallback !== undefined && flag.fallback !== '';
     lines.push(`  --${name}${value}${isShown ? `   (default ${flag.fallback})` : ''}`);
-    lines.push(
-      `        ${flag.deprecated === undefined ? '' : `DEPRECATED: ${flag.deprecated}. `}${flag.help}`,
-    );
+    lines.push(`        ${deprecation}${flag.help}`);
   }
   return `${lines.join('\n')}\n`;
 }
 
 /**
- * Flags that npm took for its own because the `--` was forgotten: they are in the environment as npm_config_….
- * Returns the message for the user, or undefined.
+ * Flags that npm took for its own because the `--` was forgotten: they are in the environment as
+ * npm_config_…. Returns the message for the user, or undefined.
  */
 export function swallowedFlags(
   environment: Readonly<Record<string, string | undefined>>,
@@ -325,5 +334,8 @@ export function swallowedFlags(
     return [value === 'true' ? `--${name}` : `--${name}=${value}`];
   });
   if (lost.length === 0) return undefined;
-  return `npm kept ${lost.join(' ')} for itself. Put -- before the server's flags: npm start -- ${lost.join(' ')}`;
+  return (
+    `npm kept ${lost.join(' ')} for itself. Put -- before the server's flags: npm start ` +
+    `-- ${lost.join(' ')}`
+  );
 }

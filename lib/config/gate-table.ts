@@ -1,5 +1,6 @@
-// Every feature gate of Kubernetes 1.36: stage, default and lock. gates.ts has the rules; this is data alone.
-// Gates of other components are listed too: they are accepted and have no effect in this server.
+// Every feature gate of Kubernetes 1.36: stage, default and lock. gates.ts has the rules; this is
+// data alone. Gates of other components are listed too: they are accepted and have no effect in
+// this server.
 export type GateStage = 'Alpha' | 'Beta' | 'GA' | 'Deprecated';
 /** [name, stage, default, locked to its default] */
 export type GateRow = readonly [name: string, stage: GateStage, isOn: boolean, isLocked: boolean];

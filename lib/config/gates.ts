@@ -58,7 +58,7 @@ export function featureGates(pairs: ReadonlyMap<string, string>): FeatureGates {
     const isOn = parseBoolean(name, text);
     if (row[3] && isOn !== row[2]) {
       const locked =
-        `cannot set feature gate ${name} to ${text}, feature is locked to ` + `${String(row[2])}`;
+        `cannot set feature gate ${name} to ${text}, feature is locked to ` + String(row[2]);
       throw new FlagError(`--feature-gates: ${locked}`);
     }
     values.set(name, isOn);

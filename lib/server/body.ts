@@ -1,4 +1,5 @@
-// Reads a request body within limits: size, time, and no content encoding (CVE class: decompression bombs).
+// Reads a request body within limits: size, time, and no content encoding (CVE class: decompression
+// bombs).
 import { limits } from '../base/limits.ts';
 import { StatusError, requestEntityTooLarge } from '../base/status.ts';
 import type { HttpRequest } from './request-context.ts';
@@ -11,7 +12,8 @@ import { clientLeft } from './open-request.ts';
 export function readBody(request: HttpRequest, signal: AbortSignal): Promise<Buffer> {
   const encoding = request.headers['content-encoding'];
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
-    const message = `request bodies must not be compressed: Content-Encoding "${encoding}" is not supported`;
+    const message =
+      `request bodies must not be compressed: Content-Encoding "${encoding}" is ` + `not supported`;
     return Promise.reject(new StatusError(415, 'UnsupportedMediaType', message));
   }
   if (Number(request.headers['content-length'] ?? 0) > limits.requestBodyBytesMax) {

@@ -1,4 +1,5 @@
-// THE filter order: first = outermost. A request passes them from top to bottom; a failure anywhere ends in `panic`.
+// THE filter order: first = outermost. A request passes them from top to bottom; a failure anywhere
+// ends in `panic`.
 import type { Authenticator } from '../authn/authenticator.ts';
 import type { Authorizer } from '../authz/authorizer.ts';
 import { authenticateFilter } from './filters/authenticate.ts';
@@ -16,7 +17,10 @@ export interface ChainOptions {
   readonly resources: Filter;
 }
 
-/** `begin` (context, audit id, deadline, metrics) runs before and `panic` around all of these: see serve.ts. */
+/**
+ * `begin` (context, audit id, deadline, metrics) runs before and `panic` around all of these: see
+ * serve.ts.
+ */
 export function filterChain(options: ChainOptions): readonly Filter[] {
   return [
     authenticateFilter(options), // 401

@@ -1,10 +1,13 @@
-// The open connections of one listener: what drain needs to know, and how connections are told to go.
+// The open connections of one listener: what drain needs to know, and how connections are told to
+// go.
 import { constants } from 'node:http2';
 import type { Http2Session } from 'node:http2';
 import type { Socket } from 'node:net';
 import { limits } from '../base/limits.ts';
 
-/** Largest stream id: a GOAWAY with it announces the end and refuses no stream that is on its way. */
+/**
+ * Largest stream id: a GOAWAY with it announces the end and refuses no stream that is on its way.
+ */
 const anyStream = 2 ** 31 - 1;
 
 /** One connection; requests count themselves in and out. */

@@ -1,4 +1,5 @@
-// Ends an answer that cannot be completed, so that the client never takes a part of it for the whole.
+// Ends an answer that cannot be completed, so that the client never takes a part of it for the
+// whole.
 import { constants } from 'node:http2';
 import type { HttpResponse } from './request-context.ts';
 

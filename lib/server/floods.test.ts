@@ -212,6 +212,6 @@ describe('a reader that stops', () => {
     raw.socket.write('GET /large HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
     await raw.closed;
     clearInterval(timer);
-    expect(stallMs).toBeLessThan(150); // client and server share this loop, and the machine is shared
+    expect(stallMs).toBeLessThan(150); // the client shares this loop
   });
 });

@@ -26,7 +26,7 @@ function steppedClock(): Clock & { step(ms: number): void; readonly timerCount: 
   };
 }
 
-test('requests expire at their deadline, moved ones later, closed ones never, with one timer', () => {
+test('requests expire at their deadline, moved ones later, closed ones never', () => {
   const clock = steppedClock();
   const requests = new OpenRequests<Expiring>(clock);
   const expired: string[] = [];

@@ -1,6 +1,6 @@
-// All requests between their first byte and their last, and their deadlines with one timer:
-// a request costs an array slot and no timer of its own. No Set: its outgrown tables keep what left until the next
-// major collection, which made every request outlive the minor ones (measured: half of a request's CPU).
+// All requests between their first byte and their last, and their deadlines with one timer.
+// Held in an array, not in a Set: a Set's outgrown tables keep what left until the next major
+// collection, which made every request outlive the minor ones (measured: half of its CPU).
 import type { Clock } from '../base/clock.ts';
 
 export interface Expiring {
@@ -8,7 +8,9 @@ export interface Expiring {
   slot: number;
   /** May be moved while the entry is held. */
   deadlineMs: number;
-  /** Called at the deadline, at most `tickMs` late; and again each time the moved deadline passes. */
+  /**
+   * Called at the deadline, at most `tickMs` late; and again each time the moved deadline passes.
+   */
   expire(nowMs: number): void;
 }
 

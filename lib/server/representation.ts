@@ -1,4 +1,5 @@
-// How answers of one request look: media type and form (object, Table, metadata only), made once per item and shared.
+// How answers of one request look: media type and form (object, Table, metadata only), made once
+// per item and shared.
 import type { Item, WatchEvent } from '../cacher/resource-view.ts';
 import type { ListAnswer } from '../registry/requests.ts';
 import type { StatusError } from '../base/status.ts';

@@ -1,4 +1,5 @@
-// What a request knows about itself on its way through the filters: a typed record, no bag of strings.
+// What a request knows about itself on its way through the filters: a typed record, no bag of
+// strings.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
 import type { UserInfo } from '../authn/authenticator.ts';
@@ -12,7 +13,10 @@ export interface RequestInfo {
   readonly path: string;
   readonly query: URLSearchParams;
   readonly method: string;
-  /** API verb (`list`, `watch`, `deletecollection`, …) or the lower-case method for non-resource paths. */
+  /**
+   * API verb (`list`, `watch`, `deletecollection`, …) or the lower-case method for non-resource
+   * paths.
+   */
   readonly verb: string;
   readonly group: string;
   readonly version: string;
@@ -42,7 +46,10 @@ export interface RequestContext {
 export type HttpRequest = (IncomingMessage | Http2ServerRequest) & { context: RequestContext };
 export type HttpResponse = ServerResponse | Http2ServerResponse;
 
-/** A filter answers, throws a StatusError, or calls `next`. The first line of its file says what it may answer. */
+/**
+ * A filter answers, throws a StatusError, or calls `next`. The first line of its file says what it
+ * may answer.
+ */
 export type Filter = (
   request: HttpRequest,
   response: HttpResponse,

@@ -1,4 +1,5 @@
-// URL and method to what a request asks for: pure and table-tested. Authorization and routing read the same decoded path.
+// URL and method to what a request asks for: pure and table-tested. Authorization and routing read
+// the same decoded path.
 import type { RequestInfo } from './request-context.ts';
 
 const noQuery = new URLSearchParams();
@@ -16,8 +17,9 @@ const namespaceSubresources: ReadonlySet<string> = new Set(['status', 'finalize'
 
 /**
  * Understands `url` (path and query as received).
- * Percent-encoding is decoded once per segment; a segment that then holds `/`, NUL, or is empty, `.` or `..` makes
- * the path unroutable (`path` is kept as received, `kind` is nonResource), so it ends as a 404.
+ * Percent-encoding is decoded once per segment; a segment that then holds `/`, NUL, or is empty,
+ * `.` or `..` makes the path unroutable (`path` is kept as received, `kind` is nonResource), so it
+ * ends as a 404.
  */
 export function parseRequestInfo(method: string, url: string): RequestInfo {
   const mark = url.indexOf('?');

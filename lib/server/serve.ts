@@ -1,4 +1,5 @@
-// One TLS port for HTTP/1.1, HTTP/2 and WebSocket: limits, the request's way into the chain, and drain.
+// One TLS port for HTTP/1.1, HTTP/2 and WebSocket: limits, the request's way into the chain, and
+// drain.
 import { randomUUID } from 'node:crypto';
 import express from 'express';
 import type { Router } from 'express';
@@ -53,8 +54,8 @@ export interface RunningServer {
     readonly clientCa: string | undefined;
   }): void;
   /**
-   * Graceful end: connections are told to go at once, new ones are served for `delayMs` more, then in-flight work
-   * gets `graceMs` and the rest is cut. Resolves when nothing is open.
+   * Graceful end: connections are told to go at once, new ones are served for `delayMs` more, then
+   * in-flight work gets `graceMs` and the rest is cut. Resolves when nothing is open.
    */
   drain(options: { readonly delayMs: number; readonly graceMs: number }): Promise<void>;
 }
@@ -130,7 +131,9 @@ function routerOf(options: ServeOptions): Router {
   return router;
 }
 
-/** What Node gives for an upgrade is a bare socket; failures before the upgrade are HTTP answers. */
+/**
+ * What Node gives for an upgrade is a bare socket; failures before the upgrade are HTTP answers.
+ */
 function upgradeResponse(request: IncomingMessage, socket: Socket, head: Buffer): HttpResponse {
   (request as IncomingMessage & { upgradeHead?: Buffer }).upgradeHead = head;
   socket.on('error', ignore); // Node has taken its own listener off; 'close' tells the rest

@@ -33,7 +33,8 @@ describe('all checks of an endpoint', () => {
       { verbose: true, exclude: ['cache', 'nobody'] },
       200,
       '[+]ping ok\n[+]etcd ok\n[+]cache excluded: ok\n' +
-        'warn: some health checks cannot be excluded: no matches for "nobody"\nhealthz check passed\n',
+        'warn: some health checks cannot be excluded: no matches for "nobody"\nhealthz check ' +
+        'passed\n',
     ],
     [
       'with something to know',

@@ -1,4 +1,5 @@
-// livez, readyz and healthz: named checks, run at each request; the texts of specification 2, Health endpoints.
+// livez, readyz and healthz: named checks, run at each request; the texts of specification 2,
+// Health endpoints.
 
 export type HealthEndpoint = 'livez' | 'readyz' | 'healthz';
 
@@ -8,11 +9,14 @@ export interface HealthCheck {
   /** Endpoints that include the check. */
   readonly endpoints: readonly HealthEndpoint[];
   /**
-   * undefined: healthy. A text says what is wrong; it is logged and, without secrets, not shown to clients.
-   * May take at most a moment: no I/O that can hang.
+   * undefined: healthy. A text says what is wrong; it is logged and, without secrets, not shown to
+   * clients. May take at most a moment: no I/O that can hang.
    */
   failure(): string | undefined;
-  /** Something an operator should know although the check passes; shown below its line with `verbose`. */
+  /**
+   * Something an operator should know although the check passes; shown below its line with
+   * `verbose`.
+   */
   notice?(): string | undefined;
 }
 

@@ -1,5 +1,6 @@
-// THE table of metrics: name, type, stability, labels, buckets, help; names and labels as upstream's dashboards expect.
-// A row with `deprecatedSince` follows the lifecycle of specification 2 (rule 11): hidden three releases later.
+// THE table of metrics: name, type, stability, labels, buckets, help; names and labels as
+// upstream's dashboards expect. A row with `deprecatedSince` follows the lifecycle of specification
+// 2 (rule 11): hidden three releases later.
 
 export type Stability = 'STABLE' | 'BETA' | 'ALPHA';
 
@@ -227,7 +228,7 @@ export const metricTable = {
   apiserver_cache_memory_limit_bytes: gauge('ALPHA', [], 'The bound given by --cache-memory-mb.'),
   apiserver_event_loop_delay_seconds: gauge(
     'ALPHA',
-    ['quantile'],
+    ['percentile'],
     'Delay of the event loop since the last scrape.',
   ),
   declarative_validation_mismatch_total: counter(

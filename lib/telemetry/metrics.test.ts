@@ -55,7 +55,7 @@ describe('the text of /metrics', () => {
       expect(body).toContain(`# HELP ${name} [${row.stability}] `);
     }
     expect(body).toMatch(/^process_resident_memory_bytes \d{7,}$/m);
-    expect(body).toMatch(/^apiserver_event_loop_delay_seconds\{quantile="0\.99"\} [\d.e-]+$/m);
+    expect(body).toMatch(/^apiserver_event_loop_delay_seconds\{percentile="0\.99"\} [\d.e-]+$/m);
   });
 
   test('keeps label values apart and escapes them', async () => {

@@ -1,4 +1,5 @@
-// All metrics of one server: the table's rows registered with prom-client, and the request metrics over them.
+// All metrics of one server: the table's rows registered with prom-client, and the request metrics
+// over them.
 import { readFileSync, readdirSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Registry } from 'prom-client';

@@ -1,8 +1,14 @@
 // What the HTTP layer reports of requests; implemented over prom-client in metrics.ts.
 
-/** Labels of one request. Unknown verbs and resources are folded by the caller, so the label sets stay bounded. */
+/**
+ * Labels of one request. Unknown verbs and resources are folded by the caller, so the label sets
+ * stay bounded.
+ */
 export interface RequestLabels {
-  /** GET, LIST, WATCH, POST, PUT, PATCH, APPLY, DELETE, DELETECOLLECTION, CONNECT, or the HTTP method of a path. */
+  /**
+   * GET, LIST, WATCH, POST, PUT, PATCH, APPLY, DELETE, DELETECOLLECTION, CONNECT, or the HTTP
+   * method of a path.
+   */
   readonly verb: string;
   readonly group: string;
   readonly version: string;

@@ -1,5 +1,6 @@
-// Counters, gauges and histograms whose updates cost a few nanoseconds: a child holds plain numbers, labels are looked up
-// once. They are registered with prom-client, which renders them; its own metrics hash their labels at every update.
+// Counters, gauges and histograms whose updates cost a few nanoseconds: a child holds plain
+// numbers, labels are looked up once. They are registered with prom-client, which renders them; its
+// own metrics hash their labels at every update.
 import type { Registry } from 'prom-client';
 
 export type LabelValues = readonly string[];
@@ -21,7 +22,9 @@ export interface NumberChild {
   value: number;
 }
 
-/** Counter or gauge. `collect` runs at each scrape, for values that are read rather than counted. */
+/**
+ * Counter or gauge. `collect` runs at each scrape, for values that are read rather than counted.
+ */
 export class NumberSeries {
   readonly #shape: SeriesShape;
   readonly #children = new Map<
@@ -42,7 +45,10 @@ export class NumberSeries {
     });
   }
 
-  /** The child for these values, in the order of the labels. Keep it: looking it up is the expensive part. */
+  /**
+   * The child for these values, in the order of the labels. Keep it: looking it up is the expensive
+   * part.
+   */
   child(...values: LabelValues): NumberChild {
     const key = values.join('\u0000');
     let entry = this.#children.get(key);

@@ -39,10 +39,15 @@ export function authenticateFilter(options: {
   }
 }
 
-/** `unverified`: the client showed one, and it is not of the client CA, expired, or for another use. */
+/**
+ * `unverified`: the client showed one, and it is not of the client CA, expired, or for another use.
+ */
 type PeerCertificate = X509Certificate | 'none' | 'unverified';
 
-/** The token of `Authorization: Bearer …` or of a WebSocket's subprotocol; an empty or odd header is no credential. */
+/**
+ * The token of `Authorization: Bearer …` or of a WebSocket's subprotocol; an empty or odd header is
+ * no credential.
+ */
 function bearerToken(request: HttpRequest): string | undefined {
   const header = request.headers.authorization;
   if (header === undefined) return websocketToken(request);
@@ -52,7 +57,10 @@ function bearerToken(request: HttpRequest): string | undefined {
   return token === '' ? undefined : token;
 }
 
-/** Browsers cannot set headers on WebSockets: `base64url.bearer.authorization.<profile>.<token>` as a subprotocol. */
+/**
+ * Browsers cannot set headers on WebSockets: `base64url.bearer.authorization.<profile>.<token>` as
+ * a subprotocol.
+ */
 function websocketToken(request: HttpRequest): string | undefined {
   const protocols = request.headers['sec-websocket-protocol'];
   if (protocols === undefined) return undefined;

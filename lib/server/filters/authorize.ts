@@ -19,7 +19,9 @@ function settle(decision: Decision, attributes: Attributes, next: () => void): v
   next();
 }
 
-/** Attributes of the request; `change` overrides (another verb or subresource of the same request). */
+/**
+ * Attributes of the request; `change` overrides (another verb or subresource of the same request).
+ */
 export function attributesOf(
   context: RequestContext,
   change: Partial<Attributes> = {},
@@ -56,6 +58,7 @@ export function refusal(attributes: Attributes, reason: string): StatusError {
   return forbidden(
     { group, resource: attributes.resource },
     name,
-    `User ${user} cannot ${attributes.verb} resource "${resource}" in API group "${group}" ${where}${why}`,
+    `User ${user} cannot ${attributes.verb} resource "${resource}" in API group "${group}" ` +
+      `${where}${why}`,
   );
 }

@@ -14,7 +14,10 @@ export interface BeginOptions {
   readonly connections: Connections;
   readonly metrics: RequestMetrics;
   readonly requestTimeoutMs: number;
-  /** `--goaway-chance`: share of HTTP/2 requests after which the client is asked to reconnect elsewhere. */
+  /**
+   * `--goaway-chance`: share of HTTP/2 requests after which the client is asked to reconnect
+   * elsewhere.
+   */
   readonly goawayChance: number;
   /** Whether names of this resource may become label values. */
   readonly isServed: (request: OpenRequest) => boolean;

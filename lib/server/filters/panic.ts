@@ -1,4 +1,5 @@
-// The one place where a failure becomes an answer: StatusErrors as they are, anything else as a 500 without its stack.
+// The one place where a failure becomes an answer: StatusErrors as they are, anything else as a 500
+// without its stack.
 import { constants } from 'node:http2';
 import type { Logger } from '../../base/log.ts';
 import { StatusError, internalError, pathNotFound, serviceUnavailable } from '../../base/status.ts';
@@ -15,7 +16,10 @@ interface EncodedStatus {
   readonly body: Uint8Array;
 }
 
-/** `encodeStatus` gives the Status body in a form that the client accepts (JSON when nothing else fits). */
+/**
+ * `encodeStatus` gives the Status body in a form that the client accepts (JSON when nothing else
+ * fits).
+ */
 export function failureHandler(options: {
   readonly logger: Logger;
   readonly encodeStatus: (error: StatusError, request: HttpRequest) => EncodedStatus;
@@ -64,7 +68,10 @@ export function failureHandler(options: {
 
 const answered = new RequestEnded('answered');
 
-/** A connection that shows bad credentials gets no further streams (unauthenticated floods, CVE-2023-44487 class). */
+/**
+ * A connection that shows bad credentials gets no further streams (unauthenticated floods,
+ * CVE-2023-44487 class).
+ */
 function closeAfter(request: HttpRequest, response: HttpResponse): void {
   if ('stream' in request) {
     const { session } = request.stream;
@@ -76,9 +83,9 @@ function closeAfter(request: HttpRequest, response: HttpResponse): void {
 const lingerMs = 1_000;
 
 /**
- * The rest of a body that nobody reads is dropped, so that a client that sends first and reads then gets its answer;
- * the time limit of bodies ends endless ones. Closing with bytes unread would reset the connection, and the answer
- * with it.
+ * The rest of a body that nobody reads is dropped, so that a client that sends first and reads then
+ * gets its answer; the time limit of bodies ends endless ones. Closing with bytes unread would
+ * reset the connection, and the answer with it.
  */
 function afterBody(request: HttpRequest, response: HttpResponse, send: () => void): void {
   if (request.complete) {

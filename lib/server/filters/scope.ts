@@ -1,5 +1,6 @@
-// May answer 404: a cluster-scoped resource below a namespace, or one object of a namespaced resource outside of one.
-// Runs before authorization, so that a permission for one scope never reaches the other (CVE-2019-11247 class).
+// May answer 404: a cluster-scoped resource below a namespace, or one object of a namespaced
+// resource outside of one. Runs before authorization, so that a permission for one scope never
+// reaches the other (CVE-2019-11247 class).
 import { pathNotFound } from '../../base/status.ts';
 import type { ResourceStore } from '../../registry/resource-store.ts';
 import type { Filter, RequestInfo } from '../request-context.ts';

@@ -1,4 +1,5 @@
-// Requests that name a resource: which verb of which store, or the 404 and 405 of paths and methods that are none.
+// Requests that name a resource: which verb of which store, or the 404 and 405 of paths and methods
+// that are none.
 import { badRequest, methodNotAllowed, pathNotFound } from '../../base/status.ts';
 import type { ResourceStore } from '../../registry/resource-store.ts';
 import type { FindStore } from '../filters/scope.ts';
@@ -58,7 +59,10 @@ function handlerOf(info: RequestInfo, store: ResourceStore, handlers: VerbHandle
 const allows = (verbs: readonly string[], info: RequestInfo): boolean =>
   info.verb === 'watch' && info.method !== 'GET' ? false : verbs.includes(info.verb);
 
-/** POST and DELETE of a collection need a namespace where objects live in one; POST on an item has no meaning. */
+/**
+ * POST and DELETE of a collection need a namespace where objects live in one; POST on an item has
+ * no meaning.
+ */
 function shapeFits(info: RequestInfo, isNamespaced: boolean): boolean {
   switch (info.verb) {
     case 'create':

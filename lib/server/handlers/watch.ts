@@ -1,4 +1,5 @@
-// A watch: cursor to frames to the client, over HTTP or a WebSocket. A slow client holds its position, nothing is queued.
+// A watch: cursor to frames to the client, over HTTP or a WebSocket. A slow client holds its
+// position, nothing is queued.
 import { StatusError } from '../../base/status.ts';
 import type { WatchCursor } from '../../cacher/resource-view.ts';
 import { parseListOptions } from '../../registry/options.ts';
@@ -95,7 +96,10 @@ async function pump(
   }
 }
 
-/** The last words of a stream: a bookmark when it ends in peace, an ERROR event when its position is gone. */
+/**
+ * The last words of a stream: a bookmark when it ends in peace, an ERROR event when its position is
+ * gone.
+ */
 function finish(
   sink: WatchSink,
   end: unknown,

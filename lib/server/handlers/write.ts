@@ -1,4 +1,5 @@
-// POST, PUT, PATCH and DELETE: bodies in by their media type, verbs of the registry, the written object out.
+// POST, PUT, PATCH and DELETE: bodies in by their media type, verbs of the registry, the written
+// object out.
 import type { NamingProfile } from '../../api/vendor.ts';
 import { anonymousUser } from '../../authn/authenticator.ts';
 import type { Authorizer } from '../../authz/authorizer.ts';
