@@ -1,4 +1,5 @@
-// The certificates of one replica: serving and admin pair below --data-dir, made when missing and kept while they serve.
+// The certificates of one replica: serving and admin pair below --data-dir, made when missing and
+// kept while they serve.
 import { existsSync, readFileSync } from 'node:fs';
 import { FlagError } from '../../lib/config/flags.ts';
 import type { Flags } from '../../lib/config/flags.ts';
@@ -18,7 +19,9 @@ const adminRequest: LeafRequest = {
   organizations: ['system:masters'],
 };
 
-/** Writes the shared CA and service-account key beside them, for people and tools that want files. */
+/**
+ * Writes the shared CA and service-account key beside them, for people and tools that want files.
+ */
 export async function ownCredentials(
   directory: DataDirectory,
   shared: SharedState,
@@ -72,7 +75,10 @@ async function keptOrMade(
   return made;
 }
 
-/** Names that clients may use: loopback, the bind and advertised addresses, and the service inside a cluster. */
+/**
+ * Names that clients may use: loopback, the bind and advertised addresses, and the service inside a
+ * cluster.
+ */
 function servingNames(flags: Flags): string[] {
   const service = flags.naming;
   const own = [flags['bind-address'], flags['advertise-address']];

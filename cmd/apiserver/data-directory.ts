@@ -1,4 +1,5 @@
-// The folder of one replica (`--data-dir`): one server at a time, private files readable by their owner alone.
+// The folder of one replica (`--data-dir`): one server at a time, private files readable by their
+// owner alone.
 import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { FlagError } from '../../lib/config/flags.ts';
@@ -68,8 +69,8 @@ export class DataDirectory {
   }
 
   /**
-   * Takes away the lock of a server that was killed. Two starts may see the same one: each moves the file to a name
-   * of its own, and the one that caught the other's new lock puts it back.
+   * Takes away the lock of a server that was killed. Two starts may see the same one: each moves
+   * the file to a name of its own, and the one that caught the other's new lock puts it back.
    */
   #removeStale(lock: string): void {
     this.#refuseLiving(this.read(lockName));

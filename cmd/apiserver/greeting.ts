@@ -1,4 +1,5 @@
-// What a start says when it is ready: the URL and one line to try. The admin's client configuration is written here.
+// What a start says when it is ready: the URL and one line to try. The admin's client configuration
+// is written here.
 import { relative } from 'node:path';
 import type { Flags } from '../../lib/config/flags.ts';
 import type { DataDirectory } from './data-directory.ts';

@@ -1,5 +1,6 @@
-// The etcd of a single-machine start: a child on loopback ports in its own process group, stopped last.
-// Its PID and start time are recorded, so that a start after a crash ends exactly that process and takes its data over.
+// The etcd of a single-machine start: a child on loopback ports in its own process group, stopped
+// last. Its PID and start time are recorded, so that a start after a crash ends exactly that
+// process and takes its data over.
 import { spawn } from 'node:child_process';
 import { openSync, closeSync } from 'node:fs';
 import { createServer } from 'node:net';

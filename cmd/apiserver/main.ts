@@ -3,7 +3,10 @@ import { FlagError, helpText, parseFlags, swallowedFlags } from '../../lib/confi
 import { createLogger } from '../../lib/base/log.ts';
 import { assemble } from './assemble.ts';
 
-/** A second signal within this time is the same Ctrl-C, delivered twice (terminal and npm both send it). */
+/**
+ * A second signal within this time is the same Ctrl-C, delivered twice (terminal and npm both send
+ * it).
+ */
 const sameSignalMs = 1_000;
 
 async function main(): Promise<number> {

@@ -1,5 +1,5 @@
-// Certificates that a start makes by itself: a CA shared by all replicas, serving and client certificates below it.
-// P-256 keys; the library is loaded only when something has to be made.
+// Certificates that a start makes by itself: a CA shared by all replicas, serving and client
+// certificates below it. P-256 keys; the library is loaded only when something has to be made.
 import { KeyObject, X509Certificate, createPrivateKey, randomBytes, webcrypto } from 'node:crypto';
 import { isIP } from 'node:net';
 

@@ -29,7 +29,10 @@ function readBootId(): string {
   }
 }
 
-/** Field 22 of /proc/PID/stat: clock ticks from boot to start; the command before it may hold spaces. */
+/**
+ * Field 22 of /proc/PID/stat: clock ticks from boot to start; the command before it may hold
+ * spaces.
+ */
 function linuxStart(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${String(pid)}/stat`, 'utf8');

@@ -1,4 +1,5 @@
-// What all replicas on one etcd prefix must agree on: made once by whoever starts first, read by the others.
+// What all replicas on one etcd prefix must agree on: made once by whoever starts first, read by
+// the others.
 import { createPublicKey, randomBytes } from 'node:crypto';
 import { FlagError } from '../../lib/config/flags.ts';
 import type { Flags } from '../../lib/config/flags.ts';
