@@ -123,7 +123,7 @@ function compileTerm(
   const equals = term.indexOf('=');
   const name = equals < 0 ? term : term.slice(0, equals);
   const argument = equals < 0 ? '' : term.slice(equals + 1).replaceAll('"', '');
-  if (['optional', 'listType', 'listMapKey', 'oneOf', 'zeroOrOneOf'].includes(name)) {
+  if (['optional', 'listType', 'listMapKey', 'oneOf', 'zeroOrOneOf', 'source'].includes(name)) {
     return name === 'listType' ? uniqueCheck(argument, terms) : undefined;
   }
   if (name.startsWith('item(') || name.startsWith('member(')) return undefined; // validate.ts
@@ -220,6 +220,23 @@ function uniqueCheck(kind: string, terms: readonly string[]): FieldCheck | undef
     return true;
   };
 }
+
+/** Records told apart by one member; the member of the second one is the duplicate. */
+const uniqueByCheck =
+  (key: string): FieldCheck =>
+  (value, _old, path, run) => {
+    if (!Array.isArray(value) || value.length < 2) return true;
+    const seen = new Set<JsonValue>();
+    for (const [at, element] of value.entries()) {
+      const identity = keyOf(element, [key])[key] ?? '';
+      const isNamed = identity !== '' || key === 'audience';
+      if (isNamed && seen.has(identity)) {
+        run.errors.duplicate(`${path}[${String(at)}].${key}`, identity);
+      }
+      seen.add(identity);
+    }
+    return true;
+  };
 
 function keyOf(element: JsonValue, keys: readonly string[]): Record<string, JsonValue> {
   const record = typeof element === 'object' && !Array.isArray(element) ? element : null;
@@ -341,5 +358,6 @@ const makers: ReadonlyMap<string, Maker> = new Map<string, Maker>([
     },
   ],
   ['enum', enumCheck],
+  ['uniqueBy', (_field, argument) => uniqueByCheck(argument)],
   ['unique', (_field, argument, terms) => uniqueCheck(argument, terms) ?? (() => true)],
 ]);

@@ -88,6 +88,16 @@ export function localPathProblems(text: string): readonly string[] {
 export const noDotsProblems = (text: string): readonly string[] =>
   unless(!text.split('/').includes('..'), "must not contain '..'");
 
+/** The path of a service that is called: absolute, without empty segments. */
+export function urlPathProblems(text: string): readonly string[] {
+  if (text === '/') return none;
+  if (!text.startsWith('/')) return [`must start with a '/'`];
+  const parts = text.replace(/\/$/, '').split('/').slice(1);
+  return parts.flatMap((part) =>
+    part === '' ? ['segments may not be empty'] : dns1123SubdomainProblems(part),
+  );
+}
+
 const driverNameProblems = (text: string): readonly string[] => [
   ...bytesMax(text, 63),
   ...dns1123SubdomainProblems(text.toLowerCase()),
@@ -123,6 +133,10 @@ const extendedResourceProblems = (text: string): readonly string[] => [
 const sysctlPart = '[a-z0-9]([-_a-z0-9]*[a-z0-9])?';
 const sysctlPattern = new RegExp(`^(${sysctlPart}[./])*${sysctlPart}$`);
 
+const iqnText =
+  'must be a valid iqn, eui or naa name, such as iqn.2001-04.com.example:storage.disk1';
+const iqnPattern = /^(iqn\.\d{4}-\d{2}\.[^:]+(:.*)?|eui\.[0-9A-Fa-f]{16}|naa\.[0-9A-Fa-f]{16,32})$/;
+
 const listed: Readonly<Record<string, Format>> = {
   configMapKey: configMapKeyProblems,
   cIdentifier: (text) => unless(cIdentifierPattern.test(text), 'must be a valid C identifier'),
@@ -138,18 +152,22 @@ const listed: Readonly<Record<string, Format>> = {
       /^[-A-Za-z0-9]+$/.test(text),
       "a valid HTTP header must consist of alphanumeric characters or '-' (e.g. 'X-Header-Name')",
     ),
+  absolutePath: (text) => unless(text.startsWith('/'), 'must be an absolute path'),
   ip: ipProblems,
+  iqn: (text) => unless(iqnPattern.test(text), iqnText),
   labelKey: qualifiedNameProblems,
   labelValue: labelValueProblems,
   localPath: localPathProblems,
   noDots: noDotsProblems,
   pathSegment: pathSegmentProblems,
   portName: portNameProblems,
+  provisioner: (text) => qualifiedNameProblems(text.toLowerCase()),
   qualifiedName: qualifiedNameProblems,
   sysctl: (text) => [
     ...bytesMax(text, 253),
     ...unless(sysctlPattern.test(text), `must have at most 253 characters, like 'kernel.shm_rmid'`),
   ],
+  urlPath: urlPathProblems,
   'k8s-extended-resource-name': extendedResourceProblems,
   'k8s-label-key': qualifiedNameProblems,
   'k8s-label-value': labelValueProblems,
