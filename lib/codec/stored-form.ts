@@ -228,14 +228,19 @@ export function schemaGeneration(resource: ResourceInfo): string {
   if (known !== undefined) return known;
   const hash = createHash('sha256');
   hash.update(
-    fingerprint([apiVersionOf(resource.kind), resource.kind.kind, resource.fieldSelectors]),
+    fingerprint([
+      apiVersionOf(resource.kind),
+      resource.kind.kind,
+      resource.fieldSelectors,
+      resource.defaultsVersion,
+    ]),
   );
   for (const type of typesBelow(resource.type)) {
     hash.update(
       fingerprint([type.id, type.hasTypeMeta, type.special, type.isNamedList, type.options]),
     );
     for (const field of type.fields)
-      hash.update(fingerprint({ ...field, message: field.message?.id }));
+      hash.update(fingerprint({ ...field, message: field.message?.id, description: undefined }));
   }
   const generation = hash.digest('base64url').slice(0, 12);
   generations.set(resource, generation);

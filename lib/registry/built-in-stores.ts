@@ -56,6 +56,7 @@ export function builtInStores(options: BuiltInStoreOptions): ResourceStore[] {
         view: options.viewOf(storedAs),
         storage: options.storage,
         keyOf: ({ namespace, name }) => keyspace.key(storedAs.storagePrefix, namespace, name),
+        defaults: scheme.defaults,
         convert: (object, toApiVersion) => convertObject(object, toApiVersion, scheme),
         naming: options.naming,
         clock: options.clock,

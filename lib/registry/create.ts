@@ -66,6 +66,8 @@ export async function putNew(
   await parts.admission.mutate(attributes, object, signal);
   parts.rules.dropDisabled(object, undefined);
   strategy.prepare?.(object, undefined, context);
+  // Once more: what was cleared, filled in or changed by admission leaves fields open.
+  parts.defaults.apply(object, storedAs.type);
   validateNew(parts, object, context);
   await parts.admission.validate(attributes, object, signal);
   if (context.dryRun) return rehearse(parts, object, key, signal);

@@ -54,10 +54,14 @@ export function reportProblems(
   for (const text of texts) if (!warnings.includes(text)) warnings.push(text);
 }
 
-/** In the storage version. `object` is used up. */
+/** Completed and in the storage version. `object` is used up. */
 export function toStored(parts: StoreParts, object: ApiObject): ApiObject {
+  const { resource, storedAs, defaults } = parts;
+  defaults.apply(object, resource.type);
   if (parts.isStorageVersion) return object;
-  return parts.convert(object, apiVersionOf(parts.storedAs));
+  const stored = parts.convert(object, apiVersionOf(storedAs));
+  defaults.apply(stored, storedAs.type);
+  return stored;
 }
 
 export function writeContext(

@@ -1,6 +1,7 @@
 // What every verb of one resource works with, and the few steps that several verbs share.
 // Verbs are plain functions over this record; resource-store.ts binds them together.
 import type { AdmissionChain } from '../admission/chain.ts';
+import type { Defaults } from '../api/defaults.ts';
 import type { ResourceInfo } from '../api/type-info.ts';
 import { apiVersionOf } from '../api/type-info.ts';
 import type { NamingProfile } from '../api/vendor.ts';
@@ -33,6 +34,7 @@ export interface StoreParts {
   readonly view: ResourceView;
   readonly storage: Storage;
   readonly keyOf: (key: ItemKey) => string;
+  readonly defaults: Pick<Defaults, 'apply'>;
   readonly convert: (object: Readonly<ApiObject>, toApiVersion: string) => ApiObject;
   readonly naming: NamingProfile;
   readonly clock: Clock;

@@ -182,6 +182,7 @@ async function nextObject(
   await parts.admission.mutate(attributes, object, signal);
   parts.rules.dropDisabled(object, old);
   strategy.prepare?.(object, old, context);
+  parts.defaults.apply(object, storedAs.type);
   bumpGeneration(object, old, storedAs);
   const errors = [
     ...validateObjectMetaUpdate(metaOf(object), old.metadata ?? {}, { profile: parts.naming }),

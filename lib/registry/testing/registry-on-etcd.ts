@@ -68,9 +68,11 @@ async function startReplica(etcd: EtcdCluster, options: ReplicaOptions): Promise
     health: () => storage.health,
     prefix: keyspace.root,
     resources: scheme.storedResources.map((resource) => ({ resource })),
-    transcoder: createTranscoder((object, resource) =>
-      convertObject(object, resource.storageVersion, scheme),
-    ),
+    transcoder: createTranscoder((object, resource) => {
+      const stored = convertObject(object, resource.storageVersion, scheme);
+      scheme.defaults.apply(stored, resource.type);
+      return stored;
+    }),
     budgetBytes: 64 * 1024 * 1024,
     canaryKey: keyspace.internalKey('canary'),
     logger: createLogger('error'),
