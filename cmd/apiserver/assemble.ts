@@ -67,7 +67,12 @@ export async function assemble(
 
   // api
   const scheme = orFlagError('runtime-config', () =>
-    createScheme({ profile: naming, runtimeConfig: flags['runtime-config'] }),
+    createScheme({
+      profile: naming,
+      runtimeConfig: flags['runtime-config'],
+      isOn: gates.isEnabled,
+      nowMs: clock.nowMs,
+    }),
   );
 
   // storage
@@ -100,7 +105,10 @@ export async function assemble(
     health: () => storage.health,
     prefix: keyspace.root,
     resources: scheme.storedResources.map(cachedResource),
-    transcoder: createTranscoder((object) => object), // other versions' forms come with their types
+    transcoder: createTranscoder((object, resource) => {
+      scheme.defaults.apply(object, resource.type);
+      return object; // other versions' forms come with their types
+    }),
     budgetBytes: cacheBudgetBytes(flags),
     canaryKey: keyspace.internalKey('canary'),
     logger,
