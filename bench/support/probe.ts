@@ -33,15 +33,33 @@ export interface MemoryAnswer {
   readonly heapBytes: number;
   readonly externalBytes: number;
 }
-/** Longest pauses of the event loop since `watchStalls`. */
+/**
+ * Pauses of the event loop since `watchStalls`: as others see them, and the CPU that one turn of the loop took,
+ * which does not count the time that another process had the core.
+ */
 export interface StallsAnswer {
   readonly p99Ms: number;
   readonly maxMs: number;
+  readonly cpuMaxMs: number;
 }
 
 const stallResolutionMs = 1;
 const delays = monitorEventLoopDelay({ resolution: stallResolutionMs });
 let session: Session | undefined;
+let turnTimer: NodeJS.Timeout | undefined;
+let cpuMaxMicros = 0;
+
+/** Timers run once a turn: what the thread used since the timer before is one turn, and at most 1 ms of others. */
+function watchTurns(): void {
+  let last = process.threadCpuUsage();
+  cpuMaxMicros = 0;
+  turnTimer = setInterval(() => {
+    const now = process.threadCpuUsage();
+    cpuMaxMicros = Math.max(cpuMaxMicros, now.user + now.system - last.user - last.system);
+    last = now;
+  }, stallResolutionMs);
+  turnTimer.unref();
+}
 
 async function answer(question: ProbeQuestion): Promise<object> {
   switch (question.ask) {
@@ -54,12 +72,15 @@ async function answer(question: ProbeQuestion): Promise<object> {
     case 'watchStalls':
       delays.reset();
       delays.enable();
+      watchTurns();
       return {};
     case 'stalls':
       delays.disable();
+      clearInterval(turnTimer);
       return {
         p99Ms: Math.max(0, delays.percentile(99) / 1e6 - stallResolutionMs),
         maxMs: Math.max(0, delays.max / 1e6 - stallResolutionMs),
+        cpuMaxMs: cpuMaxMicros / 1e3,
       } satisfies StallsAnswer;
     case 'startProfile':
       session = new Session();

@@ -1,15 +1,17 @@
-// Status, headers and bytes of every answer: whole bodies, streamed lists with back-pressure, gzip above the threshold.
+// Status, headers and bytes of every answer: whole bodies, streamed lists with back-pressure, gzip
+// above the threshold.
 import { createGzip, gzip } from 'node:zlib';
 import { promisify } from 'node:util';
 import { limits } from '../base/limits.ts';
+import { chunkBytes, giveChunk, takeChunk } from './chunk-pool.ts';
 import { cut } from './cut.ts';
 import type { HttpRequest, HttpResponse } from './request-context.ts';
 import type { OpenRequest } from './open-request.ts';
 import type { Pieces } from './representation.ts';
 
 const gzipBytes = promisify(gzip);
-/** Bytes gathered before a write: large enough that TLS and the kernel work in bulk. */
-export const writeBytes = 256 * 1024;
+/** Bytes gathered before a write. */
+export const writeBytes = chunkBytes;
 /** Longest synchronous run while a list is written. */
 export const turnMsMax = 4;
 /** Kubernetes' level for large answers: most of the gain at a third of the CPU. */
@@ -37,11 +39,20 @@ export async function sendBytes(
 ): Promise<void> {
   if (options.compress && body.length >= limits.gzipThresholdBytes && acceptsGzip(request)) {
     const zipped = await gzipBytes(body, { level: gzipLevel });
-    const headers = { ...answer.headers, 'content-encoding': 'gzip', vary: 'Accept-Encoding' };
+    const headers = zippedHeaders(answer);
     sendNow(request, response, { ...answer, headers }, zipped);
     return;
   }
   sendNow(request, response, answer, body);
+}
+
+function zippedHeaders({ headers }: Answer): NonNullable<Answer['headers']> {
+  const vary = headers?.['vary'];
+  return {
+    ...headers,
+    'content-encoding': 'gzip',
+    vary: vary === undefined ? 'Accept-Encoding' : `${String(vary)}, Accept-Encoding`,
+  };
 }
 
 /** Sends a body that needs no compression, in this turn. */
@@ -93,7 +104,7 @@ async function sendZipped(
   answer: Answer,
   pieces: Pieces,
 ): Promise<void> {
-  const headers = { ...answer.headers, 'content-encoding': 'gzip', vary: 'Accept-Encoding' };
+  const headers = zippedHeaders(answer);
   writeHead(request, response, { ...answer, headers }, undefined);
   if (request.method === 'HEAD') {
     response.end();
@@ -109,7 +120,7 @@ async function sendZipped(
 }
 
 interface Sink {
-  write(chunk: Uint8Array): boolean;
+  write(chunk: Uint8Array, onWritten: (error?: Error | null) => void): boolean;
   once(event: 'drain' | 'close', listener: () => void): unknown;
   off(event: 'drain' | 'close', listener: () => void): unknown;
 }
@@ -120,9 +131,11 @@ async function writePieces(
   signal: AbortSignal,
 ): Promise<void> {
   let turnStart = performance.now();
-  for (const chunk of gather(pieces)) {
+  for (const { bytes, chunk } of gather(pieces)) {
     signal.throwIfAborted();
-    const keepGoing = sink.write(chunk);
+    const keepGoing = sink.write(bytes, (error) => {
+      if (chunk !== undefined && (error ?? undefined) === undefined) giveChunk(chunk);
+    });
     if (!keepGoing) {
       await drained(sink, signal);
       turnStart = performance.now();
@@ -136,28 +149,37 @@ async function writePieces(
 /** Lets everything else that waits for the event loop run first. */
 export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
+/** What is written at once: `chunk` is the pooled buffer behind it, when it is one. */
+interface Gathered {
+  readonly bytes: Uint8Array;
+  readonly chunk: Buffer | undefined;
+}
+
 /** Copies small pieces together; a piece that fills a chunk by itself is passed on as it is. */
-function* gather(pieces: Iterable<Uint8Array>): Generator<Uint8Array> {
+function* gather(pieces: Iterable<Uint8Array>): Generator<Gathered> {
   let chunk: Buffer | undefined;
   let used = 0;
   for (const piece of pieces) {
-    if (chunk !== undefined && used + piece.length > writeBytes) {
-      yield chunk.subarray(0, used);
+    if (chunk !== undefined && used + piece.length > chunkBytes) {
+      yield { bytes: chunk.subarray(0, used), chunk };
       chunk = undefined;
       used = 0;
     }
-    if (piece.length >= writeBytes) {
-      yield piece;
+    if (piece.length >= chunkBytes) {
+      yield { bytes: piece, chunk: undefined };
       continue;
     }
-    chunk ??= Buffer.allocUnsafeSlow(writeBytes);
+    chunk ??= takeChunk();
     chunk.set(piece, used);
     used += piece.length;
   }
-  if (chunk !== undefined) yield chunk.subarray(0, used);
+  if (chunk !== undefined) yield { bytes: chunk.subarray(0, used), chunk };
 }
 
-/** Resolves when the sink takes more; rejects with the signal's reason, so a stalled reader cannot hold the turn. */
+/**
+ * Resolves when the sink takes more; rejects with the signal's reason, so a stalled reader cannot
+ * hold the turn.
+ */
 export function drained(sink: Sink, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const finish = (settle: () => void): void => {
@@ -198,8 +220,8 @@ export function writeHead(
 }
 
 /**
- * RFC 7234 §5.5 with code 299 and no agent, as Kubernetes sends them. Clients bound the size of headers: past the
- * bound texts are shortened, then left out.
+ * RFC 7234 §5.5 with code 299 and no agent, as Kubernetes sends them. Clients bound the size of
+ * headers: past the bound texts are shortened, then left out.
  */
 function warningHeaders(texts: readonly string[]): string[] {
   const total = texts.reduce((sum, text) => sum + text.length, 0);
