@@ -3,9 +3,9 @@ import type { CelType } from './check/cel-type.ts';
 import type { AuthorizationCheck, Authorizer } from './check/declarations.ts';
 import type { Range } from './cost/range.ts';
 import { Cancelled, Frame, PendingAuthorization } from './eval/frame.ts';
+import type { BoundVariable, Code, FrameLayout } from './eval/frame.ts';
 import type { Plan } from './eval/plan.ts';
-import { dynamicValue } from './eval/json-value.ts';
-import { CelError, isError } from './eval/value.ts';
+import { CelError } from './eval/value.ts';
 import type { Value } from './eval/value.ts';
 
 /** Limit of one evaluation. */
@@ -32,20 +32,15 @@ export type Evaluation =
 /** What variables stand for, by name. Missing ones fail the evaluation when it uses them. */
 export type Bindings = Readonly<Record<string, unknown>>;
 
-interface BoundVariable {
-  readonly slot: number;
-  readonly name: string;
-  readonly wrap: ((bound: unknown) => Value) | undefined;
-  readonly value: Value | undefined;
-}
+const defaultOptions = { costLimit: perCallCostLimit, authorizer: undefined, isExpired: undefined };
 
 export class Program {
   readonly text: string;
   readonly resultType: CelType;
   /** The cheapest and dearest evaluation. */
   readonly estimatedCost: Range;
-  readonly #plan: Plan;
-  readonly #bySlot: readonly (BoundVariable | undefined)[];
+  readonly #code: Code;
+  readonly #layout: FrameLayout;
 
   constructor(parts: {
     text: string;
@@ -57,42 +52,32 @@ export class Program {
     this.text = parts.text;
     this.resultType = parts.resultType;
     this.estimatedCost = parts.estimatedCost;
-    this.#plan = parts.plan;
-    const bySlot: BoundVariable[] = [];
-    for (const variable of parts.variables) bySlot[variable.slot] = variable;
-    this.#bySlot = bySlot;
+    this.#code = parts.plan.code;
+    const variables: BoundVariable[] = [];
+    for (const variable of parts.variables) variables[variable.slot] = variable;
+    this.#layout = { slotCount: parts.plan.slotCount, variables };
   }
 
   /** Whether the expression uses a variable. */
   uses(name: string): boolean {
-    return this.#bySlot.some((variable) => variable?.name === name);
+    return this.#layout.variables.some((variable) => variable?.name === name);
   }
 
-  evaluate(bindings: Bindings, options: EvaluationOptions = {}): Evaluation {
-    const bySlot = this.#bySlot;
-    const frame = new Frame({
-      slotCount: this.#plan.slotCount,
-      resolve: (slot) => resolveVariable(bySlot[slot], bindings),
-      costLimit: options.costLimit ?? perCallCostLimit,
-      authorizer: options.authorizer,
-      isExpired: options.isExpired,
-    });
+  evaluate(bindings: Bindings, options?: EvaluationOptions): Evaluation {
+    const limits = options === undefined ? defaultOptions : { ...defaultOptions, ...options };
+    const frame = new Frame(this.#layout, bindings, limits);
     try {
-      const value = this.#plan.code(frame);
-      if (!isError(value)) return { kind: 'value', value, cost: frame.cost };
+      const value = this.#code(frame);
+      if (!(value instanceof CelError)) return { kind: 'value', value, cost: frame.cost };
       return { kind: 'error', message: value.message, cost: frame.cost, isCancelled: false };
     } catch (error) {
-      if (error instanceof PendingAuthorization) return { kind: 'pending', check: error.check };
-      if (!(error instanceof Cancelled)) throw error;
-      return { kind: 'error', message: error.message, cost: frame.cost, isCancelled: true };
+      return ended(error, frame.cost);
     }
   }
 }
 
-function resolveVariable(variable: BoundVariable | undefined, bindings: Bindings): Value {
-  if (variable === undefined) return new CelError('no such attribute');
-  if (variable.value !== undefined) return variable.value;
-  const bound = bindings[variable.name];
-  if (bound === undefined) return new CelError(`no such attribute(s): ${variable.name}`);
-  return variable.wrap === undefined ? dynamicValue(bound) : variable.wrap(bound);
+function ended(error: unknown, cost: number): Evaluation {
+  if (error instanceof PendingAuthorization) return { kind: 'pending', check: error.check };
+  if (!(error instanceof Cancelled)) throw error;
+  return { kind: 'error', message: error.message, cost, isCancelled: true };
 }

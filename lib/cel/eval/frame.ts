@@ -1,5 +1,6 @@
 // The state of one evaluation: values of variables, the cost so far, and its limits.
 import type { AuthorizationCheck, Authorizer, CallContext } from '../check/declarations.ts';
+import { dynamicValue } from './json-value.ts';
 import { CelError } from './value.ts';
 import type { Value } from './value.ts';
 
@@ -21,27 +22,48 @@ export class PendingAuthorization extends Error {
 export const costLimitMessage = 'operation cancelled: actual cost limit exceeded';
 const interruptCheckFrequency = 100;
 
+/** A variable of the environment that a program uses. */
+export interface BoundVariable {
+  readonly slot: number;
+  readonly name: string;
+  /** Makes the value of what is bound. Absent: as JSON of unknown type. */
+  readonly wrap: ((bound: unknown) => Value) | undefined;
+  /** The value, where it is always the same. */
+  readonly value: Value | undefined;
+}
+
+/** What is fixed for all evaluations of a program. */
+export interface FrameLayout {
+  readonly slotCount: number;
+  readonly variables: readonly (BoundVariable | undefined)[];
+}
+
+// Made for each evaluation, so without anything that costs to set up: fields are public for the generated code.
 export class Frame implements CallContext {
   readonly slots: (Value | undefined)[];
-  readonly #resolve: (slot: number) => Value;
-  readonly #isExpired: (() => boolean) | undefined;
-  readonly authorizer: Authorizer | undefined;
+  readonly layout: FrameLayout;
+  readonly bindings: Readonly<Record<string, unknown>>;
   readonly costLimit: number;
+  readonly authorizer: Authorizer | undefined;
+  readonly isExpired: (() => boolean) | undefined;
   cost = 0;
-  #turns = 0;
+  turns = 0;
 
-  constructor(options: {
-    slotCount: number;
-    resolve: (slot: number) => Value;
-    costLimit: number;
-    authorizer: Authorizer | undefined;
-    isExpired: (() => boolean) | undefined;
-  }) {
-    this.slots = new Array<Value | undefined>(options.slotCount);
-    this.#resolve = options.resolve;
-    this.costLimit = options.costLimit;
-    this.authorizer = options.authorizer;
-    this.#isExpired = options.isExpired;
+  constructor(
+    layout: FrameLayout,
+    bindings: Readonly<Record<string, unknown>>,
+    limits: {
+      readonly costLimit: number;
+      readonly authorizer?: Authorizer | undefined;
+      readonly isExpired?: (() => boolean) | undefined;
+    },
+  ) {
+    this.slots = new Array<Value | undefined>(layout.slotCount);
+    this.layout = layout;
+    this.bindings = bindings;
+    this.costLimit = limits.costLimit;
+    this.authorizer = limits.authorizer;
+    this.isExpired = limits.isExpired;
   }
 
   /** Adds to the cost; ends the evaluation when the limit is passed. */
@@ -50,22 +72,42 @@ export class Frame implements CallContext {
     if (this.cost > this.costLimit) throw new Cancelled(costLimitMessage);
   }
 
-  /** The value of a variable, fetched when it is first used. */
-  variable(slot: number): Value {
-    return this.slots[slot] ?? this.#fetch(slot);
+  /** Two charges of one. */
+  chargeTwo(): void {
+    this.cost += 2;
+    if (this.cost <= this.costLimit) return;
+    // The first of the two may have been too much already.
+    if (this.cost - 1 > this.costLimit) this.cost -= 1;
+    throw new Cancelled(costLimitMessage);
   }
 
-  #fetch(slot: number): Value {
-    const value = this.#resolve(slot);
-    this.slots[slot] = value;
-    return value;
+  /** The value of a variable, fetched when it is first used. */
+  variable(slot: number): Value {
+    return this.slots[slot] ?? fetchVariable(this, slot);
   }
 
   /** Called on each turn of a loop: looks at the deadline every now and then. */
   turn(): void {
-    if (this.#isExpired === undefined || ++this.#turns % interruptCheckFrequency !== 0) return;
-    if (this.#isExpired()) throw new Cancelled('operation interrupted');
+    if (this.isExpired === undefined || ++this.turns % interruptCheckFrequency !== 0) return;
+    if (this.isExpired()) throw new Cancelled('operation interrupted');
   }
+}
+
+function fetchVariable(frame: Frame, slot: number): Value {
+  const value = resolveVariable(frame.layout.variables[slot], frame.bindings);
+  frame.slots[slot] = value;
+  return value;
+}
+
+function resolveVariable(
+  variable: BoundVariable | undefined,
+  bindings: Readonly<Record<string, unknown>>,
+): Value {
+  if (variable === undefined) return new CelError('no such attribute');
+  if (variable.value !== undefined) return variable.value;
+  const bound = bindings[variable.name];
+  if (bound === undefined) return new CelError(`no such attribute(s): ${variable.name}`);
+  return variable.wrap === undefined ? dynamicValue(bound) : variable.wrap(bound);
 }
 
 export const noSuchOverloadError = new CelError('no such overload');

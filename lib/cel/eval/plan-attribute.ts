@@ -2,8 +2,8 @@
 // an index the one for the whole is not charged. Steps after an optional one charge only when they find something.
 import type { Code, Frame } from './frame.ts';
 import { noSuchOverloadError } from './frame.ts';
-import { CelError, OptionalValue, isError, typeNameOf } from './value.ts';
-import type { Value } from './value.ts';
+import { CelError, OptionalValue, isError, isMap, readField, typeNameOf } from './value.ts';
+import type { RecordField, RecordShape, Value } from './value.ts';
 import { isKey, lookUp, none, qualify } from './qualify.ts';
 
 /** One step: a constant key, or code that computes it. */
@@ -41,6 +41,8 @@ export function attributeCode(attribute: Attribute, isTest: boolean): Code {
   const resolve = resolveCode(attribute);
   if (isTest) return (frame) => testResult(resolve(frame));
   if (attribute.kind === 'conditional') return resolve;
+  const name = onlyName(attribute);
+  if (name !== undefined) return fieldCode(rootCode(attribute), name, true);
   return (frame) => {
     const value = resolve(frame);
     frame.charge(1);
@@ -73,12 +75,41 @@ function rootCode(attribute: Exclude<Attribute, { kind: 'conditional' }>): Code 
   return (frame) => frame.variable(slot);
 }
 
-/** The most frequent form: names only, nothing optional. */
+/** The one plain name that is selected, if that is all. */
+function onlyName(attribute: Exclude<Attribute, { kind: 'conditional' }>): string | undefined {
+  const [first, ...rest] = attribute.qualifiers;
+  if (first === undefined || rest.length > 0 || first.isOptional || first.isTest) return undefined;
+  return typeof first.key === 'string' ? first.key : undefined;
+}
+
+/** `root.name`. Objects of one shape have their field looked up once. `isWhole`: charged as an attribute of its own. */
+function fieldCode(root: Code, name: string, isWhole: boolean): Code {
+  let shape: RecordShape | undefined;
+  let field: RecordField | undefined;
+  return (frame) => {
+    const value = root(frame);
+    if (isMap(value) && value.shape !== undefined && value.raw !== undefined) {
+      if (value.shape !== shape) {
+        shape = value.shape;
+        field = shape.fields.get(name);
+      }
+      const found = field === undefined ? undefined : readField(value.raw, field);
+      if (found !== undefined) {
+        if (isWhole) frame.chargeTwo();
+        else frame.charge(1);
+        return found;
+      }
+    }
+    const selected = selectName(frame, value, name);
+    if (isWhole) frame.charge(1);
+    return selected;
+  };
+}
+
+/** Names only, nothing optional. */
 function plainCode(root: Code, names: readonly string[]): Code {
   const [name] = names;
-  if (names.length === 1 && name !== undefined) {
-    return (frame) => selectName(frame, root(frame), name);
-  }
+  if (names.length === 1 && name !== undefined) return fieldCode(root, name, false);
   return (frame) => {
     let value = root(frame);
     if (value instanceof OptionalValue) return selectOptional(frame, value, names);

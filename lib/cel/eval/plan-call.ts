@@ -67,13 +67,10 @@ function specialCode(plan: CallPlan): Code | undefined {
     case operators.notEquals:
       return equalsCode(left, right, true);
     case operators.less:
-      return comparisonCode(plan, left, right, (order) => order < 0);
     case operators.lessEquals:
-      return comparisonCode(plan, left, right, (order) => order <= 0);
     case operators.greater:
-      return comparisonCode(plan, left, right, (order) => order > 0);
     case operators.greaterEquals:
-      return comparisonCode(plan, left, right, (order) => order >= 0);
+      return comparisonCode(plan, left, right);
     case operators.add:
       return addCode(plan, left, right);
     case 'or':
@@ -124,20 +121,66 @@ function isLibraryValue(value: Value): boolean {
   return typeof value === 'object' && value !== null && 'kind' in value && value.kind === 'opaque';
 }
 
-function comparisonCode(plan: CallPlan, left: Code, right: Code, accepts: (order: number) => boolean): Code {
-  const { overloads } = plan;
+/** Whether an order of two values is what the operator asks for. */
+const accepts: Readonly<Record<string, (order: number) => boolean>> = {
+  [operators.less]: (order) => order < 0,
+  [operators.lessEquals]: (order) => order <= 0,
+  [operators.greater]: (order) => order > 0,
+  [operators.greaterEquals]: (order) => order >= 0,
+};
+
+function comparisonCode(plan: CallPlan, left: Code, right: Code): Code {
+  const { overloads, declared } = plan;
   const isSized = overloads.length === 1 && /(string|bytes)$/.test(overloads[0]?.id ?? '');
-  return (frame) => {
-    const first = left(frame);
-    const second = right(frame);
-    if (typeof first === 'number' && typeof second === 'number') {
-      frame.charge(1);
-      return accepts(first - second);
-    }
+  const isAccepted = accepts[declared.name] ?? Boolean;
+  const general = (frame: Frame, first: Value, second: Value): Value => {
     const order = isError(first) ? first : isError(second) ? second : compareValues(first, second);
     frame.charge(isSized ? comparisonCost(first, second) : 1);
-    return typeof order === 'number' ? accepts(order) : order;
+    return typeof order === 'number' ? isAccepted(order) : order;
   };
+  return intComparisonCode(declared.name, left, right, general);
+}
+
+type General = (frame: Frame, first: Value, second: Value) => Value;
+
+const isSmallInt = (value: Value): value is number => typeof value === 'number';
+
+/** One closure for each operator, written out: a shared one would make every comparison a call through a variable. */
+function intComparisonCode(name: string, left: Code, right: Code, general: General): Code {
+  switch (name) {
+    case operators.less:
+      return (frame) => {
+        const first = left(frame);
+        const second = right(frame);
+        if (!isSmallInt(first) || !isSmallInt(second)) return general(frame, first, second);
+        frame.charge(1);
+        return first < second;
+      };
+    case operators.lessEquals:
+      return (frame) => {
+        const first = left(frame);
+        const second = right(frame);
+        if (!isSmallInt(first) || !isSmallInt(second)) return general(frame, first, second);
+        frame.charge(1);
+        return first <= second;
+      };
+    case operators.greater:
+      return (frame) => {
+        const first = left(frame);
+        const second = right(frame);
+        if (!isSmallInt(first) || !isSmallInt(second)) return general(frame, first, second);
+        frame.charge(1);
+        return first > second;
+      };
+    default:
+      return (frame) => {
+        const first = left(frame);
+        const second = right(frame);
+        if (!isSmallInt(first) || !isSmallInt(second)) return general(frame, first, second);
+        frame.charge(1);
+        return first >= second;
+      };
+  }
 }
 
 function addCode(plan: CallPlan, left: Code, right: Code): Code {
@@ -154,6 +197,10 @@ function addCode(plan: CallPlan, left: Code, right: Code): Code {
 }
 
 function sumCost(left: Value, right: Value): number {
+  if (typeof left === 'string' && typeof right === 'string') {
+    const units = left.length + right.length;
+    if (units <= 10) return units === 0 ? 0 : 1;
+  }
   return Math.ceil((costSizeOf(left) + costSizeOf(right)) * stringTraversalFactor);
 }
 

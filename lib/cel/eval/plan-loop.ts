@@ -31,12 +31,12 @@ class GrowingList implements ListValue {
   get(index: number): Value {
     return this.items[index] as Value;
   }
-  plus = (other: Value): Value => {
+  plus(other: Value): Value {
     if (!isList(other)) return noSuchOverload(other);
     if (other instanceof ArrayList) for (const item of other.items) this.items.push(item);
     else this.items.push(...listItems(other));
     return this;
-  };
+  }
 }
 
 /** Whether a map belongs to a loop that is building it. */

@@ -76,9 +76,9 @@ export interface ListValue {
   /** `index` is within bounds. */
   get(index: number): Value;
   /** Equality, when the list has rules of its own (sets, keyed lists). `undefined`: element by element. */
-  readonly equals?: ((other: Value) => Value) | undefined;
+  equals?(other: Value): Value;
   /** Concatenation, when the list has rules of its own. */
-  readonly plus?: ((other: Value) => Value) | undefined;
+  plus?(other: Value): Value;
   /** True for lists wrapped from schema-typed JSON: comparing them with another kind is an error, not false. */
   readonly isTyped?: boolean;
 }
@@ -91,10 +91,33 @@ export interface MapValue {
   find(key: Value): Value | undefined;
   keys(): Iterable<Value>;
   /** Equality, when the map has rules of its own. */
-  readonly equals?: ((other: Value) => Value) | undefined;
+  equals?(other: Value): Value;
+  /** Of objects with declared fields over JSON: code that selects a field finds it in the shape once for all of them. */
+  readonly shape?: RecordShape;
+  readonly raw?: Readonly<Record<string, unknown>>;
   /** The name that `type()` gives; absent: `map`. */
   readonly typeName?: string;
   readonly isTyped?: boolean;
+}
+
+/** The declared fields of objects that wrap JSON, by identifier. */
+export interface RecordShape {
+  readonly fields: ReadonlyMap<string, RecordField>;
+}
+
+export interface RecordField {
+  /** The name in the JSON. */
+  readonly name: string;
+  /** The name is also one of every JavaScript object: only an own property counts. */
+  readonly isInherited: boolean;
+  wrap(raw: unknown): Value;
+}
+
+/** The value of a field; undefined when it is absent or null. */
+export function readField(raw: Readonly<Record<string, unknown>>, field: RecordField): Value | undefined {
+  if (field.isInherited && !Object.hasOwn(raw, field.name)) return undefined;
+  const value = raw[field.name];
+  return value === null || value === undefined ? undefined : field.wrap(value);
 }
 
 /** A value of a library's own type: a quantity, an address, an authorizer. */
@@ -142,20 +165,25 @@ export function kindOf(value: Value): ValueKind {
   }
 }
 
+/** Bytes have no kind: reading it gives undefined, which is cheaper than asking whether it is there. */
+interface Tagged {
+  readonly kind?: string;
+}
+
 export function isError(value: Value): value is CelError {
   return value instanceof CelError;
 }
 
 export function isList(value: Value | undefined): value is ListValue {
-  return typeof value === 'object' && value !== null && 'kind' in value && value.kind === 'list';
+  return typeof value === 'object' && value !== null && (value as Tagged).kind === 'list';
 }
 
 export function isMap(value: Value | undefined): value is MapValue {
-  return typeof value === 'object' && value !== null && 'kind' in value && value.kind === 'map';
+  return typeof value === 'object' && value !== null && (value as Tagged).kind === 'map';
 }
 
 export function isOpaque(value: Value | undefined): value is OpaqueValue {
-  return typeof value === 'object' && value !== null && 'kind' in value && value.kind === 'opaque';
+  return typeof value === 'object' && value !== null && (value as Tagged).kind === 'opaque';
 }
 
 const typeNames: Readonly<Record<ValueKind, string>> = {

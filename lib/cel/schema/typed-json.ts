@@ -1,8 +1,8 @@
 // JSON of a declared schema as values: wrapped on access, never converted as a whole. Lists of sets and of keyed items compare
 // and add by their rules.
 import { CelError, Double, toInt } from '../eval/value.ts';
-import type { MapValue, Value } from '../eval/value.ts';
-import { isError, isMap, typeNameOf } from '../eval/value.ts';
+import type { MapValue, RecordField, RecordShape, Value } from '../eval/value.ts';
+import { isError, isMap, readField, typeNameOf } from '../eval/value.ts';
 import { equalValues, noSuchOverload } from '../eval/equality.ts';
 import { escapeName, isReservedWord } from './escaping.ts';
 import { withTypeAndObjectMeta } from './structural.ts';
@@ -127,35 +127,40 @@ function objectWrap(schema: StructuralSchema): Wrap {
   };
 }
 
-interface FieldShape {
-  readonly name: string;
-  readonly identifier: string;
-  /** The name is also one of every JavaScript object: only an own property counts. */
-  readonly isInherited: boolean;
-  wrap(raw: unknown): Value;
-}
-
-interface ObjectShape {
+interface ObjectShape extends RecordShape {
   /** Declared fields; otherwise a map. */
   readonly isObject: boolean;
-  /** By identifier. */
-  readonly fields: ReadonlyMap<string, FieldShape>;
+  readonly fields: ReadonlyMap<string, TypedField>;
   /** Wrapping of the values of a map. */
   readonly values: Wrap | undefined;
 }
 
-function fieldsOf(schema: StructuralSchema): ReadonlyMap<string, FieldShape> {
-  const fields = new Map<string, FieldShape>();
+/** A declared field. Schemas may be deep: the wrapping is made when it is first needed. */
+class TypedField implements RecordField {
+  readonly name: string;
+  readonly identifier: string;
+  readonly isInherited: boolean;
+  readonly schema: StructuralSchema;
+  wrap: Wrap;
+  constructor(name: string, identifier: string, schema: StructuralSchema) {
+    this.schema = schema;
+    this.name = name;
+    this.identifier = identifier;
+    this.isInherited = name in Object.prototype;
+    this.wrap = (raw) => {
+      this.wrap = wrapNonNull(schema);
+      return this.wrap(raw);
+    };
+  }
+}
+
+function fieldsOf(schema: StructuralSchema): ReadonlyMap<string, TypedField> {
+  const fields = new Map<string, TypedField>();
   for (const [name, property] of schema.properties ?? []) {
     const identifier = escapeName(name) ?? name;
-    // Schemas may be deep: a field's wrapping is made when it is first needed.
-    let wrap: Wrap | undefined;
-    fields.set(identifier, {
-      name,
-      identifier,
-      isInherited: name in Object.prototype,
-      wrap: (raw) => (wrap ??= wrapFor(property))(raw),
-    });
+    const field = new TypedField(name, identifier, property);
+    fields.set(identifier, field);
+    if (identifier === `__${name}__` && isReservedWord(name)) fields.set(name, field);
   }
   return fields;
 }
@@ -165,11 +170,11 @@ class TypedObject implements MapValue {
   readonly kind = 'map';
   readonly isTyped = true;
   readonly raw: JsonObject;
-  readonly #shape: ObjectShape;
+  readonly shape: ObjectShape;
 
   constructor(raw: JsonObject, shape: ObjectShape) {
     this.raw = raw;
-    this.#shape = shape;
+    this.shape = shape;
   }
 
   size(): number {
@@ -178,26 +183,24 @@ class TypedObject implements MapValue {
 
   find(key: Value): Value | undefined {
     if (typeof key !== 'string') return noSuchOverload(key);
-    const { isObject, fields, values } = this.#shape;
+    const { isObject, fields, values } = this.shape;
     if (!isObject) {
       if (values === undefined || !Object.hasOwn(this.raw, key)) return undefined;
       return values(this.raw[key]);
     }
-    const field = fields.get(key) ?? (isReservedWord(key) ? fields.get(`__${key}__`) : undefined);
-    if (field === undefined || (field.isInherited && !Object.hasOwn(this.raw, field.name))) return undefined;
-    const raw = this.raw[field.name];
-    return raw === null || raw === undefined ? undefined : field.wrap(raw);
+    const field = fields.get(key);
+    return field === undefined ? undefined : readField(this.raw, field);
   }
 
   *keys(): Iterable<Value> {
-    const { isObject, fields } = this.#shape;
+    const { isObject, fields } = this.shape;
     for (const key of Object.keys(this.raw)) {
       const identifier = isObject ? (escapeName(key) ?? key) : key;
       if (!isObject || fields.has(identifier)) yield identifier;
     }
   }
 
-  equals = (other: Value): Value => {
+  equals(other: Value): Value {
     if (!isMap(other)) return noSuchOverload(other);
     if (this.size() !== other.size()) return false;
     for (const key of Object.keys(this.raw)) {
@@ -205,12 +208,12 @@ class TypedObject implements MapValue {
       if (equal !== true) return equal;
     }
     return true;
-  };
+  }
 
   #equalEntry(key: string, other: MapValue): Value {
-    const { isObject, fields, values } = this.#shape;
+    const { isObject, fields, values } = this.shape;
     const field = isObject ? fields.get(escapeName(key) ?? key) : undefined;
-    const wrap = isObject ? field?.wrap : values;
+    const wrap = field === undefined ? values : wrapFor(field.schema);
     if (wrap === undefined) {
       // Unknown fields are compared as JSON.
       if (!(other instanceof TypedObject)) return false;

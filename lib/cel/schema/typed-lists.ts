@@ -50,18 +50,18 @@ export class SetList implements ListValue {
   get(index: number): Value {
     return this.#items()[index] as Value;
   }
-  equals = (other: Value): Value => {
+  equals(other: Value): Value {
     if (!isList(other)) return noSuchOverload(other);
     const theirs = listItems(other);
     const mine = this.#items();
     return mine.length === theirs.length && theirs.every((item) => has(mine, item));
-  };
-  plus = (other: Value): Value => {
+  }
+  plus(other: Value): Value {
     if (!isList(other)) return noSuchOverload(other);
     const mine = this.#items();
     const added = listItems(other).filter((item) => !has(mine, item));
     return SetList.of([...mine, ...added]);
-  };
+  }
   static of(items: readonly Value[]): SetList {
     return new SetList(items, (item) => item as Value);
   }
@@ -85,7 +85,7 @@ export class KeyedList implements ListValue {
   get(index: number): Value {
     return this.#items()[index] as Value;
   }
-  equals = (other: Value): Value => {
+  equals(other: Value): Value {
     if (!isList(other)) return noSuchOverload(other);
     const theirs = listItems(other);
     if (this.#size !== theirs.length) return false;
@@ -97,8 +97,8 @@ export class KeyedList implements ListValue {
       if (equal !== true) return isError(equal) ? equal : false;
     }
     return true;
-  };
-  plus = (other: Value): Value => {
+  }
+  plus(other: Value): Value {
     if (!isList(other)) return noSuchOverload(other);
     const items = [...this.#items()];
     for (const item of listItems(other)) {
@@ -107,7 +107,7 @@ export class KeyedList implements ListValue {
       else items[index] = item;
     }
     return new KeyedList(items, (item) => item as Value, this.#keys);
-  };
+  }
   #sameKey(left: Value, right: Value): boolean {
     if (!isMap(left) || !isMap(right)) return false;
     return this.#keys.every((key) => {
