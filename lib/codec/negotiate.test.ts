@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { namingProfile } from '../api/vendor.ts';
 import { StatusError } from '../base/status.ts';
+import { createEncodings } from './encodings.ts';
 import { parseAccept, parseMediaType } from './media-type.ts';
 import {
   contentTypeOf,
@@ -10,12 +11,12 @@ import {
   negotiatePatch,
   negotiateResponse,
   negotiateStream,
-  offeredMedia,
   resourceTransforms,
 } from './negotiate.ts';
 import type { ResponseOffers } from './negotiate.ts';
 
 const svc = namingProfile('svc');
+const offeredMedia = createEncodings(svc);
 const offers = (shape: 'object' | 'list' | 'watch'): ResponseOffers => ({
   media: offeredMedia,
   transforms: resourceTransforms(svc, shape),
@@ -55,7 +56,8 @@ describe('Accept', () => {
     ['application/yaml, application/json', 'yaml'],
     ['application/json;q=0.1, application/yaml;q=0.9', 'yaml'],
     ['text/plain, application/yaml', 'yaml'],
-    ['application/vnd.svc.protobuf, application/json', 'json'],
+    ['application/vnd.svc.protobuf, application/json', 'vnd.svc.protobuf'],
+    ['application/vnd.other.protobuf, application/json', 'json'],
     ['application/json;pretty=1', 'json pretty'],
     ['text/html,application/json;q=0.9,*/*;q=0.8', 'json'],
     ['application/json;q=0, */*', 'yaml'],
@@ -89,7 +91,8 @@ describe('Accept', () => {
     ',',
     'text/*',
     'application/json;q=0',
-    'application/vnd.svc.protobuf',
+    'application/vnd.other.protobuf',
+    'application/vnd.svc.protobuf;as=Table;v=v1;g=meta.svc.io',
     '*/json',
     'application/json;as=Nothing;v=v1;g=meta.svc.io',
     table.replace('v1', 'v9'),
@@ -98,7 +101,7 @@ describe('Accept', () => {
     'application/json;as=constructor;v=v1;g=meta.svc.io',
   ])('%s is a 406 that names what is offered', (accept) => {
     expect(failure(() => short(accept))).toBe(
-      '406 NotAcceptable: only the following media types are accepted: application/json, application/yaml',
+      '406 NotAcceptable: only the following media types are accepted: application/json, application/yaml, application/vnd.svc.protobuf',
     );
   });
   test.each([
@@ -133,7 +136,7 @@ describe('watches', () => {
     'application/xml, text/html',
   ])('%s cannot stream', (accept) => {
     expect(failure(() => negotiateStream(accept, offers('watch')))).toBe(
-      '406 NotAcceptable: only the following media types are accepted: application/json',
+      '406 NotAcceptable: only the following media types are accepted: application/json, application/vnd.svc.protobuf',
     );
   });
 });
@@ -165,6 +168,7 @@ describe('Content-Type', () => {
     ['', 'application/json'],
     ['application/json; charset=utf-8', 'application/json'],
     ['Application/YAML', 'application/yaml'],
+    ['application/vnd.svc.protobuf', 'application/vnd.svc.protobuf'],
   ])('of a body %s is %s', (contentType, expected) => {
     expect(negotiateBody(contentType, bodies)).toBe(expected);
   });
@@ -176,10 +180,10 @@ describe('Content-Type', () => {
     'multipart/form-data',
     '*/*',
     'json',
-    'application/vnd.svc.protobuf',
+    'application/vnd.other.protobuf',
   ])('of a body %s is a 415', (contentType) => {
     expect(failure(() => negotiateBody(contentType, bodies))).toBe(
-      '415 UnsupportedMediaType: the body of the request was in an unknown format - accepted media types include: application/json, application/yaml',
+      '415 UnsupportedMediaType: the body of the request was in an unknown format - accepted media types include: application/json, application/yaml, application/vnd.svc.protobuf',
     );
   });
   test.each([

@@ -10,13 +10,9 @@ export interface OfferedMedia {
   readonly mediaType: string;
   /** Whether a watch can be sent in it. */
   readonly streams: boolean;
+  /** False: it has no form of Tables. */
+  readonly tables?: boolean;
 }
-
-/** What responses can be by default; the first one serves clients that accept anything. */
-export const offeredMedia: readonly OfferedMedia[] = [
-  { mediaType: 'application/json', streams: true },
-  { mediaType: 'application/yaml', streams: false },
-];
 
 /** Another form of the answer than the object itself, asked for by `as`, `g` and `v`. */
 export type TransformName =
@@ -37,6 +33,7 @@ export interface Negotiated {
 }
 
 export interface ResponseOffers {
+  /** The first one serves clients that accept anything. */
   readonly media: readonly OfferedMedia[];
   readonly transforms: readonly OfferedTransform[];
 }
@@ -82,6 +79,7 @@ export function negotiateResponse(
     );
     const transform = media === undefined ? 'refused' : transformOf(entry, offers.transforms);
     if (media === undefined || transform === 'refused') continue;
+    if (transform?.as === 'Table' && media.tables === false) continue;
     return {
       mediaType: media.mediaType,
       transform,
@@ -139,6 +137,10 @@ const patchNames: ReadonlyMap<string, PatchName> = new Map([
   ['application/strategic-merge-patch+json', 'strategic'],
   ['application/apply-patch+yaml', 'apply'],
 ]);
+
+/** Media types of patches, as clients name them. */
+export const patchMediaTypes = (offered: readonly PatchName[]): readonly string[] =>
+  [...patchNames].filter(([, name]) => offered.includes(name)).map(([mediaType]) => mediaType);
 
 /**
  * Which of the offered patches a body is; a patch always names its type.

@@ -1,5 +1,5 @@
-// The forms an answer can have in JSON: objects as they are stored, metadata only, Table. Each makes its bytes per item
-// at most once; lists are concatenations.
+// The forms an answer can have: objects as they are stored, metadata only, Table. Here they are JSON, made at most once
+// per item; lists are concatenations.
 import type { ResourceInfo } from '../api/type-info.ts';
 import { apiVersionOf } from '../api/type-info.ts';
 import type { NamingProfile } from '../api/vendor.ts';
@@ -19,7 +19,7 @@ import type { IncludeObject } from '../codec/table.ts';
 import type { Pieces } from './representation.ts';
 
 export interface Form {
-  /** Names the form among an event's memoised frames. */
+  /** Names encoding and form among what is memoised of items and events. */
   readonly variant: string;
   object(item: Item): Uint8Array;
   /** `object` of an event after the first of a watch, where that differs (Tables send their columns once). */
@@ -29,12 +29,57 @@ export interface Form {
   bookmark(metadata: ObjectMeta, resource: ResourceInfo): Uint8Array;
 }
 
+export interface TableOptions {
+  readonly include: IncludeObject;
+  readonly headers: boolean;
+}
+
+/** The forms in one encoding. */
+export interface Forms {
+  object(resource: ResourceInfo): Form;
+  partial(): Form;
+  table(options: TableOptions): Form;
+}
+
+export function jsonForms(naming: NamingProfile): Forms {
+  return {
+    object: objectForm,
+    partial: () => partialForm(naming),
+    table: (options) => tableForm(naming, options),
+  };
+}
+
+/** The same forms, each made from its JSON as a whole. */
+export function rewrittenForms(
+  name: string,
+  forms: Forms,
+  rewrite: (json: Uint8Array) => Uint8Array,
+): Forms {
+  const rewritten = (form: Form): Form => ({
+    variant: `${name} ${form.variant}`,
+    object: (item) => rewrite(form.object(item)),
+    laterObject: (item) => rewrite(form.laterObject(item)),
+    list: (items, meta) => onePiece(rewrite(Buffer.concat([...form.list(items, meta)]))),
+    bookmark: (metadata, resource) => rewrite(form.bookmark(metadata, resource)),
+  });
+  return {
+    object: (resource) => rewritten(forms.object(resource)),
+    partial: () => rewritten(forms.partial()),
+    table: (options) => rewritten(forms.table(options)),
+  };
+}
+
+export const onePiece = (body: Uint8Array): Pieces => ({
+  totalBytes: body.length,
+  [Symbol.iterator]: () => [body].values(),
+});
+
 /** Between two entries, with the opening brace that `listTail` leaves out. */
 const betweenTails = Buffer.from(',{');
 const firstBrace = Buffer.from('{');
 const nothing = new Uint8Array();
 
-export function objectForm(resource: ResourceInfo): Form {
+function objectForm(resource: ResourceInfo): Form {
   const { kind } = resource.kind;
   const apiVersion = apiVersionOf(resource.kind);
   const object = (item: Item): Uint8Array => item.json();
@@ -45,29 +90,26 @@ export function objectForm(resource: ResourceInfo): Form {
     list: (items, meta) => {
       const tails = items.map((item) => item.listTail());
       const open = listOpen(resource.listKind, apiVersion, meta);
-      return piecesOf(open, tails, { first: firstBrace, between: betweenTails });
+      return piecesOf(tails, { open, first: firstBrace, between: betweenTails, close: listClose });
     },
     bookmark: (metadata) => Buffer.from(JSON.stringify({ kind, apiVersion, metadata })),
   };
 }
 
-export function partialForm(naming: NamingProfile): Form {
+function partialForm(naming: NamingProfile): Form {
   const object = (item: Item): Uint8Array =>
     item.encoded('partial', (one) => partialObjectBytes(one.object(), naming));
   return {
     variant: 'partial',
     object,
     laterObject: object,
-    list: (items, meta) => piecesOf(partialListOpen(meta, naming), items.map(object), plain),
+    list: (items, meta) =>
+      piecesOf(items.map(object), { open: partialListOpen(meta, naming), ...plain }),
     bookmark: (metadata) => partialObjectBytes({ metadata }, naming),
   };
 }
 
-export function tableForm(
-  naming: NamingProfile,
-  options: { readonly include: IncludeObject; readonly headers: boolean },
-): Form {
-  const { include, headers } = options;
+function tableForm(naming: NamingProfile, { include, headers }: TableOptions): Form {
   const columns = defaultColumns;
   const row = (item: Item): Uint8Array =>
     item.encoded(`table-${include}`, (one) =>
@@ -82,7 +124,7 @@ export function tableForm(
     object: (item) => table(item, headers),
     laterObject: (item) => table(item, false),
     list: (items, meta) =>
-      piecesOf(tableOpen(meta, { columns, headers }, naming), items.map(row), plain),
+      piecesOf(items.map(row), { open: tableOpen(meta, { columns, headers }, naming), ...plain }),
     bookmark: (metadata) => {
       const bytes = tableRowBytes({ metadata }, { columns, include }, naming);
       const meta = { resourceVersion: metadata.resourceVersion ?? '' };
@@ -91,20 +133,18 @@ export function tableForm(
   };
 }
 
-interface Separators {
+/** What stands before, between and after the entries of a list; `first` comes right before the first one. */
+export interface ListFrame {
+  readonly open: Uint8Array;
   readonly first: Uint8Array;
   readonly between: Uint8Array;
+  readonly close: Uint8Array;
 }
-const plain: Separators = { first: nothing, between: listSeparator };
+const plain = { first: nothing, between: listSeparator, close: listClose };
 
-/** `open`, the entries with their separators, and the end of a list. */
-function piecesOf(
-  open: Uint8Array,
-  entries: readonly Uint8Array[],
-  separators: Separators,
-): Pieces {
-  const { first, between } = separators;
-  let totalBytes = open.length + listClose.length;
+export function piecesOf(entries: readonly Uint8Array[], frame: ListFrame): Pieces {
+  const { open, first, between, close } = frame;
+  let totalBytes = open.length + close.length;
   for (const entry of entries) totalBytes += entry.length;
   if (entries.length > 0) totalBytes += first.length + between.length * (entries.length - 1);
   return {
@@ -113,11 +153,11 @@ function piecesOf(
       yield open;
       let separator = first;
       for (const entry of entries) {
-        yield separator;
+        if (separator.length > 0) yield separator;
         yield entry;
         separator = between;
       }
-      yield listClose;
+      yield close;
     },
   };
 }

@@ -1,28 +1,28 @@
-// Which representation answers a request, and how each is made: plain JSON from the cache's bytes as they are,
-// every other form (YAML, Table, metadata only) once per item.
+// Which representation answers a request, and how each is made: by the form that was asked for, in the encoding that
+// was agreed on. Encodings are rows (lib/codec/encodings.ts): nothing here knows one of them.
+import type { Scheme } from '../api/scheme.ts';
 import type { JsonObject, TypeInfo } from '../api/type-info.ts';
-import type { NamingProfile } from '../api/vendor.ts';
-import type { StatusError } from '../base/status.ts';
-import type { Decoded } from '../codec/codec.ts';
-import { statusBytes } from '../codec/frame.ts';
+import type { StatusBody, StatusError } from '../base/status.ts';
+import type { ApiObject, Decoded } from '../codec/codec.ts';
+import { jsonEncoding } from '../codec/encodings.ts';
+import type { Encoding, StreamFraming } from '../codec/encodings.ts';
 import type { ListMeta } from '../codec/frame.ts';
-import { jsonCodec, parseData, stringify } from '../codec/json.ts';
+import { parseData, stringify } from '../codec/json.ts';
 import {
   contentTypeOf,
   negotiateBody,
   negotiateError,
   negotiateResponse,
   negotiateStream,
-  offeredMedia,
   resourceTransforms,
 } from '../codec/negotiate.ts';
 import type { Negotiated, OfferedTransform } from '../codec/negotiate.ts';
 import { parseIncludeObject } from '../codec/table.ts';
-import { encodeYaml, yamlCodec } from '../codec/yaml.ts';
 import type { ListAnswer } from '../registry/requests.ts';
 import type { ResourceStore } from '../registry/resource-store.ts';
-import { objectForm, partialForm, tableForm } from './forms.ts';
-import type { Form } from './forms.ts';
+import { elementForms } from './element-forms.ts';
+import { jsonForms, rewrittenForms } from './forms.ts';
+import type { Form, Forms } from './forms.ts';
 import type { HttpRequest } from './request-context.ts';
 import type { Representation, WatchRepresentation } from './representation.ts';
 import { formWatch } from './watch-frames.ts';
@@ -30,7 +30,6 @@ import { formWatch } from './watch-frames.ts';
 export interface EncodedDocument {
   readonly contentType: string;
   readonly body: Uint8Array;
-  readonly transform: OfferedTransform | undefined;
 }
 
 export interface Representations {
@@ -47,84 +46,117 @@ export interface Representations {
   decode(request: HttpRequest, body: Uint8Array, type: TypeInfo): Decoded;
 }
 
-const bodyMedia = offeredMedia.map(({ mediaType }) => mediaType);
-const yaml = 'application/yaml';
+const prettyPrint = (json: Uint8Array): Uint8Array =>
+  Buffer.from(`${stringify(parseData(json), 2)}\n`);
 
-export function createRepresentations(naming: NamingProfile): Representations {
-  const offers = {
-    object: { media: offeredMedia, transforms: resourceTransforms(naming, 'object') },
-    list: { media: offeredMedia, transforms: resourceTransforms(naming, 'list') },
-    watch: { media: offeredMedia, transforms: resourceTransforms(naming, 'watch') },
+export function createRepresentations(options: {
+  readonly scheme: Scheme;
+  /** What is offered, in the order in which refusals name them. */
+  readonly encodings: readonly Encoding[];
+}): Representations {
+  const { scheme, encodings } = options;
+  const naming = scheme.profile;
+  const statusType = scheme.type('meta/v1.Status');
+  const json = jsonForms(naming);
+  const pretty = rewrittenForms('pretty', json, prettyPrint);
+  const byMediaType = new Map(encodings.map((encoding) => [encoding.mediaType, encoding]));
+  const forms = new Map(encodings.map((encoding) => [encoding, formsOf(encoding, json, scheme)]));
+  const transforms = {
+    object: resourceTransforms(naming, 'object'),
+    list: resourceTransforms(naming, 'list'),
+    watch: resourceTransforms(naming, 'watch'),
   };
-  const pretty = (request: HttpRequest): string | null => request.context.info.query.get('pretty');
+  const encodingOf = (mediaType: string): Encoding => byMediaType.get(mediaType) ?? jsonEncoding;
+  const holding = encodingsByType(encodings);
   const formOf = (request: HttpRequest, store: ResourceStore, as: Negotiated): Form => {
-    if (as.transform === undefined) return objectForm(store.resource);
-    if (as.transform.as !== 'Table') return partialForm(naming);
+    const encoding = encodingOf(as.mediaType);
+    const prettily = as.pretty && encoding === jsonEncoding;
+    const choice = prettily ? pretty : (forms.get(encoding) ?? json);
+    if (as.transform === undefined) return choice.object(store.resource);
+    if (as.transform.as !== 'Table') return choice.partial();
     const { query } = request.context.info;
     const include = parseIncludeObject(query.get('includeObject'));
-    return tableForm(naming, { include, headers: query.get('noHeaders') !== 'true' });
+    return choice.table({ include, headers: query.get('noHeaders') !== 'true' });
   };
+  const statusBytes = (encoding: Encoding, status: StatusBody): Uint8Array =>
+    encoding.codec.encode(status as unknown as ApiObject, statusType);
+  const prettyQuery = (request: HttpRequest): string | null =>
+    request.context.info.query.get('pretty');
   return {
     of(request, store, shape) {
-      const as = negotiateResponse(request.headers.accept, offers[shape], pretty(request));
-      return textForm(formOf(request, store, as), as);
+      const media = holding(store.resource.type);
+      const offers = { media, transforms: transforms[shape] };
+      const as = negotiateResponse(request.headers.accept, offers, prettyQuery(request));
+      const form = formOf(request, store, as);
+      return {
+        contentType: as.mediaType,
+        object: (item) => form.object(item),
+        list: (answer) => form.list(answer.items, listMeta(answer)),
+        status: (status) => statusBytes(encodingOf(as.mediaType), status),
+      };
     },
     ofWatch(request, store) {
-      const as = negotiateStream(request.headers.accept, offers.watch, null);
-      const form = formOf(request, store, as);
-      return formWatch(form, { resource: store.resource, naming, contentType: as.mediaType });
+      const media = holding(store.resource.type);
+      const offers = { media, transforms: transforms.watch };
+      const as = negotiateStream(request.headers.accept, offers, null);
+      const encoding = encodingOf(as.mediaType);
+      return formWatch(formOf(request, store, as), {
+        resource: store.resource,
+        naming,
+        stream: streamOf(encoding),
+        errorObject: (error) => statusBytes(encoding, error.toBody()),
+      });
     },
     ofStatus(error, request) {
-      const mediaType = negotiateError(request.headers.accept, offeredMedia);
-      const object = error.toBody();
-      const body =
-        mediaType === yaml ? encodeYaml(object as unknown as JsonObject) : statusBytes(object);
-      return { contentType: mediaType, body, transform: undefined };
+      const contentType = negotiateError(request.headers.accept, encodings);
+      return { contentType, body: statusBytes(encodingOf(contentType), error.toBody()) };
     },
-    negotiate: (request, transforms) =>
+    negotiate: (request, offered) =>
       negotiateResponse(
         request.headers.accept,
-        { media: offeredMedia, transforms },
-        pretty(request),
+        { media: encodings, transforms: offered },
+        prettyQuery(request),
       ),
     encode(object, type, as) {
-      const codec = as.mediaType === yaml ? yamlCodec : jsonCodec;
-      const body = codec.encode(object, type);
-      return { contentType: contentTypeOf(as), body, transform: as.transform };
+      const encoding = encodingOf(as.mediaType);
+      const body = encoding.codec.encode(object, type);
+      const prettily = as.pretty && encoding === jsonEncoding;
+      return { contentType: contentTypeOf(as), body: prettily ? prettyPrint(body) : body };
     },
     decode(request, body, type) {
-      const mediaType = negotiateBody(request.headers['content-type'], bodyMedia);
-      return (mediaType === yaml ? yamlCodec : jsonCodec).decode(body, type);
+      const offered = holding(type).map(({ mediaType }) => mediaType);
+      const mediaType = negotiateBody(request.headers['content-type'], offered);
+      return encodingOf(mediaType).codec.decode(body, type);
     },
   };
 }
 
-/** A form as JSON bytes, or re-written for people (`pretty`) or as YAML. */
-function textForm(form: Form, as: Negotiated): Representation {
-  if (as.mediaType !== yaml && !as.pretty) {
-    return {
-      contentType: as.mediaType,
-      object: (item) => form.object(item),
-      list: (answer) => form.list(answer.items, listMeta(answer)),
-    };
-  }
-  const rewrite = (json: Uint8Array): Uint8Array => {
-    const value = parseData(json);
-    return as.mediaType === yaml ? encodeYaml(value) : Buffer.from(`${stringify(value, 2)}\n`);
+function formsOf(encoding: Encoding, json: Forms, scheme: Scheme): Forms {
+  const { elements, rewrite, mediaType } = encoding;
+  if (elements !== undefined) return elementForms(encoding, elements, scheme);
+  return rewrite === undefined ? json : rewrittenForms(mediaType, json, rewrite);
+}
+
+/** The encodings that a type has; found once per type. */
+function encodingsByType(encodings: readonly Encoding[]): (type: TypeInfo) => readonly Encoding[] {
+  const found = new WeakMap<TypeInfo, readonly Encoding[]>();
+  return (type) => {
+    const known = found.get(type);
+    if (known !== undefined) return known;
+    const holding = encodings.filter((encoding) => encoding.holds(type));
+    found.set(type, holding);
+    return holding;
   };
-  return {
-    contentType: as.mediaType,
-    object: (item) => rewrite(form.object(item)),
-    list(answer) {
-      const pieces = form.list(answer.items, listMeta(answer));
-      const body = rewrite(Buffer.concat([...pieces]));
-      return { totalBytes: body.length, [Symbol.iterator]: () => [body].values() };
-    },
-  };
+}
+
+function streamOf({ stream, mediaType }: Encoding): StreamFraming {
+  if (stream === undefined) throw new Error(`${mediaType} is offered for watches`);
+  return stream;
 }
 
 const listMeta = (answer: ListAnswer): ListMeta => ({
-  resourceVersion: String(answer.revision),
+  // What is not stored has no version.
+  resourceVersion: answer.revision === 0 ? '' : String(answer.revision),
   continue: answer.continueToken,
   remainingItemCount: answer.remainingItemCount,
 });

@@ -5,6 +5,7 @@ import type { Authenticator } from '../authn/authenticator.ts';
 import type { Authorizer } from '../authz/authorizer.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
+import { createEncodings } from '../codec/encodings.ts';
 import { negotiatePatch } from '../codec/negotiate.ts';
 import type { PatchName } from '../codec/negotiate.ts';
 import type { Flags } from '../config/flags.ts';
@@ -49,7 +50,7 @@ export async function serveApi(options: ServeApiOptions): Promise<RunningServer>
   const { flags, gates, naming, scheme, resources, metrics, logger } = options;
   const findStore: FindStore = (info) => resources.current.find(info);
   const compress = gates.isOn('APIResponseCompression');
-  const representations = createRepresentations(naming);
+  const representations = createRepresentations({ scheme, encodings: createEncodings(naming) });
   const readOptions = {
     naming,
     compress,

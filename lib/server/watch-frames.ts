@@ -1,8 +1,9 @@
 // Watch events as bytes: framed once per event and form, shared by all watchers that get them.
 import type { ResourceInfo } from '../api/type-info.ts';
 import type { NamingProfile } from '../api/vendor.ts';
+import type { StatusError } from '../base/status.ts';
 import type { WatchEvent } from '../cacher/resource-view.ts';
-import { watchEvent } from '../codec/frame.ts';
+import type { StreamFraming } from '../codec/encodings.ts';
 import type { Form } from './forms.ts';
 import type { WatchRepresentation } from './representation.ts';
 
@@ -11,34 +12,36 @@ export function formWatch(
   options: {
     readonly resource: ResourceInfo;
     readonly naming: NamingProfile;
-    readonly contentType: string;
+    readonly stream: StreamFraming;
+    readonly errorObject: (error: StatusError) => Uint8Array;
   },
 ): WatchRepresentation {
-  const { resource, naming } = options;
+  const { resource, naming, stream } = options;
   const bookmark = (revision: number, isInitialEnd: boolean): Uint8Array => {
     const annotations = { [naming.initialEventsEndAnnotation]: 'true' };
     const metadata = {
       resourceVersion: String(revision),
       ...(isInitialEnd ? { annotations } : {}),
     };
-    return watchEvent('BOOKMARK', form.bookmark(metadata, resource));
+    return stream.event('BOOKMARK', form.bookmark(metadata, resource));
   };
   const later = (event: WatchEvent): Uint8Array =>
     event.item === undefined
       ? bookmark(event.revision, event.initialEventsEnd === true)
-      : watchEvent(event.type, form.laterObject(event.item));
+      : stream.event(event.type, form.laterObject(event.item));
   const hasFirst = form.laterObject !== form.object;
   let isFirst = hasFirst;
   return {
-    contentType: options.contentType,
+    contentType: stream.contentType,
     frame(event) {
       if (isFirst && event.item !== undefined) {
         isFirst = false;
-        return watchEvent(event.type, form.object(event.item));
+        return stream.event(event.type, form.object(event.item));
       }
       return event.memo(form.variant, later);
     },
+    message: (frame) => stream.message(frame),
     bookmark: (revision) => bookmark(revision, false),
-    error: (error) => watchEvent('ERROR', Buffer.from(JSON.stringify(error.toBody()))),
+    error: (error) => stream.event('ERROR', options.errorObject(error)),
   };
 }

@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { once } from 'node:events';
 import WebSocket from 'ws';
 import { forbiddenPath } from '../base/status.ts';
+import { jsonStream } from '../codec/encodings.ts';
 import type { RequestMetrics } from '../telemetry/request-metrics.ts';
 import { silentRequestMetrics } from '../telemetry/request-metrics.ts';
 import { authenticateFilter } from './filters/authenticate.ts';
@@ -23,7 +24,7 @@ const watch: Filter = async (request, response) => {
     return;
   }
   open.isStreaming = true;
-  const sink = await websocketSink(request, response, 'application/json');
+  const sink = await websocketSink(request, response, jsonStream);
   sink.write(event);
   sink.flush();
   await once(open.signal, 'abort');

@@ -1,9 +1,10 @@
-// Watches over WebSocket: the same path with an Upgrade, one text frame per event.
+// Watches over WebSocket: the same path with an Upgrade, one message per event.
 import { WebSocketServer } from 'ws';
 import type { WebSocket } from 'ws';
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { badRequest } from '../base/status.ts';
+import type { WatchRepresentation } from './representation.ts';
 import type { HttpRequest, HttpResponse } from './request-context.ts';
 import type { WatchSink } from './watch-sink.ts';
 
@@ -13,6 +14,9 @@ const bufferedBytesMax = 1024 * 1024;
 const clientFrameBytesMax = 64 * 1024;
 
 type UpgradeRequest = IncomingMessage & { readonly upgradeHead?: Buffer };
+
+/** How frames of a watch become messages. */
+type MessageForm = Pick<WatchRepresentation, 'contentType' | 'message'>;
 
 export const isUpgrade = (request: HttpRequest): boolean => 'upgradeHead' in request;
 
@@ -34,7 +38,7 @@ acceptor.on('wsClientError', (error, _socket, request) => refused.get(request)?.
 export async function websocketSink(
   request: HttpRequest,
   response: HttpResponse,
-  contentType: string,
+  stream: MessageForm,
 ): Promise<WatchSink> {
   const upgrade = request as unknown as UpgradeRequest;
   const socket = upgrade.socket as Duplex;
@@ -44,11 +48,12 @@ export async function websocketSink(
   });
   response.statusCode = 101; // for the metrics; ws has written it
   connection.on('error', () => connection.terminate());
-  return sinkOf(connection, { isText: contentType.startsWith('application/json') });
+  return sinkOf(connection, stream);
 }
 
 /** The response keeps the socket and closes with it. */
-function sinkOf(connection: WebSocket, { isText }: { readonly isText: boolean }): WatchSink {
+function sinkOf(connection: WebSocket, stream: MessageForm): WatchSink {
+  const binary = !stream.contentType.startsWith('application/json');
   let waiting: (() => void) | undefined;
   const hasRoom = (): boolean => connection.bufferedAmount < bufferedBytesMax;
   const onSent = (): void => {
@@ -56,9 +61,7 @@ function sinkOf(connection: WebSocket, { isText }: { readonly isText: boolean })
   };
   return {
     write(frame) {
-      // The last byte of a JSON frame is the newline that separates events of a plain stream.
-      const message = isText ? frame.subarray(0, frame.length - 1) : frame;
-      connection.send(message, { binary: !isText }, onSent);
+      connection.send(stream.message(frame), { binary }, onSent);
     },
     flush: hasRoom,
     drained: (signal) =>

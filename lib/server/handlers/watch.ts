@@ -57,7 +57,7 @@ async function openSink(
   response: HttpResponse,
   representation: WatchRepresentation,
 ): Promise<WatchSink> {
-  if (isUpgrade(request)) return websocketSink(request, response, representation.contentType);
+  if (isUpgrade(request)) return websocketSink(request, response, representation);
   return httpSink(request, response, representation.contentType);
 }
 

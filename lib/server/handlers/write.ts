@@ -112,9 +112,8 @@ function deleteHandler(options: WriteHandlerOptions): VerbHandler {
       await sendObject(options, representation, request, response, 200, answer.item);
       return;
     }
-    const head = { status: 200, contentType: 'application/json' };
-    const body = Buffer.from(JSON.stringify(answer.status));
-    await sendBytes(request, response, head, body, options);
+    const head = { status: 200, contentType: representation.contentType };
+    await sendBytes(request, response, head, representation.status(answer.status), options);
   };
 }
 

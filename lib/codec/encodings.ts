@@ -1,0 +1,115 @@
+// Every media type that objects come and go in: one row each, in the order in which refusals name them.
+// A row says how its lists and watches are put together from what is encoded once.
+import type { TypeInfo } from '../api/type-info.ts';
+import type { NamingProfile } from '../api/vendor.ts';
+import type { ApiObject, Codec, WatchEventType } from './codec.ts';
+import { watchEvent } from './frame.ts';
+import type { ListMeta } from './frame.ts';
+import { jsonCodec, parseData } from './json.ts';
+import type { OfferedMedia } from './negotiate.ts';
+import {
+  createProtobufCodec,
+  envelope,
+  hasProtobufForm,
+  listEnds,
+  listEntry,
+  messageOfEntry,
+  watchFrame,
+} from './protobuf.ts';
+import { encodeYaml, yamlCodec } from './yaml.ts';
+
+/** What an object is called where it stands alone. */
+export interface KindName {
+  readonly kind: string;
+  readonly apiVersion: string;
+}
+
+/** Objects and lists from elements: objects encoded once, without kind and apiVersion. */
+export interface Elements {
+  element(object: Readonly<ApiObject>, type: TypeInfo): Uint8Array;
+  /** An element of a list whose elements name their kind. */
+  named(element: Uint8Array, of: KindName): Uint8Array;
+  /** A body of its own. */
+  document(element: Uint8Array, of: KindName): Uint8Array;
+  /** What stands before and after a list's elements. */
+  list(
+    of: KindName,
+    metadata: ListMeta,
+    elements: { readonly count: number; readonly totalBytes: number },
+  ): { readonly open: Uint8Array; readonly close: Uint8Array };
+}
+
+/** How events follow one another. */
+export interface StreamFraming {
+  readonly contentType: string;
+  event(type: WatchEventType, object: Uint8Array): Uint8Array;
+  /** An event without what tells it from the next: one message of a WebSocket. */
+  message(event: Uint8Array): Uint8Array;
+}
+
+export interface Encoding extends OfferedMedia {
+  readonly codec: Codec;
+  /** undefined: a watch cannot be sent in it. */
+  readonly stream: StreamFraming | undefined;
+  /** Whether objects of this type have this form. */
+  holds(type: TypeInfo): boolean;
+  /** undefined: made from the JSON that the cache holds. */
+  readonly elements: Elements | undefined;
+  /** From JSON bytes to this encoding; undefined: they are it. */
+  readonly rewrite: ((json: Uint8Array) => Uint8Array) | undefined;
+}
+
+export function createEncodings(naming: NamingProfile): readonly Encoding[] {
+  return [jsonEncoding, yamlEncoding, protobufEncoding(naming)];
+}
+
+const holdsAll = (): boolean => true;
+
+export const jsonStream: StreamFraming = {
+  contentType: jsonCodec.mediaType,
+  event: watchEvent,
+  message: (event) => event.subarray(0, -1), // without its newline
+};
+
+export const jsonEncoding: Encoding = {
+  mediaType: jsonCodec.mediaType,
+  streams: true,
+  codec: jsonCodec,
+  stream: jsonStream,
+  holds: holdsAll,
+  elements: undefined,
+  rewrite: undefined,
+};
+
+const yamlEncoding: Encoding = {
+  mediaType: yamlCodec.mediaType,
+  streams: false,
+  codec: yamlCodec,
+  stream: undefined,
+  holds: holdsAll,
+  elements: undefined,
+  rewrite: (json) => encodeYaml(parseData(json)),
+};
+
+function protobufEncoding(naming: NamingProfile): Encoding {
+  const mediaType = naming.protobufMediaType;
+  return {
+    mediaType,
+    streams: true,
+    tables: false,
+    codec: createProtobufCodec(mediaType),
+    stream: {
+      contentType: `${mediaType};stream=watch`,
+      event: watchFrame,
+      message: (event) => event.subarray(4), // without its length
+    },
+    holds: hasProtobufForm,
+    elements: {
+      element: listEntry,
+      named: (element) => element, // Its envelope alone names a kind.
+      document: (element, of) => envelope(messageOfEntry(element), of),
+      list: (of, metadata, { totalBytes }) => listEnds(of, metadata, totalBytes),
+    },
+    rewrite: undefined,
+  };
+}
