@@ -34,6 +34,9 @@ export async function createObject(
   const object = toStored(parts, body);
   const context = writeContext(parts, request, '');
   const prefix = nameOf(object) === '' ? (object.metadata?.generateName ?? '') : '';
+  if (prefix === '' && nameOf(object) === '' && parts.strategy.defaultName !== undefined) {
+    metaOf(object).name = parts.strategy.defaultName();
+  }
   for (let tries = 1; ; tries++) {
     if (prefix !== '') metaOf(object).name = newName(prefix);
     const made = await putNew(parts, object, context, signal);

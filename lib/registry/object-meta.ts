@@ -91,9 +91,11 @@ export function keepResetFields(
   object: ApiObject,
   old: Readonly<ApiObject>,
   resource: ResourceInfo,
-  subresource: string,
+  write: { readonly subresource: string; readonly strategy: ResourceStrategy },
 ): void {
-  for (const path of resetPathsOf(resource, subresource)) {
+  const { subresource, strategy } = write;
+  const paths = strategy.keptBySubresource?.[subresource] ?? resetPathsOf(resource, subresource);
+  for (const path of paths) {
     if (path.startsWith('metadata ') || path === 'metadata') keepMetadata(object, old);
     else copyMember(object, old, path);
   }

@@ -10,6 +10,7 @@ export interface Requester {
   readonly name: string;
   readonly uid: string;
   readonly groups: readonly string[];
+  readonly extra?: Readonly<Record<string, readonly string[]>>;
 }
 
 /**

@@ -11,6 +11,7 @@ export interface WriteContext {
     readonly name: string;
     readonly uid: string;
     readonly groups: readonly string[];
+    readonly extra?: Readonly<Record<string, readonly string[]>>;
   };
   /** `All`: run every stage but the final store step (specification 1, Dry run). */
   readonly dryRun: boolean;
@@ -58,6 +59,13 @@ export interface ResourceStrategy {
   beginDeletion?(object: ApiObject): void;
   /** DELETE answers the object even when it is gone at once. */
   readonly answersDeletedObject?: boolean;
+  /** Names an object that came with neither a name nor a prefix of one. */
+  defaultName?(): string;
+  /**
+   * By subresource: what its writes leave as it is, where that is not what an apply through it may
+   * not own.
+   */
+  readonly keptBySubresource?: Readonly<Record<string, readonly string[]>>;
   /** Create takes the client's `status`, although the kind has a status subresource. */
   readonly keepsStatusOnCreate?: boolean;
 }

@@ -176,7 +176,7 @@ async function nextObject(
   const old = item.object();
   const object = transform(item);
   checkVersion(parts, object, item);
-  keepResetFields(object, old, storedAs, context.subresource);
+  keepResetFields(object, old, storedAs, { subresource: context.subresource, strategy });
   keepServerMeta(object, old);
   const attributes = admissionRequest(parts, { operation: 'UPDATE', key: item, old }, context);
   await parts.admission.mutate(attributes, object, signal);

@@ -3,9 +3,20 @@
 import type { ResourceInfo } from '../../api/type-info.ts';
 import type { NamingProfile } from '../../api/vendor.ts';
 import type { ResourceStrategy } from '../strategy.ts';
+import { definitionStrategy } from './apiextensions/definitions.ts';
+import { daemonSetStrategy } from './apps/daemon-sets.ts';
+import { jobStrategy } from './batch/jobs.ts';
+import { signingRequestStrategy } from './certificates/signing-requests.ts';
+import { limitRangeStrategy } from './core/limit-ranges.ts';
 import { namespaceStrategy } from './core/namespaces.ts';
+import { nodeStrategy } from './core/nodes.ts';
+import {
+  persistentVolumeClaimStrategy,
+  persistentVolumeStrategy,
+} from './core/persistent-volumes.ts';
 import { podStrategy } from './core/pods.ts';
 import { secretStrategy } from './core/secrets.ts';
+import { serviceAccountStrategy } from './core/service-accounts.ts';
 
 export interface StrategyOptions {
   readonly naming: NamingProfile;
@@ -16,13 +27,22 @@ export interface StrategyOptions {
 export function strategyTable(
   options: StrategyOptions,
 ): (stored: ResourceInfo) => ResourceStrategy {
+  const { naming } = options;
   const none: ResourceStrategy = {};
   const rows = new Map<string, ResourceStrategy>([
     ['/events', { ttlSeconds: () => options.eventTtlSeconds }],
-    ['/namespaces', namespaceStrategy(options.naming)],
-    ['/nodes', { keepsStatusOnCreate: true }],
+    ['/namespaces', namespaceStrategy(naming)],
+    ['/limitranges', limitRangeStrategy],
+    ['/nodes', nodeStrategy],
+    ['/persistentvolumeclaims', persistentVolumeClaimStrategy],
+    ['/persistentvolumes', persistentVolumeStrategy],
     ['/pods', podStrategy],
     ['/secrets', secretStrategy],
+    ['/serviceaccounts', serviceAccountStrategy],
+    [naming.resolve('apiextensions.{v}/customresourcedefinitions'), definitionStrategy],
+    ['apps/daemonsets', daemonSetStrategy],
+    ['batch/jobs', jobStrategy(naming)],
+    [naming.resolve('certificates.{v}/certificatesigningrequests'), signingRequestStrategy],
   ]);
   return (stored) => rows.get(`${stored.group}/${stored.resource}`) ?? none;
 }
