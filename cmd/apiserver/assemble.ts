@@ -18,9 +18,8 @@ import { FlagError } from '../../lib/config/flags.ts';
 import type { Flags } from '../../lib/config/flags.ts';
 import { bootstrapNamespaces } from '../../lib/controllers/bootstrap-namespaces.ts';
 import { builtInStores } from '../../lib/registry/built-in-stores.ts';
-import { endTerminatingNamespaces } from '../../lib/registry/resources/core/namespace-content.ts';
+import { componentStatusStores } from '../../lib/registry/resources/core/component-statuses.ts';
 import { ResourceMap, ResourceMapHolder } from '../../lib/registry/resource-map.ts';
-import type { ResourceStore } from '../../lib/registry/resource-store.ts';
 import { serveApi } from '../../lib/server/serve-api.ts';
 import { Compactor } from '../../lib/storage-etcd/compaction.ts';
 import { EtcdStorage } from '../../lib/storage-etcd/etcd-storage.ts';
@@ -28,12 +27,20 @@ import { createKeyspace } from '../../lib/storage-etcd/keys.ts';
 import { SharedSecrets } from '../../lib/storage-etcd/shared-secrets.ts';
 import { Health } from '../../lib/telemetry/health.ts';
 import { createMetrics } from '../../lib/telemetry/metrics.ts';
+import { defaultAdmission } from './admission.ts';
+import { startControllers } from './controllers.ts';
 import { ownCredentials, readFlagFile } from './credentials.ts';
 import { DataDirectory } from './data-directory.ts';
 import { greeting, writeAdminConfig } from './greeting.ts';
 import { healthChecks } from './health-checks.ts';
 import { startLocalEtcd } from './local-etcd.ts';
-import { cacheObserver, collectCache, storageMetrics } from './observers.ts';
+import {
+  cacheObserver,
+  collectCache,
+  etcdComponents,
+  mismatchObserver,
+  storageMetrics,
+} from './observers.ts';
 import { checkNaming, loadSharedState } from './shared-state.ts';
 import { release, versionInfo } from './version.ts';
 
@@ -135,15 +142,18 @@ export async function assemble(
     scheme,
     keyspace,
     storage,
+    admission: defaultAdmission({ scheme, storage, keyspace, cache, naming, clock }),
     naming,
     clock,
     viewOf: (stored) => cache.view(stored),
     continueKey: shared.continueKey,
+    validation: { isOn: gates.isEnabled, onMismatch: mismatchObserver(metrics, logger) },
     canStreamLists: gates.isOn('WatchList'),
     canDeleteUnreadable: gates.isOn('AllowUnsafeMalformedObjectDeletion'),
     eventTtlSeconds: flags['event-ttl'] / 1000,
   });
-  resources.swap(new ResourceMap(stores));
+  const components = componentStatusStores(scheme, (signal) => etcdComponents(storage, signal));
+  resources.swap(new ResourceMap([...stores, ...components]));
 
   // server
   const credentials = await ownCredentials(directory, shared, flags);
@@ -182,14 +192,7 @@ export async function assemble(
   const namespaces = resources.current.find({ group: '', version: 'v1', resource: 'namespaces' });
   if (namespaces !== undefined) {
     await bootstrapNamespaces(namespaces, naming, signal);
-    const stores = (): readonly ResourceStore[] => resources.current.all;
-    const ending = { namespaces, stores, naming, log: logger };
-    const leaving = new AbortController();
-    const task = endTerminatingNamespaces(ending, leaving.signal);
-    started.defer(async () => {
-      leaving.abort(new Error('the server stops'));
-      await task;
-    });
+    started.defer(startControllers({ namespaces, resources, naming, clock, logger }));
   }
 
   const url = `https://${flags['advertise-address'] ?? '127.0.0.1'}:${String(server.port)}`;
@@ -201,7 +204,10 @@ export async function assemble(
   };
 }
 
-/** What a flag's value makes impossible is the user's to mend: the message names the flag and carries no stack. */
+/**
+ * What a flag's value makes impossible is the user's to mend: the message names the flag and
+ * carries no stack.
+ */
 function orFlagError<T>(flag: keyof Flags, make: () => T): T {
   try {
     return make();
@@ -213,7 +219,10 @@ function orFlagError<T>(flag: keyof Flags, make: () => T): T {
 const readTokens = (file: string): ReturnType<typeof parseTokenFile> =>
   orFlagError('token-auth-file', () => parseTokenFile(readFlagFile('token-auth-file', file)));
 
-/** Lists by node are what every kubelet asks for; the history of events ends with etcd's, as in kube-apiserver. */
+/**
+ * Lists by node are what every kubelet asks for; the history of events ends with etcd's, as in
+ * kube-apiserver.
+ */
 const cachedResource = (resource: ResourceInfo): CachedResource => ({
   resource,
   indexedFields: resource.fieldSelectors.filter((path) => path === 'spec.nodeName'),

@@ -1,5 +1,10 @@
-// Carries what storage and cache report into the metrics table.
+// Carries what storage and cache report into the metrics table, and what members answer into
+// componentstatuses.
+import type { Logger } from '../../lib/base/log.ts';
 import type { Cache, CacheObserver } from '../../lib/cacher/cache.ts';
+import type { Component } from '../../lib/registry/resources/core/component-statuses.ts';
+import type { ValidationOptions } from '../../lib/registry/validation.ts';
+import type { EtcdStorage } from '../../lib/storage-etcd/etcd-storage.ts';
 import type { StorageMetrics } from '../../lib/storage-etcd/storage.ts';
 import type { Metrics } from '../../lib/telemetry/metrics.ts';
 
@@ -55,3 +60,24 @@ export function collectCache({ series }: Metrics, cache: Cache, budgetBytes: num
 
 /** `group/resource` of a view. */
 const splitName = (name: string): string[] => name.split('/');
+
+/** The members by their place in `--etcd-servers`, as componentstatuses names them. */
+export async function etcdComponents(
+  { connection }: EtcdStorage,
+  signal: AbortSignal,
+): Promise<Component[]> {
+  const problems = await connection.probeMembers(signal);
+  return problems.map((problem, index) => ({ name: `etcd-${String(index)}`, problem }));
+}
+
+/** Counts and logs writes for which the two forms of a migrated rule differ. */
+export function mismatchObserver(
+  metrics: Metrics,
+  logger: Logger,
+): ValidationOptions['onMismatch'] {
+  const mismatches = metrics.series.declarative_validation_mismatch_total;
+  return ({ group, version, resource }, difference) => {
+    mismatches.child(group, resource, version).value += 1;
+    logger.warn('validation differs', { group, version, resource, difference });
+  };
+}

@@ -3,10 +3,12 @@
 // started it.
 import { abortable, sleep } from '../base/abort.ts';
 import { invariant } from '../base/invariant.ts';
+import { limits } from '../base/limits.ts';
 import { Endpoint } from './endpoint.ts';
 import type { EtcdTlsFiles } from './endpoint.ts';
 import { effectOf, EtcdError, unknownOutcome, unreachable } from './etcd-error.ts';
 import { Fence } from './fence.ts';
+import { rangeMethod } from './rpc.ts';
 import type { Method, ResponseHeader } from './rpc.ts';
 import type { StorageHealth, StorageMetrics } from './storage.ts';
 
@@ -163,6 +165,27 @@ export class EtcdConnection {
       if (Date.now() + delayMs >= lastMs) throw unreachable('no member answers');
       await sleep(delayMs, signal);
     }
+  }
+
+  /**
+   * Asks every member by itself for a linearizable read: undefined for each that answers, else why
+   * it does not. In the order of the endpoints; none of this changes which member is in use.
+   */
+  probeMembers(signal: AbortSignal): Promise<(string | undefined)[]> {
+    const request = { key: '\0', count_only: true, limit: 1 };
+    const deadlineMs = Date.now() + limits.memberProbeTimeoutMs;
+    return Promise.all(
+      this.#endpoints.map(async (endpoint) => {
+        try {
+          if (!(await abortable(endpoint.connect(deadlineMs), signal))) return 'no connection';
+          await endpoint.call(rangeMethod, request, deadlineMs, signal);
+          return undefined;
+        } catch (error) {
+          if (error instanceof EtcdError) return error.message;
+          throw error;
+        }
+      }),
+    );
   }
 
   /** Goes on to the next member, unless someone already did. Streams on it are told to follow. */

@@ -1,0 +1,69 @@
+// The controllers that run inside the server, on the replica that leads.
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import type { NamingProfile } from '../../lib/api/vendor.ts';
+import type { Clock } from '../../lib/base/clock.ts';
+import type { Logger } from '../../lib/base/log.ts';
+import type { Controller } from '../../lib/controllers/controller.ts';
+import { Leader } from '../../lib/controllers/leader.ts';
+import { NamespaceController, namespaceControllerUser } from '../../lib/controllers/namespace.ts';
+import type { ResourceMapHolder } from '../../lib/registry/resource-map.ts';
+import type { ResourceStore } from '../../lib/registry/resource-store.ts';
+
+export interface ControllerOptions {
+  readonly namespaces: ResourceStore;
+  readonly resources: ResourceMapHolder;
+  readonly naming: NamingProfile;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** Starts them; the returned function resolves when nothing of them runs any more. */
+export function startControllers(options: ControllerOptions): () => Promise<void> {
+  const { namespaces, resources, naming, clock, logger: log } = options;
+  const controllers: readonly Controller[] = [
+    new NamespaceController({
+      namespaces,
+      resources,
+      naming,
+      user: namespaceControllerUser(naming),
+      clock,
+      log,
+    }),
+  ];
+  const leaving = new AbortController();
+  const work = async (signal: AbortSignal): Promise<void> => {
+    await Promise.all(controllers.map((controller) => controller.run(signal)));
+  };
+  const running = lead(options, work, leaving.signal).catch((error: unknown) => {
+    log.error('the controllers ended', { error });
+  });
+  return async () => {
+    leaving.abort(new Error('the server stops'));
+    await running;
+  };
+}
+
+/**
+ * Without Leases (`--runtime-config` can turn them off) every replica works: more writes, the same
+ * outcome.
+ */
+function lead(
+  { resources, naming, clock, logger: log }: ControllerOptions,
+  work: (signal: AbortSignal) => Promise<void>,
+  signal: AbortSignal,
+): Promise<void> {
+  const group = naming.resolve('coordination.{v}');
+  const leases = resources.current.find({ group, version: 'v1', resource: 'leases' });
+  if (leases === undefined) return work(signal);
+  const leader = new Leader({
+    leases,
+    namespace: naming.systemNamespace,
+    name: 'apiserver-controllers',
+    identity: `${hostname()}_${randomUUID()}`,
+    user: { name: 'system:apiserver', uid: '', groups: ['system:masters'] },
+    clock,
+    log,
+  });
+  return leader.run(work, signal);
+}

@@ -1,0 +1,155 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { sleep } from '../base/abort.ts';
+import { systemClock } from '../base/clock.ts';
+import { createLogger } from '../base/log.ts';
+import { RegistryOnEtcd } from '../registry/testing/registry-on-etcd.ts';
+import type { Replica } from '../registry/testing/registry-on-etcd.ts';
+import { sent, VerbDriver } from '../registry/testing/verb-driver.ts';
+import { Leader } from './leader.ts';
+
+let registry: RegistryOnEtcd;
+let replicas: Replica[];
+
+beforeAll(async () => {
+  registry = await RegistryOnEtcd.start();
+  replicas = [await registry.replica(), await registry.replica()];
+}, 60_000);
+
+afterAll(async () => {
+  await registry.stop();
+});
+
+const user = { name: 'leader', uid: '', groups: [] };
+const replica = (index: number): Replica => {
+  const found = replicas[index];
+  if (found === undefined) throw new Error('no such replica');
+  return found;
+};
+
+interface Candidate {
+  readonly leader: Leader;
+  readonly log: string[];
+  /** Gives the lead back. */
+  readonly stop: () => Promise<void>;
+}
+
+/** Tells in `log` when its work begins and ends. */
+function candidate(index: number, name: string, log: string[] = []): Candidate {
+  const leader = new Leader({
+    leases: replica(index).store('coordination.svc.io/leases'),
+    namespace: 'svc-system',
+    name,
+    identity: `candidate-${String(index)}`,
+    user,
+    clock: systemClock,
+    log: createLogger('error', () => undefined),
+    leaseSeconds: 1,
+    renewIntervalMs: 100,
+    renewDeadlineMs: 600,
+  });
+  const ending = new AbortController();
+  const running = leader.run(async (signal) => {
+    log.push(`${String(index)} begins`);
+    await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
+    log.push(`${String(index)} ends`);
+  }, ending.signal);
+  const stop = async (): Promise<void> => {
+    ending.abort();
+    await running;
+  };
+  return { leader, log, stop };
+}
+
+async function until(isTrue: () => boolean): Promise<void> {
+  const signal = AbortSignal.timeout(8_000);
+  while (!isTrue()) await sleep(10, signal);
+}
+
+describe('the leader', () => {
+  test('is one of the replicas; the next one follows when it leaves, at once', async () => {
+    const log: string[] = [];
+    const first = candidate(0, 'handover', log);
+    await until(() => first.leader.isLeading);
+    const second = candidate(1, 'handover', log);
+    await sleep(1_500, AbortSignal.timeout(5_000));
+    expect([first.leader.isLeading, second.leader.isLeading]).toEqual([true, false]);
+    const leftAtMs = performance.now();
+    await first.stop();
+    await until(() => second.leader.isLeading);
+    expect(performance.now() - leftAtMs).toBeLessThan(900);
+    await second.stop();
+    expect(log).toEqual(['0 begins', '0 ends', '1 begins', '1 ends']);
+    const lease = await new VerbDriver(replica(0)).list(
+      replica(0).store('coordination.svc.io/leases'),
+      'fieldSelector=metadata.name%3Dhandover',
+      'svc-system',
+    );
+    const spec = lease.items.map((item) => sent(item)['spec']);
+    expect(spec).toMatchObject([{ leaseDurationSeconds: 1, leaseTransitions: 1 }]);
+  });
+
+  test('that is gone without a word is replaced when its lease is over', async () => {
+    const leases = replica(0).store('coordination.svc.io/leases');
+    const name = 'silent';
+    const now = new Date().toISOString().replace('Z', '000Z');
+    const spec = {
+      holderIdentity: 'gone',
+      leaseDurationSeconds: 1,
+      renewTime: now,
+      leaseTransitions: 4,
+    };
+    await new VerbDriver(replica(0)).create(leases, { metadata: { name }, spec }, '', 'svc-system');
+    const startedAtMs = performance.now();
+    const next = candidate(1, name);
+    await until(() => next.leader.isLeading);
+    expect(performance.now() - startedAtMs).toBeGreaterThan(800);
+    const key = { namespace: 'svc-system', name };
+    const signal = AbortSignal.timeout(5_000);
+    const lease = await leases.view.get(key, { mode: 'latest' }, signal);
+    expect(lease?.object()['spec']).toMatchObject({
+      holderIdentity: 'candidate-1',
+      leaseTransitions: 5,
+    });
+    await next.stop();
+  });
+
+  test('whose lease is taken by another ends its work, and competes again', async () => {
+    const leases = replica(0).store('coordination.svc.io/leases');
+    const name = 'stolen';
+    const { leader, log, stop } = candidate(0, name);
+    await until(() => leader.isLeading);
+    await leases.patch({
+      user,
+      warnings: [],
+      signal: AbortSignal.timeout(5_000),
+      path: { namespace: 'svc-system', name, subresource: '' },
+      kind: 'merge',
+      patch: Buffer.from('{"spec":{"holderIdentity":"thief"}}'),
+      options: { dryRun: false, fieldManager: '', fieldValidation: 'Warn', force: undefined },
+    });
+    await until(() => log.includes('0 ends'));
+    expect(leader.isLeading).toBe(false);
+    await until(() => leader.isLeading);
+    expect(log).toEqual(['0 begins', '0 ends', '0 begins']);
+    await stop();
+  });
+
+  test('leads on when others write to its lease', async () => {
+    const leases = replica(0).store('coordination.svc.io/leases');
+    const name = 'labelled';
+    const { leader, log, stop } = candidate(0, name);
+    await until(() => leader.isLeading);
+    await leases.patch({
+      user,
+      warnings: [],
+      signal: AbortSignal.timeout(5_000),
+      path: { namespace: 'svc-system', name, subresource: '' },
+      kind: 'merge',
+      patch: Buffer.from('{"metadata":{"labels":{"a":"b"}}}'),
+      options: { dryRun: false, fieldManager: '', fieldValidation: 'Warn', force: undefined },
+    });
+    await sleep(1_500, AbortSignal.timeout(5_000));
+    expect([leader.isLeading, log]).toEqual([true, ['0 begins']]);
+    await stop();
+  });
+});

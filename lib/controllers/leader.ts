@@ -1,0 +1,258 @@
+// One replica works at a time: a Lease object that is written by compare-and-swap and renewed. Time is measured
+// by each replica's own clock since it saw the Lease change, so clocks need not agree. Two may still work for a
+// moment (a paused process): whoever works under this must take steps that are right anyway.
+import { apiVersionOf } from '../api/type-info.ts';
+import type { JsonObject } from '../api/type-info.ts';
+import type { Clock } from '../base/clock.ts';
+import { limits } from '../base/limits.ts';
+import type { Logger } from '../base/log.ts';
+import { StatusError } from '../base/status.ts';
+import type { Item } from '../cacher/resource-view.ts';
+import type { Requester } from '../registry/requests.ts';
+import type { ResourceStore } from '../registry/resource-store.ts';
+
+export interface LeaderOptions {
+  readonly leases: ResourceStore;
+  readonly namespace: string;
+  readonly name: string;
+  /** Names this process: another one, or a later start, has another text. */
+  readonly identity: string;
+  readonly user: Requester;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly leaseSeconds?: number;
+  readonly renewIntervalMs?: number;
+  readonly renewDeadlineMs?: number;
+}
+
+export class Leader {
+  readonly #options: LeaderOptions;
+  readonly #leaseMs: number;
+  readonly #renewIntervalMs: number;
+  readonly #renewDeadlineMs: number;
+  #isLeading = false;
+
+  constructor(options: LeaderOptions) {
+    this.#options = options;
+    this.#leaseMs = (options.leaseSeconds ?? limits.leaderLeaseSeconds) * 1000;
+    this.#renewIntervalMs = options.renewIntervalMs ?? limits.leaderRenewIntervalMs;
+    this.#renewDeadlineMs = options.renewDeadlineMs ?? limits.leaderRenewDeadlineMs;
+  }
+
+  get isLeading(): boolean {
+    return this.#isLeading;
+  }
+
+  /** Runs `work` whenever this replica leads, until the signal fires; gives the lead back then. */
+  async run(work: (signal: AbortSignal) => Promise<void>, signal: AbortSignal): Promise<void> {
+    const { log, name, identity } = this.#options;
+    while (!signal.aborted) {
+      const lease = await this.#acquire(signal);
+      if (lease === undefined) return;
+      log.info('leads the controllers', { lease: name, identity });
+      const leading = new AbortController();
+      const lose = (): void => leading.abort(new Error('the replica leads no longer'));
+      signal.addEventListener('abort', lose, { once: true });
+      this.#isLeading = true;
+      const working = work(leading.signal).catch((error: unknown) => {
+        if (!leading.signal.aborted) log.error('the work of the leader ended', { error });
+        lose();
+      });
+      const last = await this.#renew(lease, leading.signal);
+      lose();
+      await working;
+      this.#isLeading = false;
+      signal.removeEventListener('abort', lose);
+      if (last !== undefined) await this.#release(last);
+      if (!signal.aborted) {
+        log.warn('leads the controllers no longer', { lease: name });
+        await this.#pause(this.#renewIntervalMs, signal);
+      }
+    }
+  }
+
+  /** undefined: the signal fired first. */
+  async #acquire(signal: AbortSignal): Promise<Item | undefined> {
+    let seen = { revision: -1, atMs: 0 };
+    for (;;) {
+      if (signal.aborted) return undefined;
+      try {
+        const lease = await this.#read(signal);
+        const nowMs = this.#options.clock.monotonicMs();
+        if (seen.revision !== (lease?.revision ?? 0)) {
+          seen = { revision: lease?.revision ?? 0, atMs: nowMs };
+        }
+        const leftMs = seen.atMs + this.#leaseMsOf(lease) - nowMs;
+        if (lease === undefined || holderOf(lease) === '' || leftMs <= 0) {
+          const taken = await this.#write(lease, this.#options.identity, signal);
+          if (taken !== undefined) return taken;
+        } else {
+          await this.#untilChanged(lease, leftMs, signal);
+        }
+      } catch (error) {
+        if (signal.aborted) return undefined;
+        this.#options.log.warn('the leader cannot be determined yet', { reason: String(error) });
+        await this.#pause(this.#renewIntervalMs, signal);
+      }
+    }
+  }
+
+  /** Renews until the signal fires (gives the lease then) or the lead is lost (gives undefined). */
+  async #renew(first: Item, signal: AbortSignal): Promise<Item | undefined> {
+    const { clock, identity, log } = this.#options;
+    let lease = first;
+    let renewedAtMs = clock.monotonicMs();
+    for (;;) {
+      await this.#pause(this.#renewIntervalMs, signal);
+      if (signal.aborted) return lease;
+      const leftMs = renewedAtMs + this.#renewDeadlineMs - clock.monotonicMs();
+      if (leftMs <= 0) return undefined;
+      const startedAtMs = clock.monotonicMs();
+      try {
+        const inTime = AbortSignal.any([signal, AbortSignal.timeout(Math.ceil(leftMs))]);
+        let next = await this.#write(lease, identity, inTime);
+        if (next === undefined) {
+          // Somebody wrote it: another leader, an operator, or we ourselves with an answer that got lost.
+          const now = await this.#read(inTime);
+          if (now === undefined || holderOf(now) !== identity) return undefined;
+          next = now;
+        }
+        lease = next;
+        renewedAtMs = startedAtMs;
+      } catch (error) {
+        if (signal.aborted) return lease;
+        log.warn('the lead could not be renewed; tries again', { reason: String(error) });
+      }
+    }
+  }
+
+  /** Best effort: without it, the next leader waits for the end of the lease. */
+  async #release(lease: Item): Promise<void> {
+    const signal = AbortSignal.timeout(limits.leaderReleaseTimeoutMs);
+    try {
+      await this.#write(lease, '', signal);
+    } catch (error) {
+      this.#options.log.warn('the lead was not given back', { reason: String(error) });
+    }
+  }
+
+  /** undefined: someone else wrote first. */
+  async #write(
+    old: Item | undefined,
+    holder: string,
+    signal: AbortSignal,
+  ): Promise<Item | undefined> {
+    const { leases, namespace, name, user } = this.#options;
+    const object = this.#leaseObject(old, holder);
+    const request = { user, warnings: [], signal, body: { object, problems: [] }, options };
+    try {
+      const path = { namespace, name, subresource: '' };
+      const answer =
+        old === undefined
+          ? await leases.create({ ...request, namespace })
+          : await leases.update({ ...request, path });
+      return answer.item;
+    } catch (error) {
+      const isLost = error instanceof StatusError && [404, 409].includes(error.code);
+      if (isLost && old !== undefined) return undefined;
+      if (error instanceof StatusError && error.code === 409) return undefined;
+      throw error;
+    }
+  }
+
+  #leaseObject(old: Item | undefined, holder: string): JsonObject {
+    const { leases, namespace, name, clock } = this.#options;
+    const spec = old === undefined ? {} : specOf(old);
+    const now = new Date(clock.nowMs()).toISOString().replace('Z', '000Z');
+    const isSame = holderOf(old) === holder;
+    const transitions = Number(spec['leaseTransitions'] ?? 0);
+    const { kind } = leases.resource;
+    return {
+      kind: kind.kind,
+      apiVersion: apiVersionOf(kind),
+      metadata: {
+        name,
+        namespace,
+        ...(old === undefined ? {} : { resourceVersion: String(old.revision) }),
+      },
+      spec: {
+        holderIdentity: holder,
+        leaseDurationSeconds: Math.ceil(this.#leaseMs / 1000),
+        acquireTime: isSame ? (spec['acquireTime'] ?? now) : now,
+        renewTime: now,
+        leaseTransitions:
+          isSame || old === undefined || holder === '' ? transitions : transitions + 1,
+      },
+    };
+  }
+
+  async #read(signal: AbortSignal): Promise<Item | undefined> {
+    const { leases, namespace, name } = this.#options;
+    return leases.view.get({ namespace, name }, { mode: 'latest' }, signal);
+  }
+
+  /** Another release may hold the lease with another time. */
+  #leaseMsOf(lease: Item | undefined): number {
+    const seconds = lease === undefined ? 0 : Number(specOf(lease)['leaseDurationSeconds'] ?? 0);
+    return seconds > 0 ? seconds * 1000 : this.#leaseMs;
+  }
+
+  /** Resolves at the next change of the lease, or when its time is over. */
+  async #untilChanged(lease: Item, leftMs: number, signal: AbortSignal): Promise<void> {
+    const { leases, namespace, name, clock } = this.#options;
+    const waiting = new AbortController();
+    const stop = (): void => waiting.abort(new Error('the wait is over'));
+    const cancel = clock.after(leftMs, stop);
+    signal.addEventListener('abort', stop, { once: true });
+    try {
+      const start = { from: 'revision' as const, revision: lease.revision };
+      const select = { namespace, name };
+      const cursor = await leases.view.watch(select, start, { bookmarks: false }, waiting.signal);
+      try {
+        await cursor.next(waiting.signal);
+      } finally {
+        cursor.close();
+      }
+    } catch (error) {
+      // The history before the lease's last change may be gone: then time alone decides.
+      if (!waiting.signal.aborted) await this.#pause(this.#renewIntervalMs, waiting.signal);
+      if (!(error instanceof StatusError) && !waiting.signal.aborted) throw error;
+    } finally {
+      cancel();
+      signal.removeEventListener('abort', stop);
+    }
+  }
+
+  #pause(delayMs: number, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      if (signal.aborted) {
+        resolve();
+        return;
+      }
+      const finish = (): void => {
+        cancel();
+        signal.removeEventListener('abort', finish);
+        resolve();
+      };
+      const cancel = this.#options.clock.after(delayMs, finish);
+      signal.addEventListener('abort', finish, { once: true });
+    });
+  }
+}
+
+const options = {
+  dryRun: false,
+  fieldManager: '',
+  fieldValidation: 'Strict',
+  force: undefined,
+} as const;
+
+function specOf(lease: Item): Readonly<JsonObject> {
+  const { spec } = lease.object();
+  return typeof spec === 'object' && spec !== null && !Array.isArray(spec) ? spec : {};
+}
+
+function holderOf(lease: Item | undefined): string {
+  const holder = lease === undefined ? undefined : specOf(lease)['holderIdentity'];
+  return typeof holder === 'string' ? holder : '';
+}

@@ -1,0 +1,118 @@
+// What the status of an ending namespace says: five conditions, true when something is in the way.
+// Pure: what remains in, conditions out; an unchanged condition keeps its time.
+import type { JsonObject, JsonValue } from '../api/type-info.ts';
+import { formatTime } from '../base/clock.ts';
+
+/** What is left of a namespace's content after one pass. */
+export interface Remains {
+  /** Objects by resource (`configmaps`, `deployments.apps`). */
+  readonly countByResource: ReadonlyMap<string, number>;
+  /** Objects by the finalizer that holds them. */
+  readonly countByFinalizer: ReadonlyMap<string, number>;
+  /** What could not be deleted, and why. */
+  readonly failures: readonly string[];
+}
+
+interface Verdict {
+  readonly type: string;
+  readonly okReason: string;
+  readonly okMessage: string;
+  readonly failedReason: string;
+  /** undefined: nothing is in the way. */
+  readonly problem: (remains: Remains) => string | undefined;
+}
+
+/** Resources come from this server's own map: neither discovery nor parsing can fail. */
+const never = (): undefined => undefined;
+
+const verdicts: readonly Verdict[] = [
+  {
+    type: 'NamespaceDeletionDiscoveryFailure',
+    okReason: 'ResourcesDiscovered',
+    okMessage: 'all resources are known',
+    failedReason: 'DiscoveryFailed',
+    problem: never,
+  },
+  {
+    type: 'NamespaceDeletionGroupVersionParsingFailure',
+    okReason: 'ParsedGroupVersions',
+    okMessage: 'all group versions could be read',
+    failedReason: 'GroupVersionParsingFailed',
+    problem: never,
+  },
+  {
+    type: 'NamespaceDeletionContentFailure',
+    okReason: 'ContentDeleted',
+    okMessage: 'the deletion of all content has begun; it may wait for finalizers',
+    failedReason: 'ContentDeletionFailed',
+    problem: ({ failures }) => (failures.length === 0 ? undefined : failures.join('; ')),
+  },
+  {
+    type: 'NamespaceContentRemaining',
+    okReason: 'ContentRemoved',
+    okMessage: 'all content is gone',
+    failedReason: 'SomeResourcesRemain',
+    problem: ({ countByResource }) => listOf('objects that remain', countByResource),
+  },
+  {
+    type: 'NamespaceFinalizersRemaining',
+    okReason: 'ContentHasNoFinalizers',
+    okMessage: 'no finalizer holds content',
+    failedReason: 'SomeFinalizersRemain',
+    problem: ({ countByFinalizer }) => listOf('objects held by finalizers', countByFinalizer),
+  },
+];
+
+/** The conditions of `old` with the five of this file brought up to date; `old` itself when none changed. */
+export function namespaceConditions(
+  old: readonly JsonValue[],
+  remains: Remains,
+  nowMs: number,
+): readonly JsonValue[] {
+  const next = [...old];
+  let isChanged = false;
+  for (const verdict of verdicts) {
+    const index = next.findIndex((one) => memberOf(one, 'type') === verdict.type);
+    const before = index < 0 ? undefined : next[index];
+    const now = conditionOf(verdict, remains, before, nowMs);
+    if (isSame(before, now)) continue;
+    isChanged = true;
+    if (index < 0) next.push(now);
+    else next[index] = now;
+  }
+  return isChanged ? next : old;
+}
+
+function conditionOf(
+  verdict: Verdict,
+  remains: Remains,
+  before: JsonValue | undefined,
+  nowMs: number,
+): JsonObject {
+  const problem = verdict.problem(remains);
+  const status = problem === undefined ? 'False' : 'True';
+  const since =
+    memberOf(before, 'status') === status ? memberOf(before, 'lastTransitionTime') : null;
+  return {
+    type: verdict.type,
+    status,
+    lastTransitionTime: since ?? formatTime(nowMs),
+    reason: problem === undefined ? verdict.okReason : verdict.failedReason,
+    message: problem ?? verdict.okMessage,
+  };
+}
+
+const isSame = (before: JsonValue | undefined, now: JsonObject): boolean =>
+  Object.keys(now).every((key) => memberOf(before, key) === now[key]);
+
+function memberOf(value: JsonValue | undefined, key: string): JsonValue | undefined {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+  return Object.hasOwn(value, key) ? value[key] : undefined;
+}
+
+/** Sorted, so that the same state gives the same text. */
+function listOf(what: string, counts: ReadonlyMap<string, number>): string | undefined {
+  if (counts.size === 0) return undefined;
+  const entries = [...counts].sort(([left], [right]) => (left < right ? -1 : 1));
+  return `${what}: ${entries.map(([name, count]) => `${name} (${String(count)})`).join(', ')}`;
+}

@@ -1,0 +1,110 @@
+// One pass over the content of an ending namespace: pods first, the rest only when they are gone, as their
+// volumes, secrets and accounts serve them to the end. Tells what is left, and where to wait for it.
+import { limits } from '../base/limits.ts';
+import type { NamingProfile } from '../api/vendor.ts';
+import type { Item, ResourceView } from '../cacher/resource-view.ts';
+import { isDeleting } from '../registry/object-meta.ts';
+import { parseDeleteOptions, parseListOptions } from '../registry/options.ts';
+import type { RequestScope } from '../registry/requests.ts';
+import type { ResourceStore } from '../registry/resource-store.ts';
+import type { Revision } from '../storage-etcd/storage.ts';
+import type { Remains } from './namespace-conditions.ts';
+
+export interface ContentPass {
+  readonly namespace: string;
+  readonly stores: readonly ResourceStore[];
+  readonly scope: RequestScope;
+  readonly naming: NamingProfile;
+  /** A moment at which the namespace was ending: what is absent then, nothing but a late write brings back. */
+  readonly since: Revision;
+  /** Throws unless the very namespace that is being ended still is, at a moment after this call. */
+  readonly confirm: (signal: AbortSignal) => Promise<void>;
+}
+
+export interface PassResult extends Remains {
+  readonly held: readonly Held[];
+}
+
+/** Objects that remained at `revision`. */
+export interface Held {
+  readonly view: ResourceView;
+  readonly revision: Revision;
+  readonly count: number;
+}
+
+interface Tally {
+  readonly countByResource: Map<string, number>;
+  readonly countByFinalizer: Map<string, number>;
+  readonly failures: string[];
+  readonly held: Held[];
+}
+
+const query = new URLSearchParams();
+const page = { limitCount: limits.heldObjectsReadMax };
+
+export async function deleteContent(pass: ContentPass): Promise<PassResult> {
+  const tally: Tally = {
+    countByResource: new Map(),
+    countByFinalizer: new Map(),
+    failures: [],
+    held: [],
+  };
+  const stores = storesWithContent(pass.stores);
+  const isPods = ({ resource }: ResourceStore): boolean =>
+    resource.group === '' && resource.resource === 'pods';
+  for (const store of stores.filter(isPods)) await empty(store, pass, tally);
+  if (tally.countByResource.size > 0 || tally.failures.length > 0) return tally;
+  for (const store of stores.filter((one) => !isPods(one))) await empty(store, pass, tally);
+  return tally;
+}
+
+/** Several versions and groups can show the same objects: each view once. */
+function storesWithContent(stores: readonly ResourceStore[]): ResourceStore[] {
+  const byView = new Map<ResourceView, ResourceStore>();
+  for (const store of stores) {
+    const { namespaced, verbs } = store.resource;
+    const canEmpty = namespaced && verbs.includes('delete') && verbs.includes('list');
+    if (canEmpty && !byView.has(store.view)) byView.set(store.view, store);
+  }
+  return [...byView.values()];
+}
+
+/** A resource that cannot be emptied does not keep the others from being emptied. */
+async function empty(store: ResourceStore, pass: ContentPass, tally: Tally): Promise<void> {
+  const { namespace, scope, naming, confirm } = pass;
+  const name = nameOf(store);
+  try {
+    const at = { mode: 'notOlderThan', revision: pass.since } as const;
+    const first = await store.view.list({ namespace }, at, page, scope.signal);
+    if (first.items.length === 0) return;
+    if (first.more || first.items.some(isUntouched)) {
+      const list = parseListOptions(query);
+      const options = parseDeleteOptions(query, undefined, naming);
+      await store.deleteCollection({ ...scope, namespace, list, options, confirm });
+    }
+  } catch (error) {
+    if (scope.signal.aborted || error instanceof NamespaceChanged) throw error;
+    tally.failures.push(`${name}: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  const rest = await store.view.list({ namespace }, { mode: 'latest' }, page, scope.signal);
+  if (rest.items.length === 0) return;
+  const count = rest.items.length + (rest.remainingCount ?? 0);
+  tally.countByResource.set(name, count);
+  tally.held.push({ view: store.view, revision: rest.revision, count });
+  for (const item of rest.items) {
+    if (item.corrupted) continue;
+    for (const finalizer of item.object().metadata?.finalizers ?? []) {
+      const count = tally.countByFinalizer.get(finalizer) ?? 0;
+      tally.countByFinalizer.set(finalizer, count + 1);
+    }
+  }
+}
+
+/** Thrown by `confirm`: the pass must not touch anything more. */
+export class NamespaceChanged extends Error {}
+
+/** Deletion has not begun, or nobody can tell. */
+const isUntouched = (item: Item): boolean => item.corrupted || !isDeleting(item.object());
+
+const nameOf = ({ resource: { resource, group } }: ResourceStore): string =>
+  group === '' ? resource : `${resource}.${group}`;

@@ -1,0 +1,217 @@
+// Ends namespaces whose deletion has begun: deletes what is in them, reports what is in the way, and takes the
+// finalizer away when nothing is left. Every step is right on any number of replicas at any time: content is
+// deleted by its uid after the namespace's own uid was confirmed, and each write states the version it read.
+import type { JsonValue } from '../api/type-info.ts';
+import type { NamingProfile } from '../api/vendor.ts';
+import { sleep } from '../base/abort.ts';
+import type { Clock } from '../base/clock.ts';
+import { limits } from '../base/limits.ts';
+import type { Logger } from '../base/log.ts';
+import { StatusError } from '../base/status.ts';
+import type { Item } from '../cacher/resource-view.ts';
+import type { ApiObject } from '../codec/codec.ts';
+import { cloneJson, isObject, ownMember } from '../registry/json-value.ts';
+import { isDeleting } from '../registry/object-meta.ts';
+import { parseWriteOptions } from '../registry/options.ts';
+import type { Requester, RequestScope } from '../registry/requests.ts';
+import type { ResourceMapHolder } from '../registry/resource-map.ts';
+import type { ResourceStore } from '../registry/resource-store.ts';
+import { finalizersOf } from '../registry/resources/core/namespaces.ts';
+import type { Revision } from '../storage-etcd/storage.ts';
+import { KeyedQueue } from './controller.ts';
+import type { Controller, Outcome } from './controller.ts';
+import { deleteContent, NamespaceChanged } from './namespace-content.ts';
+import type { Held, PassResult } from './namespace-content.ts';
+import { namespaceConditions } from './namespace-conditions.ts';
+import type { Remains } from './namespace-conditions.ts';
+
+export interface NamespaceControllerOptions {
+  readonly namespaces: ResourceStore;
+  /** Asked anew for every pass: custom resources come and go. */
+  readonly resources: ResourceMapHolder;
+  readonly naming: NamingProfile;
+  readonly user: Requester;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+export const namespaceControllerUser = (naming: NamingProfile): Requester => ({
+  name: `system:serviceaccount:${naming.systemNamespace}:namespace-controller`,
+  uid: '',
+  groups: ['system:masters'],
+});
+
+export class NamespaceController implements Controller {
+  readonly name = 'namespace';
+  readonly #options: NamespaceControllerOptions;
+  /** For each namespace that waits: ends its watches on what remains. */
+  readonly #waits = new Map<string, AbortController>();
+  readonly #watching = new Set<Promise<void>>();
+
+  constructor(options: NamespaceControllerOptions) {
+    this.#options = options;
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock, log } = this.#options;
+    const queue: KeyedQueue = new KeyedQueue({ name: this.name, clock, log }, (name, running) =>
+      this.#reconcile(name, queue, running),
+    );
+    await Promise.all([queue.run(signal), this.#follow(queue, signal)]);
+    for (const name of this.#waits.keys()) this.#endWait(name);
+    await Promise.all(this.#watching);
+  }
+
+  /** Feeds the queue from a watch that begins with the state, and anew when it is lost. */
+  async #follow(queue: KeyedQueue, signal: AbortSignal): Promise<void> {
+    const { namespaces, log } = this.#options;
+    const start = { from: 'state', at: { mode: 'any' }, bookmark: false } as const;
+    while (!signal.aborted) {
+      try {
+        const cursor = await namespaces.view.watch({}, start, { bookmarks: false }, signal);
+        try {
+          for (;;) {
+            const events = await cursor.next(signal);
+            if (events === undefined) break;
+            for (const { type, item } of events) {
+              if (item === undefined) continue;
+              if (type === 'DELETED') this.#endWait(item.name);
+              else if (isTerminating(item)) queue.add(item.name);
+            }
+          }
+        } finally {
+          cursor.close();
+        }
+      } catch (error) {
+        if (signal.aborted) return;
+        log.warn('the namespace controller lost its watch', { reason: String(error) });
+        await sleep(limits.controllerRetryFirstMs, signal).catch(() => undefined);
+      }
+    }
+  }
+
+  async #reconcile(name: string, queue: KeyedQueue, signal: AbortSignal): Promise<Outcome> {
+    this.#endWait(name);
+    const { namespace, revision } = await this.#read(name, signal);
+    if (namespace === undefined || !isTerminating(namespace)) return 'done';
+    const { uid } = namespace.object().metadata ?? {};
+    const scope: RequestScope = { user: this.#options.user, warnings: [], signal };
+    const confirm = async (): Promise<void> => {
+      const { namespace: now } = await this.#read(name, signal);
+      const isSame = now !== undefined && isTerminating(now);
+      if (!isSame || now.object().metadata?.uid !== uid) throw new NamespaceChanged(name);
+    };
+    let result: PassResult;
+    try {
+      const { naming, resources } = this.#options;
+      const stores = resources.current.all;
+      const since = revision;
+      result = await deleteContent({ namespace: name, since, stores, scope, naming, confirm });
+    } catch (error) {
+      if (error instanceof NamespaceChanged) return 'again';
+      throw error;
+    }
+    const current = await this.#report(namespace, result, scope);
+    if (result.countByResource.size === 0 && result.failures.length === 0) {
+      await this.#finalize(current, scope);
+      return 'done';
+    }
+    this.#wait(name, result, queue, signal);
+    return 'again';
+  }
+
+  /** As the store has it now; `revision` is the store's. */
+  async #read(
+    name: string,
+    signal: AbortSignal,
+  ): Promise<{ readonly namespace: Item | undefined; readonly revision: Revision }> {
+    const { view } = this.#options.namespaces;
+    const list = await view.list({ name }, { mode: 'latest' }, { limitCount: 1 }, signal);
+    return { namespace: list.items[0], revision: list.revision };
+  }
+
+  /** Writes the conditions when they changed. @returns the namespace as it is then. */
+  async #report(namespace: Item, remains: Remains, scope: RequestScope): Promise<Item> {
+    const object = cloneJson(namespace.object()) as ApiObject;
+    const status = isObject(object.status) ? object.status : {};
+    const given = ownMember(status, 'conditions');
+    const old: readonly JsonValue[] = Array.isArray(given) ? given : [];
+    const conditions = namespaceConditions(old, remains, this.#options.clock.nowMs());
+    if (conditions === old) return namespace;
+    object.status = Object.assign(status, { conditions: [...conditions] });
+    return this.#write(namespace.name, 'status', object, scope);
+  }
+
+  async #finalize(namespace: Item, scope: RequestScope): Promise<void> {
+    const object = cloneJson(namespace.object()) as ApiObject;
+    const own = this.#options.naming.namespaceFinalizer;
+    const others = finalizersOf(object).filter((finalizer) => finalizer !== own);
+    if (isObject(object.spec)) object.spec.finalizers = others;
+    try {
+      await this.#write(namespace.name, 'finalize', object, scope);
+    } catch (error) {
+      if (!(error instanceof StatusError) || error.code !== 404) throw error;
+    }
+  }
+
+  /** `object` carries uid and resourceVersion: a namespace that changed since is 409. */
+  async #write(
+    name: string,
+    subresource: 'status' | 'finalize',
+    object: ApiObject,
+    scope: RequestScope,
+  ): Promise<Item> {
+    const { namespaces, naming } = this.#options;
+    const answer = await namespaces.update({
+      ...scope,
+      path: { namespace: '', name, subresource },
+      body: { object, problems: [] },
+      options: parseWriteOptions(new URLSearchParams(), 'update', naming),
+    });
+    return answer.item;
+  }
+
+  /** Adds the namespace again as soon as nothing of some resource remains in it. */
+  #wait(name: string, result: PassResult, queue: KeyedQueue, signal: AbortSignal): void {
+    const waiting = new AbortController();
+    this.#waits.set(name, waiting);
+    const until = AbortSignal.any([waiting.signal, signal]);
+    for (const held of result.held) {
+      const watching = this.#untilGone(name, held, until)
+        .then(() => queue.add(name))
+        .catch((error: unknown) => {
+          if (until.aborted) return;
+          const fields = { namespace: name, reason: String(error) };
+          this.#options.log.info('the back-off decides when content is looked at again', fields);
+        })
+        .finally(() => this.#watching.delete(watching));
+      this.#watching.add(watching);
+    }
+  }
+
+  #endWait(name: string): void {
+    this.#waits.get(name)?.abort(new Error('the wait is over'));
+    this.#waits.delete(name);
+  }
+
+  async #untilGone(namespace: string, held: Held, signal: AbortSignal): Promise<void> {
+    const start = { from: 'revision', revision: held.revision } as const;
+    const cursor = await held.view.watch({ namespace }, start, { bookmarks: false }, signal);
+    try {
+      let { count } = held;
+      while (count > 0) {
+        const events = await cursor.next(signal);
+        if (events === undefined) throw new Error('the watch ended');
+        for (const { type } of events) {
+          if (type === 'DELETED') count--;
+          else if (type === 'ADDED') count++;
+        }
+      }
+    } finally {
+      cursor.close();
+    }
+  }
+}
+
+/** One that cannot be read is left alone. */
+const isTerminating = (item: Item): boolean => !item.corrupted && isDeleting(item.object());
