@@ -9,7 +9,9 @@ import { judge } from './cel-cases/judge.ts';
 import { policyRunners } from './cel-cases/policy-runners.ts';
 import { schemaRunners } from './cel-cases/schema-runners.ts';
 
-/** Files that need more than the engine: policies as a whole, and definitions of custom resources. */
+/**
+ * Files that need more than the engine: policies as a whole, and definitions of custom resources.
+ */
 export const setAside: ReadonlySet<string> = new Set([
   'map_mutations.json',
   'map_policies.json',
@@ -17,7 +19,11 @@ export const setAside: ReadonlySet<string> = new Set([
   'crd_object_rules.json',
 ]);
 
-export const runners: Readonly<Record<string, Runner>> = { ...baseRunners, ...schemaRunners, ...policyRunners };
+export const runners: Readonly<Record<string, Runner>> = {
+  ...baseRunners,
+  ...schemaRunners,
+  ...policyRunners,
+};
 
 /** What differs between a case and its run; empty: it passes. */
 export function runCase(file: string, record: JsonRecord): readonly string[] {
@@ -35,8 +41,12 @@ function main(folder: string): void {
   let passed = 0;
   let failed = 0;
   let aside = 0;
-  for (const file of readdirSync(folder).filter((name) => name.endsWith('.json')).sort()) {
-    const records = JSON.parse(readFileSync(path.join(folder, file), 'utf8')) as readonly JsonRecord[];
+  for (const file of readdirSync(folder)
+    .filter((name) => name.endsWith('.json'))
+    .sort()) {
+    const records = JSON.parse(
+      readFileSync(path.join(folder, file), 'utf8'),
+    ) as readonly JsonRecord[];
     if (setAside.has(file)) {
       aside += records.length;
       console.log(`${file}: ${String(records.length)} set aside`);
@@ -47,12 +57,16 @@ function main(folder: string): void {
       const problems = runCase(file, record);
       if (problems.length === 0) continue;
       failedHere++;
-      console.log(`FAILED ${String(record['id'])} ${JSON.stringify(record['expr'] ?? record['name'] ?? '')}`);
+      console.log(
+        `FAILED ${String(record['id'])} ${JSON.stringify(record['expr'] ?? record['name'] ?? '')}`,
+      );
       for (const problem of problems) console.log(`  ${problem}`);
     }
     failed += failedHere;
     passed += records.length - failedHere;
-    console.log(`${file}: ${String(records.length - failedHere)} passed, ${String(failedHere)} failed`);
+    console.log(
+      `${file}: ${String(records.length - failedHere)} passed, ${String(failedHere)} failed`,
+    );
   }
   if (aside > 0) console.log(`${String(aside)} set aside`);
   console.log(`${String(passed)} passed, ${String(failed)} failed`);

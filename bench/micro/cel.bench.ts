@@ -1,5 +1,6 @@
-// The expression engine beside the fastest npm library in one run; compile times and the memory of compiled rules.
-// Run: node --expose-gc bench/micro/cel.bench.ts [FOLDER of case files, for the memory]
+// The expression engine beside the fastest npm library in one run; compile times and the memory of
+// compiled rules. Run: node --expose-gc bench/micro/cel.bench.ts [FOLDER of case files, for the
+// memory]
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Environment as LibraryEnvironment } from '@marcbachmann/cel-js';

@@ -1,5 +1,6 @@
-// Where an expression lives: its variables, object types and functions. `compile` turns a text into an immutable Program, or
-// says everything that is wrong with it. Pure and synchronous; nothing here reads the time or the network.
+// Where an expression lives: its variables, object types and functions. `compile` turns a text into
+// an immutable Program, or says everything that is wrong with it. Pure and synchronous; nothing
+// here reads the time or the network.
 import type { NamingProfile } from '../api/vendor.ts';
 import type { CelType } from './check/cel-type.ts';
 import { checkExpression } from './check/checker.ts';
@@ -25,7 +26,10 @@ export interface Variable {
   /** May contain dots: a qualified name. */
   readonly name: string;
   readonly type: CelType;
-  /** Makes a value of what the embedding binds, when an evaluation first uses it. Default: as JSON of unknown type. */
+  /**
+   * Makes a value of what the embedding binds, when an evaluation first uses it. Default: as JSON
+   * of unknown type.
+   */
   readonly wrap?: (bound: unknown) => Value;
   /** The value, where it is always the same and nothing needs to be bound. */
   readonly value?: Value;
@@ -35,7 +39,10 @@ export interface EnvironmentOptions {
   readonly naming: NamingProfile;
   readonly variables?: readonly Variable[];
   readonly objects?: ObjectTypes;
-  /** Minor of the compatibility version 1.x that new expressions may use; `stored`: everything. Default: 35. */
+  /**
+   * Minor of the compatibility version 1.x that new expressions may use; `stored`: everything.
+   * Default: 35.
+   */
   readonly version?: number | 'stored';
   readonly authorizerSelectors?: boolean;
   readonly jsonPatch?: boolean;
@@ -128,7 +135,9 @@ export class Environment {
     return issues.length > 0 ? new CompileErrors(text, issues) : result.checked;
   }
 
-  /** The program of a text. The same environment gives equal programs for equal texts: cache them. */
+  /**
+   * The program of a text. The same environment gives equal programs for equal texts: cache them.
+   */
   compile(text: string): Program | CompileErrors | ProgramFailure {
     const checked = this.check(text);
     return checked instanceof CompileErrors ? checked : this.plan(checked);

@@ -21,12 +21,17 @@ export interface EvaluationOptions {
 }
 
 /**
- * How an evaluation ended. `pending`: the authorizer has to be asked first; ask it and evaluate again with the answer. The cost
- * is that of this evaluation alone.
+ * How an evaluation ended. `pending`: the authorizer has to be asked first; ask it and evaluate
+ * again with the answer. The cost is that of this evaluation alone.
  */
 export type Evaluation =
   | { readonly kind: 'value'; readonly value: Value; readonly cost: number }
-  | { readonly kind: 'error'; readonly message: string; readonly cost: number; readonly isCancelled: boolean }
+  | {
+      readonly kind: 'error';
+      readonly message: string;
+      readonly cost: number;
+      readonly isCancelled: boolean;
+    }
   | { readonly kind: 'pending'; readonly check: AuthorizationCheck };
 
 /** What variables stand for, by name. Missing ones fail the evaluation when it uses them. */

@@ -21,7 +21,10 @@ export type Runner = (record: JsonRecord) => Outcome;
 
 export const naming = namingProfile('kubernetes');
 
-const rangeText = (range: Range): JsonRecord => ({ min: String(range.min), max: String(range.max) });
+const rangeText = (range: Range): JsonRecord => ({
+  min: String(range.min),
+  max: String(range.max),
+});
 
 interface CaseVariable {
   readonly name: string;
@@ -47,26 +50,45 @@ function hintedSizes(record: JsonRecord): SizeEstimator {
 
 /** Compiles and evaluates in an environment; reports everything a truth may ask for. */
 function run(record: JsonRecord, options: Partial<EnvironmentOptions>): Outcome {
-  const environment = new Environment({ naming, variables: variablesOf(record), sizes: hintedSizes(record), ...options });
+  const environment = new Environment({
+    naming,
+    variables: variablesOf(record),
+    sizes: hintedSizes(record),
+    ...options,
+  });
   const compiled = environment.compile(String(record['expr']));
   if (compiled instanceof CompileErrors) return { compileErrors: compiled.toLines() };
   if (compiled instanceof ProgramFailure) {
     const { checked, message } = compiled;
     const estimated = estimateCost(checked, hintedSizes(record));
-    return { programError: message, outputType: typeText(checked.resultType), estimatedCost: rangeText(estimated) };
+    return {
+      programError: message,
+      outputType: typeText(checked.resultType),
+      estimatedCost: rangeText(estimated),
+    };
   }
   return { ...describe(compiled), ...evaluate(compiled, record, options.foldsConstants === false) };
 }
 
 function describe(program: Program): Outcome {
-  return { outputType: typeText(program.resultType), estimatedCost: rangeText(program.estimatedCost) };
+  return {
+    outputType: typeText(program.resultType),
+    estimatedCost: rangeText(program.estimatedCost),
+  };
 }
 
 function evaluate(program: Program, record: JsonRecord, isUnlimited: boolean): Outcome {
   const limit = record['costLimit'];
-  const bindings = { authorizer: authorizerValue(naming), ...(isRecord(record['bindings']) ? record['bindings'] : {}) };
+  const bindings = {
+    authorizer: authorizerValue(naming),
+    ...(isRecord(record['bindings']) ? record['bindings'] : {}),
+  };
   const result = program.evaluate(bindings, {
-    ...(typeof limit === 'number' ? { costLimit: limit } : isUnlimited ? { costLimit: Infinity } : {}),
+    ...(typeof limit === 'number'
+      ? { costLimit: limit }
+      : isUnlimited
+        ? { costLimit: Infinity }
+        : {}),
     authorizer: { decide: () => ({ decision: 'allow', reason: '', error: '' }) },
   });
   if (result.kind === 'pending') return { error: 'pending' };
@@ -77,10 +99,16 @@ function evaluate(program: Program, record: JsonRecord, isUnlimited: boolean): O
 const base: Runner = (record) => run(record, {});
 
 const compileOnly: Runner = (record) => {
-  const environment = new Environment({ naming, variables: variablesOf(record), sizes: hintedSizes(record) });
+  const environment = new Environment({
+    naming,
+    variables: variablesOf(record),
+    sizes: hintedSizes(record),
+  });
   const compiled = environment.compile(String(record['expr']));
   if (compiled instanceof CompileErrors) return { compileErrors: compiled.toLines() };
-  return compiled instanceof ProgramFailure ? { programError: compiled.message } : describe(compiled);
+  return compiled instanceof ProgramFailure
+    ? { programError: compiled.message }
+    : describe(compiled);
 };
 
 const unfolded: Runner = (record) => run(record, { foldsConstants: false });
@@ -138,7 +166,9 @@ const declarations: Runner = (record) => ({
 
 function declaredTypeText(type: CelType): string {
   if (type.kind === 'param') return `<${type.name}>`;
-  return type.params.length === 0 ? type.name : `${type.name}(${type.params.map(declaredTypeText).join(', ')})`;
+  return type.params.length === 0
+    ? type.name
+    : `${type.name}(${type.params.map(declaredTypeText).join(', ')})`;
 }
 
 const escaping: Runner = (record) => {

@@ -1,8 +1,14 @@
-// Values of case files: bindings with their markers in, typed results out, and the comparison of the two.
+// Values of case files: bindings with their markers in, typed results out, and the comparison of
+// the two.
 import type { CelType } from '../../lib/cel/check/cel-type.ts';
 import { HashMap } from '../../lib/cel/eval/map-value.ts';
 import { formatDouble } from '../../lib/cel/eval/number-text.ts';
-import { formatDuration, formatTimestamp, parseDuration, parseTimestamp } from '../../lib/cel/eval/time.ts';
+import {
+  formatDuration,
+  formatTimestamp,
+  parseDuration,
+  parseTimestamp,
+} from '../../lib/cel/eval/time.ts';
 import {
   ArrayList,
   Double,
@@ -19,7 +25,8 @@ import {
 import type { Value } from '../../lib/cel/eval/value.ts';
 import { dynamicValue } from '../../lib/cel/eval/json-value.ts';
 
-export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
+export type Json =
+  null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 export type JsonRecord = { readonly [key: string]: Json };
 
 export const isRecord = (value: unknown): value is JsonRecord =>
@@ -112,14 +119,18 @@ export function typedValue(value: Value): TypedValue {
     case 'string':
       return { type: 'string', value };
   }
-  if (value instanceof Uint8Array) return { type: 'bytes', value: Buffer.from(value).toString('base64') };
+  if (value instanceof Uint8Array)
+    return { type: 'bytes', value: Buffer.from(value).toString('base64') };
   if (value instanceof Uint) return { type: 'uint', value: String(value.value) };
   if (value instanceof Double) return { type: 'double', value: formatDouble(value.value) };
   if (value instanceof Timestamp) return { type: 'timestamp', value: formatTimestamp(value) };
   if (value instanceof Duration) return { type: 'duration', value: formatDuration(value) };
   if (value instanceof TypeValue) return { type: 'type', value: value.name };
   if (value instanceof OptionalValue) {
-    return { type: 'optional_type', value: value.value === undefined ? null : asJson(typedValue(value.value)) };
+    return {
+      type: 'optional_type',
+      value: value.value === undefined ? null : asJson(typedValue(value.value)),
+    };
   }
   if (isList(value)) {
     return { type: 'list', value: listItems(value).map((item) => asJson(typedValue(item))) };

@@ -1,12 +1,26 @@
-// Compares what the engine did with what a case demands: every key of the truth, texts character by character.
+// Compares what the engine did with what a case demands: every key of the truth, texts character by
+// character.
 import { isRecord, sameTyped } from './case-values.ts';
 import type { Json, JsonRecord } from './case-values.ts';
 
 /** What a run observed, under the keys of the truth. Absent keys: did not happen. */
 export type Outcome = Readonly<Record<string, unknown>>;
 
-const outcomeKeys = ['error', 'programError', 'errorContains', 'compileError', 'compileErrors', 'messageExpressionError'];
-const textKeys = new Set(['error', 'programError', 'compileError', 'messageExpressionError', 'detail']);
+const outcomeKeys = [
+  'error',
+  'programError',
+  'errorContains',
+  'compileError',
+  'compileErrors',
+  'messageExpressionError',
+];
+const textKeys = new Set([
+  'error',
+  'programError',
+  'compileError',
+  'messageExpressionError',
+  'detail',
+]);
 const unorderedKeys = new Set(['compileErrors', 'errors', 'warnings', 'overloads']);
 
 /** The texts that differ, `key: …`; none: the case passes. */
@@ -14,7 +28,8 @@ export function judge(truth: JsonRecord, outcome: Outcome): string[] {
   const problems: string[] = [];
   for (const [key, expected] of Object.entries(truth)) {
     if (key === 'object') {
-      if (!sameJson(pruned(expected), pruned(outcome[key]))) problems.push(differs(key, expected, outcome[key]));
+      if (!sameJson(pruned(expected), pruned(outcome[key])))
+        problems.push(differs(key, expected, outcome[key]));
     } else if (!agrees(key, expected, observed(key, outcome))) {
       problems.push(differs(key, expected, observed(key, outcome)));
     }
@@ -34,7 +49,8 @@ function expectsError(truth: JsonRecord): boolean {
 }
 
 function observed(key: string, outcome: Outcome): unknown {
-  if (key === 'programError') return outcome['programError'] ?? outcome['error'] ?? outcome['compileError'];
+  if (key === 'programError')
+    return outcome['programError'] ?? outcome['error'] ?? outcome['compileError'];
   if (key === 'errorContains') return outcome['error'];
   return outcome[key];
 }
@@ -42,7 +58,8 @@ function observed(key: string, outcome: Outcome): unknown {
 const differs = (key: string, expected: unknown, found: unknown): string =>
   `${key}: expected ${show(expected)}, found ${show(found)}`;
 
-const show = (value: unknown): string => JSON.stringify(value, (_, v: unknown) => (typeof v === 'bigint' ? String(v) : v));
+const show = (value: unknown): string =>
+  JSON.stringify(value, (_, v: unknown) => (typeof v === 'bigint' ? String(v) : v));
 
 function agrees(key: string, expected: Json, found: unknown): boolean {
   if (found === undefined) return false;
@@ -57,12 +74,14 @@ function agrees(key: string, expected: Json, found: unknown): boolean {
 function sameCompileErrors(expected: Json, found: unknown): boolean {
   const [wanted, got] = [expected as readonly string[], found as readonly string[]];
   if (!wanted.some((text) => text.includes('Syntax error:'))) return sameMultiset(expected, found);
-  const lineOf = (texts: readonly string[]): number => Math.min(...texts.map((text) => Number.parseInt(text, 10)));
+  const lineOf = (texts: readonly string[]): number =>
+    Math.min(...texts.map((text) => Number.parseInt(text, 10)));
   return got.some((text) => text.includes('Syntax error:')) && lineOf(wanted) === lineOf(got);
 }
 
 function sameMultiset(expected: unknown, found: unknown): boolean {
-  if (!Array.isArray(expected) || !Array.isArray(found) || expected.length !== found.length) return false;
+  if (!Array.isArray(expected) || !Array.isArray(found) || expected.length !== found.length)
+    return false;
   const rest: unknown[] = [...(found as readonly unknown[])];
   return expected.every((item: unknown) => {
     const index = rest.findIndex((other) => sameJson(item, other));
@@ -72,26 +91,35 @@ function sameMultiset(expected: unknown, found: unknown): boolean {
 }
 
 function sameJson(expected: unknown, found: unknown, key = ''): boolean {
-  if (typeof expected === 'string' && typeof found === 'string') return sameText(expected, found, key);
-  if (typeof expected === 'bigint' || typeof found === 'bigint') return String(expected) === String(found);
+  if (typeof expected === 'string' && typeof found === 'string')
+    return sameText(expected, found, key);
+  if (typeof expected === 'bigint' || typeof found === 'bigint')
+    return String(expected) === String(found);
   if (Array.isArray(expected)) {
     if (!Array.isArray(found) || expected.length !== found.length) return false;
-    return expected.every((item: unknown, index) => sameJson(item, (found as readonly unknown[])[index]));
+    return expected.every((item: unknown, index) =>
+      sameJson(item, (found as readonly unknown[])[index]),
+    );
   }
   if (!isRecord(expected) || !isRecord(found)) return expected === found;
   if ('type' in expected && 'value' in expected) return sameTyped(expected, found);
   const keys = Object.keys(expected);
   return (
     keys.every((name) => name in found && agrees(name, expected[name] ?? null, found[name])) &&
-    Object.keys(found).every((name) => name in expected || !outcomeKeys.includes(name) || name === 'error')
+    Object.keys(found).every(
+      (name) => name in expected || !outcomeKeys.includes(name) || name === 'error',
+    )
   );
 }
 
 /** Names of anonymous types are the engine's own; so is the wording of syntax errors. */
 function sameText(expected: string, found: string, key: string): boolean {
-  if (expected.includes('Syntax error:') && (textKeys.has(key) || key === '')) return found.includes('Syntax error:');
+  if (expected.includes('Syntax error:') && (textKeys.has(key) || key === ''))
+    return found.includes('Syntax error:');
   if (!expected.includes('selfType<N>')) return expected === found;
-  const escaped = expected.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replaceAll('selfType<N>', '[A-Za-z0-9_]+');
+  const escaped = expected
+    .replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
+    .replaceAll('selfType<N>', '[A-Za-z0-9_]+');
   return new RegExp(`^${escaped}$`, 's').test(found);
 }
 

@@ -1,6 +1,10 @@
 // Runs the cases of policies and of authentication and authorization configuration.
 import { parseLabelRequirements } from '../../lib/api/selector.ts';
-import type { AuthorizationCheck, AuthorizationDecision, Authorizer } from '../../lib/cel/check/declarations.ts';
+import type {
+  AuthorizationCheck,
+  AuthorizationDecision,
+  Authorizer,
+} from '../../lib/cel/check/declarations.ts';
 import type { Environment } from '../../lib/cel/environment.ts';
 import { declaredType } from '../../lib/cel/schema/schema-types.ts';
 import { readSchema } from '../../lib/cel/schema/structural.ts';
@@ -23,9 +27,14 @@ import type { Json, JsonRecord } from './case-values.ts';
 import type { Outcome } from './judge.ts';
 
 const authentication: Runner = (record) => {
-  const environment = record['scope'] === 'claims' ? claimsEnvironment({ naming }) : userEnvironment({ naming });
+  const environment =
+    record['scope'] === 'claims' ? claimsEnvironment({ naming }) : userEnvironment({ naming });
   const isCondition = String(record['kind']).endsWith('Condition');
-  const compiled = compileCondition(environment, String(record['expr']), isCondition ? ['bool'] : 'any');
+  const compiled = compileCondition(
+    environment,
+    String(record['expr']),
+    isCondition ? ['bool'] : 'any',
+  );
   return { compileError: compiled.error ?? null };
 };
 
@@ -77,12 +86,16 @@ function outcomeOf(outcome: ConditionsOutcome, budget: Budget): Outcome {
 }
 
 function budgetOf(record: JsonRecord): Budget {
-  return new Budget(typeof record['costBudget'] === 'number' ? record['costBudget'] : objectCostBudget);
+  return new Budget(
+    typeof record['costBudget'] === 'number' ? record['costBudget'] : objectCostBudget,
+  );
 }
 
 const conditions: Runner = (record) => {
   const environment = environmentOf(record);
-  const compiled = (record['expressions'] as readonly Json[]).map((text) => compileCondition(environment, String(text), 'any'));
+  const compiled = (record['expressions'] as readonly Json[]).map((text) =>
+    compileCondition(environment, String(text), 'any'),
+  );
   const budget = budgetOf(record);
   const limit = record['perCallLimit'];
   const outcome = evaluateConditions(compiled, bindingsOf(record), budget, {
@@ -93,11 +106,17 @@ const conditions: Runner = (record) => {
 };
 
 const composition: Runner = (record) => {
-  const composed = composeVariables(environmentOf(record), record['variables'] as unknown as readonly NamedExpression[]);
+  const composed = composeVariables(
+    environmentOf(record),
+    record['variables'] as unknown as readonly NamedExpression[],
+  );
   const compiled = compileCondition(composed.environment, String(record['expr']), 'any');
   const budget = budgetOf(record);
   const { bindings, costs } = composed.bind(bindingsOf(record));
-  return outcomeOf(evaluateConditions([compiled], bindings, budget, { sharedCosts: costs }), budget);
+  return outcomeOf(
+    evaluateConditions([compiled], bindings, budget, { sharedCosts: costs }),
+    budget,
+  );
 };
 
 /** The answers of a case: `onMatch` for the question that equals `match`. */
@@ -121,7 +140,9 @@ function authorizerOf(record: JsonRecord): Authorizer {
 }
 
 const matches = (wanted: JsonRecord, asked: JsonRecord): boolean =>
-  Object.entries(wanted).every(([key, value]) => JSON.stringify(value) === JSON.stringify(asked[key]));
+  Object.entries(wanted).every(
+    ([key, value]) => JSON.stringify(value) === JSON.stringify(asked[key]),
+  );
 
 function questionOf(check: AuthorizationCheck): JsonRecord {
   const { serviceAccount } = check;
@@ -131,10 +152,23 @@ function questionOf(check: AuthorizationCheck): JsonRecord {
       : {
           user: {
             name: `system:serviceaccount:${serviceAccount.namespace}:${serviceAccount.name}`,
-            groups: ['system:serviceaccounts', `system:serviceaccounts:${serviceAccount.namespace}`],
+            groups: [
+              'system:serviceaccounts',
+              `system:serviceaccounts:${serviceAccount.namespace}`,
+            ],
           },
         };
-  const { resourceRequest, verb, apiGroup, apiVersion, resource, subresource, namespace, name, path } = check;
+  const {
+    resourceRequest,
+    verb,
+    apiGroup,
+    apiVersion,
+    resource,
+    subresource,
+    namespace,
+    name,
+    path,
+  } = check;
   return {
     resourceRequest,
     verb,
@@ -153,11 +187,17 @@ function questionOf(check: AuthorizationCheck): JsonRecord {
 function selectorsOf(check: AuthorizationCheck): JsonRecord {
   const asked: Record<string, Json> = { fieldSelector: [], labelSelector: '' };
   try {
-    const terms = /^$/.test(check.fieldSelector ?? '') ? [] : (check.fieldSelector ?? '').split(',');
+    const terms = /^$/.test(check.fieldSelector ?? '')
+      ? []
+      : (check.fieldSelector ?? '').split(',');
     asked['fieldSelector'] = terms.map((term) => {
       const parts = /^([^=!]+)(==?|!=)(.*)$/.exec(term);
       if (parts === null) throw new Error('invalid');
-      return { operator: parts[2] === '!=' ? '!=' : '=', field: parts[1] ?? '', value: parts[3] ?? '' };
+      return {
+        operator: parts[2] === '!=' ? '!=' : '=',
+        field: parts[1] ?? '',
+        value: parts[3] ?? '',
+      };
     });
   } catch {
     asked['fieldSelectorInvalid'] = true;
@@ -175,8 +215,13 @@ const typeCheck: Runner = (record) => {
   const policy = isRecord(record['policy']) ? record['policy'] : {};
   const spec = isRecord(policy['spec']) ? policy['spec'] : {};
   const schema = record['schema'];
-  const type = schema === undefined ? undefined : declaredType(readSchema(plainJson(schema), naming), 'objectType1', true);
-  const validations = Array.isArray(spec['validations']) ? (spec['validations'] as readonly JsonRecord[]) : [];
+  const type =
+    schema === undefined
+      ? undefined
+      : declaredType(readSchema(plainJson(schema), naming), 'objectType1', true);
+  const validations = Array.isArray(spec['validations'])
+    ? (spec['validations'] as readonly JsonRecord[])
+    : [];
   const expressions = validations.flatMap((validation, index) =>
     ['expression', 'messageExpression'].flatMap((field) => {
       const expression = validation[field];
@@ -202,11 +247,14 @@ interface Kind {
   readonly kind: string;
 }
 
-/** Every combination that the policy's rules name; resources become kinds by dropping the plural. */
+/**
+ * Every combination that the policy's rules name; resources become kinds by dropping the plural.
+ */
 function kindsOf(spec: JsonRecord): readonly Kind[] {
   const constraints = isRecord(spec['matchConstraints']) ? spec['matchConstraints'] : {};
   const rules = (constraints['resourceRules'] ?? []) as unknown as readonly JsonRecord[];
-  const textsOf = (json: Json | undefined): readonly string[] => (Array.isArray(json) ? json.map(String) : []);
+  const textsOf = (json: Json | undefined): readonly string[] =>
+    Array.isArray(json) ? json.map(String) : [];
   return rules.flatMap((rule) =>
     textsOf(rule['apiGroups']).flatMap((group) =>
       textsOf(rule['apiVersions']).flatMap((version) =>
@@ -228,4 +276,3 @@ export const policyRunners: Readonly<Record<string, Runner>> = {
   'vap_cost_budget.json': conditions,
   'vap_typecheck.json': typeCheck,
 };
-

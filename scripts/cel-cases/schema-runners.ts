@@ -13,7 +13,8 @@ import { plainJson } from './case-values.ts';
 import type { Json, JsonRecord } from './case-values.ts';
 import type { Outcome } from './judge.ts';
 
-const schemaOf = (record: JsonRecord): StructuralSchema => readSchema(plainJson(record['schema'] ?? null), naming);
+const schemaOf = (record: JsonRecord): StructuralSchema =>
+  readSchema(plainJson(record['schema'] ?? null), naming);
 
 /** The compiled rule at `index`, under the keys of the truth. */
 function compileOutcome(record: JsonRecord, index: number): Outcome {
@@ -81,10 +82,15 @@ function validate(record: JsonRecord, ratchets: boolean): Outcome {
 
 const levels: Runner = (record) => validate(record, false);
 const ratcheted: Runner = (record) => validate(record, true);
-const ruleRun: Runner = (record) => ({ compile: compileOutcome(record, 0), ...validate(record, false) });
+const ruleRun: Runner = (record) => ({
+  compile: compileOutcome(record, 0),
+  ...validate(record, false),
+});
 
 const cardinality: Runner = (record) => {
-  const chain = (record['schemaChain'] as readonly Json[]).map((json) => readSchema(plainJson(json), naming));
+  const chain = (record['schemaChain'] as readonly Json[]).map((json) =>
+    readSchema(plainJson(json), naming),
+  );
   const times = chain.reduce<bigint | undefined>(childCardinality, 1n);
   return { maxCardinality: times === undefined ? null : String(times) };
 };

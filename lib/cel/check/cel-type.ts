@@ -26,7 +26,10 @@ export interface CelType {
   readonly kind: TypeKind;
   readonly name: string;
   readonly params: readonly CelType[];
-  /** What comparing two values costs at most, for types of libraries: fixed, or by the length of their text. */
+  /**
+   * What comparing two values costs at most, for types of libraries: fixed, or by the length of
+   * their text.
+   */
   readonly equality?: 'fixed' | 'format' | 'url';
 }
 
@@ -47,7 +50,11 @@ export const timestampType = simple('timestamp', 'google.protobuf.Timestamp');
 /** `type` without saying of what. */
 export const typeType = simple('type');
 
-export const listType = (element: CelType): CelType => ({ kind: 'list', name: 'list', params: [element] });
+export const listType = (element: CelType): CelType => ({
+  kind: 'list',
+  name: 'list',
+  params: [element],
+});
 export const mapType = (key: CelType, value: CelType): CelType => ({
   kind: 'map',
   name: 'map',
@@ -61,12 +68,17 @@ export const opaqueType = (name: string, ...params: readonly CelType[]): CelType
 });
 export const optionalType = (value: CelType): CelType => opaqueType('optional_type', value);
 export const paramType = (name: string): CelType => simple('param', name);
-export const typeOfType = (type: CelType): CelType => ({ kind: 'type', name: 'type', params: [type] });
+export const typeOfType = (type: CelType): CelType => ({
+  kind: 'type',
+  name: 'type',
+  params: [type],
+});
 
 export const isOptionalType = (type: CelType): boolean =>
   type.kind === 'opaque' && type.name === 'optional_type';
 
-export const isDynOrError = (type: CelType): boolean => type.kind === 'dyn' || type.kind === 'error';
+export const isDynOrError = (type: CelType): boolean =>
+  type.kind === 'dyn' || type.kind === 'error';
 
 /** The parameter at `index`; types are built with all their parameters. */
 export function typeParam(type: CelType, index: number): CelType {
@@ -101,7 +113,17 @@ export function typeText(type: CelType): string {
 
 const simpleTypes: ReadonlyMap<string, CelType> = new Map(
   [
-    dynType, nullType, boolType, intType, uintType, doubleType, stringType, bytesType, durationType, timestampType, typeType,
+    dynType,
+    nullType,
+    boolType,
+    intType,
+    uintType,
+    doubleType,
+    stringType,
+    bytesType,
+    durationType,
+    timestampType,
+    typeType,
   ].map((type) => [type.name, type]),
 );
 

@@ -1,4 +1,5 @@
-// Gives every node a type, every name a meaning and every call its overloads, and reports all errors with their places.
+// Gives every node a type, every name a meaning and every call its overloads, and reports all
+// errors with their places.
 import {
   boolType,
   doubleType,
@@ -36,7 +37,10 @@ export type Reference =
       readonly function: FunctionDeclaration;
       /** All overloads that fit the static types. */
       readonly overloads: readonly Overload[];
-      /** The call is written like a method but names a function (`lists.range(3)`): there is no receiver. */
+      /**
+       * The call is written like a method but names a function (`lists.range(3)`): there is no
+       * receiver.
+       */
       readonly isQualified: boolean;
     };
 
@@ -149,7 +153,9 @@ class Checker {
     this.types[expr.id] = expr.testOnly ? boolType : this.substitutions.apply(type, false);
   }
 
-  /** The type of `operand.field`. Optionals are looked into, and the result is then optional too. */
+  /**
+   * The type of `operand.field`. Optionals are looked into, and the result is then optional too.
+   */
   #fieldType(id: number, operand: Expr, field: string, isOptional: boolean): CelType {
     this.check(operand);
     const operandType = this.substitutions.apply(this.#typeOf(operand), false);
@@ -199,7 +205,8 @@ class Checker {
       return;
     }
     const prefix = qualifiedNameOf(expr.target)?.replace(/^\./, '');
-    const qualified = prefix === undefined ? undefined : functions.get(`${prefix}.${expr.function}`);
+    const qualified =
+      prefix === undefined ? undefined : functions.get(`${prefix}.${expr.function}`);
     if (qualified !== undefined) {
       this.#resolve(expr, qualified, undefined);
       return;
@@ -243,7 +250,12 @@ class Checker {
     }
     this.types[expr.id] = result;
     const isQualified = expr.target !== undefined && target === undefined;
-    this.references[expr.id] = { kind: 'function', function: declared, overloads: fitting, isQualified };
+    this.references[expr.id] = {
+      kind: 'function',
+      function: declared,
+      overloads: fitting,
+      isQualified,
+    };
   }
 
   #resolveLogical(expr: Call, declared: FunctionDeclaration): void {
@@ -256,7 +268,12 @@ class Checker {
     }
     this.types[expr.id] = isValid ? boolType : errorType;
     const { overloads } = declared;
-    this.references[expr.id] = { kind: 'function', function: declared, overloads, isQualified: false };
+    this.references[expr.id] = {
+      kind: 'function',
+      function: declared,
+      overloads,
+      isQualified: false,
+    };
   }
 
   #instantiate(overload: Overload): { args: readonly CelType[]; result: CelType } {
@@ -273,7 +290,10 @@ class Checker {
     this.types[id] = errorType;
     const texts = args.map((type) => errorTypeText(this.substitutions.apply(type, true)));
     const receiver = isMember ? `${texts.shift() ?? ''}.` : '';
-    this.#report(id, `found no matching overload for '${name}' applied to '${receiver}(${texts.join(', ')})'`);
+    this.#report(
+      id,
+      `found no matching overload for '${name}' applied to '${receiver}(${texts.join(', ')})'`,
+    );
   }
 
   #checkList(expr: Expr & { kind: 'list' }): void {
@@ -313,7 +333,9 @@ class Checker {
 
   #join(previous: CelType | undefined, current: CelType): CelType {
     if (previous === undefined) return current;
-    return this.substitutions.isAssignable(previous, current) ? mostGeneral(previous, current) : dynType;
+    return this.substitutions.isAssignable(previous, current)
+      ? mostGeneral(previous, current)
+      : dynType;
   }
 
   #checkStruct(expr: Expr & { kind: 'struct' }): void {
@@ -367,7 +389,8 @@ class Checker {
 
   #loopVariables(expr: Comprehension, range: CelType): (readonly [string, CelType])[] {
     const [first, second] = this.#rangeTypes(expr, range);
-    if (expr.iterVar2 === undefined) return [[expr.iterVar, range.kind === 'list' ? second : first]];
+    if (expr.iterVar2 === undefined)
+      return [[expr.iterVar, range.kind === 'list' ? second : first]];
     return [
       [expr.iterVar, first],
       [expr.iterVar2, second],

@@ -42,8 +42,15 @@ export interface Authorizer {
 /** A function's code. Never called with an error value. */
 export type Implementation = (args: readonly Value[], context: CallContext) => Value;
 
-/** The cost of one call that happened. Arguments may be error values. `overload` is absent when several fitted. */
-export type RuntimeCost = (args: readonly Value[], result: Value, overload: string | undefined) => number;
+/**
+ * The cost of one call that happened. Arguments may be error values. `overload` is absent when
+ * several fitted.
+ */
+export type RuntimeCost = (
+  args: readonly Value[],
+  result: Value,
+  overload: string | undefined,
+) => number;
 
 /** The cost and size of a call from the sizes of its arguments; undefined: no opinion. */
 export type CostEstimate = (
@@ -70,11 +77,17 @@ export interface Overload {
 export interface FunctionDeclaration {
   readonly name: string;
   readonly overloads: readonly Overload[];
-  /** The cost of a call whatever its overload; goes before the default of 1, after the overload's own. */
+  /**
+   * The cost of a call whatever its overload; goes before the default of 1, after the overload's
+   * own.
+   */
   readonly runtimeCost?: RuntimeCost | undefined;
   /** Gets error values too, instead of passing the first of them on. */
   readonly acceptsErrors?: boolean;
-  /** Compiles a constant argument once: returns code for calls that have this constant at `index`, or the error. */
+  /**
+   * Compiles a constant argument once: returns code for calls that have this constant at `index`,
+   * or the error.
+   */
   readonly precompile?: {
     readonly index: number;
     readonly prepare: (constant: Value) => Implementation | CelError;
@@ -91,7 +104,10 @@ export interface FieldDeclaration {
 export interface ObjectTypes {
   has(typeName: string): boolean;
   field(typeName: string, field: string): FieldDeclaration | undefined;
-  /** Makes an object from field values; undefined: objects of this type cannot be written in an expression. */
+  /**
+   * Makes an object from field values; undefined: objects of this type cannot be written in an
+   * expression.
+   */
   create?: ((typeName: string, fields: ReadonlyMap<string, Value>) => Value) | undefined;
 }
 

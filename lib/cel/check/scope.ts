@@ -1,4 +1,5 @@
-// Names that an expression may use: variables, type names, and the variables of the loops around a place.
+// Names that an expression may use: variables, type names, and the variables of the loops around a
+// place.
 import { dynType, listType, mapType, typeOfType } from './cel-type.ts';
 import type { CelType } from './cel-type.ts';
 import {

@@ -1,4 +1,5 @@
-// Assignability between types with variables. A binding of a variable is undone when the comparison it belongs to fails.
+// Assignability between types with variables. A binding of a variable is undone when the comparison
+// it belongs to fails.
 import { dynType, isDynOrError, sameType, typeParam } from './cel-type.ts';
 import type { CelType } from './cel-type.ts';
 
@@ -13,7 +14,10 @@ export class Substitutions {
     return { kind: 'param', name: `_var${String(this.#variables++)}`, params: [] };
   }
 
-  /** Whether a value of type `from` may stand where `to` is wanted. Binds variables only when it may. */
+  /**
+   * Whether a value of type `from` may stand where `to` is wanted. Binds variables only when it
+   * may.
+   */
   isAssignable(from: CelType, to: CelType): boolean {
     return this.#attempt(() => this.#assignable(from, to));
   }
@@ -33,7 +37,9 @@ export class Substitutions {
     }
     if (type.params.length === 0) return type;
     const params = type.params.map((param) => this.apply(param, toDyn));
-    return params.every((param, index) => param === type.params[index]) ? type : { ...type, params };
+    return params.every((param, index) => param === type.params[index])
+      ? type
+      : { ...type, params };
   }
 
   #attempt(compare: () => boolean): boolean {
@@ -78,7 +84,9 @@ export class Substitutions {
     }
   }
 
-  /** Whether variable `to` may stand for `type`. `unknown`: it is free, but occurs within the type. */
+  /**
+   * Whether variable `to` may stand for `type`. `unknown`: it is free, but occurs within the type.
+   */
   #substitutes(type: CelType, to: CelType): 'yes' | 'no' | 'unknown' {
     if (sameType(type, to)) return 'yes';
     const bound = this.#bindings.get(to.name);

@@ -1,5 +1,5 @@
-// Errors that constants show before anything is evaluated: wrong durations, timestamps, regular expressions and formats, and
-// lists and maps whose entries differ in type.
+// Errors that constants show before anything is evaluated: wrong durations, timestamps, regular
+// expressions and formats, and lists and maps whose entries differ in type.
 import { dynType, errorTypeText, sameType, typeParam } from './cel-type.ts';
 import type { CelType } from './cel-type.ts';
 import type { CheckedExpression } from './checker.ts';
@@ -103,7 +103,10 @@ class LiteralValidator {
   }
 
   #mismatch(expr: Expr, wanted: CelType, found: CelType): void {
-    this.#report(expr.id, `expected type '${errorTypeText(wanted)}' but found '${errorTypeText(found)}'`);
+    this.#report(
+      expr.id,
+      `expected type '${errorTypeText(wanted)}' but found '${errorTypeText(found)}'`,
+    );
   }
 }
 
@@ -119,9 +122,14 @@ function isWrongLiteral(name: string, argCount: number, value: Value): boolean {
     case 'timestamp':
       if (argCount !== 1) return false;
       if (typeof value === 'string') return parseTimestamp(value) === undefined;
-      return (typeof value === 'number' || typeof value === 'bigint') && !isTimestampSeconds(Number(value));
+      return (
+        (typeof value === 'number' || typeof value === 'bigint') &&
+        !isTimestampSeconds(Number(value))
+      );
     case 'matches':
-      return argCount === 2 && typeof value === 'string' && compilePattern(value) instanceof CelError;
+      return (
+        argCount === 2 && typeof value === 'string' && compilePattern(value) instanceof CelError
+      );
     default:
       return false;
   }

@@ -7,7 +7,10 @@ export interface CostNode {
   readonly type: CelType;
   /** The value, for literals. */
   readonly literal: Value | undefined;
-  /** Size from the expression itself or from declared limits; from 0 to the largest when nothing is known. */
+  /**
+   * Size from the expression itself or from declared limits; from 0 to the largest when nothing is
+   * known.
+   */
   readonly size: Range;
   /** Size that the expression itself tells; undefined when it tells none. */
   readonly computedSize: Range | undefined;
@@ -22,7 +25,8 @@ export interface CallEstimate {
 }
 
 /**
- * Says how large the values behind a path of names may be, from declared limits. The path starts with a variable; parts of
- * containers are `@items`, `@keys`, `@values`. Empty: the value is behind no variable.
+ * Says how large the values behind a path of names may be, from declared limits. The path starts
+ * with a variable; parts of containers are `@items`, `@keys`, `@values`. Empty: the value is behind
+ * no variable.
  */
 export type SizeEstimator = (path: readonly string[], type: CelType) => Range | undefined;

@@ -1,5 +1,6 @@
-// The static cost of a checked expression: the cheapest and dearest evaluation, from the sizes that literals, operations and
-// declared limits give. Written next to the runtime counter in eval/: a change to one needs a change to the other.
+// The static cost of a checked expression: the cheapest and dearest evaluation, from the sizes that
+// literals, operations and declared limits give. Written next to the runtime counter in eval/: a
+// change to one needs a change to the other.
 import { isOptionalType, typeParam, dynType } from '../check/cel-type.ts';
 import type { CelType } from '../check/cel-type.ts';
 import type { CheckedExpression } from '../check/checker.ts';
@@ -42,7 +43,8 @@ interface LocalVariable {
 }
 
 const noneYet: Range = { min: unsignedMax, max: 0n };
-const isAccumulator = (name: string | undefined): boolean => name === '@result' || name === '__result__';
+const isAccumulator = (name: string | undefined): boolean =>
+  name === '@result' || name === '__result__';
 
 class Estimator {
   readonly #checked: CheckedExpression;
@@ -120,7 +122,9 @@ class Estimator {
     if (expr.testOnly) return operand;
     this.#paths[expr.id] = [...(this.#path(expr.operand) ?? []), expr.field];
     const { kind } = this.#typeOf(expr.operand);
-    return kind === 'map' || kind === 'struct' || kind === 'param' ? addRanges(operand, one) : operand;
+    return kind === 'map' || kind === 'struct' || kind === 'param'
+      ? addRanges(operand, one)
+      : operand;
   }
 
   #call(expr: Call): Range {
@@ -152,10 +156,13 @@ class Estimator {
     return addRanges(targetCost, total);
   }
 
-  /** Indexing leads to an element: its path, and its size where the container's entries have one. */
+  /**
+   * Indexing leads to an element: its path, and its size where the container's entries have one.
+   */
   #indexed(expr: Call, overload: string | undefined, size: Range | undefined): Range | undefined {
     const container = expr.args[0];
-    if (container === undefined || (overload !== 'index_list' && overload !== 'index_map')) return size;
+    if (container === undefined || (overload !== 'index_list' && overload !== 'index_map'))
+      return size;
     const part = overload === 'index_list' ? '@items' : '@values';
     const element = this.#entrySizes(container)?.value;
     this.#paths[expr.id] = [...(this.#path(container) ?? []), part];

@@ -1,4 +1,5 @@
-// Ranges of sizes and costs: unsigned 64-bit numbers that stop at the largest instead of overflowing.
+// Ranges of sizes and costs: unsigned 64-bit numbers that stop at the largest instead of
+// overflowing.
 
 export interface Range {
   readonly min: bigint;
@@ -15,7 +16,10 @@ export const listCreateCost = 10;
 export const mapCreateCost = 30;
 export const structCreateCost = 40;
 
-export const fixed = (value: number | bigint): Range => ({ min: BigInt(value), max: BigInt(value) });
+export const fixed = (value: number | bigint): Range => ({
+  min: BigInt(value),
+  max: BigInt(value),
+});
 export const zero: Range = fixed(0);
 export const one: Range = fixed(1);
 export const unknownSize: Range = { min: 0n, max: unsignedMax };

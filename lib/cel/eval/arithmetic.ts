@@ -1,4 +1,5 @@
-// + - * / % and unary minus: exact 64-bit integers with overflow errors, IEEE doubles, and sums of texts, lists and times.
+// + - * / % and unary minus: exact 64-bit integers with overflow errors, IEEE doubles, and sums of
+// texts, lists and times.
 import {
   ArrayList,
   CelError,
@@ -33,7 +34,8 @@ export function add(left: Value, right: Value): Value {
     const sum = left + right;
     return Number.isSafeInteger(sum) ? sum : bigArithmetic('+', left, right);
   }
-  if (typeof left === 'string') return typeof right === 'string' ? left + right : noSuchOverload(right);
+  if (typeof left === 'string')
+    return typeof right === 'string' ? left + right : noSuchOverload(right);
   if (isInt(left)) return isInt(right) ? bigArithmetic('+', left, right) : noSuchOverload(right);
   if (left instanceof Double) {
     return right instanceof Double ? new Double(left.value + right.value) : noSuchOverload(right);
@@ -83,7 +85,9 @@ export function subtract(left: Value, right: Value): Value {
     return right instanceof Duration ? addToTimestamp(left, -right.nanos) : noSuchOverload(right);
   }
   if (left instanceof Duration) {
-    return right instanceof Duration ? checkedDuration(left.nanos - right.nanos) : noSuchOverload(right);
+    return right instanceof Duration
+      ? checkedDuration(left.nanos - right.nanos)
+      : noSuchOverload(right);
   }
   return numeric('-', left, right);
 }
@@ -108,7 +112,8 @@ export function divide(left: Value, right: Value): Value {
 
 /** `left % right`: the sign of the result is the sign of `left`. */
 export function modulo(left: Value, right: Value): Value {
-  if (typeof left === 'number' && typeof right === 'number' && right !== 0) return (left % right) + 0;
+  if (typeof left === 'number' && typeof right === 'number' && right !== 0)
+    return (left % right) + 0;
   return numeric('%', left, right);
 }
 
@@ -122,12 +127,17 @@ export function negate(value: Value): Value {
 }
 
 function numeric(operator: Operator, left: Value, right: Value): Value {
-  if (isInt(left)) return isInt(right) ? bigArithmetic(operator, left, right) : noSuchOverload(right);
+  if (isInt(left))
+    return isInt(right) ? bigArithmetic(operator, left, right) : noSuchOverload(right);
   if (left instanceof Uint) {
-    return right instanceof Uint ? uintArithmetic(operator, left.value, right.value) : noSuchOverload(right);
+    return right instanceof Uint
+      ? uintArithmetic(operator, left.value, right.value)
+      : noSuchOverload(right);
   }
   if (left instanceof Double) {
-    return right instanceof Double ? doubleArithmetic(operator, left.value, right.value) : noSuchOverload(right);
+    return right instanceof Double
+      ? doubleArithmetic(operator, left.value, right.value)
+      : noSuchOverload(right);
   }
   return noSuchOverload(left);
 }

@@ -3,9 +3,13 @@ import { Double, Duration, Timestamp, Uint } from './value.ts';
 import type { CelError, Value } from './value.ts';
 import { noSuchOverload } from './equality.ts';
 
-/** Negative, zero or positive; NaN when a double is not a number; an error when the two have no order. */
+/**
+ * Negative, zero or positive; NaN when a double is not a number; an error when the two have no
+ * order.
+ */
 export function compareValues(left: Value, right: Value): number | CelError {
-  if (isNumeric(left)) return isNumeric(right) ? compareNumbers(left, right) : noSuchOverload(right);
+  if (isNumeric(left))
+    return isNumeric(right) ? compareNumbers(left, right) : noSuchOverload(right);
   if (typeof left === 'string') {
     return typeof right === 'string' ? compareStrings(left, right) : noSuchOverload(right);
   }

@@ -1,4 +1,5 @@
-// Picks the overload of a function by the types of the values, where the static types left it open, and guards the rest.
+// Picks the overload of a function by the types of the values, where the static types left it open,
+// and guards the rest.
 import { CelError, isError, isList, isMap, kindOf, typeNameOf } from './value.ts';
 import type { Value } from './value.ts';
 import type { CelType } from '../check/cel-type.ts';
@@ -9,7 +10,9 @@ import type {
   Overload,
 } from '../check/declarations.ts';
 
-/** Whether a value may be an argument of this type. Of containers only the first entry is looked at. */
+/**
+ * Whether a value may be an argument of this type. Of containers only the first entry is looked at.
+ */
 export function fitsType(value: Value, type: CelType): boolean {
   switch (type.kind) {
     case 'dyn':
@@ -35,7 +38,10 @@ export function fitsType(value: Value, type: CelType): boolean {
 const isAny = (type: CelType): boolean => type.kind === 'dyn' || type.kind === 'param';
 
 /** Code that calls the first overload whose types fit the values. Operators guard themselves. */
-export function dispatch(declared: FunctionDeclaration, overloads: readonly Overload[]): Implementation {
+export function dispatch(
+  declared: FunctionDeclaration,
+  overloads: readonly Overload[],
+): Implementation {
   if (overloads.every((overload) => overload.guardsItself === true)) {
     const [first] = overloads;
     if (first !== undefined) return first.call;

@@ -1,5 +1,5 @@
-// Equality of any two values. Numbers compare across their types; values of other different types are unequal.
-// Schema-typed lists and maps have rules of their own and may answer with an error.
+// Equality of any two values. Numbers compare across their types; values of other different types
+// are unequal. Schema-typed lists and maps have rules of their own and may answer with an error.
 import { CelError, Double, Uint, isError, isList, isMap, isOpaque } from './value.ts';
 import type { ListValue, MapValue, ObjectValue, Value } from './value.ts';
 
@@ -30,7 +30,9 @@ function equalObjects(left: ObjectValue, right: Value): Value {
     case 'uint':
       if (right instanceof Uint) return left.value === right.value;
       if (right instanceof Double) return numbersEqual(left.value, right.value);
-      return (typeof right === 'number' || typeof right === 'bigint') && left.value === BigInt(right);
+      return (
+        (typeof right === 'number' || typeof right === 'bigint') && left.value === BigInt(right)
+      );
     case 'list':
       return equalLists(left, right);
     case 'map':
@@ -53,7 +55,9 @@ type Tagged = Exclude<ObjectValue, ListValue | MapValue | Double | Uint | CelErr
 function equalTagged(left: Tagged, right: Value): Value {
   if (typeof right !== 'object' || right === null || right instanceof Uint8Array) return false;
   if (left.kind === 'timestamp') {
-    return right.kind === 'timestamp' && left.seconds === right.seconds && left.nanos === right.nanos;
+    return (
+      right.kind === 'timestamp' && left.seconds === right.seconds && left.nanos === right.nanos
+    );
   }
   if (left.kind === 'duration') return right.kind === 'duration' && left.nanos === right.nanos;
   if (left.kind === 'type') return right.kind === 'type' && left.name === right.name;
@@ -99,12 +103,18 @@ function equalMaps(left: MapValue, right: Value): Value {
   return true;
 }
 
-/** The error of an operation that its operand's type does not have; an operand that is an error stays that error. */
+/**
+ * The error of an operation that its operand's type does not have; an operand that is an error
+ * stays that error.
+ */
 export function noSuchOverload(operand: Value): CelError {
   return isError(operand) ? operand : new CelError('no such overload');
 }
 
-/** Whether a list has an element equal to `wanted`: a boolean, or the error of a comparison that failed. */
+/**
+ * Whether a list has an element equal to `wanted`: a boolean, or the error of a comparison that
+ * failed.
+ */
 export function listContains(list: ListValue, wanted: Value): Value {
   const size = list.size();
   let failure: CelError | undefined;

@@ -38,7 +38,8 @@ export interface FrameLayout {
   readonly variables: readonly (BoundVariable | undefined)[];
 }
 
-// Made for each evaluation, so without anything that costs to set up: fields are public for the generated code.
+// Made for each evaluation, so without anything that costs to set up: fields are public for the
+// generated code.
 export class Frame implements CallContext {
   readonly slots: (Value | undefined)[];
   readonly layout: FrameLayout;
@@ -58,7 +59,9 @@ export class Frame implements CallContext {
       readonly isExpired?: (() => boolean) | undefined;
     },
   ) {
-    this.slots = new Array<Value | undefined>(layout.slotCount);
+    // Most programs have one variable; a literal is the cheapest array.
+    this.slots =
+      layout.slotCount === 1 ? [undefined] : new Array<Value | undefined>(layout.slotCount);
     this.layout = layout;
     this.bindings = bindings;
     this.costLimit = limits.costLimit;

@@ -1,4 +1,5 @@
-// JSON of unknown type as values, wrapped on access: nothing is copied or converted before an expression looks at it.
+// JSON of unknown type as values, wrapped on access: nothing is copied or converted before an
+// expression looks at it.
 import { CelError, Double, toInt } from './value.ts';
 import type { ListValue, MapValue, Value } from './value.ts';
 
@@ -79,8 +80,9 @@ function dynamicObject(raw: object): Value {
 }
 
 // Values are instances of classes; JSON consists of plain objects.
-function isValueObject(raw: object): raw is Exclude<Value, boolean | number | bigint | string | null> {
+function isValueObject(
+  raw: object,
+): raw is Exclude<Value, boolean | number | bigint | string | null> {
   const prototype = Object.getPrototypeOf(raw) as object | null;
   return prototype !== null && Object.getPrototypeOf(prototype) !== null;
 }
-

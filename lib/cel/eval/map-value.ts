@@ -24,7 +24,8 @@ export class HashMap implements MapValue {
       case 'bigint':
         return this.#plain.get(key) ?? (key < 0 ? undefined : this.#uints?.get(BigInt(key)));
       default:
-        if (key instanceof Uint) return this.#uints?.get(key.value) ?? this.#plain.get(toInt(key.value));
+        if (key instanceof Uint)
+          return this.#uints?.get(key.value) ?? this.#plain.get(toInt(key.value));
         if (key instanceof Double) {
           const whole = wholeNumber(key.value);
           return whole === undefined ? undefined : this.find(whole);

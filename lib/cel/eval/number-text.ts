@@ -1,8 +1,12 @@
-// Texts of doubles as Go prints them ('g' with the shortest digits), and the parsing of numbers from strings.
+// Texts of doubles as Go prints them ('g' with the shortest digits), and the parsing of numbers
+// from strings.
 import { intMax, intMin, toInt, uintMax } from './value.ts';
 import type { Int } from './value.ts';
 
-/** The shortest text that reads back as `value`: plain from 1e-4 to below 10^`plainDigits`, else with an exponent. */
+/**
+ * The shortest text that reads back as `value`: plain from 1e-4 to below 10^`plainDigits`, else
+ * with an exponent.
+ */
 export function formatDouble(value: number, plainDigits = 21): string {
   if (Number.isNaN(value)) return 'NaN';
   if (!Number.isFinite(value)) return value > 0 ? '+Inf' : '-Inf';
@@ -40,7 +44,10 @@ export function parseUint64(text: string): bigint | undefined {
   return value > uintMax ? undefined : value;
 }
 
-/** A double in decimal or hexadecimal notation, infinities and NaN; undefined when malformed or out of range. */
+/**
+ * A double in decimal or hexadecimal notation, infinities and NaN; undefined when malformed or out
+ * of range.
+ */
 export function parseDouble(text: string): number | undefined {
   const named = /^([+-]?)(inf|infinity|nan)$/i.exec(text);
   if (named !== null) {
@@ -52,7 +59,8 @@ export function parseDouble(text: string): number | undefined {
     return Number.isFinite(value) ? value : undefined;
   }
   const hexadecimal = /^([+-]?)0[xX]([0-9a-fA-F]*)\.?([0-9a-fA-F]*)[pP]([+-]?\d+)$/.exec(text);
-  if (hexadecimal === null || `${hexadecimal[2] ?? ''}${hexadecimal[3] ?? ''}` === '') return undefined;
+  if (hexadecimal === null || `${hexadecimal[2] ?? ''}${hexadecimal[3] ?? ''}` === '')
+    return undefined;
   const digits = `${hexadecimal[2] ?? ''}${hexadecimal[3] ?? ''}`;
   const power = Number(hexadecimal[4]) - 4 * (hexadecimal[3] ?? '').length;
   const value = Number(BigInt(`0x${digits}`)) * 2 ** power;

@@ -1,5 +1,6 @@
-// Code for variables with their selections and indexes. Costs: one for the whole, one for each step; inside a ternary or as
-// an index the one for the whole is not charged. Steps after an optional one charge only when they find something.
+// Code for variables with their selections and indexes. Costs: one for the whole, one for each
+// step; inside a ternary or as an index the one for the whole is not charged. Steps after an
+// optional one charge only when they find something.
 import type { Code, Frame } from './frame.ts';
 import { noSuchOverloadError } from './frame.ts';
 import { CelError, OptionalValue, isError, isMap, readField, typeNameOf } from './value.ts';
@@ -42,7 +43,7 @@ export function attributeCode(attribute: Attribute, isTest: boolean): Code {
   if (isTest) return (frame) => testResult(resolve(frame));
   if (attribute.kind === 'conditional') return resolve;
   const name = onlyName(attribute);
-  if (name !== undefined) return fieldCode(rootCode(attribute), name, true);
+  if (name !== undefined && attribute.kind === 'variable') return fieldCode(attribute.slot, name);
   return (frame) => {
     const value = resolve(frame);
     frame.charge(1);
@@ -62,7 +63,11 @@ export function resolveCode(attribute: Attribute): Code {
   if (qualifiers.length === 0) return root;
   const [first] = qualifiers;
   const isPlain = qualifiers.every((q) => !q.isOptional && !q.isTest && typeof q.key === 'string');
-  if (first !== undefined && isPlain) return plainCode(root, qualifiers.map((q) => q.key as string));
+  if (first !== undefined && isPlain)
+    return plainCode(
+      root,
+      qualifiers.map((q) => q.key as string),
+    );
   return (frame) => {
     const value = root(frame);
     return isError(value) ? value : applyQualifiers(frame, value, qualifiers);
@@ -82,12 +87,14 @@ function onlyName(attribute: Exclude<Attribute, { kind: 'conditional' }>): strin
   return typeof first.key === 'string' ? first.key : undefined;
 }
 
-/** `root.name`. Objects of one shape have their field looked up once. `isWhole`: charged as an attribute of its own. */
-function fieldCode(root: Code, name: string, isWhole: boolean): Code {
+/**
+ * `variable.name`, the most frequent of all. Objects of one shape have their field looked up once.
+ */
+function fieldCode(slot: number, name: string): Code {
   let shape: RecordShape | undefined;
   let field: RecordField | undefined;
   return (frame) => {
-    const value = root(frame);
+    const value = frame.slots[slot] ?? frame.variable(slot);
     if (isMap(value) && value.shape !== undefined && value.raw !== undefined) {
       if (value.shape !== shape) {
         shape = value.shape;
@@ -95,13 +102,12 @@ function fieldCode(root: Code, name: string, isWhole: boolean): Code {
       }
       const found = field === undefined ? undefined : readField(value.raw, field);
       if (found !== undefined) {
-        if (isWhole) frame.chargeTwo();
-        else frame.charge(1);
+        frame.chargeTwo();
         return found;
       }
     }
     const selected = selectName(frame, value, name);
-    if (isWhole) frame.charge(1);
+    frame.charge(1);
     return selected;
   };
 }
@@ -109,7 +115,8 @@ function fieldCode(root: Code, name: string, isWhole: boolean): Code {
 /** Names only, nothing optional. */
 function plainCode(root: Code, names: readonly string[]): Code {
   const [name] = names;
-  if (names.length === 1 && name !== undefined) return fieldCode(root, name, false);
+  if (names.length === 1 && name !== undefined)
+    return (frame) => selectName(frame, root(frame), name);
   return (frame) => {
     let value = root(frame);
     if (value instanceof OptionalValue) return selectOptional(frame, value, names);

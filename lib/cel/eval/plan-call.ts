@@ -1,18 +1,34 @@
-// Code for calls: arguments, the call, its cost. The operators of most rules (comparisons of ints and texts) have short paths.
-import type { FunctionDeclaration, Implementation, Overload, RuntimeCost } from '../check/declarations.ts';
+// Code for calls: arguments, the call, its cost. The operators of most rules (comparisons of ints
+// and texts) have short paths.
+import type {
+  FunctionDeclaration,
+  Implementation,
+  Overload,
+  RuntimeCost,
+} from '../check/declarations.ts';
 import { operators } from '../syntax/ast.ts';
-import { stringTraversalFactor } from '../cost/range.ts';
 import type { Code, Frame } from './frame.ts';
 import { noSuchOverloadError } from './frame.ts';
 import { compareValues } from './compare.ts';
 import { equalValues } from './equality.ts';
 import { add } from './arithmetic.ts';
-import { Double, OptionalValue, Uint, codePointCount, costSizeOf, isError, toInt } from './value.ts';
+import {
+  Double,
+  OptionalValue,
+  Uint,
+  codePointCount,
+  costSizeOf,
+  isError,
+  toInt,
+} from './value.ts';
 import type { Value } from './value.ts';
 
 export interface CallPlan {
   readonly declared: FunctionDeclaration;
-  /** The overloads that fit the static types; costs of an overload count only when it is the only one. */
+  /**
+   * The overloads that fit the static types; costs of an overload count only when it is the only
+   * one.
+   */
   readonly overloads: readonly Overload[];
   readonly args: readonly Code[];
   readonly implementation: Implementation;
@@ -26,9 +42,15 @@ export function callCode(plan: CallPlan): Code {
   const { args, implementation, declared } = plan;
   const only = plan.overloads.length === 1 ? plan.overloads[0] : undefined;
   const cost = only?.runtimeCost ?? declared.runtimeCost ?? unitCost;
-  const call = { implementation, cost, overload: only?.id, acceptsErrors: declared.acceptsErrors === true };
+  const call = {
+    implementation,
+    cost,
+    overload: only?.id,
+    acceptsErrors: declared.acceptsErrors === true,
+  };
   const [first, second] = args;
-  if (args.length === 1 && first !== undefined) return (frame) => finish(frame, call, [first(frame)]);
+  if (args.length === 1 && first !== undefined)
+    return (frame) => finish(frame, call, [first(frame)]);
   if (args.length === 2 && first !== undefined && second !== undefined) {
     return (frame) => finish(frame, call, [first(frame), second(frame)]);
   }
@@ -81,7 +103,10 @@ function specialCode(plan: CallPlan): Code | undefined {
   }
 }
 
-/** `a.or(b)` and `a.orValue(b)`: b is computed only when it is needed, and the choice itself is free. */
+/**
+ * `a.or(b)` and `a.orValue(b)`: b is computed only when it is needed, and the choice itself is
+ * free.
+ */
 function fallbackCode(left: Code, right: Code, isUnwrapped: boolean): Code {
   return (frame) => {
     const first = left(frame);
@@ -97,9 +122,9 @@ function comparisonCost(left: Value, right: Value): number {
   if (typeof left === 'string' && typeof right === 'string') {
     const shorter = Math.min(left.length, right.length);
     if (shorter <= 10) return shorter === 0 ? 0 : 1;
-    return Math.ceil(Math.min(codePointCount(left), codePointCount(right)) * stringTraversalFactor);
+    return traversalCost(Math.min(codePointCount(left), codePointCount(right)));
   }
-  return Math.ceil(Math.min(costSizeOf(left), costSizeOf(right)) * stringTraversalFactor);
+  return traversalCost(Math.min(costSizeOf(left), costSizeOf(right)));
 }
 
 function equalsCode(left: Code, right: Code, isNegated: boolean): Code {
@@ -145,7 +170,10 @@ type General = (frame: Frame, first: Value, second: Value) => Value;
 
 const isSmallInt = (value: Value): value is number => typeof value === 'number';
 
-/** One closure for each operator, written out: a shared one would make every comparison a call through a variable. */
+/**
+ * One closure for each operator, written out: a shared one would make every comparison a call
+ * through a variable.
+ */
 function intComparisonCode(name: string, left: Code, right: Code, general: General): Code {
   switch (name) {
     case operators.less:
@@ -187,24 +215,55 @@ function addCode(plan: CallPlan, left: Code, right: Code): Code {
   const { overloads } = plan;
   const id = overloads.length === 1 ? overloads[0]?.id : undefined;
   const isSized = id === 'add_string' || id === 'add_bytes';
-  return (frame) => {
-    const first = left(frame);
-    const second = right(frame);
+  const general: General = (frame, first, second) => {
     const sum = isError(first) ? first : isError(second) ? second : add(first, second);
     frame.charge(isSized ? sumCost(first, second) : 1);
     return sum;
   };
+  if (id !== 'add_string') return (frame) => general(frame, left(frame), right(frame));
+  const parts = [...(textSums.get(left) ?? [left]), right];
+  const code: Code = (frame) => addTexts(frame, parts, general);
+  textSums.set(code, parts);
+  return code;
+}
+
+/**
+ * The operands of sums of texts: a sum of sums is computed in one go, each operand counted once.
+ */
+const textSums = new WeakMap<Code, readonly Code[]>();
+
+function addTexts(frame: Frame, parts: readonly Code[], general: General): Value {
+  let sum = (parts[0] as Code)(frame);
+  let size = typeof sum === 'string' ? codePointCount(sum) : 0;
+  for (let index = 1; index < parts.length; index++) {
+    const next = (parts[index] as Code)(frame);
+    if (typeof sum === 'string' && typeof next === 'string') {
+      size += codePointCount(next);
+      frame.charge(traversalCost(size));
+      sum += next;
+    } else {
+      sum = general(frame, sum, next);
+    }
+  }
+  return sum;
+}
+
+/**
+ * A tenth of a size, rounded up. In integers: a double would make the counter of costs one too, and
+ * slow.
+ */
+function traversalCost(size: number): number {
+  return ((size + 9) / 10) | 0;
 }
 
 function sumCost(left: Value, right: Value): number {
-  if (typeof left === 'string' && typeof right === 'string') {
-    const units = left.length + right.length;
-    if (units <= 10) return units === 0 ? 0 : 1;
-  }
-  return Math.ceil((costSizeOf(left) + costSizeOf(right)) * stringTraversalFactor);
+  return traversalCost(costSizeOf(left) + costSizeOf(right));
 }
 
-/** `&&` and `||`: the decisive side wins over an error of the other; without one the first error is the result. */
+/**
+ * `&&` and `||`: the decisive side wins over an error of the other; without one the first error is
+ * the result.
+ */
 export function logicalCode(decisive: boolean, left: Code, right: Code): Code {
   return (frame) => {
     const first = left(frame);

@@ -15,7 +15,9 @@ export function listCode(elements: readonly Code[], optionals: readonly number[]
       if (!optionals.includes(index)) {
         items.push(value);
       } else if (!(value instanceof OptionalValue)) {
-        return new CelError(`cannot initialize optional list element from non-optional value ${typeNameOf(value)}`);
+        return new CelError(
+          `cannot initialize optional list element from non-optional value ${typeNameOf(value)}`,
+        );
       } else if (value.value !== undefined) {
         items.push(value.value);
       }
@@ -37,7 +39,8 @@ export function mapCode(
       const present = entry.isOptional ? presentValue(keyText(key), value) : value;
       if (present === undefined) map.delete(key);
       else if (isError(present)) return present;
-      else if (!map.set(key, present)) return new CelError(`unsupported key type: ${typeNameOf(key)}`);
+      else if (!map.set(key, present))
+        return new CelError(`unsupported key type: ${typeNameOf(key)}`);
     }
     return map;
   };
@@ -46,7 +49,9 @@ export function mapCode(
 /** What an optional entry holds; undefined: it is left out. */
 function presentValue(name: string, value: Value): Value | undefined {
   if (value instanceof OptionalValue) return value.value;
-  return new CelError(`cannot initialize optional entry '${name}' from non-optional value ${typeNameOf(value)}`);
+  return new CelError(
+    `cannot initialize optional entry '${name}' from non-optional value ${typeNameOf(value)}`,
+  );
 }
 
 export function structCode(

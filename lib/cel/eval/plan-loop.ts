@@ -1,4 +1,5 @@
-// Code for comprehensions. Lists and maps that a loop collects grow in place: the loop owns them until it ends.
+// Code for comprehensions. Lists and maps that a loop collects grow in place: the loop owns them
+// until it ends.
 import type { Code, Frame } from './frame.ts';
 import { ArrayList, CelError, isError, isList, isMap, kindOf } from './value.ts';
 import type { ListValue, MapValue, Value, ValueKind } from './value.ts';
@@ -47,7 +48,9 @@ export function loopCode(plan: LoopPlan): Code {
   return (frame) => {
     const range = plan.range(frame);
     if (!isList(range) && !isMap(range)) {
-      return isError(range) ? range : new CelError(`got '${goTypeOf(range)}', expected iterable type`);
+      return isError(range)
+        ? range
+        : new CelError(`got '${goTypeOf(range)}', expected iterable type`);
     }
     const start = plan.accuInit(frame);
     frame.slots[accuSlot] = plan.isBinding ? start : growing(start);

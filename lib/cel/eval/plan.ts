@@ -1,8 +1,14 @@
-// Turns a checked expression into closures over numbered slots. Constant lists, maps, conversions and memberships are computed
-// here, once: the reference does so too, and it changes what an evaluation costs.
+// Turns a checked expression into closures over numbered slots. Constant lists, maps, conversions
+// and memberships are computed here, once: the reference does so too, and it changes what an
+// evaluation costs.
 import { dynType } from '../check/cel-type.ts';
 import type { CheckedExpression, Reference } from '../check/checker.ts';
-import type { FunctionDeclaration, Implementation, ObjectTypes, Overload } from '../check/declarations.ts';
+import type {
+  FunctionDeclaration,
+  Implementation,
+  ObjectTypes,
+  Overload,
+} from '../check/declarations.ts';
 import { listCreateCost, mapCreateCost, structCreateCost } from '../cost/range.ts';
 import { operators } from '../syntax/ast.ts';
 import type { Call, Comprehension, Expr } from '../syntax/ast.ts';
@@ -47,7 +53,9 @@ function codeOf(planned: Planned): Code {
   return () => value;
 }
 
-/** Something that can be selected from: an attribute as it is, anything else as the start of one. */
+/**
+ * Something that can be selected from: an attribute as it is, anything else as the start of one.
+ */
 function attributeOf(planned: Planned): Attribute {
   if (planned.kind === 'attribute' && !planned.isTest) return planned.attribute;
   return { kind: 'relative', code: codeOf(planned), qualifiers: [] };
@@ -59,7 +67,16 @@ function branchOf(planned: Planned): Attribute {
 }
 
 const conversions = new Set([
-  'bool', 'bytes', 'double', 'duration', 'dyn', 'int', 'string', 'timestamp', 'type', 'uint',
+  'bool',
+  'bytes',
+  'double',
+  'duration',
+  'dyn',
+  'int',
+  'string',
+  'timestamp',
+  'type',
+  'uint',
 ]);
 
 const noContext = { authorizer: undefined };
@@ -117,8 +134,14 @@ class Planner {
     if (reference?.kind !== 'name') throw new PlanError('a name without a meaning');
     const { identifier } = reference;
     if (identifier.constant !== undefined) return { kind: 'constant', value: identifier.constant };
-    const slot = identifier.isLocal ? this.#localSlot(identifier.name) : this.#slotOf(identifier.name);
-    return { kind: 'attribute', attribute: { kind: 'variable', slot, qualifiers: [] }, isTest: false };
+    const slot = identifier.isLocal
+      ? this.#localSlot(identifier.name)
+      : this.#slotOf(identifier.name);
+    return {
+      kind: 'attribute',
+      attribute: { kind: 'variable', slot, qualifiers: [] },
+      isTest: false,
+    };
   }
 
   #localSlot(name: string): number {
@@ -184,7 +207,7 @@ class Planner {
     const reference = this.#reference(expr);
     if (reference?.kind !== 'function') throw new PlanError('a call without a meaning');
     const hasReceiver = expr.target !== undefined && !reference.isQualified;
-    const written = hasReceiver ? [expr.target as Expr, ...expr.args] : expr.args;
+    const written = hasReceiver ? [expr.target, ...expr.args] : expr.args;
     const args = written.map((arg) => this.plan(arg));
     const { function: declared, overloads } = reference;
     if (this.#folds) {
@@ -207,7 +230,12 @@ class Planner {
   ): Planned | undefined {
     const [first, second] = args;
     const isMembership = overloads.length === 1 && overloads[0]?.id === 'in_list';
-    if (isMembership && first !== undefined && second?.kind === 'constant' && isList(second.value)) {
+    if (
+      isMembership &&
+      first !== undefined &&
+      second?.kind === 'constant' &&
+      isList(second.value)
+    ) {
       return membershipOf(first, second.value);
     }
     if (!conversions.has(declared.name) || args.length !== 1 || first?.kind !== 'constant') {
@@ -231,9 +259,17 @@ class Planner {
       isOptional: entry.optional,
     }));
     const code = mapCode(
-      entries.map(({ key, value, isOptional }) => ({ key: codeOf(key), value: codeOf(value), isOptional })),
+      entries.map(({ key, value, isOptional }) => ({
+        key: codeOf(key),
+        value: codeOf(value),
+        isOptional,
+      })),
     );
-    return this.#constantOr(entries.flatMap(({ key, value }) => [key, value]), code, mapCreateCost);
+    return this.#constantOr(
+      entries.flatMap(({ key, value }) => [key, value]),
+      code,
+      mapCreateCost,
+    );
   }
 
   /** A literal whose parts are all constant is a constant: made once, and free. */
@@ -295,12 +331,16 @@ function keyOf(index: Planned): Value | Code {
   return index.kind === 'attribute' && !index.isTest ? resolveCode(index.attribute) : codeOf(index);
 }
 
-/** `x in [constants]`: free but for x. Lists with other than simple values are searched as usual. */
+/**
+ * `x in [constants]`: free but for x. Lists with other than simple values are searched as usual.
+ */
 function membershipOf(wanted: Planned, list: ListValue): Planned | undefined {
   if (list.size() === 0) return { kind: 'constant', value: false };
   const items = list instanceof ArrayList ? list.items : [];
   const isPrimitive = (value: Value): boolean =>
-    (typeof value !== 'object' && value !== null) || value instanceof Double || value instanceof Uint;
+    (typeof value !== 'object' && value !== null) ||
+    value instanceof Double ||
+    value instanceof Uint;
   if (items.length === 0 || !items.every(isPrimitive)) return undefined;
   return { kind: 'code', code: membershipCode(codeOf(wanted), items) };
 }
@@ -313,7 +353,8 @@ function implementationOf(
 ): Implementation {
   const { precompile } = declared;
   const constant = precompile === undefined ? undefined : args[precompile.index];
-  if (precompile === undefined || constant?.kind !== 'constant') return dispatch(declared, overloads);
+  if (precompile === undefined || constant?.kind !== 'constant')
+    return dispatch(declared, overloads);
   const prepared = precompile.prepare(constant.value);
   if (prepared instanceof CelError) throw new PlanError(prepared.message);
   const guarded = overloads.map((overload) => ({ ...overload, call: prepared }));

@@ -1,11 +1,25 @@
-// Selection and indexing at run time: `value.key` and `value[key]`, with the errors of absent keys and wrong indexes.
-import { CelError, Double, OptionalValue, Uint, isError, isList, isMap, kindOf, optionalNone } from './value.ts';
+// Selection and indexing at run time: `value.key` and `value[key]`, with the errors of absent keys
+// and wrong indexes.
+import {
+  CelError,
+  Double,
+  OptionalValue,
+  Uint,
+  isError,
+  isList,
+  isMap,
+  kindOf,
+  optionalNone,
+} from './value.ts';
 import type { ListValue, Value } from './value.ts';
 import { keyText } from './map-value.ts';
 import { formatDouble } from './number-text.ts';
 import { typeTextOf } from './value.ts';
 
-/** What is found at `key`: undefined when there is nothing, an error value when `key` cannot be a key. */
+/**
+ * What is found at `key`: undefined when there is nothing, an error value when `key` cannot be a
+ * key.
+ */
 export function lookUp(container: Value, key: Value): Value | undefined {
   if (isMap(container)) return container.find(key);
   if (isList(container)) return elementAt(container, key);
@@ -43,7 +57,9 @@ function indexOf(key: Value): number | CelError {
 /** Values that may select: others are refused before anything is looked up. */
 export function isKey(value: Value): boolean {
   const kind = kindOf(value);
-  return kind === 'string' || kind === 'int' || kind === 'uint' || kind === 'bool' || kind === 'double';
+  return (
+    kind === 'string' || kind === 'int' || kind === 'uint' || kind === 'bool' || kind === 'double'
+  );
 }
 
 /** What an optional holds, where `value` is one. */

@@ -1,4 +1,5 @@
-// Timestamps and durations to the nanosecond: parsing and printing (RFC 3339, Go's durations), range checks, calendar fields.
+// Timestamps and durations to the nanosecond: parsing and printing (RFC 3339, Go's durations),
+// range checks, calendar fields.
 import { CelError, Duration, Timestamp, intMax, intMin } from './value.ts';
 import type { Value } from './value.ts';
 
@@ -26,7 +27,9 @@ export function addToTimestamp(time: Timestamp, nanos: bigint): Value {
 }
 
 export function nanosBetween(later: Timestamp, earlier: Timestamp): bigint {
-  return BigInt(later.seconds - earlier.seconds) * nanosPerSecond + BigInt(later.nanos - earlier.nanos);
+  return (
+    BigInt(later.seconds - earlier.seconds) * nanosPerSecond + BigInt(later.nanos - earlier.nanos)
+  );
 }
 
 const rfc3339 =
@@ -37,7 +40,13 @@ export function parseTimestamp(text: string): Timestamp | undefined {
   const match = rfc3339.exec(text);
   if (match === null) return undefined;
   const [, year, month, day, hour, minute, second] = match.map(Number) as [
-    number, number, number, number, number, number, number,
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
   ];
   if (month < 1 || month > 12 || day < 1 || day > daysInMonth(year, month)) return undefined;
   if (hour > 23 || minute > 59 || second > 59) return undefined;
@@ -88,15 +97,18 @@ export function formatDuration(duration: Duration): string {
 const unitNanos: Readonly<Record<string, bigint>> = {
   ns: 1n,
   us: 1_000n,
-  'µs': 1_000n,
-  'μs': 1_000n,
+  µs: 1_000n,
+  μs: 1_000n,
   ms: 1_000_000n,
   s: nanosPerSecond,
   m: 60n * nanosPerSecond,
   h: 3600n * nanosPerSecond,
 };
 
-/** Parses `1h30m`, `-1.5s`, `0`: signed decimal numbers with units; undefined when malformed or beyond 64 bits. */
+/**
+ * Parses `1h30m`, `-1.5s`, `0`: signed decimal numbers with units; undefined when malformed or
+ * beyond 64 bits.
+ */
 export function parseDuration(text: string): Duration | undefined {
   const body = text.replace(/^[+-]/, '');
   if (body === '0') return new Duration(0n);
@@ -129,7 +141,10 @@ export interface CalendarFields {
   readonly yearDay: number;
 }
 
-/** Fields of `time` in UTC, in an offset such as `-07:30`, or in a named zone; an error for an unknown zone. */
+/**
+ * Fields of `time` in UTC, in an offset such as `-07:30`, or in a named zone; an error for an
+ * unknown zone.
+ */
 export function calendarFields(time: Timestamp, zone: string): CalendarFields | CelError {
   const offset = zoneOffsetSeconds(time, zone);
   if (typeof offset !== 'number') return offset;
@@ -155,7 +170,8 @@ function zoneOffsetSeconds(time: Timestamp, zone: string): number | CelError {
   if (colon >= 0) {
     const [hours, minutes] = [zone.slice(0, colon), zone.slice(colon + 1)];
     for (const part of [hours, minutes]) {
-      if (!/^[+-]?\d+$/.test(part)) return new CelError(`strconv.Atoi: parsing ${JSON.stringify(part)}: invalid syntax`);
+      if (!/^[+-]?\d+$/.test(part))
+        return new CelError(`strconv.Atoi: parsing ${JSON.stringify(part)}: invalid syntax`);
     }
     const hour = Number(hours);
     return (hour < 0 ? hour * 60 - Number(minutes) : hour * 60 + Number(minutes)) * 60;
@@ -170,7 +186,9 @@ function namedZoneOffset(time: Timestamp, zone: string): number | CelError {
   } catch {
     return new CelError(`unknown time zone ${zone}`);
   }
-  const parts = new Map(format.formatToParts(new Date(time.seconds * 1000)).map((p) => [p.type, p.value]));
+  const parts = new Map(
+    format.formatToParts(new Date(time.seconds * 1000)).map((p) => [p.type, p.value]),
+  );
   const part = (name: Intl.DateTimeFormatPartTypes): number => Number(parts.get(name));
   const year = parts.get('era') === 'BC' ? 1 - part('year') : part('year');
   const local =

@@ -1,10 +1,17 @@
-// The values an expression computes with. Scalars are JavaScript scalars where those are exact; the rest are small tagged
-// objects. An error is a value too (`CelError`): `&&`, `||` and the macros may absorb it.
+// The values an expression computes with. Scalars are JavaScript scalars where those are exact; the
+// rest are small tagged objects. An error is a value too (`CelError`): `&&`, `||` and the macros
+// may absorb it.
 
-/** A CEL int: a `number` when it is a safe integer, otherwise a `bigint`. Always canonical, so `===` is equality. */
+/**
+ * A CEL int: a `number` when it is a safe integer, otherwise a `bigint`. Always canonical, so `===`
+ * is equality.
+ */
 export type Int = number | bigint;
 
-/** A CEL double. Boxed, because plain numbers are ints (by far the more frequent of the two in rules). */
+/**
+ * A CEL double. Boxed, because plain numbers are ints (by far the more frequent of the two in
+ * rules).
+ */
 export class Double {
   readonly kind = 'double';
   readonly value: number;
@@ -75,11 +82,17 @@ export interface ListValue {
   size(): number;
   /** `index` is within bounds. */
   get(index: number): Value;
-  /** Equality, when the list has rules of its own (sets, keyed lists). `undefined`: element by element. */
+  /**
+   * Equality, when the list has rules of its own (sets, keyed lists). `undefined`: element by
+   * element.
+   */
   equals?(other: Value): Value;
   /** Concatenation, when the list has rules of its own. */
   plus?(other: Value): Value;
-  /** True for lists wrapped from schema-typed JSON: comparing them with another kind is an error, not false. */
+  /**
+   * True for lists wrapped from schema-typed JSON: comparing them with another kind is an error,
+   * not false.
+   */
   readonly isTyped?: boolean;
 }
 
@@ -92,7 +105,10 @@ export interface MapValue {
   keys(): Iterable<Value>;
   /** Equality, when the map has rules of its own. */
   equals?(other: Value): Value;
-  /** Of objects with declared fields over JSON: code that selects a field finds it in the shape once for all of them. */
+  /**
+   * Of objects with declared fields over JSON: code that selects a field finds it in the shape once
+   * for all of them.
+   */
   readonly shape?: RecordShape;
   readonly raw?: Readonly<Record<string, unknown>>;
   /** The name that `type()` gives; absent: `map`. */
@@ -114,7 +130,10 @@ export interface RecordField {
 }
 
 /** The value of a field; undefined when it is absent or null. */
-export function readField(raw: Readonly<Record<string, unknown>>, field: RecordField): Value | undefined {
+export function readField(
+  raw: Readonly<Record<string, unknown>>,
+  field: RecordField,
+): Value | undefined {
   if (field.isInherited && !Object.hasOwn(raw, field.name)) return undefined;
   const value = raw[field.name];
   return value === null || value === undefined ? undefined : field.wrap(value);
@@ -165,7 +184,9 @@ export function kindOf(value: Value): ValueKind {
   }
 }
 
-/** Bytes have no kind: reading it gives undefined, which is cheaper than asking whether it is there. */
+/**
+ * Bytes have no kind: reading it gives undefined, which is cheaper than asking whether it is there.
+ */
 interface Tagged {
   readonly kind?: string;
 }
@@ -232,15 +253,22 @@ export function toInt(value: bigint): Int {
 
 /** Code points of a string: the CEL size of it. A lone surrogate counts as one. */
 export function codePointCount(text: string): number {
+  const { length } = text;
+  for (let index = 0; index < length; index++) {
+    if (text.charCodeAt(index) >= 0xd800) return countWithPairs(text, index);
+  }
+  return length;
+}
+
+function countWithPairs(text: string, from: number): number {
   let count = text.length;
-  for (let index = 0; index < text.length - 1; index++) {
+  for (let index = from; index < text.length - 1; index++) {
     const unit = text.charCodeAt(index);
-    if (unit >= 0xd800 && unit < 0xdc00) {
-      const next = text.charCodeAt(index + 1);
-      if (next >= 0xdc00 && next < 0xe000) {
-        count--;
-        index++;
-      }
+    if (unit < 0xd800 || unit >= 0xdc00) continue;
+    const next = text.charCodeAt(index + 1);
+    if (next >= 0xdc00 && next < 0xe000) {
+      count--;
+      index++;
     }
   }
   return count;

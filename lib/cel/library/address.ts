@@ -1,4 +1,5 @@
-// IPv4 and IPv6 addresses and prefixes: strict parsing with the reference's error texts, canonical texts, properties.
+// IPv4 and IPv6 addresses and prefixes: strict parsing with the reference's error texts, canonical
+// texts, properties.
 
 export interface Address {
   /** 4 or 16 bytes. */
@@ -69,7 +70,8 @@ function parseV6(text: string, problem: Problem): Address | string {
   while (groups.length < 8) {
     const field = /^[0-9A-Fa-f]*/.exec(rest)?.[0] ?? '';
     if (field.length > 4) return problem('each group must have 4 or less digits', rest);
-    if (field === '') return problem('each colon-separated field must have at least one digit', rest);
+    if (field === '')
+      return problem('each colon-separated field must have at least one digit', rest);
     if (rest[field.length] === '.') {
       return embeddedV4({ rest, groups, ellipsis }, problem);
     }
@@ -108,25 +110,33 @@ function embeddedV4(
 function expand(groups: readonly number[], ellipsis: number, problem: Problem): Address | string {
   const missing = 8 - groups.length;
   if (missing > 0 && ellipsis < 0) return problem('address string too short');
-  if (missing === 0 && ellipsis >= 0) return problem('the :: must expand to at least one field of zeros');
+  if (missing === 0 && ellipsis >= 0)
+    return problem('the :: must expand to at least one field of zeros');
   const zeros = new Array<number>(missing).fill(0);
-  const all = ellipsis < 0 ? groups : [...groups.slice(0, ellipsis), ...zeros, ...groups.slice(ellipsis)];
+  const all =
+    ellipsis < 0 ? groups : [...groups.slice(0, ellipsis), ...zeros, ...groups.slice(ellipsis)];
   return { bytes: all.flatMap((group) => [group >> 8, group & 255]) };
 }
 
 /** An IPv6 address that stands for an IPv4 one. */
 export function isMappedV4({ bytes }: Address): boolean {
-  return bytes.length === 16 && bytes.slice(0, 12).every((byte, index) => byte === (index < 10 ? 0 : 255));
+  return (
+    bytes.length === 16 &&
+    bytes.slice(0, 12).every((byte, index) => byte === (index < 10 ? 0 : 255))
+  );
 }
 
 /** The prefix, or what is wrong with the text. */
 export function parsePrefix(text: string): Prefix | string {
-  const problem = (message: string): string => `netip.ParsePrefix(${JSON.stringify(text)}): ${message}`;
+  const problem = (message: string): string =>
+    `netip.ParsePrefix(${JSON.stringify(text)}): ${message}`;
   const slash = text.lastIndexOf('/');
   if (slash < 0) return problem("no '/'");
   const address = parseAddress(text.slice(0, slash));
   if (typeof address === 'string') {
-    return address === 'zone' ? problem('IPv6 zones cannot be present in a prefix') : problem(address);
+    return address === 'zone'
+      ? problem('IPv6 zones cannot be present in a prefix')
+      : problem(address);
   }
   const bits = text.slice(slash + 1);
   if (!/^(0|[1-9]\d*)$/.test(bits)) return problem(`bad bits after slash: ${JSON.stringify(bits)}`);
@@ -139,14 +149,18 @@ export function formatAddress(address: Address): string {
   const { bytes } = address;
   if (bytes.length === 4) return bytes.join('.');
   if (isMappedV4(address)) return `::ffff:${bytes.slice(12).join('.')}`;
-  const groups = Array.from({ length: 8 }, (_, i) => (bytes[2 * i] ?? 0) * 256 + (bytes[2 * i + 1] ?? 0));
+  const groups = Array.from(
+    { length: 8 },
+    (_, i) => (bytes[2 * i] ?? 0) * 256 + (bytes[2 * i + 1] ?? 0),
+  );
   let best = { start: -1, length: 1 };
   for (let start = 0; start < 8; start++) {
     let length = 0;
     while (groups[start + length] === 0) length++;
     if (length > best.length) best = { start, length };
   }
-  const hex = (part: readonly number[]): string => part.map((group) => group.toString(16)).join(':');
+  const hex = (part: readonly number[]): string =>
+    part.map((group) => group.toString(16)).join(':');
   if (best.start < 0) return hex(groups);
   return `${hex(groups.slice(0, best.start))}::${hex(groups.slice(best.start + best.length))}`;
 }
@@ -157,12 +171,17 @@ export const formatPrefix = (prefix: Prefix): string =>
 /** The address with the bits behind the prefix cleared. */
 export function maskAddress({ bytes }: Address, bits: number): Address {
   return {
-    bytes: bytes.map((byte, index) => byte & (0xff00 >> Math.min(Math.max(bits - index * 8, 0), 8)) & 0xff),
+    bytes: bytes.map(
+      (byte, index) => byte & (0xff00 >> Math.min(Math.max(bits - index * 8, 0), 8)) & 0xff,
+    ),
   };
 }
 
 export function sameAddress(left: Address, right: Address): boolean {
-  return left.bytes.length === right.bytes.length && left.bytes.every((byte, i) => byte === right.bytes[i]);
+  return (
+    left.bytes.length === right.bytes.length &&
+    left.bytes.every((byte, i) => byte === right.bytes[i])
+  );
 }
 
 export function prefixContains(prefix: Prefix, address: Address): boolean {
@@ -174,13 +193,17 @@ export function prefixContains(prefix: Prefix, address: Address): boolean {
 export const addressTests = {
   isUnspecified: ({ bytes }: Address): boolean => bytes.every((byte) => byte === 0),
   isLoopback: ({ bytes }: Address): boolean =>
-    bytes.length === 4 ? bytes[0] === 127 : bytes.every((byte, index) => byte === (index === 15 ? 1 : 0)),
+    bytes.length === 4
+      ? bytes[0] === 127
+      : bytes.every((byte, index) => byte === (index === 15 ? 1 : 0)),
   isLinkLocalMulticast: ({ bytes }: Address): boolean =>
     bytes.length === 4
       ? bytes[0] === 224 && bytes[1] === 0 && bytes[2] === 0
       : bytes[0] === 0xff && ((bytes[1] ?? 0) & 0x0f) === 2,
   isLinkLocalUnicast: ({ bytes }: Address): boolean =>
-    bytes.length === 4 ? bytes[0] === 169 && bytes[1] === 254 : bytes[0] === 0xfe && ((bytes[1] ?? 0) & 0xc0) === 0x80,
+    bytes.length === 4
+      ? bytes[0] === 169 && bytes[1] === 254
+      : bytes[0] === 0xfe && ((bytes[1] ?? 0) & 0xc0) === 0x80,
   isGlobalUnicast: (address: Address): boolean => {
     const { bytes } = address;
     const isV4 = bytes.length === 4;

@@ -107,7 +107,10 @@ export type RequestedResource = Pick<
   'apiGroup' | 'resource' | 'subresource' | 'namespace' | 'name'
 >;
 
-/** The value of the variable `authorizer.requestResource`: the question with the resource of the request filled in. */
+/**
+ * The value of the variable `authorizer.requestResource`: the question with the resource of the
+ * request filled in.
+ */
 export function requestResourceValue(naming: NamingProfile, requested: RequestedResource): Value {
   const { apiGroup, resource, subresource, namespace, name } = requested;
   const asked = { apiGroup, resource, subresource, namespace, name };
@@ -130,21 +133,28 @@ const shortestRequirement = 0.5;
 /** A selector is parsed into a list of requirements, at most one for two characters. */
 function selectorCost(length: Range): Range {
   const parse = scaleRange(length, stringTraversalFactor);
-  const requirements = scaleRange(scaleRange(length, shortestRequirement), listCreateCost + structCreateCost);
+  const requirements = scaleRange(
+    scaleRange(length, shortestRequirement),
+    listCreateCost + structCreateCost,
+  );
   return addRanges(fixed(listCreateCost), addRanges(parse, requirements));
 }
 
 const selecting: { runtimeCost: RuntimeCost; estimate: CostEstimate } = {
   runtimeCost: (args) => Number(selectorCost(fixed(costSizeOf(arg(args, 1)))).max),
-  estimate: (_, [selector]) => (selector === undefined ? undefined : { cost: selectorCost(selector.size) }),
+  estimate: (_, [selector]) =>
+    selector === undefined ? undefined : { cost: selectorCost(selector.size) },
 };
 
 function serviceAccountProblem(namespace: string, name: string): string | undefined {
   if (dns1123SubdomainProblems(name).length > 0) return 'Invalid service account name';
-  return dns1123LabelProblems(namespace).length > 0 ? 'Invalid service account namespace' : undefined;
+  return dns1123LabelProblems(namespace).length > 0
+    ? 'Invalid service account namespace'
+    : undefined;
 }
 
-const decisionOf = (args: readonly Value[]): AuthorizationDecision => (arg(args, 0) as DecisionValue).decision;
+const decisionOf = (args: readonly Value[]): AuthorizationDecision =>
+  (arg(args, 0) as DecisionValue).decision;
 
 export function authorizerLibrary(naming: NamingProfile): Library {
   const types = authorizerTypes(naming);
@@ -154,8 +164,10 @@ export function authorizerLibrary(naming: NamingProfile): Library {
     to: CelType,
     change: (text: string) => Partial<AuthorizationCheck>,
   ): Overload =>
-    member(id, [[from, stringType], to], (args) =>
-      new CheckValue(to.name, { ...checkOf(args), ...change(textAt(args, 1)) }),
+    member(
+      id,
+      [[from, stringType], to],
+      (args) => new CheckValue(to.name, { ...checkOf(args), ...change(textAt(args, 1)) }),
     );
   const path: Implementation = (args) => {
     const text = textAt(args, 1);
@@ -166,7 +178,10 @@ export function authorizerLibrary(naming: NamingProfile): Library {
     const [namespace, name] = [textAt(args, 1), textAt(args, 2)];
     const problem = serviceAccountProblem(namespace, name);
     if (problem !== undefined) return new CelError(problem);
-    return new CheckValue(types.authorizer.name, { ...checkOf(args), serviceAccount: { namespace, name } });
+    return new CheckValue(types.authorizer.name, {
+      ...checkOf(args),
+      serviceAccount: { namespace, name },
+    });
   };
   const ask: Implementation = (args, context) => {
     const check = { ...checkOf(args), verb: textAt(args, 1) };
@@ -175,7 +190,11 @@ export function authorizerLibrary(naming: NamingProfile): Library {
     if (decision === undefined) throw new PendingAuthorization(check);
     return new DecisionValue(types.decision.name, decision);
   };
-  const answer = (name: string, result: CelType, read: (decision: AuthorizationDecision) => Value) =>
+  const answer = (
+    name: string,
+    result: CelType,
+    read: (decision: AuthorizationDecision) => Value,
+  ) =>
     declare(
       name,
       [member(`decision_${name}`, [[types.decision], result], (args) => read(decisionOf(args)))],
@@ -188,21 +207,56 @@ export function authorizerLibrary(naming: NamingProfile): Library {
     since: 27,
     types: Object.values(types),
     functions: [
-      declare('path', [member('authorizer_path', [[types.authorizer, stringType], types.path], path)], unit),
-      declare('group', [step('authorizer_group', types.authorizer, types.group, (apiGroup) => ({ apiGroup }))], unit),
-      declare('serviceAccount', [
-        member('authorizer_serviceaccount', [[types.authorizer, stringType, stringType], types.authorizer], serviceAccount),
-      ], unit),
-      declare('resource', [
-        step('groupcheck_resource', types.group, resource, (name) => ({ ...asResource, resource: name })),
-      ], unit),
-      declare('subresource', [step('resourcecheck_subresource', resource, resource, (subresource) => ({ subresource }))], unit),
-      declare('namespace', [step('resourcecheck_namespace', resource, resource, (namespace) => ({ namespace }))], unit),
+      declare(
+        'path',
+        [member('authorizer_path', [[types.authorizer, stringType], types.path], path)],
+        unit,
+      ),
+      declare(
+        'group',
+        [step('authorizer_group', types.authorizer, types.group, (apiGroup) => ({ apiGroup }))],
+        unit,
+      ),
+      declare(
+        'serviceAccount',
+        [
+          member(
+            'authorizer_serviceaccount',
+            [[types.authorizer, stringType, stringType], types.authorizer],
+            serviceAccount,
+          ),
+        ],
+        unit,
+      ),
+      declare(
+        'resource',
+        [
+          step('groupcheck_resource', types.group, resource, (name) => ({
+            ...asResource,
+            resource: name,
+          })),
+        ],
+        unit,
+      ),
+      declare(
+        'subresource',
+        [step('resourcecheck_subresource', resource, resource, (subresource) => ({ subresource }))],
+        unit,
+      ),
+      declare(
+        'namespace',
+        [step('resourcecheck_namespace', resource, resource, (namespace) => ({ namespace }))],
+        unit,
+      ),
       declare('name', [step('resourcecheck_name', resource, resource, (name) => ({ name }))], unit),
-      declare('check', [
-        member('pathcheck_check', [[types.path, stringType], types.decision], ask),
-        member('resourcecheck_check', [[resource, stringType], types.decision], ask),
-      ], asking),
+      declare(
+        'check',
+        [
+          member('pathcheck_check', [[types.path, stringType], types.decision], ask),
+          member('resourcecheck_check', [[resource, stringType], types.decision], ask),
+        ],
+        asking,
+      ),
       answer('errored', boolType, ({ error }) => error !== ''),
       answer('error', stringType, ({ error }) => error),
       answer('allowed', boolType, ({ decision }) => decision === 'allow'),
@@ -214,15 +268,25 @@ export function authorizerLibrary(naming: NamingProfile): Library {
 export function authorizerSelectorsLibrary(naming: NamingProfile): Library {
   const { resource } = authorizerTypes(naming);
   const selector = (id: string, change: (text: string) => Partial<AuthorizationCheck>): Overload =>
-    member(id, [[resource, stringType], resource], (args) =>
-      new CheckValue(resource.name, { ...checkOf(args), ...change(textAt(args, 1)) }),
+    member(
+      id,
+      [[resource, stringType], resource],
+      (args) => new CheckValue(resource.name, { ...checkOf(args), ...change(textAt(args, 1)) }),
     );
   return {
     name: '{kubernetes}.authzSelectors',
     since: 31,
     functions: [
-      declare('fieldSelector', [selector('authorizer_fieldselector', (fieldSelector) => ({ fieldSelector }))], selecting),
-      declare('labelSelector', [selector('authorizer_labelselector', (labelSelector) => ({ labelSelector }))], selecting),
+      declare(
+        'fieldSelector',
+        [selector('authorizer_fieldselector', (fieldSelector) => ({ fieldSelector }))],
+        selecting,
+      ),
+      declare(
+        'labelSelector',
+        [selector('authorizer_labelselector', (labelSelector) => ({ labelSelector }))],
+        selecting,
+      ),
     ],
   };
 }

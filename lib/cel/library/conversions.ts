@@ -77,7 +77,13 @@ function secondsToTimestamp(seconds: Int): Value {
   return isTimestampSeconds(whole) ? new Timestamp(whole, 0) : timestampOverflow;
 }
 
-type Row = readonly [id: string, from: CelType, to: CelType, convert: (value: Value) => Value, extras?: OverloadExtras];
+type Row = readonly [
+  id: string,
+  from: CelType,
+  to: CelType,
+  convert: (value: Value) => Value,
+  extras?: OverloadExtras,
+];
 
 const same = (value: Value): Value => value;
 
@@ -108,14 +114,30 @@ const rows: readonly Row[] = [
   ['bool_to_bool', boolType, boolType, same],
   ['string_to_bool', stringType, boolType, (v) => stringToBool(v as string)],
   ['bytes_to_bytes', bytesType, bytesType, same],
-  ['string_to_bytes', stringType, bytesType, (v) => new TextEncoder().encode(v as string), stringToBytesCost],
+  [
+    'string_to_bytes',
+    stringType,
+    bytesType,
+    (v) => new TextEncoder().encode(v as string),
+    stringToBytesCost,
+  ],
   ['double_to_double', doubleType, doubleType, same],
-  ['int64_to_double', intType, doubleType, (v) => new Double(Number(v as Int))],
-  ['string_to_double', stringType, doubleType, (v) => fromText(v, 'double', parseDouble, (n) => new Double(n))],
+  ['int64_to_double', intType, doubleType, (v) => new Double(Number(v))],
+  [
+    'string_to_double',
+    stringType,
+    doubleType,
+    (v) => fromText(v, 'double', parseDouble, (n) => new Double(n)),
+  ],
   ['uint64_to_double', uintType, doubleType, (v) => new Double(Number((v as Uint).value))],
   ['duration_to_duration', durationType, durationType, same],
   ['int64_to_duration', intType, durationType, (v) => new Duration(BigInt(v as Int))],
-  ['string_to_duration', stringType, durationType, (v) => fromText(v, durationType.name, parseDuration, same)],
+  [
+    'string_to_duration',
+    stringType,
+    durationType,
+    (v) => fromText(v, durationType.name, parseDuration, same),
+  ],
   ['int64_to_int64', intType, intType, same],
   ['double_to_int64', doubleType, intType, (v) => doubleToInt((v as Double).value)],
   ['duration_to_int64', durationType, intType, (v) => toInt((v as Duration).nanos)],
@@ -124,7 +146,13 @@ const rows: readonly Row[] = [
   ['uint64_to_int64', uintType, intType, (v) => uintToInt((v as Uint).value)],
   ['string_to_string', stringType, stringType, same],
   ['bool_to_string', boolType, stringType, String],
-  ['bytes_to_string', bytesType, stringType, (v) => bytesToString(v as Uint8Array), bytesToStringCost],
+  [
+    'bytes_to_string',
+    bytesType,
+    stringType,
+    (v) => bytesToString(v as Uint8Array),
+    bytesToStringCost,
+  ],
   ['double_to_string', doubleType, stringType, (v) => formatDouble((v as Double).value, 6)],
   ['duration_to_string', durationType, stringType, (v) => formatDuration(v as Duration)],
   ['int64_to_string', intType, stringType, String],
@@ -132,11 +160,21 @@ const rows: readonly Row[] = [
   ['uint64_to_string', uintType, stringType, (v) => String((v as Uint).value)],
   ['timestamp_to_timestamp', timestampType, timestampType, same],
   ['int64_to_timestamp', intType, timestampType, (v) => secondsToTimestamp(v as Int)],
-  ['string_to_timestamp', stringType, timestampType, (v) => fromText(v, timestampType.name, parseTimestamp, same)],
+  [
+    'string_to_timestamp',
+    stringType,
+    timestampType,
+    (v) => fromText(v, timestampType.name, parseTimestamp, same),
+  ],
   ['uint64_to_uint64', uintType, uintType, same],
   ['double_to_uint64', doubleType, uintType, (v) => doubleToUint((v as Double).value)],
   ['int64_to_uint64', intType, uintType, (v) => intToUint(v as Int)],
-  ['string_to_uint64', stringType, uintType, (v) => fromText(v, 'uint', parseUint64, (n) => new Uint(n))],
+  [
+    'string_to_uint64',
+    stringType,
+    uintType,
+    (v) => fromText(v, 'uint', parseUint64, (n) => new Uint(n)),
+  ],
 ];
 
 function fromText<T>(

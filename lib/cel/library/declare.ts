@@ -1,4 +1,5 @@
-// Short forms for declaring the functions of a library as data, and the cost rules that several of them share.
+// Short forms for declaring the functions of a library as data, and the cost rules that several of
+// them share.
 import type { CelType } from '../check/cel-type.ts';
 import type {
   CostEstimate,
@@ -8,7 +9,14 @@ import type {
   RuntimeCost,
 } from '../check/declarations.ts';
 import type { CostNode } from '../cost/estimate-node.ts';
-import { one, regexLengthFactor, scaleRange, addRanges, multiplyRanges, stringTraversalFactor } from '../cost/range.ts';
+import {
+  one,
+  regexLengthFactor,
+  scaleRange,
+  addRanges,
+  multiplyRanges,
+  stringTraversalFactor,
+} from '../cost/range.ts';
 import { costSizeOf } from '../eval/value.ts';
 import type { Value } from '../eval/value.ts';
 
@@ -22,7 +30,9 @@ export interface OverloadExtras {
 type Signature = readonly [args: readonly CelType[], result: CelType];
 
 function paramsOf(types: readonly CelType[]): string[] {
-  const names = types.flatMap((type) => (type.kind === 'param' ? [type.name] : paramsOf(type.params)));
+  const names = types.flatMap((type) =>
+    type.kind === 'param' ? [type.name] : paramsOf(type.params),
+  );
   return [...new Set(names)];
 }
 
@@ -65,7 +75,9 @@ export function declare(
 ): FunctionDeclaration {
   const { estimate, ...rest } = shared;
   const estimated =
-    estimate === undefined ? overloads : overloads.map((o) => ({ ...o, estimate: o.estimate ?? estimate }));
+    estimate === undefined
+      ? overloads
+      : overloads.map((o) => ({ ...o, estimate: o.estimate ?? estimate }));
   return { name, overloads: estimated, ...rest } as FunctionDeclaration;
 }
 
@@ -89,7 +101,10 @@ export const regexRuntimeCost: RuntimeCost = (args) =>
   Math.ceil((1 + costSizeOf(arg(args, 0))) * stringTraversalFactor) *
   Math.ceil(costSizeOf(arg(args, 1)) * regexLengthFactor);
 
-export function regexEstimate(target: CostNode, pattern: CostNode): ReturnType<typeof multiplyRanges> {
+export function regexEstimate(
+  target: CostNode,
+  pattern: CostNode,
+): ReturnType<typeof multiplyRanges> {
   const text = scaleRange(addRanges(target.size, one), stringTraversalFactor);
   return multiplyRanges(text, scaleRange(pattern.size, regexLengthFactor));
 }

@@ -1,5 +1,5 @@
-// The format strings of string.format: clauses %s %d %f %e %b %x %X %o, with a precision for %f and %e. Used at compile time for
-// constant formats (types of the arguments) and at run time (values).
+// The format strings of string.format: clauses %s %d %f %e %b %x %X %o, with a precision for %f and
+// %e. Used at compile time for constant formats (types of the arguments) and at run time (values).
 import { CelError } from '../eval/value.ts';
 
 export type ClauseLetter = 's' | 'd' | 'f' | 'e' | 'b' | 'x' | 'X' | 'o';
@@ -46,7 +46,8 @@ export function parseFormat(format: string, argCount: number): readonly FormatPa
     if (letter === undefined) {
       return refused('error while parsing precision: could not find end of precision specifier');
     }
-    if (!isLetter(letter)) return refused(`unrecognized formatting clause ${JSON.stringify(letter)}`);
+    if (!isLetter(letter))
+      return refused(`unrecognized formatting clause ${JSON.stringify(letter)}`);
     const digits = precision === null ? defaultPrecision : Number(precision[1]);
     if (digits > precisionMax) return refused('precision is too large');
     parts.push(literal, { letter, precision: digits });
@@ -73,8 +74,18 @@ const subjects: Readonly<Record<ClauseLetter, string>> = {
 
 const accepted: Readonly<Record<ClauseLetter, readonly string[]>> = {
   s: [
-    'string', 'bool', 'bytes', 'int', 'uint', 'double', 'map', 'list', 'type', 'null_type',
-    'google.protobuf.Duration', 'google.protobuf.Timestamp',
+    'string',
+    'bool',
+    'bytes',
+    'int',
+    'uint',
+    'double',
+    'map',
+    'list',
+    'type',
+    'null_type',
+    'google.protobuf.Duration',
+    'google.protobuf.Timestamp',
   ],
   d: ['int', 'uint'],
   f: ['double', 'string'],

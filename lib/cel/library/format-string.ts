@@ -1,10 +1,22 @@
-// string.format and strings.quote. Numbers look as in the reference's default locale: grouped digits, powers of ten as such.
+// string.format and strings.quote. Numbers look as in the reference's default locale: grouped
+// digits, powers of ten as such.
 import { dynType, listType, stringType } from '../check/cel-type.ts';
 import type { Implementation, Library } from '../check/declarations.ts';
 import { scaleRange, stringTraversalFactor } from '../cost/range.ts';
 import { formatDouble } from '../eval/number-text.ts';
 import { formatDuration, formatTimestamp } from '../eval/time.ts';
-import { CelError, Double, Duration, Timestamp, TypeValue, Uint, isList, isMap, listItems, typeNameOf } from '../eval/value.ts';
+import {
+  CelError,
+  Double,
+  Duration,
+  Timestamp,
+  TypeValue,
+  Uint,
+  isList,
+  isMap,
+  listItems,
+  typeNameOf,
+} from '../eval/value.ts';
 import type { ListValue, Value } from '../eval/value.ts';
 import { arg, declare, global, member, traversalOf } from './declare.ts';
 import { clauseProblem, parseFormat, wrongType } from './format-clauses.ts';
@@ -24,7 +36,9 @@ const quoteEscapes: Readonly<Record<string, string>> = {
 
 /** A text in double quotes, special characters escaped. */
 export function quote(text: string): string {
-  const escaped = text.toWellFormed().replace(/[\u0007\b\f\n\r\t\v\\"]/g, (c) => quoteEscapes[c] ?? c);
+  const escaped = text
+    .toWellFormed()
+    .replace(/[\u0007\b\f\n\r\t\v\\"]/g, (c) => quoteEscapes[c] ?? c);
   return `"${escaped}"`;
 }
 
@@ -47,12 +61,17 @@ function exactFixed(value: number, precision: number): string {
   if (Math.abs(value) < 1e21 && precision <= 100) return value.toFixed(precision);
   const digits = Math.abs(value) < 1e21 ? value.toFixed(100) : String(BigInt(value));
   const [whole, fraction = ''] = digits.split('.') as [string, string?];
-  return precision === 0 ? whole : `${whole}.${fraction.padEnd(precision, '0').slice(0, precision)}`;
+  return precision === 0
+    ? whole
+    : `${whole}.${fraction.padEnd(precision, '0').slice(0, precision)}`;
 }
 
 function scientificText(value: number, precision: number): string {
   if (!Number.isFinite(value)) return infinityText(value).padStart(precision);
-  const [mantissa, exponent] = value.toExponential(Math.min(precision, 100)).split('e') as [string, string];
+  const [mantissa, exponent] = value.toExponential(Math.min(precision, 100)).split('e') as [
+    string,
+    string,
+  ];
   const digits = exponent.replace(/[+-]/, '').padStart(2, '0');
   const raised = [...digits].map((digit) => superscripts[Number(digit)]).join('');
   return `${mantissa}×10${exponent.startsWith('-') ? '⁻' : ''}${raised}`;
@@ -68,7 +87,9 @@ const doubleTexts: ReadonlyMap<string, number> = new Map([
 function doubleText(clause: Clause, value: Value): string | CelError {
   const number = value instanceof Double ? value.value : doubleTexts.get(value as string);
   if (number === undefined) return wrongType(clause, typeNameOf(value));
-  return clause.letter === 'f' ? fixedText(number, clause.precision) : scientificText(number, clause.precision);
+  return clause.letter === 'f'
+    ? fixedText(number, clause.precision)
+    : scientificText(number, clause.precision);
 }
 
 function hexText(value: Value): string {
@@ -101,14 +122,18 @@ function nestedText(value: Value): string {
   if (value instanceof Uint8Array) return `b${quote(new TextDecoder().decode(value))}`;
   if (value instanceof Uint) return String(value.value);
   if (value instanceof Double) {
-    return Number.isFinite(value.value) ? exactFixed(value.value, 6) : quote(formatDouble(value.value));
+    return Number.isFinite(value.value)
+      ? exactFixed(value.value, 6)
+      : quote(formatDouble(value.value));
   }
   if (value instanceof Timestamp) return `timestamp(${quote(formatTimestamp(value))})`;
   if (value instanceof Duration) return `duration(${quote(formatDuration(value))})`;
   if (value instanceof TypeValue) return value.name;
   if (isList(value)) return `[${listItems(value).map(nestedText).join(', ')}]`;
   if (!isMap(value)) return typeNameOf(value);
-  const entries = [...value.keys()].map((key) => [nestedText(key), value.find(key) ?? null] as const);
+  const entries = [...value.keys()].map(
+    (key) => [nestedText(key), value.find(key) ?? null] as const,
+  );
   entries.sort(([left], [right]) => (left < right ? -1 : 1));
   return `{${entries.map(([key, held]) => `${key}:${nestedText(held)}`).join(', ')}}`;
 }
@@ -161,7 +186,9 @@ export const formatStringLibrary: Library = {
       member('string_format', [[stringType, listType(dynType)], stringType], format, {
         runtimeCost: traversalOf(0),
         estimate: (target) =>
-          target === undefined ? undefined : { cost: scaleRange(target.size, stringTraversalFactor) },
+          target === undefined
+            ? undefined
+            : { cost: scaleRange(target.size, stringTraversalFactor) },
       }),
     ]),
     declare('strings.quote', [

@@ -1,4 +1,5 @@
-// Which functions, macros and types a compatibility version has. Expressions that are already stored know all versions.
+// Which functions, macros and types a compatibility version has. Expressions that are already
+// stored know all versions.
 import type { NamingProfile } from '../../api/vendor.ts';
 import type { CelType } from '../check/cel-type.ts';
 import type { FunctionDeclaration, Library } from '../check/declarations.ts';
@@ -85,7 +86,8 @@ export function languageOf(selection: LanguageSelection): Language {
 function buildLanguage(selection: LanguageSelection): Language {
   const minor = selection.version === 'stored' ? Infinity : selection.version;
   const libraries = allLibraries(selection.naming).filter((library) => {
-    if (library.name === '{kubernetes}.authzSelectors' && !selection.authorizerSelectors) return false;
+    if (library.name === '{kubernetes}.authzSelectors' && !selection.authorizerSelectors)
+      return false;
     if (library.name === '{kubernetes}.jsonpatch' && !selection.jsonPatch) return false;
     return library.since <= minor && (library.until === undefined || minor < library.until);
   });
@@ -99,7 +101,10 @@ function buildLanguage(selection: LanguageSelection): Language {
   ];
   return {
     functions: mergeFunctions(declared),
-    macros: groupMacros([...standardMacros, ...libraries.flatMap((library) => library.macros ?? [])]),
+    macros: groupMacros([
+      ...standardMacros,
+      ...libraries.flatMap((library) => library.macros ?? []),
+    ]),
     types: libraries.flatMap((library) => library.types ?? []),
     hasOptionals,
     validatesLiterals: minor >= validationSince,
@@ -107,7 +112,9 @@ function buildLanguage(selection: LanguageSelection): Language {
 }
 
 /** Overloads of one name from several libraries become one function. */
-function mergeFunctions(declared: readonly FunctionDeclaration[]): ReadonlyMap<string, FunctionDeclaration> {
+function mergeFunctions(
+  declared: readonly FunctionDeclaration[],
+): ReadonlyMap<string, FunctionDeclaration> {
   const merged = new Map<string, FunctionDeclaration>();
   for (const next of declared) {
     const known = merged.get(next.name);

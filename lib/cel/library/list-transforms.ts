@@ -1,4 +1,5 @@
-// distinct, flatten, range, reverse, slice, sort, sortBy: functions that make new lists. Charged by the size of what they make.
+// distinct, flatten, range, reverse, slice, sort, sortBy: functions that make new lists. Charged by
+// the size of what they make.
 import { dynType, intType, listType, paramType } from '../check/cel-type.ts';
 import type { CelType } from '../check/cel-type.ts';
 import type { CostEstimate, Implementation, Library, RuntimeCost } from '../check/declarations.ts';
@@ -15,7 +16,17 @@ import {
 import type { Range } from '../cost/range.ts';
 import { compareValues } from '../eval/compare.ts';
 import { equalValues } from '../eval/equality.ts';
-import { ArrayList, CelError, costSizeOf, emptyList, isList, kindOf, listItems, typeNameOf, typeTextOf } from '../eval/value.ts';
+import {
+  ArrayList,
+  CelError,
+  costSizeOf,
+  emptyList,
+  isList,
+  kindOf,
+  listItems,
+  typeNameOf,
+  typeTextOf,
+} from '../eval/value.ts';
 import type { Int, ListValue, Value } from '../eval/value.ts';
 import { sortMacros } from '../syntax/two-variable-macros.ts';
 import { arg, declare, global, member } from './declare.ts';
@@ -28,14 +39,16 @@ const slice: Implementation = (args) => {
   const [start, end] = [arg(args, 1) as Int, arg(args, 2) as Int];
   const name = `cannot slice(${String(start)}, ${String(end)})`;
   if (start < 0 || end < 0) return new CelError(`${name}, negative indexes not supported`);
-  if (start > end) return new CelError(`${name}, start index must be less than or equal to end index`);
+  if (start > end)
+    return new CelError(`${name}, start index must be less than or equal to end index`);
   if (end > list.size()) return new CelError(`${name}, list is length ${String(list.size())}`);
   return new ArrayList(listItems(list).slice(Number(start), Number(end)));
 };
 
 function flattenInto(target: Value[], list: ListValue, depth: Int): void {
   for (const item of listItems(list)) {
-    if (depth !== 0 && isList(item)) flattenInto(target, item, typeof depth === 'number' ? depth - 1 : depth);
+    if (depth !== 0 && isList(item))
+      flattenInto(target, item, typeof depth === 'number' ? depth - 1 : depth);
     else target.push(item);
   }
 }
@@ -53,11 +66,14 @@ const flatten: Implementation = (args) => {
   return new ArrayList(items);
 };
 
-/** A list that costs a limit's worth of units is never needed: the evaluation that made it has ended. */
+/**
+ * A list that costs a limit's worth of units is never needed: the evaluation that made it has
+ * ended.
+ */
 const rangeMax = 10_000_000;
 
 const range: Implementation = (args) => {
-  const count = Math.min(Number(arg(args, 0) as Int), rangeMax);
+  const count = Math.min(Number(arg(args, 0)), rangeMax);
   return count <= 0 ? emptyList : new ArrayList(Array.from({ length: count }, (_, index) => index));
 };
 
@@ -89,14 +105,20 @@ function sortByKeys(list: ListValue, keys: readonly Value[]): Value {
     return new CelError('list elements must have the same type');
   }
   const order = keys.map((_, index) => index);
-  order.sort((left, right) => Number(compareValues(keys[left] as Value, keys[right] as Value)) || left - right);
+  order.sort(
+    (left, right) =>
+      Number(compareValues(keys[left] as Value, keys[right] as Value)) || left - right,
+  );
   return new ArrayList(order.map((index) => items[index] as Value));
 }
 
 const sort: Implementation = (args) => sortByKeys(listOf(args), listItems(listOf(args)));
-const sortBy: Implementation = (args) => sortByKeys(listOf(args), listItems(arg(args, 1) as ListValue));
+const sortBy: Implementation = (args) =>
+  sortByKeys(listOf(args), listItems(arg(args, 1) as ListValue));
 
-/** Cost of making a list: one for the call, that of a list, and a factor for each of the elements. */
+/**
+ * Cost of making a list: one for the call, that of a list, and a factor for each of the elements.
+ */
 function makingCost(size: number, factor: number): number {
   return Math.floor(size * factor) + 1 + listCreateCost;
 }
@@ -130,14 +152,22 @@ const sliceEstimate: CostEstimate = (target, [start, end]) => {
 
 const flattenEstimate: CostEstimate = (target, [depth]) => {
   if (target === undefined) return undefined;
-  return makingEstimate(target.size, depth === undefined ? 1 : Number(intLiteral(depth, unsignedMax)));
+  return makingEstimate(
+    target.size,
+    depth === undefined ? 1 : Number(intLiteral(depth, unsignedMax)),
+  );
 };
 
-const comparingEstimate = (type: CelType, pick: (target: CostNode, key?: CostNode) => CostNode | undefined): CostEstimate => {
+const comparingEstimate = (
+  type: CelType,
+  pick: (target: CostNode, key?: CostNode) => CostNode | undefined,
+): CostEstimate => {
   const factor = type.kind === 'string' || type.kind === 'bytes' ? 2 + stringTraversalFactor : 2;
   return (target, [key]) => {
     const list = target === undefined ? undefined : pick(target, key);
-    return list === undefined ? undefined : makingEstimate(multiplyRanges(list.size, list.size), factor);
+    return list === undefined
+      ? undefined
+      : makingEstimate(multiplyRanges(list.size, list.size), factor);
   };
 };
 
@@ -160,7 +190,10 @@ export const listTransformsLibrary: Library = {
   macros: sortMacros,
   functions: [
     declare('slice', [
-      member('list_slice', [[listT, intType, intType], listT], slice, { runtimeCost: byResult, estimate: sliceEstimate }),
+      member('list_slice', [[listT, intType, intType], listT], slice, {
+        runtimeCost: byResult,
+        estimate: sliceEstimate,
+      }),
     ]),
     declare('flatten', [
       member('list_flatten', [[listType(listT)], listT], flatten, {
@@ -202,13 +235,18 @@ export const listTransformsLibrary: Library = {
       }),
     ]),
     declare('reverse', [
-      member('list_reverse', [[listT], listT], reverse, { runtimeCost: byResult, estimate: sizeEstimate }),
+      member('list_reverse', [[listT], listT], reverse, {
+        runtimeCost: byResult,
+        estimate: sizeEstimate,
+      }),
     ]),
     declare('distinct', [
       member('list_distinct', [[listT], listT], distinct, {
         runtimeCost: selfComparing,
         estimate: (target) =>
-          target === undefined ? undefined : makingEstimate(multiplyRanges(target.size, target.size), 2),
+          target === undefined
+            ? undefined
+            : makingEstimate(multiplyRanges(target.size, target.size), 2),
       }),
     ]),
   ],

@@ -1,4 +1,5 @@
-// Functions over lists: minimum, maximum, sum, order and positions (all releases), and slicing, flattening, sorting (later).
+// Functions over lists: minimum, maximum, sum, order and positions (all releases), and slicing,
+// flattening, sorting (later).
 import {
   boolType,
   bytesType,
@@ -13,7 +14,12 @@ import {
   uintType,
 } from '../check/cel-type.ts';
 import type { CelType } from '../check/cel-type.ts';
-import type { FunctionDeclaration, Implementation, Library, Overload } from '../check/declarations.ts';
+import type {
+  FunctionDeclaration,
+  Implementation,
+  Library,
+  Overload,
+} from '../check/declarations.ts';
 import { add } from '../eval/arithmetic.ts';
 import { compareValues } from '../eval/compare.ts';
 import { equalValues } from '../eval/equality.ts';
@@ -94,7 +100,15 @@ const visit = { runtimeCost: sequenceTraversalCost, estimate: sequenceEstimate }
 const element = paramType('T');
 
 const functions: readonly FunctionDeclaration[] = [
-  declare('isSorted', perType((type) => `list_${type}_is_sorted_bool`, () => boolType, isSorted), visit),
+  declare(
+    'isSorted',
+    perType(
+      (type) => `list_${type}_is_sorted_bool`,
+      () => boolType,
+      isSorted,
+    ),
+    visit,
+  ),
   declare(
     'sum',
     summable.map(([name, type, start]) =>
@@ -102,9 +116,29 @@ const functions: readonly FunctionDeclaration[] = [
     ),
     visit,
   ),
-  declare('max', perType((type) => `list_${type}_max_${type}`, (type) => type, extreme('max', (o) => o < 0)), visit),
-  declare('min', perType((type) => `list_${type}_min_${type}`, (type) => type, extreme('min', (o) => o > 0)), visit),
-  declare('indexOf', [member('list_a_index_of_int', [[listType(element), element], intType], indexOf)], visit),
+  declare(
+    'max',
+    perType(
+      (type) => `list_${type}_max_${type}`,
+      (type) => type,
+      extreme('max', (o) => o < 0),
+    ),
+    visit,
+  ),
+  declare(
+    'min',
+    perType(
+      (type) => `list_${type}_min_${type}`,
+      (type) => type,
+      extreme('min', (o) => o > 0),
+    ),
+    visit,
+  ),
+  declare(
+    'indexOf',
+    [member('list_a_index_of_int', [[listType(element), element], intType], indexOf)],
+    visit,
+  ),
   declare(
     'lastIndexOf',
     [member('list_a_last_index_of_int', [[listType(element), element], intType], lastIndexOf)],

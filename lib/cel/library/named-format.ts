@@ -61,16 +61,28 @@ function uriProblems(text: string): readonly string[] {
 
 const rules: Readonly<Record<string, FormatRule>> = {
   dns1123Label: { name: 'DNS1123Label', patternLength: 30, problems: dns1123LabelProblems },
-  dns1123Subdomain: { name: 'DNS1123Subdomain', patternLength: 60, problems: dns1123SubdomainProblems },
+  dns1123Subdomain: {
+    name: 'DNS1123Subdomain',
+    patternLength: 60,
+    problems: dns1123SubdomainProblems,
+  },
   dns1035Label: { name: 'DNS1035Label', patternLength: 30, problems: dns1035LabelProblems },
   qualifiedName: { name: 'QualifiedName', patternLength: 60, problems: qualifiedNameProblems },
-  dns1123LabelPrefix: { name: 'DNS1123LabelPrefix', patternLength: 30, problems: prefix(dns1123LabelProblems) },
+  dns1123LabelPrefix: {
+    name: 'DNS1123LabelPrefix',
+    patternLength: 30,
+    problems: prefix(dns1123LabelProblems),
+  },
   dns1123SubdomainPrefix: {
     name: 'DNS1123SubdomainPrefix',
     patternLength: 60,
     problems: prefix(dns1123SubdomainProblems),
   },
-  dns1035LabelPrefix: { name: 'DNS1035LabelPrefix', patternLength: 30, problems: prefix(dns1035LabelProblems) },
+  dns1035LabelPrefix: {
+    name: 'DNS1035LabelPrefix',
+    patternLength: 30,
+    problems: prefix(dns1035LabelProblems),
+  },
   labelValue: { name: 'LabelValue', patternLength: 40, problems: labelValueProblems },
   uri: { name: 'URI', patternLength: 1120, problems: uriProblems },
   uuid: {
@@ -78,9 +90,17 @@ const rules: Readonly<Record<string, FormatRule>> = {
     patternLength: 70,
     problems: unless((text) => uuid.test(text), 'does not match the UUID format'),
   },
-  byte: { name: 'byte', patternLength: 84, problems: unless((text) => base64.test(text), 'invalid base64') },
+  byte: {
+    name: 'byte',
+    patternLength: 84,
+    problems: unless((text) => base64.test(text), 'invalid base64'),
+  },
   date: { name: 'date', patternLength: 71, problems: unless(isDate, 'invalid date') },
-  datetime: { name: 'datetime', patternLength: 71, problems: unless(isDateTime, 'invalid datetime') },
+  datetime: {
+    name: 'datetime',
+    patternLength: 71,
+    problems: unless(isDateTime, 'invalid datetime'),
+  },
 };
 
 const validate: Implementation = (args) => {
@@ -100,11 +120,21 @@ const patternLengthMax = 128;
 const validateEstimate: CostEstimate = (_, [text]) =>
   text === undefined
     ? undefined
-    : { cost: scaleRange(scaleRange(text.size, stringTraversalFactor), patternLengthMax * regexLengthFactor) };
+    : {
+        cost: scaleRange(
+          scaleRange(text.size, stringTraversalFactor),
+          patternLengthMax * regexLengthFactor,
+        ),
+      };
 
 export function namedFormatLibrary(naming: NamingProfile): Library {
-  const type: CelType = { ...structType(naming.resolve('{kubernetes}.NamedFormat')), equality: 'format' };
-  const values = new Map(Object.entries(rules).map(([name, rule]) => [name, new FormatValue(type.name, rule)]));
+  const type: CelType = {
+    ...structType(naming.resolve('{kubernetes}.NamedFormat')),
+    equality: 'format',
+  };
+  const values = new Map(
+    Object.entries(rules).map(([name, rule]) => [name, new FormatValue(type.name, rule)]),
+  );
   const named: Implementation = (args) => {
     const format = values.get(arg(args, 0) as string);
     return format === undefined ? optionalNone : new OptionalValue(format);
@@ -114,12 +144,25 @@ export function namedFormatLibrary(naming: NamingProfile): Library {
     since: 31,
     types: [type],
     functions: [
-      declare('validate', [
-        member('format-validate', [[type, stringType], optionalType(listType(stringType))], validate, {
-          estimate: validateEstimate,
-        }),
-      ], { runtimeCost: validateCost }),
-      declare('format.named', [global('format-named', [[stringType], optionalType(type)], named)], unit),
+      declare(
+        'validate',
+        [
+          member(
+            'format-validate',
+            [[type, stringType], optionalType(listType(stringType))],
+            validate,
+            {
+              estimate: validateEstimate,
+            },
+          ),
+        ],
+        { runtimeCost: validateCost },
+      ),
+      declare(
+        'format.named',
+        [global('format-named', [[stringType], optionalType(type)], named)],
+        unit,
+      ),
       ...[...values].map(([name, value]) =>
         declare(`format.${name}`, [global(`format.${name}`, [[], type], () => value)]),
       ),

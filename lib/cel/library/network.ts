@@ -52,7 +52,10 @@ class CidrValue implements OpaqueValue {
   }
   equals(other: OpaqueValue): boolean {
     if (!(other instanceof CidrValue)) return false;
-    return this.prefix.bits === other.prefix.bits && sameAddress(this.prefix.address, other.prefix.address);
+    return (
+      this.prefix.bits === other.prefix.bits &&
+      sameAddress(this.prefix.address, other.prefix.address)
+    );
   }
   toText(): string {
     return formatPrefix(this.prefix);
@@ -62,9 +65,12 @@ class CidrValue implements OpaqueValue {
 function ipOf(text: string): IpValue | CelError {
   const quoted = JSON.stringify(text);
   const address = parseAddress(text);
-  if (address === 'zone') return new CelError(`IP address ${quoted} with zone value is not allowed`);
+  if (address === 'zone')
+    return new CelError(`IP address ${quoted} with zone value is not allowed`);
   if (typeof address === 'string') {
-    return new CelError(`IP Address ${quoted} parse error during conversion from string: ${address}`);
+    return new CelError(
+      `IP Address ${quoted} parse error during conversion from string: ${address}`,
+    );
   }
   if (isMappedV4(address)) return new CelError(`IPv4-mapped IPv6 address ${quoted} is not allowed`);
   return new IpValue(address);
@@ -82,8 +88,10 @@ function cidrOf(text: string): CidrValue | CelError {
 }
 
 const textAt = (args: readonly Value[], index: number): string => arg(args, index) as string;
-const addressAt = (args: readonly Value[], index: number): Address => (arg(args, index) as IpValue).address;
-const prefixAt = (args: readonly Value[], index: number): Prefix => (arg(args, index) as CidrValue).prefix;
+const addressAt = (args: readonly Value[], index: number): Address =>
+  (arg(args, index) as IpValue).address;
+const prefixAt = (args: readonly Value[], index: number): Prefix =>
+  (arg(args, index) as CidrValue).prefix;
 
 const isCanonical: Implementation = (args) => {
   const ip = ipOf(textAt(args, 0));
@@ -101,7 +109,8 @@ function containsPrefix(outer: Prefix, cidr: CidrValue | CelError): Value {
 
 const pass = (factor: number): { runtimeCost: RuntimeCost; estimate: CostEstimate } => ({
   runtimeCost: traversalOf(0, factor),
-  estimate: (_, [text]) => (text === undefined ? undefined : { cost: scaleRange(text.size, factor) }),
+  estimate: (_, [text]) =>
+    text === undefined ? undefined : { cost: scaleRange(text.size, factor) },
 });
 
 const parsing = pass(stringTraversalFactor);
@@ -128,34 +137,61 @@ const containsIpEstimate =
   (_, [other]) =>
     other === undefined
       ? undefined
-      : { cost: isText ? addRanges(comparing, scaleRange(other.size, stringTraversalFactor)) : comparing };
+      : {
+          cost: isText
+            ? addRanges(comparing, scaleRange(other.size, stringTraversalFactor))
+            : comparing,
+        };
 
 const containsCidrEstimate =
   (isText: boolean): CostEstimate =>
   (_, [other]) => {
     if (other === undefined) return undefined;
-    const cost = addRanges(addRanges(comparing, scaleRange(addressSize, stringTraversalFactor)), one);
+    const cost = addRanges(
+      addRanges(comparing, scaleRange(addressSize, stringTraversalFactor)),
+      one,
+    );
     return { cost: isText ? addRanges(cost, scaleRange(other.size, stringTraversalFactor)) : cost };
   };
 
 const test = (name: keyof typeof addressTests, id: string) =>
-  declare(name, [member(id, [[ipType], boolType], (args) => addressTests[name](addressAt(args, 0)))], unit);
+  declare(
+    name,
+    [member(id, [[ipType], boolType], (args) => addressTests[name](addressAt(args, 0)))],
+    unit,
+  );
 
 export const ipLibrary: Library = {
   name: '{kubernetes}.net.ip',
   since: 30,
   types: [ipType],
   functions: [
-    declare('ip', [global('string_to_ip', [[stringType], ipType], (args) => ipOf(textAt(args, 0)), parsing)]),
+    declare('ip', [
+      global('string_to_ip', [[stringType], ipType], (args) => ipOf(textAt(args, 0)), parsing),
+    ]),
     declare('isIP', [
-      global('is_ip', [[stringType], boolType], (args) => !(ipOf(textAt(args, 0)) instanceof CelError), parsing),
+      global(
+        'is_ip',
+        [[stringType], boolType],
+        (args) => !(ipOf(textAt(args, 0)) instanceof CelError),
+        parsing,
+      ),
     ]),
     declare('ip.isCanonical', [
-      global('ip_is_canonical', [[stringType], boolType], isCanonical, pass(2 * stringTraversalFactor)),
+      global(
+        'ip_is_canonical',
+        [[stringType], boolType],
+        isCanonical,
+        pass(2 * stringTraversalFactor),
+      ),
     ]),
     declare(
       'family',
-      [member('ip_family', [[ipType], intType], (args) => (addressAt(args, 0).bytes.length === 4 ? 4 : 6))],
+      [
+        member('ip_family', [[ipType], intType], (args) =>
+          addressAt(args, 0).bytes.length === 4 ? 4 : 6,
+        ),
+      ],
       unit,
     ),
     test('isUnspecified', 'ip_is_unspecified'),
@@ -175,43 +211,92 @@ export const cidrLibrary: Library = {
   types: [cidrType],
   functions: [
     declare('cidr', [
-      global('string_to_cidr', [[stringType], cidrType], (args) => cidrOf(textAt(args, 0)), parsing),
+      global(
+        'string_to_cidr',
+        [[stringType], cidrType],
+        (args) => cidrOf(textAt(args, 0)),
+        parsing,
+      ),
     ]),
     declare('isCIDR', [
-      global('is_cidr', [[stringType], boolType], (args) => !(cidrOf(textAt(args, 0)) instanceof CelError), parsing),
+      global(
+        'is_cidr',
+        [[stringType], boolType],
+        (args) => !(cidrOf(textAt(args, 0)) instanceof CelError),
+        parsing,
+      ),
     ]),
-    declare('containsIP', [
-      member('cidr_contains_ip_string', [[cidrType, stringType], boolType], (args) => containsAddress(prefixAt(args, 0), ipOf(textAt(args, 1))), {
-        estimate: containsIpEstimate(true),
-      }),
-      member('cidr_contains_ip_ip', [[cidrType, ipType], boolType], (args) => prefixContains(prefixAt(args, 0), addressAt(args, 1)), {
-        estimate: containsIpEstimate(false),
-      }),
-    ], { runtimeCost: containsIpCost }),
-    declare('containsCIDR', [
-      member('cidr_contains_cidr_string', [[cidrType, stringType], boolType], (args) => containsPrefix(prefixAt(args, 0), cidrOf(textAt(args, 1))), {
-        estimate: containsCidrEstimate(true),
-      }),
-      member('cidr_contains_cidr', [[cidrType, cidrType], boolType], (args) => containsPrefix(prefixAt(args, 0), arg(args, 1) as CidrValue), {
-        estimate: containsCidrEstimate(false),
-      }),
-    ], { runtimeCost: containsCidrCost }),
+    declare(
+      'containsIP',
+      [
+        member(
+          'cidr_contains_ip_string',
+          [[cidrType, stringType], boolType],
+          (args) => containsAddress(prefixAt(args, 0), ipOf(textAt(args, 1))),
+          {
+            estimate: containsIpEstimate(true),
+          },
+        ),
+        member(
+          'cidr_contains_ip_ip',
+          [[cidrType, ipType], boolType],
+          (args) => prefixContains(prefixAt(args, 0), addressAt(args, 1)),
+          {
+            estimate: containsIpEstimate(false),
+          },
+        ),
+      ],
+      { runtimeCost: containsIpCost },
+    ),
+    declare(
+      'containsCIDR',
+      [
+        member(
+          'cidr_contains_cidr_string',
+          [[cidrType, stringType], boolType],
+          (args) => containsPrefix(prefixAt(args, 0), cidrOf(textAt(args, 1))),
+          {
+            estimate: containsCidrEstimate(true),
+          },
+        ),
+        member(
+          'cidr_contains_cidr',
+          [[cidrType, cidrType], boolType],
+          (args) => containsPrefix(prefixAt(args, 0), arg(args, 1) as CidrValue),
+          {
+            estimate: containsCidrEstimate(false),
+          },
+        ),
+      ],
+      { runtimeCost: containsCidrCost },
+    ),
     declare('ip', [
-      member('cidr_ip', [[cidrType], ipType], (args) => new IpValue(prefixAt(args, 0).address), unit),
+      member(
+        'cidr_ip',
+        [[cidrType], ipType],
+        (args) => new IpValue(prefixAt(args, 0).address),
+        unit,
+      ),
     ]),
     declare(
       'prefixLength',
       [member('cidr_prefix_length', [[cidrType], intType], (args) => prefixAt(args, 0).bits)],
       unit,
     ),
-    declare('masked', [
-      member('cidr_masked', [[cidrType], cidrType], (args) => {
-        const { address, bits } = prefixAt(args, 0);
-        return new CidrValue({ address: maskAddress(address, bits), bits });
-      }),
-    ], unit),
+    declare(
+      'masked',
+      [
+        member('cidr_masked', [[cidrType], cidrType], (args) => {
+          const { address, bits } = prefixAt(args, 0);
+          return new CidrValue({ address: maskAddress(address, bits), bits });
+        }),
+      ],
+      unit,
+    ),
     declare('string', [
-      global('cidr_to_string', [[cidrType], stringType], (args) => (arg(args, 0) as CidrValue).toText()),
+      global('cidr_to_string', [[cidrType], stringType], (args) =>
+        (arg(args, 0) as CidrValue).toText(),
+      ),
     ]),
   ],
 };

@@ -76,7 +76,11 @@ export const optionalsLibrary: Library = {
     declare('optional.none', [global('optional_none', [[], optionalV], () => optionalNone)]),
     declare('value', [member('optional_value', [[optionalV], v], valueOf)]),
     declare('hasValue', [
-      member('optional_hasValue', [[optionalV], boolType], (args) => optionalAt(args).value !== undefined),
+      member(
+        'optional_hasValue',
+        [[optionalV], boolType],
+        (args) => optionalAt(args).value !== undefined,
+      ),
     ]),
     declare('or', [
       member('optional_or_optional', [[optionalV, optionalV], optionalV], (args) =>
@@ -84,10 +88,26 @@ export const optionalsLibrary: Library = {
       ),
     ]),
     declare('orValue', [
-      member('optional_orValue_value', [[optionalV, v], v], (args) => optionalAt(args).value ?? arg(args, 1)),
+      member(
+        'optional_orValue_value',
+        [[optionalV, v], v],
+        (args) => optionalAt(args).value ?? arg(args, 1),
+      ),
     ]),
-    declare('first', [member('list_first', [[listV], optionalV], end(() => 0))]),
-    declare('last', [member('list_last', [[listV], optionalV], end((list) => list.size() - 1))]),
+    declare('first', [
+      member(
+        'list_first',
+        [[listV], optionalV],
+        end(() => 0),
+      ),
+    ]),
+    declare('last', [
+      member(
+        'list_last',
+        [[listV], optionalV],
+        end((list) => list.size() - 1),
+      ),
+    ]),
     declare('optional.unwrap', [global('optional_unwrap', [[listType(optionalV)], listV], unwrap)]),
     declare('unwrapOpt', [member('optional_unwrapOpt', [[listType(optionalV)], listV], unwrap)]),
   ],

@@ -1,4 +1,5 @@
-// Regular expressions with RE2's syntax and linear time. Patterns that an evaluation computes are compiled each time they are new.
+// Regular expressions with RE2's syntax and linear time. Patterns that an evaluation computes are
+// compiled each time they are new.
 import { RE2JS } from 're2js';
 import { CelError } from '../eval/value.ts';
 import type { Value } from '../eval/value.ts';
@@ -46,7 +47,8 @@ function wrap(compiled: RE2JS): Pattern {
     findAll: (text, limit) => {
       const matcher = compiled.matcher(text);
       const found: string[] = [];
-      while ((limit < 0 || found.length < limit) && matcher.find()) found.push(matcher.group() ?? '');
+      while ((limit < 0 || found.length < limit) && matcher.find())
+        found.push(matcher.group() ?? '');
       return found;
     },
   };

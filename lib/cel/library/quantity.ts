@@ -4,7 +4,12 @@ import type { Quantity } from '../../api/quantity.ts';
 import type { NamingProfile } from '../../api/vendor.ts';
 import { boolType, doubleType, intType, stringType, structType } from '../check/cel-type.ts';
 import type { CelType } from '../check/cel-type.ts';
-import type { FunctionDeclaration, Implementation, Library, Overload } from '../check/declarations.ts';
+import type {
+  FunctionDeclaration,
+  Implementation,
+  Library,
+  Overload,
+} from '../check/declarations.ts';
 import { scaleRange, stringTraversalFactor } from '../cost/range.ts';
 import { CelError, Double, intMax, intMin, toInt } from '../eval/value.ts';
 import type { Int, OpaqueValue, Value } from '../eval/value.ts';
@@ -40,10 +45,13 @@ function problemOf(text: string): string {
     return "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
   }
   const hasDigits = `${form[1] ?? ''}${form[2] ?? ''}` !== '';
-  return hasDigits ? "unable to parse quantity's suffix" : 'unable to parse numeric part of quantity';
+  return hasDigits
+    ? "unable to parse quantity's suffix"
+    : 'unable to parse numeric part of quantity';
 }
 
-const at = (args: readonly Value[], index: number): QuantityValue => arg(args, index) as QuantityValue;
+const at = (args: readonly Value[], index: number): QuantityValue =>
+  arg(args, index) as QuantityValue;
 
 /** The amount of an argument: a quantity, or an int. */
 function nanoOf(value: Value): bigint {
@@ -59,7 +67,8 @@ function wholeOf({ quantity }: QuantityValue): Int | undefined {
 const asInteger: Implementation = (args) =>
   wholeOf(at(args, 0)) ?? new CelError('cannot convert value to integer');
 
-const order = (args: readonly Value[]): number => compareQuantities(at(args, 0).quantity, at(args, 1).quantity);
+const order = (args: readonly Value[]): number =>
+  compareQuantities(at(args, 0).quantity, at(args, 1).quantity);
 
 const combine =
   (sign: 1n | -1n): Implementation =>
@@ -74,25 +83,38 @@ export const parsingCosts: OverloadExtras = {
 };
 
 export function quantityLibrary(naming: NamingProfile): Library {
-  const type: CelType = { ...structType(naming.resolve('{kubernetes}.Quantity')), equality: 'fixed' };
+  const type: CelType = {
+    ...structType(naming.resolve('{kubernetes}.Quantity')),
+    equality: 'fixed',
+  };
   const parse: Implementation = (args) => {
     const text = arg(args, 0) as string;
     const quantity = parseQuantity(text);
-    return quantity === undefined ? new CelError(problemOf(text)) : new QuantityValue(type.name, quantity);
+    return quantity === undefined
+      ? new CelError(problemOf(text))
+      : new QuantityValue(type.name, quantity);
   };
   const isQuantity: Implementation = (args) => parseQuantity(arg(args, 0) as string) !== undefined;
   const method = (name: string, overloads: readonly Overload[]): FunctionDeclaration =>
     declare(name, overloads, unit);
-  const comparison = (name: string, id: string, result: CelType, call: Implementation): FunctionDeclaration =>
-    method(name, [member(id, [[type, type], result], call)]);
+  const comparison = (
+    name: string,
+    id: string,
+    result: CelType,
+    call: Implementation,
+  ): FunctionDeclaration => method(name, [member(id, [[type, type], result], call)]);
   const approximate: Implementation = (args) => new Double(Number(at(args, 0).quantity.nano) / 1e9);
   return {
     name: '{kubernetes}.quantity',
     since: 28,
     types: [type],
     functions: [
-      declare('quantity', [global('string_to_quantity', [[stringType], type], parse, parsingCosts)]),
-      declare('isQuantity', [global('is_quantity_string', [[stringType], boolType], isQuantity, parsingCosts)]),
+      declare('quantity', [
+        global('string_to_quantity', [[stringType], type], parse, parsingCosts),
+      ]),
+      declare('isQuantity', [
+        global('is_quantity_string', [[stringType], boolType], isQuantity, parsingCosts),
+      ]),
       method('sign', [
         global('quantity_sign', [[type], intType], (args) => {
           const { nano } = at(args, 0).quantity;
@@ -102,10 +124,16 @@ export function quantityLibrary(naming: NamingProfile): Library {
       comparison('isGreaterThan', 'quantity_is_greater_than', boolType, (args) => order(args) > 0),
       comparison('isLessThan', 'quantity_is_less_than', boolType, (args) => order(args) < 0),
       comparison('compareTo', 'quantity_compare_to', intType, order),
-      method('asApproximateFloat', [member('quantity_get_float', [[type], doubleType], approximate)]),
+      method('asApproximateFloat', [
+        member('quantity_get_float', [[type], doubleType], approximate),
+      ]),
       method('asInteger', [member('quantity_get_int', [[type], intType], asInteger)]),
       method('isInteger', [
-        member('quantity_is_integer', [[type], boolType], (args) => wholeOf(at(args, 0)) !== undefined),
+        member(
+          'quantity_is_integer',
+          [[type], boolType],
+          (args) => wholeOf(at(args, 0)) !== undefined,
+        ),
       ]),
       method('add', [
         member('quantity_add', [[type, type], type], combine(1n)),

@@ -11,7 +11,7 @@ type Search = (pattern: Pattern, args: readonly Value[]) => Value;
 
 const find: Search = (pattern, args) => pattern.find(arg(args, 0) as string) ?? '';
 const findAll: Search = (pattern, args) => {
-  const limit = args.length > 2 ? Number(arg(args, 2) as number | bigint) : -1;
+  const limit = args.length > 2 ? Number(arg(args, 2)) : -1;
   return new ArrayList(pattern.findAll(arg(args, 0) as string, limit));
 };
 
@@ -43,15 +43,23 @@ export const regexLibrary: Library = {
   name: '{kubernetes}.regex',
   since: 0,
   functions: [
-    declare('find', [member('string_find_string', [[stringType, stringType], stringType], dynamic(find))], {
-      ...costs,
-      precompile: constant(find),
-    }),
+    declare(
+      'find',
+      [member('string_find_string', [[stringType, stringType], stringType], dynamic(find))],
+      {
+        ...costs,
+        precompile: constant(find),
+      },
+    ),
     declare(
       'findAll',
       [
         member('string_find_all_string', [[stringType, stringType], texts], dynamic(findAll)),
-        member('string_find_all_string_int', [[stringType, stringType, intType], texts], dynamic(findAll)),
+        member(
+          'string_find_all_string_int',
+          [[stringType, stringType, intType], texts],
+          dynamic(findAll),
+        ),
       ],
       { ...costs, precompile: constant(findAll) },
     ),

@@ -1,4 +1,5 @@
-// semver(): versions by the rules of semver.org 2.0.0; with normalization also `v1.2` and `01.02.03`.
+// semver(): versions by the rules of semver.org 2.0.0; with normalization also `v1.2` and
+// `01.02.03`.
 import type { NamingProfile } from '../../api/vendor.ts';
 import { boolType, intType, stringType, structType } from '../check/cel-type.ts';
 import type { CelType } from '../check/cel-type.ts';
@@ -37,8 +38,10 @@ const maxNumber = 2n ** 64n - 1n;
 
 /** The number, or what is wrong with it. */
 function parseNumber(text: string, name: string): bigint | string {
-  if (!/^\d*$/.test(text)) return `Invalid character(s) found in ${name.toLowerCase()} number ${JSON.stringify(text)}`;
-  if (/^0\d/.test(text)) return `${name} number must not contain leading zeroes ${JSON.stringify(text)}`;
+  if (!/^\d*$/.test(text))
+    return `Invalid character(s) found in ${name.toLowerCase()} number ${JSON.stringify(text)}`;
+  if (/^0\d/.test(text))
+    return `${name} number must not contain leading zeroes ${JSON.stringify(text)}`;
   const quoted = JSON.stringify(text);
   if (text === '') return `strconv.ParseUint: parsing ${quoted}: invalid syntax`;
   const value = BigInt(text);
@@ -60,7 +63,11 @@ function parseVersion(text: string): Version | string {
   const preRelease = dash < 0 ? [] : core.slice(dash + 1).split('.');
   const patch = dash < 0 ? core : core.slice(0, dash);
   const numbers: bigint[] = [];
-  for (const [part, name] of [[major, 'Major'], [minor, 'Minor'], [patch, 'Patch']] as const) {
+  for (const [part, name] of [
+    [major, 'Major'],
+    [minor, 'Minor'],
+    [patch, 'Patch'],
+  ] as const) {
     const value = parseNumber(part, name);
     if (typeof value === 'string') return value;
     numbers.push(value);
@@ -71,17 +78,22 @@ function parseVersion(text: string): Version | string {
   return { numbers: [a, b, c], preRelease, build };
 }
 
-function identifierProblem(preRelease: readonly string[], build: readonly string[]): string | undefined {
+function identifierProblem(
+  preRelease: readonly string[],
+  build: readonly string[],
+): string | undefined {
   for (const part of preRelease) {
     if (part === '') return 'Prerelease is empty';
     if (/^0\d+$/.test(part)) {
       return `Numeric PreRelease version must not contain leading zeroes ${JSON.stringify(part)}`;
     }
-    if (!/^[0-9A-Za-z-]+$/.test(part)) return `Invalid character(s) found in prerelease ${JSON.stringify(part)}`;
+    if (!/^[0-9A-Za-z-]+$/.test(part))
+      return `Invalid character(s) found in prerelease ${JSON.stringify(part)}`;
   }
   for (const part of build) {
     if (part === '') return 'Build meta data is empty';
-    if (!/^[0-9A-Za-z-]+$/.test(part)) return `Invalid character(s) found in build meta data ${JSON.stringify(part)}`;
+    if (!/^[0-9A-Za-z-]+$/.test(part))
+      return `Invalid character(s) found in build meta data ${JSON.stringify(part)}`;
   }
   return undefined;
 }
@@ -99,7 +111,9 @@ function parse(args: readonly Value[]): Version | string {
   const text = arg(args, 0) as string;
   if (args.length < 2 || arg(args, 1) !== true) return parseVersion(text);
   const normal = normalized(text);
-  return normal === undefined ? 'short version cannot contain PreRelease/Build meta data' : parseVersion(normal);
+  return normal === undefined
+    ? 'short version cannot contain PreRelease/Build meta data'
+    : parseVersion(normal);
 }
 
 function compareVersions(left: Version, right: Version): number {
@@ -125,26 +139,35 @@ function compareIdentifiers(left: string, right: string): number {
   return left < right ? -1 : 1;
 }
 
-const at = (args: readonly Value[], index: number): Version => (arg(args, index) as SemverValue).version;
+const at = (args: readonly Value[], index: number): Version =>
+  (arg(args, index) as SemverValue).version;
 const order = (args: readonly Value[]): number => compareVersions(at(args, 0), at(args, 1));
 
 export function semverLibrary(naming: NamingProfile): Library {
   const type: CelType = { ...structType(naming.resolve('{kubernetes}.Semver')), equality: 'fixed' };
   const semver: Implementation = (args) => {
     const version = parse(args);
-    return typeof version === 'string' ? new CelError(version) : new SemverValue(type.name, version);
+    return typeof version === 'string'
+      ? new CelError(version)
+      : new SemverValue(type.name, version);
   };
   const isSemver: Implementation = (args) => typeof parse(args) !== 'string';
   const number = (name: string, index: 0 | 1 | 2): FunctionDeclaration =>
     declare(
       name,
       [
-        member(`semver_${name}`, [[type], intType], (args) => toInt(BigInt.asIntN(64, at(args, 0).numbers[index]))),
+        member(`semver_${name}`, [[type], intType], (args) =>
+          toInt(BigInt.asIntN(64, at(args, 0).numbers[index])),
+        ),
       ],
       unit,
     );
-  const comparison = (name: string, id: string, result: CelType, call: Implementation): FunctionDeclaration =>
-    declare(name, [member(id, [[type, type], result], call)], unit);
+  const comparison = (
+    name: string,
+    id: string,
+    result: CelType,
+    call: Implementation,
+  ): FunctionDeclaration => declare(name, [member(id, [[type, type], result], call)], unit);
   return {
     name: '{kubernetes}.Semver',
     since: 33,

@@ -11,7 +11,8 @@ type Items = readonly Value[];
 
 const has = (items: Items, wanted: Value): boolean =>
   items.some((item) => equalValues(wanted, item) === true);
-const containsAll = (items: Items, wanted: Items): boolean => wanted.every((item) => has(items, item));
+const containsAll = (items: Items, wanted: Items): boolean =>
+  wanted.every((item) => has(items, item));
 
 function setFunction(
   name: string,
@@ -19,14 +20,16 @@ function setFunction(
   compute: (left: Items, right: Items) => boolean,
 ): FunctionDeclaration {
   const list = listType(paramType('T'));
-  const itemsAt = (args: readonly Value[], index: number): Items => listItems(arg(args, index) as ListValue);
+  const itemsAt = (args: readonly Value[], index: number): Items =>
+    listItems(arg(args, index) as ListValue);
   return declare(`sets.${name}`, [
     global(
       `list_sets_${name}_list`,
       [[list, list], boolType],
       (args) => compute(itemsAt(args, 0), itemsAt(args, 1)),
       {
-        runtimeCost: (args) => Math.floor(costSizeOf(arg(args, 0)) * costSizeOf(arg(args, 1)) * factor) + 1,
+        runtimeCost: (args) =>
+          Math.floor(costSizeOf(arg(args, 0)) * costSizeOf(arg(args, 1)) * factor) + 1,
         estimate: (_, [left, right]) =>
           left === undefined || right === undefined
             ? undefined
@@ -41,7 +44,11 @@ export const setsLibrary: Library = {
   since: 29,
   functions: [
     setFunction('contains', 1, containsAll),
-    setFunction('equivalent', 2, (left, right) => containsAll(left, right) && containsAll(right, left)),
+    setFunction(
+      'equivalent',
+      2,
+      (left, right) => containsAll(left, right) && containsAll(right, left),
+    ),
     setFunction('intersects', 1, (left, right) => right.some((item) => has(left, item))),
   ],
 };

@@ -1,4 +1,5 @@
-// The named functions of the language itself: size, contains, startsWith, endsWith, matches, and parts of times.
+// The named functions of the language itself: size, contains, startsWith, endsWith, matches, and
+// parts of times.
 import {
   boolType,
   bytesType,
@@ -16,7 +17,15 @@ import { calendarFields } from '../eval/time.ts';
 import type { CalendarFields } from '../eval/time.ts';
 import { CelError, codePointCount, costSizeOf, toInt } from '../eval/value.ts';
 import type { Duration, Timestamp, Value } from '../eval/value.ts';
-import { arg, declare, global, member, regexEstimate, regexRuntimeCost, traversalOf } from './declare.ts';
+import {
+  arg,
+  declare,
+  global,
+  member,
+  regexEstimate,
+  regexRuntimeCost,
+  traversalOf,
+} from './declare.ts';
 import { compilePattern, findsPattern } from './pattern.ts';
 
 const listA = listType(paramType('A'));
@@ -40,7 +49,10 @@ const text =
   (args) =>
     compute(arg(args, 0) as string, arg(args, 1) as string);
 
-/** Estimated by the size of the argument, charged by the size of the receiver: as the reference does. */
+/**
+ * Estimated by the size of the argument, charged by the size of the receiver: as the reference
+ * does.
+ */
 const affix = (id: string, compute: (target: string, other: string) => boolean): Overload =>
   member(id, [[stringType, stringType], boolType], text(compute), {
     runtimeCost: traversalOf(0),
@@ -50,18 +62,24 @@ const affix = (id: string, compute: (target: string, other: string) => boolean):
 
 const stringFunctions: readonly FunctionDeclaration[] = [
   declare('contains', [
-    member('contains_string', [[stringType, stringType], boolType], text((s, part) => s.includes(part)), {
-      runtimeCost: (args, result, id) => traversalOf(0)(args, result, id) * traversalOf(1)(args, result, id),
-      estimate: (target, [part]) =>
-        target === undefined || part === undefined
-          ? undefined
-          : {
-              cost: multiplyRanges(
-                scaleRange(target.size, stringTraversalFactor),
-                scaleRange(part.size, stringTraversalFactor),
-              ),
-            },
-    }),
+    member(
+      'contains_string',
+      [[stringType, stringType], boolType],
+      text((s, part) => s.includes(part)),
+      {
+        runtimeCost: (args, result, id) =>
+          traversalOf(0)(args, result, id) * traversalOf(1)(args, result, id),
+        estimate: (target, [part]) =>
+          target === undefined || part === undefined
+            ? undefined
+            : {
+                cost: multiplyRanges(
+                  scaleRange(target.size, stringTraversalFactor),
+                  scaleRange(part.size, stringTraversalFactor),
+                ),
+              },
+      },
+    ),
   ]),
   declare('startsWith', [affix('starts_with_string', (s, prefix) => s.startsWith(prefix))]),
   declare('endsWith', [affix('ends_with_string', (s, suffix) => s.endsWith(suffix))]),
@@ -71,15 +89,19 @@ const matches: Implementation = (args) => findsPattern(arg(args, 0), arg(args, 1
 
 const matchesFunction = declare(
   'matches',
-  [global('matches', [[stringType, stringType], boolType], matches), member('matches_string', [[stringType, stringType], boolType], matches)].map(
-    (overload) => ({
-      ...overload,
-      runtimeCost: overload.isMember ? regexRuntimeCost : undefined,
-      estimate: (target, [pattern]) =>
-        overload.isMember && target !== undefined && pattern !== undefined
-          ? { cost: regexEstimate(target, pattern) }
-          : undefined,
-    }) satisfies Overload,
+  [
+    global('matches', [[stringType, stringType], boolType], matches),
+    member('matches_string', [[stringType, stringType], boolType], matches),
+  ].map(
+    (overload) =>
+      ({
+        ...overload,
+        runtimeCost: overload.isMember ? regexRuntimeCost : undefined,
+        estimate: (target, [pattern]) =>
+          overload.isMember && target !== undefined && pattern !== undefined
+            ? { cost: regexEstimate(target, pattern) }
+            : undefined,
+      }) satisfies Overload,
   ),
   {
     precompile: {
@@ -109,7 +131,8 @@ function timePart(
     member(`${id}_with_tz`, [[timestampType, stringType], intType], call),
   ];
   if (ofDuration !== undefined) {
-    const ofNanos = (args: readonly Value[]): Value => toInt(ofDuration((arg(args, 0) as Duration).nanos));
+    const ofNanos = (args: readonly Value[]): Value =>
+      toInt(ofDuration((arg(args, 0) as Duration).nanos));
     overloads.push(member(id.replace('timestamp', 'duration'), [[durationType], intType], ofNanos));
   }
   return declare(name, overloads);
@@ -122,10 +145,30 @@ const timeFunctions: readonly FunctionDeclaration[] = [
   timePart('getDayOfMonth', 'timestamp_to_day_of_month', (f) => f.day - 1),
   timePart('getDate', 'timestamp_to_day_of_month_1_based', (f) => f.day),
   timePart('getDayOfWeek', 'timestamp_to_day_of_week', (f) => f.weekDay),
-  timePart('getHours', 'timestamp_to_hours', (f) => f.hours, (n) => n / 3_600_000_000_000n),
-  timePart('getMinutes', 'timestamp_to_minutes', (f) => f.minutes, (n) => n / 60_000_000_000n),
-  timePart('getSeconds', 'timestamp_to_seconds', (f) => f.seconds, (n) => n / 1_000_000_000n),
-  timePart('getMilliseconds', 'timestamp_to_milliseconds', (_, t) => Math.floor(t.nanos / 1e6), (n) => n / 1_000_000n),
+  timePart(
+    'getHours',
+    'timestamp_to_hours',
+    (f) => f.hours,
+    (n) => n / 3_600_000_000_000n,
+  ),
+  timePart(
+    'getMinutes',
+    'timestamp_to_minutes',
+    (f) => f.minutes,
+    (n) => n / 60_000_000_000n,
+  ),
+  timePart(
+    'getSeconds',
+    'timestamp_to_seconds',
+    (f) => f.seconds,
+    (n) => n / 1_000_000_000n,
+  ),
+  timePart(
+    'getMilliseconds',
+    'timestamp_to_milliseconds',
+    (_, t) => Math.floor(t.nanos / 1e6),
+    (n) => n / 1_000_000n,
+  ),
 ];
 
 export const standardFunctions: readonly FunctionDeclaration[] = [

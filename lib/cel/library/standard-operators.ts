@@ -14,7 +14,12 @@ import {
   uintType,
 } from '../check/cel-type.ts';
 import type { CelType } from '../check/cel-type.ts';
-import type { CostEstimate, FunctionDeclaration, Implementation, Overload } from '../check/declarations.ts';
+import type {
+  CostEstimate,
+  FunctionDeclaration,
+  Implementation,
+  Overload,
+} from '../check/declarations.ts';
 import { addRanges, one, scaleRange, stringTraversalFactor } from '../cost/range.ts';
 import { add, divide, modulo, multiply, negate, subtract } from '../eval/arithmetic.ts';
 import { compareValues } from '../eval/compare.ts';
@@ -130,7 +135,13 @@ const listSumEstimate: CostEstimate = (_, [left, right]) => {
 function arithmetic(
   name: string,
   compute: (left: Value, right: Value) => Value,
-  rows: readonly (readonly [id: string, left: CelType, right: CelType, result: CelType, estimate?: CostEstimate])[],
+  rows: readonly (readonly [
+    id: string,
+    left: CelType,
+    right: CelType,
+    result: CelType,
+    estimate?: CostEstimate,
+  ])[],
 ): FunctionDeclaration {
   const call = binary(compute);
   const overloads = rows.map(([id, left, right, result, estimate]): Overload => {
@@ -195,7 +206,10 @@ const contains: Implementation = binary((wanted, container) => {
 const self = { guardsItself: true };
 const neverCalled: Implementation = () => new CelError('no such overload');
 
-/** Operators of every environment. Comparison of numbers of different types came later: `crossTypes`. */
+/**
+ * Operators of every environment. Comparison of numbers of different types came later:
+ * `crossTypes`.
+ */
 export function operatorFunctions(crossTypes: boolean): readonly FunctionDeclaration[] {
   return [
     declare(operators.conditional, [global('conditional', [[boolType, a, a], a], neverCalled)]),
@@ -204,11 +218,21 @@ export function operatorFunctions(crossTypes: boolean): readonly FunctionDeclara
     declare(operators.not, [global('logical_not', [[boolType], boolType], logicalNot, self)]),
     declare(
       operators.notStrictlyFalse,
-      [global('not_strictly_false', [[boolType], boolType], (args) => arg(args, 0) !== false, self)],
+      [
+        global(
+          'not_strictly_false',
+          [[boolType], boolType],
+          (args) => arg(args, 0) !== false,
+          self,
+        ),
+      ],
       { acceptsErrors: true },
     ),
     declare(operators.equals, [
-      global('equals', [[a, a], boolType], binary(equalValues), { ...self, estimate: equalsEstimate }),
+      global('equals', [[a, a], boolType], binary(equalValues), {
+        ...self,
+        estimate: equalsEstimate,
+      }),
     ]),
     declare(operators.notEquals, [
       global('not_equals', [[a, a], boolType], unequal, { ...self, estimate: comparisonEstimate }),
@@ -224,7 +248,8 @@ export function operatorFunctions(crossTypes: boolean): readonly FunctionDeclara
       global('in_list', [[a, listA], boolType], contains, {
         ...self,
         runtimeCost: (args) => costSizeOf(arg(args, 1)),
-        estimate: (_, [, list]) => (list === undefined ? undefined : { cost: scaleRange(list.size, 1) }),
+        estimate: (_, [, list]) =>
+          list === undefined ? undefined : { cost: scaleRange(list.size, 1) },
       }),
       global('in_map', [[a, mapAB], boolType], contains, self),
     ]),
@@ -235,7 +260,11 @@ const index: Implementation = binary(qualify);
 
 /** Indexing; optionals add overloads that look into them. */
 export function indexFunctions(hasOptionals: boolean): readonly FunctionDeclaration[] {
-  const optional = (type: CelType): CelType => ({ kind: 'opaque', name: 'optional_type', params: [type] });
+  const optional = (type: CelType): CelType => ({
+    kind: 'opaque',
+    name: 'optional_type',
+    params: [type],
+  });
   const plain = [
     global('index_list', [[listA, intType], a], index, self),
     global('index_map', [[mapAB, a], b], index, self),
@@ -249,9 +278,19 @@ export function indexFunctions(hasOptionals: boolean): readonly FunctionDeclarat
     ]),
     declare(operators.optionalIndex, [
       global('list_optindex_optional_int', [[listA, intType], optional(a)], index, self),
-      global('optional_list_optindex_optional_int', [[optional(listA), intType], optional(a)], index, self),
+      global(
+        'optional_list_optindex_optional_int',
+        [[optional(listA), intType], optional(a)],
+        index,
+        self,
+      ),
       global('map_optindex_optional_value', [[mapAB, a], optional(b)], index, self),
-      global('optional_map_optindex_optional_value', [[optional(mapAB), a], optional(b)], index, self),
+      global(
+        'optional_map_optindex_optional_value',
+        [[optional(mapAB), a], optional(b)],
+        index,
+        self,
+      ),
     ]),
     declare(operators.optionalSelect, [
       global('select_optional_field', [[dynType, stringType], optional(a)], index, self),

@@ -1,4 +1,5 @@
-// Costs of functions over texts and lists that several libraries share, and sizes of what they return.
+// Costs of functions over texts and lists that several libraries share, and sizes of what they
+// return.
 import type { CostEstimate, RuntimeCost } from '../check/declarations.ts';
 import {
   addRanges,
@@ -18,12 +19,15 @@ const encoder = new TextEncoder();
 
 /** The cost of visiting everything in a value. */
 function traversalCost(value: Value): number {
-  if (typeof value === 'string') return Math.floor(encoder.encode(value).length * stringTraversalFactor);
+  if (typeof value === 'string')
+    return Math.floor(encoder.encode(value).length * stringTraversalFactor);
   if (value instanceof Uint8Array) return Math.floor(value.length * stringTraversalFactor);
-  if (isList(value)) return listItems(value).reduce<number>((sum, item) => sum + traversalCost(item), 0);
+  if (isList(value))
+    return listItems(value).reduce<number>((sum, item) => sum + traversalCost(item), 0);
   if (!isMap(value)) return 1;
   let cost = 0;
-  for (const key of value.keys()) cost += traversalCost(key) + traversalCost(value.find(key) ?? null);
+  for (const key of value.keys())
+    cost += traversalCost(key) + traversalCost(value.find(key) ?? null);
   return cost;
 }
 
@@ -40,7 +44,8 @@ export const sequenceEstimate: CostEstimate = (target) => {
 };
 
 const next = (value: bigint): bigint => (value < unsignedMax ? value + 1n : value);
-const ceilDivide = (value: bigint, by: bigint): bigint => BigInt(Math.ceil(Number(value) / Number(by)));
+const ceilDivide = (value: bigint, by: bigint): bigint =>
+  BigInt(Math.ceil(Number(value) / Number(by)));
 const capped = (value: bigint): bigint => (value > unsignedMax ? unsignedMax : value);
 
 /** The longest and shortest result of a replacement decide its size. */
@@ -76,7 +81,10 @@ export const joinEstimate: CostEstimate = (target, [separator]) => {
   const { element, size: list } = target;
   let size = element === undefined ? zero : multiplyRanges(list, element.size);
   if (separator !== undefined) {
-    const gaps = { min: list.min > 0n ? list.min - 1n : 0n, max: list.max > 0n ? list.max - 1n : 0n };
+    const gaps = {
+      min: list.min > 0n ? list.min - 1n : 0n,
+      max: list.max > 0n ? list.max - 1n : 0n,
+    };
     size = addRanges(size, multiplyRanges(separator.size, gaps));
   }
   return { cost: scaleRange(size, stringTraversalFactor), resultSize: size };

@@ -1,11 +1,21 @@
 // The strings library (version 2): positions count code points.
 import { intType, listType, stringType } from '../check/cel-type.ts';
-import type { CostEstimate, FunctionDeclaration, Implementation, Library } from '../check/declarations.ts';
+import type {
+  CostEstimate,
+  FunctionDeclaration,
+  Implementation,
+  Library,
+} from '../check/declarations.ts';
 import { scaleRange, stringTraversalFactor } from '../cost/range.ts';
 import { ArrayList, CelError, codePointCount, costSizeOf, listItems } from '../eval/value.ts';
 import type { Int, ListValue, Value } from '../eval/value.ts';
 import { arg, declare, member, traversalOf } from './declare.ts';
-import { joinEstimate, replaceEstimate, sequenceEstimate, sequenceTraversalCost } from './string-costs.ts';
+import {
+  joinEstimate,
+  replaceEstimate,
+  sequenceEstimate,
+  sequenceTraversalCost,
+} from './string-costs.ts';
 
 const outOfRange = (index: Int): CelError => new CelError(`index out of range: ${String(index)}`);
 
@@ -96,15 +106,23 @@ function splitAt(text: string, separator: string, limit: number): string[] {
 }
 
 const split: Implementation = (args) => {
-  const limit = args.length > 2 ? Number(arg(args, 2) as Int) : -1;
+  const limit = args.length > 2 ? Number(arg(args, 2)) : -1;
   if (limit === 0) return new ArrayList([]);
-  const pieces = splitAt(arg(args, 0) as string, arg(args, 1) as string, limit < 0 ? -1 : limit - 1);
+  const pieces = splitAt(
+    arg(args, 0) as string,
+    arg(args, 1) as string,
+    limit < 0 ? -1 : limit - 1,
+  );
   return new ArrayList(pieces);
 };
 
 const replace: Implementation = (args) => {
-  const [text, old, next] = [0, 1, 2].map((index) => arg(args, index) as string) as [string, string, string];
-  const limit = args.length > 3 ? Number(arg(args, 3) as Int) : -1;
+  const [text, old, next] = [0, 1, 2].map((index) => arg(args, index) as string) as [
+    string,
+    string,
+    string,
+  ];
+  const limit = args.length > 3 ? Number(arg(args, 3)) : -1;
   if (limit === 0 || old === next) return text;
   if (old !== '') return splitAt(text, old, limit).join(next);
   // An empty text is found before each character and at the end.
@@ -168,9 +186,27 @@ const functions: readonly FunctionDeclaration[] = [
     ],
     { runtimeCost: sequenceTraversalCost, estimate: sequenceEstimate },
   ),
-  declare('lowerAscii', [member('string_lower_ascii', [[text], text], mapText(lowerAscii))], oncePass),
-  declare('upperAscii', [member('string_upper_ascii', [[text], text], mapText(upperAscii))], oncePass),
-  declare('trim', [member('string_trim', [[text], text], mapText((s) => s.replace(outerSpace, '')))], oncePass),
+  declare(
+    'lowerAscii',
+    [member('string_lower_ascii', [[text], text], mapText(lowerAscii))],
+    oncePass,
+  ),
+  declare(
+    'upperAscii',
+    [member('string_upper_ascii', [[text], text], mapText(upperAscii))],
+    oncePass,
+  ),
+  declare(
+    'trim',
+    [
+      member(
+        'string_trim',
+        [[text], text],
+        mapText((s) => s.replace(outerSpace, '')),
+      ),
+    ],
+    oncePass,
+  ),
   declare(
     'substring',
     [

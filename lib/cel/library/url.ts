@@ -1,4 +1,5 @@
-// url() and isURL(): absolute URLs and absolute paths, parsed by the rules of the reference (Go's ParseRequestURI).
+// url() and isURL(): absolute URLs and absolute paths, parsed by the rules of the reference (Go's
+// ParseRequestURI).
 import { boolType, listType, mapType, structType, stringType } from '../check/cel-type.ts';
 import type { NamingProfile } from '../../api/vendor.ts';
 import type { CelType } from '../check/cel-type.ts';
@@ -50,7 +51,10 @@ export function parseUrl(text: string): UrlParts | string {
   const hierarchy = mark < 0 ? rest : rest.slice(0, mark);
   const name = (scheme?.[1] ?? '').toLowerCase();
   if (!hierarchy.startsWith('/')) {
-    if (name === '') return hierarchy === '*' ? { scheme: '', host: '', path: '*', query } : 'invalid URI for request';
+    if (name === '')
+      return hierarchy === '*'
+        ? { scheme: '', host: '', path: '*', query }
+        : 'invalid URI for request';
     return { scheme: name, host: '', path: '', query };
   }
   let host = '';
@@ -96,8 +100,13 @@ const urlOf =
     // What follows # is checked as part of the URL, but belongs to none of its parts.
     const bare = typeof parts === 'string' ? parts : parseUrl(text.replace(/#.*$/s, ''));
     if (typeof bare !== 'string') return new UrlValue(typeName, text, bare);
-    if (typeof parts !== 'string') return new CelError(`URL parse error during conversion from string: ${urlProblem(text, bare)}`);
-    return new CelError(`URL parse error during conversion from string: ${urlProblem(text, parts)}`);
+    if (typeof parts !== 'string')
+      return new CelError(
+        `URL parse error during conversion from string: ${urlProblem(text, bare)}`,
+      );
+    return new CelError(
+      `URL parse error during conversion from string: ${urlProblem(text, parts)}`,
+    );
   };
 
 /** The reference's text for a URL that does not parse. */
@@ -174,7 +183,9 @@ export function urlLibrary(naming: NamingProfile): Library {
       accessor('getHost', 'url_get_host', stringType, (parts) => parts.host),
       accessor('getHostname', 'url_get_hostname', stringType, (parts) => hostName(parts.host)),
       accessor('getPort', 'url_get_port', stringType, (parts) => hostPort(parts.host)),
-      accessor('getEscapedPath', 'url_get_escaped_path', stringType, (parts) => escapedPath(parts.path)),
+      accessor('getEscapedPath', 'url_get_escaped_path', stringType, (parts) =>
+        escapedPath(parts.path),
+      ),
       accessor('getQuery', 'url_get_query', textLists, (parts) => queryMap(parts.query)),
     ],
   };

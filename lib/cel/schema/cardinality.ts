@@ -11,10 +11,13 @@ const reportedMax = 4;
 const reportedFrom = 1_000_000n;
 
 /**
- * How often a schema within one that occurs `times` can occur: more for the entries of lists and maps with a limit.
- * undefined: without bound.
+ * How often a schema within one that occurs `times` can occur: more for the entries of lists and
+ * maps with a limit. undefined: without bound.
  */
-export function childCardinality(times: bigint | undefined, schema: StructuralSchema): bigint | undefined {
+export function childCardinality(
+  times: bigint | undefined,
+  schema: StructuralSchema,
+): bigint | undefined {
   if (times === undefined) return undefined;
   const isMap = schema.type === 'object' && schema.additionalProperties !== undefined;
   if (!isMap && schema.type !== 'array') return times;
@@ -23,8 +26,15 @@ export function childCardinality(times: bigint | undefined, schema: StructuralSc
   return multiplyRanges(fixed(times), fixed(Math.max(entries, 0))).max;
 }
 
-/** The cost of an expression that runs `times`; without a bound as often as its values fit into a request. */
-export function totalExpressionCost(cost: bigint, times: bigint | undefined, maxCardinality: bigint): bigint {
+/**
+ * The cost of an expression that runs `times`; without a bound as often as its values fit into a
+ * request.
+ */
+export function totalExpressionCost(
+  cost: bigint,
+  times: bigint | undefined,
+  maxCardinality: bigint,
+): bigint {
   return multiplyRanges(fixed(cost), fixed(times ?? maxCardinality)).max;
 }
 
@@ -34,6 +44,11 @@ export function summarizeCosts(costs: readonly bigint[]): {
   readonly mostExpensive: readonly bigint[];
 } {
   const total = costs.reduce((sum, cost) => addRanges(fixed(sum), fixed(cost)).max, 0n);
-  const dear = costs.filter((cost) => cost >= reportedFrom).sort((a, b) => (a < b ? 1 : a > b ? -1 : 0));
-  return { total: total > unsignedMax ? unsignedMax : total, mostExpensive: dear.slice(0, reportedMax) };
+  const dear = costs
+    .filter((cost) => cost >= reportedFrom)
+    .sort((a, b) => (a < b ? 1 : a > b ? -1 : 0));
+  return {
+    total: total > unsignedMax ? unsignedMax : total,
+    mostExpensive: dear.slice(0, reportedMax),
+  };
 }

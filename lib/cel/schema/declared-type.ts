@@ -1,6 +1,6 @@
-// Types that come from a description of objects: their static type, the sizes that declared limits allow, and how small their
-// JSON can be. Two adapters make them: from schemas of custom resources (schema-types.ts) and from the descriptions of built-in
-// kinds (kind-types.ts).
+// Types that come from a description of objects: their static type, the sizes that declared limits
+// allow, and how small their JSON can be. Two adapters make them: from schemas of custom resources
+// (schema-types.ts) and from the descriptions of built-in kinds (kind-types.ts).
 import type { CelType } from '../check/cel-type.ts';
 import type { FieldDeclaration, ObjectTypes } from '../check/declarations.ts';
 import type { SizeEstimator } from '../cost/estimate-node.ts';
@@ -25,8 +25,8 @@ export interface DeclaredType {
 }
 
 /**
- * The object types within declared types, by their names. `keywordsAsFields`: fields named like reserved words may also be
- * selected as they are (`self.if`), which older versions refuse.
+ * The object types within declared types, by their names. `keywordsAsFields`: fields named like
+ * reserved words may also be selected as they are (`self.if`), which older versions refuse.
  */
 export function objectTypesOf(
   roots: readonly (DeclaredType | undefined)[],
@@ -35,7 +35,9 @@ export function objectTypesOf(
   const objects = new Map<string, ReadonlyMap<string, FieldDeclaration>>();
   const collect = (type: DeclaredType): void => {
     if (type.fields !== undefined && !objects.has(type.celType.name)) {
-      const fields = [...type.fields].map(([name, field]) => [name, { name, type: field.celType }] as const);
+      const fields = [...type.fields].map(
+        ([name, field]) => [name, { name, type: field.celType }] as const,
+      );
       objects.set(type.celType.name, new Map(fields));
       for (const field of type.fields.values()) collect(field);
     }
@@ -52,7 +54,10 @@ export function objectTypesOf(
   };
 }
 
-/** Sizes from the limits of a type: all variables are of this type, so the first part of a path is skipped. */
+/**
+ * Sizes from the limits of a type: all variables are of this type, so the first part of a path is
+ * skipped.
+ */
 export function sizesFrom(root: DeclaredType): SizeEstimator {
   return (path) => {
     if (path.length === 0) return undefined;
@@ -60,8 +65,10 @@ export function sizesFrom(root: DeclaredType): SizeEstimator {
     for (const part of path.slice(1)) {
       if (current === undefined) return undefined;
       // Keys of maps have no declared limit, and count as empty.
-      if (part === '@keys') return current.element === undefined || current.fields ? undefined : emptySize(current);
-      current = part === '@items' || part === '@values' ? current.element : current.fields?.get(part);
+      if (part === '@keys')
+        return current.element === undefined || current.fields ? undefined : emptySize(current);
+      current =
+        part === '@items' || part === '@values' ? current.element : current.fields?.get(part);
     }
     return current === undefined ? undefined : { min: 0n, max: BigInt(current.maxElements) };
   };

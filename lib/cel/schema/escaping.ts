@@ -1,9 +1,10 @@
-// Names of properties as identifiers of the language: `a.b` is written `a__dot__b`, a reserved word `__in__`.
+// Names of properties as identifiers of the language: `a.b` is written `a__dot__b`, a reserved word
+// `__in__`.
 
 const reserved = new Set(
-  (
-    'true false null in as break const continue else for function if import let loop package namespace return var void while'
-  ).split(' '),
+  'true false null in as break const continue else for function if import let loop package namespace return var void while'.split(
+    ' ',
+  ),
 );
 
 const escapes: Readonly<Record<string, string>> = {

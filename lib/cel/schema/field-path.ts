@@ -1,10 +1,13 @@
-// Paths to fields: the JSONPath of a rule's `fieldPath`, checked against its schema, and the paths that errors show.
+// Paths to fields: the JSONPath of a rule's `fieldPath`, checked against its schema, and the paths
+// that errors show.
 import type { StructuralSchema } from './structural.ts';
 
 /** A path that does not lead to a field. */
 export class FieldPathError extends Error {}
 
-/** `.a['b']` as the path that errors show below the rule's own: `a.b`, or `a[b]` where `a` is a map. */
+/**
+ * `.a['b']` as the path that errors show below the rule's own: `a.b`, or `a[b]` where `a` is a map.
+ */
 export function relativeFieldPath(path: string, schema: StructuralSchema): string {
   const tokens = tokensOf(path);
   let current = schema;
@@ -81,7 +84,8 @@ function unquoted(token: string): string {
 }
 
 /** The path of a field. */
-export const childPath = (path: string, name: string): string => (path === '' ? name : `${path}.${name}`);
+export const childPath = (path: string, name: string): string =>
+  path === '' ? name : `${path}.${name}`;
 /** The path of an entry of a map. */
 export const keyPath = (path: string, key: string): string => `${path}[${key}]`;
 /** The path of an element. */

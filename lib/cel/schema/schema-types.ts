@@ -1,4 +1,5 @@
-// Declared types from schemas of custom resources. Limits that a schema does not state follow from the size of a request.
+// Declared types from schemas of custom resources. Limits that a schema does not state follow from
+// the size of a request.
 import {
   boolType,
   bytesType,
@@ -32,8 +33,8 @@ function scalar(celType: CelType, minSerializedSize: number, maxElements = 0): D
 }
 
 /**
- * The type of a schema, objects named after `typeName` and their place; undefined: expressions cannot see values of it.
- * `isResourceRoot`: the schema describes a whole resource.
+ * The type of a schema, objects named after `typeName` and their place; undefined: expressions
+ * cannot see values of it. `isResourceRoot`: the schema describes a whole resource.
  */
 export function declaredType(
   schema: StructuralSchema,
@@ -41,7 +42,11 @@ export function declaredType(
   isResourceRoot: boolean,
 ): DeclaredType | undefined {
   if (schema.isIntOrString) {
-    return scalar(dynType, 1, schema.maxLength === undefined ? plainTextMax : bytesOf(schema.maxLength));
+    return scalar(
+      dynType,
+      1,
+      schema.maxLength === undefined ? plainTextMax : bytesOf(schema.maxLength),
+    );
   }
   const node = isResourceRoot ? withTypeAndObjectMeta(schema) : schema;
   switch (node.type) {
@@ -78,7 +83,11 @@ function arrayType(schema: StructuralSchema, typeName: string): DeclaredType | u
   };
 }
 
-function mapOf(schema: StructuralSchema, values: StructuralSchema, typeName: string): DeclaredType | undefined {
+function mapOf(
+  schema: StructuralSchema,
+  values: StructuralSchema,
+  typeName: string,
+): DeclaredType | undefined {
   const element = declaredType(values, `${typeName}.@elem`, values.isEmbeddedResource);
   if (element === undefined) return undefined;
   // An entry has at least quotes, colon, comma and a key.
@@ -97,14 +106,24 @@ function objectType(schema: StructuralSchema, typeName: string): DeclaredType {
   let minSerializedSize = 2;
   for (const [name, property] of schema.properties ?? []) {
     const escaped = escapeName(name);
-    const type = declaredType(property, `${typeName}.${escaped ?? name}`, property.isEmbeddedResource);
+    const type = declaredType(
+      property,
+      `${typeName}.${escaped ?? name}`,
+      property.isEmbeddedResource,
+    );
     if (type === undefined) continue;
     if (escaped !== undefined) fields.set(escaped, type);
     if (schema.required.includes(name) && !property.hasDefault) {
       minSerializedSize += Buffer.byteLength(name) + type.minSerializedSize + 4;
     }
   }
-  return { celType: structType(typeName), fields, element: undefined, maxElements: 0, minSerializedSize };
+  return {
+    celType: structType(typeName),
+    fields,
+    element: undefined,
+    maxElements: 0,
+    minSerializedSize,
+  };
 }
 
 function textType(schema: StructuralSchema): DeclaredType {
@@ -125,7 +144,9 @@ function textType(schema: StructuralSchema): DeclaredType {
 function textMax(schema: StructuralSchema): number {
   if (schema.maxLength !== undefined) return bytesOf(schema.maxLength);
   if (schema.enumValues.length === 0) return plainTextMax;
-  const lengths = schema.enumValues.map((value) => (typeof value === 'string' ? Buffer.byteLength(value) : 0));
+  const lengths = schema.enumValues.map((value) =>
+    typeof value === 'string' ? Buffer.byteLength(value) : 0,
+  );
   return Math.max(...lengths);
 }
 

@@ -1,4 +1,5 @@
-// A schema of a custom resource, read once from its OpenAPI form: what rules and typed values need of it.
+// A schema of a custom resource, read once from its OpenAPI form: what rules and typed values need
+// of it.
 import type { NamingProfile } from '../../api/vendor.ts';
 
 /** A rule on a node of a schema, as written. */
@@ -40,7 +41,8 @@ type JsonObject = Readonly<Record<string, unknown>>;
 
 const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
-const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
+const text = (value: unknown): string | undefined =>
+  typeof value === 'string' ? value : undefined;
 const count = (value: unknown): number | undefined => {
   if (typeof value === 'bigint') return Number(value);
   return typeof value === 'number' ? value : undefined;
@@ -48,14 +50,19 @@ const count = (value: unknown): number | undefined => {
 const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 const texts = (value: unknown): string[] => list(value).filter((item) => typeof item === 'string');
 
-/** Reads the JSON of a schema. What is not as expected counts as absent; checking schemas is not done here. */
+/**
+ * Reads the JSON of a schema. What is not as expected counts as absent; checking schemas is not
+ * done here.
+ */
 export function readSchema(json: unknown, naming: NamingProfile): StructuralSchema {
   const raw = isObject(json) ? json : {};
   const extension = (name: string): unknown => raw[naming.schemaExtensionPrefix + name];
   const child = (value: unknown): StructuralSchema | undefined =>
     isObject(value) ? readSchema(value, naming) : undefined;
   const properties = isObject(raw['properties'])
-    ? new Map(Object.entries(raw['properties']).map(([name, inner]) => [name, readSchema(inner, naming)]))
+    ? new Map(
+        Object.entries(raw['properties']).map(([name, inner]) => [name, readSchema(inner, naming)]),
+      )
     : undefined;
   return {
     type: text(raw['type']) ?? '',
@@ -96,7 +103,10 @@ function readRule(raw: JsonObject): ValidationRule {
 const emptySchema = readSchema({}, { schemaExtensionPrefix: '' } as NamingProfile);
 const stringSchema: StructuralSchema = { ...emptySchema, type: 'string' };
 
-/** The schema of a resource's root: kind, apiVersion, metadata.name and metadata.generateName are always there. */
+/**
+ * The schema of a resource's root: kind, apiVersion, metadata.name and metadata.generateName are
+ * always there.
+ */
 export function withTypeAndObjectMeta(schema: StructuralSchema): StructuralSchema {
   const metadata = schema.properties?.get('metadata');
   const isText = (inner: StructuralSchema | undefined): boolean => inner?.type === 'string';

@@ -1,4 +1,5 @@
-// Texts of declared formats (date, date-time, duration, byte) as values, by the rules that validation of schemas uses.
+// Texts of declared formats (date, date-time, duration, byte) as values, by the rules that
+// validation of schemas uses.
 import { parseDuration, parseTimestamp } from '../eval/time.ts';
 import { Duration, intMax } from '../eval/value.ts';
 import type { Timestamp } from '../eval/value.ts';
@@ -13,14 +14,22 @@ export function dateValue(text: string): Timestamp | undefined {
 
 /** RFC 3339 and its usual relaxations: lower-case letters, no colon in the offset, no zone. */
 export function dateTimeValue(text: string): Timestamp | undefined {
-  const match = /^(\d{4}-\d{2}-\d{2})[Tt](\d{2}:\d{2}:\d{2})(\.\d+)?([Zz]|[+-]\d{2}:?\d{2})?$/.exec(text);
+  const match = /^(\d{4}-\d{2}-\d{2})[Tt](\d{2}:\d{2}:\d{2})(\.\d+)?([Zz]|[+-]\d{2}:?\d{2})?$/.exec(
+    text,
+  );
   if (match === null) return undefined;
   const zone = match[4] === undefined ? 'Z' : match[4].toUpperCase();
   const offset = /^[+-]\d{4}$/.test(zone) ? `${zone.slice(0, 3)}:${zone.slice(3)}` : zone;
   return parseTimestamp(`${match[1] ?? ''}T${match[2] ?? ''}${match[3] ?? ''}${offset}`);
 }
 
-const unitSeconds: Readonly<Record<string, number>> = { d: 86_400, day: 86_400, w: 604_800, wk: 604_800, week: 604_800 };
+const unitSeconds: Readonly<Record<string, number>> = {
+  d: 86_400,
+  day: 86_400,
+  w: 604_800,
+  wk: 604_800,
+  week: 604_800,
+};
 
 /** Go's durations, and longer units in words: `2 weeks`, `3d`. */
 export function durationValue(text: string): Duration | undefined {
@@ -28,7 +37,8 @@ export function durationValue(text: string): Duration | undefined {
   if (plain !== undefined) return plain;
   const match = /^\s*(\d+)\s*(d|day|w|wk|week)s?\s*$/.exec(text);
   if (match === null) return undefined;
-  const nanos = BigInt(match[1] ?? '0') * BigInt(unitSeconds[match[2] ?? 'd'] ?? 0) * 1_000_000_000n;
+  const nanos =
+    BigInt(match[1] ?? '0') * BigInt(unitSeconds[match[2] ?? 'd'] ?? 0) * 1_000_000_000n;
   return nanos > intMax ? undefined : new Duration(nanos);
 }
 

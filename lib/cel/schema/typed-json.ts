@@ -1,5 +1,5 @@
-// JSON of a declared schema as values: wrapped on access, never converted as a whole. Lists of sets and of keyed items compare
-// and add by their rules.
+// JSON of a declared schema as values: wrapped on access, never converted as a whole. Lists of sets
+// and of keyed items compare and add by their rules.
 import { CelError, Double, toInt } from '../eval/value.ts';
 import type { MapValue, RecordField, RecordShape, Value } from '../eval/value.ts';
 import { isError, isMap, readField, typeNameOf } from '../eval/value.ts';
@@ -28,7 +28,9 @@ export function wrapFor(schema: StructuralSchema): Wrap {
 }
 
 function nullOf(schema: StructuralSchema): Value {
-  return schema.nullable ? null : new CelError('invalid data, got null for schema with nullable=false');
+  return schema.nullable
+    ? null
+    : new CelError('invalid data, got null for schema with nullable=false');
 }
 
 function wrapNonNull(schema: StructuralSchema): Wrap {
@@ -47,11 +49,14 @@ function wrapNonNull(schema: StructuralSchema): Wrap {
     case 'boolean':
       return (raw) => (typeof raw === 'boolean' ? raw : wrongData('bool', raw));
     default:
-      return schema.preservesUnknownFields ? (raw) => new UnknownValue(raw) : () => wrongType(schema.type);
+      return schema.preservesUnknownFields
+        ? (raw) => new UnknownValue(raw)
+        : () => wrongType(schema.type);
   }
 }
 
-const isNumber = (raw: unknown): raw is number | bigint => typeof raw === 'number' || typeof raw === 'bigint';
+const isNumber = (raw: unknown): raw is number | bigint =>
+  typeof raw === 'number' || typeof raw === 'bigint';
 
 const integer: Wrap = (raw) => {
   if (typeof raw === 'number' && Number.isInteger(raw)) return raw + 0;
@@ -117,7 +122,8 @@ function objectWrap(schema: StructuralSchema): Wrap {
   const shape: ObjectShape = {
     isObject,
     fields: fieldsOf(node),
-    values: isObject || additionalProperties === undefined ? undefined : wrapFor(additionalProperties),
+    values:
+      isObject || additionalProperties === undefined ? undefined : wrapFor(additionalProperties),
   };
   return (raw) => {
     if (typeof raw !== 'object' || Array.isArray(raw)) {
@@ -245,7 +251,8 @@ class UnknownValue {
 export function sameJson(left: unknown, right: unknown): boolean {
   if (left === right) return true;
   if (isNumber(left) && isNumber(right)) return left == right;
-  if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null) return false;
+  if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null)
+    return false;
   if (Array.isArray(left) || Array.isArray(right)) {
     if (!Array.isArray(left) || !Array.isArray(right) || left.length !== right.length) return false;
     const others: readonly unknown[] = right;
@@ -265,7 +272,9 @@ function arrayWrap(schema: StructuralSchema): Wrap {
   const wrapItem = wrapFor(items);
   return (raw) => {
     if (!Array.isArray(raw)) {
-      return new CelError('invalid data, expected an array for the provided schema with type=array');
+      return new CelError(
+        'invalid data, expected an array for the provided schema with type=array',
+      );
     }
     switch (schema.listType) {
       case 'set':

@@ -1,5 +1,5 @@
-// Lists of declared type. Plain ones compare in order; sets compare and add without order or duplicates; keyed lists compare by
-// key, and adding overrides the items whose keys are there.
+// Lists of declared type. Plain ones compare in order; sets compare and add without order or
+// duplicates; keyed lists compare by key, and adding overrides the items whose keys are there.
 import { equalValues, noSuchOverload } from '../eval/equality.ts';
 import { isError, isList, isMap, listItems } from '../eval/value.ts';
 import type { ListValue, Value } from '../eval/value.ts';

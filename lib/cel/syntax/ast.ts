@@ -1,4 +1,5 @@
-// The syntax tree of an expression, macros expanded. Nodes are immutable and numbered; a number gives the place in the text.
+// The syntax tree of an expression, macros expanded. Nodes are immutable and numbered; a number
+// gives the place in the text.
 import type { Value } from '../eval/value.ts';
 
 export interface Literal {
@@ -74,14 +75,7 @@ export interface Comprehension {
 }
 
 export type Expr =
-  | Literal
-  | Ident
-  | Select
-  | Call
-  | ListLiteral
-  | MapLiteral
-  | StructLiteral
-  | Comprehension;
+  Literal | Ident | Select | Call | ListLiteral | MapLiteral | StructLiteral | Comprehension;
 
 /** Names of the operators as functions. */
 export const operators = {

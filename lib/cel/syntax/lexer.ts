@@ -1,7 +1,9 @@
-// Splits the text of an expression into tokens. Characters that start no token are reported and skipped.
+// Splits the text of an expression into tokens. Characters that start no token are reported and
+// skipped.
 import type { Issue } from './source.ts';
 
-export type TokenKind = 'identifier' | 'quotedField' | 'int' | 'uint' | 'double' | 'string' | 'bytes' | 'symbol' | 'end';
+export type TokenKind =
+  'identifier' | 'quotedField' | 'int' | 'uint' | 'double' | 'string' | 'bytes' | 'symbol' | 'end';
 
 export interface Token {
   readonly kind: TokenKind;
@@ -12,7 +14,8 @@ export interface Token {
 
 const identifier = /[A-Za-z_][A-Za-z0-9_]*/y;
 const quotedField = /`[A-Za-z0-9_.\-/ ]+`/y;
-const number = /(?:\d+\.\d+(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+|\.\d+(?:[eE][+-]?\d+)?)|(?:0x[0-9A-Fa-f]+|\d+)[uU]?/y;
+const number =
+  /(?:\d+\.\d+(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+|\.\d+(?:[eE][+-]?\d+)?)|(?:0x[0-9A-Fa-f]+|\d+)[uU]?/y;
 const symbol = /==|!=|<=|>=|&&|\|\||[<>[\]{}().,\-!?:+*/%]/y;
 const blank = /(?:[ \t\r\n\f]|\/\/[^\n]*)+/y;
 const escape = String.raw`\\(?:[abfnrtv"'\\?${'`'}]|[xX][0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|[0-3][0-7]{2})`;

@@ -74,7 +74,8 @@ function unescapeBytes(content: string, isRaw: boolean): LiteralResult {
   for (const match of content.matchAll(escapes)) {
     bytes.push(...new TextEncoder().encode(content.slice(last, match.index)));
     const sequence = match[1] as string;
-    if (/[uU]/.test(sequence[0] as string)) return { error: 'invalid bytes literal: unicode escape' };
+    if (/[uU]/.test(sequence[0] as string))
+      return { error: 'invalid bytes literal: unicode escape' };
     bytes.push(codeOf(sequence));
     last = match.index + match[0].length;
   }

@@ -1,10 +1,12 @@
-// The standard macros: has, all, exists, exists_one, map, filter, optMap, optFlatMap. Each becomes a loop or a test; costs
-// are defined over exactly these shapes.
+// The standard macros: has, all, exists, exists_one, map, filter, optMap, optFlatMap. Each becomes
+// a loop or a test; costs are defined over exactly these shapes.
 import type { Expr } from './ast.ts';
 import { operators } from './ast.ts';
 import type { NodeFactory } from './node-factory.ts';
 
-/** The name of the variable that a loop collects its result in. Cannot be written in an expression. */
+/**
+ * The name of the variable that a loop collects its result in. Cannot be written in an expression.
+ */
 export const accumulatorName = '@result';
 const legacyAccumulatorName = '__result__';
 
@@ -67,7 +69,8 @@ export const quantifiers = {
   },
   exists: {
     accuInit: (make) => make.literal(false),
-    condition: (make) => make.call(operators.notStrictlyFalse, [make.call(operators.not, [accu(make)])]),
+    condition: (make) =>
+      make.call(operators.notStrictlyFalse, [make.call(operators.not, [accu(make)])]),
     step: (make, predicate) => make.call(operators.or, [accu(make), predicate]),
     result: accu,
   },
@@ -165,7 +168,10 @@ const optionalMap =
   };
 
 /** A loop over nothing whose accumulator names a value for `body`. */
-export function bindValue(make: NodeFactory, bound: { name: string; value: Expr; body: Expr }): Expr {
+export function bindValue(
+  make: NodeFactory,
+  bound: { name: string; value: Expr; body: Expr },
+): Expr {
   return make.comprehension({
     range: make.list([]),
     iterVar: '#unused',

@@ -1,4 +1,5 @@
-// Numbers the nodes of one expression and remembers where each is in the text and how deeply it nests.
+// Numbers the nodes of one expression and remembers where each is in the text and how deeply it
+// nests.
 import type { Value } from '../eval/value.ts';
 import type { Expr, MapEntry, StructField } from './ast.ts';
 
@@ -9,7 +10,8 @@ const depthMax = 250;
 
 export class NodeFactory {
   readonly offsets: number[] = [];
-  // Nesting of operators, selections and method calls below a node: what the recursion limit counts.
+  // Nesting of operators, selections and method calls below a node: what the recursion limit
+  // counts.
   readonly #depths: number[] = [];
   /** Where nodes made by a macro are said to be. */
   #macroOffset = 0;
@@ -74,7 +76,11 @@ export class NodeFactory {
     return { kind: 'call', id, function: name, target, args };
   }
 
-  list(elements: readonly Expr[], optionals: readonly number[] = [], offset = this.#macroOffset): Expr {
+  list(
+    elements: readonly Expr[],
+    optionals: readonly number[] = [],
+    offset = this.#macroOffset,
+  ): Expr {
     const id = this.nextId(offset);
     this.#nest(id, 0, ...elements);
     return { kind: 'list', id, elements, optionals };
@@ -118,7 +124,12 @@ export class NodeFactory {
         return { ...expr, id: this.nextId(at), operand: this.copy(expr.operand) };
       case 'call': {
         const target = expr.target === undefined ? undefined : this.copy(expr.target);
-        return { ...expr, id: this.nextId(at), target, args: expr.args.map((arg) => this.copy(arg)) };
+        return {
+          ...expr,
+          id: this.nextId(at),
+          target,
+          args: expr.args.map((arg) => this.copy(arg)),
+        };
       }
       case 'list':
         return { ...expr, id: this.nextId(at), elements: expr.elements.map((e) => this.copy(e)) };

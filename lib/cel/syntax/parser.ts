@@ -1,5 +1,6 @@
-// Text to tree: precedence climbing over the tokens, macros expanded on the way. Reports all errors it can find, not only the
-// first, and refuses texts that are too long or nest too deeply before they cost anything.
+// Text to tree: precedence climbing over the tokens, macros expanded on the way. Reports all errors
+// it can find, not only the first, and refuses texts that are too long or nest too deeply before
+// they cost anything.
 import type { Expr, MapEntry, ParsedExpression, StructField } from './ast.ts';
 import { operators } from './ast.ts';
 import { tokenize } from './lexer.ts';
@@ -29,7 +30,9 @@ export function parseExpression(
   const size = text.length > codePointsMax ? codePointCount(text) : text.length;
   if (size > codePointsMax) {
     const limit = `size: ${String(size)}, limit ${String(codePointsMax)}`;
-    return { issues: [{ offset: -1, message: `expression code point size exceeds limit: ${limit}` }] };
+    return {
+      issues: [{ offset: -1, message: `expression code point size exceeds limit: ${limit}` }],
+    };
   }
   const parser = new Parser(text, options);
   const root = parser.parse();
@@ -38,7 +41,9 @@ export function parseExpression(
 }
 
 const reserved = new Set(
-  'as break const continue else for function if import let loop package namespace return var void while'.split(' '),
+  'as break const continue else for function if import let loop package namespace return var void while'.split(
+    ' ',
+  ),
 );
 const relations: ReadonlyMap<string, string> = new Map([
   ['==', operators.equals],
@@ -115,7 +120,8 @@ class Parser {
 
   #report(offset: number, message: string): void {
     // Follow-up errors at one place say nothing new.
-    if (!this.issues.some((issue) => issue.offset === offset)) this.issues.push({ offset, message });
+    if (!this.issues.some((issue) => issue.offset === offset))
+      this.issues.push({ offset, message });
   }
 
   #unexpected(wanted: string): void {
@@ -139,7 +145,11 @@ class Parser {
       );
       this.#expect(':');
       const whenFalse = this.#expression();
-      result = this.make.operator(operators.conditional, [condition, whenTrue, whenFalse], question.offset);
+      result = this.make.operator(
+        operators.conditional,
+        [condition, whenTrue, whenFalse],
+        question.offset,
+      );
     }
     this.#nesting--;
     return result;
@@ -159,7 +169,7 @@ class Parser {
       const middle = Math.floor((low + high + 1) / 2);
       const left = middle === low ? (terms[middle] as Expr) : build(low, middle - 1);
       const right = middle === high ? (terms[middle + 1] as Expr) : build(middle + 1, high);
-      return this.make.call(name, [left, right], offsets[middle] as number);
+      return this.make.call(name, [left, right], offsets[middle]);
     };
     return build(0, offsets.length - 1);
   }
@@ -295,7 +305,8 @@ class Parser {
     if (text === '{') return this.#mapLiteral(this.#next());
     if (text === '.' && this.#ahead(1).kind === 'identifier') return this.#name(this.#next());
     this.#unexpected('an expression');
-    // A bracket or comma may close what is around: leave it. Anything else would stop us here again.
+    // A bracket or comma may close what is around: leave it. Anything else would stop us here
+    // again.
     if (!/^[)\]},:]$/.test(text)) this.#next();
     return this.make.literal(null, token.offset);
   }
@@ -312,7 +323,10 @@ class Parser {
     return this.make.literal('error' in result ? null : result.value, token.offset);
   }
 
-  /** A name, a call of a function, or an object literal; `dot` is the leading dot of an absolute name. */
+  /**
+   * A name, a call of a function, or an object literal; `dot` is the leading dot of an absolute
+   * name.
+   */
   #name(dot: Token | undefined): Expr {
     const prefix = dot === undefined ? '' : '.';
     const structEnd = this.#structNameEnd();
@@ -334,7 +348,8 @@ class Parser {
   /** The index of the `{` after `a.b.c`, if that is what follows. */
   #structNameEnd(): number | undefined {
     let ahead = 1;
-    while (this.#ahead(ahead).text === '.' && this.#ahead(ahead + 1).kind === 'identifier') ahead += 2;
+    while (this.#ahead(ahead).text === '.' && this.#ahead(ahead + 1).kind === 'identifier')
+      ahead += 2;
     const token = this.#ahead(ahead);
     return token.kind === 'symbol' && token.text === '{' ? this.#index + ahead : undefined;
   }
@@ -349,7 +364,9 @@ class Parser {
         : this.make.memberCall(name, target, args, offset);
     }
     try {
-      return this.make.atMacro(offset, () => macro.expand(this.make, args, target ?? (args[0] as Expr)));
+      return this.make.atMacro(offset, () =>
+        macro.expand(this.make, args, target ?? (args[0] as Expr)),
+      );
     } catch (error) {
       if (!(error instanceof MacroError)) throw error;
       this.#report(this.make.offsetOf(error.at.id), error.message);

@@ -1,7 +1,10 @@
-// Text of an expression with lines and columns in code points, and the printing of errors with the line they are about.
+// Text of an expression with lines and columns in code points, and the printing of errors with the
+// line they are about.
 import { codePointCount } from '../eval/value.ts';
 
-/** An error of parsing or checking. `offset` counts UTF-16 units; -1: about the whole expression. */
+/**
+ * An error of parsing or checking. `offset` counts UTF-16 units; -1: about the whole expression.
+ */
 export interface Issue {
   readonly offset: number;
   readonly message: string;
@@ -21,14 +24,20 @@ export function positionOf(text: string, offset: number): Position {
   if (offset < 0) return { line: -1, column: -1 };
   let line = 1;
   let start = 0;
-  for (let next = text.indexOf('\n'); next >= 0 && next < offset; next = text.indexOf('\n', start)) {
+  for (
+    let next = text.indexOf('\n');
+    next >= 0 && next < offset;
+    next = text.indexOf('\n', start)
+  ) {
     line++;
     start = next + 1;
   }
   return { line, column: codePointCount(text.slice(start, offset)) };
 }
 
-/** Issues in the order of their positions; those at one position stay in the order they were found. */
+/**
+ * Issues in the order of their positions; those at one position stay in the order they were found.
+ */
 export function sortIssues(issues: readonly Issue[]): readonly Issue[] {
   return issues.slice(0, issuesMax).sort((left, right) => left.offset - right.offset);
 }

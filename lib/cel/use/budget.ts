@@ -20,7 +20,9 @@ export class Budget {
     return this.#remaining;
   }
 
-  /** Takes `cost`; false when that is more than what is left, and then nothing is left for anybody. */
+  /**
+   * Takes `cost`; false when that is more than what is left, and then nothing is left for anybody.
+   */
   spend(cost: number): boolean {
     if (cost > this.#remaining) {
       this.#remaining = -1;

@@ -1,4 +1,5 @@
-// `variables.NAME` of policies: each is an expression over the variables before it, computed when first used and only once.
+// `variables.NAME` of policies: each is an expression over the variables before it, computed when
+// first used and only once.
 import { dynType, structType } from '../check/cel-type.ts';
 import type { CelType } from '../check/cel-type.ts';
 import type { ObjectTypes } from '../check/declarations.ts';
@@ -19,17 +20,26 @@ export interface Composition {
   /** The environment with `variables`. */
   readonly environment: Environment;
   /** The bindings of one object with `variables` added, and what computing them costs. */
-  bind(bindings: Bindings, options?: EvaluationOptions): { readonly bindings: Bindings; readonly costs: SharedCosts };
+  bind(
+    bindings: Bindings,
+    options?: EvaluationOptions,
+  ): { readonly bindings: Bindings; readonly costs: SharedCosts };
 }
 
 /** Compiles variables in order. One that is refused fails only the expressions that use it. */
-export function composeVariables(base: Environment, variables: readonly NamedExpression[]): Composition {
+export function composeVariables(
+  base: Environment,
+  variables: readonly NamedExpression[],
+): Composition {
   const type = structType(base.options.naming.resolve('{kubernetes}.variables'));
   const types = new Map<string, CelType>();
   const compiled = new Map<string, CompiledCondition>();
   const environment = new Environment({
     ...base.options,
-    variables: [...(base.options.variables ?? []), { name: 'variables', type, wrap: (bound) => bound as Value }],
+    variables: [
+      ...(base.options.variables ?? []),
+      { name: 'variables', type, wrap: (bound) => bound as Value },
+    ],
     objects: withVariables(base.options.objects, type.name, types),
   });
   for (const { name, expression } of variables) {
@@ -69,13 +79,17 @@ function bindVariables(
   const all: Record<string, unknown> = { ...bindings };
   const evaluate = (name: string, { program, error }: CompiledCondition): Value => {
     if (program === undefined) {
-      return new CelError(`composited variable ${JSON.stringify(name)} fails to compile: ${error ?? ''}`);
+      return new CelError(
+        `composited variable ${JSON.stringify(name)} fails to compile: ${error ?? ''}`,
+      );
     }
     const result = program.evaluate(all, options);
     if (result.kind === 'pending') throw new PendingAuthorization(result.check);
     spent += result.cost;
     if (result.kind === 'value') return result.value;
-    return new CelError(`composited variable ${JSON.stringify(name)} fails to evaluate: ${result.message}`);
+    return new CelError(
+      `composited variable ${JSON.stringify(name)} fails to evaluate: ${result.message}`,
+    );
   };
   const lazy: MapValue = {
     kind: 'map',
@@ -103,4 +117,3 @@ function bindVariables(
     },
   };
 }
-

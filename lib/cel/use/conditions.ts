@@ -1,4 +1,5 @@
-// Lists of conditions over one set of variables and one budget: validations of policies, match conditions, audit annotations.
+// Lists of conditions over one set of variables and one budget: validations of policies, match
+// conditions, audit annotations.
 import type { CelType } from '../check/cel-type.ts';
 import type { AuthorizationCheck } from '../check/declarations.ts';
 import { CompileErrors, ProgramFailure } from '../environment.ts';
@@ -30,9 +31,14 @@ export function compileCondition(
   const { resultType } = compiled instanceof ProgramFailure ? compiled.checked : compiled;
   if (kinds !== 'any' && resultType.kind !== 'dyn' && !kinds.includes(resultType.kind)) {
     const [only] = kinds;
-    return failed(kinds.length === 1 && only !== undefined ? `must evaluate to ${only}` : `must evaluate to one of [${kinds.join(' ')}]`);
+    return failed(
+      kinds.length === 1 && only !== undefined
+        ? `must evaluate to ${only}`
+        : `must evaluate to one of [${kinds.join(' ')}]`,
+    );
   }
-  if (compiled instanceof ProgramFailure) return failed(`instantiation failed: ${compiled.message}`);
+  if (compiled instanceof ProgramFailure)
+    return failed(`instantiation failed: ${compiled.message}`);
   return { expression, program: compiled, error: undefined };
 }
 
@@ -40,7 +46,10 @@ export type ConditionResult =
   | { readonly kind: 'value'; readonly value: Value }
   | { readonly kind: 'error'; readonly message: string };
 
-/** `exhausted`: the budget ran out, and no result counts. `pending`: the authorizer has to be asked first. */
+/**
+ * `exhausted`: the budget ran out, and no result counts. `pending`: the authorizer has to be asked
+ * first.
+ */
 export type ConditionsOutcome =
   | { readonly kind: 'results'; readonly results: readonly ConditionResult[] }
   | { readonly kind: 'exhausted'; readonly message: string }
@@ -52,7 +61,10 @@ export interface SharedCosts {
   take(): number;
 }
 
-/** Evaluates conditions in order. Those that failed to compile give an error each; only an empty budget ends the list. */
+/**
+ * Evaluates conditions in order. Those that failed to compile give an error each; only an empty
+ * budget ends the list.
+ */
 export function evaluateConditions(
   conditions: readonly CompiledCondition[],
   bindings: Bindings,
@@ -73,7 +85,10 @@ export function evaluateConditions(
     results.push(
       result.kind === 'value'
         ? { kind: 'value', value: result.value }
-        : { kind: 'error', message: `expression '${expression}' resulted in error: ${result.message}` },
+        : {
+            kind: 'error',
+            message: `expression '${expression}' resulted in error: ${result.message}`,
+          },
     );
   }
   return { kind: 'results', results };

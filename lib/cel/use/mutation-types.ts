@@ -1,5 +1,6 @@
-// The types that mutations write: `Object{...}` with any fields, each part named by its path (`Object.spec.template`), and
-// `JSONPatch{...}`. What they evaluate to is plain JSON again, after the names of the parts were compared with where they are.
+// The types that mutations write: `Object{...}` with any fields, each part named by its path
+// (`Object.spec.template`), and `JSONPatch{...}`. What they evaluate to is plain JSON again, after
+// the names of the parts were compared with where they are.
 import { dynType, stringType } from '../check/cel-type.ts';
 import type { CelType } from '../check/cel-type.ts';
 import type { FieldDeclaration, ObjectTypes } from '../check/declarations.ts';
@@ -18,7 +19,8 @@ const patchFields: Readonly<Record<string, CelType>> = {
   value: dynType,
 };
 
-const isObjectName = (name: string): boolean => name === rootName || name.startsWith(`${rootName}.`);
+const isObjectName = (name: string): boolean =>
+  name === rootName || name.startsWith(`${rootName}.`);
 
 /** An object written in an expression. */
 class WrittenObject implements MapValue {
@@ -60,13 +62,17 @@ export function mutationProblem(value: Value, path: string = rootName): string |
   if (isList(value)) return firstProblem(listItems(value).map((item) => [item, path] as const));
   if (!(value instanceof WrittenObject)) {
     if (!isMap(value)) return undefined;
-    return firstProblem([...value.keys()].map((key) => [value.find(key) ?? null, `${path}.${String(key)}`] as const));
+    return firstProblem(
+      [...value.keys()].map((key) => [value.find(key) ?? null, `${path}.${String(key)}`] as const),
+    );
   }
   if (value.typeName !== path) {
     const [found, wanted] = [JSON.stringify(value.typeName), JSON.stringify(path)];
     return `type mismatch: unexpected type name ${found}, expected ${wanted}, which matches field name path from root Object type`;
   }
-  return firstProblem([...value.fields].map(([name, inner]) => [inner, `${path}.${name}`] as const));
+  return firstProblem(
+    [...value.fields].map(([name, inner]) => [inner, `${path}.${name}`] as const),
+  );
 }
 
 function firstProblem(parts: readonly (readonly [Value, string])[]): string | undefined {
@@ -79,5 +85,7 @@ function firstProblem(parts: readonly (readonly [Value, string])[]): string | un
 
 /** The JSON of a written object, fields under their own names. */
 export function writtenJson(value: Value): unknown {
-  return toJson(value, (object, key) => (object instanceof WrittenObject ? (unescapeName(key) ?? key) : key));
+  return toJson(value, (object, key) =>
+    object instanceof WrittenObject ? (unescapeName(key) ?? key) : key,
+  );
 }

@@ -1,5 +1,5 @@
-// Types of the objects that expressions of the API server itself get: requests, namespaces, users. Their values are plain JSON;
-// only checking knows these types.
+// Types of the objects that expressions of the API server itself get: requests, namespaces, users.
+// Their values are plain JSON; only checking knows these types.
 import type { NamingProfile } from '../../api/vendor.ts';
 import {
   boolType,
@@ -120,8 +120,14 @@ export function subjectAccessReviewShape(withSelectors: boolean): Shape {
     name: stringType,
   };
   if (withSelectors) {
-    resourceAttributes['fieldSelector'] = selector('FieldSelectorAttributes', 'SelectorRequirement');
-    resourceAttributes['labelSelector'] = selector('LabelSelectorAttributes', 'SelectorRequirement');
+    resourceAttributes['fieldSelector'] = selector(
+      'FieldSelectorAttributes',
+      'SelectorRequirement',
+    );
+    resourceAttributes['labelSelector'] = selector(
+      'LabelSelectorAttributes',
+      'SelectorRequirement',
+    );
   }
   return {
     object: 'SubjectAccessReviewSpec',
@@ -143,7 +149,9 @@ export function subjectAccessReviewShape(withSelectors: boolean): Shape {
 export function shapeType(shape: Shape, naming: NamingProfile): DeclaredType {
   const none = { fields: undefined, element: undefined, maxElements: 0, minSerializedSize: 0 };
   if ('object' in shape) {
-    const fields = Object.entries(shape.fields).map(([name, field]) => [name, shapeType(field, naming)] as const);
+    const fields = Object.entries(shape.fields).map(
+      ([name, field]) => [name, shapeType(field, naming)] as const,
+    );
     const celType = structType(naming.resolve(`{kubernetes}.${shape.object}`));
     return { ...none, celType, fields: new Map(fields) };
   }

@@ -1,11 +1,13 @@
-// Validates objects by the rules anywhere in their schema, within one cost budget. Made once for a definition.
+// Validates objects by the rules anywhere in their schema, within one cost budget. Made once for a
+// definition.
 import type { FieldError, FieldErrorReason } from '../../base/status.ts';
 import type { NamingProfile } from '../../api/vendor.ts';
 import type { EvaluationOptions, Program } from '../program.ts';
 import { costLimitMessage } from '../eval/frame.ts';
 import { childPath, indexPath, keyPath } from '../schema/field-path.ts';
 import type { StructuralSchema, ValidationRule } from '../schema/structural.ts';
-import { Budget, budgetExhaustedMessage } from './budget.ts';
+import type { Budget} from './budget.ts';
+import { budgetExhaustedMessage } from './budget.ts';
 import { Ratchet, twinOf } from './ratcheting.ts';
 import { UnsupportedSchemaError, absentOldSelf, compileSchemaRules } from './schema-rules.ts';
 import type { CompiledRule } from './schema-rules.ts';
@@ -43,7 +45,12 @@ export function createObjectValidator(
   const node = buildNode(schema, schema, options, options.isResourceRoot);
   if (node === undefined) return undefined;
   return (validation) => {
-    const run: Run = { errors: [], warnings: [], budget: validation.budget, evaluation: validation.evaluation ?? {} };
+    const run: Run = {
+      errors: [],
+      warnings: [],
+      budget: validation.budget,
+      evaluation: validation.evaluation ?? {},
+    };
     const { object, oldObject, path } = validation;
     const isUpdate = validation.ratchets === true && oldObject !== undefined;
     const ratchet = isUpdate ? Ratchet.start(object, oldObject, schema) : Ratchet.off;
@@ -90,8 +97,12 @@ function buildNode(
     allOf: rulesOf.allOf.flatMap((part) => buildNode(part, schema, options, isResourceRoot) ?? []),
   };
   const isEmpty =
-    node.rules.length === 0 && node.failure === undefined && node.items === undefined &&
-    node.additionalProperties === undefined && properties.size === 0 && node.allOf.length === 0;
+    node.rules.length === 0 &&
+    node.failure === undefined &&
+    node.items === undefined &&
+    node.additionalProperties === undefined &&
+    properties.size === 0 &&
+    node.allOf.length === 0;
   return isEmpty ? undefined : node;
 }
 
@@ -106,7 +117,10 @@ function compileRules(
   isResourceRoot: boolean,
 ): Pick<ValidatorNode, 'rules' | 'failure'> {
   try {
-    return { rules: compileSchemaRules(schema, { ...options, isResourceRoot }).rules, failure: undefined };
+    return {
+      rules: compileSchemaRules(schema, { ...options, isResourceRoot }).rules,
+      failure: undefined,
+    };
   } catch (error) {
     if (error instanceof UnsupportedSchemaError) return { rules: [], failure: error.message };
     throw error;
@@ -142,7 +156,12 @@ function validateNode(node: ValidatorNode, run: Run, place: Place): void {
   else if (isObject(place.value)) validateEntries(node, run, place, place.value);
 }
 
-function validateItems(node: ValidatorNode, run: Run, place: Place, items: readonly unknown[]): void {
+function validateItems(
+  node: ValidatorNode,
+  run: Run,
+  place: Place,
+  items: readonly unknown[],
+): void {
   if (node.items === undefined) return;
   // Only items of keyed lists have a previous value.
   const isKeyed = node.schema.listType === 'map';
@@ -175,13 +194,20 @@ function validateEntries(node: ValidatorNode, run: Run, place: Place, object: Js
 }
 
 function invalid(field: string, badValue: unknown, detail: string): FieldError {
-  return { reason: 'FieldValueInvalid', field, detail, ...(badValue === undefined ? {} : { badValue }) };
+  return {
+    reason: 'FieldValueInvalid',
+    field,
+    detail,
+    ...(badValue === undefined ? {} : { badValue }),
+  };
 }
 
 function runRules(node: ValidatorNode, run: Run, place: Place): void {
   const { type } = node.schema;
   if (node.failure !== undefined) {
-    run.errors.push(invalid(place.path, type, `rule compiler initialization error: ${node.failure}`));
+    run.errors.push(
+      invalid(place.path, type, `rule compiler initialization error: ${node.failure}`),
+    );
     return;
   }
   if (node.rules.length === 0) return;
@@ -206,7 +232,13 @@ function isApplicable(compiled: CompiledRule, place: Place): boolean {
   return !compiled.usesOldSelf || hasOld || compiled.rule.optionalOldSelf === true;
 }
 
-function runRule(node: ValidatorNode, compiled: CompiledRule, program: Program, run: Run, place: Place): void {
+function runRule(
+  node: ValidatorNode,
+  compiled: CompiledRule,
+  program: Program,
+  run: Run,
+  place: Place,
+): void {
   const { rule } = compiled;
   const { type } = node.schema;
   const isAbsent = place.old === undefined || place.old === null;
@@ -253,18 +285,25 @@ function failureText(message: string, rule: ValidationRule): string {
 
 const messageBytesMax = 5 * 1024;
 
-/** The text of a failure: of the message expression where it gives a proper one, else the message, else the rule. */
+/**
+ * The text of a failure: of the message expression where it gives a proper one, else the message,
+ * else the rule.
+ */
 function messageFor(
   compiled: CompiledRule,
   bindings: Readonly<Record<string, unknown>>,
   run: Run,
 ): { readonly text: string; readonly isFatal: boolean } {
   const { rule, messageProgram } = compiled;
-  const fallback = { text: rule.message ? rule.message.trim() : `failed rule: ${shownRule(rule)}`, isFatal: false };
+  const fallback = {
+    text: rule.message ? rule.message.trim() : `failed rule: ${shownRule(rule)}`,
+    isFatal: false,
+  };
   if (messageProgram === undefined) return fallback;
   const result = messageProgram.evaluate(bindings, run.evaluation);
   if (result.kind === 'pending' || result.cost > run.budget.remaining) {
-    const text = 'messageExpression evaluation failed due to running out of cost budget, no further validation rules will be run';
+    const text =
+      'messageExpression evaluation failed due to running out of cost budget, no further validation rules will be run';
     return { text, isFatal: true };
   }
   if (result.kind === 'error' && result.message.startsWith(costLimitMessage)) {
@@ -273,13 +312,20 @@ function messageFor(
     return { text, isFatal: true };
   }
   run.budget.spend(result.cost);
-  const text = result.kind === 'value' && typeof result.value === 'string' ? result.value.trim() : '';
-  const isProper = text !== '' && !text.includes('\n') && Buffer.byteLength(text) <= messageBytesMax;
+  const text =
+    result.kind === 'value' && typeof result.value === 'string' ? result.value.trim() : '';
+  const isProper =
+    text !== '' && !text.includes('\n') && Buffer.byteLength(text) <= messageBytesMax;
   return isProper ? { text, isFatal: false } : fallback;
 }
 
 /** Structures are not repeated in the error: they are long, and their author knows them. */
-function fieldError(field: string, value: unknown, detail: string, reason: string | undefined): FieldError {
+function fieldError(
+  field: string,
+  value: unknown,
+  detail: string,
+  reason: string | undefined,
+): FieldError {
   const badValue = typeof value === 'object' ? undefined : value;
   const shown = badValue === undefined ? {} : { badValue };
   switch (reason as FieldErrorReason | undefined) {

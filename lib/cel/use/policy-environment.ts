@@ -1,4 +1,5 @@
-// Environments as data: which variables the expressions of each use have, and of which types. The embedding binds plain JSON.
+// Environments as data: which variables the expressions of each use have, and of which types. The
+// embedding binds plain JSON.
 import type { NamingProfile } from '../../api/vendor.ts';
 import { dynType, mapType, stringType } from '../check/cel-type.ts';
 import { Environment, defaultVersion } from '../environment.ts';
@@ -25,7 +26,10 @@ interface LanguageOptions {
 export interface PolicyEnvironmentOptions extends LanguageOptions {
   readonly hasParams: boolean;
   readonly hasAuthorizer: boolean;
-  /** Types of `object` and `oldObject`, and of `params`, for checking against declared types. Default: unknown. */
+  /**
+   * Types of `object` and `oldObject`, and of `params`, for checking against declared types.
+   * Default: unknown.
+   */
   readonly objectType?: DeclaredType;
   readonly paramsType?: DeclaredType;
   /** Adds the types `Object` and `JSONPatch`, for mutations. */
@@ -54,7 +58,10 @@ function environmentOf(
   });
 }
 
-/** Validating and mutating policies, and match conditions of webhooks: null stands for what is absent. */
+/**
+ * Validating and mutating policies, and match conditions of webhooks: null stands for what is
+ * absent.
+ */
 export function policyEnvironment(options: PolicyEnvironmentOptions): Environment {
   const { naming } = options;
   const request = shapeType(admissionRequestShape, naming);
@@ -66,14 +73,16 @@ export function policyEnvironment(options: PolicyEnvironmentOptions): Environmen
     { name: 'request', type: request.celType },
     { name: 'namespaceObject', type: namespace.celType },
   ];
-  if (options.hasParams) variables.push({ name: 'params', type: options.paramsType?.celType ?? dynType });
+  if (options.hasParams)
+    variables.push({ name: 'params', type: options.paramsType?.celType ?? dynType });
   if (options.hasAuthorizer) variables.push(...authorizerVariables(naming));
   const types = [request, namespace, options.objectType, options.paramsType];
   return environmentOf(options, variables, types, options.isMutating);
 }
 
 /**
- * `authorizer`, which needs no binding, and `authorizer.requestResource`, to which the RequestedResource of the request is bound.
+ * `authorizer`, which needs no binding, and `authorizer.requestResource`, to which the
+ * RequestedResource of the request is bound.
  */
 function authorizerVariables(naming: NamingProfile): readonly Variable[] {
   const { authorizer, resource } = authorizerTypes(naming);
@@ -87,9 +96,14 @@ function authorizerVariables(naming: NamingProfile): readonly Variable[] {
   ];
 }
 
-/** Match conditions of authorization webhooks: `request` is the specification of an access review. */
+/**
+ * Match conditions of authorization webhooks: `request` is the specification of an access review.
+ */
 export function authorizationEnvironment(options: LanguageOptions): Environment {
-  const request = shapeType(subjectAccessReviewShape(options.authorizerSelectors ?? true), options.naming);
+  const request = shapeType(
+    subjectAccessReviewShape(options.authorizerSelectors ?? true),
+    options.naming,
+  );
   return environmentOf(options, [{ name: 'request', type: request.celType }], [request]);
 }
 

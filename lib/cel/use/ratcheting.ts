@@ -1,5 +1,5 @@
-// Ratcheting: a rule that fails on a value which an update did not change only warns. This walks the old object beside the new
-// one, as far as parts of the two can be told to be the same part.
+// Ratcheting: a rule that fails on a value which an update did not change only warns. This walks
+// the old object beside the new one, as far as parts of the two can be told to be the same part.
 import type { StructuralSchema } from '../schema/structural.ts';
 import { sameJson } from '../schema/typed-json.ts';
 
@@ -28,7 +28,8 @@ class Correlated {
   key(name: string): Correlated | undefined {
     const { value, old, schema } = this;
     const isAtomic = schema.mapType === 'atomic';
-    if (isAtomic || !isObject(value) || !isObject(old) || !Object.hasOwn(old, name)) return undefined;
+    if (isAtomic || !isObject(value) || !isObject(old) || !Object.hasOwn(old, name))
+      return undefined;
     const child = schema.properties?.get(name) ?? schema.additionalProperties;
     return child && new Correlated(value[name], old[name], child);
   }
@@ -44,16 +45,22 @@ class Correlated {
 }
 
 /** The item of a keyed list or set that is the same one as `item`. */
-export function twinOf(item: unknown, others: readonly unknown[], schema: StructuralSchema): unknown {
+export function twinOf(
+  item: unknown,
+  others: readonly unknown[],
+  schema: StructuralSchema,
+): unknown {
   if (schema.listType === 'set') return others.find((other) => sameJson(other, item));
   if (schema.listType !== 'map' || !isObject(item)) return undefined;
   return others.find(
     (other) =>
-      isObject(other) && schema.listMapKeys.every((key) => sameJson(keyValue(other, key), keyValue(item, key))),
+      isObject(other) &&
+      schema.listMapKeys.every((key) => sameJson(keyValue(other, key), keyValue(item, key))),
   );
 }
 
-const keyValue = (item: JsonObject, key: string): unknown => (Object.hasOwn(item, key) ? item[key] : null);
+const keyValue = (item: JsonObject, key: string): unknown =>
+  Object.hasOwn(item, key) ? item[key] : null;
 
 /** Where in the two objects a validation is. */
 export class Ratchet {
@@ -81,7 +88,8 @@ export class Ratchet {
 
   key(name: string): Ratchet {
     if (this.#current === undefined) return this;
-    // Both objects were converted to one version: the type fields say nothing about what was written.
+    // Both objects were converted to one version: the type fields say nothing about what was
+    // written.
     if (this.#above === undefined && (name === 'apiVersion' || name === 'kind')) return Ratchet.off;
     return new Ratchet(this.#current.key(name), this.#current);
   }

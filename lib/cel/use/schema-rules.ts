@@ -1,4 +1,5 @@
-// Compiling the rules of one node of a custom resource's schema: `self` and `oldSelf` have the type of the node.
+// Compiling the rules of one node of a custom resource's schema: `self` and `oldSelf` have the type
+// of the node.
 import type { NamingProfile } from '../../api/vendor.ts';
 import { optionalType } from '../check/cel-type.ts';
 import type { CelType } from '../check/cel-type.ts';
@@ -6,7 +7,12 @@ import { CompileErrors, Environment, ProgramFailure, defaultVersion } from '../e
 import type { Variable } from '../environment.ts';
 import type { Program } from '../program.ts';
 import { OptionalValue, isError, optionalNone } from '../eval/value.ts';
-import { keywordFieldsSince, maxCardinality, objectTypesOf, sizesFrom } from '../schema/declared-type.ts';
+import {
+  keywordFieldsSince,
+  maxCardinality,
+  objectTypesOf,
+  sizesFrom,
+} from '../schema/declared-type.ts';
 import type { DeclaredType } from '../schema/declared-type.ts';
 import { FieldPathError, relativeFieldPath } from '../schema/field-path.ts';
 import { declaredType } from '../schema/schema-types.ts';
@@ -51,7 +57,10 @@ export class UnsupportedSchemaError extends Error {}
 let typeNumber = 0;
 
 /** Compiles all rules of a node; rules of nodes below it are not its business. */
-export function compileSchemaRules(schema: StructuralSchema, options: SchemaRulesOptions): CompiledRules {
+export function compileSchemaRules(
+  schema: StructuralSchema,
+  options: SchemaRulesOptions,
+): CompiledRules {
   if (schema.rules.length === 0) return { rules: [], maxCardinality: 0n };
   const type = declaredType(schema, `selfType${String(++typeNumber)}`, options.isResourceRoot);
   if (type === undefined) {
@@ -158,11 +167,14 @@ function messageOf(rule: ValidationRule, environment: Environment): Program | st
   if (messageExpression === undefined || messageExpression === '') return undefined;
   if (messageExpression.trim() === '') return 'messageExpression must be non-empty if specified';
   const compiled = environment.compile(messageExpression);
-  if (compiled instanceof CompileErrors) return `messageExpression compilation failed: ${compiled.toText()}`;
+  if (compiled instanceof CompileErrors)
+    return `messageExpression compilation failed: ${compiled.toText()}`;
   if (compiled instanceof ProgramFailure) {
     return `messageExpression instantiation failed: ${compiled.message}`;
   }
-  return compiled.resultType.kind === 'string' ? compiled : 'messageExpression must evaluate to a string';
+  return compiled.resultType.kind === 'string'
+    ? compiled
+    : 'messageExpression must evaluate to a string';
 }
 
 function compileTo(environment: Environment, text: string, kind: 'bool'): Program | string {
@@ -170,5 +182,7 @@ function compileTo(environment: Environment, text: string, kind: 'bool'): Progra
   if (compiled instanceof CompileErrors) return `compilation failed: ${compiled.toText()}`;
   const { resultType } = compiled instanceof ProgramFailure ? compiled.checked : compiled;
   if (resultType.kind !== kind) return `cel expression must evaluate to a ${kind}`;
-  return compiled instanceof ProgramFailure ? `program instantiation failed: ${compiled.message}` : compiled;
+  return compiled instanceof ProgramFailure
+    ? `program instantiation failed: ${compiled.message}`
+    : compiled;
 }

@@ -1,5 +1,5 @@
-// Checks the expressions of a policy against the types of the kinds it matches. What it finds only warns: a policy may match
-// kinds that do not exist yet.
+// Checks the expressions of a policy against the types of the kinds it matches. What it finds only
+// warns: a policy may match kinds that do not exist yet.
 import type { NamingProfile } from '../../api/vendor.ts';
 import { CompileErrors } from '../environment.ts';
 import type { DeclaredType } from '../schema/declared-type.ts';
