@@ -1,7 +1,7 @@
-// YAML text to JSON-shaped data, as YAML 1.1 reads it: `yes` and `on` are booleans, `010` is eight, `<<` merges.
-// One document; aliases are expanded within a budget, nesting within a limit, and duplicate keys are reported.
-import { Composer, Lexer, LineCounter, Parser, isAlias, isMap, isScalar, isSeq } from 'yaml';
-import type { CST, Document, Node, Pair, ScalarTag, YAMLMap } from 'yaml';
+// YAML text to JSON-shaped data. One document; aliases are expanded within a budget, nesting and
+// length within limits, merge keys applied, and duplicate keys reported.
+import { EVENT_ID, SCALAR_STYLE, YAMLException, getScalarValue, parseEvents } from 'js-yaml';
+import type { Event, MappingEvent, ScalarEvent, SequenceEvent } from 'js-yaml';
 import type { JsonObject, JsonValue } from '../api/type-info.ts';
 import { limits } from '../base/limits.ts';
 import { badRequest, requestEntityTooLarge } from '../base/status.ts';
@@ -10,83 +10,71 @@ import type { FieldProblem } from './codec.ts';
 import { tooDeep } from './json.ts';
 import { pathText, toData } from './walk.ts';
 import type { PathSegment } from './walk.ts';
+import { numberValue, plainValue } from './yaml-scalar.ts';
 
 export interface ReadYaml {
   readonly value: JsonValue;
   readonly duplicates: readonly FieldProblem[];
 }
 
-/** @throws StatusError 400 when the text is not one YAML document that JSON could hold. */
+/** @throws StatusError 400 or 413 when the text is not one YAML document that JSON could hold. */
 export function readYaml(text: string): ReadYaml {
+  const events = eventsOf(text);
   const reader: Reader = {
+    text,
+    events,
+    at: 1, // The first event opens the document.
     anchors: new Map(),
     path: [],
+    depth: 0,
     duplicates: [],
     nodes: 0,
     textLength: 0,
     aliasNodes: 0,
     aliasTextLength: 0,
   };
-  const document = parseDocument(text);
-  const value = document === undefined ? null : convert(document.contents, reader);
+  const value = events.length === 0 ? null : convert(reader);
+  if (!isRestEmpty(events, reader.at + 1)) {
+    throw badRequest('the body holds more than one YAML document');
+  }
   return { value, duplicates: reader.duplicates };
 }
 
-function parseDocument(text: string): Document | undefined {
-  const lines = new LineCounter();
-  const tokens = tokensOf(text, lines);
-  const composer = new Composer({
-    schema: 'failsafe',
-    customTags: scalarTags,
-    version: '1.1',
-    merge: false,
-    uniqueKeys: false,
-    prettyErrors: false,
-    logLevel: 'silent',
-  });
-  const [document] = composer.compose(tokens);
-  const [error] = document?.errors ?? [];
-  if (error !== undefined) {
-    const { line, col } = lines.linePos(error.pos[0]);
-    const where = `line ${String(line)}, column ${String(col)}`;
-    throw badRequest(`the body is not valid YAML: ${where}: ${error.code}`);
+/** A node of the parser is a level, scalars too: what the reader refuses is never too deep here. */
+const parserDepthMax = limits.bodyDepthMax + 2;
+
+function eventsOf(text: string): readonly Event[] {
+  if (text.length > limits.yamlTextLengthMax) {
+    throw requestEntityTooLarge(
+      `a YAML body may hold ${String(limits.yamlTextLengthMax)} characters; send larger ones as JSON`,
+    );
   }
-  return document;
+  try {
+    return parseEvents(text, { maxDepth: parserDepthMax });
+  } catch (error) {
+    if (!(error instanceof YAMLException)) throw error;
+    throw malformed(error);
+  }
 }
 
-/**
- * The syntax trees of one document. The parser is driven lexeme by lexeme and left as soon as a bound is passed:
- * it takes microseconds a lexeme, and the composer after it recurses.
- */
-function tokensOf(text: string, lines: LineCounter): CST.Token[] {
-  const tokens: CST.Token[] = [];
-  lines.addNewLine(0);
-  const parser = new Parser(lines.addNewLine);
-  let documents = 0;
-  let lexemes = 0;
-  const take = (token: CST.Token): void => {
-    if (token.type === 'document') {
-      if (documents > 0 && token.value === undefined) return;
-      documents += 1;
-      if (documents > 1) throw badRequest('the body holds more than one YAML document');
-    }
-    tokens.push(token);
-  };
-  for (const lexeme of new Lexer().lex(text)) {
-    lexemes += 1;
-    if (lexemes > limits.yamlTokensMax) throw tooLarge();
-    for (const token of parser.next(lexeme)) take(token);
-    // The stack holds the document, then each open collection, perhaps with the scalar in progress.
-    if (parser.stack.length > limits.bodyDepthMax + 2) throw tooDeep();
-  }
-  for (const token of parser.end()) take(token);
-  return tokens;
+/** Says where and why; a reason that quotes the body is left out, for bodies hold secrets. */
+function malformed({ reason, mark }: YAMLException): StatusError {
+  if (reason.startsWith('nesting exceeded')) return tooDeep();
+  const line = String((mark?.line ?? 0) + 1);
+  const column = String((mark?.column ?? 0) + 1);
+  const why = /["`:]/.test(reason.replace("':'", '')) ? '' : `: ${reason}`;
+  return badRequest(`the body is not valid YAML: line ${line}, column ${column}${why}`);
 }
 
-const tooLarge = (): StatusError =>
-  requestEntityTooLarge(
-    `a YAML body may hold ${String(limits.yamlTokensMax)} tokens; send larger ones as JSON`,
-  );
+/** Documents without content may follow, as after a last `---`. */
+function isRestEmpty(events: readonly Event[], from: number): boolean {
+  for (let at = from; at < events.length; at += 1) {
+    const event = events[at];
+    if (event?.type === EVENT_ID.DOCUMENT || event?.type === EVENT_ID.POP) continue;
+    if (event?.type !== EVENT_ID.SCALAR || event.valueStart !== absent) return false;
+  }
+  return true;
+}
 
 interface Anchored {
   readonly value: JsonValue;
@@ -95,8 +83,13 @@ interface Anchored {
 }
 
 interface Reader {
+  readonly text: string;
+  readonly events: readonly Event[];
+  /** Index of the next event. */
+  at: number;
   readonly anchors: Map<string, Anchored>;
   readonly path: PathSegment[];
+  depth: number;
   readonly duplicates: FieldProblem[];
   /** Nodes and characters of text converted so far, aliases expanded. */
   nodes: number;
@@ -105,50 +98,105 @@ interface Reader {
   aliasTextLength: number;
 }
 
-function convert(node: Node | null | undefined, reader: Reader): JsonValue {
+/** An offset of the parser that points nowhere. */
+const absent = -1;
+
+/** The value of the next node. */
+function convert(reader: Reader): JsonValue {
+  const event = reader.events[reader.at];
+  reader.at += 1;
   reader.nodes += 1;
-  if (node === null || node === undefined) return null;
-  if (isAlias(node)) return expand(node.source, reader);
+  switch (event?.type) {
+    case EVENT_ID.ALIAS:
+      return expand(reader.text.slice(event.anchorStart, event.anchorEnd), reader);
+    case EVENT_ID.SCALAR:
+    case EVENT_ID.SEQUENCE:
+    case EVENT_ID.MAPPING:
+      if (event.anchorStart === absent) return convertOwn(event, reader);
+      return convertAnchored(event, reader);
+    default:
+      throw fail(reader, 'is missing');
+  }
+}
+
+type NodeEvent = ScalarEvent | SequenceEvent | MappingEvent;
+
+function convertAnchored(event: NodeEvent, reader: Reader): JsonValue {
   const { nodes, textLength } = reader;
-  const value = convertOwn(node, reader);
-  const anchor = 'anchor' in node ? node.anchor : undefined;
-  if (anchor !== undefined && anchor !== '') {
-    // Set once the node is complete: an alias inside its own anchor finds nothing.
-    reader.anchors.set(anchor, {
-      value,
-      nodes: reader.nodes - nodes,
-      textLength: reader.textLength - textLength,
-    });
+  const value = convertOwn(event, reader);
+  // Set once the node is complete: an alias inside its own anchor finds nothing.
+  reader.anchors.set(reader.text.slice(event.anchorStart, event.anchorEnd), {
+    value,
+    nodes: reader.nodes - nodes,
+    textLength: reader.textLength - textLength,
+  });
+  return value;
+}
+
+function convertOwn(event: NodeEvent, reader: Reader): JsonValue {
+  if (event.type === EVENT_ID.SCALAR) return scalar(event, reader);
+  reader.depth += 1;
+  if (reader.depth > limits.bodyDepthMax) throw tooDeep();
+  const value = event.type === EVENT_ID.MAPPING ? convertMap(reader) : convertList(reader);
+  reader.depth -= 1;
+  reader.at += 1; // What closes the collection.
+  return value;
+}
+
+const isOpen = (reader: Reader): boolean =>
+  reader.at < reader.events.length && reader.events[reader.at]?.type !== EVENT_ID.POP;
+
+function convertList(reader: Reader): JsonValue {
+  const list: JsonValue[] = [];
+  while (isOpen(reader)) {
+    reader.path.push(list.length);
+    list.push(convert(reader));
+    reader.path.pop();
+  }
+  return list;
+}
+
+function scalar(event: ScalarEvent, reader: Reader): JsonValue {
+  const text = getScalarValue(reader.text, event);
+  const value = event.tagStart === absent ? untagged(text, event) : tagged(text, event, reader);
+  if (typeof value === 'string') {
+    reader.textLength += value.length;
+    return value.isWellFormed() ? value : value.toWellFormed();
+  }
+  if (typeof value === 'number' && !Number.isFinite(value)) {
+    throw fail(reader, 'must be a finite number');
   }
   return value;
 }
 
-function convertOwn(node: Node, reader: Reader): JsonValue {
-  if (isScalar(node)) return scalar(node.value, reader);
-  if (isMap(node)) return convertMap(node, reader);
-  if (!isSeq(node)) throw fail(reader, 'is of no form that JSON has');
-  return node.items.map((item, index) => {
-    reader.path.push(index);
-    const value = convert(item as Node, reader);
-    reader.path.pop();
-    return value;
-  });
+const untagged = (text: string, { style }: ScalarEvent): JsonValue =>
+  style === SCALAR_STYLE.PLAIN ? plainValue(text) : text;
+
+/** Tags of YAML itself decide; others say nothing that JSON could hold. */
+function tagged(text: string, event: ScalarEvent, reader: Reader): JsonValue {
+  const tag = reader.text.slice(event.tagStart, event.tagEnd);
+  switch (tag.replace(/^(?:!!|!<tag:yaml\.org,2002:(.*)>$)/, '$1')) {
+    case 'str':
+    case '!':
+      return text;
+    case 'binary':
+      return Buffer.from(text, 'base64').toString('utf8');
+    case 'int':
+    case 'float':
+      return numberValue(text) ?? refuseTag(reader, tag);
+    case 'bool': {
+      const value = plainValue(text);
+      return typeof value === 'boolean' ? value : refuseTag(reader, tag);
+    }
+    case 'null':
+      return null;
+    default:
+      return untagged(text, event);
+  }
 }
 
-function scalar(value: unknown, reader: Reader): JsonValue {
-  switch (typeof value) {
-    case 'string':
-      reader.textLength += value.length;
-      return value.toWellFormed();
-    case 'boolean':
-    case 'bigint':
-      return value;
-    case 'number':
-      if (Number.isFinite(value)) return value;
-      throw fail(reader, 'must be a finite number');
-    default:
-      return null;
-  }
+function refuseTag(reader: Reader, tag: string): never {
+  throw fail(reader, `does not fit its tag ${tag}`);
 }
 
 function expand(name: string, reader: Reader): JsonValue {
@@ -167,26 +215,31 @@ function expand(name: string, reader: Reader): JsonValue {
   return toData(anchored.value);
 }
 
-function convertMap(map: YAMLMap, reader: Reader): JsonValue {
+function convertMap(reader: Reader): JsonValue {
   const result = Object.create(null) as JsonObject;
   const merged: JsonValue[] = [];
-  for (const pair of map.items as Pair<Node, Node | null>[]) {
-    if (isMergeKey(pair.key)) {
-      merged.push(convert(pair.value, reader));
+  while (isOpen(reader)) {
+    if (isMergeKey(reader)) {
+      reader.at += 1;
+      merged.push(convert(reader));
       continue;
     }
-    const key = keyText(convert(pair.key, reader), reader);
+    const key = keyText(convert(reader), reader);
     reader.path.push(key);
-    if (Object.hasOwn(result, key)) reportDuplicate(reader);
-    result[key] = convert(pair.value, reader);
+    if (key in result) reportDuplicate(reader);
+    result[key] = convert(reader);
     reader.path.pop();
   }
   for (const source of merged) mergeInto(result, source, reader);
   return result;
 }
 
-const isMergeKey = (key: unknown): boolean =>
-  isScalar(key) && key.value === '<<' && key.type === 'PLAIN';
+function isMergeKey({ text, events, at }: Reader): boolean {
+  const event = events[at];
+  if (event?.type !== EVENT_ID.SCALAR || event.style !== SCALAR_STYLE.PLAIN) return false;
+  const { valueStart, valueEnd } = event;
+  return valueEnd - valueStart === 2 && text.startsWith('<<', valueStart);
+}
 
 /** Members of merged maps give way to those written out; of a list of maps the first one wins. */
 function mergeInto(target: JsonObject, source: JsonValue, reader: Reader): void {
@@ -194,9 +247,7 @@ function mergeInto(target: JsonObject, source: JsonValue, reader: Reader): void 
     if (typeof map !== 'object' || map === null || Array.isArray(map)) {
       throw fail(reader, 'merges something that is not a map');
     }
-    for (const key of Object.keys(map)) {
-      if (!Object.hasOwn(target, key)) target[key] = map[key];
-    }
+    for (const key of Object.keys(map)) if (!(key in target)) target[key] = map[key];
   }
 }
 
@@ -214,77 +265,4 @@ function reportDuplicate(reader: Reader): void {
 function fail(reader: Reader, why: string): StatusError {
   const path = pathText(reader.path);
   return badRequest(`the YAML body cannot be read: ${path === '' ? 'it' : path} ${why}`);
-}
-
-const tag = (name: string): string => `tag:yaml.org,2002:${name}`;
-
-/** Plain scalars of YAML 1.1 as the usual reader of manifests takes them; times stay text. */
-export const scalarTags: ScalarTag[] = [
-  { tag: tag('null'), default: true, test: /^(?:~|null|Null|NULL)?$/, resolve: () => null },
-  {
-    tag: tag('bool'),
-    default: true,
-    test: /^(?:y|Y|yes|Yes|YES|true|True|TRUE|on|On|ON)$/,
-    resolve: () => true,
-  },
-  {
-    tag: tag('bool'),
-    default: true,
-    test: /^(?:n|N|no|No|NO|false|False|FALSE|off|Off|OFF)$/,
-    resolve: () => false,
-  },
-  {
-    tag: tag('int'),
-    default: true,
-    test: /^[-+]?(?:0|[1-9][\d_]*)$/,
-    resolve: (text) => integer(text, ''),
-  },
-  {
-    tag: tag('int'),
-    default: true,
-    test: /^[-+]?0o?[0-7_]+$/,
-    resolve: (text) => integer(text.replace(/0o?/, ''), '0o'),
-  },
-  {
-    tag: tag('int'),
-    default: true,
-    test: /^[-+]?0x[\da-fA-F_]+$/,
-    resolve: (text) => integer(text.replace('0x', ''), '0x'),
-  },
-  {
-    tag: tag('int'),
-    default: true,
-    test: /^[-+]?0b[01_]+$/,
-    resolve: (text) => integer(text.replace('0b', ''), '0b'),
-  },
-  {
-    tag: tag('float'),
-    default: true,
-    test: /^[-+]?(?:\.\d+|\d+(?:\.\d*)?)(?:[eE][-+]?\d+)?$/,
-    resolve: (text) => Number(text),
-  },
-  { tag: tag('float'), default: true, test: /^[-+]?\.(?:inf|Inf|INF)$/, resolve: () => Infinity },
-  { tag: tag('float'), default: true, test: /^\.(?:nan|NaN|NAN)$/, resolve: () => NaN },
-  {
-    tag: tag('binary'),
-    default: false,
-    resolve: (text) => Buffer.from(text, 'base64').toString('utf8'),
-  },
-];
-
-const unsignedMax = 2n ** 64n - 1n;
-const signedMin = -(2n ** 63n);
-
-/** Exact up to 64 bits, a float beyond. */
-function integer(text: string, prefix: string): JsonValue {
-  const negative = text.startsWith('-');
-  const digits = text.replace(/[-+_]/g, '');
-  if (digits === '') return text;
-  if (digits.length > 128) return Number(prefix + digits);
-  const magnitude = BigInt(prefix + digits);
-  const exact = negative ? -magnitude : magnitude;
-  const rounded = Number(exact);
-  return Number.isSafeInteger(rounded) || exact > unsignedMax || exact < signedMin
-    ? rounded
-    : exact;
 }
