@@ -24,13 +24,19 @@ function availableParallelismOfMachine(): number {
     : availableParallelism();
 }
 
-/** Node's flags of `npm start`: what ships is what is measured. */
-export function productFlags(): string[] {
+/** How `npm start` starts node: what ships is what is measured, baselines included. */
+function productStart(): { readonly flags: string[]; readonly environment: Record<string, string> } {
   const { scripts } = JSON.parse(readFileSync(`${root}package.json`, 'utf8')) as {
     scripts: Record<string, string>;
   };
-  const flags = /node (.*)cmd\/apiserver\/main\.ts/.exec(scripts['start'] ?? '')?.[1] ?? '';
-  return flags.split(' ').filter((flag) => flag !== '');
+  const [, before = '', flags = ''] =
+    /^(.*?)(?:exec )?node (.*)cmd\/apiserver\/main\.ts/.exec(scripts['start'] ?? '') ?? [];
+  const words = (text: string): string[] => text.split(' ').filter((word) => word !== '');
+  const pairs = words(before).map((word) => {
+    const equals = word.indexOf('=');
+    return [word.slice(0, equals), word.slice(equals + 1)] as const;
+  });
+  return { flags: words(flags), environment: Object.fromEntries(pairs) };
 }
 
 /** For experiments: `BENCH_NODE_FLAGS='--trace-gc' npm run bench -- get`; what such a flag prints is shown at the end. */
@@ -71,11 +77,12 @@ export class MeasuredProcess {
       readonly ready: RegExp;
     },
   ): Promise<{ process: MeasuredProcess; match: RegExpExecArray }> {
+    const product = productStart();
     const command = [
       ...pinning,
       process.execPath,
       '--expose-gc',
-      ...(options.nodeFlags ?? productFlags()),
+      ...(options.nodeFlags ?? product.flags),
       ...extraFlags,
       `--import=${probe}`,
       `${root}${script}`,
@@ -85,7 +92,7 @@ export class MeasuredProcess {
     const child = spawn(file, args, {
       cwd: root,
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-      env: { ...process.env, NODE_OPTIONS: '' },
+      env: { ...process.env, ...product.environment, NODE_OPTIONS: '' },
     });
     const started = new MeasuredProcess(child);
     const giveUpAt = performance.now() + startTimeoutMs;
