@@ -10,7 +10,12 @@ export async function bootstrapNamespaces(
   naming: NamingProfile,
   signal: AbortSignal,
 ): Promise<void> {
-  const names = ['default', naming.systemNamespace, naming.publicNamespace, naming.nodeLeaseNamespace];
+  const names = [
+    'default',
+    naming.systemNamespace,
+    naming.publicNamespace,
+    naming.nodeLeaseNamespace,
+  ];
   for (const name of names) {
     if (namespaces.view.peek({ namespace: '', name }) !== undefined) continue;
     try {
