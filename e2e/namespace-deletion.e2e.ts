@@ -1,4 +1,5 @@
-// Specification 1, deletion lifecycle: namespaces end with everything in them, whichever replica works.
+// Specification 1, deletion lifecycle: namespaces end with everything in them, whichever replica
+// works.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { sleep } from '../lib/base/abort.ts';
 import { TestCluster } from './harness.ts';

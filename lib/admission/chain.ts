@@ -1,5 +1,5 @@
-// The plugins in their order, as the write paths see them: first all that change, later all that only judge.
-// What answers at once costs no promise: `undefined` means done.
+// The plugins in their order, as the write paths see them: first all that change, later all that
+// only judge. What answers at once costs no promise: `undefined` means done.
 import { badRequest } from '../base/status.ts';
 import type { ApiObject } from '../codec/codec.ts';
 import type { AdmissionPlugin, AdmissionRequest, MaybePromise } from './plugin.ts';

@@ -1,5 +1,6 @@
-// The admission contract: code between authorization and the stored object, asked about every write.
-// A plugin refuses by throwing a StatusError; it reads the cluster through ResourceView only.
+// The admission contract: code between authorization and the stored object, asked about every
+// write. A plugin refuses by throwing a StatusError; it reads the cluster through ResourceView
+// only.
 import type { ResourceInfo } from '../api/type-info.ts';
 import type { UserInfo } from '../authn/authenticator.ts';
 import type { ApiObject } from '../codec/codec.ts';

@@ -1,4 +1,5 @@
-// The namespaces that every cluster has: made at start where they are missing, by whichever replica comes first.
+// The namespaces that every cluster has: made at start where they are missing, by whichever replica
+// comes first.
 import type { NamingProfile } from '../api/vendor.ts';
 import { StatusError } from '../base/status.ts';
 import type { ResourceStore } from '../registry/resource-store.ts';

@@ -1,6 +1,6 @@
-// The controller contract, and the queue behind every controller: keys go in when something changed, and
-// `reconcile` brings each to where it should be. One run per key at a time; what fails or is not finished is
-// tried again, later and later. The queue holds a key once, so the objects of the cluster bound it.
+// The controller contract, and the queue of changed keys behind every controller: one run per key at
+// a time; what fails or is not finished is tried again, later and later. A key is held once, so the
+// objects of the cluster bound the queue.
 import type { Clock } from '../base/clock.ts';
 import { limits } from '../base/limits.ts';
 import type { Logger } from '../base/log.ts';
@@ -11,7 +11,9 @@ export interface Controller {
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** `done`: nothing to do before the key is added again. `again`: look once more after the back-off. */
+/**
+ * `done`: nothing to do before the key is added again. `again`: look once more after the back-off.
+ */
 export type Outcome = 'done' | 'again';
 export type Reconcile = (key: string, signal: AbortSignal) => Promise<Outcome>;
 
@@ -48,7 +50,10 @@ export class KeyedQueue {
     return this.#entries.size;
   }
 
-  /** Something about the key changed: it runs as soon as a worker is free, without waiting out its back-off. */
+  /**
+   * Something about the key changed: it runs as soon as a worker is free, without waiting out its
+   * back-off.
+   */
   add(key: string): void {
     const entry = this.#entries.get(key);
     if (entry === undefined) {

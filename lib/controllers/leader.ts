@@ -1,6 +1,6 @@
-// One replica works at a time: a Lease object that is written by compare-and-swap and renewed. Time is measured
-// by each replica's own clock since it saw the Lease change, so clocks need not agree. Two may still work for a
-// moment (a paused process): whoever works under this must take steps that are right anyway.
+// One replica works at a time: a Lease, written by compare-and-swap and renewed. Its time is measured
+// by each replica's own clock since it saw a change, so clocks need not agree. Two may still work for
+// a moment (a paused process): work under this must be right anyway.
 import { apiVersionOf } from '../api/type-info.ts';
 import type { JsonObject } from '../api/type-info.ts';
 import type { Clock } from '../base/clock.ts';
@@ -112,7 +112,7 @@ export class Leader {
         const inTime = AbortSignal.any([signal, AbortSignal.timeout(Math.ceil(leftMs))]);
         let next = await this.#write(lease, identity, inTime);
         if (next === undefined) {
-          // Somebody wrote it: another leader, an operator, or we ourselves with an answer that got lost.
+          // Another leader, an operator, or we ourselves with an answer that got lost.
           const now = await this.#read(inTime);
           if (now === undefined || holderOf(now) !== identity) return undefined;
           next = now;

@@ -35,7 +35,7 @@ describe('the conditions of an ending namespace', () => {
     expect(find(list, 'NamespaceFinalizersRemaining')).toMatchObject({ status: 'True' });
   });
 
-  test('stay the same list while nothing changes, and keep their time while the status holds', () => {
+  test('stay the same list while nothing changes, and keep their time with their status', () => {
     const held = (count: number): Remains => ({
       ...nothing,
       countByFinalizer: new Map([['example.com/h', count]]),

@@ -63,7 +63,10 @@ const verdicts: readonly Verdict[] = [
   },
 ];
 
-/** The conditions of `old` with the five of this file brought up to date; `old` itself when none changed. */
+/**
+ * The conditions of `old` with the five of this file brought up to date; `old` itself when none
+ * changed.
+ */
 export function namespaceConditions(
   old: readonly JsonValue[],
   remains: Remains,

@@ -1,5 +1,6 @@
-// One pass over the content of an ending namespace: pods first, the rest only when they are gone, as their
-// volumes, secrets and accounts serve them to the end. Tells what is left, and where to wait for it.
+// One pass over the content of an ending namespace: pods first, the rest only when they are gone,
+// as their volumes, secrets and accounts serve them to the end. Tells what is left, and where to
+// wait for it.
 import { limits } from '../base/limits.ts';
 import type { NamingProfile } from '../api/vendor.ts';
 import type { Item, ResourceView } from '../cacher/resource-view.ts';
@@ -15,7 +16,10 @@ export interface ContentPass {
   readonly stores: readonly ResourceStore[];
   readonly scope: RequestScope;
   readonly naming: NamingProfile;
-  /** A moment at which the namespace was ending: what is absent then, nothing but a late write brings back. */
+  /**
+   * A moment at which the namespace was ending: what is absent then, nothing but a late write
+   * brings back.
+   */
   readonly since: Revision;
   /** Throws unless the very namespace that is being ended still is, at a moment after this call. */
   readonly confirm: (signal: AbortSignal) => Promise<void>;

@@ -66,7 +66,8 @@ function itemIn(all: Readonly<Record<string, boolean>>, name: string): Item | un
     name,
     ...(all[name] === true ? { deletionTimestamp: '2026-01-01T00:00:00Z' } : {}),
   };
-  return { corrupted: false, object: () => ({ metadata }) } as unknown as Item; // what the plugin reads
+  // What the plugin reads of an item.
+  return { corrupted: false, object: () => ({ metadata }) } as unknown as Item;
 }
 
 describe('writes into a namespace', () => {

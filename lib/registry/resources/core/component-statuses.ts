@@ -1,5 +1,6 @@
-// componentstatuses: what is read here is never stored, but asked of each etcd member at the moment of the read.
-// Members that do not answer are unhealthy entries, not errors; other components are not this server's to judge.
+// componentstatuses: what is read here is never stored, but asked of each etcd member at the moment
+// of the read. Members that do not answer are unhealthy entries, not errors; other components are
+// not this server's to judge.
 import type { Scheme } from '../../../api/scheme.ts';
 import type { ResourceInfo } from '../../../api/type-info.ts';
 import { apiVersionOf } from '../../../api/type-info.ts';
