@@ -117,7 +117,7 @@ describe('a keyed queue', () => {
     expect(clock.waitsMs).toEqual([]);
   });
 
-  test('runs a waiting key at once when it is added; done, its failures are forgotten', async () => {
+  test('runs a waiting key at once when it is added, and forgets its failures', async () => {
     const outcomes: Outcome[] = ['again', 'again', 'done', 'again'];
     const { queue, clock, stop } = started(() => Promise.resolve(outcomes.shift() ?? 'done'));
     queue.add('a');

@@ -1,6 +1,6 @@
-// The controller contract, and the queue of changed keys behind every controller: one run per key at
-// a time; what fails or is not finished is tried again, later and later. A key is held once, so the
-// objects of the cluster bound the queue.
+// The controller contract, and the queue of changed keys behind every controller: one run per key
+// at a time; what fails or is not finished is tried again, later and later. A key is held once, so
+// the objects of the cluster bound the queue.
 import type { Clock } from '../base/clock.ts';
 import { limits } from '../base/limits.ts';
 import type { Logger } from '../base/log.ts';

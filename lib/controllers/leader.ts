@@ -1,6 +1,6 @@
-// One replica works at a time: a Lease, written by compare-and-swap and renewed. Its time is measured
-// by each replica's own clock since it saw a change, so clocks need not agree. Two may still work for
-// a moment (a paused process): work under this must be right anyway.
+// One replica works at a time: a Lease, written by compare-and-swap and renewed. Its time is
+// measured by each replica's own clock since it saw a change, so clocks need not agree. Two may
+// still work for a moment (a paused process): work under this must be right anyway.
 import { apiVersionOf } from '../api/type-info.ts';
 import type { JsonObject } from '../api/type-info.ts';
 import type { Clock } from '../base/clock.ts';

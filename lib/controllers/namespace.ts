@@ -1,6 +1,6 @@
-// Ends namespaces whose deletion has begun: deletes what is in them, reports what is in the way, and
-// takes the finalizer away when nothing is left. Right on any number of replicas: content goes by uid
-// after the namespace's own uid was confirmed, and each write states the version it read.
+// Ends namespaces whose deletion has begun: deletes what is in them, reports what is in the way,
+// and takes the finalizer away when nothing is left. Right on any number of replicas: content goes
+// by uid after the namespace's own was confirmed, and each write states the version it read.
 import type { JsonValue } from '../api/type-info.ts';
 import type { NamingProfile } from '../api/vendor.ts';
 import { sleep } from '../base/abort.ts';

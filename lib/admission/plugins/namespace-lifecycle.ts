@@ -1,6 +1,6 @@
 // NamespaceLifecycle: objects are written only into namespaces that exist, and created only into
-// those that do not end; some namespaces are never deleted. The store itself is asked for what memory
-// does not know yet, and for namespaces whose deletion this replica has just admitted.
+// those that do not end; some namespaces are never deleted. The store itself is asked for what
+// memory does not know yet, and for namespaces whose deletion this replica has just admitted.
 import type { NamingProfile } from '../../api/vendor.ts';
 import type { Clock } from '../../base/clock.ts';
 import { limits } from '../../base/limits.ts';
