@@ -4,6 +4,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { baseRunners } from './cel-cases/base-runners.ts';
 import type { Runner } from './cel-cases/base-runners.ts';
+import { textOf } from './cel-cases/case-values.ts';
 import type { JsonRecord } from './cel-cases/case-values.ts';
 import { judge } from './cel-cases/judge.ts';
 import { policyRunners } from './cel-cases/policy-runners.ts';
@@ -58,7 +59,7 @@ function main(folder: string): void {
       if (problems.length === 0) continue;
       failedHere++;
       console.log(
-        `FAILED ${String(record['id'])} ${JSON.stringify(record['expr'] ?? record['name'] ?? '')}`,
+        `FAILED ${textOf(record['id'])} ${JSON.stringify(record['expr'] ?? record['name'] ?? '')}`,
       );
       for (const problem of problems) console.log(`  ${problem}`);
     }

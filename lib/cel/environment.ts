@@ -4,7 +4,7 @@
 import type { NamingProfile } from '../api/vendor.ts';
 import type { CelType } from './check/cel-type.ts';
 import { checkExpression } from './check/checker.ts';
-import type { CheckedExpression } from './check/checker.ts';
+import type { CheckedExpression } from './check/checked-expression.ts';
 import { noObjectTypes } from './check/declarations.ts';
 import type { ObjectTypes } from './check/declarations.ts';
 import { Scope, typeIdentifiers } from './check/scope.ts';

@@ -13,7 +13,7 @@ import { authorizerTypes, authorizerValue } from '../../lib/cel/library/authoriz
 import { allLibraries } from '../../lib/cel/library/libraries.ts';
 import type { Program } from '../../lib/cel/program.ts';
 import { escapeName, unescapeName } from '../../lib/cel/schema/escaping.ts';
-import { bindingValue, isRecord, typedValue } from './case-values.ts';
+import { bindingValue, isRecord, textOf, typedValue } from './case-values.ts';
 import type { Json, JsonRecord } from './case-values.ts';
 import type { Outcome } from './judge.ts';
 
@@ -56,7 +56,7 @@ function run(record: JsonRecord, options: Partial<EnvironmentOptions>): Outcome 
     sizes: hintedSizes(record),
     ...options,
   });
-  const compiled = environment.compile(String(record['expr']));
+  const compiled = environment.compile(textOf(record['expr']));
   if (compiled instanceof CompileErrors) return { compileErrors: compiled.toLines() };
   if (compiled instanceof ProgramFailure) {
     const { checked, message } = compiled;
@@ -104,7 +104,7 @@ const compileOnly: Runner = (record) => {
     variables: variablesOf(record),
     sizes: hintedSizes(record),
   });
-  const compiled = environment.compile(String(record['expr']));
+  const compiled = environment.compile(textOf(record['expr']));
   if (compiled instanceof CompileErrors) return { compileErrors: compiled.toLines() };
   return compiled instanceof ProgramFailure
     ? { programError: compiled.message }
@@ -138,7 +138,7 @@ const resultSize: Runner = (record) => {
     element: undefined,
   });
   const args = (record['argSizes'] as readonly Json[]).map((size) => node(sizeOf(size), intType));
-  const overload = overloadsOf(String(record['function']))[0];
+  const overload = overloadsOf(textOf(record['function']))[0];
   const estimate = overload?.estimate?.(node(sizeOf(record['targetSize'] ?? null), dynType), args);
   const result = estimate?.resultSize ?? fixed(0);
   return {
@@ -156,7 +156,7 @@ function overloadsOf(name: string, library?: string): readonly Overload[] {
 }
 
 const declarations: Runner = (record) => ({
-  overloads: overloadsOf(String(record['expr']), String(record['library'])).map((overload) => ({
+  overloads: overloadsOf(textOf(record['expr']), textOf(record['library'])).map((overload) => ({
     id: overload.id,
     member: overload.isMember,
     args: overload.args.map(declaredTypeText),
@@ -172,7 +172,7 @@ function declaredTypeText(type: CelType): string {
 }
 
 const escaping: Runner = (record) => {
-  const text = String(record['expr']);
+  const text = textOf(record['expr']);
   return record['op'] === 'unescape'
     ? { unescaped: unescapeName(text) ?? null }
     : { escaped: escapeName(text) ?? null };

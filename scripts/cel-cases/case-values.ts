@@ -29,6 +29,9 @@ export type Json =
   null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 export type JsonRecord = { readonly [key: string]: Json };
 
+/** A member that is a text; empty where it is none. */
+export const textOf = (json: Json | undefined): string => (typeof json === 'string' ? json : '');
+
 export const isRecord = (value: unknown): value is JsonRecord =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
@@ -118,7 +121,12 @@ export function typedValue(value: Value): TypedValue {
       return { type: 'int', value: String(value) };
     case 'string':
       return { type: 'string', value };
+    default:
+      return objectValue(value);
   }
+}
+
+function objectValue(value: Exclude<Value, null | boolean | number | bigint | string>): TypedValue {
   if (value instanceof Uint8Array)
     return { type: 'bytes', value: Buffer.from(value).toString('base64') };
   if (value instanceof Uint) return { type: 'uint', value: String(value.value) };
@@ -154,11 +162,11 @@ export function sameTyped(left: Json, right: Json): boolean {
   const [a, b] = [left['value'] ?? null, right['value'] ?? null];
   switch (left['type']) {
     case 'double':
-      return Object.is(doubleOf(String(a)), doubleOf(String(b)));
+      return Object.is(doubleOf(textOf(a)), doubleOf(textOf(b)));
     case 'timestamp':
-      return sameTime(String(a), String(b));
+      return sameTime(textOf(a), textOf(b));
     case 'duration':
-      return parseDuration(String(a))?.nanos === parseDuration(String(b))?.nanos;
+      return parseDuration(textOf(a))?.nanos === parseDuration(textOf(b))?.nanos;
     case 'list':
       return sameItems(a, b);
     case 'map':
@@ -172,7 +180,7 @@ export function sameTyped(left: Json, right: Json): boolean {
 
 function sameTime(left: string, right: string): boolean {
   const [a, b] = [parseTimestamp(left), parseTimestamp(right)];
-  return a !== undefined && b !== undefined && a.seconds === b.seconds && a.nanos === b.nanos;
+  return a !== undefined && a.seconds === b?.seconds && a.nanos === b.nanos;
 }
 
 function sameItems(left: Json, right: Json): boolean {

@@ -1,6 +1,6 @@
 // Compares what the engine did with what a case demands: every key of the truth, texts character by
 // character.
-import { isRecord, sameTyped } from './case-values.ts';
+import { isRecord, sameTyped, textOf } from './case-values.ts';
 import type { Json, JsonRecord } from './case-values.ts';
 
 /** What a run observed, under the keys of the truth. Absent keys: did not happen. */
@@ -64,7 +64,7 @@ const show = (value: unknown): string =>
 function agrees(key: string, expected: Json, found: unknown): boolean {
   if (found === undefined) return false;
   if (key === 'value') return sameTyped(expected, found as Json);
-  if (key === 'errorContains') return typeof found === 'string' && found.includes(String(expected));
+  if (key === 'errorContains') return typeof found === 'string' && found.includes(textOf(expected));
   if (key === 'compileErrors') return sameCompileErrors(expected, found);
   if (unorderedKeys.has(key)) return sameMultiset(expected, found);
   return sameJson(expected, found, key);

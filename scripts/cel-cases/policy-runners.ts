@@ -22,17 +22,17 @@ import {
 import { typeCheckPolicy } from '../../lib/cel/use/type-check.ts';
 import { naming } from './base-runners.ts';
 import type { Runner } from './base-runners.ts';
-import { isRecord, plainJson, typedValue } from './case-values.ts';
+import { isRecord, plainJson, textOf, typedValue } from './case-values.ts';
 import type { Json, JsonRecord } from './case-values.ts';
 import type { Outcome } from './judge.ts';
 
 const authentication: Runner = (record) => {
   const environment =
     record['scope'] === 'claims' ? claimsEnvironment({ naming }) : userEnvironment({ naming });
-  const isCondition = String(record['kind']).endsWith('Condition');
+  const isCondition = textOf(record['kind']).endsWith('Condition');
   const compiled = compileCondition(
     environment,
-    String(record['expr']),
+    textOf(record['expr']),
     isCondition ? ['bool'] : 'any',
   );
   return { compileError: compiled.error ?? null };
@@ -43,7 +43,7 @@ const authorization: Runner = (record) => {
     naming,
     authorizerSelectors: record['authorizeWithSelectors'] === true,
   });
-  return { compileError: compileCondition(environment, String(record['expr'])).error ?? null };
+  return { compileError: compileCondition(environment, textOf(record['expr'])).error ?? null };
 };
 
 const compile: Runner = (record) => {
@@ -52,7 +52,7 @@ const compile: Runner = (record) => {
     hasParams: record['hasParams'] === true,
     hasAuthorizer: record['hasAuthorizer'] === true,
   });
-  return { compileError: compileCondition(environment, String(record['expr'])).error ?? null };
+  return { compileError: compileCondition(environment, textOf(record['expr'])).error ?? null };
 };
 
 function versionOf(record: JsonRecord): number | 'stored' {
@@ -94,7 +94,7 @@ function budgetOf(record: JsonRecord): Budget {
 const conditions: Runner = (record) => {
   const environment = environmentOf(record);
   const compiled = (record['expressions'] as readonly Json[]).map((text) =>
-    compileCondition(environment, String(text), 'any'),
+    compileCondition(environment, textOf(text), 'any'),
   );
   const budget = budgetOf(record);
   const limit = record['perCallLimit'];
@@ -110,7 +110,7 @@ const composition: Runner = (record) => {
     environmentOf(record),
     record['variables'] as unknown as readonly NamedExpression[],
   );
-  const compiled = compileCondition(composed.environment, String(record['expr']), 'any');
+  const compiled = compileCondition(composed.environment, textOf(record['expr']), 'any');
   const budget = budgetOf(record);
   const { bindings, costs } = composed.bind(bindingsOf(record));
   return outcomeOf(
@@ -126,8 +126,8 @@ function authorizerOf(record: JsonRecord): Authorizer {
     const found = isRecord(json) ? json : {};
     return {
       decision: (found['decision'] ?? 'noOpinion') as AuthorizationDecision['decision'],
-      reason: String(found['reason'] ?? ''),
-      error: String(found['error'] ?? ''),
+      reason: textOf(found['reason']),
+      error: textOf(found['error']),
     };
   };
   return {

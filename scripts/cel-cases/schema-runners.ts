@@ -9,7 +9,7 @@ import { createObjectValidator } from '../../lib/cel/use/object-validator.ts';
 import { compileSchemaRules } from '../../lib/cel/use/schema-rules.ts';
 import { naming } from './base-runners.ts';
 import type { Runner } from './base-runners.ts';
-import { plainJson } from './case-values.ts';
+import { plainJson, textOf } from './case-values.ts';
 import type { Json, JsonRecord } from './case-values.ts';
 import type { Outcome } from './judge.ts';
 
@@ -96,14 +96,14 @@ const cardinality: Runner = (record) => {
 };
 
 const totalCost: Runner = (record) => {
-  const costs = (record['costs'] as readonly Json[]).map((cost) => BigInt(String(cost)));
+  const costs = (record['costs'] as readonly Json[]).map((cost) => BigInt(textOf(cost)));
   const { total, mostExpensive } = summarizeCosts(costs);
   return { total: String(total), mostExpensive: mostExpensive.map(String) };
 };
 
 const fieldPath: Runner = (record) => {
   try {
-    return { relativePath: relativeFieldPath(String(record['expr']), schemaOf(record)) };
+    return { relativePath: relativeFieldPath(textOf(record['expr']), schemaOf(record)) };
   } catch (error) {
     if (error instanceof FieldPathError) return { error: error.message };
     throw error;

@@ -2,7 +2,6 @@
 // errors with their places.
 import {
   boolType,
-  doubleType,
   dynType,
   errorType,
   errorTypeText,
@@ -12,43 +11,19 @@ import {
   listType,
   mapType,
   optionalType,
-  paramType,
   sameType,
   stringType,
-  bytesType,
-  nullType,
   typeParam,
-  uintType,
 } from './cel-type.ts';
 import type { CelType } from './cel-type.ts';
+import type { CheckedExpression, Reference } from './checked-expression.ts';
+import { literalType } from './literal-type.ts';
 import type { FunctionDeclaration, ObjectTypes, Overload } from './declarations.ts';
 import type { Identifier, Scope } from './scope.ts';
 import { Substitutions, mostGeneral } from './unify.ts';
 import { operators, qualifiedNameOf } from '../syntax/ast.ts';
 import type { Call, Comprehension, Expr, ParsedExpression, Select } from '../syntax/ast.ts';
 import type { Issue } from '../syntax/source.ts';
-import { Double, Uint, kindOf } from '../eval/value.ts';
-
-/** What a name or call means. */
-export type Reference =
-  | { readonly kind: 'name'; readonly identifier: Identifier }
-  | {
-      readonly kind: 'function';
-      readonly function: FunctionDeclaration;
-      /** All overloads that fit the static types. */
-      readonly overloads: readonly Overload[];
-      /**
-       * The call is written like a method but names a function (`lists.range(3)`): there is no
-       * receiver.
-       */
-      readonly isQualified: boolean;
-    };
-
-export interface CheckedExpression extends ParsedExpression {
-  readonly types: readonly (CelType | undefined)[];
-  readonly references: readonly (Reference | undefined)[];
-  readonly resultType: CelType;
-}
 
 export interface CheckerEnvironment {
   readonly scope: Scope;
@@ -87,7 +62,7 @@ class Checker {
   check(expr: Expr): void {
     switch (expr.kind) {
       case 'literal':
-        this.types[expr.id] = literalType(expr);
+        this.types[expr.id] = literalType(expr.value);
         return;
       case 'ident':
         this.#checkIdent(expr.id, expr.name);
@@ -410,8 +385,8 @@ class Checker {
         this.substitutions.isAssignable(dynType, range);
         return [dynType, dynType];
       default: {
-        const text = `expression of type '${errorTypeText(range)}' cannot be range of a comprehension`;
-        this.#report(expr.range.id, `${text} (must be list, map, or dynamic)`);
+        const text = 'cannot be range of a comprehension (must be list, map, or dynamic)';
+        this.#report(expr.range.id, `expression of type '${errorTypeText(range)}' ${text}`);
         return [errorType, errorType];
       }
     }
@@ -422,23 +397,3 @@ class Checker {
     if (!this.substitutions.isAssignable(wanted, type)) this.#mismatch(expr.id, wanted, type);
   }
 }
-
-function literalType(expr: Expr & { kind: 'literal' }): CelType {
-  if (expr.value instanceof Double) return doubleType;
-  if (expr.value instanceof Uint) return uintType;
-  switch (kindOf(expr.value)) {
-    case 'bool':
-      return boolType;
-    case 'int':
-      return intType;
-    case 'string':
-      return stringType;
-    case 'bytes':
-      return bytesType;
-    default:
-      return nullType;
-  }
-}
-
-/** A parameter of a declaration, for libraries. */
-export const typeVariable = paramType;

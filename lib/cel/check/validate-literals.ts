@@ -2,7 +2,7 @@
 // expressions and formats, and lists and maps whose entries differ in type.
 import { dynType, errorTypeText, sameType, typeParam } from './cel-type.ts';
 import type { CelType } from './cel-type.ts';
-import type { CheckedExpression } from './checker.ts';
+import type { CheckedExpression } from './checked-expression.ts';
 import { parseDuration, parseTimestamp, isTimestampSeconds } from '../eval/time.ts';
 import { CelError } from '../eval/value.ts';
 import type { Value } from '../eval/value.ts';

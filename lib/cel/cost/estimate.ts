@@ -1,13 +1,13 @@
 // The static cost of a checked expression: the cheapest and dearest evaluation, from the sizes that
 // literals, operations and declared limits give. Written next to the runtime counter in eval/: a
 // change to one needs a change to the other.
-import { isOptionalType, typeParam, dynType } from '../check/cel-type.ts';
+import { typeParam, dynType } from '../check/cel-type.ts';
 import type { CelType } from '../check/cel-type.ts';
-import type { CheckedExpression } from '../check/checker.ts';
+import type { CheckedExpression } from '../check/checked-expression.ts';
 import type { Overload } from '../check/declarations.ts';
 import { operators } from '../syntax/ast.ts';
 import type { Call, Comprehension, Expr } from '../syntax/ast.ts';
-import { codePointCount } from '../eval/value.ts';
+import { isScalar, literalSize } from './known-size.ts';
 import type { CallEstimate, CostNode, SizeEstimator } from './estimate-node.ts';
 import {
   addRanges,
@@ -385,32 +385,4 @@ function isBinding(expr: Comprehension): boolean {
     expr.condition.value === false &&
     !isAccumulator(expr.accuVar)
   );
-}
-
-function literalSize(expr: Expr): Range | undefined {
-  switch (expr.kind) {
-    case 'literal':
-      if (typeof expr.value === 'string') return fixed(codePointCount(expr.value));
-      return expr.value instanceof Uint8Array ? fixed(expr.value.length) : one;
-    case 'list':
-      return fixed(expr.elements.length);
-    case 'map':
-      return fixed(expr.entries.length);
-    default:
-      return undefined;
-  }
-}
-
-function isScalar(type: CelType): boolean {
-  switch (type.kind) {
-    case 'bool':
-    case 'double':
-    case 'duration':
-    case 'int':
-    case 'timestamp':
-    case 'uint':
-      return true;
-    default:
-      return isOptionalType(type) && isScalar(typeParam(type, 0));
-  }
 }

@@ -18,9 +18,9 @@ function equalsInt(left: number | bigint, right: Value): boolean {
   return right instanceof Uint && BigInt(left) === right.value;
 }
 
-// `==` between a bigint and a number is exact in JavaScript.
+// Comparisons between a bigint and a number are exact in JavaScript.
 function numbersEqual(left: number | bigint, right: number): boolean {
-  return left == right;
+  return left >= right && left <= right;
 }
 
 function equalObjects(left: ObjectValue, right: Value): Value {

@@ -1,5 +1,5 @@
 // Maps built by expressions: literals, comprehensions, and maps whose keys are not all strings.
-import { CelError, Double, Uint, kindOf, toInt, typeNameOf, uintMax } from './value.ts';
+import { CelError, Double, Uint, toInt, typeNameOf, uintMax } from './value.ts';
 import type { Int, MapValue, Value } from './value.ts';
 
 type PlainKey = string | number | bigint | boolean;
@@ -82,18 +82,15 @@ export function mapGet(map: MapValue, key: Value): Value {
 
 /** A key as error texts show it. */
 export function keyText(key: Value): string {
-  switch (kindOf(key)) {
+  switch (typeof key) {
     case 'string':
-    case 'int':
-    case 'bool':
+      return key;
+    case 'number':
+    case 'bigint':
+    case 'boolean':
       return String(key);
-    case 'double':
-      return String((key as Double).value);
-    case 'uint':
-      return String((key as Uint).value);
-    case 'null':
-      return 'null';
     default:
-      return typeNameOf(key);
+      if (key === null) return 'null';
+      return key instanceof Double || key instanceof Uint ? String(key.value) : typeNameOf(key);
   }
 }

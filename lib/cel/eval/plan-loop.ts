@@ -93,7 +93,7 @@ function runMap(frame: Frame, plan: LoopPlan, range: MapValue): void {
 
 /** One turn; false: the condition ended the loop. */
 function runTurn(frame: Frame, plan: LoopPlan): boolean {
-  if (plan.condition !== undefined && plan.condition(frame) === false) return false;
+  if (plan.condition?.(frame) === false) return false;
   frame.slots[plan.accuSlot] = plan.step(frame);
   frame.turn();
   return true;

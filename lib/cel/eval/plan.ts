@@ -2,7 +2,7 @@
 // and memberships are computed here, once: the reference does so too, and it changes what an
 // evaluation costs.
 import { dynType } from '../check/cel-type.ts';
-import type { CheckedExpression, Reference } from '../check/checker.ts';
+import type { CheckedExpression, Reference } from '../check/checked-expression.ts';
 import type {
   FunctionDeclaration,
   Implementation,

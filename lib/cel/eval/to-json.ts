@@ -1,4 +1,5 @@
 // Values as JSON, for what leaves the engine: mutations, claims that are mapped, audit annotations.
+import { keyText } from './map-value.ts';
 import { formatDuration, formatTimestamp } from './time.ts';
 import {
   Double,
@@ -34,8 +35,7 @@ export function toJson(value: Value, rename?: (map: MapValue, key: string) => st
   if (!isMap(value)) return null;
   const object = Object.create(null) as Record<string, unknown>;
   for (const key of value.keys()) {
-    const name =
-      typeof key === 'string' ? key : key instanceof Uint ? String(key.value) : String(key);
+    const name = keyText(key);
     object[rename === undefined ? name : rename(value, name)] = toJson(
       value.find(key) ?? null,
       rename,

@@ -6,6 +6,7 @@ import type {
   AuthorizationCheck,
   AuthorizationDecision,
   CostEstimate,
+  FunctionDeclaration,
   Implementation,
   Library,
   Overload,
@@ -158,111 +159,104 @@ const decisionOf = (args: readonly Value[]): AuthorizationDecision =>
 
 export function authorizerLibrary(naming: NamingProfile): Library {
   const types = authorizerTypes(naming);
-  const step = (
-    id: string,
-    from: CelType,
-    to: CelType,
-    change: (text: string) => Partial<AuthorizationCheck>,
-  ): Overload =>
-    member(
-      id,
-      [[from, stringType], to],
-      (args) => new CheckValue(to.name, { ...checkOf(args), ...change(textAt(args, 1)) }),
-    );
-  const path: Implementation = (args) => {
-    const text = textAt(args, 1);
-    if (text === '') return new CelError('path must not be empty');
-    return new CheckValue(types.path.name, { ...checkOf(args), path: text });
-  };
-  const serviceAccount: Implementation = (args) => {
-    const [namespace, name] = [textAt(args, 1), textAt(args, 2)];
-    const problem = serviceAccountProblem(namespace, name);
-    if (problem !== undefined) return new CelError(problem);
-    return new CheckValue(types.authorizer.name, {
-      ...checkOf(args),
-      serviceAccount: { namespace, name },
-    });
-  };
-  const ask: Implementation = (args, context) => {
-    const check = { ...checkOf(args), verb: textAt(args, 1) };
-    if (context.authorizer === undefined) return new CelError('no authorizer');
-    const decision = context.authorizer.decide(check);
-    if (decision === undefined) throw new PendingAuthorization(check);
-    return new DecisionValue(types.decision.name, decision);
-  };
-  const answer = (
-    name: string,
-    result: CelType,
-    read: (decision: AuthorizationDecision) => Value,
-  ) =>
-    declare(
-      name,
-      [member(`decision_${name}`, [[types.decision], result], (args) => read(decisionOf(args)))],
-      unit,
-    );
-  const { resource } = types;
-  const asResource = { resourceRequest: true, apiVersion: '*' };
   return {
     name: '{kubernetes}.authz',
     since: 27,
     types: Object.values(types),
-    functions: [
-      declare(
-        'path',
-        [member('authorizer_path', [[types.authorizer, stringType], types.path], path)],
-        unit,
-      ),
-      declare(
-        'group',
-        [step('authorizer_group', types.authorizer, types.group, (apiGroup) => ({ apiGroup }))],
-        unit,
-      ),
-      declare(
-        'serviceAccount',
-        [
-          member(
-            'authorizer_serviceaccount',
-            [[types.authorizer, stringType, stringType], types.authorizer],
-            serviceAccount,
-          ),
-        ],
-        unit,
-      ),
-      declare(
-        'resource',
-        [
-          step('groupcheck_resource', types.group, resource, (name) => ({
-            ...asResource,
-            resource: name,
-          })),
-        ],
-        unit,
-      ),
-      declare(
-        'subresource',
-        [step('resourcecheck_subresource', resource, resource, (subresource) => ({ subresource }))],
-        unit,
-      ),
-      declare(
-        'namespace',
-        [step('resourcecheck_namespace', resource, resource, (namespace) => ({ namespace }))],
-        unit,
-      ),
-      declare('name', [step('resourcecheck_name', resource, resource, (name) => ({ name }))], unit),
-      declare(
-        'check',
-        [
-          member('pathcheck_check', [[types.path, stringType], types.decision], ask),
-          member('resourcecheck_check', [[resource, stringType], types.decision], ask),
-        ],
-        asking,
-      ),
-      answer('errored', boolType, ({ error }) => error !== ''),
-      answer('error', stringType, ({ error }) => error),
-      answer('allowed', boolType, ({ decision }) => decision === 'allow'),
-      answer('reason', stringType, ({ reason }) => reason),
-    ],
+    functions: [...questionFunctions(types), checkFunction(types), ...decisionFunctions(types)],
   };
+}
+
+type AuthorizerTypes = ReturnType<typeof authorizerTypes>;
+
+/** A function that narrows the question by one text. */
+function narrowing(
+  name: string,
+  id: string,
+  types: readonly [from: CelType, to: CelType],
+  change: (text: string) => Partial<AuthorizationCheck>,
+): FunctionDeclaration {
+  const [from, to] = types;
+  const implementation: Implementation = (args) =>
+    new CheckValue(to.name, { ...checkOf(args), ...change(textAt(args, 1)) });
+  return declare(name, [member(id, [[from, stringType], to], implementation)], unit);
+}
+
+function questionFunctions(types: AuthorizerTypes): FunctionDeclaration[] {
+  const { authorizer, group, resource, path } = types;
+  const asked: Implementation = (args) => {
+    const text = textAt(args, 1);
+    if (text === '') return new CelError('path must not be empty');
+    return new CheckValue(path.name, { ...checkOf(args), path: text });
+  };
+  const onResource = [resource, resource] as const;
+  return [
+    declare('path', [member('authorizer_path', [[authorizer, stringType], path], asked)], unit),
+    narrowing('group', 'authorizer_group', [authorizer, group], (apiGroup) => ({ apiGroup })),
+    serviceAccountFunction(types),
+    narrowing('resource', 'groupcheck_resource', [group, resource], (name) => ({
+      resourceRequest: true,
+      apiVersion: '*',
+      resource: name,
+    })),
+    narrowing('subresource', 'resourcecheck_subresource', onResource, (subresource) => ({
+      subresource,
+    })),
+    narrowing('namespace', 'resourcecheck_namespace', onResource, (namespace) => ({ namespace })),
+    narrowing('name', 'resourcecheck_name', onResource, (name) => ({ name })),
+  ];
+}
+
+function serviceAccountFunction({ authorizer }: AuthorizerTypes): FunctionDeclaration {
+  const implementation: Implementation = (args) => {
+    const [namespace, name] = [textAt(args, 1), textAt(args, 2)];
+    const problem = serviceAccountProblem(namespace, name);
+    if (problem !== undefined) return new CelError(problem);
+    return new CheckValue(authorizer.name, {
+      ...checkOf(args),
+      serviceAccount: { namespace, name },
+    });
+  };
+  const signature = [[authorizer, stringType, stringType], authorizer] as const;
+  return declare(
+    'serviceAccount',
+    [member('authorizer_serviceaccount', signature, implementation)],
+    unit,
+  );
+}
+
+function checkFunction({ path, resource, decision }: AuthorizerTypes): FunctionDeclaration {
+  const ask: Implementation = (args, context) => {
+    const check = { ...checkOf(args), verb: textAt(args, 1) };
+    if (context.authorizer === undefined) return new CelError('no authorizer');
+    const answer = context.authorizer.decide(check);
+    if (answer === undefined) throw new PendingAuthorization(check);
+    return new DecisionValue(decision.name, answer);
+  };
+  const overloads = [
+    member('pathcheck_check', [[path, stringType], decision], ask),
+    member('resourcecheck_check', [[resource, stringType], decision], ask),
+  ];
+  return declare('check', overloads, asking);
+}
+
+function decisionFunctions({ decision }: AuthorizerTypes): FunctionDeclaration[] {
+  const part = (
+    name: string,
+    result: CelType,
+    read: (decided: AuthorizationDecision) => Value,
+  ): FunctionDeclaration =>
+    declare(
+      name,
+      [member(`decision_${name}`, [[decision], result], (args) => read(decisionOf(args)))],
+      unit,
+    );
+  return [
+    part('errored', boolType, ({ error }) => error !== ''),
+    part('error', stringType, ({ error }) => error),
+    part('allowed', boolType, (decided) => decided.decision === 'allow'),
+    part('reason', stringType, ({ reason }) => reason),
+  ];
 }
 
 export function authorizerSelectorsLibrary(naming: NamingProfile): Library {

@@ -62,7 +62,9 @@ export function parseFormat(format: string, argCount: number): readonly FormatPa
 }
 
 const subjects: Readonly<Record<ClauseLetter, string>> = {
-  s: 'string clause can only be used on strings, bools, bytes, ints, doubles, maps, lists, types, durations, and timestamps',
+  s:
+    'string clause can only be used on strings, bools, bytes, ints, doubles, maps, lists, types, ' +
+    'durations, and timestamps',
   d: 'decimal clause can only be used on integers',
   f: 'fixed-point clause can only be used on doubles',
   e: 'scientific clause can only be used on doubles',

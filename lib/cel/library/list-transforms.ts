@@ -93,7 +93,8 @@ function sortByKeys(list: ListValue, keys: readonly Value[]): Value {
   if (items.length !== keys.length) {
     const sizes = `${String(items.length)} and ${String(keys.length)}`;
     return new CelError(
-      `@sortByAssociatedKeys() expected a list of the same size as the associated keys list, but got ${sizes} elements respectively`,
+      '@sortByAssociatedKeys() expected a list of the same size as the associated keys list, ' +
+        `but got ${sizes} elements respectively`,
     );
   }
   const [first] = keys;

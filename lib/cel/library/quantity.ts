@@ -42,7 +42,8 @@ class QuantityValue implements OpaqueValue {
 function problemOf(text: string): string {
   const form = /^[+-]?(\d*)(?:\.(\d*))?([eEinumkKMGTP]*[-+]?\d*)$/.exec(text);
   if (form === null || text === '') {
-    return "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
+    const wanted = '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$';
+    return `quantities must match the regular expression '${wanted}'`;
   }
   const hasDigits = `${form[1] ?? ''}${form[2] ?? ''}` !== '';
   return hasDigits

@@ -56,7 +56,7 @@ const formatSizeMax = 64n;
 /** Equality of library types has costs of its own; everything else is compared by size. */
 const equalsEstimate: CostEstimate = (target, args) => {
   const [left, right] = args;
-  if (left !== undefined && right !== undefined && left.type.name === right.type.name) {
+  if (left !== undefined && left.type.name === right?.type.name) {
     switch (left.type.equality) {
       case 'fixed':
         return { cost: one };

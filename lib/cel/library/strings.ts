@@ -144,8 +144,8 @@ const mapText =
   (args) =>
     transform(arg(args, 0) as string);
 
-const space = String.raw`[\t\n\v\f\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+`;
-const outerSpace = new RegExp(`^${space}|${space}$`, 'g');
+const space = String.raw`\t\n\v\f\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000`;
+const outerSpace = new RegExp(`^[${space}]+|[${space}]+$`, 'g');
 
 const sameSize: CostEstimate = (target) =>
   target === undefined

@@ -40,7 +40,6 @@ const validEscapes = /%(?![0-9A-Fa-f]{2})(.{0,2})/;
 
 /** The parts of a URL, or what is wrong with it. */
 export function parseUrl(text: string): UrlParts | string {
-  // eslint-disable-next-line no-control-regex
   if (/[\u0000-\u001f\u007f]/.test(text)) return 'net/url: invalid control character in URL';
   if (text === '') return 'empty url';
   const scheme = /^([A-Za-z][A-Za-z0-9+\-.]*):/.exec(text);

@@ -1,11 +1,8 @@
 // Names of properties as identifiers of the language: `a.b` is written `a__dot__b`, a reserved word
 // `__in__`.
+import { reservedWords } from '../syntax/reserved-words.ts';
 
-const reserved = new Set(
-  'true false null in as break const continue else for function if import let loop package namespace return var void while'.split(
-    ' ',
-  ),
-);
+const reserved: ReadonlySet<string> = new Set([...reservedWords, 'true', 'false', 'null', 'in']);
 
 const escapes: Readonly<Record<string, string>> = {
   __: '__underscores__',

@@ -250,7 +250,7 @@ class UnknownValue {
 /** Whether two pieces of JSON are the same, whatever the order of keys. */
 export function sameJson(left: unknown, right: unknown): boolean {
   if (left === right) return true;
-  if (isNumber(left) && isNumber(right)) return left == right;
+  if (isNumber(left) && isNumber(right)) return left >= right && left <= right;
   if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null)
     return false;
   if (Array.isArray(left) || Array.isArray(right)) {

@@ -14,13 +14,16 @@ export interface Token {
 
 const identifier = /[A-Za-z_][A-Za-z0-9_]*/y;
 const quotedField = /`[A-Za-z0-9_.\-/ ]+`/y;
-const number =
-  /(?:\d+\.\d+(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+|\.\d+(?:[eE][+-]?\d+)?)|(?:0x[0-9A-Fa-f]+|\d+)[uU]?/y;
+const double = String.raw`\d+\.\d+(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+|\.\d+(?:[eE][+-]?\d+)?`;
+const integer = String.raw`(?:0x[0-9A-Fa-f]+|\d+)[uU]?`;
+const number = new RegExp(`${double}|${integer}`, 'y');
 const symbol = /==|!=|<=|>=|&&|\|\||[<>[\]{}().,\-!?:+*/%]/y;
 const blank = /(?:[ \t\r\n\f]|\/\/[^\n]*)+/y;
-const escape = String.raw`\\(?:[abfnrtv"'\\?${'`'}]|[xX][0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|[0-3][0-7]{2})`;
+const octalOrHex = String.raw`[xX][0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|[0-3][0-7]{2}`;
+const escape = String.raw`\\(?:[abfnrtv"'\\?${'`'}]|${octalOrHex})`;
 const quoted = new RegExp(
-  String.raw`[bB]?(?:[rR](?:"""(?:[^"]|"(?!""))*"""|'''(?:[^']|'(?!''))*'''|"[^"\n\r]*"|'[^'\n\r]*')` +
+  String.raw`[bB]?(?:[rR](?:"""(?:[^"]|"(?!""))*"""` +
+    String.raw`|'''(?:[^']|'(?!''))*'''|"[^"\n\r]*"|'[^'\n\r]*')` +
     String.raw`|"""(?:${escape}|[^"\\]|"(?!""))*"""|'''(?:${escape}|[^'\\]|'(?!''))*'''` +
     String.raw`|"(?:${escape}|[^"\\\n\r])*"|'(?:${escape}|[^'\\\n\r])*')`,
   'y',

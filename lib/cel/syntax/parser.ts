@@ -3,13 +3,14 @@
 // they cost anything.
 import type { Expr, MapEntry, ParsedExpression, StructField } from './ast.ts';
 import { operators } from './ast.ts';
-import { tokenize } from './lexer.ts';
 import type { Token } from './lexer.ts';
 import { parseNumberLiteral, parseQuotedLiteral } from './literals.ts';
 import { MacroError } from './macros.ts';
 import type { Macro } from './macros.ts';
 import { NodeFactory, RecursionLimitError } from './node-factory.ts';
+import { reservedWords } from './reserved-words.ts';
 import type { Issue } from './source.ts';
+import { TokenReader } from './token-reader.ts';
 import { codePointCount } from '../eval/value.ts';
 
 export interface ParserOptions {
@@ -40,11 +41,6 @@ export function parseExpression(
   return { parsed: { text, root, offsets: parser.make.offsets } };
 }
 
-const reserved = new Set(
-  'as break const continue else for function if import let loop package namespace return var void while'.split(
-    ' ',
-  ),
-);
 const relations: ReadonlyMap<string, string> = new Map([
   ['==', operators.equals],
   ['!=', operators.notEquals],
@@ -65,23 +61,25 @@ const products: ReadonlyMap<string, string> = new Map([
 ]);
 
 class Parser {
-  readonly issues: Issue[] = [];
   readonly make = new NodeFactory();
-  readonly #tokens: readonly Token[];
+  readonly #tokens: TokenReader;
   readonly #options: ParserOptions;
-  #index = 0;
   #nesting = 0;
 
   constructor(text: string, options: ParserOptions) {
-    this.#tokens = tokenize(text, this.issues);
+    this.#tokens = new TokenReader(text);
     this.#options = options;
+  }
+
+  get issues(): Issue[] {
+    return this.#tokens.issues;
   }
 
   /** The whole text as one expression; undefined when it nests too deeply. */
   parse(): Expr | undefined {
     try {
       const root = this.#expression();
-      if (this.#peek().kind !== 'end') this.#unexpected('the end of the expression');
+      if (this.#tokens.peek().kind !== 'end') this.#tokens.unexpected('the end of the expression');
       return root;
     } catch (error) {
       if (!(error instanceof RecursionLimitError)) throw error;
@@ -91,45 +89,6 @@ class Parser {
     }
   }
 
-  #peek(): Token {
-    return this.#tokens[this.#index] as Token;
-  }
-
-  #ahead(count: number): Token {
-    return (this.#tokens[this.#index + count] ?? this.#tokens.at(-1)) as Token;
-  }
-
-  #next(): Token {
-    const token = this.#peek();
-    if (token.kind !== 'end') this.#index++;
-    return token;
-  }
-
-  #at(symbol: string): boolean {
-    const token = this.#peek();
-    return token.kind === 'symbol' && token.text === symbol;
-  }
-
-  #accept(symbol: string): Token | undefined {
-    return this.#at(symbol) ? this.#next() : undefined;
-  }
-
-  #expect(symbol: string): void {
-    if (this.#accept(symbol) === undefined) this.#unexpected(`'${symbol}'`);
-  }
-
-  #report(offset: number, message: string): void {
-    // Follow-up errors at one place say nothing new.
-    if (!this.issues.some((issue) => issue.offset === offset))
-      this.issues.push({ offset, message });
-  }
-
-  #unexpected(wanted: string): void {
-    const token = this.#peek();
-    const found = token.kind === 'end' ? 'the end of the text' : `'${token.text}'`;
-    this.#report(token.offset, `Syntax error: expected ${wanted} but found ${found}`);
-  }
-
   #expression(): Expr {
     if (++this.#nesting > nestingMax) {
       throw new RecursionLimitError(`expression recursion limit exceeded: ${String(nestingMax)}`);
@@ -137,13 +96,13 @@ class Parser {
     const condition = this.#logical('||', operators.or, () =>
       this.#logical('&&', operators.and, () => this.#binary(relations, () => this.#sum())),
     );
-    const question = this.#accept('?');
+    const question = this.#tokens.accept('?');
     let result = condition;
     if (question !== undefined) {
       const whenTrue = this.#logical('||', operators.or, () =>
         this.#logical('&&', operators.and, () => this.#binary(relations, () => this.#sum())),
       );
-      this.#expect(':');
+      this.#tokens.expect(':');
       const whenFalse = this.#expression();
       result = this.make.operator(
         operators.conditional,
@@ -158,10 +117,14 @@ class Parser {
   /** Chains of `&&` and `||` become balanced trees, so that long chains stay shallow. */
   #logical(symbol: string, name: string, operand: () => Expr): Expr {
     const first = operand();
-    if (!this.#at(symbol)) return first;
+    if (!this.#tokens.at(symbol)) return first;
     const terms = [first];
     const offsets: number[] = [];
-    for (let token = this.#accept(symbol); token !== undefined; token = this.#accept(symbol)) {
+    for (
+      let token = this.#tokens.accept(symbol);
+      token !== undefined;
+      token = this.#tokens.accept(symbol)
+    ) {
       offsets.push(token.offset);
       terms.push(operand());
     }
@@ -181,22 +144,22 @@ class Parser {
   #binary(names: ReadonlyMap<string, string>, operand: () => Expr): Expr {
     let left = operand();
     for (;;) {
-      const token = this.#peek();
+      const token = this.#tokens.peek();
       const name = token.kind === 'symbol' ? names.get(token.text) : undefined;
       if (name === undefined) return left;
-      this.#next();
+      this.#tokens.next();
       left = this.make.operator(name, [left, operand()], token.offset);
     }
   }
 
   #unary(): Expr {
-    const token = this.#peek();
-    if (this.#at('!')) return this.#repeated('!', operators.not, token);
-    if (!this.#at('-')) return this.#member(this.#primary());
-    const after = this.#ahead(1);
+    const token = this.#tokens.peek();
+    if (this.#tokens.at('!')) return this.#repeated('!', operators.not, token);
+    if (!this.#tokens.at('-')) return this.#member(this.#primary());
+    const after = this.#tokens.ahead(1);
     if (after.kind === 'int' || after.kind === 'double') {
-      this.#next();
-      return this.#member(this.#number(this.#next(), token.offset, true));
+      this.#tokens.next();
+      return this.#member(this.#number(this.#tokens.next(), token.offset, true));
     }
     return this.#repeated('-', operators.negate, token);
   }
@@ -204,7 +167,7 @@ class Parser {
   /** `!!x` is x, `!!!x` is `!x`; the same for minus. */
   #repeated(symbol: string, name: string, first: Token): Expr {
     let count = 0;
-    while (this.#accept(symbol) !== undefined) count++;
+    while (this.#tokens.accept(symbol) !== undefined) count++;
     const operand = this.#member(this.#primary());
     return count % 2 === 0 ? operand : this.make.call(name, [operand], first.offset);
   }
@@ -216,16 +179,16 @@ class Parser {
       if (length > nestingMax) {
         throw new RecursionLimitError(`expression recursion limit exceeded: ${String(nestingMax)}`);
       }
-      const dot = this.#accept('.');
+      const dot = this.#tokens.accept('.');
       if (dot !== undefined) {
         expr = this.#selection(expr, dot);
         continue;
       }
-      const bracket = this.#accept('[');
+      const bracket = this.#tokens.accept('[');
       if (bracket === undefined) return expr;
       const optional = this.#optionalMark();
       const index = this.#expression();
-      this.#expect(']');
+      this.#tokens.expect(']');
       const name = optional ? operators.optionalIndex : operators.index;
       expr = this.make.call(name, [expr, index], bracket.offset);
     }
@@ -235,7 +198,7 @@ class Parser {
     const optional = this.#optionalMark();
     const field = this.#fieldName();
     if (field === undefined) return operand;
-    const open = field.quoted || optional ? undefined : this.#accept('(');
+    const open = field.quoted || optional ? undefined : this.#tokens.accept('(');
     if (open !== undefined) {
       const args = this.#list(')', () => this.#expression());
       return this.#call(field.name, operand, args, open.offset);
@@ -246,38 +209,38 @@ class Parser {
   }
 
   #fieldName(): { name: string; offset: number; quoted: boolean } | undefined {
-    const token = this.#peek();
+    const token = this.#tokens.peek();
     if (token.kind === 'identifier') {
-      this.#next();
+      this.#tokens.next();
       return { name: token.text, offset: token.offset, quoted: false };
     }
     if (token.kind === 'quotedField') {
-      this.#next();
-      this.#report(token.offset, "unsupported syntax: '`'");
+      this.#tokens.next();
+      this.#tokens.report(token.offset, "unsupported syntax: '`'");
       return { name: token.text.slice(1, -1), offset: token.offset, quoted: true };
     }
-    this.#unexpected('the name of a field');
-    if (token.kind === 'symbol' && /^[a-z]/.test(token.text)) this.#next();
+    this.#tokens.unexpected('the name of a field');
+    if (token.kind === 'symbol' && /^[a-z]/.test(token.text)) this.#tokens.next();
     return undefined;
   }
 
   #optionalMark(): boolean {
-    const mark = this.#accept('?');
+    const mark = this.#tokens.accept('?');
     if (mark === undefined) return false;
-    if (!this.#options.optionalSyntax) this.#report(mark.offset, "unsupported syntax '?'");
+    if (!this.#options.optionalSyntax) this.#tokens.report(mark.offset, "unsupported syntax '?'");
     return true;
   }
 
   #primary(): Expr {
-    const token = this.#peek();
+    const token = this.#tokens.peek();
     switch (token.kind) {
       case 'int':
       case 'uint':
       case 'double':
-        return this.#number(this.#next(), token.offset, false);
+        return this.#number(this.#tokens.next(), token.offset, false);
       case 'string':
       case 'bytes':
-        return this.#quoted(this.#next());
+        return this.#quoted(this.#tokens.next());
       case 'identifier':
         return this.#name(undefined);
       default:
@@ -288,38 +251,39 @@ class Parser {
   #bracketed(token: Token): Expr {
     const text = token.kind === 'symbol' ? token.text : '';
     if (text === 'true' || text === 'false') {
-      this.#next();
+      this.#tokens.next();
       return this.make.literal(text === 'true', token.offset);
     }
     if (text === 'null') {
-      this.#next();
+      this.#tokens.next();
       return this.make.literal(null, token.offset);
     }
     if (text === '(') {
-      this.#next();
+      this.#tokens.next();
       const inner = this.#expression();
-      this.#expect(')');
+      this.#tokens.expect(')');
       return inner;
     }
-    if (text === '[') return this.#listLiteral(this.#next());
-    if (text === '{') return this.#mapLiteral(this.#next());
-    if (text === '.' && this.#ahead(1).kind === 'identifier') return this.#name(this.#next());
-    this.#unexpected('an expression');
+    if (text === '[') return this.#listLiteral(this.#tokens.next());
+    if (text === '{') return this.#mapLiteral(this.#tokens.next());
+    if (text === '.' && this.#tokens.ahead(1).kind === 'identifier')
+      return this.#name(this.#tokens.next());
+    this.#tokens.unexpected('an expression');
     // A bracket or comma may close what is around: leave it. Anything else would stop us here
     // again.
-    if (!/^[)\]},:]$/.test(text)) this.#next();
+    if (!/^[)\]},:]$/.test(text)) this.#tokens.next();
     return this.make.literal(null, token.offset);
   }
 
   #number(token: Token, offset: number, negative: boolean): Expr {
     const result = parseNumberLiteral(token, negative);
-    if ('error' in result) this.#report(offset, result.error);
+    if ('error' in result) this.#tokens.report(offset, result.error);
     return this.make.literal('error' in result ? null : result.value, offset);
   }
 
   #quoted(token: Token): Expr {
     const result = parseQuotedLiteral(token);
-    if ('error' in result) this.#report(token.offset, result.error);
+    if ('error' in result) this.#tokens.report(token.offset, result.error);
     return this.make.literal('error' in result ? null : result.value, token.offset);
   }
 
@@ -329,29 +293,32 @@ class Parser {
    */
   #name(dot: Token | undefined): Expr {
     const prefix = dot === undefined ? '' : '.';
-    const structEnd = this.#structNameEnd();
-    if (structEnd !== undefined) {
+    const structTokens = this.#structNameLength();
+    if (structTokens !== undefined) {
       let name = prefix;
-      while (this.#index < structEnd) name += this.#next().text;
-      return this.#structLiteral(name, this.#next());
+      for (let count = 0; count < structTokens; count++) name += this.#tokens.next().text;
+      return this.#structLiteral(name, this.#tokens.next());
     }
-    const token = this.#next();
-    if (reserved.has(token.text)) {
-      this.#report(token.offset, `reserved identifier: ${token.text}`);
+    const token = this.#tokens.next();
+    if (reservedWords.has(token.text)) {
+      this.#tokens.report(token.offset, `reserved identifier: ${token.text}`);
     }
-    const open = this.#accept('(');
+    const open = this.#tokens.accept('(');
     if (open === undefined) return this.make.ident(prefix + token.text, token.offset);
     const args = this.#list(')', () => this.#expression());
     return this.#call(prefix + token.text, undefined, args, open.offset);
   }
 
-  /** The index of the `{` after `a.b.c`, if that is what follows. */
-  #structNameEnd(): number | undefined {
+  /** The count of tokens of `a.b.c` if a `{` follows it. */
+  #structNameLength(): number | undefined {
     let ahead = 1;
-    while (this.#ahead(ahead).text === '.' && this.#ahead(ahead + 1).kind === 'identifier')
+    while (
+      this.#tokens.ahead(ahead).text === '.' &&
+      this.#tokens.ahead(ahead + 1).kind === 'identifier'
+    )
       ahead += 2;
-    const token = this.#ahead(ahead);
-    return token.kind === 'symbol' && token.text === '{' ? this.#index + ahead : undefined;
+    const token = this.#tokens.ahead(ahead);
+    return token.kind === 'symbol' && token.text === '{' ? ahead : undefined;
   }
 
   #call(name: string, target: Expr | undefined, args: readonly Expr[], offset: number): Expr {
@@ -369,7 +336,7 @@ class Parser {
       );
     } catch (error) {
       if (!(error instanceof MacroError)) throw error;
-      this.#report(this.make.offsetOf(error.at.id), error.message);
+      this.#tokens.report(this.make.offsetOf(error.at.id), error.message);
       return this.make.literal(null, offset);
     }
   }
@@ -377,15 +344,15 @@ class Parser {
   /** Items up to `close`, separated by commas; a comma may follow the last one in literals. */
   #list<T>(close: string, item: () => T, trailingComma = false): T[] {
     const items: T[] = [];
-    while (!this.#at(close) && this.#peek().kind !== 'end') {
+    while (!this.#tokens.at(close) && this.#tokens.peek().kind !== 'end') {
       items.push(item());
-      if (this.#accept(',') === undefined) break;
-      if (this.#at(close)) {
-        if (!trailingComma) this.#unexpected('an expression');
+      if (this.#tokens.accept(',') === undefined) break;
+      if (this.#tokens.at(close)) {
+        if (!trailingComma) this.#tokens.unexpected('an expression');
         break;
       }
     }
-    this.#expect(close);
+    this.#tokens.expect(close);
     return items;
   }
 
@@ -397,7 +364,7 @@ class Parser {
       count++;
       return this.#expression();
     };
-    if (this.#at(',') && this.#ahead(1).text === ']') this.#next();
+    if (this.#tokens.at(',') && this.#tokens.ahead(1).text === ']') this.#tokens.next();
     const elements = this.#list(']', element, true);
     return this.make.list(elements, optionals, open.offset);
   }
@@ -406,11 +373,11 @@ class Parser {
     const entry = (): MapEntry => {
       const optional = this.#optionalMark();
       const key = this.#expression();
-      const id = this.make.nextId(this.#peek().offset);
-      this.#expect(':');
+      const id = this.make.nextId(this.#tokens.peek().offset);
+      this.#tokens.expect(':');
       return { id, key, value: this.#expression(), optional };
     };
-    if (this.#at(',') && this.#ahead(1).text === '}') this.#next();
+    if (this.#tokens.at(',') && this.#tokens.ahead(1).text === '}') this.#tokens.next();
     return this.make.map(this.#list('}', entry, true), open.offset);
   }
 
@@ -418,11 +385,11 @@ class Parser {
     const field = (): StructField => {
       const optional = this.#optionalMark();
       const name = this.#fieldName()?.name ?? '';
-      const id = this.make.nextId(this.#peek().offset);
-      this.#expect(':');
+      const id = this.make.nextId(this.#tokens.peek().offset);
+      this.#tokens.expect(':');
       return { id, name, value: this.#expression(), optional };
     };
-    if (this.#at(',') && this.#ahead(1).text === '}') this.#next();
+    if (this.#tokens.at(',') && this.#tokens.ahead(1).text === '}') this.#tokens.next();
     return this.make.struct(typeName, this.#list('}', field, true), open.offset);
   }
 }

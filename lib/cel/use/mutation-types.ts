@@ -4,6 +4,7 @@
 import { dynType, stringType } from '../check/cel-type.ts';
 import type { CelType } from '../check/cel-type.ts';
 import type { FieldDeclaration, ObjectTypes } from '../check/declarations.ts';
+import { keyText } from '../eval/map-value.ts';
 import type { MapValue, Value } from '../eval/value.ts';
 import { isList, isMap, listItems } from '../eval/value.ts';
 import { unescapeName } from '../schema/escaping.ts';
@@ -63,12 +64,13 @@ export function mutationProblem(value: Value, path: string = rootName): string |
   if (!(value instanceof WrittenObject)) {
     if (!isMap(value)) return undefined;
     return firstProblem(
-      [...value.keys()].map((key) => [value.find(key) ?? null, `${path}.${String(key)}`] as const),
+      [...value.keys()].map((key) => [value.find(key) ?? null, `${path}.${keyText(key)}`] as const),
     );
   }
   if (value.typeName !== path) {
     const [found, wanted] = [JSON.stringify(value.typeName), JSON.stringify(path)];
-    return `type mismatch: unexpected type name ${found}, expected ${wanted}, which matches field name path from root Object type`;
+    const rule = 'which matches field name path from root Object type';
+    return `type mismatch: unexpected type name ${found}, expected ${wanted}, ${rule}`;
   }
   return firstProblem(
     [...value.fields].map(([name, inner]) => [inner, `${path}.${name}`] as const),

@@ -6,7 +6,7 @@ import type { EvaluationOptions, Program } from '../program.ts';
 import { costLimitMessage } from '../eval/frame.ts';
 import { childPath, indexPath, keyPath } from '../schema/field-path.ts';
 import type { StructuralSchema, ValidationRule } from '../schema/structural.ts';
-import type { Budget} from './budget.ts';
+import type { Budget } from './budget.ts';
 import { budgetExhaustedMessage } from './budget.ts';
 import { Ratchet, twinOf } from './ratcheting.ts';
 import { UnsupportedSchemaError, absentOldSelf, compileSchemaRules } from './schema-rules.ts';
@@ -271,14 +271,17 @@ function report(compiled: CompiledRule, run: Run, place: Place, error: FieldErro
   (onlyWarns ? run.warnings : run.errors).push(error);
 }
 
+const stopped = 'no further validation rules will be run';
+
 const shownRule = (rule: ValidationRule): string => (rule.message || rule.rule).trim();
 
 function failureText(message: string, rule: ValidationRule): string {
   if (message.startsWith('no such overload')) {
-    return `'${message}': call arguments did not match a supported operator, function or macro signature for rule: ${shownRule(rule)}`;
+    const why = 'call arguments did not match a supported operator, function or macro signature';
+    return `'${message}': ${why} for rule: ${shownRule(rule)}`;
   }
   if (message.startsWith(costLimitMessage)) {
-    return `'${message}': no further validation rules will be run due to call cost exceeds limit for rule: ${shownRule(rule)}`;
+    return `'${message}': ${stopped} due to call cost exceeds limit for rule: ${shownRule(rule)}`;
   }
   return `${message} evaluating rule: ${shownRule(rule)}`;
 }
@@ -302,14 +305,13 @@ function messageFor(
   if (messageProgram === undefined) return fallback;
   const result = messageProgram.evaluate(bindings, run.evaluation);
   if (result.kind === 'pending' || result.cost > run.budget.remaining) {
-    const text =
-      'messageExpression evaluation failed due to running out of cost budget, no further validation rules will be run';
-    return { text, isFatal: true };
+    const text = 'messageExpression evaluation failed due to running out of cost budget';
+    return { text: `${text}, ${stopped}`, isFatal: true };
   }
   if (result.kind === 'error' && result.message.startsWith(costLimitMessage)) {
     const source = JSON.stringify(rule.messageExpression);
-    const text = `no further validation rules will be run due to call cost exceeds limit for messageExpression: ${source}`;
-    return { text, isFatal: true };
+    const text = `${stopped} due to call cost exceeds limit for messageExpression`;
+    return { text: `${text}: ${source}`, isFatal: true };
   }
   run.budget.spend(result.cost);
   const text =

@@ -67,7 +67,8 @@ export function compileSchemaRules(
     const extension = `${options.naming.schemaExtensionPrefix}preserve-unknown-fields`;
     const preserves = String(schema.preservesUnknownFields);
     throw new UnsupportedSchemaError(
-      `rule declared on schema that does not support validation rules type: '${schema.type}' ${extension}: '${preserves}'`,
+      'rule declared on schema that does not support validation rules ' +
+        `type: '${schema.type}' ${extension}: '${preserves}'`,
     );
   }
   const environments = environmentsFor(schema, type, options);

@@ -1,0 +1,30 @@
+// The types of values that are written down.
+import {
+  boolType,
+  bytesType,
+  doubleType,
+  intType,
+  nullType,
+  stringType,
+  uintType,
+} from './cel-type.ts';
+import type { CelType } from './cel-type.ts';
+import { Double, Uint, kindOf } from '../eval/value.ts';
+import type { Value } from '../eval/value.ts';
+
+export function literalType(value: Value): CelType {
+  if (value instanceof Double) return doubleType;
+  if (value instanceof Uint) return uintType;
+  switch (kindOf(value)) {
+    case 'bool':
+      return boolType;
+    case 'int':
+      return intType;
+    case 'string':
+      return stringType;
+    case 'bytes':
+      return bytesType;
+    default:
+      return nullType;
+  }
+}
