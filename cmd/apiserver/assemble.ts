@@ -1,36 +1,43 @@
 // The composition root: every constructor call, top to bottom in layer order. No logic of its own.
-import { getHeapStatistics } from 'node:v8';
 import type { ResourceInfo } from '../../lib/api/type-info.ts';
 import { createScheme } from '../../lib/api/scheme.ts';
+import type { Scheme } from '../../lib/api/scheme.ts';
 import { namingProfile } from '../../lib/api/vendor.ts';
+import type { NamingProfile } from '../../lib/api/vendor.ts';
 import { clientCertificateAuthenticator } from '../../lib/authn/client-cert.ts';
-import { parseTokenFile, staticTokenAuthenticator } from '../../lib/authn/static-token.ts';
+import { staticTokenAuthenticator } from '../../lib/authn/static-token.ts';
 import { unionAuthenticator } from '../../lib/authn/union.ts';
 import { mastersAuthorizer, publicPathsAuthorizer } from '../../lib/authz/masters.ts';
 import { unionAuthorizer } from '../../lib/authz/union.ts';
 import { systemClock } from '../../lib/base/clock.ts';
+import type { Clock } from '../../lib/base/clock.ts';
 import type { Logger } from '../../lib/base/log.ts';
 import { createCache } from '../../lib/cacher/cache.ts';
-import type { CachedResource } from '../../lib/cacher/cache.ts';
+import type { Cache, CachedResource } from '../../lib/cacher/cache.ts';
 import { createTranscoder } from '../../lib/cacher/transcoder.ts';
 import { featureGates } from '../../lib/config/gates.ts';
-import { FlagError } from '../../lib/config/flags.ts';
+import type { FeatureGates } from '../../lib/config/gates.ts';
 import type { Flags } from '../../lib/config/flags.ts';
 import { bootstrapNamespaces } from '../../lib/controllers/bootstrap-namespaces.ts';
 import { builtInStores } from '../../lib/registry/built-in-stores.ts';
 import { componentStatusStores } from '../../lib/registry/resources/core/component-statuses.ts';
 import { ResourceMap, ResourceMapHolder } from '../../lib/registry/resource-map.ts';
 import { serveApi } from '../../lib/server/serve-api.ts';
+import type { RunningServer } from '../../lib/server/serve.ts';
 import { Compactor } from '../../lib/storage-etcd/compaction.ts';
 import { EtcdStorage } from '../../lib/storage-etcd/etcd-storage.ts';
 import { createKeyspace } from '../../lib/storage-etcd/keys.ts';
+import type { Keyspace } from '../../lib/storage-etcd/keys.ts';
 import { SharedSecrets } from '../../lib/storage-etcd/shared-secrets.ts';
 import { Health } from '../../lib/telemetry/health.ts';
 import { createMetrics } from '../../lib/telemetry/metrics.ts';
+import type { Metrics } from '../../lib/telemetry/metrics.ts';
 import { defaultAdmission } from './admission.ts';
 import { startControllers } from './controllers.ts';
-import { ownCredentials, readFlagFile } from './credentials.ts';
+import { ownCredentials } from './credentials.ts';
+import type { ServingTls } from './credentials.ts';
 import { DataDirectory } from './data-directory.ts';
+import { cacheBudgetBytes, etcdTls, orFlagError, ownUrl, readTokens } from './from-flags.ts';
 import { greeting, writeAdminConfig } from './greeting.ts';
 import { healthChecks } from './health-checks.ts';
 import { startLocalEtcd } from './local-etcd.ts';
@@ -42,6 +49,7 @@ import {
   storageMetrics,
 } from './observers.ts';
 import { checkNaming, loadSharedState } from './shared-state.ts';
+import type { SharedState } from './shared-state.ts';
 import { release, versionInfo } from './version.ts';
 
 export interface Assembled {
@@ -51,18 +59,58 @@ export interface Assembled {
   stop(): Promise<void>;
 }
 
+/** What every layer is built with. */
+interface Base {
+  readonly flags: Flags;
+  readonly logger: Logger;
+  readonly clock: Clock;
+  readonly gates: FeatureGates;
+  readonly naming: NamingProfile;
+  readonly metrics: Metrics;
+  readonly directory: DataDirectory;
+  readonly scheme: Scheme;
+  /** Fires when the start is given up. */
+  readonly signal: AbortSignal;
+  /** What was started, ended in reverse order. */
+  readonly started: AsyncDisposableStack;
+}
+
 /** @throws FlagError with a message for the user. */
 export async function assemble(
   flags: Flags,
   logger: Logger,
   signal: AbortSignal,
 ): Promise<Assembled> {
-  const clock = systemClock;
-  const startedAtMs = clock.monotonicMs();
+  const startedAtMs = systemClock.monotonicMs();
   await using started = new AsyncDisposableStack(); // a start that fails takes down what it had started
-  const say = (line: string): void => void process.stderr.write(`${line}\n`);
+  const base = openBase({ flags, logger, signal, started });
+  const stored = await openStorage(base);
+  const cache = openCache(base, stored);
+  const shared = await loadSharedState(stored.secrets, { flags, ownUrl: ownUrl(flags) }, signal);
+  const resources = openRegistry(base, stored, cache, shared);
+  const credentials = await ownCredentials(base.directory, shared, flags);
+  const options = { resources, tls: credentials.serving, startedAtMs };
+  const server = await openServer(base, stored, cache, options);
+  await cache.start(signal);
+  const { naming, clock } = base;
+  const namespaces = resources.current.find({ group: '', version: 'v1', resource: 'namespaces' });
+  if (namespaces !== undefined) {
+    await bootstrapNamespaces(namespaces, naming, signal);
+    started.defer(startControllers({ namespaces, resources, naming, clock, logger }));
+  }
+  const url = `https://${flags['advertise-address'] ?? '127.0.0.1'}:${String(server.port)}`;
+  writeAdminConfig(base.directory, url, shared.ca.cert, credentials.admin);
+  const running = started.move();
+  const readyMs = clock.monotonicMs() - startedAtMs;
+  return {
+    greeting: greeting({ url, directory: base.directory, flags, readyMs }),
+    stop: () => running.disposeAsync(),
+  };
+}
 
-  // config
+function openBase(given: Pick<Base, 'flags' | 'logger' | 'signal' | 'started'>): Base {
+  const { flags, logger, started } = given;
+  const clock = systemClock;
   const gates = featureGates(flags['feature-gates']);
   for (const note of gates.notes) logger.warn(note);
   const naming = namingProfile(flags.naming);
@@ -71,23 +119,32 @@ export async function assemble(
   );
   const directory = DataDirectory.open(flags['data-dir']);
   started.defer(() => directory.release());
-
-  // api
   const scheme = orFlagError('runtime-config', () =>
     createScheme({
       profile: naming,
       runtimeConfig: flags['runtime-config'],
-      isOn: gates.isEnabled,
-      nowMs: clock.nowMs,
+      isOn: (gate) => gates.isEnabled(gate),
+      nowMs: () => clock.nowMs(),
     }),
   );
+  return { ...given, clock, gates, naming, metrics, directory, scheme };
+}
 
-  // storage
+interface OpenedStorage {
+  readonly storage: EtcdStorage;
+  readonly keyspace: Keyspace;
+  readonly secrets: SharedSecrets;
+  readonly compactor: Compactor;
+}
+
+async function openStorage(base: Base): Promise<OpenedStorage> {
+  const { flags, logger, metrics, started, signal } = base;
   const external = flags['etcd-servers'];
-  const localEtcd = external === undefined ? await startLocalEtcd(directory, say) : undefined;
-  if (localEtcd !== undefined) started.defer(() => localEtcd.stop());
+  const say = (line: string): void => void process.stderr.write(`${line}\n`);
+  const local = external === undefined ? await startLocalEtcd(base.directory, say) : undefined;
+  if (local !== undefined) started.defer(() => local.stop());
   const storage = new EtcdStorage({
-    endpoints: external ?? [localEtcd?.url ?? ''],
+    endpoints: external ?? [local?.url ?? ''],
     ...etcdTls(flags),
     metrics: storageMetrics(metrics),
   });
@@ -105,8 +162,11 @@ export async function assemble(
     closing.abort(new Error('the server stops'));
     await compacting;
   });
+  return { storage, keyspace, secrets, compactor };
+}
 
-  // cache
+function openCache(base: Base, { storage, keyspace, compactor }: OpenedStorage): Cache {
+  const { flags, logger, gates, metrics, scheme, started } = base;
   const cache = createCache({
     storage,
     health: () => storage.health,
@@ -125,19 +185,16 @@ export async function assemble(
   });
   started.defer(() => cache.stop());
   collectCache(metrics, cache, cacheBudgetBytes(flags));
+  return cache;
+}
 
-  // authentication and authorization
-  const tokenFile = flags['token-auth-file'];
-  const authenticator = unionAuthenticator([
-    clientCertificateAuthenticator(() => clock.nowMs()),
-    ...(tokenFile === undefined ? [] : [staticTokenAuthenticator(readTokens(tokenFile))]),
-  ]);
-  const authorizer = unionAuthorizer([mastersAuthorizer, publicPathsAuthorizer]);
-
-  // registry
-  const ownUrl = `https://${flags['advertise-address'] ?? flags['bind-address']}:${String(flags['secure-port'])}`;
-  const shared = await loadSharedState(secrets, { flags, ownUrl }, signal);
-  const resources = new ResourceMapHolder();
+function openRegistry(
+  base: Base,
+  { storage, keyspace }: OpenedStorage,
+  cache: Cache,
+  shared: SharedState,
+): ResourceMapHolder {
+  const { flags, logger, clock, gates, naming, metrics, scheme } = base;
   const stores = builtInStores({
     scheme,
     keyspace,
@@ -147,77 +204,57 @@ export async function assemble(
     clock,
     viewOf: (stored) => cache.view(stored),
     continueKey: shared.continueKey,
-    validation: { isOn: gates.isEnabled, onMismatch: mismatchObserver(metrics, logger) },
+    validation: {
+      isOn: (gate) => gates.isEnabled(gate),
+      onMismatch: mismatchObserver(metrics, logger),
+    },
     canStreamLists: gates.isOn('WatchList'),
     canDeleteUnreadable: gates.isOn('AllowUnsafeMalformedObjectDeletion'),
     eventTtlSeconds: flags['event-ttl'] / 1000,
   });
   const components = componentStatusStores(scheme, (signal) => etcdComponents(storage, signal));
+  const resources = new ResourceMapHolder();
   resources.swap(new ResourceMap([...stores, ...components]));
+  return resources;
+}
 
-  // server
-  const credentials = await ownCredentials(directory, shared, flags);
+async function openServer(
+  base: Base,
+  { storage }: OpenedStorage,
+  cache: Cache,
+  options: {
+    readonly resources: ResourceMapHolder;
+    readonly tls: ServingTls;
+    readonly startedAtMs: number;
+  },
+): Promise<RunningServer> {
+  const { flags, clock, started } = base;
+  const { resources, tls, startedAtMs } = options;
+  const tokenFile = flags['token-auth-file'];
+  const authenticator = unionAuthenticator([
+    clientCertificateAuthenticator(() => clock.nowMs()),
+    ...(tokenFile === undefined ? [] : [staticTokenAuthenticator(readTokens(tokenFile))]),
+  ]);
+  const authorizer = unionAuthorizer([mastersAuthorizer, publicPathsAuthorizer]);
   const lifecycle = { isDraining: false };
-  const health = new Health(
-    healthChecks({
-      storage,
-      cache,
-      lifecycle,
-      clock,
-      startedAtMs,
-      graceMs: flags['livez-grace-period'],
-    }),
-  );
+  const graceMs = flags['livez-grace-period'];
+  const checks = healthChecks({ storage, cache, lifecycle, clock, startedAtMs, graceMs });
   const server = await serveApi({
-    flags,
-    gates,
-    clock,
-    logger,
-    metrics,
-    health,
-    naming,
-    scheme,
+    ...base,
+    health: new Health(checks),
     resources,
     authenticator,
     authorizer,
-    tls: credentials.serving,
+    tls,
     version: versionInfo,
   });
   started.defer(async () => {
     lifecycle.isDraining = true;
-    const graceMs = flags['request-timeout'];
-    await server.drain({ delayMs: flags['shutdown-delay-duration'], graceMs });
+    const drainGraceMs = flags['request-timeout'];
+    await server.drain({ delayMs: flags['shutdown-delay-duration'], graceMs: drainGraceMs });
   });
-  await cache.start(signal);
-  const namespaces = resources.current.find({ group: '', version: 'v1', resource: 'namespaces' });
-  if (namespaces !== undefined) {
-    await bootstrapNamespaces(namespaces, naming, signal);
-    started.defer(startControllers({ namespaces, resources, naming, clock, logger }));
-  }
-
-  const url = `https://${flags['advertise-address'] ?? '127.0.0.1'}:${String(server.port)}`;
-  writeAdminConfig(directory, url, shared.ca.cert, credentials.admin);
-  const running = started.move();
-  return {
-    greeting: greeting({ url, directory, flags, readyMs: clock.monotonicMs() - startedAtMs }),
-    stop: () => running.disposeAsync(),
-  };
+  return server;
 }
-
-/**
- * What a flag's value makes impossible is the user's to mend: the message names the flag and
- * carries no stack.
- */
-function orFlagError<T>(flag: keyof Flags, make: () => T): T {
-  try {
-    return make();
-  } catch (error) {
-    throw new FlagError(`--${flag}: ${(error as Error).message}`, { cause: error });
-  }
-}
-
-const readTokens = (file: string): ReturnType<typeof parseTokenFile> =>
-  orFlagError('token-auth-file', () => parseTokenFile(readFlagFile('token-auth-file', file)));
 
 /**
  * Lists by node are what every kubelet asks for; the history of events ends with etcd's, as in
@@ -228,29 +265,3 @@ const cachedResource = (resource: ResourceInfo): CachedResource => ({
   indexedFields: resource.fieldSelectors.filter((path) => path === 'spec.nodeName'),
   ...(resource.storagePrefix === 'events' ? { historyCountMin: 0 } : {}),
 });
-
-function etcdTls(flags: Flags): { tls?: { caFile?: string; certFile?: string; keyFile?: string } } {
-  const [caFile, certFile, keyFile] = (
-    ['etcd-cafile', 'etcd-certfile', 'etcd-keyfile'] as const
-  ).map((name) => {
-    const file = flags[name];
-    if (file !== undefined) readFlagFile(name, file); // a clear message now beats a TLS error later
-    return file;
-  });
-  if (caFile === undefined && certFile === undefined) return {};
-  return {
-    tls: {
-      ...(caFile === undefined ? {} : { caFile }),
-      ...(certFile === undefined ? {} : { certFile }),
-      ...(keyFile === undefined ? {} : { keyFile }),
-    },
-  };
-}
-
-/** Default: half of the heap limit. */
-function cacheBudgetBytes(flags: Flags): number {
-  const megabytes = flags['cache-memory-mb'];
-  return megabytes === undefined
-    ? getHeapStatistics().heap_size_limit / 2
-    : megabytes * 1024 * 1024;
-}
