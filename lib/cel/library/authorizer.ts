@@ -167,8 +167,6 @@ export function authorizerLibrary(naming: NamingProfile): Library {
   };
 }
 
-type AuthorizerTypes = ReturnType<typeof authorizerTypes>;
-
 /** A function that narrows the question by one text. */
 function narrowing(
   name: string,

@@ -7,30 +7,24 @@ import {
   durationType,
   dynType,
   intType,
-  listType,
-  mapType,
   stringType,
   structType,
   timestampType,
 } from '../check/cel-type.ts';
-import type { CelType } from '../check/cel-type.ts';
-import { requestSizeMax } from './declared-type.ts';
 import type { DeclaredType } from './declared-type.ts';
 import { escapeName } from './escaping.ts';
+import {
+  dateSize,
+  dateTimeSize,
+  durationSize,
+  listOf,
+  mapOf,
+  plainTextMax,
+  scalarOf,
+  stringSizeMin,
+} from './sized-types.ts';
 import { withTypeAndObjectMeta } from './structural.ts';
 import type { StructuralSchema } from './structural.ts';
-
-// Bytes of the shortest and longest JSON of texts of a format, quotes included.
-const durationSize = { min: 3, max: 32 };
-const dateSize = 12;
-const dateTimeSize = { min: 21, max: 32 };
-const stringSizeMin = 2;
-
-const plainTextMax = requestSizeMax - 2;
-
-function scalar(celType: CelType, minSerializedSize: number, maxElements = 0): DeclaredType {
-  return { celType, fields: undefined, element: undefined, maxElements, minSerializedSize };
-}
 
 /**
  * The type of a schema, objects named after `typeName` and their place; undefined: expressions
@@ -42,7 +36,7 @@ export function declaredType(
   isResourceRoot: boolean,
 ): DeclaredType | undefined {
   if (schema.isIntOrString) {
-    return scalar(
+    return scalarOf(
       dynType,
       1,
       schema.maxLength === undefined ? plainTextMax : bytesOf(schema.maxLength),
@@ -55,15 +49,15 @@ export function declaredType(
     case 'object':
       return node.additionalProperties === undefined
         ? objectType(node, typeName)
-        : mapOf(node, node.additionalProperties, typeName);
+        : mapWith(node, node.additionalProperties, typeName);
     case 'string':
       return textType(node);
     case 'boolean':
-      return scalar(boolType, 4);
+      return scalarOf(boolType, 4);
     case 'number':
-      return scalar(doubleType, 1);
+      return scalarOf(doubleType, 1);
     case 'integer':
-      return scalar(intType, 1);
+      return scalarOf(intType, 1);
     default:
       return undefined;
   }
@@ -72,33 +66,16 @@ export function declaredType(
 function arrayType(schema: StructuralSchema, typeName: string): DeclaredType | undefined {
   const { items } = schema;
   const element = items && declaredType(items, `${typeName}.@idx`, items.isEmbeddedResource);
-  if (element === undefined) return undefined;
-  const most = Math.floor((requestSizeMax - 2) / (element.minSerializedSize + 1));
-  return {
-    celType: listType(element.celType),
-    fields: undefined,
-    element,
-    maxElements: schema.maxItems === undefined ? most : Math.max(schema.maxItems, 0),
-    minSerializedSize: 2,
-  };
+  return element && listOf(element, schema.maxItems);
 }
 
-function mapOf(
+function mapWith(
   schema: StructuralSchema,
   values: StructuralSchema,
   typeName: string,
 ): DeclaredType | undefined {
   const element = declaredType(values, `${typeName}.@elem`, values.isEmbeddedResource);
-  if (element === undefined) return undefined;
-  // An entry has at least quotes, colon, comma and a key.
-  const most = Math.floor((requestSizeMax - 2) / (element.minSerializedSize + 6));
-  return {
-    celType: mapType(stringType, element.celType),
-    fields: undefined,
-    element,
-    maxElements: schema.maxProperties === undefined ? most : Math.max(schema.maxProperties, 0),
-    minSerializedSize: 2,
-  };
+  return element && mapOf(element, schema.maxProperties);
 }
 
 function objectType(schema: StructuralSchema, typeName: string): DeclaredType {
@@ -129,15 +106,15 @@ function objectType(schema: StructuralSchema, typeName: string): DeclaredType {
 function textType(schema: StructuralSchema): DeclaredType {
   switch (schema.format) {
     case 'byte':
-      return scalar(bytesType, stringSizeMin, Math.max(schema.maxLength ?? plainTextMax, 0));
+      return scalarOf(bytesType, stringSizeMin, Math.max(schema.maxLength ?? plainTextMax, 0));
     case 'duration':
-      return scalar(durationType, durationSize.min, durationSize.max);
+      return scalarOf(durationType, durationSize.min, durationSize.max);
     case 'date':
-      return scalar(timestampType, dateSize, dateSize);
+      return scalarOf(timestampType, dateSize, dateSize);
     case 'date-time':
-      return scalar(timestampType, dateTimeSize.min, dateTimeSize.max);
+      return scalarOf(timestampType, dateTimeSize.min, dateTimeSize.max);
     default:
-      return scalar(stringType, stringSizeMin, textMax(schema));
+      return scalarOf(stringType, stringSizeMin, textMax(schema));
   }
 }
 
