@@ -1,5 +1,5 @@
 // What types and fields are for, in words: the comments right above them in the .proto files.
-// A version without words of its own takes those of a stable version of its group.
+// A version without words of its own takes those of the other versions of its group.
 import type { FieldInfo, TypeInfo } from './type-info.ts';
 
 /** The text of a comment as one paragraph per blank line; undefined: there is none. */
@@ -17,26 +17,32 @@ interface Described {
   description?: string;
 }
 
-const stable = /^v[1-9][0-9]*$/;
-const versionOf = (type: TypeInfo): string => /\/([^/.]+)\./.exec(type.id)?.[1] ?? '';
-const groupOf = (type: TypeInfo): string => type.id.slice(0, type.id.indexOf('/') + 1);
+/** `core/v1.Pod` → `core/`, 3001. Stable versions rank above beta, beta above alpha. */
+function placeOf(type: TypeInfo): { readonly group: string; readonly rank: number } {
+  const slash = type.id.indexOf('/') + 1;
+  const match = /^v([0-9]+)(alpha|beta)?([0-9]*)\./.exec(type.id.slice(slash));
+  const [, major = '0', stage, minor = '0'] = match ?? [];
+  const level = stage === undefined ? 3 : stage === 'beta' ? 2 : 1;
+  return {
+    group: type.id.slice(0, slash),
+    rank: level * 1000 + Number(major) * 100 + Number(minor),
+  };
+}
 
-/** Fills in what is missing from the stable version of the same name, the highest one first. */
+/** Fills in what is missing from types of the same name, those of the most settled version first. */
 export function inheritDescriptions(types: ReadonlyMap<string, TypeInfo>): void {
-  const sources = new Map<string, TypeInfo[]>();
+  const byName = new Map<string, { readonly type: TypeInfo; readonly rank: number }[]>();
   for (const type of types.values()) {
-    if (!stable.test(versionOf(type))) continue;
-    const key = `${groupOf(type)}${type.name}`;
-    const versions = sources.get(key) ?? [];
-    versions.push(type);
-    sources.set(key, versions);
+    const { group, rank } = placeOf(type);
+    const key = `${group}${type.name}`;
+    const versions = byName.get(key) ?? [];
+    versions.push({ type, rank });
+    byName.set(key, versions);
   }
-  for (const versions of sources.values()) {
-    versions.sort((one, other) => Number(versionOf(other).slice(1)) - Number(versionOf(one).slice(1)));
-  }
-  for (const type of types.values()) {
-    for (const source of sources.get(`${groupOf(type)}${type.name}`) ?? []) {
-      if (source !== type) mutateFrom(type, source);
+  for (const versions of byName.values()) {
+    const sources = [...versions].sort((one, other) => other.rank - one.rank);
+    for (const { type } of versions) {
+      for (const source of sources) if (source.type !== type) mutateFrom(type, source.type);
     }
   }
 }
