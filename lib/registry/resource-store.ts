@@ -28,6 +28,8 @@ export interface ResourceStore {
   readonly resource: ResourceInfo;
   /** In the storage version, without conversion: for policy code and controllers. */
   readonly view: ResourceView;
+  /** DELETE answers with the object as it was, not with a Status. */
+  readonly answersDeletedObject?: boolean;
 
   /** @throws StatusError 404, 400/504 by the resourceVersion asked for. */
   get(request: GetRequest): Promise<Item>;
@@ -46,6 +48,7 @@ export function createResourceStore(parts: StoreParts): ResourceStore {
   return {
     resource: parts.resource,
     view: parts.view,
+    answersDeletedObject: parts.strategy.answersDeletedObject === true,
     get: (request) => getObject(parts, request),
     list: (request) => listObjects(parts, request),
     watch: (request) => watchObjects(parts, request),

@@ -32,7 +32,8 @@ export function discoveryPaths(options: {
   };
 }
 
-function hasTag(request: HttpRequest, etag: string): boolean {
+/** The client has this very document already. */
+export function hasTag(request: HttpRequest, etag: string): boolean {
   const given = request.headers['if-none-match'];
   return given !== undefined && given.split(',').some((tag) => tag.trim() === etag);
 }

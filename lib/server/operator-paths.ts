@@ -19,7 +19,7 @@ export interface OperatorPathsOptions {
   readonly metricsText: () => Promise<{ readonly contentType: string; readonly body: string }>;
   /** The body of `/version`. */
   readonly version: Readonly<Record<string, string>>;
-  /** Answers discovery paths; false: not one of them. */
+  /** Answers the paths of discovery and OpenAPI; false: not one of them. */
   readonly discovery: (request: HttpRequest, response: HttpResponse) => Promise<boolean>;
 }
 
