@@ -54,12 +54,15 @@ export class ReadGate {
     this.#options = options;
   }
 
-  /** Most recent: memory answers once it holds everything that was written before the call. */
-  latest(signal: AbortSignal): Promise<Answerer> {
+  /**
+   * Most recent: memory answers once it holds everything that was written before the call. The wait is not ended by
+   * the reader's signal: it ends soon by itself, and a listener a reader costs more than the shared answer.
+   */
+  latest(): Promise<Answerer> {
     if (!this.#options.isReady()) return Promise.resolve('storage');
     this.#next ??= this.#schedule();
     this.#next.readerCount++;
-    return abortable(this.#next.answer, signal);
+    return this.#next.answer;
   }
 
   /** @throws StatusError 504 when the revision does not come in time, 410 when it never will. */

@@ -1,7 +1,6 @@
 // One TLS port for HTTP/1.1, HTTP/2 and WebSocket: limits, the request's way into the chain, and
 // drain.
 import { randomUUID } from 'node:crypto';
-import express from 'express';
 import type { Router } from 'express';
 import { createSecureServer } from 'node:http2';
 import type { Http2SecureServer, Http2Session, SecureServerOptions } from 'node:http2';
@@ -79,13 +78,12 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   const timeouts = options.timeouts ?? usualTimeouts;
   const connections = new Connections(timeouts.idleMs);
   const openRequests = new OpenRequests<OpenRequest>(options.clock);
-  const router = routerOf(options);
+  const chain = chainOf(options);
   const beginOptions = { ...options, connections, openRequests };
   const accept = (request: HttpRequest, response: HttpResponse): void => {
     beginRequest(request, response, beginOptions);
     response.on('error', ignore); // a write after the client left; 'close' tells the rest
-    const fail = (error: unknown): void => options.onFailure(error, request, response);
-    router(request as never, response as never, fail);
+    chain(request, response);
   };
 
   const server = createSecureServer(tlsAndLimits(options.tls, timeouts));
@@ -124,11 +122,29 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   };
 }
 
-function routerOf(options: ServeOptions): Router {
-  const router = express.Router({ caseSensitive: true, strict: true });
-  for (const filter of options.filters) router.use(filter as never);
-  router.use(options.operatorPaths);
-  return router;
+/**
+ * The filters one after the other, then the paths that are no resources. One closure a request: what a Router keeps
+ * for each layer would live as long as the request waits, and be copied by every collection meanwhile.
+ */
+function chainOf(options: ServeOptions): (request: HttpRequest, response: HttpResponse) => void {
+  const { filters, operatorPaths, onFailure } = options;
+  return (request, response) => {
+    let position = 0;
+    const fail = (error: unknown): void => onFailure(error, request, response);
+    const next = (error?: unknown): void => {
+      const filter = filters[position++];
+      if (error !== undefined) fail(error);
+      else if (filter === undefined) operatorPaths(request as never, response as never, fail);
+      else {
+        try {
+          filter(request, response, next)?.catch(fail);
+        } catch (thrown) {
+          fail(thrown);
+        }
+      }
+    };
+    next();
+  };
 }
 
 /**
