@@ -14,6 +14,11 @@ export const limits = {
    * length.
    */
   yamlTextLengthMax: 1024 * 1024,
+  /**
+   * Values of a Protobuf or CBOR body, which can be a byte or two each in the body and hundreds in
+   * memory.
+   */
+  bodyValuesMax: 500_000,
   /** Nodes that YAML aliases may expand to, on top of the nodes written out. */
   yamlAliasNodesMax: 10_000,
   /**

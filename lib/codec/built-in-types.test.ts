@@ -8,6 +8,7 @@ import { encodeText, jsonCodec } from './json.ts';
 import { canonicalObject } from './normalise.ts';
 import { decodeForeign, encodeStored, openStored, withResourceVersion } from './stored-form.ts';
 import { createProtobufCodec, hasProtobufForm } from './protobuf.ts';
+import { cborCodec } from './cbor.ts';
 import { yamlCodec } from './yaml.ts';
 
 const naming = namingProfile('svc');
@@ -148,6 +149,17 @@ describe('every built-in type', () => {
         const read = protobufCodec.decode(bytes, type).object;
         expect([type.id, encodeText(read, type)]).toEqual([type.id, text]);
         expect(Buffer.compare(protobufCodec.encode(read, type), bytes)).toBe(0);
+      }
+    }
+  });
+  test('random objects are the same through JSON and CBOR (seeded)', () => {
+    for (const [index, type] of plain.entries()) {
+      const generator = new Generator(index + 700);
+      for (let round = 0; round < 2; round += 1) {
+        const object = generator.message(type, 0) as JsonObject;
+        const { object: read, problems } = cborCodec.decode(cborCodec.encode(object, type), type);
+        expect([type.id, problems]).toEqual([type.id, []]);
+        expect([type.id, encodeText(read, type)]).toEqual([type.id, encodeText(object, type)]);
       }
     }
   });

@@ -2,6 +2,15 @@
 // A row says how its lists and watches are put together from what is encoded once.
 import type { TypeInfo } from '../api/type-info.ts';
 import type { NamingProfile } from '../api/vendor.ts';
+import {
+  cborCodec,
+  cborDocument,
+  cborElement,
+  cborEvent,
+  cborListEnds,
+  cborSequence,
+  namedCborElement,
+} from './cbor.ts';
 import type { ApiObject, Codec, WatchEventType } from './codec.ts';
 import { watchEvent } from './frame.ts';
 import type { ListMeta } from './frame.ts';
@@ -59,8 +68,12 @@ export interface Encoding extends OfferedMedia {
   readonly rewrite: ((json: Uint8Array) => Uint8Array) | undefined;
 }
 
-export function createEncodings(naming: NamingProfile): readonly Encoding[] {
-  return [jsonEncoding, yamlEncoding, protobufEncoding(naming)];
+export function createEncodings(
+  naming: NamingProfile,
+  { cbor }: { readonly cbor: boolean } = { cbor: false },
+): readonly Encoding[] {
+  const always = [jsonEncoding, yamlEncoding, protobufEncoding(naming)];
+  return cbor ? [...always, cborEncoding] : always;
 }
 
 const holdsAll = (): boolean => true;
@@ -89,6 +102,21 @@ const yamlEncoding: Encoding = {
   holds: holdsAll,
   elements: undefined,
   rewrite: (json) => encodeYaml(parseData(json)),
+};
+
+const cborEncoding: Encoding = {
+  mediaType: cborCodec.mediaType,
+  streams: true,
+  codec: cborCodec,
+  stream: { contentType: cborSequence, event: cborEvent, message: (event) => event },
+  holds: holdsAll,
+  elements: {
+    element: cborElement,
+    named: namedCborElement,
+    document: cborDocument,
+    list: (of, metadata, { count }) => cborListEnds(of, metadata, count),
+  },
+  rewrite: undefined,
 };
 
 function protobufEncoding(naming: NamingProfile): Encoding {

@@ -3,6 +3,7 @@
 import type { JsonValue, TypeInfo } from '../api/type-info.ts';
 import { limits } from '../base/limits.ts';
 import { badRequest } from '../base/status.ts';
+import type { StatusError } from '../base/status.ts';
 import { isAscii, isUtf8 } from 'node:buffer';
 import type { ApiObject, Codec, Decoded, FieldProblem } from './codec.ts';
 import { findDuplicates, replaceLoneSurrogates, scanJson } from './json-scan.ts';
@@ -80,7 +81,7 @@ function parse(given: string): Parsed {
   }
 }
 
-export const tooDeep = (): Error =>
+export const tooDeep = (): StatusError =>
   badRequest(`the body nests deeper than ${String(limits.bodyDepthMax)} levels`);
 
 function finish(parsed: Parsed, type: TypeInfo): Decoded {

@@ -11,11 +11,13 @@ import {
   negotiatePatch,
   negotiateResponse,
   negotiateStream,
+  patchMediaTypes,
   resourceTransforms,
 } from './negotiate.ts';
-import type { ResponseOffers } from './negotiate.ts';
+import type { PatchName, ResponseOffers } from './negotiate.ts';
 
 const svc = namingProfile('svc');
+const patches = { names: ['json', 'merge'], cbor: false } as const;
 const offeredMedia = createEncodings(svc);
 const offers = (shape: 'object' | 'list' | 'watch'): ResponseOffers => ({
   media: offeredMedia,
@@ -190,7 +192,7 @@ describe('Content-Type', () => {
     ['application/json-patch+json', 'json'],
     ['application/merge-patch+json; charset=utf-8', 'merge'],
   ])('of a patch %s is %s', (contentType, expected) => {
-    expect(negotiatePatch(contentType, ['json', 'merge'])).toBe(expected);
+    expect(negotiatePatch(contentType, patches)).toEqual({ name: expected, cbor: false });
   });
   test.each([
     undefined,
@@ -201,10 +203,18 @@ describe('Content-Type', () => {
     'application/patch',
     'application/strategic-merge-patch+json',
   ])('of a patch %s is a 415', (contentType) => {
-    expect(failure(() => negotiatePatch(contentType, ['json', 'merge']))).toBe(
+    expect(failure(() => negotiatePatch(contentType, patches))).toBe(
       '415 UnsupportedMediaType: the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json',
     );
   });
+});
+
+test('apply patches may come in CBOR where that is offered', () => {
+  const [yaml, cbor] = ['application/apply-patch+yaml', 'application/apply-patch+cbor'];
+  const names: readonly PatchName[] = ['apply'];
+  expect(patchMediaTypes({ names, cbor: true })).toEqual([yaml, cbor]);
+  expect(negotiatePatch(cbor, { names, cbor: true })).toEqual({ name: 'apply', cbor: true });
+  expect(failure(() => negotiatePatch(cbor, { names, cbor: false }))).toContain('415');
 });
 
 test('media types keep quoted separators together', () => {

@@ -136,11 +136,28 @@ const patchNames: ReadonlyMap<string, PatchName> = new Map([
   ['application/merge-patch+json', 'merge'],
   ['application/strategic-merge-patch+json', 'strategic'],
   ['application/apply-patch+yaml', 'apply'],
+  ['application/apply-patch+cbor', 'apply'],
 ]);
+const isCborType = (mediaType: string): boolean => mediaType.endsWith('+cbor');
+
+/** Patches that a server takes. */
+export interface PatchOffers {
+  readonly names: readonly PatchName[];
+  /** Whether apply patches may come in CBOR. */
+  readonly cbor: boolean;
+}
+
+export interface NegotiatedPatch {
+  readonly name: PatchName;
+  /** The body is CBOR; otherwise JSON, or for apply patches YAML. */
+  readonly cbor: boolean;
+}
 
 /** Media types of patches, as clients name them. */
-export const patchMediaTypes = (offered: readonly PatchName[]): readonly string[] =>
-  [...patchNames].filter(([, name]) => offered.includes(name)).map(([mediaType]) => mediaType);
+export const patchMediaTypes = ({ names, cbor }: PatchOffers): readonly string[] =>
+  [...patchNames]
+    .filter(([mediaType, name]) => names.includes(name) && (cbor || !isCborType(mediaType)))
+    .map(([mediaType]) => mediaType);
 
 /**
  * Which of the offered patches a body is; a patch always names its type.
@@ -148,14 +165,10 @@ export const patchMediaTypes = (offered: readonly PatchName[]): readonly string[
  */
 export function negotiatePatch(
   contentType: string | undefined,
-  offered: readonly PatchName[],
-): PatchName {
-  const names = [...patchNames].filter(([, name]) => offered.includes(name));
-  const mediaType = mediaTypeIn(
-    contentType,
-    names.map(([one]) => one),
-  );
-  return patchNames.get(mediaType) ?? 'json';
+  offers: PatchOffers,
+): NegotiatedPatch {
+  const mediaType = mediaTypeIn(contentType, patchMediaTypes(offers));
+  return { name: patchNames.get(mediaType) ?? 'json', cbor: isCborType(mediaType) };
 }
 
 /** Whether a `pretty` query or media type parameter asks for line breaks. */

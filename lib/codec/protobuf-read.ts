@@ -4,10 +4,10 @@ import protobuf from 'protobufjs/minimal.js';
 import type { FieldInfo, JsonObject, JsonValue, ScalarType, TypeInfo } from '../api/type-info.ts';
 import { invariant } from '../base/invariant.ts';
 import { limits } from '../base/limits.ts';
-import { badRequest } from '../base/status.ts';
-import { isUtf8 } from 'node:buffer';
+import { badRequest, requestEntityTooLarge } from '../base/status.ts';
 import { parseData, tooDeep } from './json.ts';
 import { fixed64Wire, lengthWire, varintWire } from './protobuf-write.ts';
+import { utf8Text } from './utf8-text.ts';
 import { formatDuration } from './value-forms.ts';
 
 export type WireReader = protobuf.Reader;
@@ -23,6 +23,7 @@ interface Slot {
   readonly zero: () => JsonValue;
   /** The message whose fields belong to the object around it. */
   readonly inline: ReadonlyMap<number, Slot> | undefined;
+  readonly isScalar: boolean;
 }
 type Slots = ReadonlyMap<number, Slot>;
 const messages = new WeakMap<TypeInfo, Slots>();
@@ -39,6 +40,7 @@ export const readerOf = (bytes: Uint8Array): WireReader =>
  */
 export function readMessage(bytes: Uint8Array, type: TypeInfo): JsonObject {
   const object: JsonObject = {};
+  values = 0;
   try {
     readFields(readerOf(bytes), slotsOf(type), object, 1);
   } catch (error) {
@@ -54,8 +56,18 @@ export function asBadRequest(error: unknown, what: string): unknown {
   return badRequest(`${what} cannot be read: the Protobuf message is cut off or malformed`);
 }
 
+/** Messages, list elements and map entries read so far; reading is synchronous and does not nest. */
+let values = 0;
+
+function countValue(): void {
+  values += 1;
+  if (values <= limits.bodyValuesMax) return;
+  throw requestEntityTooLarge(`a body may hold ${String(limits.bodyValuesMax)} values`);
+}
+
 function readFields(reader: WireReader, slots: Slots, object: JsonObject, depth: number): void {
   if (depth > limits.bodyDepthMax) throw tooDeep();
+  countValue();
   while (reader.pos < reader.len) {
     const key = reader.tag();
     const slot = slots.get(key >>> 3);
@@ -88,6 +100,7 @@ function readField(
       object[name] = slot.read(reader, depth, object[name]);
       break;
     case 'list':
+      if (slot.isScalar) countValue();
       listIn(object, name).push(slot.read(reader, depth, undefined));
       break;
     case 'map':
@@ -111,7 +124,10 @@ function enter(reader: WireReader): number {
 function readPacked(reader: WireReader, slot: Slot, object: JsonObject, depth: number): void {
   const end = enter(reader);
   const list = listIn(object, slot.name);
-  while (reader.pos < reader.len) list.push(slot.read(reader, depth, undefined));
+  while (reader.pos < reader.len) {
+    countValue();
+    list.push(slot.read(reader, depth, undefined));
+  }
   reader.len = end;
 }
 
@@ -136,6 +152,7 @@ const entryValueNumber = 2;
 
 function readEntry(reader: WireReader, slot: Slot, map: JsonObject, depth: number): void {
   const end = enter(reader);
+  countValue();
   let name = '';
   let value: JsonValue | undefined;
   while (reader.pos < reader.len) {
@@ -208,6 +225,7 @@ function slotOf(field: FieldInfo): Slot {
       read,
       zero: () => zero,
       inline: undefined,
+      isScalar: true,
     };
   }
   invariant(message !== undefined, 'a field is a scalar or a message');
@@ -219,6 +237,7 @@ function slotOf(field: FieldInfo): Slot {
     read: delimited(read),
     zero: () => read(readerOf(noBytes), 0, undefined), // A message without bytes is its zero value.
     inline: name === '' ? slotsOf(message) : undefined,
+    isScalar: false,
   };
 }
 
@@ -260,9 +279,8 @@ interface ScalarReader {
 }
 
 function readString(reader: WireReader): string {
-  const bytes = reader.bytes() as Buffer;
-  const text = bytes.toString('utf8');
-  if (text.includes('\ufffd') && !isUtf8(bytes)) {
+  const text = utf8Text(reader.bytes() as Buffer);
+  if (text === undefined) {
     throw badRequest('the Protobuf body cannot be read: a text is not valid UTF-8');
   }
   return text;

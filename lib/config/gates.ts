@@ -19,6 +19,7 @@ export const effectiveGates = {
   SELinuxMountReadWriteOncePod: 'storage drivers default to mounts without SELinux context',
   VolumeLimitScaling: 'storage drivers default to pods that are scheduled without them',
   WorkloadAwarePreemption: 'pod groups default to being disrupted by single pods',
+  CBORServingAndStorage: 'bodies, answers and watches in CBOR',
   ListFromCacheSnapshot: 'exact lists and continue tokens are answered from memory for a while',
   WatchList: 'watches that begin with the current state (sendInitialEvents)',
 } as const;

@@ -1,4 +1,5 @@
-// Joins the API's parts into one listening server: representations, handlers, chain, operator paths.
+// Joins the API's parts into one listening server: representations, handlers, chain, operator
+// paths.
 import type { Scheme } from '../api/scheme.ts';
 import type { NamingProfile } from '../api/vendor.ts';
 import type { Authenticator } from '../authn/authenticator.ts';
@@ -6,11 +7,14 @@ import type { Authorizer } from '../authz/authorizer.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
 import { createEncodings } from '../codec/encodings.ts';
-import { negotiatePatch } from '../codec/negotiate.ts';
+import type { Encoding } from '../codec/encodings.ts';
+import { negotiatePatch, patchMediaTypes } from '../codec/negotiate.ts';
 import type { PatchName } from '../codec/negotiate.ts';
 import type { Flags } from '../config/flags.ts';
 import type { FeatureGates } from '../config/gates.ts';
 import { createDiscovery } from '../discovery/discovery.ts';
+import { createOpenApi } from '../discovery/openapi.ts';
+import type { OpenApi } from '../discovery/openapi.ts';
 import type { ResourceMapHolder } from '../registry/resource-map.ts';
 import type { Health } from '../telemetry/health.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
@@ -22,8 +26,10 @@ import { getHandler, listHandler } from './handlers/read.ts';
 import { resourceRequests } from './handlers/resources.ts';
 import { watchHandler } from './handlers/watch.ts';
 import { writeHandlers } from './handlers/write.ts';
+import { openApiPaths } from './openapi-paths.ts';
 import { operatorPaths } from './operator-paths.ts';
 import { createRepresentations } from './representations.ts';
+import type { RequestInfo } from './request-context.ts';
 import { serve } from './serve.ts';
 import type { RunningServer, ServeOptions } from './serve.ts';
 
@@ -50,7 +56,10 @@ export async function serveApi(options: ServeApiOptions): Promise<RunningServer>
   const { flags, gates, naming, scheme, resources, metrics, logger } = options;
   const findStore: FindStore = (info) => resources.current.find(info);
   const compress = gates.isOn('APIResponseCompression');
-  const representations = createRepresentations({ scheme, encodings: createEncodings(naming) });
+  const cbor = gates.isOn('CBORServingAndStorage');
+  const encodings = createEncodings(naming, { cbor });
+  const patches = { names: servedPatches, cbor };
+  const representations = createRepresentations({ scheme, encodings });
   const readOptions = {
     naming,
     compress,
@@ -72,13 +81,21 @@ export async function serveApi(options: ServeApiOptions): Promise<RunningServer>
         representations.decode(request, body, store.resource.type),
       decodeDeleteOptions: (request, body) =>
         representations.decode(request, body, deleteOptionsType).object,
-      patchKindOf: (request) => negotiatePatch(request.headers['content-type'], servedPatches),
+      patchOf: (request) => negotiatePatch(request.headers['content-type'], patches),
     }),
   };
   const discovery = createDiscovery({
     scheme,
     groups: scheme.groups,
     serverAddress: `${flags['advertise-address'] ?? flags['bind-address']}:${String(flags['secure-port'])}`,
+  });
+  const openApi = openApiOf(options, encodings, patchMediaTypes(patches));
+  const answerOpenApi = openApiPaths({ openApi: () => openApi, clock: options.clock, compress });
+  const answerDiscovery = discoveryPaths({
+    discovery: () => discovery,
+    naming,
+    representations,
+    compress,
   });
   return serve({
     bindAddress: flags['bind-address'],
@@ -96,17 +113,47 @@ export async function serveApi(options: ServeApiOptions): Promise<RunningServer>
       logger,
       metricsText: () => metrics.text(),
       version: options.version,
-      discovery: discoveryPaths({ discovery: () => discovery, naming, representations, compress }),
+      discovery: async (request, response) =>
+        (await answerOpenApi(request, response)) || (await answerDiscovery(request, response)),
     }),
     onFailure: failureHandler({
       logger,
       encodeStatus: (error, request) => representations.ofStatus(error, request),
     }),
-    isServed: (request) => findStore(request.info) !== undefined,
+    isServed: ({ info }) => isServed(info, findStore(info)),
     clock: options.clock,
     logger,
     metrics: metrics.requests,
     requestTimeoutMs: flags['request-timeout'],
     goawayChance: flags['goaway-chance'],
   });
+}
+
+/** Describes what the parts above serve, in the media types that they negotiate. */
+function openApiOf(
+  { scheme, resources, version }: ServeApiOptions,
+  encodings: readonly Encoding[],
+  patches: readonly string[],
+): OpenApi {
+  return createOpenApi({
+    scheme,
+    groups: scheme.groups,
+    media: {
+      objects: encodings.map(({ mediaType }) => mediaType),
+      streams: encodings.flatMap(({ mediaType, stream }) => {
+        if (stream === undefined) return [];
+        const { contentType } = stream;
+        return [contentType === mediaType ? `${mediaType};stream=watch` : contentType];
+      }),
+      patches,
+    },
+    serverVersion: version['gitVersion'] ?? '',
+    answersDeletedObject: (of) => resources.current.find(of)?.answersDeletedObject === true,
+  });
+}
+
+/** Whether the request's names may become label values: those of anything else are unbounded. */
+function isServed(info: RequestInfo, store: ReturnType<FindStore>): boolean {
+  if (store === undefined || info.subresource === '') return store !== undefined;
+  return store.resource.subresources.some(({ name }) => name === info.subresource);
 }

@@ -4,14 +4,11 @@ import type { NamingProfile } from '../../api/vendor.ts';
 import { anonymousUser } from '../../authn/authenticator.ts';
 import type { Authorizer } from '../../authz/authorizer.ts';
 import type { Item } from '../../cacher/resource-view.ts';
+import { cborAsJson } from '../../codec/cbor.ts';
 import type { ApiObject, Decoded } from '../../codec/codec.ts';
+import type { NegotiatedPatch } from '../../codec/negotiate.ts';
 import { parseDeleteOptions, parseListOptions, parseWriteOptions } from '../../registry/options.ts';
-import type {
-  DeleteOptions,
-  PatchKind,
-  RequestScope,
-  WriteAnswer,
-} from '../../registry/requests.ts';
+import type { DeleteOptions, RequestScope, WriteAnswer } from '../../registry/requests.ts';
 import type { ResourceStore } from '../../registry/resource-store.ts';
 import { readBody } from '../body.ts';
 import { attributesOf, refusal } from '../filters/authorize.ts';
@@ -30,7 +27,7 @@ export interface WriteHandlerOptions extends ReadOptions {
   /** DeleteOptions of a body; undefined for an empty one. @throws StatusError 415, 400. */
   readonly decodeDeleteOptions: (request: HttpRequest, body: Uint8Array) => ApiObject | undefined;
   /** By Content-Type. @throws StatusError 415. */
-  readonly patchKindOf: (request: HttpRequest) => PatchKind;
+  readonly patchOf: (request: HttpRequest) => NegotiatedPatch;
 }
 
 type WriteHandlers = Pick<
@@ -86,13 +83,15 @@ function patchHandler(options: WriteHandlerOptions): VerbHandler {
   return async function patch(store, request, response) {
     const { context } = request;
     const representation = options.representationOf(request, store, 'object');
-    const kind = options.patchKindOf(request);
+    const { name: kind, cbor } = options.patchOf(request);
+    const writeOptions = parseWriteOptions(context.info.query, kind, options.naming);
+    const body = await readBody(request, context.signal);
     const answer = await store.patch({
       ...scopeOf(request),
       path: pathOf(context),
       kind,
-      options: parseWriteOptions(context.info.query, kind, options.naming),
-      patch: await readBody(request, context.signal),
+      options: writeOptions,
+      patch: cbor ? cborAsJson(body) : body,
     });
     await sendWritten(options, representation, request, response, answer);
   };

@@ -1,0 +1,211 @@
+// Every encoding of every form holds what JSON holds: objects, lists, watches, Status, bodies.
+import { describe, expect, test } from '@jest/globals';
+import { createScheme } from '../api/scheme.ts';
+import type { JsonObject, JsonValue, TypeInfo } from '../api/type-info.ts';
+import { namingProfile } from '../api/vendor.ts';
+import { StatusError, notFound } from '../base/status.ts';
+import type { Item, WatchEvent } from '../cacher/resource-view.ts';
+import { readCbor } from '../codec/cbor-read.ts';
+import type { ApiObject } from '../codec/codec.ts';
+import { createEncodings } from '../codec/encodings.ts';
+import { parseData, stringify } from '../codec/json.ts';
+import { createProtobufCodec } from '../codec/protobuf.ts';
+import { widgetResource } from '../codec/testing/sample-types.ts';
+import { readYaml } from '../codec/yaml-reader.ts';
+import { objectItem } from '../registry/converted-item.ts';
+import type { ListAnswer } from '../registry/requests.ts';
+import type { ResourceStore } from '../registry/resource-store.ts';
+import type { Pieces } from './representation.ts';
+import { createRepresentations } from './representations.ts';
+import type { HttpRequest } from './request-context.ts';
+
+const naming = namingProfile('svc');
+const scheme = createScheme({ profile: naming });
+const encodings = createEncodings(naming, { cbor: true });
+const representations = createRepresentations({ scheme, encodings });
+const protobufCodec = createProtobufCodec(naming.protobufMediaType);
+const configMaps = scheme.resource({ group: '', version: 'v1', resource: 'configmaps' });
+if (configMaps === undefined) throw new Error('config maps are served');
+const store = { resource: configMaps } as ResourceStore;
+const meta = 'v=v1;g=meta.svc.io';
+
+const request = (headers: Record<string, string>, query = ''): HttpRequest =>
+  ({ headers, context: { info: { query: new URLSearchParams(query) } } }) as unknown as HttpRequest;
+const objects: ApiObject[] = ['a', 'b'].map((name) => ({
+  kind: 'ConfigMap',
+  apiVersion: 'v1',
+  metadata: { name, resourceVersion: '7', labels: { l: 'ü' } },
+  data: { key: 'value', [name]: 'yes' },
+  binaryData: { bytes: 'AQI=' },
+}));
+const items: Item[] = objects.map((object) => objectItem(object, configMaps, 7));
+const answer: ListAnswer = {
+  items,
+  revision: 9,
+  continueToken: 'token',
+  remainingItemCount: 4,
+};
+const bytesOf = (pieces: Pieces): Buffer => {
+  const bytes = Buffer.concat([...pieces]);
+  expect(pieces.totalBytes).toBe(bytes.length);
+  return bytes;
+};
+
+/** What a body holds, in the form that JSON has. */
+function dataOf(body: Uint8Array, mediaType: string, type: TypeInfo): JsonValue {
+  switch (mediaType) {
+    case 'application/json':
+      return parseData(body);
+    case 'application/yaml':
+      return readYaml(Buffer.from(body).toString()).value;
+    case 'application/cbor':
+      return readCbor(body).value;
+    default:
+      return protobufCodec.decode(body, type).object as JsonValue;
+  }
+}
+const text = (value: JsonValue): string => stringify(sorted(value));
+function sorted(value: JsonValue): JsonValue {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(sorted);
+  const keys = Object.keys(value).sort();
+  return Object.fromEntries(keys.map((key) => [key, sorted(value[key] ?? null)])) as JsonObject;
+}
+
+const listType = scheme.type('core/v1.ConfigMapList');
+const partialType = scheme.type('meta/v1.PartialObjectMetadata');
+const partialListType = scheme.type('meta/v1.PartialObjectMetadataList');
+const mediaTypes = encodings.map(({ mediaType }) => mediaType);
+
+describe.each(mediaTypes)('%s', (mediaType) => {
+  const of = (accept: string, shape: 'object' | 'list'): ReturnType<typeof representations.of> =>
+    representations.of(request({ accept }), store, shape);
+  const same = (body: Uint8Array, type: TypeInfo, json: Uint8Array): void => {
+    expect(text(dataOf(body, mediaType, type))).toBe(text(dataOf(json, 'application/json', type)));
+  };
+  test('an object', () => {
+    const representation = of(mediaType, 'object');
+    expect(representation.contentType).toBe(mediaType);
+    for (const item of items) same(representation.object(item), configMaps.type, item.json());
+  });
+  test('a list', () => {
+    const json = bytesOf(of('application/json', 'list').list(answer));
+    same(bytesOf(of(mediaType, 'list').list(answer)), listType, json);
+  });
+  test('an empty list', () => {
+    const empty: ListAnswer = {
+      items: [],
+      revision: 9,
+      continueToken: '',
+      remainingItemCount: undefined,
+    };
+    const data = dataOf(bytesOf(of(mediaType, 'list').list(empty)), mediaType, listType);
+    const { items: none, metadata } = data as JsonObject;
+    expect([none ?? [], metadata]).toEqual([[], { resourceVersion: '9' }]);
+  });
+  test('metadata alone, of an object and of a list', () => {
+    const accept = `${mediaType};as=PartialObjectMetadata;${meta}`;
+    const [item] = items;
+    if (item === undefined) throw new Error('there are items');
+    const metadata = objects[0]?.metadata;
+    const partial = dataOf(of(accept, 'object').object(item), mediaType, partialType);
+    expect(partial).toMatchObject({ kind: 'PartialObjectMetadata', metadata });
+    const list = of(`${mediaType};as=PartialObjectMetadataList;${meta}`, 'list').list(answer);
+    const data = dataOf(bytesOf(list), mediaType, partialListType) as { items: JsonObject[] };
+    expect(data.items.map((one) => one['metadata'])).toEqual(objects.map((one) => one.metadata));
+  });
+  test('a failure', () => {
+    const error = notFound({ group: '', resource: 'configmaps' }, 'a');
+    const { contentType, body } = representations.ofStatus(error, request({ accept: mediaType }));
+    expect(contentType).toBe(mediaType);
+    const status = dataOf(body, mediaType, scheme.type('meta/v1.Status'));
+    expect(status).toMatchObject({ kind: 'Status', code: 404, reason: 'NotFound' });
+  });
+  test('a body is read', () => {
+    const body = of(mediaType, 'object').object(items[0] as Item);
+    const { object } = representations.decode(
+      request({ 'content-type': mediaType }),
+      body,
+      configMaps.type,
+    );
+    expect(text(object as JsonValue)).toBe(text(objects[0] as JsonValue));
+  });
+});
+
+describe('Table', () => {
+  const accept = (mediaType: string): string => `${mediaType};as=Table;${meta}`;
+  test.each(['application/json', 'application/yaml', 'application/cbor'])('in %s', (mediaType) => {
+    const list = representations.of(request({ accept: accept(mediaType) }), store, 'list');
+    const data = dataOf(bytesOf(list.list(answer)), mediaType, listType) as JsonObject;
+    const rows = data['rows'] as { cells: JsonValue[] }[];
+    expect([data['kind'], rows.map(({ cells }) => cells[0])]).toEqual(['Table', ['a', 'b']]);
+  });
+  test('Protobuf has none', () => {
+    const { protobufMediaType } = naming;
+    const asked = request({ accept: accept(protobufMediaType) });
+    expect(() => representations.of(asked, store, 'list')).toThrow(StatusError);
+  });
+});
+
+describe('a watch', () => {
+  const event = (item: Item): WatchEvent => ({
+    type: 'ADDED',
+    revision: 7,
+    item,
+    memo: (_variant, make) => make(event(item)),
+  });
+  test.each([
+    ['application/json', 'application/json'],
+    [naming.protobufMediaType, `${naming.protobufMediaType};stream=watch`],
+    ['application/cbor', 'application/cbor-seq'],
+  ])('in %s is %s', (accept, contentType) => {
+    const watch = representations.ofWatch(request({ accept }), store);
+    expect(watch.contentType).toBe(contentType);
+    const frames = items.map((item) => Buffer.from(watch.frame(event(item))));
+    const names = frames.map((frame) => frame.includes('key') && frame.includes('ADDED'));
+    expect(names).toEqual([true, true]);
+    expect(Buffer.from(watch.bookmark(8)).includes('BOOKMARK')).toBe(true);
+    const failure = notFound({ group: '', resource: 'configmaps' }, 'gone');
+    expect(Buffer.from(watch.error(failure)).includes('NotFound')).toBe(true);
+  });
+  test('Protobuf messages of a WebSocket have no length before them', () => {
+    const watch = representations.ofWatch(request({ accept: naming.protobufMediaType }), store);
+    const frame = Buffer.from(watch.frame(event(items[0] as Item)));
+    expect(frame.readUInt32BE()).toBe(watch.message(frame).length);
+  });
+  test('cannot be had in YAML', () => {
+    const asked = request({ accept: 'application/yaml' });
+    expect(() => representations.ofWatch(asked, store)).toThrow('media types are accepted');
+  });
+});
+
+describe('types without a Protobuf form', () => {
+  const custom = { resource: widgetOfUser() } as ResourceStore;
+  const { protobufMediaType } = naming;
+  test('are answered in the next type, or not at all', () => {
+    const both = request({ accept: `${protobufMediaType}, application/json` });
+    expect(representations.of(both, custom, 'object').contentType).toBe('application/json');
+    const one = request({ accept: protobufMediaType });
+    expect(() => representations.of(one, custom, 'object')).toThrow('media types are accepted');
+  });
+  test('take no Protobuf bodies', () => {
+    const sent = request({ 'content-type': protobufMediaType });
+    const body = Buffer.alloc(0);
+    expect(() => representations.decode(sent, body, custom.resource.type)).toThrow(
+      'unknown format',
+    );
+  });
+});
+
+/** As resources of users are: fields without numbers. */
+function widgetOfUser(): typeof widgetResource {
+  const fields = widgetResource.type.fields.map((field) => ({ ...field, number: 0 }));
+  return { ...widgetResource, type: { ...widgetResource.type, fields } };
+}
+
+test('without the gate CBOR is neither offered nor taken', () => {
+  const without = createRepresentations({ scheme, encodings: createEncodings(naming) });
+  const asked = request({ accept: 'application/cbor', 'content-type': 'application/cbor' });
+  expect(() => without.of(asked, store, 'object')).toThrow('media types are accepted');
+  expect(() => without.decode(asked, Buffer.from([0xa0]), configMaps.type)).toThrow('unknown');
+});
