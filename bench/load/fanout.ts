@@ -4,7 +4,7 @@ import type { JsonObject } from '../../lib/api/type-info.ts';
 import { samplePod } from '../micro/sample-pod.ts';
 import { median, percentile, verdict } from '../support/compare.ts';
 import { Connection, requestBytes } from '../support/http1-client.ts';
-import { asSent, podIn } from '../support/objects.ts';
+import { asSent, namespaceObject, podIn } from '../support/objects.ts';
 import { printMetrics } from '../support/server-metrics.ts';
 import { withBench } from '../support/server.ts';
 import type { Bench, Target } from '../support/server.ts';
@@ -36,13 +36,7 @@ interface Figures {
 await withBench(async (bench) => {
   const pods = bench.resource('pods');
   await bench.fill(pods, podCount, (index) => podIn(samplePod(index), 'busy', index));
-  await bench.fill(bench.resource('namespaces'), 1, () => ({
-    kind: 'Namespace',
-    apiVersion: 'v1',
-    metadata: { name: 'busy' },
-    spec: { finalizers: ['kubernetes'] },
-    status: { phase: 'Active' },
-  }));
+  await bench.fill(bench.resource('namespaces'), 1, () => namespaceObject('busy'));
   for (const protocol of ['http1', 'http2'] as const) {
     if (only === undefined || only === protocol) await measure(bench, protocol);
   }

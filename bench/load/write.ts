@@ -6,7 +6,7 @@ import { samplePod } from '../micro/sample-pod.ts';
 import { compare, printSides, verdict } from '../support/compare.ts';
 import { closedLoop, openConnections, requestBytes } from '../support/http1-client.ts';
 import type { Connection, LoadResult } from '../support/http1-client.ts';
-import { asSent, configMap, podIn } from '../support/objects.ts';
+import { asSent, configMap, namespaceObject, podIn } from '../support/objects.ts';
 import { withBench } from '../support/server.ts';
 import type { Bench, Target } from '../support/server.ts';
 
@@ -17,13 +17,7 @@ const rounds = 4;
 const json = (object: JsonObject): Buffer => Buffer.from(JSON.stringify(object));
 
 await withBench(async (bench) => {
-  await bench.fill(bench.resource('namespaces'), 1, () => ({
-    kind: 'Namespace',
-    apiVersion: 'v1',
-    metadata: { name: 'bench', labels: { 'kubernetes.io/metadata.name': 'bench' } },
-    spec: { finalizers: ['kubernetes'] },
-    status: { phase: 'Active' },
-  }));
+  await bench.fill(bench.resource('namespaces'), 1, () => namespaceObject('bench'));
   const server = await bench.server();
   const connections = await openConnections(server.port, concurrency);
   await measure(bench, server, connections, 'configmaps', (index) => configMap('bench', index));

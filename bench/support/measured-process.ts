@@ -25,7 +25,10 @@ function availableParallelismOfMachine(): number {
 }
 
 /** How `npm start` starts node: what ships is what is measured, baselines included. */
-function productStart(): { readonly flags: string[]; readonly environment: Record<string, string> } {
+function productStart(): {
+  readonly flags: string[];
+  readonly environment: Record<string, string>;
+} {
   const { scripts } = JSON.parse(readFileSync(`${root}package.json`, 'utf8')) as {
     scripts: Record<string, string>;
   };
@@ -74,6 +77,8 @@ export class MeasuredProcess {
     options: {
       readonly args: readonly string[];
       readonly nodeFlags?: readonly string[];
+      /** Pauses are watched as soon as the process listens. */
+      readonly watchStalls?: boolean;
       readonly ready: RegExp;
     },
   ): Promise<{ process: MeasuredProcess; match: RegExpExecArray }> {
@@ -92,7 +97,12 @@ export class MeasuredProcess {
     const child = spawn(file, args, {
       cwd: root,
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-      env: { ...process.env, ...product.environment, NODE_OPTIONS: '' },
+      env: {
+        ...process.env,
+        ...product.environment,
+        NODE_OPTIONS: '',
+        BENCH_WATCH_STALLS: options.watchStalls === true ? '1' : '0',
+      },
     });
     const started = new MeasuredProcess(child);
     const giveUpAt = performance.now() + startTimeoutMs;
@@ -126,10 +136,15 @@ export class MeasuredProcess {
     return (await this.#ask({ ask: 'memory' })) as MemoryAnswer;
   }
 
+  /** Since `watchStalls`. */
+  async stalls(): Promise<StallsAnswer> {
+    return (await this.#ask({ ask: 'stalls' })) as StallsAnswer;
+  }
+
   async stallsOf<T>(run: () => Promise<T>): Promise<{ result: T; stalls: StallsAnswer }> {
     await this.#ask({ ask: 'watchStalls' });
     const result = await run();
-    return { result, stalls: (await this.#ask({ ask: 'stalls' })) as StallsAnswer };
+    return { result, stalls: await this.stalls() };
   }
 
   async profileOf<T>(file: string, run: () => Promise<T>): Promise<T> {

@@ -48,3 +48,11 @@ export const configMap = (namespace: string, index: number): JsonObject => ({
   },
   data: { 'settings.yaml': 'key: value-of-some-length\n'.repeat(32) },
 });
+
+export const namespaceObject = (name: string): JsonObject => ({
+  kind: 'Namespace',
+  apiVersion: 'v1',
+  metadata: { name },
+  spec: { finalizers: ['kubernetes'] },
+  status: { phase: 'Active' },
+});

@@ -1,5 +1,6 @@
 // Loaded into measured processes with --import: answers the parent's questions about this process over IPC.
 // Only benchmarks load it; the product carries nothing of it.
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { Session } from 'node:inspector/promises';
 import { writeFileSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
@@ -132,6 +133,17 @@ async function memory(): Promise<MemoryAnswer> {
   }
   const { rss, heapUsed, external } = process.memoryUsage();
   return { rssBytes: rss, heapBytes: heapUsed, externalBytes: external };
+}
+
+if (process.env['BENCH_WATCH_STALLS'] === '1') watchTurnsOnceListening();
+
+/** Loading modules is one long turn that nobody waits for: what counts begins with the first listening socket. */
+function watchTurnsOnceListening(): void {
+  const subscribed = (): void => {
+    unsubscribe('tracing:net.server.listen:asyncEnd', subscribed);
+    watchTurns();
+  };
+  subscribe('tracing:net.server.listen:asyncEnd', subscribed);
 }
 
 process.on('message', (message: ProbeQuestion & { readonly id: number }) => {

@@ -52,7 +52,9 @@ export class Bench {
   }
 
   /** Starts the API server; resolves when it is ready. */
-  async server(options: { readonly nodeFlags?: readonly string[] } = {}): Promise<Target> {
+  async server(
+    options: { readonly nodeFlags?: readonly string[]; readonly watchStalls?: boolean } = {},
+  ): Promise<Target> {
     const { process: started, match } = await MeasuredProcess.start('cmd/apiserver/main.ts', {
       args: this.serverArgs,
       ready: /https:\/\/127\.0\.0\.1:(\d+)/,
