@@ -2,13 +2,14 @@
 import { describe, expect, test } from '@jest/globals';
 import { createScheme } from '../api/scheme.ts';
 import { apiVersionOf } from '../api/type-info.ts';
-import type { FieldInfo, JsonObject, JsonValue, TypeInfo } from '../api/type-info.ts';
+import type { JsonObject, JsonValue } from '../api/type-info.ts';
 import { namingProfile } from '../api/vendor.ts';
 import { encodeText, jsonCodec } from './json.ts';
 import { canonicalObject } from './normalise.ts';
 import { decodeForeign, encodeStored, openStored, withResourceVersion } from './stored-form.ts';
 import { createProtobufCodec, hasProtobufForm } from './protobuf.ts';
 import { cborCodec } from './cbor.ts';
+import { ObjectGenerator } from './testing/object-generator.ts';
 import { yamlCodec } from './yaml.ts';
 
 const naming = namingProfile('svc');
@@ -17,88 +18,6 @@ const protobufCodec = createProtobufCodec(naming.protobufMediaType);
 const types = [...scheme.packages.values()].flatMap((owner) => owner.types);
 const plain = types.filter((type) => type.special === undefined && !type.isNamedList);
 const kinds = plain.filter((type) => type.hasTypeMeta);
-
-/** Valid values of any field, in every spelling that readers take. */
-class Generator {
-  #state: number;
-  constructor(seed: number) {
-    this.#state = seed;
-  }
-  pick(below: number): number {
-    this.#state = (this.#state * 1664525 + 1013904223) % 4294967296;
-    return Math.floor((this.#state / 4294967296) * below);
-  }
-  of<T extends JsonValue>(...choices: T[]): T {
-    return choices[this.pick(choices.length)] as T;
-  }
-  message(type: TypeInfo, depth: number): JsonValue {
-    if (type.special !== undefined) return this.special(type, depth);
-    if (type.isNamedList) return [this.of('a', '')];
-    const object = Object.create(null) as JsonObject;
-    const fields = [...type.fieldByJsonName.values()].filter((one) => one.jsonName !== '-');
-    for (const field of fields.reverse()) {
-      const rarely = depth > 4 || this.pick(3) > 0;
-      if (field.jsonName === '' || rarely) continue;
-      object[field.jsonName] = this.pick(8) === 0 ? null : this.field(field, depth + 1);
-    }
-    return object;
-  }
-  field(field: FieldInfo, depth: number): JsonValue {
-    if (field.cardinality === 'single') return this.value(field, depth);
-    const count = this.pick(3);
-    if (field.cardinality === 'list')
-      return Array.from({ length: count }, () => this.value(field, depth));
-    const map = Object.create(null) as JsonObject;
-    for (let entry = 0; entry < count; entry += 1) {
-      map[this.of('b', 'a', '__proto__', '10', '9', 'Ü')] = this.value(field, depth);
-    }
-    return map;
-  }
-  value(field: FieldInfo, depth: number): JsonValue {
-    if (field.message !== undefined) return this.message(field.message, depth);
-    switch (field.scalar) {
-      case 'string':
-        return this.of('', 'a', 'yes', 'ä"\\\n😀', '010');
-      case 'bool':
-        return this.of(true, false);
-      case 'int32':
-        return this.of(0, 1, -2147483648);
-      case 'int64':
-        return this.of<number | bigint>(0, 1, 9007199254740993n);
-      case 'double':
-        return this.of(0, 0.5);
-      case 'bytes':
-        return this.of('', 'YQ==', 'YWI=');
-      case undefined:
-        return this.of<JsonValue>('x', 1, null);
-    }
-  }
-  special(type: TypeInfo, depth: number): JsonValue {
-    switch (type.special) {
-      case 'time':
-      case 'timestamp':
-      case 'microTime':
-        return this.of(
-          '2024-01-01T00:00:00Z',
-          '2024-01-01T02:00:00.25+02:00',
-          '0001-01-01T00:00:00Z',
-        );
-      case 'duration':
-        return this.of('90m', '0s');
-      case 'quantity':
-        return this.of<JsonValue>('1000m', '1.5Gi', 3, '0');
-      case 'intOrString':
-        return this.of<JsonValue>(0, 80, 'http', '');
-      case 'schemaOrBool':
-        return this.of(true, false);
-      case 'schemaOrList':
-      case 'schemaOrStrings':
-        return [];
-      default:
-        return depth > 4 ? 'x' : this.of<JsonValue>('x', { a: {}, b: [1, null] }, 5);
-    }
-  }
-}
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 const write = (value: JsonValue): string =>
@@ -124,7 +43,7 @@ describe('every built-in type', () => {
   });
   test('random objects: canonical once is canonical for good, in JSON and YAML (seeded)', () => {
     for (const [index, type] of plain.entries()) {
-      const generator = new Generator(index + 1);
+      const generator = new ObjectGenerator(index + 1);
       for (let round = 0; round < 3; round += 1) {
         const object = generator.message(type, 0) as JsonObject;
         const text = encodeText(object, type);
@@ -141,7 +60,7 @@ describe('every built-in type', () => {
   test('random objects are the same through JSON and Protobuf (seeded)', () => {
     for (const [index, type] of plain.entries()) {
       if (!hasProtobufForm(type)) continue;
-      const generator = new Generator(index + 500);
+      const generator = new ObjectGenerator(index + 500);
       for (let round = 0; round < 3; round += 1) {
         const object = generator.message(type, 0) as JsonObject;
         const text = encodeText(object, type);
@@ -154,7 +73,7 @@ describe('every built-in type', () => {
   });
   test('random objects are the same through JSON and CBOR (seeded)', () => {
     for (const [index, type] of plain.entries()) {
-      const generator = new Generator(index + 700);
+      const generator = new ObjectGenerator(index + 700);
       for (let round = 0; round < 2; round += 1) {
         const object = generator.message(type, 0) as JsonObject;
         const { object: read, problems } = cborCodec.decode(cborCodec.encode(object, type), type);
@@ -165,7 +84,7 @@ describe('every built-in type', () => {
   });
   test('unknown members are reported where they stand (seeded)', () => {
     for (const [index, type] of plain.entries()) {
-      const object = new Generator(index + 1000).message(type, 0) as JsonObject;
+      const object = new ObjectGenerator(index + 1000).message(type, 0) as JsonObject;
       const body = bytes(write({ ...object, 'no-such-field': { a: [1] } }));
       const { problems } = jsonCodec.decode(body, type);
       expect([type.id, problems]).toEqual([type.id, [{ kind: 'unknown', path: 'no-such-field' }]]);
@@ -173,7 +92,7 @@ describe('every built-in type', () => {
   });
   test('stored objects of every resource open and show their version (seeded)', () => {
     for (const [index, resource] of scheme.storedResources.entries()) {
-      const object = new Generator(index + 1).message(resource.type, 0) as JsonObject;
+      const object = new ObjectGenerator(index + 1).message(resource.type, 0) as JsonObject;
       const metadata = { ...(object['metadata'] as JsonObject | undefined), name: 'a' };
       const stored = openStored(encodeStored({ ...object, metadata }, resource));
       if (stored === undefined) throw new Error(`${resource.resource} opens`);

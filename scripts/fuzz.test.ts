@@ -1,0 +1,87 @@
+// The fuzzer finds what it is there for, and says how to repeat it.
+import { describe, expect, test } from '@jest/globals';
+import { badRequest, internalError } from '../lib/base/status.ts';
+import { decoderTarget } from './fuzz/decoder-target.ts';
+import type { DecoderName } from './fuzz/decoder-target.ts';
+import type { FuzzTarget } from './fuzz/fuzz-target.ts';
+import { fuzz } from './fuzz.ts';
+
+const target = (run: FuzzTarget['run']): FuzzTarget => ({
+  name: 'planted',
+  refusals: [400],
+  input: (random) => Uint8Array.of(random.below(256)),
+  run,
+});
+const even = (input: Uint8Array): boolean => (input[0] ?? 0) % 2 === 0;
+
+test('inputs are the same for the same seed', () => {
+  const inputs = (seed: number): number[] => {
+    const seen: number[] = [];
+    fuzz(
+      target((input) => void seen.push(input[0] ?? -1)),
+      50,
+      seed,
+    );
+    return seen;
+  };
+  expect(inputs(5)).toEqual(inputs(5));
+  expect(inputs(5)).not.toEqual(inputs(6));
+});
+
+test('refusals are counted, and are no findings', () => {
+  const result = fuzz(
+    target((input) => {
+      if (even(input)) throw badRequest('no');
+      return undefined;
+    }),
+    200,
+    1,
+  );
+  expect(result.findings).toEqual([]);
+  expect(result.accepted + result.refused).toBe(200);
+  expect(Math.min(result.accepted, result.refused)).toBeGreaterThan(50);
+});
+
+describe('found', () => {
+  test.each<[string, FuzzTarget['run'], RegExp]>([
+    [
+      'another failure than a refusal',
+      (input) => {
+        if (even(input)) throw new TypeError('planted');
+        return undefined;
+      },
+      /TypeError: planted/,
+    ],
+    [
+      'a code that says it is the server’s fault',
+      () => {
+        throw internalError('planted');
+      },
+      /planted/,
+    ],
+    ['a wrong result', (input) => () => (even(input) ? 'is wrong' : undefined), /is wrong/],
+    [
+      'a long turn',
+      () => {
+        const end = performance.now() + 60;
+        while (performance.now() < end);
+        return undefined;
+      },
+      /takes \d+ ms for 1 bytes/,
+    ],
+  ])('%s', (_claim, run, message) => {
+    const { findings } = fuzz(target(run), 20, 1);
+    expect(findings[0]).toMatch(message);
+    expect(findings[0]).toMatch(/npm run fuzz -- planted 1 \d+$/);
+  });
+});
+
+test.each<DecoderName>(['json', 'yaml', 'protobuf', 'cbor'])(
+  '%s bodies are read or refused (seeded; many more with npm run fuzz)',
+  (name) => {
+    const result = fuzz(decoderTarget(name), 1_500, 42);
+    expect(result.findings).toEqual([]);
+    expect(result.accepted).toBeGreaterThan(100);
+    expect(result.refused).toBeGreaterThan(100);
+  },
+);
