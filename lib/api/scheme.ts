@@ -79,6 +79,7 @@ export interface Scheme {
 }
 
 const metaPackage = 'meta/v1';
+const gatesByDefault = featureGates(new Map());
 /**
  * Sorts after the core group and before every other one: the server answers for this group
  * itself.
@@ -96,8 +97,8 @@ export function createScheme(options: {
   const loaded = loadProto(options.profile);
   const defaults = createDefaults({
     profile: options.profile,
-    isOn: options.isOn ?? featureGates(new Map()).isEnabled,
-    nowMs: options.nowMs ?? systemClock.nowMs,
+    isOn: options.isOn ?? ((gate) => gatesByDefault.isEnabled(gate)),
+    nowMs: options.nowMs ?? (() => systemClock.nowMs()),
   });
   const known = resourceRecords(loaded, defaults);
   const groups = servedGroups(loaded, known, options.runtimeConfig ?? new Map());

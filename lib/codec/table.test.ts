@@ -1,9 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
+import { defaultColumns } from '../api/columns/kind-columns.ts';
+import { age, AgeCell, column, name, tableOf } from '../api/columns/column.ts';
 import { namingProfile } from '../api/vendor.ts';
 import type { ApiObject } from './codec.ts';
 import { listClose, listSeparator } from './frame.ts';
 import {
-  defaultColumns,
+  closedRow,
+  openRow,
   parseIncludeObject,
   partialListOpen,
   partialObjectBytes,
@@ -11,7 +14,6 @@ import {
   tableObject,
   tableOpen,
   tableRow,
-  tableRowBytes,
 } from './table.ts';
 import type { IncludeObject } from './table.ts';
 
@@ -37,6 +39,7 @@ const definitions = [
   { name: 'Name', type: 'string', format: 'name', priority: 0, description: expect.any(String) },
   { name: 'Created At', type: 'date', format: '', priority: 0, description: expect.any(String) },
 ];
+const now = { profile: svc, nowMs: 0 };
 const cells = ['a', '2024-01-01T00:00:00Z'];
 
 describe('a Table', () => {
@@ -45,7 +48,7 @@ describe('a Table', () => {
     ['Metadata', partial],
     ['Object', pod],
   ])('with %s of each object', (include, object) => {
-    const row = tableRowBytes(pod, { columns: defaultColumns, include }, svc);
+    const row = closedRow(openRow(pod, { columns: defaultColumns, include }, svc), 0);
     const meta = { resourceVersion: '9', continue: 't', remainingItemCount: 3 };
     expect(
       json(
@@ -79,7 +82,7 @@ describe('a Table', () => {
     const meta = { resourceVersion: '5' };
     for (const headers of [true, false]) {
       const table = { columns: defaultColumns, headers };
-      const whole = json(tableBytes(tableRowBytes(pod, form, svc), meta, table, svc));
+      const whole = json(tableBytes(closedRow(openRow(pod, form, svc), 0), meta, table, svc));
       expect(whole).toEqual({
         kind: 'Table',
         apiVersion: 'meta.svc.io/v1',
@@ -87,11 +90,11 @@ describe('a Table', () => {
         columnDefinitions: headers ? definitions : null,
         rows: [{ cells, object: null }],
       });
-      expect(tableObject([tableRow(pod, form, svc)], meta, table, svc)).toEqual(whole);
+      expect(tableObject([tableRow(pod, form, now)], meta, table, svc)).toEqual(whole);
     }
   });
   test('shows an object without metadata', () => {
-    expect(tableRow({}, { columns: defaultColumns, include: 'None' }, svc)).toEqual({
+    expect(tableRow({}, { columns: defaultColumns, include: 'None' }, now)).toEqual({
       cells: ['', null],
       object: null,
     });
@@ -124,4 +127,29 @@ test.each([
 });
 test.each(['Bogus', 'none', 'metadata'])('includeObject=%s is a 400', (value) => {
   expect(() => parseIncludeObject(value)).toThrow('use None, Metadata or Object');
+});
+
+describe('ages', () => {
+  const created = Date.parse('2024-01-01T00:00:00Z');
+  const restarts = column('R', 'string', () => new AgeCell(created, '"3" (', ' ago) é'), 'Text.');
+  const columns = tableOf([name, age, restarts, age], {
+    conditions: () => [{ type: 'Completed', status: 'True' }],
+  });
+  const form = { columns, include: 'None' } as const;
+  const named = { ...pod, metadata: { ...pod.metadata, name: 'Ä' } };
+  test.each([
+    [0, '0s'],
+    [61_000, '61s'],
+    [86_400_000, '24h'],
+  ])('of a kept row are those of %i ms later', (elapsedMs, shown) => {
+    const open = openRow(named, form, svc);
+    const row = {
+      cells: ['Ä', shown, `"3" (${shown} ago) é`, shown],
+      conditions: [{ type: 'Completed', status: 'True' }],
+      object: null,
+    };
+    expect(json(closedRow(open, created + elapsedMs))).toEqual(row);
+    const later = { profile: svc, nowMs: created + elapsedMs };
+    expect(tableRow(named, form, later)).toEqual(row);
+  });
 });

@@ -1,7 +1,10 @@
-// Table and PartialObjectMetadata forms of any resource, with the two default columns of specification 1.
-// A row or a partial object is made once per item; tables and lists are concatenations, as those of whole objects.
+// Table and PartialObjectMetadata forms of any resource. A row but for its ages, or a partial object,
+// is made once per item; tables and lists are concatenations, as those of whole objects.
+import { AgeCell } from '../api/columns/column.ts';
+import type { Cell, TableColumns } from '../api/columns/column.ts';
 import type { JsonObject, JsonValue } from '../api/type-info.ts';
 import type { NamingProfile } from '../api/vendor.ts';
+import { humanAge } from '../base/human-age.ts';
 import { badRequest } from '../base/status.ts';
 import type { ApiObject } from './codec.ts';
 import { envelope, listMetaObject } from './frame.ts';
@@ -10,39 +13,6 @@ import { stringify } from './json.ts';
 
 /** What a row holds of its object. */
 export type IncludeObject = 'None' | 'Metadata' | 'Object';
-
-export interface TableColumn {
-  readonly name: string;
-  readonly type: string;
-  readonly format: string;
-  readonly description: string;
-  /** 0: always shown; larger: in wide output only. */
-  readonly priority: number;
-}
-
-/** Columns of a resource and what fills them; the cells of an object stand in the columns' order. */
-export interface TableColumns {
-  readonly definitions: readonly TableColumn[];
-  cells(object: Readonly<ApiObject>): JsonValue[];
-}
-
-/** Of resources without columns of their own. */
-export const defaultColumns: TableColumns = {
-  definitions: [
-    column(
-      'Name',
-      'string',
-      'name',
-      'Name of the object, unique for its kind within its namespace.',
-    ),
-    column('Created At', 'date', '', 'When the object was created.'),
-  ],
-  cells: ({ metadata }) => [metadata?.name ?? '', metadata?.creationTimestamp ?? null],
-};
-
-function column(name: string, type: string, format: string, description: string): TableColumn {
-  return { name, type, format, description, priority: 0 };
-}
 
 /** The query parameter `includeObject`. @throws StatusError 400 for an unknown value. */
 export function parseIncludeObject(value: string | null | undefined): IncludeObject {
@@ -76,20 +46,92 @@ export const partialObjectBytes = (
 export const partialListOpen = (metadata: ListMeta, profile: NamingProfile): Uint8Array =>
   Buffer.from(`${envelope('PartialObjectMetadataList', metaVersion(profile), metadata)},"items":[`);
 
-/** The row of one object, which names its kind and version itself. */
-export function tableRow(
-  object: Readonly<ApiObject>,
-  form: { readonly columns: TableColumns; readonly include: IncludeObject },
-  profile: NamingProfile,
-): JsonObject {
-  return { cells: form.columns.cells(object), object: included(object, form.include, profile) };
+export interface RowForm {
+  readonly columns: TableColumns;
+  readonly include: IncludeObject;
 }
 
-export const tableRowBytes = (
+/** The row of one object, which names its kind and version itself, as it is now. */
+export function tableRow(
   object: Readonly<ApiObject>,
-  form: { readonly columns: TableColumns; readonly include: IncludeObject },
+  form: RowForm,
+  now: { readonly profile: NamingProfile; readonly nowMs: number },
+): JsonObject {
+  const { columns, include } = form;
+  const conditions = columns.conditions?.(object);
+  return {
+    cells: columns.cells(object).map((cell) => shownCell(cell, now.nowMs)),
+    ...(conditions === undefined ? {} : { conditions }),
+    object: included(object, include, now.profile),
+  };
+}
+
+const shownCell = (cell: Cell, nowMs: number): JsonValue =>
+  cell instanceof AgeCell ? `${cell.before}${humanAge(nowMs - cell.sinceMs)}${cell.after}` : cell;
+
+/**
+ * A row whose ages are still open, to be kept as bytes: how many there are, then of each its place
+ * in the row and the moment that it counts from, then the row.
+ */
+export function openRow(
+  object: Readonly<ApiObject>,
+  { columns, include }: RowForm,
   profile: NamingProfile,
-): Uint8Array => Buffer.from(stringify(tableRow(object, form, profile)));
+): Uint8Array {
+  const ages: { readonly position: number; readonly sinceMs: number }[] = [];
+  let text = '{"cells":[';
+  let separator = '';
+  for (const cell of columns.cells(object)) {
+    text += separator;
+    separator = ',';
+    if (cell instanceof AgeCell) {
+      text += JSON.stringify(cell.before).slice(0, -1);
+      ages.push({ position: Buffer.byteLength(text), sinceMs: cell.sinceMs });
+      text += JSON.stringify(cell.after).slice(1);
+    } else text += stringify(cell);
+  }
+  const conditions = columns.conditions?.(object);
+  if (conditions !== undefined) text += `],"conditions":[${conditions.map(stringify).join()}`;
+  text += `],"object":${stringify(included(object, include, profile))}}`;
+  const head = 1 + ages.length * ageBytes;
+  const bytes = Buffer.allocUnsafe(head + Buffer.byteLength(text));
+  bytes.writeUInt8(ages.length, 0);
+  for (const [index, { position, sinceMs }] of ages.entries()) {
+    bytes.writeUInt32LE(position, 1 + index * ageBytes);
+    bytes.writeDoubleLE(sinceMs, 1 + index * ageBytes + positionBytes);
+  }
+  bytes.write(text, head, 'utf8');
+  return bytes;
+}
+
+const positionBytes = 4;
+const ageBytes = positionBytes + 8;
+
+/** The row as it is now. */
+export function closedRow(open: Uint8Array, nowMs: number): Uint8Array {
+  const bytes = Buffer.from(open.buffer, open.byteOffset, open.byteLength);
+  const count = bytes.readUInt8(0);
+  const head = 1 + count * ageBytes;
+  if (count === 0) return bytes.subarray(head);
+  const texts: string[] = [];
+  let extra = 0;
+  for (let index = 0; index < count; index += 1) {
+    const age = humanAge(nowMs - bytes.readDoubleLE(1 + index * ageBytes + positionBytes));
+    texts.push(age);
+    extra += age.length;
+  }
+  const row = Buffer.allocUnsafe(bytes.length - head + extra);
+  let from = head;
+  let to = 0;
+  for (const [index, age] of texts.entries()) {
+    const position = head + bytes.readUInt32LE(1 + index * ageBytes);
+    to += bytes.copy(row, to, from, position);
+    to += row.write(age, to, 'latin1');
+    from = position;
+  }
+  bytes.copy(row, to, from);
+  return row;
+}
 
 /** `headers` false leaves the columns out: a watch sends them with its first event only. */
 export interface TableHeaders {

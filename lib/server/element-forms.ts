@@ -7,7 +7,7 @@ import type { Item } from '../cacher/resource-view.ts';
 import type { ApiObject, ObjectMeta } from '../codec/codec.ts';
 import type { Elements, Encoding, KindName } from '../codec/encodings.ts';
 import type { ListMeta } from '../codec/frame.ts';
-import { defaultColumns, partialObject, tableObject, tableRow } from '../codec/table.ts';
+import { partialObject, tableObject, tableRow } from '../codec/table.ts';
 import { onePiece, piecesOf } from './forms.ts';
 import type { Form, Forms, TableOptions } from './forms.ts';
 
@@ -78,19 +78,20 @@ function elementForm(elements: Elements, shape: ElementShape): Form {
 function wholeTableForm(
   { mediaType, codec }: Encoding,
   scheme: Scheme,
-  { include, headers }: TableOptions,
+  options: TableOptions,
 ): Form {
   const naming = scheme.profile;
   const type = scheme.type('meta/v1.Table');
-  const columns = defaultColumns;
+  const { columns, include, headers, nowMs } = options;
   const row = (object: Readonly<ApiObject>): JsonObject =>
-    tableRow(object, { columns, include }, naming);
+    tableRow(object, options, { profile: naming, nowMs: nowMs() });
   const table = (rows: readonly JsonObject[], meta: ListMeta, withHeaders: boolean): Uint8Array =>
     codec.encode(tableObject(rows, meta, { columns, headers: withHeaders }, naming), type);
   const ofItem = (item: Item, withHeaders: boolean): Uint8Array =>
     table([row(item.object())], { resourceVersion: String(item.revision) }, withHeaders);
   return {
     variant: `${mediaType} table-${include}`,
+    isTimed: true,
     object: (item) => ofItem(item, headers),
     laterObject: (item) => ofItem(item, false),
     list: (items, meta) =>

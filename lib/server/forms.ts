@@ -8,19 +8,21 @@ import type { ObjectMeta } from '../codec/codec.ts';
 import { listClose, listOpen, listSeparator } from '../codec/frame.ts';
 import type { ListMeta } from '../codec/frame.ts';
 import {
-  defaultColumns,
+  closedRow,
+  openRow,
   partialListOpen,
   partialObjectBytes,
   tableBytes,
   tableOpen,
-  tableRowBytes,
 } from '../codec/table.ts';
-import type { IncludeObject } from '../codec/table.ts';
+import type { RowForm } from '../codec/table.ts';
 import type { Pieces } from './representation.ts';
 
 export interface Form {
   /** Names encoding and form among what is memoised of items and events. */
   readonly variant: string;
+  /** Shows ages: what was made of an event once does not hold later. */
+  readonly isTimed?: boolean;
   object(item: Item): Uint8Array;
   /** `object` of an event after the first of a watch, where that differs (Tables send their columns once). */
   laterObject(item: Item): Uint8Array;
@@ -29,9 +31,9 @@ export interface Form {
   bookmark(metadata: ObjectMeta, resource: ResourceInfo): Uint8Array;
 }
 
-export interface TableOptions {
-  readonly include: IncludeObject;
+export interface TableOptions extends RowForm {
   readonly headers: boolean;
+  readonly nowMs: () => number;
 }
 
 /** The forms in one encoding. */
@@ -57,6 +59,7 @@ export function rewrittenForms(
 ): Forms {
   const rewritten = (form: Form): Form => ({
     variant: `${name} ${form.variant}`,
+    isTimed: form.isTimed === true,
     object: (item) => rewrite(form.object(item)),
     laterObject: (item) => rewrite(form.laterObject(item)),
     list: (items, meta) => onePiece(rewrite(Buffer.concat([...form.list(items, meta)]))),
@@ -109,24 +112,27 @@ function partialForm(naming: NamingProfile): Form {
   };
 }
 
-function tableForm(naming: NamingProfile, { include, headers }: TableOptions): Form {
-  const columns = defaultColumns;
-  const row = (item: Item): Uint8Array =>
-    item.encoded(`table-${include}`, (one) =>
-      tableRowBytes(one.object(), { columns, include }, naming),
-    );
+function tableForm(naming: NamingProfile, options: TableOptions): Form {
+  const { columns, include, headers, nowMs } = options;
+  const open = (item: Item): Uint8Array =>
+    item.encoded(`table-${include}`, (one) => openRow(one.object(), options, naming));
+  const row = (item: Item): Uint8Array => closedRow(open(item), nowMs());
   const table = (item: Item, withHeaders: boolean): Uint8Array => {
     const meta = { resourceVersion: String(item.revision) };
     return tableBytes(row(item), meta, { columns, headers: withHeaders }, naming);
   };
   return {
     variant: `table-${include}`,
+    isTimed: true,
     object: (item) => table(item, headers),
     laterObject: (item) => table(item, false),
-    list: (items, meta) =>
-      piecesOf(items.map(row), { open: tableOpen(meta, { columns, headers }, naming), ...plain }),
+    list: (items, meta) => {
+      const now = nowMs();
+      const rows = items.map((item) => closedRow(open(item), now));
+      return piecesOf(rows, { open: tableOpen(meta, { columns, headers }, naming), ...plain });
+    },
     bookmark: (metadata) => {
-      const bytes = tableRowBytes({ metadata }, { columns, include }, naming);
+      const bytes = closedRow(openRow({ metadata }, options, naming), nowMs());
       const meta = { resourceVersion: metadata.resourceVersion ?? '' };
       return tableBytes(bytes, meta, { columns, headers: false }, naming);
     },

@@ -1,7 +1,10 @@
-// Which representation answers a request, and how each is made: by the form that was asked for, in the encoding that
-// was agreed on. Encodings are rows (lib/codec/encodings.ts): nothing here knows one of them.
+// Which representation answers a request, and how each is made: by the form that was asked for, in
+// the encoding that was agreed on. Encodings are rows (lib/codec/encodings.ts): nothing here knows
+// one of them.
+import { kindColumns } from '../api/columns/kind-columns.ts';
 import type { Scheme } from '../api/scheme.ts';
 import type { JsonObject, TypeInfo } from '../api/type-info.ts';
+import { systemClock } from '../base/clock.ts';
 import type { StatusBody, StatusError } from '../base/status.ts';
 import type { ApiObject, Decoded } from '../codec/codec.ts';
 import { jsonEncoding } from '../codec/encodings.ts';
@@ -53,9 +56,12 @@ export function createRepresentations(options: {
   readonly scheme: Scheme;
   /** What is offered, in the order in which refusals name them. */
   readonly encodings: readonly Encoding[];
+  /** For ages in Tables. */
+  readonly nowMs?: () => number;
 }): Representations {
-  const { scheme, encodings } = options;
+  const { scheme, encodings, nowMs = () => systemClock.nowMs() } = options;
   const naming = scheme.profile;
+  const columnsOf = kindColumns(naming);
   const statusType = scheme.type('meta/v1.Status');
   const json = jsonForms(naming);
   const pretty = rewrittenForms('pretty', json, prettyPrint);
@@ -76,7 +82,8 @@ export function createRepresentations(options: {
     if (as.transform.as !== 'Table') return choice.partial();
     const { query } = request.context.info;
     const include = parseIncludeObject(query.get('includeObject'));
-    return choice.table({ include, headers: query.get('noHeaders') !== 'true' });
+    const headers = query.get('noHeaders') !== 'true';
+    return choice.table({ columns: columnsOf(store.resource.type), include, headers, nowMs });
   };
   const statusBytes = (encoding: Encoding, status: StatusBody): Uint8Array =>
     encoding.codec.encode(status as unknown as ApiObject, statusType);

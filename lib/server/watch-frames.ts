@@ -1,4 +1,5 @@
-// Watch events as bytes: framed once per event and form, shared by all watchers that get them.
+// Watch events as bytes: framed once per event and form, shared by all watchers that get them;
+// those that show ages are made for each watcher.
 import type { ResourceInfo } from '../api/type-info.ts';
 import type { NamingProfile } from '../api/vendor.ts';
 import type { StatusError } from '../base/status.ts';
@@ -38,7 +39,7 @@ export function formWatch(
         isFirst = false;
         return stream.event(event.type, form.object(event.item));
       }
-      return event.memo(form.variant, later);
+      return form.isTimed === true ? later(event) : event.memo(form.variant, later);
     },
     message: (frame) => stream.message(frame),
     bookmark: (revision) => bookmark(revision, false),

@@ -1,12 +1,13 @@
 // Defaults of custom resource definitions that depend on other fields.
-import { isEmpty, memberOf, recordAt, recordsAt, textAt } from './default-rule.ts';
+import { recordAt, recordsAt, textAt } from '../json-access.ts';
+import { ensureRecord, isEmpty } from './default-rule.ts';
 import type { DefaultRule, DefaultRules } from './default-rule.ts';
 
 const definition: DefaultRule = {
   version: 1,
   complete(object) {
-    const spec = memberOf(object, 'spec');
-    const status = recordAt(object, 'status');
+    const spec = recordAt(object, 'spec');
+    const status = ensureRecord(object, 'status');
     if (!isEmpty(status['storedVersions'])) return;
     const stored = recordsAt(spec, 'versions').find((version) => version['storage'] === true);
     const name = textAt(stored, 'name');
@@ -18,7 +19,7 @@ const definition: DefaultRule = {
 const olderDefinition: DefaultRule = {
   version: 1,
   complete(object, context) {
-    const spec = recordAt(object, 'spec');
+    const spec = ensureRecord(object, 'spec');
     const single = textAt(spec, 'version');
     if (isEmpty(spec['versions']) && single !== '') {
       spec['versions'] = [{ name: single, served: true, storage: true }];
@@ -44,7 +45,7 @@ const names: DefaultRule = {
 const spec: DefaultRule = {
   version: 1,
   complete(object, context) {
-    const given = memberOf(object, 'names');
+    const given = recordAt(object, 'names');
     if (given !== undefined) names.complete(given, context);
   },
 };

@@ -1,8 +1,14 @@
 // Defaults of workloads that depend on other fields. Older versions select and label by the pod
 // template and differ in how they update.
 import type { JsonValue } from '../type-info.ts';
-import { fillUnset, isEmpty, labelLikeTemplate, memberOf, recordAt } from './default-rule.ts';
-import { selectTemplate } from './default-rule.ts';
+import { recordAt } from '../json-access.ts';
+import {
+  ensureRecord,
+  fillUnset,
+  isEmpty,
+  labelLikeTemplate,
+  selectTemplate,
+} from './default-rule.ts';
 import type { DefaultRule, DefaultRules } from './default-rule.ts';
 
 /** Parts of a rolling update that are not given. */
@@ -10,7 +16,7 @@ const rollingUpdate = (values: Readonly<Record<string, JsonValue>>): DefaultRule
   version: 1,
   complete(strategy) {
     if (strategy['type'] !== 'RollingUpdate') return;
-    fillUnset(recordAt(strategy, 'rollingUpdate'), values);
+    fillUnset(ensureRecord(strategy, 'rollingUpdate'), values);
   },
 });
 
@@ -23,9 +29,9 @@ const statefulSetStrategy: DefaultRule = {
   complete(strategy, { isOn }) {
     if (isEmpty(strategy['type'])) {
       strategy['type'] = 'RollingUpdate';
-      recordAt(strategy, 'rollingUpdate');
+      ensureRecord(strategy, 'rollingUpdate');
     }
-    const parameters = memberOf(strategy, 'rollingUpdate');
+    const parameters = recordAt(strategy, 'rollingUpdate');
     if (strategy['type'] !== 'RollingUpdate' || parameters === undefined) return;
     fillUnset(parameters, { partition: 0 });
     if (isOn(maxUnavailableGate)) fillUnset(parameters, { maxUnavailable: 1 });
@@ -36,7 +42,7 @@ const statefulSetStrategy: DefaultRule = {
 const statefulSet: DefaultRule = {
   version: 1,
   complete(object) {
-    const claims = memberOf(object, 'spec')?.['volumeClaimTemplates'];
+    const claims = recordAt(object, 'spec')?.['volumeClaimTemplates'];
     if (!Array.isArray(claims)) return;
     for (const claim of claims) {
       if (typeof claim !== 'object' || claim === null || Array.isArray(claim)) continue;

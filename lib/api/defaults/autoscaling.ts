@@ -1,5 +1,5 @@
 // Defaults of horizontal pod autoscalers in the version with metrics and behavior.
-import { fillUnset, isEmpty, recordAt } from './default-rule.ts';
+import { ensureRecord, fillUnset, isEmpty } from './default-rule.ts';
 import type { DefaultRules } from './default-rule.ts';
 
 const wholeSizeIn15Seconds = { type: 'Percent', value: 100, periodSeconds: 15 };
@@ -21,7 +21,7 @@ export const autoscalingDefaults: DefaultRules = {
   'autoscaling/v2.HorizontalPodAutoscalerBehavior': {
     version: 1,
     complete(behavior) {
-      const [up, down] = [recordAt(behavior, 'scaleUp'), recordAt(behavior, 'scaleDown')];
+      const [up, down] = [ensureRecord(behavior, 'scaleUp'), ensureRecord(behavior, 'scaleDown')];
       for (const rules of [up, down]) if (isEmpty(rules['policies'])) delete rules['policies'];
       const selectPolicy = 'Max';
       fillUnset(up, { stabilizationWindowSeconds: 0, selectPolicy, policies: upPolicies });

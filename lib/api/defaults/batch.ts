@@ -1,5 +1,5 @@
 // Defaults of jobs that depend on other fields. They hold for jobs, not for a cron job's template.
-import { fillUnset, isUnset, labelLikeTemplate, recordAt } from './default-rule.ts';
+import { ensureRecord, fillUnset, isUnset, labelLikeTemplate } from './default-rule.ts';
 import type { DefaultRules } from './default-rule.ts';
 
 const unlimitedRetries = 2_147_483_647;
@@ -8,7 +8,7 @@ export const batchDefaults: DefaultRules = {
   'batch/v1.Job': {
     version: 1,
     complete(object) {
-      const spec = recordAt(object, 'spec');
+      const spec = ensureRecord(object, 'spec');
       // A job without either number runs one pod to its end.
       if (isUnset(spec['completions']) && isUnset(spec['parallelism'])) spec['completions'] = 1;
       const backoffLimit = isUnset(spec['backoffLimitPerIndex']) ? 6 : unlimitedRetries;

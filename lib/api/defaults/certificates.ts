@@ -2,7 +2,8 @@
 // guessed from what the request wants.
 import type { JsonValue } from '../type-info.ts';
 import { readCertificateRequest } from './certificate-request.ts';
-import { isUnset, textAt } from './default-rule.ts';
+import { textAt } from '../json-access.ts';
+import { isUnset } from './default-rule.ts';
 import type { DefaultRules } from './default-rule.ts';
 
 const nodeClientSigner = '{kubernetes}.io/{kube}-apiserver-client-{kube}let';

@@ -1,8 +1,16 @@
 // Defaults of the core group's other kinds that depend on other fields.
 import { copyValue } from '../default-value.ts';
 import type { JsonObject } from '../type-info.ts';
-import { fillUnset, isEmpty, isUnset, labelLikeTemplate, memberOf } from './default-rule.ts';
-import { newRecord, recordAt, recordsAt, templateLabels, textAt } from './default-rule.ts';
+import { recordAt, recordsAt, textAt } from '../json-access.ts';
+import {
+  ensureRecord,
+  fillUnset,
+  isEmpty,
+  isUnset,
+  labelLikeTemplate,
+  newRecord,
+  templateLabels,
+} from './default-rule.ts';
 import type { DefaultRule, DefaultRules } from './default-rule.ts';
 
 const clientAffinitySeconds = 10_800;
@@ -10,7 +18,7 @@ const clientAffinitySeconds = 10_800;
 const service: DefaultRule = {
   version: 1,
   complete(object) {
-    const spec = recordAt(object, 'spec');
+    const spec = ensureRecord(object, 'spec');
     const type = textAt(spec, 'type');
     completeAffinity(spec);
     for (const port of recordsAt(spec, 'ports')) {
@@ -31,7 +39,7 @@ const service: DefaultRule = {
     }
     if (!isLoadBalancer) return;
     fillUnset(spec, { allocateLoadBalancerNodePorts: true });
-    const balancer = memberOf(memberOf(object, 'status'), 'loadBalancer');
+    const balancer = recordAt(recordAt(object, 'status'), 'loadBalancer');
     for (const ingress of recordsAt(balancer, 'ingress')) {
       if (!isEmpty(ingress['ip'])) fillUnset(ingress, { ipMode: 'VIP' });
     }
@@ -41,23 +49,23 @@ const service: DefaultRule = {
 function completeAffinity(spec: JsonObject): void {
   if (spec['sessionAffinity'] === 'None') delete spec['sessionAffinityConfig'];
   if (spec['sessionAffinity'] !== 'ClientIP') return;
-  const clientIp = recordAt(recordAt(spec, 'sessionAffinityConfig'), 'clientIP');
+  const clientIp = ensureRecord(ensureRecord(spec, 'sessionAffinityConfig'), 'clientIP');
   fillUnset(clientIp, { timeoutSeconds: clientAffinitySeconds });
 }
 
 const namespace: DefaultRule = {
   version: 1,
   complete(object, { profile }) {
-    const name = textAt(memberOf(object, 'metadata'), 'name');
+    const name = textAt(recordAt(object, 'metadata'), 'name');
     if (name === '') return;
-    recordAt(recordAt(object, 'metadata'), 'labels')[profile.namespaceNameLabel] = name;
+    ensureRecord(ensureRecord(object, 'metadata'), 'labels')[profile.namespaceNameLabel] = name;
   },
 };
 
 const nodeStatus: DefaultRule = {
   version: 1,
   complete(object) {
-    const capacity = memberOf(object, 'capacity');
+    const capacity = recordAt(object, 'capacity');
     if (capacity === undefined || !isUnset(object['allocatable'])) return;
     object['allocatable'] = copyValue(capacity);
   },
@@ -67,11 +75,11 @@ const limitRangeItem: DefaultRule = {
   version: 1,
   complete(object) {
     if (object['type'] !== 'Container') return;
-    const limits = memberOf(object, 'default') ?? newRecord();
-    const requests = memberOf(object, 'defaultRequest') ?? newRecord();
-    addMissing(limits, memberOf(object, 'max'));
+    const limits = recordAt(object, 'default') ?? newRecord();
+    const requests = recordAt(object, 'defaultRequest') ?? newRecord();
+    addMissing(limits, recordAt(object, 'max'));
     addMissing(requests, limits);
-    addMissing(requests, memberOf(object, 'min'));
+    addMissing(requests, recordAt(object, 'min'));
     if (Object.keys(limits).length > 0) object['default'] = limits;
     if (Object.keys(requests).length > 0) object['defaultRequest'] = requests;
   },
@@ -87,7 +95,7 @@ const replicationController: DefaultRule = {
   complete(object) {
     const labels = templateLabels(object);
     if (labels === undefined) return;
-    const spec = recordAt(object, 'spec');
+    const spec = ensureRecord(object, 'spec');
     if (isEmpty(spec['selector'])) spec['selector'] = labels;
     labelLikeTemplate(object);
   },

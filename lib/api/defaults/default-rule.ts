@@ -1,6 +1,7 @@
 // The contract of defaults that an option beside a field cannot say, and small steps they share.
 // A rule is pure but for the object it completes, which is in the JSON form of its type.
 import { copyValue } from '../default-value.ts';
+import { recordAt } from '../json-access.ts';
 import type { JsonObject, JsonValue } from '../type-info.ts';
 import type { NamingProfile } from '../vendor.ts';
 
@@ -43,30 +44,12 @@ export const isEmpty = (value: Value): boolean =>
   (isRecord(value) && Object.keys(value).length === 0);
 
 /** The message at `name`; an absent one is made. */
-export function recordAt(object: JsonObject, name: string): JsonObject {
+export function ensureRecord(object: JsonObject, name: string): JsonObject {
   const value = object[name];
   return isRecord(value) ? value : (object[name] = newRecord());
 }
 
-/** The message at `name`, or undefined. */
-export function memberOf(object: JsonObject | undefined, name: string): JsonObject | undefined {
-  const value = object?.[name];
-  return isRecord(value) ? value : undefined;
-}
-
 export const newRecord = (): JsonObject => Object.create(null) as JsonObject;
-
-/** The messages of a list; what is no message is left out. */
-export function recordsAt(object: JsonObject | undefined, name: string): readonly JsonObject[] {
-  const value = object?.[name];
-  return Array.isArray(value) ? value.filter(isRecord) : [];
-}
-
-/** The text at `name`, '' when there is none. */
-export function textAt(object: JsonObject | undefined, name: string): string {
-  const value = object?.[name];
-  return typeof value === 'string' ? value : '';
-}
 
 /** Sets what is absent. */
 export function fillUnset(object: JsonObject, values: Readonly<Record<string, JsonValue>>): void {
@@ -77,23 +60,23 @@ export function fillUnset(object: JsonObject, values: Readonly<Record<string, Js
 
 /** A copy of the labels of the pod template in `spec`; undefined: it has none. */
 export function templateLabels(object: JsonObject): JsonObject | undefined {
-  const template = memberOf(memberOf(object, 'spec'), 'template');
-  const labels = memberOf(memberOf(template, 'metadata'), 'labels');
+  const template = recordAt(recordAt(object, 'spec'), 'template');
+  const labels = recordAt(recordAt(template, 'metadata'), 'labels');
   return labels === undefined || Object.keys(labels).length === 0 ? undefined : copyValue(labels);
 }
 
 /** An object without labels takes those of its pod template. */
 export function labelLikeTemplate(object: JsonObject): void {
   const labels = templateLabels(object);
-  if (labels !== undefined && isEmpty(memberOf(object, 'metadata')?.['labels'])) {
-    recordAt(object, 'metadata')['labels'] = labels;
+  if (labels !== undefined && isEmpty(recordAt(object, 'metadata')?.['labels'])) {
+    ensureRecord(object, 'metadata')['labels'] = labels;
   }
 }
 
 /** An absent label selector selects the pods of the template. */
 export function selectTemplate(object: JsonObject): void {
-  const spec = recordAt(object, 'spec');
+  const spec = ensureRecord(object, 'spec');
   const labels = templateLabels(object);
   if (labels === undefined || !isUnset(spec['selector'])) return;
-  recordAt(spec, 'selector')['matchLabels'] = labels;
+  ensureRecord(spec, 'selector')['matchLabels'] = labels;
 }

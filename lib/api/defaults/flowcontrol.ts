@@ -1,5 +1,6 @@
 // Defaults of priority levels in the version in which zero shares could not be told from none.
-import { isEmpty, memberOf } from './default-rule.ts';
+import { recordAt } from '../json-access.ts';
+import { isEmpty } from './default-rule.ts';
 import type { DefaultRules } from './default-rule.ts';
 
 const preserveZero = 'flowcontrol.{v}/v1beta3-preserve-zero-concurrency-shares';
@@ -9,9 +10,9 @@ export const flowcontrolDefaults: DefaultRules = {
   'flowcontrol/v1beta3.PriorityLevelConfiguration': {
     version: 1,
     complete(object, { profile }) {
-      const limited = memberOf(memberOf(object, 'spec'), 'limited');
+      const limited = recordAt(recordAt(object, 'spec'), 'limited');
       if (limited === undefined || !isEmpty(limited['nominalConcurrencyShares'])) return;
-      const annotations = memberOf(memberOf(object, 'metadata'), 'annotations');
+      const annotations = recordAt(recordAt(object, 'metadata'), 'annotations');
       if (annotations?.[profile.resolve(preserveZero)] !== undefined) return;
       limited['nominalConcurrencyShares'] = nominalShares;
     },

@@ -2,8 +2,8 @@
 // containers and volumes for every pod template too.
 import { compareQuantities, parseQuantity, sumQuantities } from '../quantity.ts';
 import type { JsonObject } from '../type-info.ts';
-import { isEmpty, isUnset, memberOf, newRecord, recordAt } from './default-rule.ts';
-import { recordsAt, textAt } from './default-rule.ts';
+import { recordAt, recordsAt, textAt } from '../json-access.ts';
+import { ensureRecord, isEmpty, isUnset, newRecord } from './default-rule.ts';
 import type { DefaultRule, DefaultRules } from './default-rule.ts';
 
 const podLevelResources = 'PodLevelResources';
@@ -13,7 +13,7 @@ const pod: DefaultRule = {
   version: 1,
   gates: [podLevelResources],
   complete(object, { isOn }) {
-    const spec = recordAt(object, 'spec');
+    const spec = ensureRecord(object, 'spec');
     const containers = [...recordsAt(spec, 'containers'), ...recordsAt(spec, 'initContainers')];
     for (const container of containers) requestLimits(container);
     if (isOn(podLevelResources)) completePodResources(spec);
@@ -29,10 +29,10 @@ const pod: DefaultRule = {
 
 /** A limit without a request asks for as much as it allows. */
 function requestLimits(container: JsonObject): void {
-  const resources = memberOf(container, 'resources');
-  const limits = memberOf(resources, 'limits');
+  const resources = recordAt(container, 'resources');
+  const limits = recordAt(resources, 'limits');
   if (resources === undefined || limits === undefined) return;
-  addMissing(recordAt(resources, 'requests'), limits);
+  addMissing(ensureRecord(resources, 'requests'), limits);
 }
 
 function addMissing(target: JsonObject, source: JsonObject): void {
@@ -41,10 +41,10 @@ function addMissing(target: JsonObject, source: JsonObject): void {
 
 /** What a pod states for all its containers together is completed from what they state. */
 function completePodResources(spec: JsonObject): void {
-  const resources = memberOf(spec, 'resources');
+  const resources = recordAt(spec, 'resources');
   if (resources === undefined) return;
-  const given = memberOf(resources, 'requests') ?? newRecord();
-  const limits = memberOf(resources, 'limits') ?? newRecord();
+  const given = recordAt(resources, 'requests') ?? newRecord();
+  const limits = recordAt(resources, 'limits') ?? newRecord();
   for (const [name, amount] of Object.entries(containerTotals(spec, 'limits'))) {
     if (name.startsWith(hugePages) && given[name] === undefined) limits[name] ??= amount;
   }
@@ -91,7 +91,7 @@ function containerTotals(spec: JsonObject, part: 'limits' | 'requests'): JsonObj
 }
 
 const amountsOf = (container: JsonObject, part: string): JsonObject =>
-  memberOf(memberOf(container, 'resources'), part) ?? newRecord();
+  recordAt(recordAt(container, 'resources'), part) ?? newRecord();
 
 function add(sums: JsonObject, amounts: JsonObject): void {
   for (const name of Object.keys(amounts)) {
