@@ -152,6 +152,7 @@ export class Environment {
       });
       return new Program({
         text: checked.text,
+        nodeCount: checked.offsets.length,
         plan,
         resultType: checked.resultType,
         estimatedCost: estimateCost(checked, this.options.sizes ?? (() => undefined)),

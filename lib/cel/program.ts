@@ -2,7 +2,7 @@
 import type { CelType } from './check/cel-type.ts';
 import type { AuthorizationCheck, Authorizer } from './check/declarations.ts';
 import type { Range } from './cost/range.ts';
-import { Cancelled, Frame, PendingAuthorization } from './eval/frame.ts';
+import { Cancelled, Frame, PendingAuthorization, memoryLimitMessage } from './eval/frame.ts';
 import type { BoundVariable, Code, FrameLayout } from './eval/frame.ts';
 import type { Plan } from './eval/plan.ts';
 import { CelError } from './eval/value.ts';
@@ -39,8 +39,13 @@ export type Bindings = Readonly<Record<string, unknown>>;
 
 const defaultOptions = { costLimit: perCallCostLimit, authorizer: undefined, isExpired: undefined };
 
+/** Closures and constants of a node of the tree, as measured over many rules. */
+const nodeBytes = 512;
+
 export class Program {
   readonly text: string;
+  /** Memory that the program keeps, estimated. */
+  readonly bytes: number;
   readonly resultType: CelType;
   /** The cheapest and dearest evaluation. */
   readonly estimatedCost: Range;
@@ -49,12 +54,14 @@ export class Program {
 
   constructor(parts: {
     text: string;
+    nodeCount: number;
     plan: Plan;
     resultType: CelType;
     estimatedCost: Range;
     variables: readonly BoundVariable[];
   }) {
     this.text = parts.text;
+    this.bytes = 2 * parts.text.length + nodeBytes * parts.nodeCount;
     this.resultType = parts.resultType;
     this.estimatedCost = parts.estimatedCost;
     this.#code = parts.plan.code;
@@ -83,6 +90,9 @@ export class Program {
 
 function ended(error: unknown, cost: number): Evaluation {
   if (error instanceof PendingAuthorization) return { kind: 'pending', check: error.check };
-  if (!(error instanceof Cancelled)) throw error;
-  return { kind: 'error', message: error.message, cost, isCancelled: true };
+  // The engine of JavaScript itself gives up on data that nests too deeply.
+  const isTooDeep = error instanceof RangeError;
+  if (!isTooDeep && !(error instanceof Cancelled)) throw error;
+  const message = isTooDeep ? memoryLimitMessage : error.message;
+  return { kind: 'error', message, cost, isCancelled: true };
 }

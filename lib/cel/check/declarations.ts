@@ -8,6 +8,13 @@ import type { CostNode, CallEstimate } from '../cost/estimate-node.ts';
 export interface CallContext {
   /** The authorizer of this evaluation, if it has one. */
   readonly authorizer: Authorizer | undefined;
+  /**
+   * Called before work whose cost is charged afterwards; ends the evaluation that cannot pay for
+   * it.
+   */
+  afford(cost: number): void;
+  /** Called before texts are made that are longer than their cost tells. */
+  allocate(length: number): void;
 }
 
 /** A question to the authorizer. Selectors are given as written. */

@@ -1,8 +1,8 @@
 // + - * / % and unary minus: exact 64-bit integers with overflow errors, IEEE doubles, and sums of
 // texts, lists and times.
 import {
-  ArrayList,
   CelError,
+  ConcatList,
   Double,
   Duration,
   Timestamp,
@@ -10,7 +10,6 @@ import {
   intMax,
   intMin,
   isList,
-  listItems,
   toInt,
   uintMax,
 } from './value.ts';
@@ -48,7 +47,7 @@ export function add(left: Value, right: Value): Value {
     if (!isList(right)) return noSuchOverload(right);
     if (right.size() === 0) return left;
     if (left.size() === 0) return right;
-    return new ArrayList([...listItems(left), ...listItems(right)]);
+    return new ConcatList(left, right);
   }
   return addOther(left, right);
 }

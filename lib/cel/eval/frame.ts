@@ -20,7 +20,10 @@ export class PendingAuthorization extends Error {
 }
 
 export const costLimitMessage = 'operation cancelled: actual cost limit exceeded';
+export const memoryLimitMessage = 'operation cancelled: memory limit exceeded';
 const interruptCheckFrequency = 100;
+/** Characters of all texts of one evaluation that cost less than they take. */
+const allocatedMax = 32 * 1024 * 1024;
 
 /** A variable of the environment that a program uses. */
 export interface BoundVariable {
@@ -49,6 +52,7 @@ export class Frame implements CallContext {
   readonly isExpired: (() => boolean) | undefined;
   cost = 0;
   turns = 0;
+  allocated = 0;
 
   constructor(
     layout: FrameLayout,
@@ -82,6 +86,15 @@ export class Frame implements CallContext {
     // The first of the two may have been too much already.
     if (this.cost - 1 > this.costLimit) this.cost -= 1;
     throw new Cancelled(costLimitMessage);
+  }
+
+  afford(cost: number): void {
+    if (this.cost + cost > this.costLimit) this.charge(cost);
+  }
+
+  allocate(length: number): void {
+    this.allocated += length;
+    if (this.allocated > allocatedMax) throw new Cancelled(memoryLimitMessage);
   }
 
   /** The value of a variable, fetched when it is first used. */

@@ -4,6 +4,7 @@
 import { dynType } from '../check/cel-type.ts';
 import type { CheckedExpression, Reference } from '../check/checked-expression.ts';
 import type {
+  CallContext,
   FunctionDeclaration,
   Implementation,
   ObjectTypes,
@@ -79,7 +80,11 @@ const conversions = new Set([
   'uint',
 ]);
 
-const noContext = { authorizer: undefined };
+const noContext: CallContext = {
+  authorizer: undefined,
+  afford: () => undefined,
+  allocate: () => undefined,
+};
 
 class Planner {
   readonly variables: { readonly name: string; readonly slot: number }[] = [];

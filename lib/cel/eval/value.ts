@@ -299,11 +299,35 @@ export class ArrayList implements ListValue {
   }
 }
 
+/** Two lists as one, joined when an element is first looked at. */
+export class ConcatList implements ListValue {
+  readonly kind = 'list';
+  readonly #size: number;
+  #parts: readonly [ListValue, ListValue] | undefined;
+  #items: readonly Value[] | undefined;
+  constructor(left: ListValue, right: ListValue) {
+    this.#parts = [left, right];
+    this.#size = left.size() + right.size();
+  }
+  get items(): readonly Value[] {
+    const parts = this.#parts;
+    if (parts === undefined) return this.#items ?? [];
+    this.#parts = undefined;
+    return (this.#items = parts.flatMap((part) => listItems(part)));
+  }
+  size(): number {
+    return this.#size;
+  }
+  get(index: number): Value {
+    return this.items[index] as Value;
+  }
+}
+
 export const emptyList = new ArrayList([]);
 
 /** Every element of a list, converted once. */
 export function listItems(list: ListValue): readonly Value[] {
-  if (list instanceof ArrayList) return list.items;
+  if (list instanceof ArrayList || list instanceof ConcatList) return list.items;
   const items: Value[] = [];
   const size = list.size();
   for (let index = 0; index < size; index++) items.push(list.get(index));

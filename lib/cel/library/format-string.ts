@@ -160,7 +160,7 @@ function clauseText(clause: Clause, value: Value): string | CelError {
   }
 }
 
-const format: Implementation = (args) => {
+const format: Implementation = (args, context) => {
   const values = listItems(arg(args, 1) as ListValue);
   const parts = parseFormat(arg(args, 0) as string, values.length);
   if (parts instanceof CelError) return parts;
@@ -173,6 +173,7 @@ const format: Implementation = (args) => {
     }
     const shown = clauseText(part, values[next++] as Value);
     if (shown instanceof CelError) return shown;
+    context.allocate(shown.length);
     text += shown;
   }
   return text;

@@ -70,7 +70,7 @@ const flatten: Implementation = (args) => {
  * A list that costs a limit's worth of units is never needed: the evaluation that made it has
  * ended.
  */
-const rangeMax = 10_000_000;
+const rangeMax = 2_000_000;
 
 const range: Implementation = (args) => {
   const count = Math.min(Number(arg(args, 0)), rangeMax);
@@ -79,7 +79,8 @@ const range: Implementation = (args) => {
 
 const reverse: Implementation = (args) => new ArrayList(listItems(listOf(args)).toReversed());
 
-const distinct: Implementation = (args) => {
+const distinct: Implementation = (args, context) => {
+  context.afford(comparingCost(listOf(args)));
   const unique: Value[] = [];
   for (const item of listItems(listOf(args))) {
     if (!unique.some((other) => equalValues(item, other) === true)) unique.push(item);

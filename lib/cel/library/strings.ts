@@ -16,6 +16,7 @@ import {
   sequenceEstimate,
   sequenceTraversalCost,
 } from './string-costs.ts';
+import { firstPosition, lastPosition } from './text-search.ts';
 
 const outOfRange = (index: Int): CelError => new CelError(`index out of range: ${String(index)}`);
 
@@ -38,11 +39,7 @@ const charAt: Implementation = (args) => {
 function search(text: string, part: string, from: number): number {
   const points = pointsOf(text);
   if (typeof points === 'string') return points.indexOf(part, from);
-  const wanted = [...part];
-  for (let start = from; start + wanted.length <= points.length; start++) {
-    if (wanted.every((point, offset) => points[start + offset] === point)) return start;
-  }
-  return -1;
+  return firstPosition(points, [...part], from);
 }
 
 const indexOf: Implementation = (args) => {
@@ -65,9 +62,7 @@ const lastIndexOf: Implementation = (args) => {
   if (part === '') return offset;
   if (offset < 0) return points.length === 0 ? -1 : outOfRange(offset);
   if (offset >= points.length) return -1;
-  let start = Math.min(Number(offset), points.length - wanted.length);
-  while (start >= 0 && !wanted.every((point, index) => points[start + index] === point)) start--;
-  return Math.max(start, -1);
+  return lastPosition(points, wanted, Number(offset));
 };
 
 const substring: Implementation = (args) => {
@@ -116,7 +111,7 @@ const split: Implementation = (args) => {
   return new ArrayList(pieces);
 };
 
-const replace: Implementation = (args) => {
+const replace: Implementation = (args, context) => {
   const [text, old, next] = [0, 1, 2].map((index) => arg(args, index) as string) as [
     string,
     string,
@@ -124,19 +119,32 @@ const replace: Implementation = (args) => {
   ];
   const limit = args.length > 3 ? Number(arg(args, 3)) : -1;
   if (limit === 0 || old === next) return text;
-  if (old !== '') return splitAt(text, old, limit).join(next);
+  if (old !== '') {
+    const pieces = splitAt(text, old, limit);
+    context.allocate(text.length + pieces.length * next.length);
+    return pieces.join(next);
+  }
+  context.allocate((text.length + 1) * (next.length + 1));
   // An empty text is found before each character and at the end.
   let count = limit < 0 ? Infinity : limit;
   const surrounded = [...text].map((point) => (count-- > 0 ? next + point : point)).join('');
   return count > 0 ? surrounded + next : surrounded;
 };
 
-const join: Implementation = (args) => {
+const joinCost = (length: number): number => Math.ceil(length * 2 * stringTraversalFactor);
+
+const join: Implementation = (args, context) => {
   const items = listItems(arg(args, 0) as ListValue);
   const separator = args.length > 1 ? (arg(args, 1) as string) : '';
   const wrong = items.find((item) => typeof item !== 'string');
   if (wrong !== undefined) return new CelError('no such overload');
-  return (items as readonly string[]).join(separator);
+  const texts = items as readonly string[];
+  // Counting the characters of very long texts takes its time too; two units are at least one.
+  const units = texts.reduce((sum, item) => sum + item.length, 0);
+  context.afford(joinCost(Math.floor(units / 2)));
+  const between = codePointCount(separator) * Math.max(texts.length - 1, 0);
+  context.afford(joinCost(texts.reduce((sum, item) => sum + codePointCount(item), between)));
+  return texts.join(separator);
 };
 
 const mapText =
@@ -238,7 +246,7 @@ const functions: readonly FunctionDeclaration[] = [
       member('list_join_string', [[texts, text], text], join),
     ],
     {
-      runtimeCost: (_, result) => Math.ceil(costSizeOf(result) * 2 * stringTraversalFactor),
+      runtimeCost: (_, result) => joinCost(costSizeOf(result)),
       estimate: joinEstimate,
     },
   ),
