@@ -1,10 +1,11 @@
-// HorizontalPodAutoscaler between autoscaling/v1 and v2. What v1 has no fields for travels in four
-// annotations, as Kubernetes writes them: a read through v1 and a write back lose nothing.
+// HorizontalPodAutoscaler between autoscaling/v2 and the versions before it. What they have no fields
+// for travels in annotations, as Kubernetes writes them: a read and a write back lose nothing.
 // An annotation of ours that is no JSON is dropped.
+import { compact, without } from './convert-fields.ts';
+import type { Conversion, Conversions, Data } from './convert-fields.ts';
+import { sameJson } from './json-equal.ts';
 import type { JsonObject, JsonValue } from './type-info.ts';
 import type { NamingProfile } from './vendor.ts';
-
-type Data = Readonly<JsonObject>;
 
 const annotationNames = (
   profile: NamingProfile,
@@ -26,16 +27,6 @@ const listOf = (value: JsonValue | undefined): readonly JsonObject[] =>
 const isSet = (value: JsonValue | undefined): value is Exclude<JsonValue, null> =>
   value !== undefined && value !== null;
 
-/** Only the members that are set. */
-function compact(members: Data): JsonObject {
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => isSet(value)));
-}
-
-/** `object` without the named members, as a copy. */
-function without(object: Data, ...names: readonly string[]): JsonObject {
-  return Object.fromEntries(Object.entries(object).filter(([name]) => !names.includes(name)));
-}
-
 const isCpuUtilization = (metric: Data, part: 'target' | 'current'): boolean => {
   const resource = recordOf(metric['resource']);
   return (
@@ -46,32 +37,33 @@ const isCpuUtilization = (metric: Data, part: 'target' | 'current'): boolean => 
 };
 
 const utilizationOf = (
-  metrics: readonly Data[],
+  metric: Data | undefined,
   part: 'target' | 'current',
-): JsonValue | undefined => {
-  const metric = metrics.find((one) => isCpuUtilization(one, part));
-  return metric === undefined
+): JsonValue | undefined =>
+  metric === undefined
     ? undefined
     : recordOf(recordOf(metric['resource'])[part])['averageUtilization'];
-};
 
-export function toAutoscalingV1(object: Data, profile: NamingProfile): JsonObject {
+function toAutoscalingV1(object: Data, profile: NamingProfile): JsonObject {
   const spec = recordOf(object['spec']);
   const status = recordOf(object['status']);
   const metrics = listOf(spec['metrics']);
   const current = listOf(status['currentMetrics']);
   const conditions = listOf(status['conditions']);
-  const others = metrics.filter((metric) => !isCpuUtilization(metric, 'target'));
+  const cpu = metrics.find((metric) => isCpuUtilization(metric, 'target'));
+  const others = metrics.filter((metric) => metric !== cpu);
+  const currentCpu = current.find((metric) => isCpuUtilization(metric, 'current'));
+  const currentUtilization = utilizationOf(currentCpu, 'current');
+  const isFieldEnough = sameJson([...current], cpuMetric(currentUtilization, 'current'));
   const names = annotationNames(profile);
   const added = compact({
     [names.metrics]:
       others.length === 0
         ? undefined
         : JSON.stringify(others.map((one) => metricToV1(one, targetToV1))),
-    [names.currentMetrics]:
-      current.length === 0
-        ? undefined
-        : JSON.stringify(current.map((one) => metricToV1(one, currentToV1))),
+    [names.currentMetrics]: isFieldEnough
+      ? undefined
+      : JSON.stringify(current.map((one) => metricToV1(one, currentToV1))),
     [names.conditions]: conditions.length === 0 ? undefined : JSON.stringify(conditions),
     [names.behavior]: isSet(spec['behavior']) ? JSON.stringify(spec['behavior']) : undefined,
   });
@@ -80,16 +72,16 @@ export function toAutoscalingV1(object: Data, profile: NamingProfile): JsonObjec
     metadata: withAnnotations(recordOf(object['metadata']), added, names),
     spec: {
       ...without(spec, 'metrics', 'behavior'),
-      ...compact({ targetCPUUtilizationPercentage: utilizationOf(metrics, 'target') }),
+      ...compact({ targetCPUUtilizationPercentage: utilizationOf(cpu, 'target') }),
     },
     status: {
       ...without(status, 'currentMetrics', 'conditions'),
-      ...compact({ currentCPUUtilizationPercentage: utilizationOf(current, 'current') }),
+      ...compact({ currentCPUUtilizationPercentage: currentUtilization }),
     },
   };
 }
 
-export function toAutoscalingV2(object: Data, profile: NamingProfile): JsonObject {
+function toAutoscalingV2(object: Data, profile: NamingProfile): JsonObject {
   const spec = recordOf(object['spec']);
   const status = recordOf(object['status']);
   const names = annotationNames(profile);
@@ -141,10 +133,7 @@ function parsed(annotations: Data, name: string): JsonValue | undefined {
   }
 }
 
-function cpuMetric(
-  utilization: JsonValue | undefined,
-  part: 'target' | 'current',
-): readonly JsonObject[] {
+function cpuMetric(utilization: JsonValue | undefined, part: 'target' | 'current'): JsonObject[] {
   if (!isSet(utilization)) return [];
   const value = part === 'target' ? { type: 'Utilization' } : {};
   return [
@@ -252,3 +241,48 @@ function valuesToV2(from: Data, part: 'target' | 'current'): JsonObject {
   if (isSet(averageValue)) return { type: 'AverageValue', averageValue };
   return { type: 'Value', ...compact({ value }) };
 }
+
+/** The first beta with metrics writes them as the annotations do, in fields. */
+const fromFirstBeta: Conversion = (object, profile) => {
+  const spec = recordOf(object['spec']);
+  const status = recordOf(object['status']);
+  const names = annotationNames(profile);
+  const behavior = parsed(recordOf(recordOf(object['metadata'])['annotations']), names.behavior);
+  const metrics = listOf(spec['metrics']).map((one) => metricToV2(one, 'target'));
+  const current = listOf(status['currentMetrics']).map((one) => metricToV2(one, 'current'));
+  return {
+    ...object,
+    metadata: withAnnotations(recordOf(object['metadata']), {}, names),
+    spec: {
+      ...spec,
+      ...(metrics.length === 0 ? {} : { metrics }),
+      ...(isSet(behavior) ? { behavior: recordOf(behavior) } : {}),
+    },
+    status: { ...status, ...(current.length === 0 ? {} : { currentMetrics: current }) },
+  };
+};
+
+const toFirstBeta: Conversion = (object, profile) => {
+  const spec = recordOf(object['spec']);
+  const status = recordOf(object['status']);
+  const names = annotationNames(profile);
+  const { behavior } = spec;
+  const added = isSet(behavior) ? { [names.behavior]: JSON.stringify(behavior) } : {};
+  const metrics = listOf(spec['metrics']).map((one) => metricToV1(one, targetToV1));
+  const current = listOf(status['currentMetrics']).map((one) => metricToV1(one, currentToV1));
+  return {
+    ...object,
+    metadata: withAnnotations(recordOf(object['metadata']), added, names),
+    spec: { ...without(spec, 'behavior'), ...(metrics.length === 0 ? {} : { metrics }) },
+    status: { ...status, ...(current.length === 0 ? {} : { currentMetrics: current }) },
+  };
+};
+
+const idOf = (version: string): string => `autoscaling/${version}.HorizontalPodAutoscaler`;
+
+export const autoscalingConversions: Conversions = {
+  [`${idOf('v1')} > ${idOf('v2')}`]: toAutoscalingV2,
+  [`${idOf('v2')} > ${idOf('v1')}`]: toAutoscalingV1,
+  [`${idOf('v2beta1')} > ${idOf('v2')}`]: fromFirstBeta,
+  [`${idOf('v2')} > ${idOf('v2beta1')}`]: toFirstBeta,
+};

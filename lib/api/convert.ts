@@ -1,49 +1,35 @@
 // Conversion of one object between versions of its kind: pure, synchronous; the input is kept.
-// Equal shapes only change their apiVersion and share their parts; others have a function per pair.
-// A pair that is not in the table is refused: nothing is ever guessed or dropped.
+// A version whose fields the other has too only changes its apiVersion and shares its parts; others
+// have a function per pair, or go through the stored version. Nothing is ever guessed or dropped.
 import { internalError } from '../base/status.ts';
-import { toAutoscalingV1, toAutoscalingV2 } from './convert-autoscaling.ts';
+import { autoscalingConversions } from './convert-autoscaling.ts';
+import { definitionConversions } from './convert-definitions.ts';
+import type { Conversion } from './convert-fields.ts';
+import { networkingConversions } from './convert-networking.ts';
+import { policyConversions } from './convert-policies.ts';
+import { renameConversions } from './convert-renames.ts';
+import { resourceConversions } from './convert-resource.ts';
+import { workloadConversions } from './convert-workloads.ts';
 import { parseApiVersion } from './resource-records.ts';
 import type { Scheme } from './scheme.ts';
-import type { JsonObject, TypeInfo } from './type-info.ts';
-import type { NamingProfile } from './vendor.ts';
-
-/** Gives the content in the other version; kind and apiVersion are set by the caller. */
-type Conversion = (object: Readonly<JsonObject>, profile: NamingProfile) => JsonObject;
-
-// Core events and those of the newer group hold the same facts under other names.
-const eventNames: readonly (readonly [core: string, newer: string])[] = [
-  ['involvedObject', 'regarding'],
-  ['message', 'note'],
-  ['source', 'deprecatedSource'],
-  ['firstTimestamp', 'deprecatedFirstTimestamp'],
-  ['lastTimestamp', 'deprecatedLastTimestamp'],
-  ['count', 'deprecatedCount'],
-  ['reportingComponent', 'reportingController'],
-];
-const renaming =
-  (names: ReadonlyMap<string, string>): Conversion =>
-  (object) =>
-    Object.fromEntries(
-      Object.entries(object).map(([key, value]) => [names.get(key) ?? key, value]),
-    );
+import type { JsonObject, ResourceInfo, TypeInfo } from './type-info.ts';
+import { apiVersionOf } from './type-info.ts';
 
 /** By `from type > to type`. */
-const conversions: ReadonlyMap<string, Conversion> = new Map<string, Conversion>([
-  ['core/v1.Event > events/v1.Event', renaming(new Map(eventNames))],
-  [
-    'events/v1.Event > core/v1.Event',
-    renaming(new Map(eventNames.map(([core, newer]) => [newer, core]))),
-  ],
-  [
-    'autoscaling/v1.HorizontalPodAutoscaler > autoscaling/v2.HorizontalPodAutoscaler',
-    toAutoscalingV2,
-  ],
-  [
-    'autoscaling/v2.HorizontalPodAutoscaler > autoscaling/v1.HorizontalPodAutoscaler',
-    toAutoscalingV1,
-  ],
-]);
+const conversions: ReadonlyMap<string, Conversion> = new Map(
+  Object.entries({
+    ...autoscalingConversions,
+    ...definitionConversions,
+    ...networkingConversions,
+    ...policyConversions,
+    ...renameConversions,
+    ...resourceConversions,
+    ...workloadConversions,
+  }),
+);
+
+/** Every pair of types with a conversion of its own, as `from > to`. */
+export const conversionNames: readonly string[] = [...conversions.keys()];
 
 /**
  * @throws StatusError 500 when the object's kind is not known in either version or the pair has
@@ -65,23 +51,86 @@ export function convertObject<T extends JsonObject>(
       `${kind} is not known in ${from === undefined ? apiVersion : toApiVersion}`,
     );
   }
-  const conversion = conversions.get(`${from.id} > ${to.id}`);
-  if (conversion === undefined && !haveSameShape(from, to)) {
+  const steps = stepsBetween(from, to, scheme);
+  if (steps === undefined) {
     throw internalError(`${kind} cannot be converted from ${apiVersion} to ${toApiVersion}`);
   }
-  const content = conversion === undefined ? object : conversion(object, scheme.profile);
+  let content: Readonly<JsonObject> = object;
+  for (const step of steps) content = step(content, scheme.profile);
   // A version of a kind is an object like any other.
   return { ...content, kind, apiVersion: toApiVersion } as unknown as T;
 }
 
-/** Whether convertObject can bring objects of one type into the other. */
+/**
+ * An object as another release stored it, in any version that is known: completed with the defaults
+ * of its own version, then in the storage version with its defaults. `object` is used up.
+ * @throws StatusError 500 as convertObject
+ */
+export function toStorageVersion<T extends JsonObject>(
+  object: T,
+  stored: ResourceInfo,
+  scheme: Scheme,
+): T {
+  const type = storedTypeOf(object, stored, scheme);
+  scheme.defaults.apply(object, type);
+  if (type === stored.type) return object;
+  const converted = convertObject<T>(object, apiVersionOf(stored.kind), scheme);
+  scheme.defaults.apply(converted, stored.type);
+  return converted;
+}
+
+/**
+ * The type of a stored object: what it says of itself, else the storage version's.
+ * @throws StatusError 500 for another kind, or a version that is not known
+ */
+export function storedTypeOf(
+  { kind, apiVersion }: { readonly kind?: unknown; readonly apiVersion?: unknown },
+  stored: ResourceInfo,
+  scheme: Scheme,
+): TypeInfo {
+  const own = apiVersionOf(stored.kind);
+  const given = { kind: kind ?? stored.kind.kind, apiVersion: apiVersion ?? own };
+  if (given.kind === stored.kind.kind && given.apiVersion === own) return stored.type;
+  const isKind = given.kind === stored.kind.kind && typeof given.apiVersion === 'string';
+  const type = isKind
+    ? scheme.kind({ ...parseApiVersion(String(given.apiVersion)), kind: stored.kind.kind })
+    : undefined;
+  if (type !== undefined) return type;
+  const name = `${String(given.apiVersion)} ${String(given.kind)}`;
+  throw internalError(`a stored ${name} is no ${stored.kind.kind} in a version that is known`);
+}
+
+/** Whether convertObject can bring objects of one type directly into the other. */
 export function canConvert(from: TypeInfo, to: TypeInfo): boolean {
-  return conversions.has(`${from.id} > ${to.id}`) || haveSameShape(from, to);
+  return directStep(from, to) !== undefined;
+}
+
+const unchanged: Conversion = (object) => ({ ...object });
+
+function directStep(from: TypeInfo, to: TypeInfo): Conversion | undefined {
+  return conversions.get(`${from.id} > ${to.id}`) ?? (fitsInto(from, to) ? unchanged : undefined);
+}
+
+/** One step, or two through a version in which objects of the kind are stored. */
+function stepsBetween(
+  from: TypeInfo,
+  to: TypeInfo,
+  scheme: Scheme,
+): readonly Conversion[] | undefined {
+  const direct = directStep(from, to);
+  if (direct !== undefined) return [direct];
+  for (const { type } of scheme.storedResources) {
+    if (type.name !== from.name) continue;
+    const [first, second] = [directStep(from, type), directStep(type, to)];
+    if (first !== undefined && second !== undefined) return [first, second];
+  }
+  return undefined;
 }
 
 const comparedShapes = new WeakMap<TypeInfo, WeakMap<TypeInfo, boolean>>();
 
-function haveSameShape(one: TypeInfo, other: TypeInfo): boolean {
+/** Every field of one type is a field of the other, with the same form. */
+function fitsInto(one: TypeInfo, other: TypeInfo): boolean {
   const known = comparedShapes.get(one)?.get(other);
   if (known !== undefined) return known;
   const isSame = compareShapes(one, other, new Map());
@@ -91,14 +140,13 @@ function haveSameShape(one: TypeInfo, other: TypeInfo): boolean {
 }
 
 /**
- * `assumed`: pairs being compared; a type that contains itself is equal unless something else
+ * `assumed`: pairs being compared; a type that contains itself fits unless something else
  * differs.
  */
 function compareShapes(one: TypeInfo, other: TypeInfo, assumed: Map<TypeInfo, TypeInfo>): boolean {
   if (one === other || assumed.get(one) === other) return true;
   assumed.set(one, other);
   if (one.special !== other.special || one.isNamedList !== other.isNamedList) return false;
-  if (one.fieldByJsonName.size !== other.fieldByJsonName.size) return false;
   for (const [name, field] of one.fieldByJsonName) {
     const counterpart = other.fieldByJsonName.get(name);
     if (counterpart === undefined) return false;
