@@ -1,4 +1,5 @@
-// The runner of golden files: it passes on files that the codecs wrote, and fails when one byte of a value differs.
+// The runner of golden files: it passes on files that the codecs wrote, and fails when one byte of
+// a value differs.
 import { afterEach, expect, test } from '@jest/globals';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

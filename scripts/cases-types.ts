@@ -1,6 +1,6 @@
-// `npm run cases:types -- FOLDER`: golden files GROUP.VERSION.KIND.{json,yaml,pb} through the codecs. Each kind decodes
-// to one object and encodes to the same bytes again.
-// In folders of older releases (`v1.N`) it decodes without loss; kinds that this release has no type for are named.
+// `npm run cases:types -- FOLDER`: golden files GROUP.VERSION.KIND.{json,yaml,pb} through the
+// codecs. Each kind decodes to one object and encodes to the same bytes again. In folders of older
+// releases (`v1.N`) it decodes without loss; kinds that this release has no type for are named.
 import { readFileSync, readdirSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
@@ -28,7 +28,10 @@ const codecs: Readonly<Record<string, Codec>> = {
 const extensions = Object.keys(codecs);
 const afterRoundTrip = '.after_roundtrip';
 
-/** One kind of a folder: its files by extension, and what they are after a round trip where that differs. */
+/**
+ * One kind of a folder: its files by extension, and what they are after a round trip where that
+ * differs.
+ */
 interface Golden {
   readonly name: string;
   readonly files: ReadonlyMap<string, Buffer>;
@@ -123,7 +126,9 @@ function typeOf(name: string, scheme: Scheme): TypeInfo | undefined {
   );
 }
 
-/** The object, or what is wrong with the bytes; fields that a later release dropped may be ignored. */
+/**
+ * The object, or what is wrong with the bytes; fields that a later release dropped may be ignored.
+ */
 function decode(
   extension: string,
   bytes: Buffer,

@@ -1,5 +1,6 @@
-// `npm run fuzz -- TARGET COUNT [SEED]`: COUNT generated inputs for one target. An input may be refused, with a
-// StatusError; any other failure, a turn above 50 ms or a growing heap is a finding, printed with what repeats it.
+// `npm run fuzz -- TARGET COUNT [SEED]`: COUNT generated inputs for one target. An input may be
+// refused, with a StatusError; any other failure, a turn above 50 ms or a growing heap is a
+// finding, printed with what repeats it.
 import { StatusError } from '../lib/base/status.ts';
 import type { FuzzTarget } from './fuzz/fuzz-target.ts';
 import { Random } from './fuzz/random.ts';
@@ -17,7 +18,9 @@ const targets: Readonly<Record<string, () => Promise<FuzzTarget>>> = {
 };
 
 const turnMsMax = 50;
-/** A slow input is tried again: the machine may have been busy, the input is not slow every time. */
+/**
+ * A slow input is tried again: the machine may have been busy, the input is not slow every time.
+ */
 const tries = 4;
 const residentBytesMax = 1.5 * 1024 ** 3;
 const findingsMax = 20;
@@ -102,10 +105,14 @@ async function main([
   const isLarge = residentBytes > residentBytesMax;
   if (isLarge) process.stdout.write(`FOUND memory grew to ${megabytes(residentBytes)}\n`);
   const seconds = ((performance.now() - started) / 1000).toFixed(0);
-  process.stdout.write(
-    `${name}: ${String(accepted)} accepted, ${String(refused)} refused, ${String(findings.length + Number(isLarge))} findings; ` +
-      `slowest ${slowestMs.toFixed(1)} ms, ${megabytes(residentBytes)} at most, seed ${String(seed)}, ${seconds} s\n`,
-  );
+  const facts = [
+    `${String(accepted)} accepted, ${String(refused)} refused`,
+    `${String(findings.length + Number(isLarge))} findings`,
+    `slowest ${slowestMs.toFixed(1)} ms`,
+    `${megabytes(residentBytes)} at most`,
+    `seed ${String(seed)}, ${seconds} s`,
+  ];
+  process.stdout.write(`${name}: ${facts.join('; ')}\n`);
   return findings.length > 0 || isLarge ? 1 : 0;
 }
 

@@ -1,4 +1,5 @@
-// Every built-in type through the codecs: what holds for the samples of json.test.ts holds for all of them.
+// Every built-in type through the codecs: what holds for the samples of json.test.ts holds for all
+// of them.
 import { describe, expect, test } from '@jest/globals';
 import { createScheme } from '../api/scheme.ts';
 import { apiVersionOf } from '../api/type-info.ts';

@@ -225,7 +225,10 @@ const encodings = new Map<number | bigint, 'base64url' | 'base64' | 'hex'>([
   [tag.base16, 'hex'],
 ]);
 
-/** Bytes that are to be shown encoded, and times; other tags, that of CBOR itself too, say nothing to JSON. */
+/**
+ * Bytes that are to be shown encoded, and times; other tags, that of CBOR itself too, say nothing
+ * to JSON.
+ */
 function readTagged(reader: Reader, number: number | bigint): JsonValue {
   const encoding = encodings.get(number);
   if (encoding !== undefined) {

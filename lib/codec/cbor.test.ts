@@ -192,7 +192,9 @@ describe('writing', () => {
   });
   test('an event is one item that holds the object', () => {
     const event = cborEvent('ADDED', cborCodec.encode(widget, widgetType));
-    const { value } = readCbor(event) as unknown as { value: { type: string; object: { kind: string } } };
+    const { value } = readCbor(event) as unknown as {
+      value: { type: string; object: { kind: string } };
+    };
     expect([value.type, value.object.kind]).toEqual(['ADDED', 'Widget']);
   });
 });

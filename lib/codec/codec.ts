@@ -1,7 +1,10 @@
 // The codec contract: bytes to API objects and back, and framing around already-encoded objects.
 import type { JsonObject, TypeInfo } from '../api/type-info.ts';
 
-/** An unknown or duplicate field: reported as a warning or, in strict mode, as an error (specification 1). */
+/**
+ * An unknown or duplicate field: reported as a warning or, in strict mode, as an error
+ * (specification 1).
+ */
 export interface FieldProblem {
   readonly kind: 'unknown' | 'duplicate';
   /** `spec.containers[0].nam`, Kubernetes' text form of a path. */
@@ -37,11 +40,13 @@ export interface Decoded {
 }
 
 export interface Codec {
-  /** `application/json`, `application/yaml`, … without parameters, in the naming profile's spelling. */
+  /**
+   * `application/json`, `application/yaml`, … without parameters, in the naming profile's spelling.
+   */
   readonly mediaType: string;
   /**
-   * Reads one object: unknown fields are dropped and reported, zero rules applied, fields in schema order,
-   * kind and apiVersion as written (may be absent).
+   * Reads one object: unknown fields are dropped and reported, zero rules applied, fields in schema
+   * order, kind and apiVersion as written (may be absent).
    * @throws StatusError 400 with the decoder's reason; a wrong JSON type names the field.
    */
   decode(body: Uint8Array, type: TypeInfo): Decoded;

@@ -1,5 +1,5 @@
-// Every media type that objects come and go in: one row each, in the order in which refusals name them.
-// A row says how its lists and watches are put together from what is encoded once.
+// Every media type that objects come and go in: one row each, in the order in which refusals name
+// them. A row says how its lists and watches are put together from what is encoded once.
 import type { TypeInfo } from '../api/type-info.ts';
 import type { NamingProfile } from '../api/vendor.ts';
 import {

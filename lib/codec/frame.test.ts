@@ -23,7 +23,8 @@ test.each([
   [{ resourceVersion: '', continue: '', remainingItemCount: undefined }, '{}'],
 ])('a list is its envelope around its entries: %j', (metadata, shown) => {
   expect(text(listOpen('PodList', 'v1', metadata), entry, listSeparator, entry, listClose)).toBe(
-    `{"kind":"PodList","apiVersion":"v1","metadata":${shown},"items":[${text(entry)},${text(entry)}]}\n`,
+    `{"kind":"PodList","apiVersion":"v1","metadata":${shown},"items":[${text(entry)},` +
+      `${text(entry)}]}\n`,
   );
   expect(JSON.parse(text(listOpen('PodList', 'v1', metadata), listClose))).toMatchObject({
     items: [],
@@ -45,7 +46,8 @@ test('a bookmark holds the version, and the annotation when it ends the initial 
     '{"kind":"Pod","apiVersion":"v1","metadata":{"resourceVersion":"7"}}',
   );
   expect(text(bookmarkObject({ ...of, initialEventsEnd: 'x/end' }))).toBe(
-    '{"kind":"Pod","apiVersion":"v1","metadata":{"resourceVersion":"7","annotations":{"x/end":"true"}}}',
+    '{"kind":"Pod","apiVersion":"v1","metadata":{"resourceVersion":"7","annotations":{"x/en' +
+      'd":"true"}}}',
   );
 });
 

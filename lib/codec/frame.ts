@@ -1,5 +1,5 @@
-// Framing around objects that are already encoded as JSON: list envelopes, watch events, bookmarks, Status bodies.
-// Nothing here decodes or encodes an object; lists and watches are concatenations.
+// Framing around objects that are already encoded as JSON: list envelopes, watch events, bookmarks,
+// Status bodies. Nothing here decodes or encodes an object; lists and watches are concatenations.
 import type { StatusBody } from '../base/status.ts';
 import type { WatchEventType } from './codec.ts';
 
@@ -55,12 +55,18 @@ export const eventOpen = (type: WatchEventType): Uint8Array => eventOpenings[typ
 /** What comes after them: each event is one line. */
 export const eventClose: Uint8Array = bytesOf('}\n');
 
-/** One whole event in one allocation, for those that send it many times (or as one WebSocket message). */
+/**
+ * One whole event in one allocation, for those that send it many times (or as one WebSocket
+ * message).
+ */
 export function watchEvent(type: WatchEventType, object: Uint8Array): Uint8Array {
   return Buffer.concat([eventOpenings[type], object, eventClose]);
 }
 
-/** The object of a bookmark; `initialEventsEnd` names the annotation that ends the initial events of a streaming list. */
+/**
+ * The object of a bookmark; `initialEventsEnd` names the annotation that ends the initial events of
+ * a streaming list.
+ */
 export function bookmarkObject(options: {
   readonly kind: string;
   readonly apiVersion: string;

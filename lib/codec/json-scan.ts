@@ -1,5 +1,6 @@
-// One pass over JSON text before it is parsed: how many members it has, how deep it nests, whether it needs a slow path.
-// The second function finds duplicate members of valid text; it runs only when the counts say that there are some.
+// One pass over JSON text before it is parsed: how many members it has, how deep it nests, whether
+// it needs a slow path. The second function finds duplicate members of valid text; it runs only
+// when the counts say that there are some.
 
 export interface JsonScan {
   /** Members (`"key":`) of all objects. */
@@ -15,7 +16,9 @@ export interface JsonScan {
 const quote = 0x22;
 const backslash = 0x5c;
 
-/** Stops early once `depthMax` is passed. The text need not be valid JSON: the parser decides that. */
+/**
+ * Stops early once `depthMax` is passed. The text need not be valid JSON: the parser decides that.
+ */
 export function scanJson(text: string, depthMax: number): JsonScan {
   const hasSurrogates = text.includes('\\ud') || text.includes('\\uD');
   const found: JsonScan = { members: 0, depth: 0, bigDigits: false, surrogates: hasSurrogates };
@@ -58,12 +61,18 @@ export function scanJson(text: string, depthMax: number): JsonScan {
 const escapes =
   /\\u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|\\u[dD][89a-fA-F][\da-fA-F]{2}|\\[^]/g;
 
-/** Replaces every escaped surrogate that has no partner by U+FFFD: text in memory is always well-formed. */
+/**
+ * Replaces every escaped surrogate that has no partner by U+FFFD: text in memory is always
+ * well-formed.
+ */
 export function replaceLoneSurrogates(text: string): string {
   return text.replace(escapes, (escape) => (escape.length === 6 ? '\\ufffd' : escape));
 }
 
-/** Calls `report` with the path of every member whose key came before in the same object. `text` is valid JSON. */
+/**
+ * Calls `report` with the path of every member whose key came before in the same object. `text` is
+ * valid JSON.
+ */
 export function findDuplicates(
   text: string,
   report: (path: readonly (string | number)[]) => void,

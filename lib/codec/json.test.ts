@@ -37,10 +37,13 @@ const withRest = (spec: JsonObject): JsonValue => {
 describe('canonical form', () => {
   test('members come in schema order, kind and apiVersion first', () => {
     const { object } = read(
-      '{"status":{},"spec":{"enabled":true,"nodeName":"n"},"metadata":{"uid":"u","name":"a"},"apiVersion":"v1","kind":"Widget"}',
+      '{"status":{},"spec":{"enabled":true,"nodeName":"n"},"metadata":{"uid":"u",' +
+        '"name":"a"},"apiVersion":"v1","kind":"Widget"}',
     );
     expect(JSON.stringify(object)).toBe(
-      '{"kind":"Widget","apiVersion":"v1","metadata":{"name":"a","uid":"u"},"spec":{"nodeName":"n","count":0,"enabled":true,"ports":null,"request":"0","started":null,"raw":null,"selector":null},"status":{}}',
+      '{"kind":"Widget","apiVersion":"v1","metadata":{"name":"a","uid":"u"},"spec":{"nodeNa' +
+        'me":"n","count":0,"enabled":true,"ports":null,"request":"0","started":null,' +
+        '"raw":null,"selector":null},"status":{}}',
     );
   });
   test('an empty body object shows every field that is always written', () => {
@@ -108,7 +111,8 @@ describe('canonical form', () => {
     ['named lists are lists', '{"extra":{"k":["x"],"n":null}}', { extra: { k: ['x'], n: null } }],
     [
       'schema unions take each form',
-      '{"schema":{"items":[{"type":"a"}],"additionalProperties":false,"dependencies":{"a":["b"],"c":{"type":"d"}},"default":{"x":1}}}',
+      '{"schema":{"items":[{"type":"a"}],"additionalProperties":false,"dependencies":{"a":[' +
+        '"b"],"c":{"type":"d"}},"default":{"x":1}}}',
       {
         schema: {
           default: { x: 1 },
@@ -295,7 +299,9 @@ describe('encoding', () => {
       metadata: Object.freeze({ labels: Object.freeze({ b: '1', a: '2' }), name: 'a', extra: 1 }),
     });
     expect(encodeText(object, widgetType)).toBe(
-      '{"kind":"Widget","metadata":{"name":"a","labels":{"a":"2","b":"1"}},"spec":{"count":0,"enabled":true,"ports":null,"request":"1","started":null,"raw":null,"selector":null},"status":{}}',
+      '{"kind":"Widget","metadata":{"name":"a","labels":{"a":"2","b":"1"}},"spec":{"count":' +
+        '0,"enabled":true,"ports":null,"request":"1","started":null,"raw":null,"selector":nul' +
+        'l},"status":{}}',
     );
   });
   test('is a fixed point: decoding and encoding again changes nothing (seeded)', () => {
@@ -343,7 +349,8 @@ function randomWidget(seed: number): JsonObject {
     return result;
   };
   const time = (): string =>
-    `20${String(10 + random(80))}-0${String(1 + random(9))}-1${String(random(10))}T0${String(random(10))}:00:0${String(random(10))}${['Z', '.25Z', '+03:00'][random(3)] ?? 'Z'}`;
+    `20${String(10 + random(80))}-0${String(1 + random(9))}-1${String(random(10))}` +
+    `T0${String(random(10))}:00:0${String(random(10))}${['Z', '.25Z', '+03:00'][random(3)] ?? 'Z'}`;
   return {
     status: maybe(() => ({ phase: word() })),
     spec: maybe(() => ({

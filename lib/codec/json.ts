@@ -1,5 +1,6 @@
-// The JSON codec: strict UTF-8, bounded depth, duplicate and unknown fields with their paths, exact integers.
-// The fast path is one scan, JSON.parse and one walk; what is rare (duplicates, huge integers) runs only when seen.
+// The JSON codec: strict UTF-8, bounded depth, duplicate and unknown fields with their paths, exact
+// integers. The fast path is one scan, JSON.parse and one walk; what is rare (duplicates, huge
+// integers) runs only when seen.
 import type { JsonValue, TypeInfo } from '../api/type-info.ts';
 import { limits } from '../base/limits.ts';
 import { badRequest } from '../base/status.ts';
@@ -25,7 +26,10 @@ export function encodeText(object: Readonly<ApiObject>, type: TypeInfo): string 
   return stringify(canonicalObject(object, type));
 }
 
-/** A body without a schema (a patch): objects have no prototype, of duplicate keys the last one counts. */
+/**
+ * A body without a schema (a patch): objects have no prototype, of duplicate keys the last one
+ * counts.
+ */
 export function parseData(body: Uint8Array): JsonValue {
   return toData(parse(decodeText(body)).value);
 }
@@ -36,7 +40,8 @@ export function stringify(value: JsonValue | Readonly<ApiObject>, indent?: numbe
     return JSON.stringify(value, undefined, indent);
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
-    return JSON.stringify(value, writeBigint, indent); // A bigint is the only value that JSON refuses here.
+    // A bigint is the only value that JSON refuses here.
+    return JSON.stringify(value, writeBigint, indent);
   }
 }
 
@@ -49,8 +54,8 @@ export function decodeText(body: Uint8Array): string {
 }
 
 /**
- * For readers of YAML, which holds JSON: tools send JSON under YAML's media types, and large bodies come that way.
- * undefined: the text is not JSON, YAML may read it.
+ * For readers of YAML, which holds JSON: tools send JSON under YAML's media types, and large bodies
+ * come that way. undefined: the text is not JSON, YAML may read it.
  */
 export function decodeIfJson(text: string, type: TypeInfo): Decoded | undefined {
   if (!/^\s*\{/.test(text)) return undefined;
@@ -95,7 +100,9 @@ function finish(parsed: Parsed, type: TypeInfo): Decoded {
   return { object: read.object, problems: [...duplicates, ...read.problems] };
 }
 
-/** Says what is wrong and where; the parser's own text may quote the body, which can hold secrets. */
+/**
+ * Says what is wrong and where; the parser's own text may quote the body, which can hold secrets.
+ */
 function malformed(text: string, error: SyntaxError): Error {
   if (text.trim() === '') return badRequest('the body is empty, a JSON object is needed');
   const position = /at position (\d+)/.exec(error.message)?.[1];

@@ -1,5 +1,6 @@
-// Media types of HTTP headers: one type with its parameters (Content-Type), or a preference list (Accept).
-// Names and parameter names are case-insensitive; a malformed entry of a list is skipped, not an error.
+// Media types of HTTP headers: one type with its parameters (Content-Type), or a preference list
+// (Accept). Names and parameter names are case-insensitive; a malformed entry of a list is skipped,
+// not an error.
 
 export interface MediaType {
   /** `application`, or `*`. */

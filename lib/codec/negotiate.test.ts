@@ -103,7 +103,8 @@ describe('Accept', () => {
     'application/json;as=constructor;v=v1;g=meta.svc.io',
   ])('%s is a 406 that names what is offered', (accept) => {
     expect(failure(() => short(accept))).toBe(
-      '406 NotAcceptable: only the following media types are accepted: application/json, application/yaml, application/vnd.svc.protobuf',
+      '406 NotAcceptable: only the following media types are accepted: application/json,' +
+        ' application/yaml, application/vnd.svc.protobuf',
     );
   });
   test.each([
@@ -138,7 +139,8 @@ describe('watches', () => {
     'application/xml, text/html',
   ])('%s cannot stream', (accept) => {
     expect(failure(() => negotiateStream(accept, offers('watch')))).toBe(
-      '406 NotAcceptable: only the following media types are accepted: application/json, application/vnd.svc.protobuf',
+      '406 NotAcceptable: only the following media types are accepted: application/json,' +
+        ' application/vnd.svc.protobuf',
     );
   });
 });
@@ -185,7 +187,9 @@ describe('Content-Type', () => {
     'application/vnd.other.protobuf',
   ])('of a body %s is a 415', (contentType) => {
     expect(failure(() => negotiateBody(contentType, bodies))).toBe(
-      '415 UnsupportedMediaType: the body of the request was in an unknown format - accepted media types include: application/json, application/yaml, application/vnd.svc.protobuf',
+      '415 UnsupportedMediaType: the body of the request was in an unknown format ' +
+        '- accepted media types include: application/json, application/yaml, application/vnd.' +
+        'svc.protobuf',
     );
   });
   test.each([
@@ -204,7 +208,9 @@ describe('Content-Type', () => {
     'application/strategic-merge-patch+json',
   ])('of a patch %s is a 415', (contentType) => {
     expect(failure(() => negotiatePatch(contentType, patches))).toBe(
-      '415 UnsupportedMediaType: the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json',
+      '415 UnsupportedMediaType: the body of the request was in an unknown format ' +
+        '- accepted media types include: application/json-patch+json, application/merge-patch' +
+        '+json',
     );
   });
 });

@@ -1,5 +1,6 @@
-// Content negotiation: which representation answers a request, and what a body is. Pure functions of headers and offers;
-// group names come from the naming profile. A new encoding enters as one more row of the offers.
+// Content negotiation: which representation answers a request, and what a body is. Pure functions
+// of headers and offers; group names come from the naming profile. A new encoding enters as one
+// more row of the offers.
 import type { NamingProfile } from '../api/vendor.ts';
 import { notAcceptable, unsupportedMediaType } from '../base/status.ts';
 import { parseAccept, parseMediaType } from './media-type.ts';
@@ -57,7 +58,8 @@ export const discoveryTransforms = (profile: NamingProfile): readonly OfferedTra
 ];
 
 /**
- * The best offer for an Accept header; absent or empty means anything. `pretty` is the query parameter's value.
+ * The best offer for an Accept header; absent or empty means anything. `pretty` is the query
+ * parameter's value.
  * @throws StatusError 406 that names what is offered.
  */
 export function negotiateResponse(
@@ -113,14 +115,18 @@ export function negotiateError(accept: string | undefined, media: readonly Offer
   return fallback;
 }
 
-/** Content-Type of a response: only discovery repeats its form there, as clients tell the two forms of it apart by that. */
+/**
+ * Content-Type of a response: only discovery repeats its form there, as clients tell the two forms
+ * of it apart by that.
+ */
 export function contentTypeOf({ mediaType, transform }: Negotiated): string {
   if (transform?.as !== 'APIGroupDiscoveryList') return mediaType;
   return `${mediaType};g=${transform.group};v=${transform.version};as=${transform.as}`;
 }
 
 /**
- * The media type of a request body, one of `offered`; absent means the first of them, as Kubernetes takes JSON.
+ * The media type of a request body, one of `offered`; absent means the first of them, as Kubernetes
+ * takes JSON.
  * @throws StatusError 415 that names what is offered.
  */
 export function negotiateBody(contentType: string | undefined, offered: readonly string[]): string {

@@ -1,5 +1,6 @@
-// From any JSON-shaped value to the canonical object of a kind: checked, in schema order, with its omit and zero rules.
-// Closures are compiled once per TypeInfo. A value that is canonical already is returned as it is, without a copy.
+// From any JSON-shaped value to the canonical object of a kind: checked, in schema order, with its
+// omit and zero rules. Closures are compiled once per TypeInfo. A value that is canonical already
+// is returned as it is, without a copy.
 import type { FieldInfo, JsonObject, JsonValue, TypeInfo } from '../api/type-info.ts';
 import type { ApiObject, Decoded } from './codec.ts';
 import { formReader, formZero, fresh, readAny, readElements } from './scalar-readers.ts';
@@ -47,7 +48,10 @@ export function normalise(
   return { object, problems: walk.problems, members: walk.members };
 }
 
-/** The canonical form of an object of ours: unknown fields are dropped, the given object is not changed. */
+/**
+ * The canonical form of an object of ours: unknown fields are dropped, the given object is not
+ * changed.
+ */
 export function canonicalObject(object: Readonly<ApiObject>, type: TypeInfo): ApiObject {
   const shape = shapeOf(type);
   walk.start(type.name, { owned: false, reporting: false });
@@ -55,8 +59,8 @@ export function canonicalObject(object: Readonly<ApiObject>, type: TypeInfo): Ap
 }
 
 /**
- * Reads an object that was built in memory (by a patch, an admission plugin): same checks and reports as for a body.
- * The given value is not changed.
+ * Reads an object that was built in memory (by a patch, an admission plugin): same checks and
+ * reports as for a body. The given value is not changed.
  */
 export function readObject(value: JsonValue, type: TypeInfo): Decoded {
   const { object, problems } = normalise(value, type, { owned: false, reporting: true });
@@ -141,8 +145,8 @@ function isEmptyMap(value: JsonValue): boolean {
 }
 
 /**
- * Which values count as unset. Kinds with a Protobuf form cannot tell an empty list or map from none, so what is read
- * back never depends on the form an object was stored in.
+ * Which values count as unset. Kinds with a Protobuf form cannot tell an empty list or map from
+ * none, so what is read back never depends on the form an object was stored in.
  */
 function emptyRule(field: FieldInfo): (value: JsonValue) => boolean {
   if (field.pointer) return neverEmpty;
@@ -304,7 +308,10 @@ function rebuild(shape: Shape, base: number, end: number): JsonObject {
   return result;
 }
 
-/** Writes the always-written fields from the `next`th that come before field `index`; returns the first that does not. */
+/**
+ * Writes the always-written fields from the `next`th that come before field `index`; returns the
+ * first that does not.
+ */
 function addUnset(shape: Shape, next: number, index: number, result: JsonObject): number {
   let position = next;
   for (; position < shape.always.length; position += 1) {

@@ -1,5 +1,6 @@
-// From Protobuf fields to an object of JSON-shaped data, by closures compiled once per TypeInfo. Unknown fields are
-// skipped, lengths and depth are checked, repeated messages merge; the codec makes the result canonical.
+// From Protobuf fields to an object of JSON-shaped data, by closures compiled once per TypeInfo.
+// Unknown fields are skipped, lengths and depth are checked, repeated messages merge; the codec
+// makes the result canonical.
 import protobuf from 'protobufjs/minimal.js';
 import type { FieldInfo, JsonObject, JsonValue, ScalarType, TypeInfo } from '../api/type-info.ts';
 import { invariant } from '../base/invariant.ts';
@@ -56,7 +57,9 @@ export function asBadRequest(error: unknown, what: string): unknown {
   return badRequest(`${what} cannot be read: the Protobuf message is cut off or malformed`);
 }
 
-/** Messages, list elements and map entries read so far; reading is synchronous and does not nest. */
+/**
+ * Messages, list elements and map entries read so far; reading is synchronous and does not nest.
+ */
 let values = 0;
 
 function countValue(): void {

@@ -1,5 +1,6 @@
-// From a canonical object to Protobuf fields, by closures compiled once per TypeInfo: numbers ascending, map keys sorted,
-// scalars and messages without a pointer always written. Kind and apiVersion are the envelope's.
+// From a canonical object to Protobuf fields, by closures compiled once per TypeInfo: numbers
+// ascending, map keys sorted, scalars and messages without a pointer always written. Kind and
+// apiVersion are the envelope's.
 import type protobuf from 'protobufjs/minimal.js';
 import type { FieldInfo, JsonObject, JsonValue, ScalarType, TypeInfo } from '../api/type-info.ts';
 import { invariant } from '../base/invariant.ts';
@@ -173,7 +174,8 @@ function sortedKeys(map: JsonObject): readonly string[] {
   const keys = Object.keys(map);
   if (keys.length < 2) return keys;
   keys.sort();
-  // Text order is that of UTF-16; characters beyond the basic plane and those at its end change places in UTF-8.
+  // Text order is that of UTF-16; characters beyond the basic plane and those at its end change
+  // places in UTF-8.
   if (keys.some((key) => /[\ud800-\uffff]/.test(key))) {
     keys.sort((one, other) => Buffer.compare(Buffer.from(one), Buffer.from(other)));
   }

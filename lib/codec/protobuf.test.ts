@@ -1,4 +1,5 @@
-// The Protobuf codec: bytes as the API's description asks, hostile bodies, and lists and watches of ready messages.
+// The Protobuf codec: bytes as the API's description asks, hostile bodies, and lists and watches of
+// ready messages.
 import { describe, expect, test } from '@jest/globals';
 import { createScheme } from '../api/scheme.ts';
 import type { JsonObject, TypeInfo } from '../api/type-info.ts';
@@ -55,7 +56,8 @@ describe('bytes', () => {
     const text = Buffer.from(codec.encode({ data }, configMapType)).toString('latin1');
     const places = ['10', '9', 'a', 'b', '￿', '😀'].map((key) =>
       text.indexOf(
-        `\x0a${String.fromCharCode(Buffer.byteLength(key))}${Buffer.from(key).toString('latin1')}\x12\x00`,
+        `\x0a${String.fromCharCode(Buffer.byteLength(key))}${Buffer.from(key).toString('latin1')}` +
+          `\x12\x00`,
       ),
     );
     expect(places).toEqual(places.toSorted((one, other) => one - other));

@@ -1,5 +1,6 @@
-// The Protobuf codec: an object's message in the envelope that names its kind, lists of messages that are bytes already,
-// and watch frames. Hostile bytes are a 400: lengths, depth and text are checked before anything is made of them.
+// The Protobuf codec: an object's message in the envelope that names its kind, lists of messages
+// that are bytes already, and watch frames. Hostile bytes are a 400: lengths, depth and text are
+// checked before anything is made of them.
 import protobuf from 'protobufjs/minimal.js';
 import type { JsonObject, TypeInfo } from '../api/type-info.ts';
 import { badRequest } from '../base/status.ts';
@@ -45,7 +46,10 @@ export const hasProtobufForm = (type: TypeInfo): boolean =>
 const writerKeptBytes = 1024 * 1024;
 let sharedWriter: WireWriter | undefined;
 
-/** What `write` wrote, in memory of its own. The writer is shared: writes are synchronous and do not nest. */
+/**
+ * What `write` wrote, in memory of its own. The writer is shared: writes are synchronous and do not
+ * nest.
+ */
 function written(write: (writer: WireWriter) => void): Uint8Array {
   const writer = sharedWriter ?? protobuf.Writer.create();
   sharedWriter = undefined; // A write that throws leaves its writer behind.

@@ -1,5 +1,5 @@
-// Readers of single values: scalars and the special forms of JSON. Each takes a value that is not null, checks it,
-// and returns its canonical form, or fails with the path and what would be right.
+// Readers of single values: scalars and the special forms of JSON. Each takes a value that is not
+// null, checks it, and returns its canonical form, or fails with the path and what would be right.
 import { canonicalQuantity } from '../api/quantity.ts';
 import type { JsonValue, ScalarType, SpecialForm } from '../api/type-info.ts';
 import { countMembers, toData } from './walk.ts';

@@ -68,9 +68,10 @@ describe('a stored object', () => {
     const stored = opened(
       widget({ name: 'a', uid: 'u', creationTimestamp: '2024-01-01T00:00:00Z' }),
     );
-    expect(text(withResourceVersion(stored, 7))).toMatch(
-      /^\{"kind":"Widget","apiVersion":"example.com\/v1","metadata":\{"name":"a","uid":"u","resourceVersion":"7","creationTimestamp":"2024-01-01T00:00:00Z"\},"spec":/,
-    );
+    const metadata =
+      '{"name":"a","uid":"u","resourceVersion":"7","creationTimestamp":"2024-01-01T00:00:00Z"}';
+    const start = `{"kind":"Widget","apiVersion":"example.com/v1","metadata":${metadata},"spec":`;
+    expect(text(withResourceVersion(stored, 7)).startsWith(start)).toBe(true);
   });
 
   test('names its kind and version when the object does not', () => {

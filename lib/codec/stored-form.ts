@@ -1,5 +1,6 @@
-// The form of an object in etcd: one line of header (JSON), then the object's canonical JSON without resourceVersion.
-// The header names the schema generation and byte offsets, so that a replica of the same release serves the bytes as they are.
+// The form of an object in etcd: one line of header (JSON), then the object's canonical JSON
+// without resourceVersion. The header names the schema generation and byte offsets, so that a
+// replica of the same release serves the bytes as they are.
 import { createHash } from 'node:crypto';
 import { selectableFields } from '../api/selectable-fields.ts';
 import { apiVersionOf } from '../api/type-info.ts';
@@ -25,11 +26,17 @@ export interface StoredHeader {
   readonly size: number;
   /** Where `"resourceVersion":"…",` belongs: always followed by another member of metadata. */
   readonly versionAt: number;
-  /** Where the members after kind and apiVersion begin (the `"metadata"` key): entries of typed lists start there. */
+  /**
+   * Where the members after kind and apiVersion begin (the `"metadata"` key): entries of typed
+   * lists start there.
+   */
   readonly bodyAt: number;
   /** Start and end of the labels object, or absent without labels. */
   readonly labels?: readonly [number, number];
-  /** Values of selectable fields other than metadata.name and metadata.namespace; unset ones are left out. */
+  /**
+   * Values of selectable fields other than metadata.name and metadata.namespace; unset ones are
+   * left out.
+   */
   readonly fields?: Readonly<Record<string, string>>;
 }
 
@@ -41,7 +48,10 @@ export interface OpenedStored {
 
 /** Bytes to put under the object's key. `metadata.resourceVersion` of the object is ignored. */
 export type EncodeStored = (object: Readonly<ApiObject>, resource: ResourceInfo) => Uint8Array;
-/** undefined: not written by this product (plain JSON, Protobuf, another product): decode it by its own form. */
+/**
+ * undefined: not written by this product (plain JSON, Protobuf, another product): decode it by its
+ * own form.
+ */
 export type OpenStored = (value: Uint8Array) => OpenedStored | undefined;
 /** The payload with `resourceVersion` set: one allocation, ready to send. */
 export type WithResourceVersion = (opened: OpenedStored, revision: number) => Uint8Array;
@@ -204,8 +214,8 @@ export function labelsOf({
 }
 
 /**
- * The object of a value that `open` did not take, or of a payload of another generation: plain JSON.
- * undefined: no form that this product reads, or corrupted.
+ * The object of a value that `open` did not take, or of a payload of another generation: plain
+ * JSON. undefined: no form that this product reads, or corrupted.
  */
 export function decodeForeign(value: Uint8Array, type: TypeInfo): ApiObject | undefined {
   if (value[0] !== openBrace) return undefined;
@@ -220,8 +230,9 @@ export function decodeForeign(value: Uint8Array, type: TypeInfo): ApiObject | un
 const generations = new WeakMap<ResourceInfo, string>();
 
 /**
- * Fingerprint of what decides a resource's stored bytes: its type with all types below (names, omit rules, zero values,
- * defaults and other options) and its selectable fields. Payloads that carry it are served without decoding.
+ * Fingerprint of what decides a resource's stored bytes: its type with all types below (names, omit
+ * rules, zero values, defaults and other options) and its selectable fields. Payloads that carry it
+ * are served without decoding.
  */
 export function schemaGeneration(resource: ResourceInfo): string {
   const known = generations.get(resource);

@@ -2,8 +2,10 @@
 // Each reader returns the canonical text, or undefined when the text is not of its form.
 
 const daysInMonth = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
-const rfc3339 =
-  /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:[.,](\d{1,9}))?(?:[Zz]|([+-])(\d{2}):(\d{2}))$/;
+const rfc3339 = new RegExp(
+  /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})/.source +
+    /(?:[.,](\d{1,9}))?(?:[Zz]|([+-])(\d{2}):(\d{2}))$/.source,
+);
 /** The zero time: JSON output shows it as null. */
 const zeroTime = '0001-01-01T00:00:00';
 

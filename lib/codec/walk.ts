@@ -1,5 +1,6 @@
-// The state of one walk over an object: where it is, what it counted, what it found wrong. One instance serves all
-// walks (they are synchronous and do not nest), so that the hot path allocates nothing of its own.
+// The state of one walk over an object: where it is, what it counted, what it found wrong. One
+// instance serves all walks (they are synchronous and do not nest), so that the hot path allocates
+// nothing of its own.
 import type { JsonObject, JsonValue } from '../api/type-info.ts';
 import { limits } from '../base/limits.ts';
 import { badRequest } from '../base/status.ts';

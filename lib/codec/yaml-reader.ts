@@ -46,7 +46,8 @@ const parserDepthMax = limits.bodyDepthMax + 2;
 function eventsOf(text: string): readonly Event[] {
   if (text.length > limits.yamlTextLengthMax) {
     throw requestEntityTooLarge(
-      `a YAML body may hold ${String(limits.yamlTextLengthMax)} characters; send larger ones as JSON`,
+      `a YAML body may hold ${String(limits.yamlTextLengthMax)} characters; send ` +
+        `larger ones as JSON`,
     );
   }
   try {

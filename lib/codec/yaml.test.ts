@@ -109,19 +109,20 @@ describe('anchors, aliases and merges', () => {
     expect(a['k']).not.toBe(b['k']);
   });
   test('expansion has a budget of nodes and of text', () => {
+    const times = (count: number, text: string): string[] =>
+      Array.from({ length: count }, () => text);
     const bomb = ['a0: &a0 [x, x, x, x, x, x, x, x, x, x]'];
     for (let level = 1; level < 9; level += 1) {
-      const alias = `*a${String(level - 1)}`;
-      bomb.push(
-        `a${String(level)}: &a${String(level)} [${Array.from({ length: 10 }, () => alias).join(', ')}]`,
-      );
+      const aliases = times(10, `*a${String(level - 1)}`);
+      bomb.push(`a${String(level)}: &a${String(level)} [${aliases.join(', ')}]`);
     }
     expect(failure(bomb.join('\n'))).toContain(
       '400 the aliases of the YAML body expand to too much',
     );
-    const long = `a: &a ${'x'.repeat(100_000)}\nb: [${Array.from({ length: 1000 }, () => '*a').join(', ')}]\n`;
+    const text = 'x'.repeat(100_000);
+    const long = `a: &a ${text}\nb: [${times(1000, '*a').join(', ')}]\n`;
     expect(failure(long)).toContain('400 the aliases of the YAML body expand to too much');
-    const merges = `a: &a {k: ${'x'.repeat(100_000)}}\nb:\n${Array.from({ length: 1000 }, () => '- <<: *a\n').join('')}`;
+    const merges = `a: &a {k: ${text}}\nb:\n${times(1000, '- <<: *a\n').join('')}`;
     expect(failure(merges)).toContain('400 the aliases of the YAML body expand to too much');
   });
 });
@@ -185,7 +186,8 @@ describe('refused', () => {
 
 describe('objects', () => {
   const text =
-    'apiVersion: v1\nkind: Widget\nnosuch: x\nmetadata:\n  name: a\n  labels:\n    k: "1"\n    k: "2"\n';
+    'apiVersion: v1\nkind: Widget\nnosuch: x\nmetadata:\n  name: a\n  labels:\n' +
+    '    k: "1"\n    k: "2"\n';
   test('are read through the same walk as JSON, duplicates first', () => {
     const { object, problems } = yamlCodec.decode(Buffer.from(text), widgetType);
     expect(Object.keys(object)).toEqual(['kind', 'apiVersion', 'metadata', 'spec', 'status']);
@@ -218,7 +220,9 @@ describe('objects', () => {
     };
     const written = Buffer.from(yamlCodec.encode(object, widgetType)).toString();
     expect(written).toBe(
-      'apiVersion: v1\nkind: Widget\nmetadata:\n  finalizers:\n  - x\n  - "yes"\n  name: a\nspec:\n  count: 0\n  ports: null\n  raw: null\n  request: "0"\n  selector: null\n  started: null\nstatus: {}\n',
+      'apiVersion: v1\nkind: Widget\nmetadata:\n  finalizers:\n  - x\n  - "yes"\n' +
+        '  name: a\nspec:\n  count: 0\n  ports: null\n  raw: null\n  request: "0"\n' +
+        '  selector: null\n  started: null\nstatus: {}\n',
     );
   });
 });

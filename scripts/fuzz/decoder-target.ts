@@ -1,5 +1,5 @@
-// Bodies for a decoder: valid ones of many kinds, changed in a few places or whole. What is accepted must survive its own
-// encoding.
+// Bodies for a decoder: valid ones of many kinds, changed in a few places or whole. What is
+// accepted must survive its own encoding.
 import { createScheme } from '../../lib/api/scheme.ts';
 import type { JsonObject, TypeInfo } from '../../lib/api/type-info.ts';
 import { namingProfile } from '../../lib/api/vendor.ts';

@@ -8,8 +8,8 @@ export interface FuzzTarget {
   /** The same for the same source. */
   input(random: Random): Uint8Array;
   /**
-   * Takes an input; the time of this call counts. What it returns checks the result, outside that time, and says what
-   * is wrong with it.
+   * Takes an input; the time of this call counts. What it returns checks the result, outside that
+   * time, and says what is wrong with it.
    * @throws StatusError when the input is refused.
    */
   run(input: Uint8Array): (() => string | undefined) | undefined;

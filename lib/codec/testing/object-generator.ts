@@ -1,4 +1,5 @@
-// Random valid objects of any type, for tests and fuzzing: seeded, with all scalars and special forms.
+// Random valid objects of any type, for tests and fuzzing: seeded, with all scalars and special
+// forms.
 import type { FieldInfo, JsonObject, JsonValue, TypeInfo } from '../../api/type-info.ts';
 
 /** Valid values of any field, in every spelling that readers take; the same for the same seed. */

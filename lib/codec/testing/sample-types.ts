@@ -1,4 +1,5 @@
-// Small hand-made types for tests of the codecs: every cardinality, scalar, special form and omit rule once.
+// Small hand-made types for tests of the codecs: every cardinality, scalar, special form and omit
+// rule once.
 import type {
   FieldInfo,
   ResourceInfo,
