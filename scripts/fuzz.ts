@@ -15,6 +15,7 @@ const targets: Readonly<Record<string, () => Promise<FuzzTarget>>> = {
   yaml: decoderTarget('yaml'),
   protobuf: decoderTarget('protobuf'),
   cbor: decoderTarget('cbor'),
+  cel: async () => (await import('./fuzz/cel-target.ts')).celTarget,
 };
 
 const turnMsMax = 50;
