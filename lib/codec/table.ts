@@ -1,5 +1,5 @@
-// Table and PartialObjectMetadata forms of any resource. A row but for its ages, or a partial object,
-// is made once per item; tables and lists are concatenations, as those of whole objects.
+// Table and PartialObjectMetadata forms of any resource. A row but for its ages, or a partial
+// object, is made once per item; tables and lists are concatenations, as those of whole objects.
 import { AgeCell } from '../api/columns/column.ts';
 import type { Cell, TableColumns } from '../api/columns/column.ts';
 import type { JsonObject, JsonValue } from '../api/type-info.ts';
@@ -139,7 +139,10 @@ export interface TableHeaders {
   readonly headers: boolean;
 }
 
-/** Opens a Table up to the bracket of its rows; `listSeparator` and `listClose` of frame.ts do the rest. */
+/**
+ * Opens a Table up to the bracket of its rows; `listSeparator` and `listClose` of frame.ts do the
+ * rest.
+ */
 export function tableOpen(
   metadata: ListMeta,
   table: TableHeaders,

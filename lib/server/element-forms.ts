@@ -1,5 +1,5 @@
-// The forms of an answer in encodings that put bodies together from elements (Protobuf, CBOR): an item's element is
-// made at most once, objects and lists are copies of it.
+// The forms of an answer in encodings that put bodies together from elements (Protobuf, CBOR): an
+// item's element is made at most once, objects and lists are copies of it.
 import type { Scheme } from '../api/scheme.ts';
 import type { JsonObject, ResourceInfo, TypeInfo } from '../api/type-info.ts';
 import { apiVersionOf } from '../api/type-info.ts';

@@ -1,5 +1,5 @@
-// The forms an answer can have: objects as they are stored, metadata only, Table. Here they are JSON, made at most once
-// per item; lists are concatenations.
+// The forms an answer can have: objects as they are stored, metadata only, Table. Here they are
+// JSON, made at most once per item; lists are concatenations.
 import type { ResourceInfo } from '../api/type-info.ts';
 import { apiVersionOf } from '../api/type-info.ts';
 import type { NamingProfile } from '../api/vendor.ts';
@@ -24,7 +24,10 @@ export interface Form {
   /** Shows ages: what was made of an event once does not hold later. */
   readonly isTimed?: boolean;
   object(item: Item): Uint8Array;
-  /** `object` of an event after the first of a watch, where that differs (Tables send their columns once). */
+  /**
+   * `object` of an event after the first of a watch, where that differs (Tables send their columns
+   * once).
+   */
   laterObject(item: Item): Uint8Array;
   list(items: readonly Item[], meta: ListMeta): Pieces;
   /** The object of a bookmark, whose metadata is given. */
@@ -139,7 +142,10 @@ function tableForm(naming: NamingProfile, options: TableOptions): Form {
   };
 }
 
-/** What stands before, between and after the entries of a list; `first` comes right before the first one. */
+/**
+ * What stands before, between and after the entries of a list; `first` comes right before the first
+ * one.
+ */
 export interface ListFrame {
   readonly open: Uint8Array;
   readonly first: Uint8Array;

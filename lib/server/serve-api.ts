@@ -9,7 +9,7 @@ import type { Logger } from '../base/log.ts';
 import { createEncodings } from '../codec/encodings.ts';
 import type { Encoding } from '../codec/encodings.ts';
 import { negotiatePatch, patchMediaTypes } from '../codec/negotiate.ts';
-import type { PatchName } from '../codec/negotiate.ts';
+import type { PatchName, PatchOffers } from '../codec/negotiate.ts';
 import type { Flags } from '../config/flags.ts';
 import type { FeatureGates } from '../config/gates.ts';
 import { createDiscovery } from '../discovery/discovery.ts';
@@ -24,11 +24,13 @@ import type { FindStore } from './filters/scope.ts';
 import { failureHandler } from './filters/panic.ts';
 import { getHandler, listHandler } from './handlers/read.ts';
 import { resourceRequests } from './handlers/resources.ts';
+import type { VerbHandlers } from './handlers/resources.ts';
 import { watchHandler } from './handlers/watch.ts';
 import { writeHandlers } from './handlers/write.ts';
 import { openApiPaths } from './openapi-paths.ts';
 import { operatorPaths } from './operator-paths.ts';
 import { createRepresentations } from './representations.ts';
+import type { Representations } from './representations.ts';
 import type { RequestInfo } from './request-context.ts';
 import { serve } from './serve.ts';
 import type { RunningServer, ServeOptions } from './serve.ts';
@@ -60,34 +62,12 @@ export async function serveApi(options: ServeApiOptions): Promise<RunningServer>
   const encodings = createEncodings(naming, { cbor });
   const patches = { names: servedPatches, cbor };
   const representations = createRepresentations({ scheme, encodings });
-  const readOptions = {
-    naming,
-    compress,
-    representationOf: representations.of.bind(representations),
-  };
-  const deleteOptionsType = scheme.type('meta/v1.DeleteOptions');
-  const handlers = {
-    get: getHandler(readOptions),
-    list: listHandler(readOptions),
-    watch: watchHandler({
-      metrics: metrics.requests,
-      minRequestTimeoutSeconds: flags['min-request-timeout'],
-      watchRepresentationOf: (request, store) => representations.ofWatch(request, store),
-    }),
-    ...writeHandlers({
-      ...readOptions,
-      authorizer: options.authorizer,
-      decodeBody: (request, store, body) =>
-        representations.decode(request, body, store.resource.type),
-      decodeDeleteOptions: (request, body) =>
-        representations.decode(request, body, deleteOptionsType).object,
-      patchOf: (request) => negotiatePatch(request.headers['content-type'], patches),
-    }),
-  };
+  const handlers = verbHandlers(options, representations, patches);
+  const address = flags['advertise-address'] ?? flags['bind-address'];
   const discovery = createDiscovery({
     scheme,
     groups: scheme.groups,
-    serverAddress: `${flags['advertise-address'] ?? flags['bind-address']}:${String(flags['secure-port'])}`,
+    serverAddress: `${address}:${String(flags['secure-port'])}`,
   });
   const openApi = openApiOf(options, encodings, patchMediaTypes(patches));
   const answerOpenApi = openApiPaths({ openApi: () => openApi, clock: options.clock, compress });
@@ -127,6 +107,38 @@ export async function serveApi(options: ServeApiOptions): Promise<RunningServer>
     requestTimeoutMs: flags['request-timeout'],
     goawayChance: flags['goaway-chance'],
   });
+}
+
+/** One handler per verb, over what the registry holds. */
+function verbHandlers(
+  options: ServeApiOptions,
+  representations: Representations,
+  patches: PatchOffers,
+): VerbHandlers {
+  const readOptions = {
+    naming: options.naming,
+    compress: options.gates.isOn('APIResponseCompression'),
+    representationOf: representations.of.bind(representations),
+  };
+  const deleteOptionsType = options.scheme.type('meta/v1.DeleteOptions');
+  return {
+    get: getHandler(readOptions),
+    list: listHandler(readOptions),
+    watch: watchHandler({
+      metrics: options.metrics.requests,
+      minRequestTimeoutSeconds: options.flags['min-request-timeout'],
+      watchRepresentationOf: (request, store) => representations.ofWatch(request, store),
+    }),
+    ...writeHandlers({
+      ...readOptions,
+      authorizer: options.authorizer,
+      decodeBody: (request, store, body) =>
+        representations.decode(request, body, store.resource.type),
+      decodeDeleteOptions: (request, body) =>
+        representations.decode(request, body, deleteOptionsType).object,
+      patchOf: (request) => negotiatePatch(request.headers['content-type'], patches),
+    }),
+  };
 }
 
 /** Describes what the parts above serve, in the media types that they negotiate. */

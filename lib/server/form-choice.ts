@@ -1,0 +1,74 @@
+// The form of an answer: what was asked for (object, metadata only, Table) in the encoding that was
+// agreed on. Encodings are rows (lib/codec/encodings.ts): nothing here knows one of them.
+import { kindColumns } from '../api/columns/kind-columns.ts';
+import type { Scheme } from '../api/scheme.ts';
+import type { TypeInfo } from '../api/type-info.ts';
+import { jsonEncoding } from '../codec/encodings.ts';
+import type { Encoding } from '../codec/encodings.ts';
+import { parseData, stringify } from '../codec/json.ts';
+import type { Negotiated } from '../codec/negotiate.ts';
+import { parseIncludeObject } from '../codec/table.ts';
+import type { ResourceStore } from '../registry/resource-store.ts';
+import { elementForms } from './element-forms.ts';
+import { jsonForms, rewrittenForms } from './forms.ts';
+import type { Form, Forms } from './forms.ts';
+
+export interface FormChoice {
+  readonly encodingOf: (mediaType: string) => Encoding;
+  /** The encodings that objects of a type have, in the order of their rows. */
+  readonly encodingsOf: (type: TypeInfo) => readonly Encoding[];
+  /** @throws StatusError 400 for a query that asks for no form. */
+  readonly formOf: (query: URLSearchParams, store: ResourceStore, as: Negotiated) => Form;
+}
+
+export function createFormChoice(options: {
+  readonly scheme: Scheme;
+  readonly encodings: readonly Encoding[];
+  readonly nowMs: () => number;
+}): FormChoice {
+  const { scheme, encodings, nowMs } = options;
+  const columnsOf = kindColumns(scheme.profile);
+  const json = jsonForms(scheme.profile);
+  const pretty = rewrittenForms('pretty', json, prettyPrint);
+  const byMediaType = new Map(encodings.map((encoding) => [encoding.mediaType, encoding]));
+  const forms = new Map(encodings.map((encoding) => [encoding, formsOf(encoding, json, scheme)]));
+  const encodingOf = (mediaType: string): Encoding => byMediaType.get(mediaType) ?? jsonEncoding;
+  return {
+    encodingOf,
+    encodingsOf: encodingsByType(encodings),
+    formOf(query, store, as) {
+      const encoding = encodingOf(as.mediaType);
+      const choice = isPretty(as, encoding) ? pretty : (forms.get(encoding) ?? json);
+      if (as.transform === undefined) return choice.object(store.resource);
+      if (as.transform.as !== 'Table') return choice.partial();
+      const include = parseIncludeObject(query.get('includeObject'));
+      const headers = query.get('noHeaders') !== 'true';
+      return choice.table({ columns: columnsOf(store.resource.type), include, headers, nowMs });
+    },
+  };
+}
+
+/** Only JSON has a form for people. */
+export const isPretty = (as: Negotiated, encoding: Encoding): boolean =>
+  as.pretty && encoding === jsonEncoding;
+
+export const prettyPrint = (json: Uint8Array): Uint8Array =>
+  Buffer.from(`${stringify(parseData(json), 2)}\n`);
+
+function formsOf(encoding: Encoding, json: Forms, scheme: Scheme): Forms {
+  const { elements, rewrite, mediaType } = encoding;
+  if (elements !== undefined) return elementForms(encoding, elements, scheme);
+  return rewrite === undefined ? json : rewrittenForms(mediaType, json, rewrite);
+}
+
+/** The encodings that a type has; found once per type. */
+function encodingsByType(encodings: readonly Encoding[]): (type: TypeInfo) => readonly Encoding[] {
+  const found = new WeakMap<TypeInfo, readonly Encoding[]>();
+  return (type) => {
+    const known = found.get(type);
+    if (known !== undefined) return known;
+    const holding = encodings.filter((encoding) => encoding.holds(type));
+    found.set(type, holding);
+    return holding;
+  };
+}
