@@ -38,44 +38,44 @@ export function runCase(file: string, record: JsonRecord): readonly string[] {
   }
 }
 
-function main(folder: string): void {
+/** Runs the case files of a folder; true: none failed. */
+export function runFolder(folder: string, print: (line: string) => void): boolean {
   let passed = 0;
   let failed = 0;
   let aside = 0;
-  for (const file of readdirSync(folder)
-    .filter((name) => name.endsWith('.json'))
-    .sort()) {
-    const records = JSON.parse(
-      readFileSync(path.join(folder, file), 'utf8'),
-    ) as readonly JsonRecord[];
+  const files = readdirSync(folder).filter((name) => name.endsWith('.json'));
+  for (const file of files.sort()) {
+    const records = readRecords(path.join(folder, file));
     if (setAside.has(file)) {
       aside += records.length;
-      console.log(`${file}: ${String(records.length)} set aside`);
+      print(`${file}: ${String(records.length)} set aside`);
       continue;
     }
-    let failedHere = 0;
-    for (const record of records) {
-      const problems = runCase(file, record);
-      if (problems.length === 0) continue;
-      failedHere++;
-      console.log(
-        `FAILED ${textOf(record['id'])} ${JSON.stringify(record['expr'] ?? record['name'] ?? '')}`,
-      );
-      for (const problem of problems) console.log(`  ${problem}`);
-    }
+    const failedHere = records.filter((record) => !passes(file, record, print)).length;
+    const passedHere = records.length - failedHere;
+    print(`${file}: ${String(passedHere)} passed, ${String(failedHere)} failed`);
+    passed += passedHere;
     failed += failedHere;
-    passed += records.length - failedHere;
-    console.log(
-      `${file}: ${String(records.length - failedHere)} passed, ${String(failedHere)} failed`,
-    );
   }
-  if (aside > 0) console.log(`${String(aside)} set aside`);
-  console.log(`${String(passed)} passed, ${String(failed)} failed`);
-  process.exitCode = failed === 0 ? 0 : 1;
+  if (aside > 0) print(`${String(aside)} set aside`);
+  print(`${String(passed)} passed, ${String(failed)} failed`);
+  return failed === 0;
 }
 
-const folder = process.argv[2];
+const readRecords = (file: string): readonly JsonRecord[] =>
+  JSON.parse(readFileSync(file, 'utf8')) as readonly JsonRecord[];
+
+function passes(file: string, record: JsonRecord, print: (line: string) => void): boolean {
+  const problems = runCase(file, record);
+  if (problems.length === 0) return true;
+  const name = JSON.stringify(record['expr'] ?? record['name'] ?? '');
+  print(`FAILED ${textOf(record['id'])} ${name}`);
+  for (const problem of problems) print(`  ${problem}`);
+  return false;
+}
+
 if (import.meta.main) {
+  const folder = process.argv[2];
   if (folder === undefined) throw new Error('usage: cases-cel FOLDER');
-  main(folder);
+  process.exitCode = runFolder(folder, console.log) ? 0 : 1;
 }
