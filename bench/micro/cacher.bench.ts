@@ -7,8 +7,9 @@ import { createLogger } from '../../lib/base/log.ts';
 import { createCache } from '../../lib/cacher/cache.ts';
 import type { Cache } from '../../lib/cacher/cache.ts';
 import type { Selection, WatchCursor } from '../../lib/cacher/resource-view.ts';
-import { createTranscoder } from '../../lib/cacher/transcoder.ts';
+import { schemeTranscoder } from '../../lib/cacher/transcoder.ts';
 import { encodeStored } from '../../lib/codec/stored-form.ts';
+import { createStoredMedia } from '../../lib/codec/stored-media.ts';
 import type { Storage, StoredItem, WatchBatch } from '../../lib/storage-etcd/storage.ts';
 import { samplePod } from './sample-pod.ts';
 
@@ -115,7 +116,7 @@ function cacheOver(store: CountingStore): Cache {
     health: () => ({ canRequestProgress: true, clusterId: 'bench', versions: {} }),
     prefix,
     resources: [{ resource: pods, indexedFields: ['spec.nodeName'] }],
-    transcoder: createTranscoder((object) => object),
+    transcoder: schemeTranscoder(scheme, createStoredMedia('json', scheme.profile)),
     budgetBytes: 512 * 1024 * 1024,
     canaryKey: `${prefix}svc-internal/canary`,
     logger: createLogger('error'),

@@ -14,7 +14,8 @@ import type { Clock } from '../../lib/base/clock.ts';
 import type { Logger } from '../../lib/base/log.ts';
 import { createCache } from '../../lib/cacher/cache.ts';
 import type { Cache, CachedResource } from '../../lib/cacher/cache.ts';
-import { createTranscoder } from '../../lib/cacher/transcoder.ts';
+import { schemeTranscoder } from '../../lib/cacher/transcoder.ts';
+import { createStoredMedia } from '../../lib/codec/stored-media.ts';
 import { featureGates } from '../../lib/config/gates.ts';
 import type { FeatureGates } from '../../lib/config/gates.ts';
 import type { Flags } from '../../lib/config/flags.ts';
@@ -172,10 +173,7 @@ function openCache(base: Base, { storage, keyspace, compactor }: OpenedStorage):
     health: () => storage.health,
     prefix: keyspace.root,
     resources: scheme.storedResources.map(cachedResource),
-    transcoder: createTranscoder((object, resource) => {
-      scheme.defaults.apply(object, resource.type);
-      return object; // other versions' forms come with their types
-    }),
+    transcoder: schemeTranscoder(scheme, createStoredMedia('json', scheme.profile)),
     budgetBytes: cacheBudgetBytes(flags),
     canaryKey: keyspace.internalKey('canary'),
     logger,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { canConvert, conversionNames, convertObject } from './convert.ts';
 import { sameJson } from './json-equal.ts';
-import { recordAt } from './json-access.ts';
+import { recordAt, textAt } from './json-access.ts';
 import { parseRuntimeConfig } from './runtime-config.ts';
 import { createScheme } from './scheme.ts';
 import { ObjectGenerator } from './testing/generated-objects.ts';
@@ -53,8 +53,7 @@ const shapes: Shapes = {
   ...source('PodsMetricStatus', 'current', { averageValue: '3' }),
   ...source('ObjectMetricStatus', 'current', { value: '4' }, { value: '4', averageValue: '2' }),
   ...source('ExternalMetricStatus', 'current', { value: '4' }, { value: '4', averageValue: '2' }),
-  'networking/v1.ServiceBackendPort': (object, of) =>
-    of({ name: 'http' }, { number: 80 }, {} as JsonObject),
+  'networking/v1.ServiceBackendPort': (object, of) => of({ name: 'http' }, { number: 80 }, {}),
   'networking/v1.IngressServiceBackend': (object) => ({ ...object, name: 's' }),
   'rbac/v1.Subject': (object, of) => {
     const kind = of('User', 'Group', 'ServiceAccount');
@@ -82,7 +81,7 @@ function thereAndBack(object: JsonObject, through: TypeInfo): JsonObject {
     (name) => !through.fieldByJsonName.has(name) && name !== 'kind' && name !== 'apiVersion',
   );
   expect(unknown).toEqual([]);
-  return convertObject(converted, String(object['apiVersion']), scheme);
+  return convertObject(converted, textAt(object, 'apiVersion'), scheme);
 }
 
 /** The generated object, and what came back of it when that differs. */

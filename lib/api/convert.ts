@@ -84,19 +84,17 @@ export function toStorageVersion<T extends JsonObject>(
  * @throws StatusError 500 for another kind, or a version that is not known
  */
 export function storedTypeOf(
-  { kind, apiVersion }: { readonly kind?: unknown; readonly apiVersion?: unknown },
+  given: { readonly kind?: unknown; readonly apiVersion?: unknown },
   stored: ResourceInfo,
   scheme: Scheme,
 ): TypeInfo {
   const own = apiVersionOf(stored.kind);
-  const given = { kind: kind ?? stored.kind.kind, apiVersion: apiVersion ?? own };
-  if (given.kind === stored.kind.kind && given.apiVersion === own) return stored.type;
-  const isKind = given.kind === stored.kind.kind && typeof given.apiVersion === 'string';
-  const type = isKind
-    ? scheme.kind({ ...parseApiVersion(String(given.apiVersion)), kind: stored.kind.kind })
-    : undefined;
+  const { kind = stored.kind.kind, apiVersion = own } = given;
+  if (kind === stored.kind.kind && apiVersion === own) return stored.type;
+  const isNamed = kind === stored.kind.kind && typeof apiVersion === 'string';
+  const type = isNamed ? scheme.kind({ ...parseApiVersion(apiVersion), kind }) : undefined;
   if (type !== undefined) return type;
-  const name = `${String(given.apiVersion)} ${String(given.kind)}`;
+  const name = JSON.stringify({ apiVersion, kind });
   throw internalError(`a stored ${name} is no ${stored.kind.kind} in a version that is known`);
 }
 

@@ -1,18 +1,21 @@
 // What the cache needs to know about the stored form of objects: functions only, for it never looks
 // into a kind itself.
-import type { ResourceInfo } from '../api/type-info.ts';
+import { storedTypeOf, toStorageVersion } from '../api/convert.ts';
+import type { Scheme } from '../api/scheme.ts';
+import type { ResourceInfo, TypeInfo } from '../api/type-info.ts';
 import type { ApiObject } from '../codec/codec.ts';
 import { jsonCodec } from '../codec/json.ts';
-import { decodeForeign, encodeStored, openStored, schemaGeneration } from '../codec/stored-form.ts';
+import { encodeStored, openStored, schemaGeneration } from '../codec/stored-form.ts';
 import type { OpenStored } from '../codec/stored-form.ts';
+import type { StoredMedia, StoredTypeMeta } from '../codec/stored-media.ts';
 
 export interface Transcoder {
   readonly open: OpenStored;
   /** Schema generation that this release writes for the resource (`StoredHeader.schema`). */
   schemaOf(resource: ResourceInfo): string;
   /**
-   * Bytes of another generation, or not written by this product: decoded, completed and encoded to
-   * the stored form of this one.
+   * Bytes of another generation, version or encoding, or not written by this product: decoded,
+   * completed and encoded to the stored form of this one.
    * @throws when they cannot be read: the object is then corrupted.
    */
   decodeForeign(value: Uint8Array, resource: ResourceInfo): Uint8Array;
@@ -20,21 +23,32 @@ export interface Transcoder {
   decode(json: Uint8Array, resource: ResourceInfo): ApiObject;
 }
 
-/**
- * Over the product's own stored form. `complete` converts and defaults an object that another
- * release wrote.
- */
-export function createTranscoder(
-  complete: (object: ApiObject, resource: ResourceInfo) => ApiObject,
-): Transcoder {
+export interface TranscoderOptions {
+  /** Reads values of every encoding. */
+  readonly media: Pick<StoredMedia, 'read'>;
+  /** The type that a stored object says it has. @throws when that is not a version of the kind. */
+  readonly typeOf: (of: StoredTypeMeta, resource: ResourceInfo) => TypeInfo;
+  /** Converts to the storage version and defaults an object that another release wrote. */
+  readonly complete: (object: ApiObject, resource: ResourceInfo) => ApiObject;
+}
+
+/** Over the product's own stored form. */
+export function createTranscoder({ media, typeOf, complete }: TranscoderOptions): Transcoder {
   return {
     open: openStored,
     schemaOf: schemaGeneration,
     decodeForeign: (value, resource) => {
-      const object = decodeForeign(openStored(value)?.payload ?? value, resource.type);
-      if (object === undefined) throw new Error('the bytes have no form that this server reads');
+      const object = media.read(value, (of) => typeOf(of, resource));
       return encodeStored(complete(object, resource), resource);
     },
     decode: (json, resource) => jsonCodec.decode(json, resource.type).object,
   };
 }
+
+/** For built-in kinds, stored in any version that the scheme knows. */
+export const schemeTranscoder = (scheme: Scheme, media: Pick<StoredMedia, 'read'>): Transcoder =>
+  createTranscoder({
+    media,
+    typeOf: (of, resource) => storedTypeOf(of, resource, scheme),
+    complete: (object, resource) => toStorageVersion(object, resource, scheme),
+  });

@@ -38,6 +38,10 @@ export function createProtobufCodec(mediaType: string): Codec {
   };
 }
 
+/** What an envelope says of its message, unread. @throws StatusError 400. */
+export const typeMetaOf = (body: Uint8Array, mediaType: string): JsonObject =>
+  openEnvelope(body, mediaType).typeMeta;
+
 /** Whether objects of this type have a Protobuf form: tables and custom resources have none. */
 export const hasProtobufForm = (type: TypeInfo): boolean =>
   type.options['jsonOnly'] !== true &&

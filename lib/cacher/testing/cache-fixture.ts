@@ -4,6 +4,8 @@ import type { ResourceInfo } from '../../api/type-info.ts';
 import { createLogger } from '../../base/log.ts';
 import type { ApiObject } from '../../codec/codec.ts';
 import { encodeStored } from '../../codec/stored-form.ts';
+import { createStoredMedia } from '../../codec/stored-media.ts';
+import { namingProfile } from '../../api/vendor.ts';
 import { widgetResource } from '../../codec/testing/sample-types.ts';
 import { EtcdStorage } from '../../storage-etcd/etcd-storage.ts';
 import type { Revision, Storage } from '../../storage-etcd/storage.ts';
@@ -74,7 +76,11 @@ export class CacheFixture {
       health: () => this.storage.health,
       prefix: this.prefix,
       resources: [{ resource: widgets, indexedFields: ['spec.nodeName'] }, { resource: gadgets }],
-      transcoder: createTranscoder((object) => object),
+      transcoder: createTranscoder({
+        media: createStoredMedia('json', namingProfile('svc')),
+        typeOf: (_of, resource) => resource.type,
+        complete: (object) => object,
+      }),
       budgetBytes: 64 * 1024 * 1024,
       canaryKey: `${this.prefix}canary/test`,
       logger: createLogger('info', (line) => this.logs.push(line)),

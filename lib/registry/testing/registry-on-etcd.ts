@@ -1,6 +1,5 @@
 // Built-in stores over a real etcd and a real cache, as one replica has them: for suites.
 // `second()` makes another replica over the same etcd.
-import { convertObject } from '../../api/convert.ts';
 import { createScheme } from '../../api/scheme.ts';
 import type { Scheme } from '../../api/scheme.ts';
 import { namingProfile } from '../../api/vendor.ts';
@@ -9,7 +8,8 @@ import { systemClock } from '../../base/clock.ts';
 import { createLogger } from '../../base/log.ts';
 import { createCache } from '../../cacher/cache.ts';
 import type { Cache } from '../../cacher/cache.ts';
-import { createTranscoder } from '../../cacher/transcoder.ts';
+import { schemeTranscoder } from '../../cacher/transcoder.ts';
+import { createStoredMedia } from '../../codec/stored-media.ts';
 import { EtcdStorage } from '../../storage-etcd/etcd-storage.ts';
 import { createKeyspace } from '../../storage-etcd/keys.ts';
 import { EtcdCluster } from '../../storage-etcd/testing/etcd-process.ts';
@@ -68,11 +68,7 @@ async function startReplica(etcd: EtcdCluster, options: ReplicaOptions): Promise
     health: () => storage.health,
     prefix: keyspace.root,
     resources: scheme.storedResources.map((resource) => ({ resource })),
-    transcoder: createTranscoder((object, resource) => {
-      const stored = convertObject(object, resource.storageVersion, scheme);
-      scheme.defaults.apply(stored, resource.type);
-      return stored;
-    }),
+    transcoder: schemeTranscoder(scheme, createStoredMedia('json', naming)),
     budgetBytes: 64 * 1024 * 1024,
     canaryKey: keyspace.internalKey('canary'),
     logger: createLogger('error'),

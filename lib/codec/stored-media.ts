@@ -1,0 +1,70 @@
+// Which encoding objects have in etcd. Whatever is written, every encoding is read: the bytes say
+// which one it is. JSON is this product's stored form (stored-form.ts); Protobuf and CBOR are the
+// plain bodies that other servers of this API write too.
+import type { ResourceInfo, TypeInfo } from '../api/type-info.ts';
+import type { NamingProfile } from '../api/vendor.ts';
+import { cborAsJson, cborCodec, cborPrefix } from './cbor.ts';
+import type { ApiObject } from './codec.ts';
+import { parseData } from './json.ts';
+import { readObject } from './normalise.ts';
+import { createProtobufCodec, hasProtobufForm, protobufPrefix, typeMetaOf } from './protobuf.ts';
+import { openStored } from './stored-form.ts';
+
+export type StoredMediaName = 'json' | 'protobuf' | 'cbor';
+
+/** What a stored object says of itself. */
+export interface StoredTypeMeta {
+  readonly kind?: unknown;
+  readonly apiVersion?: unknown;
+}
+
+export interface StoredMedia {
+  /**
+   * The object in a value of any form, in the version it was stored in.
+   * @throws StatusError or whatever `typeOf` throws when it cannot be read.
+   */
+  read(value: Uint8Array, typeOf: (of: StoredTypeMeta) => TypeInfo): ApiObject;
+  /** Bytes for etcd of an object whose stored form is `canonical`. */
+  write(object: Readonly<ApiObject>, resource: ResourceInfo, canonical: Uint8Array): Uint8Array;
+}
+
+export function createStoredMedia(name: StoredMediaName, naming: NamingProfile): StoredMedia {
+  const mediaType = naming.protobufMediaType;
+  const protobuf = createProtobufCodec(mediaType);
+  const read: StoredMedia['read'] = (value, typeOf) => {
+    if (startsWith(value, protobufPrefix)) {
+      return protobuf.decode(value, typeOf(typeMetaOf(value, mediaType))).object;
+    }
+    const text = startsWith(value, cborPrefix)
+      ? cborAsJson(value)
+      : (openStored(value)?.payload ?? value);
+    const data = parseData(text);
+    return readObject(data, typeOf(asTypeMeta(data))).object;
+  };
+  switch (name) {
+    case 'json':
+      return { read, write: (_object, _resource, canonical) => canonical };
+    case 'cbor':
+      return { read, write: (object, { type }) => cborCodec.encode(unversioned(object), type) };
+    case 'protobuf':
+      return {
+        read,
+        write: (object, { type }, canonical) =>
+          hasProtobufForm(type) ? protobuf.encode(unversioned(object), type) : canonical,
+      };
+  }
+}
+
+const startsWith = (bytes: Uint8Array, prefix: Uint8Array): boolean =>
+  prefix.every((byte, index) => bytes[index] === byte);
+
+const asTypeMeta = (data: unknown): StoredTypeMeta =>
+  typeof data === 'object' && data !== null ? data : {};
+
+/** The revision of a stored object is etcd's to say. */
+function unversioned(object: Readonly<ApiObject>): ApiObject {
+  if (object.metadata?.resourceVersion === undefined) return object;
+  const metadata = { ...object.metadata };
+  delete metadata.resourceVersion;
+  return { ...object, metadata };
+}
