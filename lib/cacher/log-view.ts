@@ -159,7 +159,7 @@ export class LogView implements ResourceView {
       case 'any':
         return isReady() ? { from: 'memory' } : { from: 'storage', at: undefined };
       case 'latest':
-        return sourceOf(await gate.latest(), undefined);
+        return sourceOf(await gate.latest(signal), undefined);
       case 'notOlderThan':
         return sourceOf(await gate.notOlderThan(at.revision, signal), undefined);
       case 'exact':

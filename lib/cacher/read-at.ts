@@ -54,15 +54,12 @@ export class ReadGate {
     this.#options = options;
   }
 
-  /**
-   * Most recent: memory answers once it holds everything that was written before the call. The wait is not ended by
-   * the reader's signal: it ends soon by itself, and a listener a reader costs more than the shared answer.
-   */
-  latest(): Promise<Answerer> {
+  /** Most recent: memory answers once it holds everything that was written before the call. */
+  latest(signal: AbortSignal): Promise<Answerer> {
     if (!this.#options.isReady()) return Promise.resolve('storage');
     this.#next ??= this.#schedule();
     this.#next.readerCount++;
-    return this.#next.answer;
+    return abortable(this.#next.answer, signal);
   }
 
   /** @throws StatusError 504 when the revision does not come in time, 410 when it never will. */
