@@ -66,6 +66,8 @@ export interface ResourceStrategy {
    * not own.
    */
   readonly keptBySubresource?: Readonly<Record<string, readonly string[]>>;
+  /** Top-level members that an update keeps when its body leaves them out. */
+  readonly keptWhenOmitted?: readonly string[];
   /** Create takes the client's `status`, although the kind has a status subresource. */
   readonly keepsStatusOnCreate?: boolean;
 }

@@ -13,7 +13,7 @@ import { currentState, decide, firstState, stateOf } from './current-state.ts';
 import type { State } from './current-state.ts';
 import { canRemove } from './deletion-plan.ts';
 import { admissionRequest, readBody, toStored, writeContext } from './incoming.ts';
-import { cloneJson } from './json-value.ts';
+import { cloneJson, copyMember } from './json-value.ts';
 import {
   bumpGeneration,
   checkName,
@@ -54,6 +54,7 @@ export async function updateObject(
   const body = readBody(resource, request.body, options.fieldValidation, warnings);
   checkName(body, path.name);
   settleNamespace(body, resource, path.namespace);
+  const omitted = omittedMembers(parts, body);
   const object = toStored(parts, body);
   const { uid, resourceVersion } = metaOf(object);
   // Whoever states a version or uid means an object that exists.
@@ -66,11 +67,17 @@ export async function updateObject(
   return writeLoop(parts, request, {
     transform: (old) => {
       checkUid(parts, old, uid);
-      return cloneJson(object);
+      const next = cloneJson(object);
+      for (const name of omitted) copyMember(next, old.object(), name);
+      return next;
     },
     create: resource.createOnUpdate && path.subresource === '' ? create : undefined,
   });
 }
+
+/** What the body leaves out and an update keeps: defaults must not take its place. */
+const omittedMembers = (parts: StoreParts, body: Readonly<ApiObject>): readonly string[] =>
+  (parts.strategy.keptWhenOmitted ?? []).filter((name) => (body[name] ?? '') === '');
 
 /**
  * The loop of update and patch. Ends with a written object, or an answer that etcd's state

@@ -7,11 +7,10 @@ const definition: DefaultRule = {
   version: 1,
   complete(object) {
     const spec = recordAt(object, 'spec');
-    const status = ensureRecord(object, 'status');
-    if (!isEmpty(status['storedVersions'])) return;
+    if (!isEmpty(recordAt(object, 'status')?.['storedVersions'])) return;
     const stored = recordsAt(spec, 'versions').find((version) => version['storage'] === true);
     const name = textAt(stored, 'name');
-    if (name !== '') status['storedVersions'] = [name];
+    if (name !== '') ensureRecord(object, 'status')['storedVersions'] = [name];
   },
 };
 

@@ -8,6 +8,7 @@ import { persistentVolumeClaimStrategy } from './core/persistent-volumes.ts';
 import type { Replica } from '../testing/registry-on-etcd.ts';
 import { bytesOf, fresh, params, scope, sent, VerbDriver } from '../testing/verb-driver.ts';
 import type { Sent } from '../testing/verb-driver.ts';
+import { base64, leafPem, signingRequestPem } from '../testing/sample-certificates.ts';
 
 let registry: RegistryOnEtcd;
 let replica: Replica;
@@ -192,13 +193,16 @@ describe('volumes', () => {
   });
 });
 
+const certificate = base64(leafPem);
+
 describe('certificate signing requests', () => {
   const name = 'certificates.{v}/certificatesigningrequests';
   const user = { name: 'jane', uid: 'u1', groups: ['g'], extra: { scopes: ['a'] } };
   const made = async (): Promise<Sent> => {
     const metadata = { name: fresh() };
-    const spec = { request: 'eA==', signerName: 'a.b/c', usages: ['client auth'], username: 'eve' };
-    const status = { certificate: 'eA==', conditions: [{ type: 'Approved', status: 'True' }] };
+    const request = base64(signingRequestPem);
+    const spec = { request, signerName: 'a.b/c', usages: ['client auth'], username: 'eve' };
+    const status = { certificate, conditions: [{ type: 'Approved', status: 'True' }] };
     const body = store(name).resource.type;
     const { item } = await store(name).create({
       ...scope(),
@@ -224,7 +228,7 @@ describe('certificate signing requests', () => {
 
   test('approval writes conditions alone, status leaves the decision', async () => {
     const request = await made();
-    const approval = { conditions: [condition('Approved')], certificate: 'eA==' };
+    const approval = { conditions: [condition('Approved')], certificate };
     const approved = await update(
       store(name),
       request.metadata.name,
@@ -241,7 +245,7 @@ describe('certificate signing requests', () => {
       ],
     };
     expect(approved['status']).toEqual(approvedStatus);
-    const failed = { conditions: [condition('Failed')], certificate: 'eA==' };
+    const failed = { conditions: [condition('Failed')], certificate };
     const signed = await update(
       store(name),
       request.metadata.name,
@@ -249,7 +253,7 @@ describe('certificate signing requests', () => {
       { subresource: 'status' },
     );
     expect(at(signed, 'spec/username')).toBe('jane');
-    expect(at(signed, 'status/certificate')).toBe('eA==');
+    expect(at(signed, 'status/certificate')).toBe(certificate);
     const types = (at(signed, 'status/conditions') as Members[]).map((one) => one['type']);
     expect(types).toEqual(['Approved', 'Failed']);
   });
@@ -312,6 +316,17 @@ test('a service account keeps nothing of its secrets but their names', async () 
   const secrets = [{ kind: 'Secret', name: 's', namespace: 'far' }];
   const made = await make('serviceaccounts', { secrets });
   expect(made['secrets']).toEqual([{ name: 's' }]);
+});
+
+test('a secret without a type is Opaque, or stays what it was', async () => {
+  expect(await make('secrets', {})).toMatchObject({ type: 'Opaque' });
+  const typed = await make('secrets', { type: 'example.com/own' });
+  const { type: _left, ...rest } = typed;
+  const next = await update(store('secrets'), typed.metadata.name, {
+    ...rest,
+    data: { a: 'eA==' },
+  });
+  expect(next).toMatchObject({ type: 'example.com/own', data: { a: 'eA==' } });
 });
 
 test('a custom resource definition remembers every storage version', async () => {
