@@ -1,7 +1,8 @@
 // The rules that stand beside fields in the .proto files, read once into closures over one value.
 // `(rule)` without a stage is migrated: it also exists by hand, and gates decide between the two.
 // `(check)`, `(member)` and rules still in alpha exist here alone.
-import { FieldErrors, immutableDetail } from './field-errors.ts';
+import { immutableDetail } from './field-errors.ts';
+import type { FieldErrors } from './field-errors.ts';
 import { formatOf } from './formats.ts';
 import type { Format } from './formats.ts';
 import { isUnset, sameJson } from './json-equal.ts';
@@ -92,7 +93,7 @@ export function compileTerms(
     for (const check of checks) if (!check(value, old, path, run)) break;
     if (run.errors.list.length === before || !run.isUpdate) return true;
     // What is stored stays acceptable while it is unchanged.
-    if (old !== undefined && sameJson(value, old)) run.errors.list.length = before;
+    if (sameJson(value, old)) run.errors.list.length = before;
     return true;
   };
 }
@@ -257,7 +258,7 @@ const makers: ReadonlyMap<string, Maker> = new Map<string, Maker>([
     'required',
     (field) => (value, old, path, run) => {
       if (!isAbsent(field, value)) return true;
-      if (!run.isUpdate || !isAbsent(field, old) || old === undefined) run.errors.required(path);
+      if (!run.isUpdate || !isAbsent(field, old)) run.errors.required(path);
       return false;
     },
   ],

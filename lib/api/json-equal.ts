@@ -15,6 +15,12 @@ export function isUnset(value: Value): boolean {
   return true;
 }
 
+const isNumber = (value: Value): value is number | bigint =>
+  typeof value === 'number' || typeof value === 'bigint';
+
+const isSameNumber = (left: Value, right: Value): boolean =>
+  isNumber(left) && isNumber(right) && String(left) === String(right);
+
 export function sameJson(left: Value, right: Value): boolean {
   if (left === right) return true;
   if (Array.isArray(left) && Array.isArray(right)) {
@@ -31,6 +37,6 @@ export function sameJson(left: Value, right: Value): boolean {
     }
     return true;
   }
-  if (typeof left === 'bigint' || typeof right === 'bigint') return left == right;
+  if (typeof left === 'bigint' || typeof right === 'bigint') return isSameNumber(left, right);
   return isUnset(left) && isUnset(right);
 }

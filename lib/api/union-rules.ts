@@ -41,10 +41,15 @@ export function compileUnions(type: TypeInfo, stage: RuleStage): readonly Object
 const kindOf = (text: string): Group['kind'] =>
   text === 'source' || text === 'zeroOrOneOf' ? text : 'oneOf';
 
+/** A member's mark alone says at most one; that one must be there is said by a check. */
 function unionTexts(field: FieldInfo, stage: RuleStage): readonly string[] {
   const rules = stringsOf(field.options, 'rule');
   if (stage === 'migrated') return rules.filter((rule) => rule === 'unionMember');
-  const marks = [...stringsOf(field.options, 'member'), ...stringsOf(field.options, 'check')];
+  const checks = stringsOf(field.options, 'check');
+  const marks = stringsOf(field.options, 'member')
+    .map((mark) => mark.replace(/^oneOf=/, 'zeroOrOneOf='))
+    .filter((mark) => !checks.includes(mark.replace(/^zeroOrOneOf=/, 'oneOf=')))
+    .concat(checks);
   return [
     ...marks.filter((mark) => /^(oneOf|zeroOrOneOf|source)=/.test(mark)),
     ...rules.flatMap((rule) => (/^alpha\([\d.]+\):unionMember$/.test(rule) ? ['unionMember'] : [])),

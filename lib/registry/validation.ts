@@ -28,9 +28,11 @@ export interface ObjectRules {
   validate(object: Stored, old: Stored | undefined, context: WriteContext): readonly FieldError[];
 }
 
+const defaultGates = featureGates(new Map());
+
 /** Gates at their defaults, nobody told of differences: for stores made without gates. */
 export const defaultValidation: ValidationOptions = {
-  isOn: featureGates(new Map()).isEnabled,
+  isOn: (gate) => defaultGates.isEnabled(gate),
   onMismatch: () => undefined,
 };
 

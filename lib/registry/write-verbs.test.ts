@@ -179,9 +179,21 @@ describe('create', () => {
 
   test('an object larger than etcd takes is a 413 and not stored', async () => {
     const name = fresh();
-    const body = configMap(name, { data: { k: 'x'.repeat(1.6 * 1024 * 1024) } });
-    expect(await codeOf(verbs.create(configMaps, body))).toBe(413);
-    expect(await codeOf(verbs.get(configMaps, name))).toBe(404);
+    const revisions = replica.store('apps/controllerrevisions');
+    const data = { k: 'x'.repeat(1.6 * 1024 * 1024) };
+    const body = { metadata: { name }, revision: 1, data };
+    expect(await codeOf(verbs.create(revisions, body))).toBe(413);
+    expect(await codeOf(verbs.get(revisions, name))).toBe(404);
+  });
+
+  test('all failures of an object are told at once', async () => {
+    const data = { 'no key': 'x', ok: 'y' };
+    const error = await failure(verbs.create(configMaps, configMap('Bad', { data })));
+    expect(error.code).toBe(422);
+    expect(error.details?.causes?.map((cause) => cause.field)).toEqual([
+      'metadata.name',
+      'data[no key]',
+    ]);
   });
 });
 

@@ -17,6 +17,7 @@ import {
 import { podStrategy } from './core/pods.ts';
 import { secretStrategy } from './core/secrets.ts';
 import { serviceAccountStrategy } from './core/service-accounts.ts';
+import { validationTable } from './validation-table.ts';
 
 export interface StrategyOptions {
   readonly naming: NamingProfile;
@@ -28,7 +29,6 @@ export function strategyTable(
   options: StrategyOptions,
 ): (stored: ResourceInfo) => ResourceStrategy {
   const { naming } = options;
-  const none: ResourceStrategy = {};
   const rows = new Map<string, ResourceStrategy>([
     ['/events', { ttlSeconds: () => options.eventTtlSeconds }],
     ['/namespaces', namespaceStrategy(naming)],
@@ -44,5 +44,9 @@ export function strategyTable(
     ['batch/jobs', jobStrategy(naming)],
     [naming.resolve('certificates.{v}/certificatesigningrequests'), signingRequestStrategy],
   ]);
-  return (stored) => rows.get(`${stored.group}/${stored.resource}`) ?? none;
+  const validationOf = validationTable(naming);
+  return ({ group, resource }) => {
+    const key = `${group}/${resource}`;
+    return { ...rows.get(key), ...validationOf(key) };
+  };
 }
