@@ -63,8 +63,8 @@ describe('found', () => {
     [
       'a long turn',
       () => {
-        const end = performance.now() + 60;
-        while (performance.now() < end);
+        const { user } = process.threadCpuUsage();
+        while (process.threadCpuUsage().user - user < 60_000);
         return undefined;
       },
       /takes \d+ ms for 1 bytes/,

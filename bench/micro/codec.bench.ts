@@ -1,15 +1,23 @@
-// The JSON codec and the stored form beside JSON.parse and JSON.stringify of the same Pod, in the same run.
-// Run: node bench/micro/codec.bench.ts
+// The codecs and the stored form beside JSON.parse and JSON.stringify of the same Pod, in the same
+// run. Run: node bench/micro/codec.bench.ts
 import { createScheme } from '../../lib/api/scheme.ts';
 import { namingProfile } from '../../lib/api/vendor.ts';
 import type { ApiObject } from '../../lib/codec/codec.ts';
+import { cborCodec } from '../../lib/codec/cbor.ts';
 import { jsonCodec } from '../../lib/codec/json.ts';
+import {
+  createProtobufCodec,
+  envelope,
+  listEntry,
+  messageOfEntry,
+} from '../../lib/codec/protobuf.ts';
 import {
   encodeStored,
   openStored,
   schemaGeneration,
   withResourceVersion,
 } from '../../lib/codec/stored-form.ts';
+import { yamlCodec } from '../../lib/codec/yaml.ts';
 import { samplePod } from './sample-pod.ts';
 
 const scheme = createScheme({ profile: namingProfile('svc') });
@@ -84,6 +92,26 @@ report('open stored and inject resourceVersion', (at) => {
   if (opened === undefined) throw new Error('opens');
   return withResourceVersion(opened, 123_456 + at);
 });
+console.log(
+  '\nother encodings, of a Pod whose object is decoded already unless a row says otherwise',
+);
+const protobufCodec = createProtobufCodec('application/protobuf');
+const encodings = { protobuf: protobufCodec, cbor: cborCodec, yaml: yamlCodec };
+for (const [name, codec] of Object.entries(encodings)) {
+  const encoded = objects.map((object) => Buffer.from(codec.encode(object, pods.type)));
+  console.log(`${name}: ${String(first(encoded, 0).length)} bytes`);
+  report(`${name}: encode`, (at) => codec.encode(first(objects, at), pods.type));
+  report(`${name}: encode, decoding the JSON in memory before`, (at) =>
+    codec.encode(jsonCodec.decode(first(bodies, at), pods.type).object, pods.type),
+  );
+  report(`${name}: decode`, (at) => codec.decode(first(encoded, at), pods.type));
+}
+const elements = objects.map((object) => listEntry(object, pods.type));
+const podKind = { kind: 'Pod', apiVersion: 'v1' };
+report('protobuf: an object from its element in memory', (at) =>
+  envelope(messageOfEntry(first(elements, at)), podKind),
+);
+
 const start = performance.now();
 for (const resource of scheme.resources) schemaGeneration({ ...resource });
 console.log(
