@@ -31,12 +31,12 @@ await withBench(async (bench) => {
   verdict('RSS above a bare stream, KB', costs.server.rss - costs.bare.rss, { atMost: 15 });
 });
 
-/** A round of watches first: what a process allocates once is not the price of a watch. */
+/** A few watches first: what a process allocates once is not the price of a watch. */
 async function costOf(target: Target): Promise<Cost> {
-  (await open(target))();
-  await new Promise((resolve) => setTimeout(resolve, 500));
+  (await open(target, connectionCount))();
+  await new Promise((resolve) => setTimeout(resolve, 1_000));
   const before = await target.process.memory();
-  const stop = await open(target);
+  const stop = await open(target, watchCount);
   const after = await target.process.memory();
   stop();
   const heapOf = (one: typeof after): number => one.heapBytes + one.externalBytes;
@@ -46,6 +46,6 @@ async function costOf(target: Target): Promise<Cost> {
   };
 }
 
-function open(target: Target): Promise<() => void> {
-  return watchHttp2(target.port, path, new Deliveries(watchCount), connectionCount);
+function open(target: Target, count: number): Promise<() => void> {
+  return watchHttp2(target.port, path, new Deliveries(count), connectionCount);
 }

@@ -8,6 +8,7 @@ import type { Bucket } from './interest.ts';
 import type { LogEntry } from './log-entry.ts';
 import type { Evictable, MemoryBudget } from './memory-budget.ts';
 import { Sequence } from './sequence.ts';
+import { WakeQueue } from './wake-queue.ts';
 
 //   ring:       1 2 3 4 5 6 7 8        every entry that may still be evicted, oldest first
 //   pods:       1 2   4 5   7 8        one log a resource; it is complete after its `oldest`
@@ -57,6 +58,7 @@ export class EventLog implements Evictable {
   /** Revision at about every second of the last minutes. */
   readonly #timeline = new Sequence<{ readonly atMs: number; readonly revision: Revision }>();
   #touched = new Set<Bucket>();
+  readonly #wakes = new WakeQueue();
   #waiters: RevisionWaiter[] = [];
 
   constructor(budget: MemoryBudget, ageMaxMs: number) {
@@ -102,7 +104,7 @@ export class EventLog implements Evictable {
     if (touched.size > 0) {
       this.#touched = new Set();
       this.#budget.settle();
-      for (const bucket of touched) bucket.wake();
+      this.#wakes.add(touched);
     }
     this.#wakeReached();
   }
