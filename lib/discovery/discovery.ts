@@ -100,7 +100,6 @@ function legacyDocument(options: DiscoveryOptions, path: string): DiscoveryDocum
     const entries = groups.filter(({ group }) => group !== '').map(groupEntry);
     const type = scheme.type('meta/v1.APIGroupList');
     return { object: { kind: 'APIGroupList', groups: entries }, type }; // the one without apiVersion
-
   }
   const named = groups.find(({ group }) => group === first);
   if (named === undefined || first === '') return undefined;

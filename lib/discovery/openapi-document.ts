@@ -19,17 +19,8 @@ import type { Definitions } from './openapi-schemas.ts';
 /** Longest run before others get their turn; the largest single piece takes less than this. */
 const turnMsMax = 5;
 
-export interface DocumentSource {
-  /** Members beside paths and schemas, all but those of `components`. */
-  readonly head: JsonObject;
-  /** Members of `components` beside the schemas (OpenAPI 3.0). */
-  readonly components: JsonObject;
-  readonly items: readonly PathItem[];
-  readonly writing: PathWriting;
-}
-
 /** Passes the turn on when this one has lasted long enough. */
-class Turn {
+export class Turn {
   #startedAt = performance.now();
 
   async passOn(): Promise<void> {
@@ -39,13 +30,25 @@ class Turn {
   }
 }
 
+export interface DocumentSource {
+  /** Members beside paths and schemas, all but those of `components`. */
+  readonly head: JsonObject;
+  /** Members of `components` beside the schemas (OpenAPI 3.0). */
+  readonly components: JsonObject;
+  readonly items: readonly PathItem[];
+  readonly writing: PathWriting;
+  /** Shared by documents that are made one after the other. */
+  readonly turn: Turn;
+}
+
 interface Pieces {
   readonly path: (name: string, value: JsonObject) => void;
   readonly schema: (name: string, value: JsonObject) => void;
 }
 
 async function visit(source: DocumentSource, pieces: Pieces): Promise<void> {
-  const turn = new Turn();
+  const { turn } = source;
+  await turn.passOn();
   for (const item of source.items) {
     pieces.path(item.path, pathItemObject(source.writing, item));
     await turn.passOn();

@@ -1,7 +1,6 @@
 // Types as schemas of OpenAPI 2.0 and 3.0. The two differ in how references carry words, in
 // defaults (3.0 alone) and in values of more than one type; everything else is said once here.
 import type { Scheme } from '../api/scheme.ts';
-import { apiVersionOf } from '../api/type-info.ts';
 import type {
   FieldInfo,
   GroupVersionKind,
@@ -15,19 +14,20 @@ import { definitionName } from './openapi-names.ts';
 
 export type OpenApiVersion = 'v2' | 'v3';
 
+interface GroupVersion {
+  readonly group: string;
+  readonly version: string;
+}
+
 /** Hands out references and keeps what they point at. */
 export class Definitions {
   readonly version: OpenApiVersion;
   readonly #scheme: Scheme;
-  readonly #groupVersions: readonly { readonly group: string; readonly version: string }[];
+  readonly #groupVersions: readonly GroupVersion[];
   readonly #types = new Map<string, TypeInfo>();
   readonly #names = new Map<TypeInfo, string>();
 
-  constructor(
-    version: OpenApiVersion,
-    scheme: Scheme,
-    groupVersions: readonly { readonly group: string; readonly version: string }[],
-  ) {
+  constructor(version: OpenApiVersion, scheme: Scheme, groupVersions: readonly GroupVersion[]) {
     this.version = version;
     this.#scheme = scheme;
     this.#groupVersions = groupVersions;
@@ -205,8 +205,9 @@ export class Definitions {
     }
     // Kinds of the meta group belong to every group version, or to the first of all.
     if (!everywhere.has(type.name)) return [{ group: '', kind: type.name, version: 'v1' }];
+    const placeOf = ({ group, version }: GroupVersion): string => `${group}/${version}`;
     return [...this.#groupVersions]
-      .sort((one, other) => (apiVersionOf(one) < apiVersionOf(other) ? -1 : 1))
+      .sort((one, other) => (placeOf(one) < placeOf(other) ? -1 : 1))
       .map((of) => entry({ ...of, kind: type.name }));
   }
 }

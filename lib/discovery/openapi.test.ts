@@ -22,7 +22,7 @@ interface Operation {
   readonly operationId: string;
   readonly [key: string]: unknown;
 }
-type PathItem = Record<string, Operation> & { parameters?: unknown[] };
+type PathItem = Record<string, Operation>;
 interface Whole {
   readonly paths: Record<string, PathItem>;
   readonly definitions: Record<string, Schema>;
@@ -74,12 +74,12 @@ beforeAll(async () => {
  * The definition of definitions has a property called `$ref`, which the validator takes for a
  * reference: under another name it is as valid as any.
  */
-const renamed = (text: string): object =>
+const renamed = (text: string): Record<string, unknown> =>
   JSON.parse(text, (key, value: Record<string, unknown>) => {
     if (key !== 'properties' || typeof value['$ref'] !== 'object') return value;
     const { $ref, ...others } = value;
     return { ...others, ref: $ref };
-  }) as object;
+  }) as Record<string, unknown>;
 
 /** The validator keeps what it compiled for a version. */
 const validator = new Validator();

@@ -5,7 +5,7 @@ import type { Scheme } from '../api/scheme.ts';
 import type { JsonObject, ResourceInfo } from '../api/type-info.ts';
 import type { DiscoveryGroup } from './discovery.ts';
 import { groupWords, operationGroup, tagOf } from './openapi-names.ts';
-import { hashed, jsonDocument, protobufDocument } from './openapi-document.ts';
+import { hashed, jsonDocument, protobufDocument, Turn } from './openapi-document.ts';
 import type { DocumentSource, HashedBytes } from './openapi-document.ts';
 import { documentPath, resourcePaths, rootOf } from './openapi-operations.ts';
 import type { PathItem } from './openapi-operations.ts';
@@ -42,11 +42,14 @@ export interface OpenApiOptions {
 }
 
 export function createOpenApi(options: OpenApiOptions): OpenApi {
-  const parts = pathsByDocument(options);
+  let known: ReadonlyMap<string, readonly PathItem[]> | undefined;
+  const parts = (): ReadonlyMap<string, readonly PathItem[]> =>
+    (known ??= pathsByDocument(options));
+  const turn = new Turn();
   const made = new Map<string, Promise<OpenApiDocument>>();
   const once = (key: string, make: () => Promise<OpenApiDocument>): Promise<OpenApiDocument> => {
-    const known = made.get(key);
-    if (known !== undefined) return known;
+    const present = made.get(key);
+    if (present !== undefined) return present;
     const document = make();
     made.set(key, document);
     return document;
@@ -65,21 +68,21 @@ export function createOpenApi(options: OpenApiOptions): OpenApi {
           return { bytes: await protobufDocument(source()), hash };
         });
   const partSource = (path: string) => (): DocumentSource =>
-    sourceOf(options, 'v3', parts.get(path) ?? []);
+    sourceOf(options, turn, 'v3', parts().get(path) ?? []);
   return {
     whole: (form) =>
-      documentOf('v2', () => sourceOf(options, 'v2', [...parts.values()].flat()), form),
+      documentOf('v2', () => sourceOf(options, turn, 'v2', [...parts().values()].flat()), form),
     index: () =>
       once('index', async () => {
         const paths: JsonObject = {};
-        for (const path of [...parts.keys()].sort()) {
+        for (const path of [...parts().keys()].sort()) {
           const { hash } = await json(`v3 ${path}`, partSource(path));
           paths[path] = { serverRelativeURL: addressOf(path, hash) };
         }
         return hashed([Buffer.from(`${JSON.stringify({ paths })}\n`)]);
       }),
     async part(path, form) {
-      return parts.has(path) ? documentOf(`v3 ${path}`, partSource(path), form) : undefined;
+      return parts().has(path) ? documentOf(`v3 ${path}`, partSource(path), form) : undefined;
     },
     addressOf,
   };
@@ -164,6 +167,7 @@ const bearerToken: JsonObject = {
 
 function sourceOf(
   options: OpenApiOptions,
+  turn: Turn,
   version: OpenApiVersion,
   items: readonly PathItem[],
 ): DocumentSource {
@@ -191,6 +195,7 @@ function sourceOf(
     head,
     components: version === 'v2' ? {} : { securitySchemes: { BearerToken: bearerToken } },
     items,
+    turn,
     writing: {
       definitions: new Definitions(version, scheme, groupVersions),
       media,
