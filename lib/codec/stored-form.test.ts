@@ -204,5 +204,7 @@ describe('schema generation', () => {
   });
   test('changes with the selectable fields', () => {
     expect(schemaGeneration({ ...widgetResource, fieldSelectors: [] })).not.toBe(schema);
+    const defaultsVersion = 'a/v1.B:2';
+    expect(schemaGeneration({ ...widgetResource, defaultsVersion })).not.toBe(schema);
   });
 });

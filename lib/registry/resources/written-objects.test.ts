@@ -329,6 +329,34 @@ test('a secret without a type is Opaque, or stays what it was', async () => {
   expect(next).toMatchObject({ type: 'example.com/own', data: { a: 'eA==' } });
 });
 
+test('text of a secret becomes data, over data of the same name', async () => {
+  const data = { a: 'eA==', b: 'eA==' };
+  const secret = await make('secrets', { data, stringData: { b: 'ü', constructor: 'y' } });
+  expect(secret['data']).toEqual({ a: 'eA==', b: 'w7w=', constructor: 'eQ==' });
+  expect(secret['stringData']).toBeUndefined();
+  const { name } = secret.metadata;
+  const next = await verbs.patch(store('secrets'), name, { stringData: { a: 'z' } });
+  expect(next['data']).toEqual({ a: 'eg==', b: 'w7w=', constructor: 'eQ==' });
+});
+
+test('an object that was stored without defaults is complete when it is read', async () => {
+  const labels = { a: 'b' };
+  const name = fresh();
+  const metadata = { name, namespace: 'ns', uid: 'u', creationTimestamp: '2020-01-02T03:04:05Z' };
+  const spec = { selector: { matchLabels: labels }, template: { metadata: { labels } } };
+  const stored = { kind: 'Deployment', apiVersion: 'apps/v1', metadata, spec };
+  const { signal } = scope();
+  const key = `/registry/deployments/ns/${name}`;
+  const { ok } = await replica.storage.put(key, bytesOf(stored), { expected: 0 }, signal);
+  expect(ok).toBe(true);
+  const read = await verbs.get(store('apps/deployments'), name);
+  expect(read['spec']).toMatchObject({
+    replicas: 1,
+    strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: '25%', maxUnavailable: '25%' } },
+    template: { spec: { dnsPolicy: 'ClusterFirst' } },
+  });
+});
+
 test('a custom resource definition remembers every storage version', async () => {
   const schema = { openAPIV3Schema: { type: 'object' } };
   const version = (name: string, storage: boolean): object => ({
