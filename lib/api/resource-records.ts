@@ -88,7 +88,7 @@ function resourceOf(owner: PackageInfo, type: TypeInfo, options: Options): Resou
     ...(namespaced ? ['metadata.namespace'] : []),
     ...strings(options['selectable']),
   ];
-  const life = (options['life'] ?? type.options['life']) as Life | undefined;
+  const life = lifeOf((options['life'] ?? type.options['life']) as Life | undefined, version);
   const verbs =
     options['verbs'] === undefined
       ? allVerbs
@@ -127,6 +127,27 @@ function resourceOf(owner: PackageInfo, type: TypeInfo, options: Options): Resou
     ),
     ...(life === undefined ? {} : { life }),
   };
+}
+
+/** Releases from one step of an alpha or beta version's life to the next, unless they are given. */
+const stepReleases = 3;
+
+/** Versions that are not stable are deprecated and removed in time, whatever else happens. */
+function lifeOf(life: Life | undefined, version: string): Life | undefined {
+  if (life === undefined || /^v\d+$/.test(version)) return life;
+  const deprecated = life.deprecated ?? later(life.introduced);
+  const removed = life.removed ?? later(deprecated);
+  return {
+    ...life,
+    ...(deprecated === undefined ? {} : { deprecated }),
+    ...(removed === undefined ? {} : { removed }),
+  };
+}
+
+function later(release: string | undefined): string | undefined {
+  const [major, minor] = (release ?? '').split('.').map(Number);
+  if (major === undefined || minor === undefined) return undefined;
+  return `${String(major)}.${String(minor + stepReleases)}`;
 }
 
 function subresourceOf(options: Options, own: GroupVersionKind): SubresourceInfo {

@@ -13,6 +13,7 @@ interface NamedEntries {
   readonly initialEventsEndAnnotation: string;
   readonly lastAppliedAnnotation: string;
   readonly deprecatedAuditAnnotation: string;
+  readonly removedReleaseAuditAnnotation: string;
   readonly namespaceNameLabel: string;
   /** The finalizer in `spec.finalizers` of every namespace. */
   readonly namespaceFinalizer: string;
@@ -52,6 +53,7 @@ const entries: NamedEntries = {
   initialEventsEndAnnotation: '{v}/initial-events-end',
   lastAppliedAnnotation: 'kubectl.{kubernetes}.io/last-applied-configuration',
   deprecatedAuditAnnotation: '{v}/deprecated',
+  removedReleaseAuditAnnotation: '{v}/removed-release',
   namespaceNameLabel: '{kubernetes}.io/metadata.name',
   namespaceFinalizer: '{kubernetes}',
   bootstrappingLabel: '{kubernetes}.io/bootstrapping',

@@ -27,6 +27,7 @@ export class OpenRequest implements RequestContext, Expiring {
   slot = -1;
   user: UserInfo | undefined = undefined;
   readonly warnings: string[] = [];
+  auditAnnotations: Map<string, string> | undefined = undefined;
   responseBytes = 0;
   /** A watch: its deadline ends the stream instead of failing the request. */
   isStreaming = false;

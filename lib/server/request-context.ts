@@ -41,6 +41,8 @@ export interface RequestContext {
   user: UserInfo | undefined;
   /** Texts for Warning headers (code 299), in order, each once. */
   readonly warnings: string[];
+  /** Annotations for the request's audit event, made with the first one. */
+  auditAnnotations: Map<string, string> | undefined;
 }
 
 export type HttpRequest = (IncomingMessage | Http2ServerRequest) & { context: RequestContext };

@@ -20,6 +20,7 @@ import type { Health } from '../telemetry/health.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { filterChain } from './chain.ts';
 import { discoveryPaths } from './discovery-paths.ts';
+import { deprecationNotes } from './deprecations.ts';
 import type { FindStore } from './filters/scope.ts';
 import { failureHandler } from './filters/panic.ts';
 import { getHandler, listHandler } from './handlers/read.ts';
@@ -86,7 +87,7 @@ export async function serveApi(options: ServeApiOptions): Promise<RunningServer>
       authorizer: options.authorizer,
       allowAnonymous: flags['anonymous-auth'],
       findStore,
-      resources: resourceRequests(findStore, handlers),
+      resources: resourceRequests(findStore, handlers, deprecationNotes(options)),
     }),
     operatorPaths: operatorPaths({
       health: options.health,

@@ -118,6 +118,11 @@ export const metricTable = {
     ['code', 'component', 'group', 'resource', 'scope', 'subresource', 'verb', 'version'],
     'Requests that the server ended in self-defence.',
   ),
+  apiserver_requested_deprecated_apis: gauge(
+    'STABLE',
+    ['group', 'removed_release', 'resource', 'subresource', 'version'],
+    'Deprecated APIs that were requested, by the release that removes them.',
+  ),
   apiserver_tls_handshake_errors_total: counter('ALPHA', [], 'TLS handshakes that failed.'),
   apiserver_watch_events_total: counter(
     'ALPHA',

@@ -2,6 +2,7 @@
 // that are none.
 import { badRequest, methodNotAllowed, pathNotFound } from '../../base/status.ts';
 import type { ResourceStore } from '../../registry/resource-store.ts';
+import type { NoteDeprecation } from '../deprecations.ts';
 import type { FindStore } from '../filters/scope.ts';
 import type { Filter, HttpRequest, HttpResponse, RequestInfo } from '../request-context.ts';
 
@@ -22,7 +23,11 @@ export interface VerbHandlers {
   readonly deletecollection: VerbHandler;
 }
 
-export function resourceRequests(findStore: FindStore, handlers: VerbHandlers): Filter {
+export function resourceRequests(
+  findStore: FindStore,
+  handlers: VerbHandlers,
+  noteDeprecation: NoteDeprecation,
+): Filter {
   return function handleResource(request, response, next) {
     const { info } = request.context;
     if (info.kind !== 'resource') {
@@ -32,6 +37,7 @@ export function resourceRequests(findStore: FindStore, handlers: VerbHandlers): 
     const store = findStore(info);
     if (store === undefined) throw pathNotFound();
     const handler = handlerOf(info, store, handlers);
+    noteDeprecation(request.context, store.resource);
     return handler(store, request, response);
   };
 }
