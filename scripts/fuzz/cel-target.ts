@@ -40,7 +40,7 @@ const bindings = {
       on: true,
     },
     metadata: { name: 'web', labels: { app: 'web', 'a.b/c': 'd' }, annotations: {} },
-    items: Array.from({ length: 200 }, (_, index) => ({ id: index, text: 'x'.repeat(index) })),
+    items: Array.from({ length: 100 }, (_, index) => ({ id: index, text: 'x'.repeat(index) })),
   },
   count: 42,
   name: 'a name with spaces, ünd more 😀',
@@ -86,7 +86,7 @@ const seeds = [
   '!(!true) ? [{"k": [null]}][0].k[0] == null : {1: 2, true: 3}[true] == 3 // end',
 ];
 
-const costLimit = 200_000;
+const costLimit = 50_000;
 const never = { decide: () => ({ decision: 'noOpinion', reason: 'r', error: '' }) as const };
 
 export const celTarget: FuzzTarget = {
