@@ -40,16 +40,26 @@ export const listAt = (of: Holder, name: string): readonly JsonValue[] => {
   return Array.isArray(value) ? value : none;
 };
 
+const isRecordList = (list: readonly JsonValue[]): list is readonly JsonObject[] => {
+  for (const element of list) if (asRecord(element) === undefined) return false;
+  return true;
+};
+
 /** The list's elements as records; what is no record reads as an empty one. */
 export const recordsAt = (of: Holder, name: string): readonly JsonObject[] => {
   const list = listAt(of, name);
-  return list.length === 0 ? none : list.map((element) => asRecord(element) ?? {});
+  return isRecordList(list) ? list : list.map((element) => asRecord(element) ?? {});
+};
+
+const isTextList = (list: readonly JsonValue[]): list is readonly string[] => {
+  for (const element of list) if (typeof element !== 'string') return false;
+  return true;
 };
 
 export const textsAt = (of: Holder, name: string): readonly string[] => {
   const list = listAt(of, name);
-  return list.length === 0
-    ? none
+  return isTextList(list)
+    ? list
     : list.map((element) => (typeof element === 'string' ? element : ''));
 };
 

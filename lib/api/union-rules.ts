@@ -66,8 +66,10 @@ const isPresent = (value: JsonValue | undefined): boolean =>
 function groupCheck({ kind, members }: Group): ObjectCheck {
   const names = members.map((name) => `\`${name}\``).join(', ');
   return (object, old, path, run) => {
+    let count = 0;
+    for (const name of members) if (isPresent(object[name])) count += 1;
+    if (count === 1 || (count === 0 && kind === 'zeroOrOneOf')) return;
     const set = members.filter((name) => isPresent(object[name]));
-    if (set.length === 1 || (set.length === 0 && kind === 'zeroOrOneOf')) return;
     if (run.isUpdate && old !== undefined) {
       const before = members.filter((name) => isPresent(old[name]));
       if (before.length === set.length && before.every((name) => set.includes(name))) return;

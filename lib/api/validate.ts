@@ -4,7 +4,7 @@ import type { FieldError } from '../base/status.ts';
 import { FieldErrors } from './field-errors.ts';
 import { compileTerms, allTerms, termsOf } from './field-rules.ts';
 import type { FieldCheck, Run, RuleStage, Value } from './field-rules.ts';
-import { isUnset } from './json-equal.ts';
+import { isUnset, sameJson } from './json-equal.ts';
 import type { FieldInfo, JsonObject, JsonValue, TypeInfo } from './type-info.ts';
 import { compileUnions } from './union-rules.ts';
 import type { ObjectCheck } from './union-rules.ts';
@@ -140,6 +140,8 @@ function compileWalk(
       const before = old === undefined ? undefined : old[step.name];
       step.check?.(value, before, prefix + step.name, run);
       if (step.walk !== undefined && value !== undefined && value !== null) {
+        // Whole parts that are stored just so are not walked.
+        if (path === '' && run.isUpdate && sameJson(value, before)) continue;
         walkField(step.field, step.walk, value, before, prefix + step.name, run);
       }
     }

@@ -1,6 +1,6 @@
 // Deployments, replica sets, stateful sets, daemon sets: selectors against templates, strategies of
 // updating, and what never changes.
-import { isSet, numberAt, recordAt, textAt, valueAt } from '../../../api/json-access.ts';
+import { isSet, numberAt, recordAt, recordsAt, textAt, valueAt } from '../../../api/json-access.ts';
 import { sameJson } from '../../../api/json-equal.ts';
 import { dns1123LabelProblems } from '../../../api/name-rules.ts';
 import type { JsonObject } from '../../../api/type-info.ts';
@@ -13,10 +13,14 @@ import { validateCounts, validateNotLowered } from './status-counts.ts';
 
 const specOf = (write: ValidatedWrite): JsonObject => recordAt(write.object, 'spec') ?? {};
 
-function validateTemplate(write: ValidatedWrite, kind: string): void {
+function validateTemplate(
+  write: ValidatedWrite,
+  kind: string,
+  claimed: readonly string[] = [],
+): void {
   const spec = specOf(write);
   validateTemplateSelector(spec, 'spec', kind, write.errors);
-  validateRunningTemplate(spec, 'spec', write);
+  validateRunningTemplate(spec, 'spec', write, claimed);
 }
 
 export const validateDeployment: Validator = (write) => {
@@ -86,7 +90,9 @@ export const validateStatefulSet: Validator = (write) => {
     errors.invalid('spec.podManagementPolicy', policy, "must be 'OrderedReady' or 'Parallel'");
   }
   validateStatefulStrategy(spec, write);
-  validateTemplate(write, 'statefulset');
+  const claims = recordsAt(spec, 'volumeClaimTemplates');
+  const claimed = claims.map((claim) => textAt(recordAt(claim, 'metadata'), 'name'));
+  validateTemplate(write, 'statefulset', claimed);
   const service = textAt(spec, 'serviceName');
   if (old === undefined && service !== '') {
     errors.problems('spec.serviceName', service, dns1123LabelProblems(service));

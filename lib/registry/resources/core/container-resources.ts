@@ -8,6 +8,7 @@ import {
   containerResourceProblems,
   isExtendedResource,
   isHugePages,
+  isStandardContainerResource,
   nanoOf,
   validateAmount,
 } from './resource-lists.ts';
@@ -52,7 +53,9 @@ function validateRequirements(resources: JsonObject, path: string, scope: PodSco
   ] as const) {
     for (const [name, value] of Object.entries(of ?? {})) {
       const where = `${path}.${list}[${name}]`;
-      errors.problems(`${path}.${list}`, name, containerResourceProblems(name, naming));
+      if (!isStandardContainerResource(name)) {
+        errors.problems(`${path}.${list}`, name, containerResourceProblems(name, naming));
+      }
       const isWhole = isHugePages(name) || isExtendedResource(name, naming);
       validateAmount(name, value ?? null, where, errors, isWhole);
       hasHugePages ||= isHugePages(name);

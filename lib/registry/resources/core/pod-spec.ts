@@ -26,6 +26,8 @@ export interface PodSpecOptions {
   readonly isPod: boolean;
   /** '' for templates: their pods have no name yet. */
   readonly podName: string;
+  /** Volumes that are made for the pod besides its own: of claims. */
+  readonly claimed?: readonly string[];
 }
 
 export function validatePodSpec(
@@ -39,7 +41,7 @@ export function validatePodSpec(
     isOn: scope.isOn,
     naming: scope.naming,
     spec,
-    volumes: volumesOf(spec),
+    volumes: volumesOf(spec, options.claimed),
     hostNetwork: flagAt(spec, 'hostNetwork'),
     graceSeconds: graceSecondsOf(spec),
     osName: textAt(recordAt(spec, 'os'), 'name'),
@@ -119,13 +121,18 @@ function validateDns({ spec, errors }: PodScope, path: string): void {
 }
 
 /** A template for pods: labels and annotations, and what no template has. */
-export function validatePodTemplate(template: JsonObject, path: string, scope: Scope): void {
+export function validatePodTemplate(
+  template: JsonObject,
+  path: string,
+  scope: Scope,
+  claimed: readonly string[] = [],
+): void {
   const { errors } = scope;
   const meta = recordAt(template, 'metadata');
   validateLabels(recordAt(meta, 'labels'), `${path}.metadata.labels`, errors);
   validateAnnotations(meta, `${path}.metadata.annotations`, scope);
   const spec = recordAt(template, 'spec') ?? {};
-  validatePodSpec(spec, `${path}.spec`, { isPod: false, podName: '' }, scope);
+  validatePodSpec(spec, `${path}.spec`, { isPod: false, podName: '', claimed }, scope);
   if (recordsAt(spec, 'ephemeralContainers').length > 0) {
     errors.forbidden(
       `${path}.spec.ephemeralContainers`,
@@ -141,10 +148,15 @@ function validateAnnotations(meta: JsonObject | undefined, path: string, { error
 }
 
 /** The template of a controller that keeps pods running. */
-export function validateRunningTemplate(spec: JsonObject, path: string, scope: Scope): void {
+export function validateRunningTemplate(
+  spec: JsonObject,
+  path: string,
+  scope: Scope,
+  claimed: readonly string[] = [],
+): void {
   const template = recordAt(spec, 'template');
   if (template === undefined) return;
-  validatePodTemplate(template, `${path}.template`, scope);
+  validatePodTemplate(template, `${path}.template`, scope, claimed);
   const pod = recordAt(template, 'spec');
   const policy = textAt(pod, 'restartPolicy');
   if (policy !== 'Always' && policy !== '') {

@@ -21,7 +21,8 @@ export const validatePod: Validator = (write) => {
     return;
   }
   const oldSpec = recordAt(old, 'spec') ?? {};
-  if (!sameJson(spec, oldSpec)) validatePodSpec(spec, 'spec', { isPod: true, podName }, write);
+  const isSame = sameJson(spec, oldSpec);
+  if (!isSame) validatePodSpec(spec, 'spec', { isPod: true, podName }, write);
   switch (subresource) {
     case 'status':
       validateStatus(write, spec, oldSpec);
@@ -34,7 +35,7 @@ export const validatePod: Validator = (write) => {
       break;
     case '':
       validateAnnotations(write);
-      validateSpecUpdate(write, spec, oldSpec);
+      if (!isSame) validateSpecUpdate(write, spec, oldSpec);
       break;
     default:
       break;
@@ -55,6 +56,7 @@ function validateNew(spec: JsonObject, { errors }: ValidatedWrite): void {
 function validateAnnotations({ object, old, errors, naming }: ValidatedWrite): void {
   const annotations = recordAt(recordAt(object, 'metadata'), 'annotations');
   const before = recordAt(recordAt(old, 'metadata'), 'annotations');
+  if (annotations === undefined && before === undefined) return;
   const key = (name: string): string => naming.resolve(name);
   const cost = key('controller.{kubernetes}.io/pod-deletion-cost');
   const path = 'metadata.annotations';

@@ -30,7 +30,20 @@ export function isOwnResource(name: string, naming: NamingProfile): boolean {
 export const quantityOf = (value: JsonValue | undefined): Quantity | undefined =>
   typeof value === 'string' ? parseQuantity(value) : undefined;
 
-export const nanoOf = (value: JsonValue | undefined): bigint => quantityOf(value)?.nano ?? 0n;
+/** Amounts repeat: the few texts in use are read once. */
+const knownAmounts = new Map<string, bigint>();
+const knownAmountsMax = 4_096;
+
+/** In billionths of one; 0 for what is no quantity. */
+export function nanoOf(value: JsonValue | undefined): bigint {
+  if (typeof value !== 'string') return 0n;
+  const known = knownAmounts.get(value);
+  if (known !== undefined) return known;
+  const nano = parseQuantity(value)?.nano ?? 0n;
+  if (knownAmounts.size >= knownAmountsMax) knownAmounts.clear();
+  if (value.length <= 24) knownAmounts.set(value, nano);
+  return nano;
+}
 
 /** Never negative; whole where only whole units exist. */
 export function validateAmount(

@@ -21,8 +21,13 @@ import { nanoOf } from './resource-lists.ts';
 /** The pod's volumes by name. */
 export type PodVolumes = ReadonlyMap<string, JsonObject>;
 
-export function volumesOf(spec: JsonObject): PodVolumes {
-  return new Map(recordsAt(spec, 'volumes').map((volume) => [textAt(volume, 'name'), volume]));
+export function volumesOf(spec: JsonObject, claimed: readonly string[] = []): PodVolumes {
+  const own = recordsAt(spec, 'volumes').map((volume) => [textAt(volume, 'name'), volume] as const);
+  const made = claimed.map((name): readonly [string, JsonObject] => [
+    name,
+    { name, persistentVolumeClaim: {} },
+  ]);
+  return new Map([...made, ...own]);
 }
 
 export function validateVolumes(
