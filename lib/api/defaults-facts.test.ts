@@ -3,6 +3,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
+import { copyValue } from './default-value.ts';
 import { allCases, completed, profile, scheme } from './defaults/testing/completed-cases.ts';
 import type { Change, DefaultCase } from './defaults/testing/default-case.ts';
 import type { FieldInfo, JsonValue, TypeInfo } from './type-info.ts';
@@ -107,7 +108,7 @@ interface Outcome {
 }
 const outcomes: readonly Outcome[] = allCases.map((one) => ({
   case: one,
-  changes: completed({ ...one, given: structuredClone(one.given) }).map(
+  changes: completed({ ...one, given: copyValue(one.given) }).map(
     ([path, value]) => [path.replaceAll(/\[\d+\]/g, '[]'), value] as const,
   ),
 }));
@@ -161,7 +162,7 @@ function pattern(path: string, inside: boolean): RegExp {
 
 /** The case that gives the row's value in a type; undefined: none does. */
 function coveringCase(row: Row, type: string): string | undefined {
-  const values = String(row.value).split(' / ');
+  const values = typeof row.value === 'string' ? row.value.split(' / ') : [];
   const paths = pathsOf(row.path);
   const wanted = paths.flatMap((path, index): Change[] => {
     const several = paths.length > 1 && typeof row.value === 'string';

@@ -2,12 +2,12 @@ import { describe, expect, test } from '@jest/globals';
 import { featureGates } from '../config/gates.ts';
 import { createDefaults, typesWithRules } from './defaults.ts';
 import type { Defaults } from './defaults.ts';
-import { defaultValueOf } from './default-value.ts';
+import { copyValue, defaultValueOf } from './default-value.ts';
 import { allCases, completed, profile, scheme } from './defaults/testing/completed-cases.ts';
 import type { DefaultCase } from './defaults/testing/default-case.ts';
 
 test.each(allCases.map((one) => [one.claim, one] as const))('%s', (_claim, one) => {
-  const changes = completed({ ...one, given: structuredClone(one.given) });
+  const changes = completed({ ...one, given: copyValue(one.given) });
   const isExpected = (path: string): boolean =>
     !(one.except ?? []).some((prefix) => path.startsWith(prefix)) || Object.hasOwn(one.adds, path);
   const found = changes.filter(([path]) => isExpected(path));
@@ -15,7 +15,7 @@ test.each(allCases.map((one) => [one.claim, one] as const))('%s', (_claim, one) 
 });
 
 test.each(allCases.map((one) => [one.claim, one] as const))('once is enough: %s', (_claim, one) => {
-  const given = structuredClone(one.given);
+  const given = copyValue(one.given);
   completed({ ...one, given });
   expect(completed({ ...one, given })).toEqual([]);
 });

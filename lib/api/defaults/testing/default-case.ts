@@ -1,4 +1,5 @@
 // One claim about defaults: an object as a client writes it and all that it gains. For suites.
+import { copyValue } from '../../default-value.ts';
 import type { JsonObject, JsonValue, TypeInfo } from '../../type-info.ts';
 import type { Defaults } from '../../defaults.ts';
 
@@ -19,7 +20,7 @@ export type Change = readonly [path: string, value: JsonValue | undefined];
 
 /** What completing a canonical object changes. Lists and maps that are new count as one value. */
 export function changesOf(object: JsonObject, type: TypeInfo, defaults: Defaults): Change[] {
-  const before = structuredClone(object);
+  const before = copyValue(object);
   defaults.apply(object, type);
   const changes: Change[] = [];
   compare(before, object, '', changes);
