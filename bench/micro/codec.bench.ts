@@ -4,7 +4,7 @@ import { createScheme } from '../../lib/api/scheme.ts';
 import { namingProfile } from '../../lib/api/vendor.ts';
 import type { ApiObject } from '../../lib/codec/codec.ts';
 import { cborCodec } from '../../lib/codec/cbor.ts';
-import { jsonCodec } from '../../lib/codec/json.ts';
+import { jsonCodec, parseCanonical } from '../../lib/codec/json.ts';
 import {
   createProtobufCodec,
   envelope,
@@ -108,6 +108,9 @@ for (const [name, codec] of Object.entries(encodings)) {
 }
 const elements = objects.map((object) => listEntry(object, pods.type));
 const podKind = { kind: 'Pod', apiVersion: 'v1' };
+report('protobuf: an element from the JSON in memory', (at) =>
+  listEntry(parseCanonical(first(bodies, at)), pods.type),
+);
 report('protobuf: an object from its element in memory', (at) =>
   envelope(messageOfEntry(first(elements, at)), podKind),
 );

@@ -14,6 +14,7 @@ import {
   namedCborElement,
 } from './cbor.ts';
 import { encodeText, stringify } from './json.ts';
+import { canonicalObject } from './normalise.ts';
 import { widgetType } from './testing/sample-types.ts';
 
 const hex = (text: string): Buffer => Buffer.from(text.replaceAll(' ', ''), 'hex');
@@ -160,7 +161,7 @@ describe('writing', () => {
   });
   test('an element named is the object; a list is its ends around elements', () => {
     const of = { kind: 'Widget', apiVersion: 'v1' };
-    const element = cborElement(widget, widgetType);
+    const element = cborElement(canonicalObject(widget, widgetType), widgetType);
     expect(Buffer.compare(cborDocument(element, of), cborCodec.encode(widget, widgetType))).toBe(0);
     const { open, close } = cborListEnds(
       { kind: 'WidgetList', apiVersion: 'v1' },

@@ -1,6 +1,6 @@
 // The CBOR codec: every body starts with the tag of CBOR itself and is one data item. Lists are put
 // together from elements that are encoded once; a watch is a sequence of events.
-import type { JsonObject, TypeInfo } from '../api/type-info.ts';
+import type { TypeInfo } from '../api/type-info.ts';
 import type { ApiObject, Codec, WatchEventType } from './codec.ts';
 import { readCbor } from './cbor-read.ts';
 import { CborWriter, writeListHead, writeMapHead, writeObject } from './cbor-write.ts';
@@ -43,11 +43,9 @@ interface KindName {
   readonly apiVersion: string;
 }
 
-/** An object as an element of a list: without kind and apiVersion. */
+/** A canonical object as an element of a list: without kind and apiVersion. */
 export function cborElement(object: Readonly<ApiObject>, type: TypeInfo): Uint8Array {
-  const members: JsonObject = { ...canonicalObject(object, type) };
-  delete members['kind'];
-  delete members['apiVersion'];
+  const { kind: _kind, apiVersion: _apiVersion, ...members } = object;
   return written((writer) => writeObject(writer, members, type));
 }
 

@@ -35,6 +35,7 @@ export interface KindName {
 
 /** Objects and lists from elements: objects encoded once, without kind and apiVersion. */
 export interface Elements {
+  /** Of a canonical object. */
   element(object: Readonly<ApiObject>, type: TypeInfo): Uint8Array;
   /** An element of a list whose elements name their kind. */
   named(element: Uint8Array, of: KindName): Uint8Array;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { JsonObject, JsonValue } from '../api/type-info.ts';
 import { StatusError } from '../base/status.ts';
-import { encodeText, jsonCodec, parseData } from './json.ts';
+import { encodeText, jsonCodec, parseCanonical, parseData, stringify } from './json.ts';
 import { readObject } from './normalise.ts';
 import { schemaType, widgetType } from './testing/sample-types.ts';
 
@@ -374,3 +374,10 @@ function randomWidget(seed: number): JsonObject {
     })),
   };
 }
+
+test('JSON that a codec wrote is read back with exact integers', () => {
+  const text = '{"kind":"Widget","spec":{"count":9007199254740993,"raw":{"__proto__":{"a":1}}}}';
+  expect(stringify(parseCanonical(bytes(text)))).toBe(text);
+  const plain = '{"spec":{"count":7}}';
+  expect(parseCanonical(bytes(plain))).toEqual({ spec: { count: 7 } });
+});

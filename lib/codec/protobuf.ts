@@ -91,12 +91,14 @@ export const envelope = (message: Uint8Array, of: TypeMeta): Uint8Array =>
 
 const itemsKey = keyOf(2, lengthWire);
 
-/** An object's message as an element of a list: with the key and length that stand before it. */
+/**
+ * The message of a canonical object as an element of a list: with the key and length that stand
+ * before it.
+ */
 export function listEntry(object: Readonly<ApiObject>, type: TypeInfo): Uint8Array {
-  const canonical = canonicalObject(object, type);
   return written((writer) => {
     writer.uint32(itemsKey).fork();
-    writeMessage(writer, canonical, type);
+    writeMessage(writer, object, type);
     writer.ldelim();
   });
 }

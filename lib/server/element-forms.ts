@@ -7,6 +7,8 @@ import type { Item } from '../cacher/resource-view.ts';
 import type { ApiObject, ObjectMeta } from '../codec/codec.ts';
 import type { Elements, Encoding, KindName } from '../codec/encodings.ts';
 import type { ListMeta } from '../codec/frame.ts';
+import { parseCanonical } from '../codec/json.ts';
+import { canonicalObject } from '../codec/normalise.ts';
 import { partialObject, tableObject, tableRow } from '../codec/table.ts';
 import { onePiece, piecesOf } from './forms.ts';
 import type { Form, Forms, TableOptions } from './forms.ts';
@@ -53,7 +55,9 @@ interface ElementShape {
 function elementForm(elements: Elements, shape: ElementShape): Form {
   const { variant, type, of, shown } = shape;
   const listOf = { kind: shape.listKind, apiVersion: of.apiVersion };
-  const make = (item: Item): Uint8Array => elements.element(shown(item.object()), type);
+  // From the JSON, not from the decoded object: that would stay in memory beside the element.
+  const make = (item: Item): Uint8Array =>
+    elements.element(shown(parseCanonical(item.json())), type);
   const element = (item: Item): Uint8Array => item.encoded(variant, make);
   const entry = shape.isNamed
     ? (item: Item): Uint8Array => elements.named(element(item), of)
@@ -70,7 +74,10 @@ function elementForm(elements: Elements, shape: ElementShape): Form {
       const ends = elements.list(listOf, meta, { count: entries.length, totalBytes });
       return piecesOf(entries, { ...ends, first: nothing, between: nothing });
     },
-    bookmark: (metadata) => elements.document(elements.element(shown({ metadata }), type), of),
+    bookmark(metadata) {
+      const bare = canonicalObject(shown({ metadata }), type);
+      return elements.document(elements.element(bare, type), of);
+    },
   };
 }
 
