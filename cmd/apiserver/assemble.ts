@@ -15,7 +15,8 @@ import type { Logger } from '../../lib/base/log.ts';
 import { createCache } from '../../lib/cacher/cache.ts';
 import type { Cache, CachedResource } from '../../lib/cacher/cache.ts';
 import { schemeTranscoder } from '../../lib/cacher/transcoder.ts';
-import { createStoredMedia } from '../../lib/codec/stored-media.ts';
+import { createStoredMedia, storedMediaName } from '../../lib/codec/stored-media.ts';
+import type { StoredMedia } from '../../lib/codec/stored-media.ts';
 import { featureGates } from '../../lib/config/gates.ts';
 import type { FeatureGates } from '../../lib/config/gates.ts';
 import type { Flags } from '../../lib/config/flags.ts';
@@ -70,6 +71,8 @@ interface Base {
   readonly metrics: Metrics;
   readonly directory: DataDirectory;
   readonly scheme: Scheme;
+  /** The encoding of objects in etcd. */
+  readonly media: StoredMedia;
   /** Fires when the start is given up. */
   readonly signal: AbortSignal;
   /** What was started, ended in reverse order. */
@@ -128,7 +131,11 @@ function openBase(given: Pick<Base, 'flags' | 'logger' | 'signal' | 'started'>):
       nowMs: () => clock.nowMs(),
     }),
   );
-  return { ...given, clock, gates, naming, metrics, directory, scheme };
+  const hasCbor = gates.isOn('CBORServingAndStorage');
+  const media = orFlagError('storage-media-type', () =>
+    createStoredMedia(storedMediaName(flags['storage-media-type'], { naming, hasCbor }), naming),
+  );
+  return { ...given, clock, gates, naming, metrics, directory, scheme, media };
 }
 
 interface OpenedStorage {
@@ -173,7 +180,7 @@ function openCache(base: Base, { storage, keyspace, compactor }: OpenedStorage):
     health: () => storage.health,
     prefix: keyspace.root,
     resources: scheme.storedResources.map(cachedResource),
-    transcoder: schemeTranscoder(scheme, createStoredMedia('json', scheme.profile)),
+    transcoder: schemeTranscoder(scheme, base.media),
     budgetBytes: cacheBudgetBytes(flags),
     canaryKey: keyspace.internalKey('canary'),
     logger,
@@ -200,6 +207,7 @@ function openRegistry(
     admission: defaultAdmission({ scheme, storage, keyspace, cache, naming, clock }),
     naming,
     clock,
+    media: base.media,
     viewOf: (stored) => cache.view(stored),
     continueKey: shared.continueKey,
     validation: {

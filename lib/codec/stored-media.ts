@@ -28,6 +28,21 @@ export interface StoredMedia {
   write(object: Readonly<ApiObject>, resource: ResourceInfo, canonical: Uint8Array): Uint8Array;
 }
 
+/** What a media type asks for. @throws Error with a sentence for the user. */
+export function storedMediaName(
+  mediaType: string,
+  { naming, hasCbor }: { readonly naming: NamingProfile; readonly hasCbor: boolean },
+): StoredMediaName {
+  const offers = new Map<string, StoredMediaName>([
+    ['application/json', 'json'],
+    [naming.protobufMediaType, 'protobuf'],
+    ...(hasCbor ? [[cborCodec.mediaType, 'cbor'] as const] : []),
+  ]);
+  const name = offers.get(mediaType);
+  if (name !== undefined) return name;
+  throw new Error(`"${mediaType}" must be one of ${[...offers.keys()].join(', ')}`);
+}
+
 export function createStoredMedia(name: StoredMediaName, naming: NamingProfile): StoredMedia {
   const mediaType = naming.protobufMediaType;
   const protobuf = createProtobufCodec(mediaType);

@@ -79,6 +79,13 @@ export const flagTable = {
     '5m0s',
     'Interval of compaction requests; 0 turns compaction by this server off.',
   ),
+  'storage-media-type': required(
+    storage,
+    text,
+    'application/json',
+    'Encoding of objects in etcd: application/json, the Protobuf media type of --naming, or ' +
+      'application/cbor with its feature gate. Every encoding is read.',
+  ),
   'event-ttl': required(storage, durationMs, '1h0m0s', 'How long events are kept.'),
   'cache-memory-mb': optional(
     storage,

@@ -19,7 +19,7 @@ import type { ObjectRules, ValidationOptions } from './validation.ts';
 export interface BuiltInStoreOptions
   extends
     StrategyOptions,
-    Pick<StoreParts, 'clock' | 'continueKey' | 'canStreamLists' | 'canDeleteUnreadable'> {
+    Pick<StoreParts, 'media' | 'clock' | 'continueKey' | 'canStreamLists' | 'canDeleteUnreadable'> {
   readonly scheme: Scheme;
   readonly keyspace: Keyspace;
   readonly storage: Storage;
@@ -55,6 +55,7 @@ export function builtInStores(options: BuiltInStoreOptions): ResourceStore[] {
         admission,
         view: options.viewOf(storedAs),
         storage: options.storage,
+        media: options.media,
         keyOf: ({ namespace, name }) => keyspace.key(storedAs.storagePrefix, namespace, name),
         defaults: scheme.defaults,
         convert: (object, toApiVersion) => convertObject(object, toApiVersion, scheme),

@@ -78,7 +78,8 @@ export async function putNew(
   const value = encodeStored(object, storedAs);
   const ttlSeconds = strategy.ttlSeconds?.(object);
   const options = { expected: 0, ...(ttlSeconds === undefined ? {} : { ttlSeconds }) };
-  const result = await parts.storage.put(etcdKey, value, options, signal);
+  const bytes = parts.media.write(object, storedAs, value);
+  const result = await parts.storage.put(etcdKey, bytes, options, signal);
   if (!result.ok) return result;
   const { revision } = result;
   const stored = { key: etcdKey, value, modRevision: revision, createRevision: revision };

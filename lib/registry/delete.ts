@@ -101,7 +101,8 @@ async function mark(
   const etcdKey = parts.keyOf(key);
   const value = encodeStored(object, parts.storedAs);
   const options = { expected: item.revision };
-  const result = await parts.storage.put(etcdKey, value, options, request.signal);
+  const bytes = parts.media.write(object, parts.storedAs, value);
+  const result = await parts.storage.put(etcdKey, bytes, options, request.signal);
   if (!result.ok) return { state: stateOf(parts, result.current) };
   const { revision } = result;
   const stored = { key: etcdKey, value, modRevision: revision, createRevision: 0 };

@@ -15,6 +15,7 @@ import type {
   WatchEvent,
 } from '../cacher/resource-view.ts';
 import type { ApiObject } from '../codec/codec.ts';
+import type { StoredMedia } from '../codec/stored-media.ts';
 import { isSegment } from '../storage-etcd/keys.ts';
 import type { Storage } from '../storage-etcd/storage.ts';
 import { convertedItem } from './converted-item.ts';
@@ -33,6 +34,8 @@ export interface StoreParts {
   readonly admission: AdmissionChain;
   readonly view: ResourceView;
   readonly storage: Storage;
+  /** The encoding that objects have in etcd. */
+  readonly media: Pick<StoredMedia, 'write'>;
   readonly keyOf: (key: ItemKey) => string;
   readonly defaults: Pick<Defaults, 'apply'>;
   readonly convert: (object: Readonly<ApiObject>, toApiVersion: string) => ApiObject;

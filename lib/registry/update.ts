@@ -104,7 +104,10 @@ export async function writeLoop(
       nextObject(parts, item, write.transform, context, request.signal),
     );
     const value = decision.kind === 'go' ? encodeStored(decision.plan, parts.storedAs) : undefined;
-    const isNoOp = value !== undefined && isSameAsStored(state, value);
+    const isNoOp =
+      decision.kind === 'go' &&
+      value !== undefined &&
+      isSameAsStored(state, value, () => parts.media.write(decision.plan, parts.storedAs, value));
     if (!state.isCurrent && (decision.kind === 'stop' || isNoOp)) {
       state = await currentState(parts, key, request.signal);
       continue;
@@ -151,7 +154,8 @@ async function store(
   const ttlSeconds = parts.strategy.ttlSeconds?.(object);
   const options = { expected, ...(ttlSeconds === undefined ? {} : { ttlSeconds }) };
   const bytes = value ?? encodeStored(object, parts.storedAs);
-  const result = await parts.storage.put(etcdKey, bytes, options, signal);
+  const written = parts.media.write(object, parts.storedAs, bytes);
+  const result = await parts.storage.put(etcdKey, written, options, signal);
   if (!result.ok) return { state: stateOf(parts, result.current) };
   const { revision } = result;
   const stored = { key: etcdKey, value: bytes, modRevision: revision, createRevision: 0 };
@@ -234,8 +238,8 @@ function checkUid(parts: StoreParts, old: Item, uid: string | undefined): void {
  * written anew),
  * else against what the cache shows.
  */
-function isSameAsStored(state: State, value: Uint8Array): boolean {
-  if (state.value !== undefined) return Buffer.compare(state.value, value) === 0;
+function isSameAsStored(state: State, value: Uint8Array, written: () => Uint8Array): boolean {
+  if (state.value !== undefined) return Buffer.compare(state.value, written()) === 0;
   if (state.item === undefined || state.item.corrupted) return false;
   const opened = openStored(value);
   const json = state.item.json();

@@ -10,6 +10,7 @@ import { createCache } from '../../cacher/cache.ts';
 import type { Cache } from '../../cacher/cache.ts';
 import { schemeTranscoder } from '../../cacher/transcoder.ts';
 import { createStoredMedia } from '../../codec/stored-media.ts';
+import type { StoredMediaName } from '../../codec/stored-media.ts';
 import { EtcdStorage } from '../../storage-etcd/etcd-storage.ts';
 import { createKeyspace } from '../../storage-etcd/keys.ts';
 import { EtcdCluster } from '../../storage-etcd/testing/etcd-process.ts';
@@ -33,6 +34,7 @@ export interface Replica {
 export interface ReplicaOptions {
   readonly continueKey?: Uint8Array;
   readonly canDeleteUnreadable?: boolean;
+  readonly storedMedia?: StoredMediaName;
 }
 
 export class RegistryOnEtcd {
@@ -62,13 +64,14 @@ export class RegistryOnEtcd {
 async function startReplica(etcd: EtcdCluster, options: ReplicaOptions): Promise<Replica> {
   const naming = namingProfile('svc');
   const scheme = createScheme({ profile: naming });
+  const media = createStoredMedia(options.storedMedia ?? 'json', naming);
   const storage = new EtcdStorage(etcd.connection);
   const cache = createCache({
     storage,
     health: () => storage.health,
     prefix: keyspace.root,
     resources: scheme.storedResources.map((resource) => ({ resource })),
-    transcoder: schemeTranscoder(scheme, createStoredMedia('json', naming)),
+    transcoder: schemeTranscoder(scheme, media),
     budgetBytes: 64 * 1024 * 1024,
     canaryKey: keyspace.internalKey('canary'),
     logger: createLogger('error'),
@@ -79,6 +82,7 @@ async function startReplica(etcd: EtcdCluster, options: ReplicaOptions): Promise
     scheme,
     keyspace,
     storage,
+    media,
     viewOf: (stored) => cache.view(stored),
     naming,
     clock: systemClock,

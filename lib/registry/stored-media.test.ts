@@ -1,0 +1,132 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { namingProfile } from '../api/vendor.ts';
+import { openStored } from '../codec/stored-form.ts';
+import { createStoredMedia, storedMediaName } from '../codec/stored-media.ts';
+import { createKeyspace } from '../storage-etcd/keys.ts';
+import type { StoredItem } from '../storage-etcd/storage.ts';
+import { RegistryOnEtcd } from './testing/registry-on-etcd.ts';
+import type { Replica } from './testing/registry-on-etcd.ts';
+import { configMap, fresh, VerbDriver } from './testing/verb-driver.ts';
+
+const forms = ['json', 'protobuf', 'cbor'] as const;
+type Form = (typeof forms)[number];
+const starts: Readonly<Record<Form, string>> = {
+  json: '{"media":"json"',
+  protobuf: 'k8s\0',
+  cbor: '\xd9\xd9\xf7',
+};
+const keyspace = createKeyspace('/registry');
+const replicas = new Map<Form, Replica>();
+let registry: RegistryOnEtcd;
+
+beforeAll(async () => {
+  registry = await RegistryOnEtcd.start();
+  for (const storedMedia of forms)
+    replicas.set(storedMedia, await registry.replica({ storedMedia }));
+}, 120_000);
+
+afterAll(async () => {
+  await registry.stop();
+});
+
+const replicaOf = (form: Form): Replica => {
+  const replica = replicas.get(form);
+  if (replica === undefined) throw new Error(form);
+  return replica;
+};
+const inEtcd = async (name: string): Promise<StoredItem> => {
+  const key = keyspace.key('configmaps', 'ns', name);
+  const { item } = await replicaOf('json').storage.get(key, new AbortController().signal);
+  if (item === undefined) throw new Error(`${key} is stored`);
+  return item;
+};
+const startOf = ({ value }: StoredItem, form: Form): string =>
+  Buffer.from(value).toString('latin1', 0, starts[form].length);
+
+describe.each(forms)('a server that stores %s', (form) => {
+  test('writes that form and answers as every other does', async () => {
+    const name = fresh();
+    const verbs = new VerbDriver(replicaOf(form));
+    const created = await verbs.create(replicaOf(form).store('configmaps'), {
+      ...configMap(name, { data: { a: 'b', __proto__x: 'c' } }),
+    });
+    expect(startOf(await inEtcd(name), form)).toBe(starts[form]);
+    for (const other of forms) {
+      const read = new VerbDriver(replicaOf(other));
+      const { resourceVersion } = created.metadata;
+      expect(await read.get(replicaOf(other).store('configmaps'), name, resourceVersion)).toEqual(
+        created,
+      );
+    }
+  });
+
+  test('changes what others wrote, in its own form', async () => {
+    for (const other of forms) {
+      const name = fresh();
+      await new VerbDriver(replicaOf(other)).create(
+        replicaOf(other).store('configmaps'),
+        configMap(name, { data: { a: 'b' } }),
+      );
+      const store = replicaOf(form).store('configmaps');
+      const patched = await new VerbDriver(replicaOf(form)).patch(store, name, {
+        data: { c: 'd' },
+      });
+      expect(patched).toMatchObject({ data: { a: 'b', c: 'd' } });
+      expect(startOf(await inEtcd(name), form)).toBe(starts[form]);
+    }
+  });
+
+  test('writes nothing when nothing changes', async () => {
+    const name = fresh();
+    const store = replicaOf(form).store('configmaps');
+    const verbs = new VerbDriver(replicaOf(form));
+    const created = await verbs.create(store, configMap(name, { data: { a: 'b' } }));
+    const again = await verbs.patch(store, name, { data: { a: 'b' } });
+    expect(again.metadata.resourceVersion).toBe(created.metadata.resourceVersion);
+    expect((await inEtcd(name)).modRevision).toBe(Number(created.metadata.resourceVersion));
+  });
+});
+
+test('plain forms hold no resourceVersion, and kinds without Protobuf stay JSON', () => {
+  const { scheme, naming } = replicaOf('json');
+  const found = scheme.resource({ group: '', version: 'v1', resource: 'configmaps' });
+  if (found === undefined) throw new Error('config maps are served');
+  const object = {
+    kind: 'ConfigMap',
+    apiVersion: 'v1',
+    metadata: { name: 'a', resourceVersion: '7' },
+  };
+  for (const form of ['protobuf', 'cbor'] as const) {
+    const media = createStoredMedia(form, naming);
+    const bytes = media.write(object, found, Buffer.from('{}'));
+    expect(openStored(bytes)).toBeUndefined();
+    expect(media.read(bytes, () => found.type).metadata?.resourceVersion).toBeUndefined();
+  }
+  const type = { ...found.type, options: { jsonOnly: true } };
+  const canonical = Buffer.from('{}');
+  expect(createStoredMedia('protobuf', naming).write(object, { ...found, type }, canonical)).toBe(
+    canonical,
+  );
+});
+
+describe('the flag', () => {
+  const naming = namingProfile('kubernetes');
+  test.each([
+    ['application/json', 'json'],
+    ['application/vnd.kubernetes.protobuf', 'protobuf'],
+    ['application/cbor', 'cbor'],
+  ])('%s', (mediaType, name) => {
+    expect(storedMediaName(mediaType, { naming, hasCbor: true })).toBe(name);
+  });
+  test.each(['application/yaml', '', 'application/vnd.svc.protobuf'])(
+    '%j is refused',
+    (mediaType) => {
+      expect(() => storedMediaName(mediaType, { naming, hasCbor: true })).toThrow(/must be one of/);
+    },
+  );
+  test('CBOR needs its gate', () => {
+    expect(() => storedMediaName('application/cbor', { naming, hasCbor: false })).toThrow(
+      'must be one of application/json, application/vnd.kubernetes.protobuf',
+    );
+  });
+});
