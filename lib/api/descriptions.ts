@@ -29,7 +29,7 @@ function placeOf(type: TypeInfo): { readonly group: string; readonly rank: numbe
   };
 }
 
-/** Fills in what is missing from types of the same name, those of the most settled version first. */
+/** Fills in what is missing from types of the same name, the most settled version first. */
 export function inheritDescriptions(types: ReadonlyMap<string, TypeInfo>): void {
   const byName = new Map<string, { readonly type: TypeInfo; readonly rank: number }[]>();
   for (const type of types.values()) {

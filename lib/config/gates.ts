@@ -13,6 +13,7 @@ export const effectiveGates = {
   APIResponseCompression: 'gzip answers of get and list above the threshold',
   AllowUnsafeMalformedObjectDeletion: 'delete objects whose stored bytes cannot be read',
   ImageVolume: 'image volumes get a default pull policy',
+  OpenAPIEnums: 'OpenAPI documents list the values of fields that have a closed set',
   MaxUnavailableStatefulSet: 'rolling updates of stateful sets default to one unavailable pod',
   PodLevelResources: "a pod's own resources are completed from those of its containers",
   PodLogsQuerySplitStreams: 'the stream of a log request defaults to all',

@@ -191,13 +191,14 @@ function operationsOf(
   const type = subresource === undefined ? resource.type : scheme.kind(kind);
   if (type === undefined) return [];
   const status = scheme.type('meta/v1.Status');
+  const about = `${groupOf(context, resource)}${subjectOf(resource, subresource?.name)}`;
   const target = subresource === undefined ? resource.kind.kind : aboutOf(resource, subresource);
   return wanted
     .filter((verb) => verbs.includes(verb))
     .map((verb) => ({
       ...common(context, resource, verb),
       kind,
-      id: `${words[verb] ?? verb}${groupOf(context, resource)}${subjectOf(resource, subresource?.name)}`,
+      id: `${words[verb] ?? verb}${about}`,
       description: describe(verb, target),
       body: bodyOf(context, verb, type),
       media: verb === 'patch' ? 'patch' : 'object',
@@ -276,11 +277,13 @@ function connectOperations(
     .map((verb) => methods[verb])
     .filter((method): method is Method => method !== undefined);
   const all: readonly Method[] = named.includes('patch') ? [...wanted, 'head', 'options'] : wanted;
+  const group = groupOf(context, resource);
+  const subject = subjectOf(resource, subresource.name);
   const title = (method: Method): string => method.charAt(0).toUpperCase() + method.slice(1);
   return all.map((method) => ({
     ...common(context, resource, 'get'),
     method,
-    id: `connect${groupOf(context, resource)}${title(method)}${subjectOf(resource, subresource.name)}${suffix}`,
+    id: `connect${group}${title(method)}${subject}${suffix}`,
     description: `connect ${method.toUpperCase()} requests to ${aboutOf(resource, subresource)}`,
     action: 'connect',
     kind: subresource.kind,

@@ -16,6 +16,7 @@ const openApi = createOpenApi({
   scheme,
   groups: scheme.groups,
   media: { objects: ['application/json'], streams: [], patches: ['application/json-patch+json'] },
+  listsValues: true,
   serverVersion: 'v1.36.0',
   answersDeletedObject: () => false,
 });

@@ -19,18 +19,28 @@ interface GroupVersion {
   readonly version: string;
 }
 
+export interface DefinitionsOptions {
+  readonly scheme: Scheme;
+  /** All that are served. */
+  readonly groupVersions: readonly GroupVersion[];
+  /** Gate OpenAPIEnums: fields list the values that they can have. */
+  readonly listsValues: boolean;
+}
+
 /** Hands out references and keeps what they point at. */
 export class Definitions {
   readonly version: OpenApiVersion;
   readonly #scheme: Scheme;
   readonly #groupVersions: readonly GroupVersion[];
+  readonly #listsValues: boolean;
   readonly #types = new Map<string, TypeInfo>();
   readonly #names = new Map<TypeInfo, string>();
 
-  constructor(version: OpenApiVersion, scheme: Scheme, groupVersions: readonly GroupVersion[]) {
+  constructor(version: OpenApiVersion, options: DefinitionsOptions) {
     this.version = version;
-    this.#scheme = scheme;
-    this.#groupVersions = groupVersions;
+    this.#scheme = options.scheme;
+    this.#groupVersions = options.groupVersions;
+    this.#listsValues = options.listsValues;
   }
 
   refTo(type: TypeInfo): JsonObject {
@@ -155,7 +165,9 @@ export class Definitions {
   /** Only sets that no release will add to are listed: clients may refuse everything else. */
   #closedValues({ enumValues, options }: FieldInfo, type: TypeInfo): JsonObject | undefined {
     const name = options['values'];
-    if (enumValues === undefined || typeof name !== 'string') return undefined;
+    if (!this.#listsValues || enumValues === undefined || typeof name !== 'string') {
+      return undefined;
+    }
     const owner = type.id.slice(0, type.id.lastIndexOf('.'));
     const set = this.#scheme.enumSet(name.includes('.') ? name : `${owner}.${name}`);
     return set?.closed === true ? { enum: [...enumValues].sort() } : undefined;

@@ -39,11 +39,12 @@ const media = {
   streams: ['application/json;stream=watch'],
   patches: ['application/json-patch+json', 'application/apply-patch+yaml'],
 };
-const make = (scheme: ReturnType<typeof schemeOf>): OpenApi =>
+const make = (scheme: ReturnType<typeof schemeOf>, listsValues = true): OpenApi =>
   createOpenApi({
     scheme,
     groups: scheme.groups,
     media,
+    listsValues,
     serverVersion: 'v1.36.0',
     answersDeletedObject: ({ resource }) => resource === 'pods',
   });
@@ -222,6 +223,13 @@ describe('schemas', () => {
     const inWhole = v2('io.k8s.api.core.v1.ContainerPort').properties?.['protocol'];
     expect(inWhole).toMatchObject({ enum: ['SCTP', 'TCP', 'UDP'] });
     expect(inWhole).not.toHaveProperty('default');
+  });
+
+  test('list no values when the gate is off', async () => {
+    const { paths, definitions } = await wholeOf(make(scheme, false));
+    expect(Object.keys(paths)).toEqual(Object.keys(whole.paths));
+    const port = definitions['io.k8s.api.core.v1.ContainerPort'];
+    expect(port?.properties?.['protocol']).not.toHaveProperty('enum');
   });
 
   test('name the kinds that are written with kind and apiVersion', () => {

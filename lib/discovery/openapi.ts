@@ -36,6 +36,8 @@ export interface OpenApiOptions {
   /** In discovery order, the core group (named '') among them. */
   readonly groups: readonly DiscoveryGroup[];
   readonly media: OpenApiMedia;
+  /** Gate OpenAPIEnums: fields list the values that they can have. */
+  readonly listsValues: boolean;
   /** Version of the server, as `/version` says it. */
   readonly serverVersion: string;
   readonly answersDeletedObject: (resource: ResourceInfo) => boolean;
@@ -171,7 +173,7 @@ function sourceOf(
   version: OpenApiVersion,
   items: readonly PathItem[],
 ): DocumentSource {
-  const { scheme, groups, media, serverVersion } = options;
+  const { scheme, groups, media, serverVersion, listsValues } = options;
   const groupVersions = groups.flatMap((one) =>
     one.versions.map((of) => ({ group: one.group, version: of.version })),
   );
@@ -197,7 +199,7 @@ function sourceOf(
     items,
     turn,
     writing: {
-      definitions: new Definitions(version, scheme, groupVersions),
+      definitions: new Definitions(version, { scheme, groupVersions, listsValues }),
       media,
       extensionPrefix: scheme.profile.schemaExtensionPrefix,
     },

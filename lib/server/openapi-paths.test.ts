@@ -21,6 +21,7 @@ beforeAll(async () => {
     scheme,
     groups: scheme.groups,
     media: { objects: ['application/json'], streams: [], patches: [] },
+    listsValues: true,
     serverVersion: 'v1.36.0',
     answersDeletedObject: () => false,
   });

@@ -144,7 +144,7 @@ function verbHandlers(
 
 /** Describes what the parts above serve, in the media types that they negotiate. */
 function openApiOf(
-  { scheme, resources, version }: ServeApiOptions,
+  { gates, scheme, resources, version }: ServeApiOptions,
   encodings: readonly Encoding[],
   patches: readonly string[],
 ): OpenApi {
@@ -160,6 +160,7 @@ function openApiOf(
       }),
       patches,
     },
+    listsValues: gates.isOn('OpenAPIEnums'),
     serverVersion: version['gitVersion'] ?? '',
     answersDeletedObject: (of) => resources.current.find(of)?.answersDeletedObject === true,
   });
