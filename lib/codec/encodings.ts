@@ -25,7 +25,7 @@ import {
   messageOfEntry,
   watchFrame,
 } from './protobuf.ts';
-import { encodeYaml, yamlCodec } from './yaml.ts';
+import { encodeYaml, yamlCodec, yamlListEnds, yamlListEntry } from './yaml.ts';
 
 /** What an object is called where it stands alone. */
 export interface KindName {
@@ -66,7 +66,23 @@ export interface Encoding extends OfferedMedia {
   /** undefined: made from the JSON that the cache holds. */
   readonly elements: Elements | undefined;
   /** From JSON bytes to this encoding; undefined: they are it. */
-  readonly rewrite: ((json: Uint8Array) => Uint8Array) | undefined;
+  readonly rewrite: Rewrite | undefined;
+}
+
+/** From JSON to another encoding. */
+export interface Rewrite {
+  whole(json: Uint8Array): Uint8Array;
+  /** How lists are put together from entries; undefined: they are made as a whole. */
+  readonly lists:
+    | {
+        entry(json: Uint8Array): Uint8Array;
+        ends(
+          of: KindName,
+          metadata: ListMeta,
+          count: number,
+        ): { readonly open: Uint8Array; readonly close: Uint8Array };
+      }
+    | undefined;
 }
 
 export function createEncodings(
@@ -102,7 +118,10 @@ const yamlEncoding: Encoding = {
   stream: undefined,
   holds: holdsAll,
   elements: undefined,
-  rewrite: (json) => encodeYaml(parseData(json)),
+  rewrite: {
+    whole: (json) => encodeYaml(parseData(json)),
+    lists: { entry: (json) => yamlListEntry(parseData(json)), ends: yamlListEnds },
+  },
 };
 
 const cborEncoding: Encoding = {

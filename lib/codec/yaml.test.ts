@@ -5,7 +5,7 @@ import { StatusError } from '../base/status.ts';
 import { stringify } from './json.ts';
 import { widgetType } from './testing/sample-types.ts';
 import { readYaml } from './yaml-reader.ts';
-import { encodeYaml, yamlCodec } from './yaml.ts';
+import { encodeYaml, yamlCodec, yamlListEnds, yamlListEntry } from './yaml.ts';
 
 const value = (text: string): string => stringify(readYaml(text).value);
 function failure(text: string): string {
@@ -323,3 +323,24 @@ function sortKeys(of: JsonValue): JsonValue {
   for (const key of Object.keys(of).sort()) result[key] = sortKeys(of[key] ?? null);
   return result;
 }
+
+test('a list from its entries is the list as a whole', () => {
+  const entries: JsonValue[] = [
+    {
+      metadata: { name: 'a' },
+      data: { text: 'one\n\n two\n', lead: '  x\ny', keep: 'x\n\n', '': '' },
+    },
+    { list: [{ a: [] }, [1, ['x\ny\n']], 'a\nb'], empty: {} },
+    { a: null },
+    {},
+  ];
+  const of = { kind: 'PodList', apiVersion: 'v1' };
+  const metadata = { resourceVersion: '7', continue: 'yes' };
+  for (const count of [0, 1, entries.length]) {
+    const { open, close } = yamlListEnds(of, metadata, count);
+    const items = entries.slice(0, count);
+    const whole = Buffer.from(encodeYaml({ ...of, metadata, items })).toString();
+    const joined = Buffer.concat([open, ...items.map(yamlListEntry), close]).toString();
+    expect(joined).toBe(whole);
+  }
+});

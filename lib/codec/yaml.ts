@@ -3,6 +3,8 @@
 import { DUMP_SCHEMA, NOT_RESOLVED, defineScalarTag, dump, intYaml11Tag } from 'js-yaml';
 import type { JsonValue } from '../api/type-info.ts';
 import type { ApiObject, Codec } from './codec.ts';
+import { listMetaObject } from './frame.ts';
+import type { ListMeta } from './frame.ts';
 import { decodeIfJson, decodeText } from './json.ts';
 import { canonicalObject, normalise } from './normalise.ts';
 import { readYaml } from './yaml-reader.ts';
@@ -37,8 +39,11 @@ const numberTag = defineScalarTag(intYaml11Tag.tagName, {
 const schema = DUMP_SCHEMA.withTags(numberTag);
 
 /** Any value as YAML that 1.1 and 1.2 readers take alike: a Status, a list, a Table. */
-export function encodeYaml(value: JsonValue | Readonly<ApiObject>): Uint8Array {
-  const text = dump(value, {
+export const encodeYaml = (value: JsonValue | Readonly<ApiObject>): Uint8Array =>
+  Buffer.from(yamlText(value));
+
+function yamlText(value: JsonValue | Readonly<ApiObject>): string {
+  return dump(value, {
     schema,
     noRefs: true,
     skipInvalid: true, // Members that are undefined.
@@ -47,5 +52,23 @@ export function encodeYaml(value: JsonValue | Readonly<ApiObject>): Uint8Array {
     lineWidth: -1,
     quoteStyle: 'double',
   });
-  return Buffer.from(text);
+}
+
+/** An object as an entry of a list: a dash, and its lines further in. */
+export function yamlListEntry(value: JsonValue | Readonly<ApiObject>): Uint8Array {
+  const lines = yamlText(value).replaceAll(/\n(?=[^\n])/g, '\n  ');
+  return Buffer.from(`- ${lines}`);
+}
+
+/** What stands before and after the entries of a list: its members are in ascending order. */
+export function yamlListEnds(
+  { kind, apiVersion }: { readonly kind: string; readonly apiVersion: string },
+  metadata: ListMeta,
+  count: number,
+): { readonly open: Uint8Array; readonly close: Uint8Array } {
+  const items = count === 0 ? 'items: []\n' : 'items:\n';
+  return {
+    open: Buffer.from(`${yamlText({ apiVersion })}${items}`),
+    close: encodeYaml({ kind, metadata: listMetaObject(metadata) }),
+  };
 }

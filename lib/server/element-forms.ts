@@ -10,7 +10,7 @@ import type { ListMeta } from '../codec/frame.ts';
 import { parseCanonical } from '../codec/json.ts';
 import { canonicalObject } from '../codec/normalise.ts';
 import { partialObject, tableObject, tableRow } from '../codec/table.ts';
-import { onePiece, piecesOf } from './forms.ts';
+import { entriesOf, onePiece, piecesOf } from './forms.ts';
 import type { Form, Forms, TableOptions } from './forms.ts';
 
 const nothing = new Uint8Array();
@@ -67,8 +67,8 @@ function elementForm(elements: Elements, shape: ElementShape): Form {
     variant,
     object,
     laterObject: object,
-    list(items, meta) {
-      const entries = items.map(entry);
+    async list(items, meta) {
+      const entries = await entriesOf(items, entry);
       let totalBytes = 0;
       for (const { length } of entries) totalBytes += length;
       const ends = elements.list(listOf, meta, { count: entries.length, totalBytes });
@@ -101,7 +101,7 @@ function wholeTableForm(
     isTimed: true,
     object: (item) => ofItem(item, headers),
     laterObject: (item) => ofItem(item, false),
-    list: (items, meta) =>
+    list: async (items, meta) =>
       onePiece(
         table(
           items.map((item) => row(item.object())),

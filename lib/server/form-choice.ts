@@ -29,7 +29,7 @@ export function createFormChoice(options: {
   const { scheme, encodings, nowMs } = options;
   const columnsOf = kindColumns(scheme.profile);
   const json = jsonForms(scheme.profile);
-  const pretty = rewrittenForms('pretty', json, prettyPrint);
+  const pretty = rewrittenForms('pretty', json, { whole: prettyPrint, lists: undefined });
   const byMediaType = new Map(encodings.map((encoding) => [encoding.mediaType, encoding]));
   const forms = new Map(encodings.map((encoding) => [encoding, formsOf(encoding, json, scheme)]));
   const encodingOf = (mediaType: string): Encoding => byMediaType.get(mediaType) ?? jsonEncoding;

@@ -1,10 +1,12 @@
 // The forms an answer can have: objects as they are stored, metadata only, Table. Here they are
 // JSON, made at most once per item; lists are concatenations.
+import { setImmediate } from 'node:timers/promises';
 import type { ResourceInfo } from '../api/type-info.ts';
 import { apiVersionOf } from '../api/type-info.ts';
 import type { NamingProfile } from '../api/vendor.ts';
 import type { Item } from '../cacher/resource-view.ts';
 import type { ObjectMeta } from '../codec/codec.ts';
+import type { KindName, Rewrite } from '../codec/encodings.ts';
 import { listClose, listOpen, listSeparator } from '../codec/frame.ts';
 import type { ListMeta } from '../codec/frame.ts';
 import {
@@ -17,6 +19,7 @@ import {
 } from '../codec/table.ts';
 import type { RowForm } from '../codec/table.ts';
 import type { Pieces } from './representation.ts';
+import { turnMsMax } from './respond.ts';
 
 export interface Form {
   /** Names encoding and form among what is memoised of items and events. */
@@ -29,7 +32,9 @@ export interface Form {
    * once).
    */
   laterObject(item: Item): Uint8Array;
-  list(items: readonly Item[], meta: ListMeta): Pieces;
+  list(items: readonly Item[], meta: ListMeta): Promise<Pieces>;
+  /** Its lists as entries in JSON, for encodings that are made from them; Tables have none. */
+  readonly listed?: { readonly of: KindName; readonly entry: (item: Item) => Uint8Array };
   /** The object of a bookmark, whose metadata is given. */
   bookmark(metadata: ObjectMeta, resource: ResourceInfo): Uint8Array;
 }
@@ -54,25 +59,59 @@ export function jsonForms(naming: NamingProfile): Forms {
   };
 }
 
-/** The same forms, each made from its JSON as a whole. */
-export function rewrittenForms(
-  name: string,
-  forms: Forms,
-  rewrite: (json: Uint8Array) => Uint8Array,
-): Forms {
+/** The same forms, made from JSON: lists from their entries where the encoding has such. */
+export function rewrittenForms(name: string, forms: Forms, rewrite: Rewrite): Forms {
   const rewritten = (form: Form): Form => ({
     variant: `${name} ${form.variant}`,
     isTimed: form.isTimed === true,
-    object: (item) => rewrite(form.object(item)),
-    laterObject: (item) => rewrite(form.laterObject(item)),
-    list: (items, meta) => onePiece(rewrite(Buffer.concat([...form.list(items, meta)]))),
-    bookmark: (metadata, resource) => rewrite(form.bookmark(metadata, resource)),
+    object: (item) => rewrite.whole(form.object(item)),
+    laterObject: (item) => rewrite.whole(form.laterObject(item)),
+    list: (items, meta) => rewrittenList(name, form, rewrite, items, meta),
+    bookmark: (metadata, resource) => rewrite.whole(form.bookmark(metadata, resource)),
   });
   return {
     object: (resource) => rewritten(forms.object(resource)),
     partial: () => rewritten(forms.partial()),
     table: (options) => rewritten(forms.table(options)),
   };
+}
+
+async function rewrittenList(
+  name: string,
+  form: Form,
+  { whole, lists }: Rewrite,
+  items: readonly Item[],
+  meta: ListMeta,
+): Promise<Pieces> {
+  const { listed } = form;
+  if (listed === undefined || lists === undefined) {
+    return onePiece(whole(Buffer.concat([...(await form.list(items, meta))])));
+  }
+  const variant = `${name} entry ${form.variant}`;
+  const make = (item: Item): Uint8Array => lists.entry(listed.entry(item));
+  const entries = await entriesOf(items, (item) => item.encoded(variant, make));
+  const ends = lists.ends(listed.of, meta, entries.length);
+  return piecesOf(entries, { ...ends, first: nothing, between: nothing });
+}
+
+/** Entries made before the time is looked at again. */
+const entriesPerLook = 16;
+
+/** What `make` makes of each item: in turns of a few milliseconds, for those that are not kept. */
+export async function entriesOf(
+  items: readonly Item[],
+  make: (item: Item) => Uint8Array,
+): Promise<readonly Uint8Array[]> {
+  const entries: Uint8Array[] = [];
+  let turnStart = performance.now();
+  for (const item of items) {
+    entries.push(make(item));
+    if (entries.length % entriesPerLook !== 0 || performance.now() - turnStart < turnMsMax)
+      continue;
+    await setImmediate();
+    turnStart = performance.now();
+  }
+  return entries;
 }
 
 export const onePiece = (body: Uint8Array): Pieces => ({
@@ -93,8 +132,12 @@ function objectForm(resource: ResourceInfo): Form {
     variant: 'json',
     object,
     laterObject: object,
-    list: (items, meta) => {
-      const tails = items.map((item) => item.listTail());
+    listed: {
+      of: { kind: resource.listKind, apiVersion },
+      entry: (item) => item.listJson(),
+    },
+    async list(items, meta) {
+      const tails = await entriesOf(items, (item) => item.listTail());
       const open = listOpen(resource.listKind, apiVersion, meta);
       return piecesOf(tails, { open, first: firstBrace, between: betweenTails, close: listClose });
     },
@@ -109,8 +152,12 @@ function partialForm(naming: NamingProfile): Form {
     variant: 'partial',
     object,
     laterObject: object,
-    list: (items, meta) =>
-      piecesOf(items.map(object), { open: partialListOpen(meta, naming), ...plain }),
+    listed: {
+      of: { kind: 'PartialObjectMetadataList', apiVersion: `${naming.metaGroup}/v1` },
+      entry: object,
+    },
+    list: async (items, meta) =>
+      piecesOf(await entriesOf(items, object), { open: partialListOpen(meta, naming), ...plain }),
     bookmark: (metadata) => partialObjectBytes({ metadata }, naming),
   };
 }
@@ -129,9 +176,9 @@ function tableForm(naming: NamingProfile, options: TableOptions): Form {
     isTimed: true,
     object: (item) => table(item, headers),
     laterObject: (item) => table(item, false),
-    list: (items, meta) => {
+    async list(items, meta) {
       const now = nowMs();
-      const rows = items.map((item) => closedRow(open(item), now));
+      const rows = await entriesOf(items, (item) => closedRow(open(item), now));
       return piecesOf(rows, { open: tableOpen(meta, { columns, headers }, naming), ...plain });
     },
     bookmark: (metadata) => {

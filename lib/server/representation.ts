@@ -13,7 +13,7 @@ export interface Pieces {
 export interface Representation {
   readonly contentType: string;
   object(item: Item): Uint8Array;
-  list(answer: ListAnswer): Pieces;
+  list(answer: ListAnswer): Promise<Pieces>;
   status(status: StatusBody): Uint8Array;
 }
 

@@ -15,6 +15,7 @@ import { readYaml } from '../codec/yaml-reader.ts';
 import { objectItem } from '../registry/converted-item.ts';
 import type { ListAnswer } from '../registry/requests.ts';
 import type { ResourceStore } from '../registry/resource-store.ts';
+import { entriesOf } from './forms.ts';
 import type { Pieces } from './representation.ts';
 import { createRepresentations } from './representations.ts';
 import type { HttpRequest } from './request-context.ts';
@@ -45,7 +46,8 @@ const answer: ListAnswer = {
   continueToken: 'token',
   remainingItemCount: 4,
 };
-const bytesOf = (pieces: Pieces): Buffer => {
+const bytesOf = async (made: Promise<Pieces>): Promise<Buffer> => {
+  const pieces = await made;
   const bytes = Buffer.concat([...pieces]);
   expect(pieces.totalBytes).toBe(bytes.length);
   return bytes;
@@ -88,22 +90,22 @@ describe.each(mediaTypes)('%s', (mediaType) => {
     expect(representation.contentType).toBe(mediaType);
     for (const item of items) same(representation.object(item), configMaps.type, item.json());
   });
-  test('a list', () => {
-    const json = bytesOf(of('application/json', 'list').list(answer));
-    same(bytesOf(of(mediaType, 'list').list(answer)), listType, json);
+  test('a list', async () => {
+    const json = await bytesOf(of('application/json', 'list').list(answer));
+    same(await bytesOf(of(mediaType, 'list').list(answer)), listType, json);
   });
-  test('an empty list', () => {
+  test('an empty list', async () => {
     const empty: ListAnswer = {
       items: [],
       revision: 9,
       continueToken: '',
       remainingItemCount: undefined,
     };
-    const data = dataOf(bytesOf(of(mediaType, 'list').list(empty)), mediaType, listType);
+    const data = dataOf(await bytesOf(of(mediaType, 'list').list(empty)), mediaType, listType);
     const { items: none, metadata } = data as JsonObject;
     expect([none ?? [], metadata]).toEqual([[], { resourceVersion: '9' }]);
   });
-  test('metadata alone, of an object and of a list', () => {
+  test('metadata alone, of an object and of a list', async () => {
     const accept = `${mediaType};as=PartialObjectMetadata;${meta}`;
     const [item] = items;
     if (item === undefined) throw new Error('there are items');
@@ -111,7 +113,7 @@ describe.each(mediaTypes)('%s', (mediaType) => {
     const partial = dataOf(of(accept, 'object').object(item), mediaType, partialType);
     expect(partial).toMatchObject({ kind: 'PartialObjectMetadata', metadata });
     const list = of(`${mediaType};as=PartialObjectMetadataList;${meta}`, 'list').list(answer);
-    const data = dataOf(bytesOf(list), mediaType, partialListType) as { items: JsonObject[] };
+    const data = dataOf(await bytesOf(list), mediaType, partialListType) as { items: JsonObject[] };
     expect(data.items.map((one) => one['metadata'])).toEqual(objects.map((one) => one.metadata));
   });
   test('a failure', () => {
@@ -134,12 +136,15 @@ describe.each(mediaTypes)('%s', (mediaType) => {
 
 describe('Table', () => {
   const accept = (mediaType: string): string => `${mediaType};as=Table;${meta}`;
-  test.each(['application/json', 'application/yaml', 'application/cbor'])('in %s', (mediaType) => {
-    const list = representations.of(request({ accept: accept(mediaType) }), store, 'list');
-    const data = dataOf(bytesOf(list.list(answer)), mediaType, listType) as JsonObject;
-    const rows = data['rows'] as { cells: JsonValue[] }[];
-    expect([data['kind'], rows.map(({ cells }) => cells[0])]).toEqual(['Table', ['a', 'b']]);
-  });
+  test.each(['application/json', 'application/yaml', 'application/cbor'])(
+    'in %s',
+    async (mediaType) => {
+      const list = representations.of(request({ accept: accept(mediaType) }), store, 'list');
+      const data = dataOf(await bytesOf(list.list(answer)), mediaType, listType) as JsonObject;
+      const rows = data['rows'] as { cells: JsonValue[] }[];
+      expect([data['kind'], rows.map(({ cells }) => cells[0])]).toEqual(['Table', ['a', 'b']]);
+    },
+  );
   test('Protobuf has none', () => {
     const { protobufMediaType } = naming;
     const asked = request({ accept: accept(protobufMediaType) });
@@ -208,4 +213,26 @@ test('without the gate CBOR is neither offered nor taken', () => {
   const asked = request({ accept: 'application/cbor', 'content-type': 'application/cbor' });
   expect(() => without.of(asked, store, 'object')).toThrow('media types are accepted');
   expect(() => without.decode(asked, Buffer.from([0xa0]), configMaps.type)).toThrow('unknown');
+});
+
+test('entries of a long list are made in turns, so that others are served meanwhile', async () => {
+  let turns = 0;
+  let isDone = false;
+  const count = (): void => {
+    turns += 1;
+    if (!isDone) setImmediate(count);
+  };
+  setImmediate(count);
+  const [item] = items;
+  if (item === undefined) throw new Error('there are items');
+  const made = await entriesOf(
+    Array.from({ length: 128 }, () => item),
+    () => {
+      const { user } = process.threadCpuUsage();
+      while (process.threadCpuUsage().user - user < 500);
+      return new Uint8Array(1);
+    },
+  );
+  isDone = true;
+  expect([made.length, turns > 4]).toEqual([128, true]);
 });

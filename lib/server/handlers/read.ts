@@ -54,7 +54,8 @@ export async function sendList(
   options: ResponseOptions,
 ): Promise<void> {
   const head = { status: 200, contentType: representation.contentType };
-  await sendPieces(request, response, head, representation.list(answer), options);
+  const pieces = await representation.list(answer);
+  await sendPieces(request, response, head, pieces, options);
 }
 
 /** Where the object of a request lives. */
