@@ -71,7 +71,7 @@ export interface Encoding extends OfferedMedia {
 
 /** From JSON to another encoding. */
 export interface Rewrite {
-  whole(json: Uint8Array): Uint8Array;
+  readonly whole: (json: Uint8Array) => Uint8Array;
   /** How lists are put together from entries; undefined: they are made as a whole. */
   readonly lists:
     | {

@@ -63,7 +63,7 @@ function dataOf(body: Uint8Array, mediaType: string, type: TypeInfo): JsonValue 
     case 'application/cbor':
       return readCbor(body).value;
     default:
-      return protobufCodec.decode(body, type).object as JsonValue;
+      return protobufCodec.decode(body, type).object;
   }
 }
 const text = (value: JsonValue): string => stringify(sorted(value));
@@ -71,7 +71,7 @@ function sorted(value: JsonValue): JsonValue {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map(sorted);
   const keys = Object.keys(value).sort();
-  return Object.fromEntries(keys.map((key) => [key, sorted(value[key] ?? null)])) as JsonObject;
+  return Object.fromEntries(keys.map((key) => [key, sorted(value[key] ?? null)]));
 }
 
 const listType = scheme.type('core/v1.ConfigMapList');
