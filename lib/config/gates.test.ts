@@ -1,7 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { gateTable } from './gate-table.ts';
-import { effectiveGates, featureGates } from './gates.ts';
-import type { GateName } from './gates.ts';
+import { effectiveGates } from './gate-effects.ts';
+import type { GateName } from './gate-effects.ts';
+import { featureGates } from './gates.ts';
 
 const gates = (text: string) =>
   featureGates(

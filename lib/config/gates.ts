@@ -1,30 +1,9 @@
 // Feature gates: what may be switched, and the rules of their stages (specification 2, Feature gate
 // lifecycle).
 import { FlagError } from './flags.ts';
+import { effectiveGates } from './gate-effects.ts';
+import type { GateName } from './gate-effects.ts';
 import { gateTable } from './gate-table.ts';
-
-/**
- * Gates that change something in this server, and what. Every other known gate is accepted without
- * effect.
- */
-export const effectiveGates = {
-  DeclarativeValidation: 'migrated rules run in both forms and are compared',
-  DeclarativeValidationTakeover: 'the declarative form of migrated rules decides',
-  APIResponseCompression: 'gzip answers of get and list above the threshold',
-  AllowUnsafeMalformedObjectDeletion: 'delete objects whose stored bytes cannot be read',
-  ImageVolume: 'image volumes get a default pull policy',
-  OpenAPIEnums: 'OpenAPI documents list the values of fields that have a closed set',
-  MaxUnavailableStatefulSet: 'rolling updates of stateful sets default to one unavailable pod',
-  PodLevelResources: "a pod's own resources are completed from those of its containers",
-  PodLogsQuerySplitStreams: 'the stream of a log request defaults to all',
-  SELinuxMountReadWriteOncePod: 'storage drivers default to mounts without SELinux context',
-  VolumeLimitScaling: 'storage drivers default to pods that are scheduled without them',
-  WorkloadAwarePreemption: 'pod groups default to being disrupted by single pods',
-  CBORServingAndStorage: 'bodies, answers and watches in CBOR',
-  ListFromCacheSnapshot: 'exact lists and continue tokens are answered from memory for a while',
-  WatchList: 'watches that begin with the current state (sendInitialEvents)',
-} as const;
-export type GateName = keyof typeof effectiveGates;
 
 export interface FeatureGates {
   isOn(gate: GateName): boolean;

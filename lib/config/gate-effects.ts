@@ -1,0 +1,142 @@
+// What feature gates change in this server, and the test that shows it: one row for each gate that
+// can be switched. Every other known gate is accepted without effect here.
+
+export interface GateEffect {
+  readonly changes: string;
+  /** `file › title`, as they stand in the source. */
+  readonly test: string;
+}
+
+const gatesTest = 'lib/registry/feature-gates.test.ts';
+const fieldsTest = `${gatesTest} › fields of %s are dropped from new objects while it is off`;
+const defaultsTest = `${gatesTest} › %s changes the defaults of %s`;
+const rulesTest = `${gatesTest} › %s changes what is refused in %s`;
+const declaredTest = `${gatesTest} › migrated rules, `;
+
+const row = (changes: string, test: string): GateEffect => ({ changes, test });
+/** Fields as `Type.field`; clients' values are dropped while the gate is off. */
+const fields = (...names: readonly string[]): GateEffect =>
+  row(`accepts ${names.join(', ')}`, fieldsTest);
+
+export const effectiveGates = {
+  APIResponseCompression: row(
+    'gzip answers of get and list above the threshold',
+    'lib/server/respond.test.ts › is not compressed with the gate off, and HEAD gets headers alone',
+  ),
+  AllowUnsafeMalformedObjectDeletion: row(
+    'delete objects whose stored bytes cannot be read',
+    'lib/registry/delete.test.ts › of an unreadable object needs the unsafe option and its permission',
+  ),
+  CBORServingAndStorage: row(
+    'bodies, answers and watches in CBOR, and --storage-media-type=application/cbor',
+    'lib/server/representations.test.ts › without the gate CBOR is neither offered nor taken',
+  ),
+  CRDObservedGenerationTracking: fields(
+    'CustomResourceDefinitionCondition.observedGeneration',
+    'CustomResourceDefinitionStatus.observedGeneration',
+  ),
+  ClusterTrustBundleProjection: fields('VolumeProjection.clusterTrustBundle'),
+  ContainerRestartRules: fields('Container.restartPolicyRules'),
+  ContainerStopSignals: fields('ContainerStatus.stopSignal'),
+  CoordinatedLeaderElection: fields('LeaseSpec.strategy', 'LeaseSpec.preferredHolder'),
+  CrossNamespaceVolumeDataSource: fields('TypedObjectReference.namespace'),
+  DRAConsumableCapacity: fields(
+    'Device.allowMultipleAllocations',
+    'DeviceCapacity.requestPolicy',
+    'DeviceConstraint.distinctAttribute',
+    'capacity of device requests',
+    'shareID and consumedCapacity of allocations',
+  ),
+  DRADeviceBindingConditions: fields(
+    'AllocationResult.allocationTimestamp',
+    'binding conditions of devices',
+  ),
+  DRADeviceTaints: fields('Device.taints', 'tolerations of device requests'),
+  DRAExtendedResource: fields(
+    'DeviceClassSpec.extendedResourceName',
+    'PodStatus.extendedResourceClaimStatus',
+  ),
+  DRAListTypeAttributes: fields('lists as values of DeviceAttribute'),
+  DRANodeAllocatableResources: fields(
+    'Device.nodeAllocatableResourceMappings',
+    'PodStatus.nodeAllocatableResourceClaimStatuses',
+  ),
+  DRAPartitionableDevices: fields(
+    'Device.consumesCounters',
+    'node selection of single devices',
+    'ResourceSliceSpec.sharedCounters',
+  ),
+  DRAPrioritizedList: fields('DeviceRequest.firstAvailable'),
+  DRAResourceClaimDeviceStatus: fields('ResourceClaimStatus.devices'),
+  DRAWorkloadResourceClaims: fields('PodGroupSpec.resourceClaims'),
+  DeclarativeValidation: row(
+    'migrated rules run in both forms and are compared',
+    `${declaredTest}in both forms, are compared`,
+  ),
+  DeclarativeValidationTakeover: row(
+    'the declarative form of migrated rules decides',
+    `${declaredTest}taken over, decide in their declarative form`,
+  ),
+  EnvFiles: fields('EnvVarSource.fileKeyRef'),
+  GenericWorkload: fields('PodSpec.schedulingGroup'),
+  HPAConfigurableTolerance: fields('HPAScalingRules.tolerance'),
+  HPAScaleToZero: row('horizontal pod autoscalers may scale to zero', rulesTest),
+  HostnameOverride: fields('PodSpec.hostnameOverride'),
+  ImageVolumeWithDigest: fields('VolumeStatus.image'),
+  InPlacePodLevelResourcesVerticalScaling: fields(
+    'PodStatus.allocatedResources',
+    'PodStatus.resources',
+  ),
+  ListFromCacheSnapshot: row(
+    'exact lists and continue tokens are answered from memory for a while',
+    'lib/cacher/cache.test.ts › exact: the state at the revision, from memory and equal to etcd',
+  ),
+  MaxUnavailableStatefulSet: row(
+    'accepts RollingUpdateStatefulSetStrategy.maxUnavailable, which defaults to 1',
+    defaultsTest,
+  ),
+  MutablePVNodeAffinity: row('the node affinity of persistent volumes may change', rulesTest),
+  MutableSchedulingDirectivesForSuspendedJobs: row(
+    'jobs that were started and suspended again may say anew where their pods run',
+    rulesTest,
+  ),
+  NodeDeclaredFeatures: fields('NodeStatus.declaredFeatures'),
+  OpenAPIEnums: row(
+    'OpenAPI documents list the values of fields that have a closed set',
+    'lib/discovery/openapi.test.ts › list no values when the gate is off',
+  ),
+  PodLevelResources: row(
+    "accepts PodSpec.resources and completes a pod's own resources from its containers'",
+    defaultsTest,
+  ),
+  PodLogsQuerySplitStreams: row(
+    'the stream of a log request can be chosen and defaults to all',
+    defaultsTest,
+  ),
+  RelaxedServiceNameValidation: row(
+    'services that ingresses name may begin with digits',
+    rulesTest,
+  ),
+  ResourceHealthStatus: fields('ContainerStatus.allocatedResourcesStatus'),
+  ResourceHealthStatusMessage: fields('ResourceHealth.message'),
+  RestartAllContainersOnContainerExits: row(
+    'restart rules of containers may restart all of the pod',
+    rulesTest,
+  ),
+  TaintTolerationComparisonOperators: row('tolerations may compare by Lt and Gt', rulesTest),
+  TopologyAwareWorkloadScheduling: fields('PodGroupSpec.schedulingConstraints'),
+  VolumeLimitScaling: row(
+    'accepts CSIDriverSpec.preventPodSchedulingIfMissing, which defaults to false',
+    defaultsTest,
+  ),
+  WatchList: row(
+    'watches that begin with the current state (sendInitialEvents)',
+    'lib/registry/read-mode.test.ts › streaming lists need their gate',
+  ),
+  WorkloadAwarePreemption: row(
+    'pod groups have a priority and say how they are disrupted, by default pod by pod',
+    defaultsTest,
+  ),
+} as const satisfies Readonly<Record<string, GateEffect>>;
+
+export type GateName = keyof typeof effectiveGates;
