@@ -3,6 +3,7 @@
 import { invariant } from '../base/invariant.ts';
 import type { Clock } from '../base/clock.ts';
 import { tooLargeResourceVersion, tooManyRequests, tooOldResourceVersion } from '../base/status.ts';
+import { nextTurn, turnMs } from '../base/turn.ts';
 import type { Revision, Storage, StoredItem } from '../storage-etcd/storage.ts';
 import type { EventLog } from './event-log.ts';
 import { dimensionOf } from './interest.ts';
@@ -38,6 +39,8 @@ export interface ViewHost {
   readonly onRead?: (resource: string, answerer: 'memory' | 'snapshot' | 'storage') => void;
 }
 
+/** Lists that wait for the same proof resume in one turn: after so long the others are selected in later ones. */
+const selectTurnMsMax = 2;
 /** How long a watch waits for a cache that is being filled before the client is sent away. */
 const readyWaitMs = 10_000;
 
@@ -92,7 +95,10 @@ export class LogView implements ResourceView {
     page: ListPage,
     signal: AbortSignal,
   ): Promise<ListResult> {
-    const source = this.#stillHeld(await this.#source(at, signal), at);
+    const found = await this.#source(at, signal);
+    // Memory only becomes newer meanwhile; an exact version would be passed.
+    while (at.mode !== 'exact' && turnMs() > selectTurnMsMax) await nextTurn();
+    const source = this.#stillHeld(found, at);
     switch (source.from) {
       case 'memory':
         return this.#listMemory(select, page);

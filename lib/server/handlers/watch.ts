@@ -1,6 +1,7 @@
 // A watch: cursor to frames to the client, over HTTP or a WebSocket. A slow client holds its
 // position, nothing is queued.
 import { StatusError } from '../../base/status.ts';
+import { nextTurn } from '../../base/turn.ts';
 import type { WatchCursor } from '../../cacher/resource-view.ts';
 import { parseListOptions } from '../../registry/options.ts';
 import type { ResourceStore } from '../../registry/resource-store.ts';
@@ -9,7 +10,7 @@ import { RequestEnded, clientLeft } from '../open-request.ts';
 import type { OpenRequest } from '../open-request.ts';
 import type { WatchRepresentation } from '../representation.ts';
 import type { HttpRequest, HttpResponse } from '../request-context.ts';
-import { nextTurn, writeBytes } from '../respond.ts';
+import { writeBytes } from '../respond.ts';
 import { httpSink } from '../watch-sink.ts';
 import type { WatchSink } from '../watch-sink.ts';
 import { isUpgrade, websocketSink } from '../websocket.ts';

@@ -1,0 +1,17 @@
+// How long the present turn of the event loop has lasted. Requests that resume together share it, so that their work
+// does not add up to one long pause: whoever finds the turn long waits for the next.
+let startedMs: number | undefined;
+
+/** Since the first call in this turn. */
+export function turnMs(): number {
+  const now = performance.now();
+  if (startedMs !== undefined) return now - startedMs;
+  startedMs = now;
+  setImmediate(() => {
+    startedMs = undefined;
+  });
+  return 0;
+}
+
+/** Lets everything else that waits for the event loop run first. */
+export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
