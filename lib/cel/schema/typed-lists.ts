@@ -3,6 +3,7 @@
 import { equalValues, noSuchOverload } from '../eval/equality.ts';
 import { isError, isList, isMap, listItems } from '../eval/value.ts';
 import type { ListValue, Value } from '../eval/value.ts';
+import { BucketIndex, bucketOf, bucketOfAll } from '../eval/value-index.ts';
 import { escapeName } from './escaping.ts';
 
 type WrapItem = (raw: unknown) => Value;
@@ -25,13 +26,16 @@ export class TypedList implements ListValue {
   }
 }
 
-const has = (items: readonly Value[], wanted: Value): boolean =>
-  items.some((item) => equalValues(item, wanted) === true);
-
 /** A list of items with rules of its own, wrapped when first needed. */
 function lazyItems(raw: readonly unknown[], wrap: WrapItem): () => readonly Value[] {
   let items: readonly Value[] | undefined;
   return () => (items ??= raw.map(wrap));
+}
+
+function indexBy(items: readonly Value[], bucket: (item: Value) => string): BucketIndex<Value> {
+  const index = new BucketIndex<Value>();
+  for (const item of items) index.add(bucket(item), item);
+  return index;
 }
 
 /** A list of type `set`. */
@@ -40,6 +44,7 @@ export class SetList implements ListValue {
   readonly isTyped = true;
   readonly #size: number;
   readonly #items: () => readonly Value[];
+  #index: BucketIndex<Value> | undefined;
   constructor(raw: readonly unknown[], wrap: WrapItem) {
     this.#size = raw.length;
     this.#items = lazyItems(raw, wrap);
@@ -54,13 +59,17 @@ export class SetList implements ListValue {
     if (!isList(other)) return noSuchOverload(other);
     const theirs = listItems(other);
     const mine = this.#items();
-    return mine.length === theirs.length && theirs.every((item) => has(mine, item));
+    return mine.length === theirs.length && theirs.every((item) => this.#has(item));
   }
   plus(other: Value): Value {
     if (!isList(other)) return noSuchOverload(other);
-    const mine = this.#items();
-    const added = listItems(other).filter((item) => !has(mine, item));
-    return SetList.of([...mine, ...added]);
+    const added = listItems(other).filter((item) => !this.#has(item));
+    return SetList.of([...this.#items(), ...added]);
+  }
+  #has(wanted: Value): boolean {
+    this.#index ??= indexBy(this.#items(), bucketOf);
+    const candidates = this.#index.candidates(bucketOf(wanted));
+    return candidates.some((item) => equalValues(item, wanted) === true);
   }
   static of(items: readonly Value[]): SetList {
     return new SetList(items, (item) => item as Value);
@@ -89,9 +98,10 @@ export class KeyedList implements ListValue {
     if (!isList(other)) return noSuchOverload(other);
     const theirs = listItems(other);
     if (this.#size !== theirs.length) return false;
-    const mine = this.#items();
+    const mine = indexBy(this.#items(), (item) => this.#bucket(item));
     for (const item of theirs) {
-      const twin = mine.find((candidate) => this.#sameKey(candidate, item));
+      const candidates = mine.candidates(this.#bucket(item));
+      const twin = candidates.find((candidate) => this.#sameKey(candidate, item));
       if (twin === undefined) return false;
       const equal = equalValues(twin, item);
       if (equal !== true) return isError(equal) ? equal : false;
@@ -101,12 +111,21 @@ export class KeyedList implements ListValue {
   plus(other: Value): Value {
     if (!isList(other)) return noSuchOverload(other);
     const items = [...this.#items()];
+    const positions = new BucketIndex<number>();
+    for (const [position, item] of items.entries()) positions.add(this.#bucket(item), position);
     for (const item of listItems(other)) {
-      const index = items.findIndex((candidate) => this.#sameKey(candidate, item));
-      if (index < 0) items.push(item);
-      else items[index] = item;
+      const bucket = this.#bucket(item);
+      const position = positions
+        .candidates(bucket)
+        .find((candidate) => this.#sameKey(items[candidate] as Value, item));
+      if (position === undefined) positions.add(bucket, items.push(item) - 1);
+      else items[position] = item;
     }
     return new KeyedList(items, (item) => item as Value, this.#keys);
+  }
+  #bucket(item: Value): string {
+    if (!isMap(item)) return '';
+    return bucketOfAll(this.#keys.map((key) => item.find(escapeName(key) ?? key)));
   }
   #sameKey(left: Value, right: Value): boolean {
     if (!isMap(left) || !isMap(right)) return false;

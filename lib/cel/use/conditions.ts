@@ -5,6 +5,7 @@ import type { AuthorizationCheck } from '../check/declarations.ts';
 import { CompileErrors, ProgramFailure } from '../environment.ts';
 import type { Environment } from '../environment.ts';
 import type { Value } from '../eval/value.ts';
+import type { ProgramCache } from '../program-cache.ts';
 import type { Bindings, EvaluationOptions, Program } from '../program.ts';
 import { budgetExhaustedMessage } from './budget.ts';
 import type { Budget } from './budget.ts';
@@ -19,14 +20,15 @@ export interface CompiledCondition {
   readonly error: string | undefined;
 }
 
-/** Compiles a condition; its result must be of one of the kinds. */
+/** Compiles a condition, or takes it from the cache; its result must be of one of the kinds. */
 export function compileCondition(
   environment: Environment,
   expression: string,
   kinds: ResultKinds = ['bool'],
+  cache?: ProgramCache,
 ): CompiledCondition {
   const failed = (error: string): CompiledCondition => ({ expression, program: undefined, error });
-  const compiled = environment.compile(expression);
+  const compiled = cache?.compile(environment, expression) ?? environment.compile(expression);
   if (compiled instanceof CompileErrors) return failed(`compilation failed: ${compiled.toText()}`);
   const { resultType } = compiled instanceof ProgramFailure ? compiled.checked : compiled;
   if (kinds !== 'any' && resultType.kind !== 'dyn' && !kinds.includes(resultType.kind)) {

@@ -8,7 +8,7 @@ import { childPath, indexPath, keyPath } from '../schema/field-path.ts';
 import type { StructuralSchema, ValidationRule } from '../schema/structural.ts';
 import type { Budget } from './budget.ts';
 import { budgetExhaustedMessage } from './budget.ts';
-import { Ratchet, twinOf } from './ratcheting.ts';
+import { Ratchet, Twins } from './ratcheting.ts';
 import { UnsupportedSchemaError, absentOldSelf, compileSchemaRules } from './schema-rules.ts';
 import type { CompiledRule } from './schema-rules.ts';
 import { escapeName } from '../schema/escaping.ts';
@@ -166,12 +166,13 @@ function validateItems(
   // Only items of keyed lists have a previous value.
   const isKeyed = node.schema.listType === 'map';
   const others: readonly unknown[] = isKeyed && Array.isArray(place.old) ? place.old : [];
+  const twins = new Twins(others, node.schema);
   for (const [index, value] of items.entries()) {
     if (run.budget.remaining < 0) return;
     validateNode(node.items, run, {
       path: indexPath(place.path, index),
       value,
-      old: twinOf(value, others, node.schema),
+      old: twins.of(value),
       ratchet: place.ratchet.index(index),
     });
   }

@@ -58,11 +58,25 @@ function environmentOf(
   });
 }
 
+const untyped = new WeakMap<NamingProfile, Map<string, Environment>>();
+
 /**
  * Validating and mutating policies, and match conditions of webhooks: null stands for what is
- * absent.
+ * absent. Equal options give the same environment, so that programs can be cached by it; those with
+ * declared types are made each time.
  */
 export function policyEnvironment(options: PolicyEnvironmentOptions): Environment {
+  const { naming, objectType, paramsType, ...rest } = options;
+  if (objectType !== undefined || paramsType !== undefined) return makePolicyEnvironment(options);
+  const known = untyped.get(naming) ?? new Map<string, Environment>();
+  untyped.set(naming, known);
+  const key = JSON.stringify(Object.entries(rest).sort());
+  const environment = known.get(key) ?? makePolicyEnvironment(options);
+  known.set(key, environment);
+  return environment;
+}
+
+function makePolicyEnvironment(options: PolicyEnvironmentOptions): Environment {
   const { naming } = options;
   const request = shapeType(admissionRequestShape, naming);
   const namespace = shapeType(namespaceShape, naming);

@@ -14,6 +14,7 @@ class Correlated {
   readonly old: unknown;
   readonly schema: StructuralSchema;
   #isSame: boolean | undefined;
+  #twins: Twins | undefined;
 
   constructor(value: unknown, old: unknown, schema: StructuralSchema) {
     this.value = value;
@@ -39,24 +40,45 @@ class Correlated {
     const { items } = schema;
     if (!Array.isArray(value) || !Array.isArray(old) || items === undefined) return undefined;
     const item: unknown = value[index];
-    const twin = twinOf(item, old, schema);
+    const twin = (this.#twins ??= new Twins(old, schema)).of(item);
     return twin === undefined ? undefined : new Correlated(item, twin, items);
   }
 }
 
-/** The item of a keyed list or set that is the same one as `item`. */
-export function twinOf(
-  item: unknown,
-  others: readonly unknown[],
-  schema: StructuralSchema,
-): unknown {
-  if (schema.listType === 'set') return others.find((other) => sameJson(other, item));
-  if (schema.listType !== 'map' || !isObject(item)) return undefined;
-  return others.find(
-    (other) =>
-      isObject(other) &&
-      schema.listMapKeys.every((key) => sameJson(keyValue(other, key), keyValue(item, key))),
-  );
+/** The items of a keyed list or set, found by one that is the same in another list. */
+export class Twins {
+  readonly #schema: StructuralSchema;
+  readonly #items = new Map<string, unknown>();
+
+  constructor(items: readonly unknown[], schema: StructuralSchema) {
+    this.#schema = schema;
+    for (const item of items) {
+      const identity = this.#identityOf(item);
+      if (identity !== undefined && !this.#items.has(identity)) this.#items.set(identity, item);
+    }
+  }
+
+  /** The item that is the same one as `item`. */
+  of(item: unknown): unknown {
+    const identity = this.#identityOf(item);
+    return identity === undefined ? undefined : this.#items.get(identity);
+  }
+
+  #identityOf(item: unknown): string | undefined {
+    const { listType, listMapKeys } = this.#schema;
+    if (listType === 'set') return canonicalText(item);
+    if (listType !== 'map' || !isObject(item)) return undefined;
+    return canonicalText(listMapKeys.map((key) => keyValue(item, key)));
+  }
+}
+
+/** One text for all JSON that is the same. */
+function canonicalText(value: unknown): string {
+  if (typeof value === 'bigint') return String(value);
+  if (Array.isArray(value)) return `[${value.map(canonicalText).join()}]`;
+  if (!isObject(value)) return JSON.stringify(value) ?? 'undefined';
+  const entries = Object.keys(value).sort();
+  return `{${entries.map((key) => `${JSON.stringify(key)}:${canonicalText(value[key])}`).join()}}`;
 }
 
 const keyValue = (item: JsonObject, key: string): unknown =>

@@ -1,0 +1,64 @@
+// Types of built-in kinds, as type checks of policies see them.
+import { expect, test } from '@jest/globals';
+import { createScheme } from '../../api/scheme.ts';
+import { typeText } from '../check/cel-type.ts';
+import { naming } from '../testing/evaluate.ts';
+import { typeCheckPolicy } from '../use/type-check.ts';
+import type { DeclaredType } from './declared-type.ts';
+import { kindType } from './kind-types.ts';
+
+const scheme = createScheme({ profile: naming });
+
+/** The type at a path; `[]` steps into a list or map. */
+function typeAt(id: string, path: string): string | undefined {
+  let type: DeclaredType | undefined = kindType(scheme.type(id));
+  for (const part of path.split('.')) {
+    type = part === '[]' ? type?.element : type?.fields?.get(part);
+  }
+  return type && typeText(type.celType);
+}
+
+test.each<[string, string, string | undefined]>([
+  ['core/v1.Pod', 'apiVersion', 'string'],
+  ['core/v1.Pod', 'metadata.name', 'string'],
+  ['core/v1.Pod', 'metadata.labels', 'map(string, string)'],
+  ['core/v1.Pod', 'metadata.creationTimestamp', 'google.protobuf.Timestamp'],
+  ['core/v1.Pod', 'metadata.generation', 'int'],
+  ['core/v1.Pod', 'spec.hostNetwork', 'bool'],
+  ['core/v1.Pod', 'spec.containers.[].image', 'string'],
+  ['core/v1.Pod', 'spec.containers.[].resources.limits', 'map(string, string)'],
+  ['core/v1.Pod', 'spec.containers.[].livenessProbe.httpGet.port', 'dyn'],
+  ['core/v1.Pod', 'spec.containers.[].missing', undefined],
+  ['core/v1.Secret', 'data', 'map(string, bytes)'],
+  ['apps/v1.Deployment', 'spec.template.__namespace__', undefined],
+  ['apps/v1.Deployment', 'spec.template.metadata.__namespace__', 'string'],
+])('%s: %s', (id, path, type) => {
+  expect(typeAt(id, path)).toBe(type);
+});
+
+test('types that contain themselves end', () => {
+  const id = 'apiextensions/v1.CustomResourceDefinition';
+  expect(typeAt(id, 'spec.versions.[].schema.openAPIV3Schema.type')).toBe('string');
+  expect(typeAt(id, 'spec.versions.[].schema.openAPIV3Schema.properties')).toBe('map(string, dyn)');
+});
+
+test('policies are checked against them', () => {
+  const kind = { group: 'apps', version: 'v1', kind: 'Deployment' };
+  const warnings = typeCheckPolicy({
+    naming,
+    kinds: [{ ...kind, type: scheme.type('apps/v1.Deployment') }],
+    hasParams: false,
+    variables: [{ name: 'pods', expression: 'object.spec.template.spec' }],
+    expressions: [
+      { fieldRef: 'spec.validations[0].expression', expression: 'object.spec.replicas < 5' },
+      { fieldRef: 'spec.validations[1].expression', expression: 'object.spec.replicas < "5"' },
+      { fieldRef: 'spec.validations[2].expression', expression: 'variables.pods.hostNetwrk' },
+    ],
+  });
+  expect(warnings.map(({ fieldRef }) => fieldRef)).toEqual([
+    'spec.validations[1].expression',
+    'spec.validations[2].expression',
+  ]);
+  expect(warnings[0]?.warning).toMatch(/^apps\/v1, Kind=Deployment: ERROR: <input>:1:22: found no/);
+  expect(warnings[1]?.warning).toContain("undefined field 'hostNetwrk'");
+});
