@@ -2,6 +2,7 @@
 // Paths come before schemas: what they refer to decides which schemas follow.
 import { createHash } from 'node:crypto';
 import type { JsonObject } from '../api/type-info.ts';
+import { nextTurn, turnMs } from '../base/turn.ts';
 import { pathItemObject } from './openapi-paths.ts';
 import type { PathWriting } from './openapi-paths.ts';
 import type { PathItem } from './openapi-operations.ts';
@@ -19,15 +20,8 @@ import type { Definitions } from './openapi-schemas.ts';
 /** Longest run before others get their turn; the largest single piece takes less than this. */
 const turnMsMax = 5;
 
-/** Passes the turn on when this one has lasted long enough. */
-export class Turn {
-  #startedAt = performance.now();
-
-  async passOn(): Promise<void> {
-    if (performance.now() - this.#startedAt < turnMsMax) return;
-    await new Promise((resolve) => setImmediate(resolve));
-    this.#startedAt = performance.now();
-  }
+async function passTurnOn(): Promise<void> {
+  if (turnMs() >= turnMsMax) await nextTurn();
 }
 
 export interface DocumentSource {
@@ -37,8 +31,6 @@ export interface DocumentSource {
   readonly components: JsonObject;
   readonly items: readonly PathItem[];
   readonly writing: PathWriting;
-  /** Shared by documents that are made one after the other. */
-  readonly turn: Turn;
 }
 
 interface Pieces {
@@ -47,15 +39,14 @@ interface Pieces {
 }
 
 async function visit(source: DocumentSource, pieces: Pieces): Promise<void> {
-  const { turn } = source;
-  await turn.passOn();
+  await passTurnOn();
   for (const item of source.items) {
     pieces.path(item.path, pathItemObject(source.writing, item));
-    await turn.passOn();
+    await passTurnOn();
   }
   for (const [name, schema] of source.writing.definitions.schemas()) {
     pieces.schema(name, schema);
-    await turn.passOn();
+    await passTurnOn();
   }
 }
 

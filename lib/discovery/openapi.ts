@@ -5,7 +5,7 @@ import type { Scheme } from '../api/scheme.ts';
 import type { JsonObject, ResourceInfo } from '../api/type-info.ts';
 import type { DiscoveryGroup } from './discovery.ts';
 import { groupWords, operationGroup, tagOf } from './openapi-names.ts';
-import { hashed, jsonDocument, protobufDocument, Turn } from './openapi-document.ts';
+import { hashed, jsonDocument, protobufDocument } from './openapi-document.ts';
 import type { DocumentSource, HashedBytes } from './openapi-document.ts';
 import { documentPath, resourcePaths, rootOf } from './openapi-operations.ts';
 import type { PathItem } from './openapi-operations.ts';
@@ -47,7 +47,6 @@ export function createOpenApi(options: OpenApiOptions): OpenApi {
   let known: ReadonlyMap<string, readonly PathItem[]> | undefined;
   const parts = (): ReadonlyMap<string, readonly PathItem[]> =>
     (known ??= pathsByDocument(options));
-  const turn = new Turn();
   const made = new Map<string, Promise<OpenApiDocument>>();
   const once = (key: string, make: () => Promise<OpenApiDocument>): Promise<OpenApiDocument> => {
     const present = made.get(key);
@@ -70,10 +69,10 @@ export function createOpenApi(options: OpenApiOptions): OpenApi {
           return { bytes: await protobufDocument(source()), hash };
         });
   const partSource = (path: string) => (): DocumentSource =>
-    sourceOf(options, turn, 'v3', parts().get(path) ?? []);
+    sourceOf(options, 'v3', parts().get(path) ?? []);
   return {
     whole: (form) =>
-      documentOf('v2', () => sourceOf(options, turn, 'v2', [...parts().values()].flat()), form),
+      documentOf('v2', () => sourceOf(options, 'v2', [...parts().values()].flat()), form),
     index: () =>
       once('index', async () => {
         const paths: JsonObject = {};
@@ -169,7 +168,6 @@ const bearerToken: JsonObject = {
 
 function sourceOf(
   options: OpenApiOptions,
-  turn: Turn,
   version: OpenApiVersion,
   items: readonly PathItem[],
 ): DocumentSource {
@@ -197,7 +195,6 @@ function sourceOf(
     head,
     components: version === 'v2' ? {} : { securitySchemes: { BearerToken: bearerToken } },
     items,
-    turn,
     writing: {
       definitions: new Definitions(version, { scheme, groupVersions, listsValues }),
       media,
