@@ -1,5 +1,5 @@
-// HorizontalPodAutoscaler between autoscaling/v2 and the versions before it. What they have no fields
-// for travels in annotations, as Kubernetes writes them: a read and a write back lose nothing.
+// HorizontalPodAutoscaler between autoscaling/v2 and the versions before it. What they have no
+// fields for travels in annotations, as Kubernetes writes them: a read and a write lose nothing.
 // An annotation of ours that is no JSON is dropped.
 import { compact, without } from './convert-fields.ts';
 import type { Conversion, Conversions, Data } from './convert-fields.ts';

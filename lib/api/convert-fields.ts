@@ -1,4 +1,4 @@
-// The contract of conversions that are more than another apiVersion, and the steps they are made of.
+// The contract of conversions that are more than another apiVersion, and their small steps.
 // Steps copy what they change and share the rest; absent members stay absent.
 import { asRecord, isSet, recordAt } from './json-access.ts';
 import type { JsonObject, JsonValue } from './type-info.ts';

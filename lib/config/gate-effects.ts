@@ -25,7 +25,8 @@ export const effectiveGates = {
   ),
   AllowUnsafeMalformedObjectDeletion: row(
     'delete objects whose stored bytes cannot be read',
-    'lib/registry/delete.test.ts › of an unreadable object needs the unsafe option and its permission',
+    'lib/registry/delete.test.ts › ' +
+      'of an unreadable object needs the unsafe option and its permission',
   ),
   CBORServingAndStorage: row(
     'bodies, answers and watches in CBOR, and --storage-media-type=application/cbor',

@@ -56,7 +56,7 @@ async function seen(path: string, minor = '36'): Promise<Seen> {
 }
 
 describe('a request', () => {
-  test('of a deprecated kind is answered with a warning, noted for the audit and counted', async () => {
+  test('of a deprecated kind gets a warning, an audit annotation and a metric', async () => {
     const { answer, annotations, metricLines } = await seen('/api/v1/namespaces/n/endpoints');
     expect(answer.status).toBe(200);
     expect(answer.headers['warning']).toBe(

@@ -1,0 +1,110 @@
+// Writes the pages of docs/ that tables decide: `npm run docs`. A test compares the files with what
+// is made here, so that no table changes without its page.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { effectiveGates } from '../lib/config/gate-effects.ts';
+import type { GateEffect } from '../lib/config/gate-effects.ts';
+import { gateTable } from '../lib/config/gate-table.ts';
+import { flagTable } from '../lib/config/flags.ts';
+import { metricTable } from '../lib/telemetry/metric-table.ts';
+import type { MetricRow } from '../lib/telemetry/metric-table.ts';
+
+export interface Page {
+  /** From the root of the repository. */
+  readonly path: string;
+  readonly text: string;
+}
+
+const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
+
+function table(heads: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]): string => `| ${cells.map(cell).join(' | ')} |`;
+  return [line(heads), line(heads.map(() => '---')), ...rows.map(line)].join('\n');
+}
+
+const page = (path: string, source: string, parts: readonly string[]): Page => ({
+  path,
+  text: `<!-- Written by \`npm run docs\` from ${source}. -->\n\n${parts.join('\n\n')}\n`,
+});
+
+function gatesPage(): Page {
+  const effects: Readonly<Record<string, GateEffect>> = effectiveGates;
+  const stages = new Map(gateTable.map(([name, stage, isOn]) => [name, { stage, isOn }]));
+  const effective = Object.entries(effects).map(([name, { changes, test }]) => {
+    const { stage = '', isOn = false } = stages.get(name) ?? {};
+    return [`\`${name}\``, stage, isOn ? 'on' : 'off', changes, `\`${test}\``];
+  });
+  const others = gateTable.filter(([name]) => !Object.hasOwn(effects, name));
+  const otherRows = others.map(([name, stage, isOn, isLocked]) => [
+    `\`${name}\``,
+    stage,
+    isOn ? 'on' : 'off',
+    isLocked ? 'yes' : '',
+  ]);
+  return page('docs/feature-gates.md', 'lib/config/gate-effects.ts and gate-table.ts', [
+    '# Feature gates',
+    'Set with `--feature-gates=Name=true,Other=false`. `AllAlpha` and `AllBeta` switch every gate ' +
+      'of a stage; a gate that is named wins over them. An unknown gate is refused, and so is ' +
+      'another value of a locked one. Naming a deprecated or generally available gate is logged.',
+    '## Gates that change something in this server',
+    table(['Gate', 'Stage', 'Default', 'On, it', 'Shown by'], effective),
+    '## Gates without effect here',
+    'They belong to other components, or to features that are always on. They are accepted, with ' +
+      'one line in the log.',
+    table(['Gate', 'Stage', 'Default', 'Locked'], otherRows),
+  ]);
+}
+
+interface FlagRow {
+  readonly section: string;
+  readonly kind: { readonly placeholder: string };
+  readonly fallback: string | undefined;
+  readonly help: string;
+  readonly deprecated?: string;
+}
+
+function flagsPage(): Page {
+  const rows = Object.entries(flagTable as Readonly<Record<string, FlagRow>>);
+  const sections = [...new Set(rows.map(([, { section }]) => section))];
+  const parts = sections.flatMap((wanted) => [
+    `## ${wanted}`,
+    table(
+      ['Flag', 'Value', 'Default', 'What it does'],
+      rows
+        .filter(([, { section }]) => section === wanted)
+        .map(([name, { kind, fallback = '', help, deprecated }]) => [
+          `\`--${name}\``,
+          kind.placeholder,
+          fallback === '' ? '' : `\`${fallback}\``,
+          deprecated === undefined ? help : `Deprecated: ${deprecated}. ${help}`,
+        ]),
+    ),
+  ]);
+  return page('docs/flags.md', 'lib/config/flags.ts', ['# Flags', ...parts]);
+}
+
+function metricsPage(): Page {
+  const rows = Object.entries(metricTable as Readonly<Record<string, MetricRow>>);
+  const cells = rows.map(([name, { type, stability, labels, help, deprecatedSince }]) => [
+    `\`${name}\``,
+    type,
+    stability,
+    labels.join(', '),
+    deprecatedSince === undefined ? help : `(Deprecated from ${deprecatedSince}) ${help}`,
+  ]);
+  return page('docs/metrics.md', 'lib/telemetry/metric-table.ts', [
+    '# Metrics',
+    'Served at `/metrics`. A deprecated metric is hidden some releases later, by its stability; ' +
+      '`--show-hidden-metrics-for-version` shows those that the last release hid.',
+    table(['Metric', 'Type', 'Stability', 'Labels', 'Help'], cells),
+  ]);
+}
+
+export const pages = (): readonly Page[] => [gatesPage(), flagsPage(), metricsPage()];
+
+if (import.meta.main) {
+  for (const { path, text } of pages()) {
+    writeFileSync(join(import.meta.dirname, '..', path), text);
+    process.stdout.write(`${path}\n`);
+  }
+}
