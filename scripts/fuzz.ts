@@ -1,6 +1,7 @@
 // `npm run fuzz -- TARGET COUNT [SEED]`: COUNT generated inputs for one target. An input may be
 // refused, with a StatusError; any other failure, a turn above 50 ms or a growing heap is a
 // finding, printed with what repeats it.
+import { randomInt } from 'node:crypto';
 import { StatusError } from '../lib/base/status.ts';
 import type { FuzzTarget } from './fuzz/fuzz-target.ts';
 import { Random } from './fuzz/random.ts';
@@ -101,7 +102,7 @@ async function main([
     process.stderr.write(`usage: npm run fuzz -- ${names} COUNT [SEED]\n`);
     return 2;
   }
-  const seed = seedText === '' ? Date.now() % 1_000_000_000 : Number(seedText);
+  const seed = seedText === '' ? randomInt(2 ** 31) : Number(seedText);
   const target = await load();
   const started = performance.now();
   const { accepted, refused, findings, slowestMs } = fuzz(target, count, seed);

@@ -76,6 +76,8 @@ export interface Rewrite {
   readonly lists:
     | {
         entry(json: Uint8Array): Uint8Array;
+        /** Stands between two entries. */
+        readonly between: Uint8Array;
         ends(
           of: KindName,
           metadata: ListMeta,
@@ -93,6 +95,7 @@ export function createEncodings(
   return cbor ? [...always, cborEncoding] : always;
 }
 
+const nothing = new Uint8Array();
 const holdsAll = (): boolean => true;
 
 export const jsonStream: StreamFraming = {
@@ -120,7 +123,11 @@ const yamlEncoding: Encoding = {
   elements: undefined,
   rewrite: {
     whole: (json) => encodeYaml(parseData(json)),
-    lists: { entry: (json) => yamlListEntry(parseData(json)), ends: yamlListEnds },
+    lists: {
+      entry: (json) => yamlListEntry(parseData(json)),
+      between: nothing,
+      ends: yamlListEnds,
+    },
   },
 };
 

@@ -4,7 +4,8 @@ import { kindColumns } from '../api/columns/kind-columns.ts';
 import type { Scheme } from '../api/scheme.ts';
 import type { TypeInfo } from '../api/type-info.ts';
 import { jsonEncoding } from '../codec/encodings.ts';
-import type { Encoding } from '../codec/encodings.ts';
+import type { Encoding, Rewrite } from '../codec/encodings.ts';
+import { listMetaObject } from '../codec/frame.ts';
 import { parseData, stringify } from '../codec/json.ts';
 import type { Negotiated } from '../codec/negotiate.ts';
 import { parseIncludeObject } from '../codec/table.ts';
@@ -29,7 +30,7 @@ export function createFormChoice(options: {
   const { scheme, encodings, nowMs } = options;
   const columnsOf = kindColumns(scheme.profile);
   const json = jsonForms(scheme.profile);
-  const pretty = rewrittenForms('pretty', json, { whole: prettyPrint, lists: undefined });
+  const pretty = rewrittenForms('pretty', json, prettyJson);
   const byMediaType = new Map(encodings.map((encoding) => [encoding.mediaType, encoding]));
   const forms = new Map(encodings.map((encoding) => [encoding, formsOf(encoding, json, scheme)]));
   const encodingOf = (mediaType: string): Encoding => byMediaType.get(mediaType) ?? jsonEncoding;
@@ -54,6 +55,28 @@ export const isPretty = (as: Negotiated, encoding: Encoding): boolean =>
 
 export const prettyPrint = (json: Uint8Array): Uint8Array =>
   Buffer.from(`${stringify(parseData(json), 2)}\n`);
+
+const entryIndent = '    ';
+
+/**
+ * JSON with line breaks; lists are put together from entries, so that no list is made in one turn.
+ */
+const prettyJson: Rewrite = {
+  whole: prettyPrint,
+  lists: {
+    entry(json) {
+      const text = stringify(parseData(json), 2).replaceAll('\n', `\n${entryIndent}`);
+      return Buffer.from(`${entryIndent}${text}`);
+    },
+    between: Buffer.from(',\n'),
+    ends(of, metadata, count) {
+      const text = stringify({ ...of, metadata: listMetaObject(metadata), items: [] }, 2);
+      if (count === 0) return { open: Buffer.from(`${text}\n`), close: new Uint8Array() };
+      const open = `${text.slice(0, text.lastIndexOf(']'))}\n`;
+      return { open: Buffer.from(open), close: Buffer.from('\n  ]\n}\n') };
+    },
+  },
+};
 
 function formsOf(encoding: Encoding, json: Forms, scheme: Scheme): Forms {
   const { elements, rewrite, mediaType } = encoding;

@@ -91,7 +91,7 @@ async function rewrittenList(
   const make = (item: Item): Uint8Array => lists.entry(listed.entry(item));
   const entries = await entriesOf(items, (item) => item.encoded(variant, make));
   const ends = lists.ends(listed.of, meta, entries.length);
-  return piecesOf(entries, { ...ends, first: nothing, between: nothing });
+  return piecesOf(entries, { ...ends, first: nothing, between: lists.between });
 }
 
 /** Entries made before the time is looked at again. */

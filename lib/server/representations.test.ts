@@ -215,6 +215,15 @@ test('without the gate CBOR is neither offered nor taken', () => {
   expect(() => without.decode(asked, Buffer.from([0xa0]), configMaps.type)).toThrow('unknown');
 });
 
+test.each([0, 1, 2])('a list of %d objects for people is JSON with line breaks', async (count) => {
+  const asked = request({ accept: 'application/json' }, 'pretty=true');
+  const some = { ...answer, items: items.slice(0, count) };
+  const plain = representations.of(request({ accept: 'application/json' }), store, 'list');
+  const text = (await bytesOf(representations.of(asked, store, 'list').list(some))).toString();
+  const whole = JSON.parse((await bytesOf(plain.list(some))).toString()) as unknown;
+  expect(text).toBe(`${JSON.stringify(whole, null, 2)}\n`);
+});
+
 test('entries of a long list are made in turns, so that others are served meanwhile', async () => {
   let turns = 0;
   let isDone = false;
