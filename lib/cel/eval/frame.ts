@@ -41,6 +41,13 @@ export interface FrameLayout {
   readonly variables: readonly (BoundVariable | undefined)[];
 }
 
+/** What an evaluation may take, and whom it may ask. */
+export interface Limits {
+  readonly costLimit: number;
+  readonly authorizer?: Authorizer | undefined;
+  readonly isExpired?: (() => boolean) | undefined;
+}
+
 // Made for each evaluation, so without anything that costs to set up: fields are public for the
 // generated code.
 export class Frame implements CallContext {
@@ -48,29 +55,23 @@ export class Frame implements CallContext {
   readonly layout: FrameLayout;
   readonly bindings: Readonly<Record<string, unknown>>;
   readonly costLimit: number;
-  readonly authorizer: Authorizer | undefined;
-  readonly isExpired: (() => boolean) | undefined;
+  readonly limits: Limits;
   cost = 0;
   turns = 0;
   allocated = 0;
 
-  constructor(
-    layout: FrameLayout,
-    bindings: Readonly<Record<string, unknown>>,
-    limits: {
-      readonly costLimit: number;
-      readonly authorizer?: Authorizer | undefined;
-      readonly isExpired?: (() => boolean) | undefined;
-    },
-  ) {
+  constructor(layout: FrameLayout, bindings: Readonly<Record<string, unknown>>, limits: Limits) {
     // Most programs have one variable; a literal is the cheapest array.
     this.slots =
       layout.slotCount === 1 ? [undefined] : new Array<Value | undefined>(layout.slotCount);
     this.layout = layout;
     this.bindings = bindings;
     this.costLimit = limits.costLimit;
-    this.authorizer = limits.authorizer;
-    this.isExpired = limits.isExpired;
+    this.limits = limits;
+  }
+
+  get authorizer(): Authorizer | undefined {
+    return this.limits.authorizer;
   }
 
   /** Adds to the cost; ends the evaluation when the limit is passed. */
@@ -104,8 +105,9 @@ export class Frame implements CallContext {
 
   /** Called on each turn of a loop: looks at the deadline every now and then. */
   turn(): void {
-    if (this.isExpired === undefined || ++this.turns % interruptCheckFrequency !== 0) return;
-    if (this.isExpired()) throw new Cancelled('operation interrupted');
+    const { isExpired } = this.limits;
+    if (isExpired === undefined || ++this.turns % interruptCheckFrequency !== 0) return;
+    if (isExpired()) throw new Cancelled('operation interrupted');
   }
 }
 

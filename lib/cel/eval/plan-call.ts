@@ -12,6 +12,8 @@ import { noSuchOverloadError } from './frame.ts';
 import { compareValues } from './compare.ts';
 import { equalValues } from './equality.ts';
 import { add } from './arithmetic.ts';
+import { textSumCode, traversalCost } from './plan-text-sum.ts';
+import type { General } from './plan-text-sum.ts';
 import {
   Double,
   OptionalValue,
@@ -166,8 +168,6 @@ function comparisonCode(plan: CallPlan, left: Code, right: Code): Code {
   return intComparisonCode(declared.name, left, right, general);
 }
 
-type General = (frame: Frame, first: Value, second: Value) => Value;
-
 const isSmallInt = (value: Value): value is number => typeof value === 'number';
 
 /**
@@ -221,39 +221,7 @@ function addCode(plan: CallPlan, left: Code, right: Code): Code {
     return sum;
   };
   if (id !== 'add_string') return (frame) => general(frame, left(frame), right(frame));
-  const parts = [...(textSums.get(left) ?? [left]), right];
-  const code: Code = (frame) => addTexts(frame, parts, general);
-  textSums.set(code, parts);
-  return code;
-}
-
-/**
- * The operands of sums of texts: a sum of sums is computed in one go, each operand counted once.
- */
-const textSums = new WeakMap<Code, readonly Code[]>();
-
-function addTexts(frame: Frame, parts: readonly Code[], general: General): Value {
-  let sum = (parts[0] as Code)(frame);
-  let size = typeof sum === 'string' ? codePointCount(sum) : 0;
-  for (let index = 1; index < parts.length; index++) {
-    const next = (parts[index] as Code)(frame);
-    if (typeof sum === 'string' && typeof next === 'string') {
-      size += codePointCount(next);
-      frame.charge(traversalCost(size));
-      sum += next;
-    } else {
-      sum = general(frame, sum, next);
-    }
-  }
-  return sum;
-}
-
-/**
- * A tenth of a size, rounded up. In integers: a double would make the counter of costs one too, and
- * slow.
- */
-function traversalCost(size: number): number {
-  return ((size + 9) / 10) | 0;
+  return textSumCode(left, right, general);
 }
 
 function sumCost(left: Value, right: Value): number {

@@ -15,6 +15,7 @@ import { operators } from '../syntax/ast.ts';
 import type { Call, Comprehension, Expr } from '../syntax/ast.ts';
 import type { Code, Frame } from './frame.ts';
 import { callCode, logicalCode, membershipCode } from './plan-call.ts';
+import { constantCode } from './plan-text-sum.ts';
 import { attributeCode, resolveCode, withQualifier } from './plan-attribute.ts';
 import type { Attribute } from './plan-attribute.ts';
 import { listCode, mapCode, structCode } from './plan-literal.ts';
@@ -50,8 +51,7 @@ type Planned =
 function codeOf(planned: Planned): Code {
   if (planned.kind === 'code') return planned.code;
   if (planned.kind === 'attribute') return attributeCode(planned.attribute, planned.isTest);
-  const { value } = planned;
-  return () => value;
+  return constantCode(planned.value);
 }
 
 /**
