@@ -84,5 +84,4 @@ for (const form of ['json', 'protobuf', 'cbor'] as const) {
     const json = entered(at(values, index));
     return protobuf.encode(transcoder.decode(json, pods), type);
   });
-  const items = values.map(entered);
 }

@@ -47,7 +47,20 @@ describe('what a client is told', () => {
       version: 'v1beta1',
       resource: 'ipaddresses',
     });
-    expect(found?.life).toMatchObject({ introduced: '1.31', deprecated: '1.34', removed: '1.37' });
+    expect(found?.life).toEqual({
+      introduced: '1.31',
+      deprecated: '1.34',
+      removed: '1.37',
+      replacement: 'networking.k8s.io/v1/IPAddress',
+    });
+  });
+
+  test.each([
+    ['certificates.k8s.io', 'v1alpha1', 'clustertrustbundles', '/v1beta1/ClusterTrustBundle'],
+    ['resource.k8s.io', 'v1beta1', 'resourceclaims', '/v1/ResourceClaim'],
+    ['resource.k8s.io', 'v1beta2', 'resourceclaims', '/v1/ResourceClaim'],
+  ])('the replacement is the most stable version: %s %s %s', (group, version, resource, end) => {
+    expect(scheme.resource({ group, version, resource })?.life?.replacement).toBe(group + end);
   });
 
   test('a version that is served by default is deprecated by its kind alone', () => {
