@@ -255,3 +255,57 @@ describe('custom resources', () => {
     expect(ordered.toReversed().sort(compareVersions)).toEqual(ordered);
   });
 });
+
+describe('replicas', () => {
+  const textOf = (of: Discovery, path: string): string =>
+    JSON.stringify(of.document(path)?.object) + JSON.stringify(of.aggregated(path, 'v2')?.object);
+  const replica = (runtimeConfig: string, address: string): Discovery => {
+    const own = createScheme({
+      profile: namingProfile('kubernetes'),
+      runtimeConfig: parseRuntimeConfig(runtimeConfig),
+    });
+    return createDiscovery({ scheme: own, groups: own.groups, serverAddress: address });
+  };
+  const [one, other] = [replica('', '10.0.0.1:6443'), replica('', '10.0.0.2:6443')];
+  const paths = [
+    '/apis',
+    ...scheme.groups.flatMap(({ group, versions }) =>
+      group === ''
+        ? versions.map(({ version }) => `/api/${version}`)
+        : [`/apis/${group}`, ...versions.map(({ version }) => `/apis/${group}/${version}`)],
+    ),
+  ];
+
+  test.each(paths)('give the same bytes for %s', (path) => {
+    expect(textOf(one, path)).toBe(textOf(other, path));
+  });
+  test.each(['/api', '/apis'])('give %s the same tag, whatever their address', (path) => {
+    const tag = one.aggregated(path, 'v2')?.etag;
+    expect(tag).toMatch(/^"[0-9A-F]{64}"$/);
+    expect(other.aggregated(path, 'v2')?.etag).toBe(tag);
+  });
+  test('give another tag when they serve something else', () => {
+    const wider = replica('api/beta=true', '10.0.0.1:6443');
+    expect(wider.aggregated('/apis', 'v2')?.etag).not.toBe(one.aggregated('/apis', 'v2')?.etag);
+    expect(wider.aggregated('/api', 'v2')?.etag).toBe(one.aggregated('/api', 'v2')?.etag);
+  });
+});
+
+describe('every resource is listed with what its record says', () => {
+  test.each(
+    scheme.resources.map((resource) => [resource.version, resource.resource, resource] as const),
+  )('%s %s', (_version, _name, resource) => {
+    const { group, version, shortNames, categories, storageVersionHash } = resource;
+    const path = group === '' ? `/api/${version}` : `/apis/${group}/${version}`;
+    const listed = (object(path)['resources'] as JsonObject[]).find(
+      ({ name }) => name === resource.resource,
+    );
+    expect([listed?.['singularName'], listed?.['kind']]).toEqual([
+      resource.singular,
+      resource.kind.kind,
+    ]);
+    expect(listed?.['shortNames'] ?? []).toEqual(shortNames);
+    expect(listed?.['categories'] ?? []).toEqual(categories);
+    expect(listed?.['storageVersionHash'] ?? '').toBe(storageVersionHash);
+  });
+});
