@@ -64,11 +64,14 @@ const isZero = (value: Value): boolean =>
   value === false ||
   (Array.isArray(value) && value.length === 0);
 
+const isEmptyMap = (value: Value): boolean =>
+  typeof value === 'object' && value !== null && Object.keys(value).length === 0;
+
 /** Unset for this field: the zero value counts as set only where presence is tracked. */
 function isAbsent(field: FieldInfo, value: Value): boolean {
   if (value === undefined || value === null) return true;
   if (field.pointer && field.cardinality === 'single') return false;
-  if (field.cardinality === 'map') return isUnset(value);
+  if (field.cardinality === 'map') return isUnset(value) || isEmptyMap(value);
   if (field.message !== undefined && field.message.special === undefined) {
     return field.cardinality === 'list' && isZero(value);
   }

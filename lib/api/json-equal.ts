@@ -1,17 +1,61 @@
-// Deep equality of decoded values. Unset members, null, and empty lists and maps are the same:
-// the forms of an absent value that encodings tell apart and users do not.
+// Deep equality of decoded values. Unset members, null and empty lists are the same: the forms of an
+// absent value that encodings tell apart and users do not. An empty object is not absent, but for
+// the members below, which are written even when nothing is in them.
 import type { JsonObject, JsonValue } from './type-info.ts';
 
 type Value = JsonValue | undefined;
 
+/** Names of members without tracked presence that are messages. */
+export const alwaysThere: ReadonlySet<string> = new Set([
+  'acceptedNames',
+  'backend',
+  'clientConfig',
+  'current',
+  'daemonEndpoints',
+  'describedObject',
+  'devices',
+  'involvedObject',
+  'jobTemplate',
+  'kubeletEndpoint',
+  'lastState',
+  'limitResponse',
+  'loadBalancer',
+  'metadata',
+  'metric',
+  'names',
+  'nodeInfo',
+  'podAffinityTerm',
+  'pool',
+  'port',
+  'preference',
+  'priorityLevelConfiguration',
+  'resources',
+  'roleRef',
+  'scaleTargetRef',
+  'schedulingPolicy',
+  'source',
+  'spec',
+  'state',
+  'status',
+  'strategy',
+  'taint',
+  'target',
+  'template',
+  'updateStrategy',
+]);
+
 const isObject = (value: Value): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-export function isUnset(value: Value): boolean {
-  if (value === undefined || value === null) return true;
-  if (Array.isArray(value)) return value.length === 0;
-  if (typeof value !== 'object') return false;
-  for (const key of Object.keys(value)) if (!isUnset(value[key])) return false;
+export const isUnset = (value: Value): boolean =>
+  value === undefined || value === null || (Array.isArray(value) && value.length === 0);
+
+/** Nothing in it, at any depth, of members that are always there. */
+function isEmptyMember(value: Value): boolean {
+  if (!isObject(value)) return isUnset(value);
+  for (const key of Object.keys(value)) {
+    if (!isUnset(value[key]) && !(alwaysThere.has(key) && isEmptyMember(value[key]))) return false;
+  }
   return true;
 }
 
@@ -20,6 +64,9 @@ const isNumber = (value: Value): value is number | bigint =>
 
 const isSameNumber = (left: Value, right: Value): boolean =>
   isNumber(left) && isNumber(right) && String(left) === String(right);
+
+const isAbsence = (key: string, value: Value): boolean =>
+  alwaysThere.has(key) && isEmptyMember(value);
 
 export function sameJson(left: Value, right: Value): boolean {
   if (left === right) return true;
@@ -30,10 +77,13 @@ export function sameJson(left: Value, right: Value): boolean {
   }
   if (isObject(left) && isObject(right)) {
     for (const key of Object.keys(left)) {
-      if (!sameJson(left[key], Object.hasOwn(right, key) ? right[key] : undefined)) return false;
+      const other = Object.hasOwn(right, key) ? right[key] : undefined;
+      if (sameJson(left[key], other)) continue;
+      if (!isObject(left[key]) || !isUnset(other) || !isAbsence(key, left[key])) return false;
     }
     for (const key of Object.keys(right)) {
-      if (!Object.hasOwn(left, key) && !isUnset(right[key])) return false;
+      if (Object.hasOwn(left, key) || isUnset(right[key])) continue;
+      if (!isAbsence(key, right[key])) return false;
     }
     return true;
   }

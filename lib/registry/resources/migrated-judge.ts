@@ -1,10 +1,13 @@
 // Small checks that handwritten forms of migrated rules share. A value that is stored just so is
 // accepted, as it is by the rules beside the fields.
 import type { FieldErrors } from '../../api/field-errors.ts';
-import { listAt, numberAt, recordsAt, textAt, valueAt } from '../../api/json-access.ts';
+import { listAt, numberAt, recordAt, recordsAt, textAt, valueAt } from '../../api/json-access.ts';
 import { isUnset, sameJson } from '../../api/json-equal.ts';
-import type { JsonObject } from '../../api/type-info.ts';
+import type { JsonObject, JsonValue } from '../../api/type-info.ts';
 import type { Holder, ValidatedWrite } from './validator.ts';
+
+const isAbsent = (value: JsonValue | undefined): boolean =>
+  value === '' || value === 0 || isUnset(value);
 
 type Problems = (text: string) => readonly string[];
 
@@ -24,6 +27,15 @@ export interface Judge {
   forbidden(of: JsonObject, old: Holder, name: string, path: string): void;
 }
 
+/** A part of an object that is to be judged: it is there, and not stored just so. */
+export function partToJudge(
+  { object, old }: ValidatedWrite,
+  name: string,
+): JsonObject | undefined {
+  const part = recordAt(object, name);
+  return old !== undefined && sameJson(part, old[name]) ? undefined : part;
+}
+
 export const judgeOf = ({ errors, old }: ValidatedWrite): Judge => judge(errors, old !== undefined);
 
 function judge(errors: FieldErrors, isUpdate: boolean): Judge {
@@ -35,8 +47,8 @@ function judge(errors: FieldErrors, isUpdate: boolean): Judge {
     required(of, old, name, path, problems = () => []) {
       if (isStored(of, old, name)) return;
       const value = valueAt(of, name);
-      if (value === undefined || value === '' || value === 0 || isUnset(value)) {
-        errors.required(`${path}.${name}`);
+      if (isAbsent(value)) {
+        if (!isUpdate || !isAbsent(old?.[name])) errors.required(`${path}.${name}`);
       } else errors.problems(`${path}.${name}`, value, problems(textAt(of, name)));
     },
     optional(of, old, name, path, problems) {

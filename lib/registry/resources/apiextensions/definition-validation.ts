@@ -29,6 +29,9 @@ export const validateDefinition: Validator = (write) => {
 
 function validateNames(names: JsonObject, { errors }: ValidatedWrite): void {
   const path = 'spec.names';
+  for (const name of ['plural', 'kind']) {
+    if (textAt(names, name) === '') errors.required(`${path}.${name}`);
+  }
   for (const name of ['kind', 'listKind']) {
     const text = textAt(names, name);
     if (text === '') continue;

@@ -4,7 +4,7 @@ import { listAt, numberAt, recordAt, recordsAt } from '../../../api/json-access.
 import { sameJson } from '../../../api/json-equal.ts';
 import { dns1123SubdomainProblems } from '../../../api/name-rules.ts';
 import type { JsonObject } from '../../../api/type-info.ts';
-import { judgeOf } from '../migrated-judge.ts';
+import { judgeOf, partToJudge } from '../migrated-judge.ts';
 import type { Judge } from '../migrated-judge.ts';
 import type { Holder, Validator } from '../validator.ts';
 
@@ -18,7 +18,7 @@ export function poolProblems(text: string): readonly string[] {
 
 export const validateTaintRule: Validator = (write) => {
   const judge = judgeOf(write);
-  const taint = recordAt(recordAt(write.object, 'spec'), 'taint');
+  const taint = recordAt(partToJudge(write, 'spec'), 'taint');
   if (taint === undefined) return;
   const old = recordAt(recordAt(write.old, 'spec'), 'taint');
   judge.within(old).required(taint, old, 'effect', 'spec.taint');
@@ -27,10 +27,10 @@ export const validateTaintRule: Validator = (write) => {
 export const validatePoolRequest: Validator = (write) => {
   const judge = judgeOf(write);
   const { object, old, errors } = write;
-  const spec = recordAt(object, 'spec');
+  const spec = partToJudge(write, 'spec');
   const before = recordAt(old, 'spec');
-  if (old !== undefined && !sameJson(spec, before)) {
-    errors.invalid('spec', spec, 'field is immutable');
+  if (old !== undefined && !sameJson(object.spec, before)) {
+    errors.invalid('spec', object.spec, 'field is immutable');
   }
   if (spec !== undefined) {
     const inner = judge.within(before);
@@ -38,7 +38,7 @@ export const validatePoolRequest: Validator = (write) => {
     inner.optional(spec, before, 'poolName', 'spec', poolProblems);
     inner.range(spec, before, 'limit', 'spec', 1, 1_000);
   }
-  const status = recordAt(object, 'status');
+  const status = partToJudge(write, 'status');
   if (status !== undefined) validatePoolStatus(judge, status, recordAt(old, 'status'));
 };
 

@@ -9,7 +9,7 @@ import {
 } from '../../../api/name-rules.ts';
 import { isUnset, sameJson } from '../../../api/json-equal.ts';
 import type { JsonObject } from '../../../api/type-info.ts';
-import { judgeOf } from '../migrated-judge.ts';
+import { judgeOf, partToJudge } from '../migrated-judge.ts';
 import type { Judge } from '../migrated-judge.ts';
 import type { Holder, ValidatedWrite, Validator } from '../validator.ts';
 
@@ -18,7 +18,7 @@ const templatesMax = 8;
 const priorityMax = 1_000_000_000;
 
 export const validatePodGroup: Validator = (write) => {
-  const spec = recordAt(write.object, 'spec');
+  const spec = partToJudge(write, 'spec');
   const old = recordAt(write.old, 'spec');
   const judge = judgeOf(write);
   if (spec !== undefined) {
@@ -28,7 +28,7 @@ export const validatePodGroup: Validator = (write) => {
     inner.fixed(spec, old, 'schedulingPolicy', 'spec');
     validatePart(inner, spec, old, 'spec', true, write);
   }
-  const status = recordAt(write.object, 'status');
+  const status = partToJudge(write, 'status');
   const before = recordAt(write.old, 'status');
   if (status === undefined) return;
   const inner = judge.within(before);
@@ -195,7 +195,7 @@ function validatePreemption(
 }
 
 export const validateWorkload: Validator = (write) => {
-  const spec = recordAt(write.object, 'spec');
+  const spec = partToJudge(write, 'spec');
   if (spec === undefined) return;
   const old = recordAt(write.old, 'spec');
   const judge = judgeOf(write).within(old);
