@@ -1,9 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
-import type { JsonObject } from '../api/type-info.ts';
+import type { JsonObject, TypeInfo } from '../api/type-info.ts';
+import { namingProfile } from '../api/vendor.ts';
+import { StatusError } from '../base/status.ts';
 import type { ApiObject } from './codec.ts';
 import { encodeText } from './json.ts';
 import {
-  decodeForeign,
   encodeStored,
   labelsOf,
   openStored,
@@ -11,6 +12,8 @@ import {
   withResourceVersion,
 } from './stored-form.ts';
 import type { OpenedStored } from './stored-form.ts';
+import { createStoredMedia } from './stored-media.ts';
+import type { StoredTypeMeta } from './stored-media.ts';
 import { field, message, schemaType, widgetResource, widgetType } from './testing/sample-types.ts';
 
 const schema = schemaGeneration(widgetResource);
@@ -162,22 +165,34 @@ describe('values that are not ours', () => {
 });
 
 describe('foreign forms', () => {
+  const media = createStoredMedia('json', namingProfile('svc'));
+  const named: StoredTypeMeta[] = [];
+  const typeOf = (of: StoredTypeMeta): TypeInfo => {
+    named.push({ kind: of.kind, apiVersion: of.apiVersion });
+    return widgetType;
+  };
+
   test('plain JSON is read, unknown fields are dropped', () => {
-    const object = decodeForeign(
-      Buffer.from('{"metadata":{"name":"a","odd":1},"kind":"Widget"}\n'),
-      widgetType,
-    );
-    expect(object?.metadata).toEqual({ name: 'a' });
+    const text = '{"metadata":{"name":"a","odd":1},"apiVersion":"v0","kind":"Widget"}\n';
+    expect(media.read(Buffer.from(text), typeOf).metadata).toEqual({ name: 'a' });
+    expect(named.at(-1)).toEqual({ kind: 'Widget', apiVersion: 'v0' });
   });
-  test.each(['', '{', '[]', 'k8s\0', '{"metadata":{"name":5}}', '{"a":1}{'])(
-    '%j is corrupted',
-    (value) => {
-      expect(decodeForeign(Buffer.from(value), widgetType)).toBeUndefined();
-    },
-  );
+  test.each([
+    '',
+    '{',
+    '[]',
+    'k8s\0\x0a\xff',
+    '\xd9\xd9\xf7',
+    '{"metadata":{"name":5}}',
+    '{"a":1}{',
+  ])('%j is corrupted', (value) => {
+    expect(() => media.read(Buffer.from(value, 'latin1'), typeOf)).toThrow(StatusError);
+  });
   test('a payload of another generation is read the same way', () => {
     const stored = opened(widget({ name: 'a' }, { nodeName: 'n' }));
-    expect(decodeForeign(stored.payload, widgetType)?.metadata).toEqual({ name: 'a' });
+    expect(media.read(stored.payload, typeOf).metadata).toEqual({ name: 'a' });
+    const value = encodeStored(widget({ name: 'b' }, {}), widgetResource);
+    expect(media.read(value, typeOf).metadata).toEqual({ name: 'b' });
   });
 });
 

@@ -6,9 +6,8 @@ import { selectableFields } from '../api/selectable-fields.ts';
 import { apiVersionOf } from '../api/type-info.ts';
 import type { JsonValue, ResourceInfo, TypeInfo } from '../api/type-info.ts';
 import { invariant } from '../base/invariant.ts';
-import { StatusError } from '../base/status.ts';
 import type { ApiObject, ObjectMeta } from './codec.ts';
-import { jsonCodec, stringify } from './json.ts';
+import { stringify } from './json.ts';
 import { canonicalObject } from './normalise.ts';
 
 const quote = 0x22;
@@ -210,20 +209,6 @@ export function labelsOf({
     return labels;
   } catch {
     return undefined; // Not the labels that the header promised.
-  }
-}
-
-/**
- * The object of a value that `open` did not take, or of a payload of another generation: plain
- * JSON. undefined: no form that this product reads, or corrupted.
- */
-export function decodeForeign(value: Uint8Array, type: TypeInfo): ApiObject | undefined {
-  if (value[0] !== openBrace) return undefined;
-  try {
-    return jsonCodec.decode(value, type).object;
-  } catch (error) {
-    if (error instanceof StatusError) return undefined;
-    throw error;
   }
 }
 
