@@ -274,11 +274,16 @@ const withoutValue: ReadonlySet<FieldErrorReason> = new Set([
 /** The text of one field error without its path: `Invalid value: "x": must be …`. */
 export function fieldErrorMessage(error: FieldError): string {
   const label = labels[error.reason];
-  const value = withoutValue.has(error.reason)
-    ? ''
-    : `: ${JSON.stringify(error.badValue) ?? 'null'}`;
+  const hasValue = error.badValue !== undefined && !withoutValue.has(error.reason);
+  const value = hasValue ? `: ${shown(error.badValue)}` : '';
   return `${label}${value}${error.detail === '' ? '' : `: ${error.detail}`}`;
 }
+
+/** Integers beyond 2^53 are bigint in memory, which JSON.stringify refuses. */
+const shown = (value: unknown): string =>
+  JSON.stringify(value, (_key, member: unknown) =>
+    typeof member === 'bigint' ? JSON.rawJSON(member.toString()) : member,
+  );
 
 /** 422 with one cause per field error. `kind` and `group` name the kind that was validated. */
 export function invalid(ref: KindRef, name: string, errors: readonly FieldError[]): StatusError {
