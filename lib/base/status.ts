@@ -279,10 +279,13 @@ export function fieldErrorMessage(error: FieldError): string {
   return `${label}${value}${error.detail === '' ? '' : `: ${error.detail}`}`;
 }
 
+// The types of this TypeScript release do not know it yet.
+const { rawJSON } = JSON as unknown as { rawJSON: (text: string) => unknown };
+
 /** Integers beyond 2^53 are bigint in memory, which JSON.stringify refuses. */
 const shown = (value: unknown): string =>
   JSON.stringify(value, (_key, member: unknown) =>
-    typeof member === 'bigint' ? JSON.rawJSON(member.toString()) : member,
+    typeof member === 'bigint' ? rawJSON(member.toString()) : member,
   );
 
 /** 422 with one cause per field error. `kind` and `group` name the kind that was validated. */
