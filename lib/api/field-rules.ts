@@ -78,7 +78,7 @@ function isAbsent(field: FieldInfo, value: Value): boolean {
   return isZero(value);
 }
 
-/** Checks of a field's terms in order; undefined: there are none. @throws Error on unknown terms. */
+/** Checks of a field's terms; undefined: there are none. @throws Error on unknown terms. */
 export function compileTerms(
   field: FieldInfo,
   terms: readonly string[],

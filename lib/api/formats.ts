@@ -40,7 +40,8 @@ export const portNumberProblems = (port: number): readonly string[] =>
   );
 
 const environmentNameText =
-  'a valid environment variable name must consist only of printable ASCII characters other than "="';
+  'a valid environment variable name must consist only of ' +
+  'printable ASCII characters other than "="';
 export const environmentNameProblems = (text: string): readonly string[] =>
   unless(/^[ -<>-~]+$/.test(text), environmentNameText);
 

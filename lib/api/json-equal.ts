@@ -1,6 +1,6 @@
-// Deep equality of decoded values. Unset members, null and empty lists are the same: the forms of an
-// absent value that encodings tell apart and users do not. An empty object is not absent, but for
-// the members below, which are written even when nothing is in them.
+// Deep equality of decoded values. Unset members, null and empty lists are the same: the forms of
+// an absent value that encodings tell apart and users do not. An empty object is not absent, but
+// for the members below, which are written even when nothing is in them.
 import type { JsonObject, JsonValue } from './type-info.ts';
 
 type Value = JsonValue | undefined;

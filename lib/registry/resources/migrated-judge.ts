@@ -28,10 +28,7 @@ export interface Judge {
 }
 
 /** A part of an object that is to be judged: it is there, and not stored just so. */
-export function partToJudge(
-  { object, old }: ValidatedWrite,
-  name: string,
-): JsonObject | undefined {
+export function partToJudge({ object, old }: ValidatedWrite, name: string): JsonObject | undefined {
   const part = recordAt(object, name);
   return old !== undefined && sameJson(part, old[name]) ? undefined : part;
 }

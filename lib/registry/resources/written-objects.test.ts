@@ -115,12 +115,15 @@ describe('pods', () => {
   });
 });
 
-test('a namespace without labels is labelled with its name, also under a generated one', async () => {
-  const label = replica.naming.namespaceNameLabel;
-  const made = await verbs.create(store('namespaces'), { metadata: { generateName: 'gen-' } });
-  expect(at(made, 'metadata/labels')).toEqual({ [label]: made.metadata.name });
-  expect(made['status']).toEqual({ phase: 'Active' });
-});
+test(
+  'a namespace without labels is labelled ' + 'with its name, also under a generated one',
+  async () => {
+    const label = replica.naming.namespaceNameLabel;
+    const made = await verbs.create(store('namespaces'), { metadata: { generateName: 'gen-' } });
+    expect(at(made, 'metadata/labels')).toEqual({ [label]: made.metadata.name });
+    expect(made['status']).toEqual({ phase: 'Active' });
+  },
+);
 
 test('a node keeps the status it registers with; remote configuration is dropped', async () => {
   const spec = {

@@ -152,8 +152,9 @@ function metaErrors(object: ApiObject, resource: ResourceInfo): readonly FieldEr
 }
 
 const shown = (errors: readonly FieldError[]): string =>
-  errors.map(({ field, reason }) => `${field} ${reason.replace(/^FieldValue/, '')}`.trim()).join(', ') ||
-  'ok';
+  errors
+    .map(({ field, reason }) => `${field} ${reason.replace(/^FieldValue/, '')}`.trim())
+    .join(', ') || 'ok';
 
 /** `@N@` stands for N letters, `@N:TEXT@` for N copies of a text with commas between. */
 const filled = (text: string): string =>

@@ -1,4 +1,5 @@
-// Webhook configurations: names, where a webhook is called, and the rules of what it is asked about.
+// Webhook configurations: names, where a webhook is called, and the rules of what it is asked
+// about.
 import { isSet, recordAt, recordsAt, textAt, textsAt } from '../../../api/json-access.ts';
 import { urlPathProblems } from '../../../api/formats.ts';
 import { dns1123SubdomainProblems } from '../../../api/name-rules.ts';

@@ -224,7 +224,8 @@ function validateStoredVersions(
     errors.invalid(
       `${path}[${String(at)}]`,
       version,
-      'missing from spec.versions; it was once a storage version, and objects may still be stored in it',
+      'missing from spec.versions; it was once a storage ' +
+        'version, and objects may still be stored in it',
     );
   }
 }

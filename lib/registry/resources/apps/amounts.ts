@@ -14,7 +14,8 @@ export function validateAmount(amount: Amount, path: string, errors: FieldErrors
   if (typeof amount === 'string') {
     if (percentOf(amount) !== undefined) return;
     const detail =
-      "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%' or '93%')";
+      'a valid percent string must be a numeric string ' +
+      "followed by an ending '%' (e.g. '1%' or '93%')";
     errors.invalid(path, amount, detail);
     return;
   }

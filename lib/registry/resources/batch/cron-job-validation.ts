@@ -29,7 +29,8 @@ export const validateCronJob: Validator = (write) => {
       );
     } else if (!isSchedule(schedule)) {
       const detail =
-        'must have five fields: minute, hour, day of month, month, day of week; or be a macro such as @daily';
+        'must have five fields: minute, hour, day of month, ' +
+        'month, day of week; or be a macro such as @daily';
       errors.invalid('spec.schedule', schedule, detail);
     }
   }

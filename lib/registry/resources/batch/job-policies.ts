@@ -93,7 +93,8 @@ export function validateSuccessPolicy(
       } else most = total;
     }
     if (count !== undefined && count > most) {
-      const detail = `must be less than or equal to ${String(most)}, the number of indexes it is about`;
+      const detail =
+        `must be less than or equal to ${String(most)}, ` + 'the number of indexes it is about';
       errors.invalid(`${where}.succeededCount`, count, detail);
     }
   }

@@ -25,6 +25,7 @@ export const validateJob: Validator = (write) => {
   if (selector === undefined) {
     if (isManual) errors.required('spec.selector');
   } else {
+    if (old === undefined && !isManual) validateGenerated(selector, write);
     validateLabelSelector(selector, 'spec.selector', errors);
     const labels = recordAt(recordAt(recordAt(spec, 'template'), 'metadata'), 'labels');
     if (!selectorMatches(selector, labels)) {
@@ -38,6 +39,14 @@ export const validateJob: Validator = (write) => {
     validateJobStatus(write, spec);
   }
 };
+
+/** A selector of the job's own uid and nothing else; who wants another says so. */
+function validateGenerated(selector: JsonObject, { object, errors, naming }: ValidatedWrite): void {
+  const uid = textAt(recordAt(object, 'metadata'), 'uid');
+  const wanted = { [naming.resolve('batch.{kubernetes}.io/controller-uid')]: uid };
+  const isOwn = sameJson(selector, { matchLabels: wanted });
+  if (!isOwn) errors.invalid('spec.selector', selector, '`selector` not auto-generated');
+}
 
 /** Pods of an indexed job are named after it: `NAME-INDEX`. */
 function validateHostNames({ object, errors }: ValidatedWrite, spec: JsonObject): void {
@@ -62,7 +71,9 @@ export function validateJobSpec(spec: JsonObject, path: string, scope: Scope): v
     errors.required(`${path}.completions`, 'when completion mode is Indexed');
   }
   if (isIndexed && parallelism > parallelismMax) {
-    const detail = `must be less than or equal to ${String(parallelismMax)} when completion mode is Indexed`;
+    const detail =
+      `must be less than or equal to ${String(parallelismMax)} ` +
+      'when completion mode is Indexed';
     errors.invalid(`${path}.parallelism`, parallelism, detail);
   }
   validateIndexLimits(spec, path, scope);
@@ -128,7 +139,9 @@ function validateIndexLimits(spec: JsonObject, path: string, { errors }: Scope):
   }
   const parallelism = numberAt(spec, 'parallelism') ?? 0;
   if (parallelism > manyParallelismMax) {
-    const detail = `must be less than or equal to ${String(manyParallelismMax)} when completions are above ${String(indexesMax)} and used with backoff limit per index`;
+    const detail =
+      `must be less than or equal to ${String(manyParallelismMax)} when completions are above ` +
+      `${String(indexesMax)} and used with backoff limit per index`;
     errors.invalid(`${path}.parallelism`, parallelism, detail);
   }
 }

@@ -5,6 +5,7 @@ import type { Scheme } from '../../../api/scheme.ts';
 import type { ResourceInfo } from '../../../api/type-info.ts';
 import { apiVersionOf } from '../../../api/type-info.ts';
 import { parseFieldSelector, parseLabelSelector } from '../../../api/selector.ts';
+import { signalOf } from '../../../base/abort.ts';
 import { methodNotAllowed, notFound } from '../../../base/status.ts';
 import type { Item, ResourceView, Selection } from '../../../cacher/resource-view.ts';
 import { objectItem } from '../../converted-item.ts';
@@ -40,7 +41,7 @@ function componentStatusStore(resource: ResourceInfo, probe: ProbeComponents): R
     resource,
     view: computedView(resource, read),
     async get({ path, signal }) {
-      const [item] = await read({ name: path.name }, signal);
+      const [item] = await read({ name: path.name }, signalOf(signal));
       if (item === undefined) throw notFound(resource, path.name);
       return item;
     },
@@ -67,7 +68,7 @@ function computedView(
 ): ResourceView {
   return {
     name: `${resource.group}/${resource.resource}`,
-    get: async ({ name }, _at, signal) => (await read({ name }, signal))[0],
+    get: async ({ name }, _at, end) => (await read({ name }, signalOf(end)))[0],
     async list(select, _at, _page, signal) {
       const items = await read(select, signal);
       return { items, revision: noRevision, more: false, remainingCount: undefined };

@@ -35,7 +35,8 @@ export function validateEnvironment(container: JsonObject, path: string, scope: 
     ].filter((kind) => isSet(source, kind));
     if (kinds.length === 0) {
       const detail =
-        'must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or `fileKeyRef`';
+        'must specify one of: `fieldRef`, `resourceFieldRef`, ' +
+        '`configMapKeyRef`, `secretKeyRef` or `fileKeyRef`';
       errors.invalid(where, '', detail);
     } else if (kinds.length > 1) {
       errors.invalid(where, '', 'may not have more than one field specified at a time');
@@ -142,6 +143,7 @@ export function validateResourceRef(
   const text = formatQuantity(divisor);
   const allowed = name === 'cpu' ? ['1m', '1'] : sizes;
   if (allowed.includes(text)) return;
-  const detail = `only divisor's values ${allowed.join(', ')} are supported with the ${name} resource`;
+  const detail =
+    `only divisor's values ${allowed.join(', ')} are supported ` + `with the ${name} resource`;
   errors.invalid(`${path}.divisor`, text, detail);
 }

@@ -35,7 +35,9 @@ export function validateLifecycle(container: JsonObject, path: string, scope: Po
     if (!isSet(handler, 'sleep')) continue;
     const value = seconds ?? 0;
     if (value >= 0 && value <= scope.graceSeconds) continue;
-    const detail = `must be non-negative and not more than terminationGracePeriodSeconds (${String(scope.graceSeconds)})`;
+    const detail =
+      'must be non-negative and not more than ' +
+      `terminationGracePeriodSeconds (${String(scope.graceSeconds)})`;
     errors.invalid(`${path}.lifecycle.${name}.sleep.seconds`, value, detail);
   }
   validateStopSignal(textAt(lifecycle, 'stopSignal'), `${path}.lifecycle.stopSignal`, scope);

@@ -1,4 +1,5 @@
-// Containers of a pod: names, ports, mounts, restart rules. Their environment, resources, probes and
+// Containers of a pod: names, ports, mounts, restart rules. Their environment, resources, probes
+// and
 // security have files of their own; fields by themselves are checked by the rules beside them.
 import {
   flagAt,

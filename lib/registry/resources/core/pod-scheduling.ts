@@ -193,7 +193,8 @@ export function validateSpread(spec: JsonObject, path: string, { errors }: Scope
     if (pairs.has(pair)) errors.duplicate(`${where}.{topologyKey, whenUnsatisfiable}`, pair);
     pairs.add(pair);
     if (isSet(constraint, 'minDomains') && unsatisfiable !== 'DoNotSchedule') {
-      const detail = `can only use minDomains if whenUnsatisfiable=DoNotSchedule, not ${unsatisfiable}`;
+      const detail =
+        'can only use minDomains if ' + `whenUnsatisfiable=DoNotSchedule, not ${unsatisfiable}`;
       errors.invalid(`${where}.minDomains`, constraint['minDomains'], detail);
     }
     validateLabelSelector(recordAt(constraint, 'labelSelector'), `${where}.labelSelector`, errors);

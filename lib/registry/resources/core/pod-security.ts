@@ -209,7 +209,8 @@ function validateWindows({ spec, errors }: PodScope, path: string): void {
   if (!hostProcess.includes(true)) return;
   if (hostProcess.includes(false)) {
     const detail =
-      'If pod contains any hostProcess containers then all containers must be HostProcess containers';
+      'If pod contains any hostProcess containers then ' +
+      'all containers must be HostProcess containers';
     errors.invalid(path, '', detail);
   }
   if (!flagAt(spec, 'hostNetwork')) {

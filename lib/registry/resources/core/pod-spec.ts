@@ -109,7 +109,9 @@ function validateDns({ spec, errors }: PodScope, path: string): void {
     errors.invalid(`${where}.searches`, searches, detail);
   }
   if (searches.join(' ').length > searchLettersMax) {
-    const detail = `must not have more than ${String(searchLettersMax)} characters (including spaces) in the search list`;
+    const detail =
+      `must not have more than ${String(searchLettersMax)} ` +
+      'characters (including spaces) in the search list';
     errors.invalid(`${where}.searches`, searches, detail);
   }
   for (const [at, search] of searches.entries()) {

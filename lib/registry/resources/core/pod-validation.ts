@@ -4,6 +4,7 @@ import { ipFamily } from '../../../api/ip-address.ts';
 import { ipProblems } from '../../../api/formats.ts';
 import { sameJson } from '../../../api/json-equal.ts';
 import type { JsonObject } from '../../../api/type-info.ts';
+import type { NamingProfile } from '../../../api/vendor.ts';
 import { cloneJson } from '../../json-value.ts';
 import type { ValidatedWrite, Validator } from '../validator.ts';
 import { changed, isIntegerText, joinTexts, without } from '../validator.ts';
@@ -69,6 +70,7 @@ function validateAnnotations({ object, old, errors, naming }: ValidatedWrite): v
   }
   const mirror = key('{kubernetes}.io/config.mirror');
   if (old === undefined) {
+    validateArmor(object, annotations, path, errors, naming);
     const nodeName = textAt(recordAt(object, 'spec'), 'nodeName');
     if (isSet(annotations, mirror) && nodeName === '') {
       const detail = 'must set spec.nodeName if mirror pod annotation is set';
@@ -83,6 +85,44 @@ function validateAnnotations({ object, old, errors, naming }: ValidatedWrite): v
   for (const name of new Set([...Object.keys(annotations ?? {}), ...Object.keys(before ?? {})])) {
     if (!name.startsWith(armor) || valueAt(annotations, name) === valueAt(before, name)) continue;
     errors.forbidden(`${path}[${name}]`, 'may not be set, changed or removed');
+  }
+}
+
+const armorProfile = /^(runtime\/default|unconfined|localhost\/.+)$/;
+
+/** AppArmor by annotation: for a container of the pod, and not against its field. */
+function validateArmor(
+  object: JsonObject,
+  annotations: JsonObject | undefined,
+  path: string,
+  errors: ValidatedWrite['errors'],
+  naming: NamingProfile,
+): void {
+  const prefix = naming.resolve('container.apparmor.security.beta.{kubernetes}.io/');
+  const spec = recordAt(object, 'spec');
+  const containers = ['containers', 'initContainers'].flatMap((list) => recordsAt(spec, list));
+  for (const key of Object.keys(annotations ?? {})) {
+    if (!key.startsWith(prefix)) continue;
+    const name = key.slice(prefix.length);
+    const container = containers.find((one) => textAt(one, 'name') === name);
+    const profile = textAt(annotations, key);
+    if (container === undefined) {
+      errors.invalid(`${path}[${key}]`, name, 'container not found');
+      continue;
+    }
+    if (!armorProfile.test(profile)) {
+      const detail = 'must be runtime/default, unconfined or localhost/<profile>';
+      errors.invalid(`${path}[${key}]`, profile, detail);
+    }
+    const field = recordAt(recordAt(container, 'securityContext'), 'appArmorProfile');
+    const said = { RuntimeDefault: 'runtime/default', Unconfined: 'unconfined' };
+    const type = textAt(field, 'type');
+    const wanted =
+      type === 'Localhost'
+        ? `localhost/${textAt(field, 'localhostProfile')}`
+        : said[type as keyof typeof said];
+    if (field === undefined || wanted === profile) continue;
+    errors.forbidden(`${path}[${key}]`, 'apparmor type in annotation and field must match');
   }
 }
 

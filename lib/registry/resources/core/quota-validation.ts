@@ -206,7 +206,9 @@ function validateAmounts(limit: JsonObject, path: string, write: ValidatedWrite)
     for (const [at, higher] of given.entries()) {
       const lower = given[at - 1];
       if (lower === undefined || nanoOf(lower.value) <= nanoOf(higher.value)) continue;
-      const detail = `${lower.list} value ${shownText(lower.value)} is greater than ${higher.list} value ${shownText(higher.value)}`;
+      const detail =
+        `${lower.list} value ${shownText(lower.value)} is greater ` +
+        `than ${higher.list} value ${shownText(higher.value)}`;
       errors.invalid(`${path}.${lower.list}[${name}]`, lower.value, detail);
     }
     const value = (list: string): JsonValue | undefined => recordAt(limit, list)?.[name];
@@ -215,7 +217,8 @@ function validateAmounts(limit: JsonObject, path: string, write: ValidatedWrite)
     const [usual, request] = [value('default'), value('defaultRequest')];
     if (!mustMatch || usual === undefined || request === undefined) continue;
     if (nanoOf(usual) !== nanoOf(request)) {
-      const detail = `default value ${shownText(usual)} must equal to defaultRequest value in ${name}`;
+      const detail =
+        `default value ${shownText(usual)} must equal to ` + `defaultRequest value in ${name}`;
       errors.invalid(`${path}.defaultRequest[${name}]`, usual, detail);
     }
   }

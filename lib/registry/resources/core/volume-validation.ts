@@ -155,7 +155,8 @@ function validateClaimUpdate(spec: JsonObject, old: JsonObject, write: Validated
   }
   if (!sameJson(munged, old)) {
     const detail =
-      'spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims';
+      'spec is immutable after creation except resources.requests ' +
+      'and volumeAttributesClassName for bound claims';
     errors.forbidden('spec', detail);
   }
   if (isSet(old, 'volumeAttributesClassName') && !isSet(spec, 'volumeAttributesClassName')) {

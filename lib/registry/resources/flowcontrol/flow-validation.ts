@@ -227,6 +227,8 @@ function validateQueues(queuing: JsonObject, path: string, { errors }: Validated
   }
   const bits = Math.ceil(Math.log2(queues)) * hand;
   if (bits <= bitsMax) return;
-  const detail = `required entropy bits of deckSize ${String(queues)} and handSize ${String(hand)} should not be greater than ${String(bitsMax)}`;
+  const detail =
+    `required entropy bits of deckSize ${String(queues)} and handSize ` +
+    `${String(hand)} should not be greater than ${String(bitsMax)}`;
   errors.invalid(`${path}.handSize`, hand, detail);
 }

@@ -179,7 +179,8 @@ function validateDevice(
   if (isPerDevice && nodes.length === 0) {
     errors.required(
       path,
-      'one of `nodeName`, `nodeSelector` and `allNodes` is required when `perDeviceNodeSelection` is true',
+      'one of `nodeName`, `nodeSelector` and `allNodes` ' +
+        'is required when `perDeviceNodeSelection` is true',
     );
   } else if (!isPerDevice && nodes.length > 0) {
     for (const name of nodes) {
