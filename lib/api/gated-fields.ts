@@ -20,15 +20,21 @@ export function dropDisabledFields(
   const isOff = (field: FieldInfo): boolean => field.gates.some((gate) => !isOn(gate));
   const reaching = typesReaching(type, isOff);
   if (!reaching.has(type)) return keepAll;
+  const plan = planner({ reaching, isOff })(type);
   return (object, old) => {
-    const used = new Set<FieldInfo>();
-    if (old !== undefined) {
-      visitOff(old, type, { reaching, isOff }, (_holder, field) => used.add(field));
-    }
-    visitOff(object, type, { reaching, isOff }, (holder, field) => {
+    // Most objects set none of them: the stored one is looked at when this one does.
+    let used: Set<FieldInfo> | undefined;
+    visitOff(object, plan, (holder, field) => {
+      used ??= usedIn(old, plan);
       if (!used.has(field)) Reflect.deleteProperty(holder, field.jsonName);
     });
   };
+}
+
+function usedIn(old: Readonly<JsonObject> | undefined, plan: Plan): Set<FieldInfo> {
+  const used = new Set<FieldInfo>();
+  if (old !== undefined) visitOff(old, plan, (_holder, field) => used.add(field));
+  return used;
 }
 
 interface Where {
@@ -36,30 +42,59 @@ interface Where {
   readonly isOff: (field: FieldInfo) => boolean;
 }
 
+/** The fields of one type that matter: disabled ones, and those below which there are some. */
+interface Plan {
+  readonly off: readonly FieldInfo[];
+  readonly below: readonly { readonly field: FieldInfo; readonly plan: Plan }[];
+}
+
+function planner({ reaching, isOff }: Where): (type: TypeInfo) => Plan {
+  const plans = new Map<TypeInfo, Plan>();
+  const planOf = (type: TypeInfo): Plan => {
+    const known = plans.get(type);
+    if (known !== undefined) return known;
+    const off: FieldInfo[] = [];
+    const below: { field: FieldInfo; plan: Plan }[] = [];
+    const plan = { off, below };
+    plans.set(type, plan); // Before its fields: types may hold themselves.
+    const add = (fields: readonly FieldInfo[]): void => {
+      for (const field of fields) {
+        const { message, jsonName } = field;
+        if (jsonName === '-') continue;
+        const reaches = message !== undefined && reaching.has(message);
+        if (jsonName === '') {
+          if (reaches) add(message.fields);
+        } else if (isOff(field)) off.push(field);
+        else if (reaches) below.push({ field, plan: planOf(message) });
+      }
+    };
+    add(type.fields);
+    return plan;
+  };
+  return planOf;
+}
+
 /** Calls `visit` for every disabled field that is set at or below `object`. */
-function visitOff(object: JsonObject, type: TypeInfo, where: Where, visit: Visit): void {
-  for (const field of type.fields) {
-    if (field.jsonName === '-') continue;
-    const below = field.message !== undefined && where.reaching.has(field.message);
-    if (field.jsonName === '') {
-      if (below && field.message !== undefined) visitOff(object, field.message, where, visit);
-      continue;
-    }
+function visitOff(object: JsonObject, { off, below }: Plan, visit: Visit): void {
+  for (const field of off) {
+    const value = object[field.jsonName];
+    if (!isUnset(value) && value !== '' && value !== false) visit(object, field);
+  }
+  for (const { field, plan } of below) {
     const value = object[field.jsonName];
     if (value === undefined || value === null) continue;
-    if (where.isOff(field)) {
-      if (!isUnset(value) && value !== '' && value !== false) visit(object, field);
+    if (field.cardinality === 'single') {
+      if (isRecord(value)) visitOff(value, plan, visit);
       continue;
     }
-    if (!below || field.message === undefined) continue;
-    for (const inner of recordsOf(value, field)) visitOff(inner, field.message, where, visit);
+    for (const inner of recordsOf(value)) visitOff(inner, plan, visit);
   }
 }
 
-function recordsOf(value: JsonValue, field: FieldInfo): readonly JsonObject[] {
-  const isRecord = (one: JsonValue | undefined): one is JsonObject =>
-    typeof one === 'object' && one !== null && !Array.isArray(one);
-  if (field.cardinality === 'single') return isRecord(value) ? [value] : [];
+const isRecord = (one: JsonValue | undefined): one is JsonObject =>
+  typeof one === 'object' && one !== null && !Array.isArray(one);
+
+function recordsOf(value: JsonValue): readonly JsonObject[] {
   if (Array.isArray(value)) return value.filter(isRecord);
   return isRecord(value) ? Object.values(value).filter(isRecord) : [];
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { JsonObject } from '../api/type-info.ts';
-import { cloneJson, copyMember, jsonEqual } from './json-value.ts';
+import { cloneAlike, cloneJson, copyMember, jsonEqual } from './json-value.ts';
 
 const parse = (text: string): JsonObject => JSON.parse(text) as JsonObject;
 
@@ -12,6 +12,24 @@ describe('copies', () => {
     expect(Object.getPrototypeOf(copy)).toBeNull();
     expect(copy['a']).not.toBe(original['a']);
     expect(({} as JsonObject)['x']).toBeUndefined();
+  });
+
+  test('that are alike share nothing and keep prototypes and keys', () => {
+    const original = parse('{"a":[{"b":[1]},2],"__proto__":{"x":1},"constructor":"c"}');
+    original['map'] = Object.assign(Object.create(null), { 'k/v': [null] }) as JsonObject;
+    const copy = cloneAlike(original);
+    expect(JSON.stringify(copy)).toBe(JSON.stringify(original));
+    expect(Object.getPrototypeOf(copy)).toBe(Object.prototype);
+    expect(Object.getPrototypeOf(copy['map'])).toBeNull();
+    for (const [mine, theirs] of [
+      [copy['a'], original['a']],
+      [(copy['a'] as JsonObject[])[0]?.['b'], (original['a'] as JsonObject[])[0]?.['b']],
+      [copy['__proto__'], original['__proto__']],
+      [(copy['map'] as JsonObject)['k/v'], original['map']['k/v']],
+    ]) {
+      expect(mine).toEqual(theirs);
+      expect(mine).not.toBe(theirs);
+    }
   });
 
   test('keep integers beyond 2^53', () => {

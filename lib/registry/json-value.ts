@@ -14,17 +14,46 @@ export function cloneJson<T extends Value>(value: T): T {
   return copy as T;
 }
 
+/**
+ * A deep copy whose objects keep their prototypes, and with them their shapes: what is read and
+ * written often must not become a hash table, as objects without a prototype are.
+ */
+export function cloneAlike<T extends Value>(value: T): T {
+  if (Array.isArray(value)) {
+    const list = value.slice();
+    for (let at = 0; at < list.length; at += 1) {
+      const element = list[at];
+      if (typeof element === 'object' && element !== null) list[at] = cloneAlike(element);
+    }
+    return list as T;
+  }
+  if (!isObject(value)) return value;
+  // Members are set on what is an own member already: `__proto__` is a name like any other.
+  const copy: JsonObject =
+    Object.getPrototypeOf(value) === null
+      ? (Object.assign(Object.create(null), value) as JsonObject)
+      : { ...value };
+  for (const key in copy) {
+    const member = copy[key];
+    if (typeof member === 'object' && member !== null) copy[key] = cloneAlike(member);
+  }
+  return copy as T;
+}
+
 /** Deep equality; an undefined member equals an absent one. */
 export function jsonEqual(left: Value, right: Value): boolean {
   if (left === right) return true;
   if (Array.isArray(left)) {
     if (!Array.isArray(right) || left.length !== right.length) return false;
-    return left.every((element, index) => jsonEqual(element, right[index]));
+    for (let at = 0; at < left.length; at += 1) if (!jsonEqual(left[at], right[at])) return false;
+    return true;
   }
   if (!isObject(left) || !isObject(right)) return false;
-  const keys = new Set([...Object.keys(left), ...Object.keys(right)]);
-  for (const key of keys) {
-    if (!jsonEqual(ownMember(left, key), ownMember(right, key))) return false;
+  for (const key of Object.keys(left)) {
+    if (!jsonEqual(left[key], ownMember(right, key))) return false;
+  }
+  for (const key of Object.keys(right)) {
+    if (right[key] !== undefined && !Object.hasOwn(left, key)) return false;
   }
   return true;
 }
@@ -50,7 +79,7 @@ export function copyMember(target: JsonObject, source: Readonly<JsonObject>, pat
     into = into[segment] = Object.create(null) as JsonObject;
   }
   if (value === undefined) delete into[last];
-  else into[last] = cloneJson(value);
+  else into[last] = cloneAlike(value);
 }
 
 export const ownMember = (object: Readonly<JsonObject>, key: string): Value =>

@@ -144,13 +144,21 @@ export function bumpGeneration(
   resource: ResourceInfo,
 ): void {
   if (!resource.hasGeneration) return;
-  const names = new Set([...Object.keys(object), ...Object.keys(old)]);
-  for (const name of names) {
-    if (['kind', 'apiVersion', 'metadata', 'status'].includes(name)) continue;
-    if (jsonEqual(object[name], old[name])) continue;
-    metaOf(object).generation = (old.metadata?.generation ?? 0) + 1;
-    return;
+  if (!hasChanged(object, old)) return;
+  metaOf(object).generation = (old.metadata?.generation ?? 0) + 1;
+}
+
+const isCounted = (name: string): boolean =>
+  name !== 'kind' && name !== 'apiVersion' && name !== 'metadata' && name !== 'status';
+
+function hasChanged(object: Readonly<ApiObject>, old: Readonly<ApiObject>): boolean {
+  for (const name of Object.keys(object)) {
+    if (isCounted(name) && !jsonEqual(object[name], old[name])) return true;
   }
+  for (const name of Object.keys(old)) {
+    if (isCounted(name) && object[name] === undefined && old[name] !== undefined) return true;
+  }
+  return false;
 }
 
 /**

@@ -13,7 +13,7 @@ import { currentState, decide, firstState, stateOf } from './current-state.ts';
 import type { State } from './current-state.ts';
 import { canRemove } from './deletion-plan.ts';
 import { admissionRequest, readBody, toStored, writeContext } from './incoming.ts';
-import { cloneJson, copyMember } from './json-value.ts';
+import { cloneAlike, copyMember } from './json-value.ts';
 import {
   bumpGeneration,
   checkName,
@@ -62,12 +62,12 @@ export async function updateObject(
   const create = async (): Promise<ApiObject> => {
     if (statesObject) throw modifiedConflict(resource, path.name);
     await request.authorizeCreate?.(signal);
-    return cloneJson(object);
+    return cloneAlike(object);
   };
   return writeLoop(parts, request, {
     transform: (old) => {
       checkUid(parts, old, uid);
-      const next = cloneJson(object);
+      const next = cloneAlike(object);
       for (const name of omitted) copyMember(next, old.object(), name);
       return next;
     },

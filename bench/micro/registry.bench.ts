@@ -1,0 +1,160 @@
+// CREATE and UPDATE of a ConfigMap and a Pod through the registry and the cache over a storage in
+// memory: what a write costs without HTTP and etcd, beside JSON.parse and JSON.stringify of the body.
+// Run: node bench/micro/registry.bench.ts [pods|configmaps]
+import { createScheme } from '../../lib/api/scheme.ts';
+import type { JsonObject } from '../../lib/api/type-info.ts';
+import { namingProfile } from '../../lib/api/vendor.ts';
+import { systemClock } from '../../lib/base/clock.ts';
+import { createLogger } from '../../lib/base/log.ts';
+import { createCache } from '../../lib/cacher/cache.ts';
+import { schemeTranscoder } from '../../lib/cacher/transcoder.ts';
+import { jsonCodec } from '../../lib/codec/json.ts';
+import { createStoredMedia } from '../../lib/codec/stored-media.ts';
+import { builtInStores } from '../../lib/registry/built-in-stores.ts';
+import { createKeyspace } from '../../lib/storage-etcd/keys.ts';
+import type { Storage, StorageEvent, WatchBatch } from '../../lib/storage-etcd/storage.ts';
+import { asSent, configMap, podIn } from '../support/objects.ts';
+import { samplePod } from './sample-pod.ts';
+
+const rounds = 9;
+const perRound = 2_000;
+const user = { name: 'u', uid: '', groups: [], extra: {} };
+const health = { canRequestProgress: true, clusterId: '', versions: {} };
+
+/** Each write is an event of its own, taken by the cache before the next write. */
+class MemoryStorage implements Storage {
+  readonly health = health;
+  #revision = 1;
+  #queue: StorageEvent[] = [];
+  #wake: (() => void) | undefined;
+
+  get = (): ReturnType<Storage['get']> =>
+    Promise.resolve({ item: undefined, revision: this.#revision });
+  list = (): ReturnType<Storage['list']> =>
+    Promise.resolve({ items: [], revision: this.#revision, remainingCount: 0 });
+  delete = (): ReturnType<Storage['delete']> => Promise.reject(new Error('nothing is deleted'));
+  currentRevision = (): Promise<number> => Promise.resolve(this.#revision);
+  requestProgress = (): void => undefined;
+  close = (): void => undefined;
+
+  put: Storage['put'] = (key, value) => {
+    const revision = (this.#revision += 1);
+    const item = { key, value, modRevision: revision, createRevision: revision };
+    this.#queue.push({ type: 'put', item, previous: undefined });
+    this.#wake?.();
+    return Promise.resolve({ ok: true, revision });
+  };
+
+  async *watch(): AsyncGenerator<WatchBatch, void, undefined> {
+    for (;;) {
+      if (this.#queue.length === 0) {
+        await new Promise<void>((resolve) => {
+          this.#wake = resolve;
+        });
+      }
+      const events = this.#queue;
+      this.#queue = [];
+      yield { revision: this.#revision, events };
+    }
+  }
+}
+
+const naming = namingProfile('svc');
+const scheme = createScheme({ profile: naming });
+const media = createStoredMedia('json', naming);
+const keyspace = createKeyspace('/registry');
+const storage = new MemoryStorage();
+const cache = createCache({
+  storage,
+  health: () => health,
+  prefix: keyspace.root,
+  resources: scheme.storedResources.map((resource) => ({ resource })),
+  transcoder: schemeTranscoder(scheme, media),
+  budgetBytes: 64 * 1024 * 1024,
+  canaryKey: keyspace.internalKey('canary'),
+  logger: createLogger('error'),
+});
+await cache.start(AbortSignal.timeout(20_000));
+const stores = builtInStores({
+  scheme,
+  keyspace,
+  storage,
+  media,
+  viewOf: (stored) => cache.view(stored),
+  naming,
+  clock: systemClock,
+  continueKey: Buffer.from('of a benchmark'),
+  canStreamLists: true,
+  canDeleteUnreadable: false,
+  eventTtlSeconds: 3_600,
+});
+const { signal } = new AbortController();
+
+type Make = (index: number) => JsonObject;
+const textOf = (object: JsonObject): Buffer => Buffer.from(JSON.stringify(object));
+const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+function relabelled(object: JsonObject): JsonObject {
+  const labels = { app: 'web', round: String(Math.random()) };
+  return { ...object, metadata: { ...(object['metadata'] as JsonObject), labels } };
+}
+
+/** Median over rounds of CPU microseconds a call. */
+async function measure(run: (index: number) => unknown, count = perRound): Promise<number> {
+  const times: number[] = [];
+  for (let round = 0; round < rounds; round += 1) {
+    const before = process.cpuUsage();
+    for (let at = 0; at < count; at += 1) {
+      await run(round * count + at);
+      if (at % 16 === 15) await settle();
+    }
+    const { user: own, system } = process.cpuUsage(before);
+    times.push((own + system) / count);
+  }
+  return times.sort((left, right) => left - right)[rounds >> 1] ?? NaN;
+}
+
+async function writes(name: string, make: Make): Promise<void> {
+  if (![undefined, name].includes(process.argv[2])) return;
+  const store = stores.find(
+    ({ resource }) => resource.resource === name && resource.kind.group === '',
+  );
+  if (store === undefined) throw new Error(`${name} are served`);
+  const { type } = store.resource;
+  const bodies = Array.from({ length: perRound * rounds }, (_, at) => textOf(make(at)));
+  const body = (index: number): Buffer => bodies[index % bodies.length] ?? Buffer.alloc(0);
+  const options = {
+    dryRun: false,
+    fieldManager: 'bench',
+    fieldValidation: 'Warn',
+    force: false,
+  } as const;
+  const request = { user, warnings: [], signal, options };
+  const parse = await measure((index) =>
+    JSON.stringify(JSON.parse(body(index).toString('latin1'))),
+  );
+  const decode = await measure((index) => jsonCodec.decode(body(index), type));
+  const create = await measure((index) =>
+    store.create({ ...request, namespace: 'bench', body: jsonCodec.decode(body(index), type) }),
+  );
+  const changed = Array.from({ length: perRound * rounds }, (_, at) =>
+    textOf(relabelled(make(at))),
+  );
+  const update = await measure((index) => {
+    const decoded = jsonCodec.decode(changed[index] ?? Buffer.alloc(0), type);
+    const path = { namespace: 'bench', name: decoded.object.metadata?.name ?? '', subresource: '' };
+    return store.update({ ...request, path, body: decoded });
+  });
+  const show = (what: string, micros: number): void => {
+    const ratio = (micros / parse).toFixed(2);
+    console.log(`${name} ${what.padEnd(28)} ${micros.toFixed(1).padStart(7)} CPU-µs  ${ratio}`);
+  };
+  show('JSON.parse + JSON.stringify', parse);
+  show('decode of the body', decode);
+  show('CREATE with decode', create);
+  show('UPDATE with decode', update);
+}
+
+await writes('configmaps', (index) => configMap('bench', index));
+await writes('pods', (index) => asSent(podIn(samplePod(index), 'bench', index)));
+process.exit(0); // The cache and its watch would go on.
