@@ -4,7 +4,7 @@ import { dns1123SubdomainProblems, qualifiedNameProblems } from '../../../api/na
 import { formatQuantity } from '../../../api/quantity.ts';
 import type { JsonObject } from '../../../api/type-info.ts';
 import type { Scope } from '../validator.ts';
-import type { PodScope } from './containers.ts';
+import type { PodScope } from './pod-scope.ts';
 import { isHugePages, quantityOf } from './resource-lists.ts';
 
 const podPaths = ['metadata.name', 'metadata.namespace', 'metadata.uid'] as const;

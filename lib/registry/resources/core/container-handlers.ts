@@ -3,7 +3,7 @@ import type { FieldErrors } from '../../../api/field-errors.ts';
 import { portNameProblems, portNumberProblems } from '../../../api/formats.ts';
 import { isSet, numberAt, recordAt, textAt } from '../../../api/json-access.ts';
 import type { JsonObject } from '../../../api/type-info.ts';
-import type { PodScope } from './containers.ts';
+import type { PodScope } from './pod-scope.ts';
 
 export function validateProbes(container: JsonObject, path: string, { errors }: PodScope): void {
   for (const name of ['livenessProbe', 'readinessProbe', 'startupProbe']) {

@@ -3,7 +3,7 @@ import { entriesAt, isSet, recordAt, recordsAt, textAt } from '../../../api/json
 import type { JsonObject } from '../../../api/type-info.ts';
 import { shownText } from '../validator.ts';
 import type { Holder } from '../validator.ts';
-import type { PodScope } from './containers.ts';
+import type { PodScope } from './pod-scope.ts';
 import {
   containerResourceProblems,
   isExtendedResource,

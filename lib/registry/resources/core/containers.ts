@@ -1,6 +1,5 @@
 // Containers of a pod: names, ports, mounts, restart rules. Their environment, resources, probes
-// and
-// security have files of their own; fields by themselves are checked by the rules beside them.
+// and security have files of their own; fields by themselves are checked by the rules beside them.
 import {
   flagAt,
   isSet,
@@ -12,24 +11,12 @@ import {
 } from '../../../api/json-access.ts';
 import { dns1123LabelProblems } from '../../../api/name-rules.ts';
 import type { JsonObject } from '../../../api/type-info.ts';
-import type { Scope } from '../validator.ts';
 import { validateEnvironment } from './container-env.ts';
 import { validateContainerResources } from './container-resources.ts';
 import { validateLifecycle, validateProbes } from './container-handlers.ts';
-import type { PodVolumes } from './volumes.ts';
+import type { PodScope } from './pod-scope.ts';
 
-export type ContainerKind = 'init' | 'main' | 'ephemeral';
-
-/** What containers are judged by besides themselves. */
-export interface PodScope extends Scope {
-  readonly spec: JsonObject;
-  readonly volumes: PodVolumes;
-  readonly hostNetwork: boolean;
-  readonly graceSeconds: number;
-  readonly osName: string;
-  /** A pod itself, not a template. */
-  readonly isPod: boolean;
-}
+type ContainerKind = 'init' | 'main' | 'ephemeral';
 
 export function validateContainers(scope: PodScope, path: string): void {
   const { spec, errors } = scope;

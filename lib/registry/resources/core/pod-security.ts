@@ -12,7 +12,7 @@ import {
 } from '../../../api/json-access.ts';
 import type { JsonObject } from '../../../api/type-info.ts';
 import type { Holder } from '../validator.ts';
-import type { PodScope } from './containers.ts';
+import type { PodScope } from './pod-scope.ts';
 
 const containerLists = ['containers', 'initContainers', 'ephemeralContainers'] as const;
 

@@ -1,5 +1,5 @@
-// Pods: a new one is pending and knows its quality of service; deletion waits for the node that runs
-// the containers; a DELETE always answers the object.
+// Pods: a new one is pending and knows its quality of service; deletion waits for the node that
+// runs the containers; a DELETE always answers the object.
 import { recordAt, recordsAt } from '../../../api/json-access.ts';
 import type { JsonObject } from '../../../api/type-info.ts';
 import { formatTime } from '../../../base/clock.ts';

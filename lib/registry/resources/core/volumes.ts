@@ -16,10 +16,8 @@ import { validateLabels } from '../validator.ts';
 import type { Scope } from '../validator.ts';
 import { filePaths, validateFieldRef, validateResourceRef } from './container-env.ts';
 import { validateClaimSpec } from './claim-spec.ts';
+import type { PodVolumes } from './pod-scope.ts';
 import { nanoOf } from './resource-lists.ts';
-
-/** The pod's volumes by name. */
-export type PodVolumes = ReadonlyMap<string, JsonObject>;
 
 export function volumesOf(spec: JsonObject, claimed: readonly string[] = []): PodVolumes {
   const own = recordsAt(spec, 'volumes').map((volume) => [textAt(volume, 'name'), volume] as const);
