@@ -7,7 +7,7 @@ import { createScheme } from './scheme.ts';
 import { ObjectGenerator } from './testing/generated-objects.ts';
 import type { Shapes } from './testing/generated-objects.ts';
 import { apiVersionOf } from './type-info.ts';
-import type { JsonObject, TypeInfo } from './type-info.ts';
+import type { JsonObject, TypeInfo, JsonValue } from './type-info.ts';
 import { namingProfile } from './vendor.ts';
 
 const scheme = createScheme({
@@ -84,6 +84,19 @@ function thereAndBack(object: JsonObject, through: TypeInfo): JsonObject {
   return convertObject(converted, textAt(object, 'apiVersion'), scheme);
 }
 
+/** Versions differ in which messages are there when nothing is in them. */
+function withoutEmpty(value: JsonValue): JsonValue {
+  if (Array.isArray(value)) return value.map(withoutEmpty);
+  if (typeof value !== 'object' || value === null) return value;
+  const rest: JsonObject = {};
+  for (const [key, member] of Object.entries(value)) {
+    const made = withoutEmpty(member ?? null);
+    const isEmpty = typeof made === 'object' && made !== null && Object.keys(made).length === 0;
+    if (!isEmpty) rest[key] = made;
+  }
+  return rest;
+}
+
 /** The generated object, and what came back of it when that differs. */
 function lossesOf(from: TypeInfo, through: TypeInfo): JsonObject[] {
   const losses: JsonObject[] = [];
@@ -91,7 +104,7 @@ function lossesOf(from: TypeInfo, through: TypeInfo): JsonObject[] {
     const generator = new ObjectGenerator({ seed, shapes, density: seed % 3 === 0 ? 10 : 6 });
     const object = generator.object(from, kindOf(from));
     const back = thereAndBack(object, through);
-    if (!sameJson(back, object)) losses.push({ seed, object, back });
+    if (!sameJson(withoutEmpty(back), withoutEmpty(object))) losses.push({ seed, object, back });
   }
   return losses;
 }

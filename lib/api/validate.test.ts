@@ -47,7 +47,10 @@ message Exactly {
   optional string one = 1 [(check) = "oneOf=kind"];
   optional string two = 2 [(check) = "oneOf=kind"];
 }
-message Migrated { string name = 1 [(rule) = "required"]; string kind = 2 [(rule) = "alpha(1.36):required"]; }
+message Migrated {
+  string name = 1 [(rule) = "required"];
+  string kind = 2 [(rule) = "alpha(1.36):required"];
+}
 `);
 
 const run = (

@@ -213,7 +213,7 @@ describe('gates decide between the two forms', () => {
     expect(found).toEqual(['spec.wrong FieldValueInvalid']);
     expect(mismatches).toEqual([
       'declarative validation found spec.taint.effect: Required value; ' +
-        'by hand spec.wrong: Invalid value: null: planted',
+        'by hand spec.wrong: Invalid value: planted',
     ]);
   });
 
@@ -221,7 +221,7 @@ describe('gates decide between the two forms', () => {
     expect(run({}, silent)).toMatchObject({ found: [], mismatches: [expect.anything()] });
     const good = { spec: { taint: { key: 'k', effect: 'None' } } } as unknown as ApiObject;
     expect(run({}, planted, good).mismatches).toEqual([
-      'declarative validation found nothing; by hand spec.wrong: Invalid value: null: planted',
+      'declarative validation found nothing; by hand spec.wrong: Invalid value: planted',
     ]);
   });
 
