@@ -1,6 +1,7 @@
 // The authentication contract: credentials in, a user or a verdict out.
 // 'absent' goes on to the next authenticator; 'rejected' is remembered: 401 when nobody accepts.
 import type { X509Certificate } from 'node:crypto';
+import type { WaitEnd } from '../base/abort.ts';
 
 export interface UserInfo {
   readonly name: string;
@@ -30,7 +31,7 @@ export type MaybePromise<T> = T | Promise<T>;
 
 export interface Authenticator {
   readonly name: string;
-  authenticate(credentials: Credentials, signal: AbortSignal): MaybePromise<Authentication>;
+  authenticate(credentials: Credentials, end: WaitEnd): MaybePromise<Authentication>;
 }
 
 export const mastersGroup = 'system:masters';

@@ -8,7 +8,7 @@ const absent: Authentication = { outcome: 'absent' };
 export function unionAuthenticator(members: readonly Authenticator[]): Authenticator {
   return {
     name: 'union',
-    authenticate(credentials, signal) {
+    authenticate(credentials, end) {
       return tryFrom(0, absent);
 
       function tryFrom(
@@ -17,7 +17,7 @@ export function unionAuthenticator(members: readonly Authenticator[]): Authentic
       ): ReturnType<Authenticator['authenticate']> {
         let verdict = soFar;
         for (let index = start; index < members.length; index++) {
-          const answer = members[index]?.authenticate(credentials, signal) ?? absent;
+          const answer = members[index]?.authenticate(credentials, end) ?? absent;
           if (answer instanceof Promise) return answer.then((late) => settle(late, index, verdict));
           if (answer.outcome === 'accepted') return withAuthenticatedGroup(answer);
           if (answer.outcome === 'rejected') verdict = answer;

@@ -1,4 +1,5 @@
 // The authorization contract: attributes of a request in, a three-valued decision out.
+import type { WaitEnd } from '../base/abort.ts';
 
 export interface RequestUser {
   readonly name: string;
@@ -32,5 +33,5 @@ export interface Decision {
 
 export interface Authorizer {
   readonly name: string;
-  authorize(attributes: Attributes, signal: AbortSignal): Decision | Promise<Decision>;
+  authorize(attributes: Attributes, end: WaitEnd): Decision | Promise<Decision>;
 }

@@ -7,13 +7,13 @@ const nobodyAllows: Decision = { effect: 'noOpinion', reason: '' };
 export function unionAuthorizer(members: readonly Authorizer[]): Authorizer {
   return {
     name: 'union',
-    authorize(attributes, signal) {
+    authorize(attributes, end) {
       return tryFrom(0, []);
 
       function tryFrom(start: number, reasons: readonly string[]): Decision | Promise<Decision> {
         let collected = reasons;
         for (let index = start; index < members.length; index++) {
-          const decision = members[index]?.authorize(attributes, signal) ?? nobodyAllows;
+          const decision = members[index]?.authorize(attributes, end) ?? nobodyAllows;
           if (decision instanceof Promise) {
             return decision.then((late) => settle(late, index, collected));
           }

@@ -1,5 +1,7 @@
 // ResourceView over the log and the indexes: decides who answers a read, then selects in one turn
 // of the loop.
+import { signalOf } from '../base/abort.ts';
+import type { WaitEnd } from '../base/abort.ts';
 import { invariant } from '../base/invariant.ts';
 import type { Clock } from '../base/clock.ts';
 import { tooLargeResourceVersion, tooManyRequests, tooOldResourceVersion } from '../base/status.ts';
@@ -7,9 +9,8 @@ import { nextTurn, turnMs } from '../base/turn.ts';
 import type { Revision, Storage, StoredItem } from '../storage-etcd/storage.ts';
 import type { EventLog } from './event-log.ts';
 import { dimensionOf } from './interest.ts';
-import { makeItem } from './item.ts';
 import type { CachedItem } from './item.ts';
-import type { ReadGate } from './read-at.ts';
+import type { Answerer, ReadGate } from './read-at.ts';
 import type { ResourceCache } from './resource-cache.ts';
 import { ResourceIndex } from './resource-index.ts';
 import type { ItemOrder } from './resource-index.ts';
@@ -73,8 +74,8 @@ export class LogView implements ResourceView {
     };
   }
 
-  async get(key: ItemKey, at: ReadAt, signal: AbortSignal): Promise<Item | undefined> {
-    const source = this.#stillHeld(await this.#source(at, signal), at);
+  async get(key: ItemKey, at: ReadAt, end: WaitEnd): Promise<Item | undefined> {
+    const source = this.#taken(await this.#decide(at, end), at);
     const path = pathOf(key);
     switch (source.from) {
       case 'memory':
@@ -82,7 +83,7 @@ export class LogView implements ResourceView {
       case 'snapshot':
         return source.order.get(path);
       case 'storage': {
-        const { item, revision } = await getStored(this.#stored, path, source.at, signal);
+        const { item, revision } = await getStored(this.#stored, path, source.at, signalOf(end));
         requireNew(at, revision);
         return item;
       }
@@ -95,10 +96,10 @@ export class LogView implements ResourceView {
     page: ListPage,
     signal: AbortSignal,
   ): Promise<ListResult> {
-    const found = await this.#source(at, signal);
+    const found = await this.#decide(at, signal);
     // Memory only becomes newer meanwhile; an exact version would be passed.
     while (at.mode !== 'exact' && turnMs() > selectTurnMsMax) await nextTurn();
-    const source = this.#stillHeld(found, at);
+    const source = this.#taken(found, at);
     switch (source.from) {
       case 'memory':
         return this.#listMemory(select, page);
@@ -140,36 +141,31 @@ export class LogView implements ResourceView {
   }
 
   itemOf({ key, value, modRevision }: StoredItem): Item {
-    const { source, index } = this.#cache;
-    const path = key.slice(source.keyPrefix.length);
-    const held = index.get(path);
-    return held?.revision === modRevision ? held : makeItem(source, path, value, modRevision);
+    const path = key.slice(this.#cache.source.keyPrefix.length);
+    return this.#cache.itemOf(path, value, modRevision);
   }
 
-  /** Who answers, once the wait that the mode asks for is over. */
-  async #source(at: ReadAt, signal: AbortSignal): Promise<Source> {
-    const source = await this.#decide(at, signal);
+  /** Called in the turn that reads: memory may have been dropped since it was found good. */
+  #taken(found: Source, at: ReadAt): Source {
+    const isHeld = found.from !== 'memory' || this.#host.isReady();
+    const exactly = at.mode === 'exact' ? at.revision : undefined;
+    const source: Source = isHeld ? found : { from: 'storage', at: exactly };
     this.#host.onRead?.(this.name, source.from);
     return source;
   }
 
-  /** Called in the turn that reads: memory may have been dropped since it was found good. */
-  #stillHeld(source: Source, at: ReadAt): Source {
-    if (source.from !== 'memory' || this.#host.isReady()) return source;
-    return { from: 'storage', at: at.mode === 'exact' ? at.revision : undefined };
-  }
-
-  async #decide(at: ReadAt, signal: AbortSignal): Promise<Source> {
+  /** Who answers; a promise where the mode asks for a wait. */
+  #decide(at: ReadAt, end: WaitEnd): Source | Promise<Source> {
     const { gate, isReady } = this.#host;
     switch (at.mode) {
       case 'any':
-        return isReady() ? { from: 'memory' } : { from: 'storage', at: undefined };
+        return isReady() ? newest.memory : newest.storage;
       case 'latest':
-        return sourceOf(await gate.latest(signal), undefined);
+        return gate.latest(end).then(newestOf);
       case 'notOlderThan':
-        return sourceOf(await gate.notOlderThan(at.revision, signal), undefined);
+        return gate.notOlderThan(at.revision, signalOf(end)).then(newestOf);
       case 'exact':
-        return this.#decideExact(at.revision, signal);
+        return this.#decideExact(at.revision, signalOf(end));
     }
   }
 
@@ -249,7 +245,8 @@ export class LogView implements ResourceView {
     signal: AbortSignal,
   ): Promise<OrderedState | undefined> {
     invariant(at.mode !== 'exact', 'a watch does not start from an exact state');
-    const source = await this.#source(at, signal);
+    const source = await this.#decide(at, signal);
+    this.#host.onRead?.(this.name, source.from);
     if (source.from !== 'storage') return undefined;
     const everything = { limitCount: 0 };
     const result = await listStored(this.#stored, select, everything, undefined, signal);
@@ -305,8 +302,11 @@ function remainder(select: Selection): Selection {
   return rest;
 }
 
-const sourceOf = (answerer: 'memory' | 'storage', at: Revision | undefined): Source =>
-  answerer === 'memory' ? { from: 'memory' } : { from: 'storage', at };
+const newest: Readonly<Record<Answerer, Source>> = {
+  memory: { from: 'memory' },
+  storage: { from: 'storage', at: undefined },
+};
+const newestOf = (answerer: Answerer): Source => newest[answerer];
 
 /** What etcd answered while memory could not must be as new as asked for. */
 function requireNew(at: ReadAt, revision: Revision): void {

@@ -2,6 +2,7 @@
 // it was sent, and the waits for a revision. Where progress cannot be requested and the log lags,
 // reads go to etcd instead.
 import { abortable } from '../base/abort.ts';
+import type { WaitEnd } from '../base/abort.ts';
 import type { Clock } from '../base/clock.ts';
 import { expired, requestTimeout, tooLargeResourceVersion } from '../base/status.ts';
 import type { Revision, Storage } from '../storage-etcd/storage.ts';
@@ -55,11 +56,11 @@ export class ReadGate {
   }
 
   /** Most recent: memory answers once it holds everything that was written before the call. */
-  latest(signal: AbortSignal): Promise<Answerer> {
+  latest(end: WaitEnd): Promise<Answerer> {
     if (!this.#options.isReady()) return Promise.resolve('storage');
     this.#next ??= this.#schedule();
     this.#next.readerCount++;
-    return abortable(this.#next.answer, signal);
+    return abortable(this.#next.answer, end);
   }
 
   /** @throws StatusError 504 when the revision does not come in time, 410 when it never will. */

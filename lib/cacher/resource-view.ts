@@ -1,5 +1,6 @@
 // What every reader of cluster state sees: one read-only view per resource over the replica's
 // ordered event log.
+import type { WaitEnd } from '../base/abort.ts';
 import type { ApiObject } from '../codec/codec.ts';
 import type { Revision, StoredItem } from '../storage-etcd/storage.ts';
 
@@ -137,7 +138,7 @@ export interface WatchCursor {
 export interface ResourceView {
   /** `group/resource` for messages and metrics. */
   readonly name: string;
-  get(key: ItemKey, at: ReadAt, signal: AbortSignal): Promise<Item | undefined>;
+  get(key: ItemKey, at: ReadAt, end: WaitEnd): Promise<Item | undefined>;
   /** @throws StatusError 410 (exact version gone), 504 (version not reached in time). */
   list(select: Selection, at: ReadAt, page: ListPage, signal: AbortSignal): Promise<ListResult>;
   /**

@@ -1,5 +1,6 @@
 // What the verbs of a resource take and give: typed records, no query strings and no HTTP.
 // options.ts makes the option records from query parameters and bodies.
+import type { WaitEnd } from '../base/abort.ts';
 import type { Item, WatchCursor } from '../cacher/resource-view.ts';
 import type { ApiObject, Decoded } from '../codec/codec.ts';
 import type { Revision } from '../storage-etcd/storage.ts';
@@ -124,7 +125,7 @@ export interface DeleteCollectionRequest extends RequestScope {
 export interface GetRequest {
   readonly path: ObjectPath;
   readonly options: GetOptions;
-  readonly signal: AbortSignal;
+  readonly signal: WaitEnd;
 }
 
 export interface ListRequest {

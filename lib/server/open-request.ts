@@ -34,6 +34,7 @@ export class OpenRequest implements RequestContext, Expiring {
   readonly #response: HttpResponse;
   #labels: RequestLabels | undefined;
   #controller: AbortController | undefined;
+  onEnd: ((reason: Error) => void) | undefined = undefined;
   #endedWith: Error | undefined;
   #isOverdue = false;
 
@@ -73,6 +74,7 @@ export class OpenRequest implements RequestContext, Expiring {
     if (this.#endedWith !== undefined) return;
     this.#endedWith = reason;
     this.#controller?.abort(reason);
+    this.onEnd?.(reason);
   }
 
   /** First the request is told to end; a client that does not take the end of its answer is cut. */

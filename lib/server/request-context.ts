@@ -3,6 +3,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
 import type { UserInfo } from '../authn/authenticator.ts';
+import type { Waiter } from '../base/abort.ts';
 
 export type RequestKind = 'resource' | 'nonResource';
 
@@ -32,10 +33,9 @@ export interface RequestInfo {
   readonly isWatchPath: boolean;
 }
 
-export interface RequestContext {
+/** As a Waiter it ends at the request's deadline, when the client leaves, or at the end of drain. */
+export interface RequestContext extends Waiter {
   readonly info: RequestInfo;
-  /** Fires at the request's deadline, when the client leaves, or at the end of drain. */
-  readonly signal: AbortSignal;
   readonly receivedAtMs: number;
   readonly auditId: string;
   user: UserInfo | undefined;

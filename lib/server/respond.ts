@@ -30,21 +30,28 @@ export interface ResponseOptions {
   readonly compress: boolean;
 }
 
-/** Sends a whole body. HEAD gets its headers alone. */
-export async function sendBytes(
+/** Sends a whole body, in this turn unless it is to be compressed. HEAD gets its headers alone. */
+export function sendBytes(
   request: HttpRequest,
   response: HttpResponse,
   answer: Answer,
   body: Uint8Array,
   options: ResponseOptions,
-): Promise<void> {
+): void | Promise<void> {
   if (options.compress && body.length >= limits.gzipThresholdBytes && acceptsGzip(request)) {
-    const zipped = await gzipBytes(body, { level: gzipLevel });
-    const headers = zippedHeaders(answer);
-    sendNow(request, response, { ...answer, headers }, zipped);
-    return;
+    return sendGzipped(request, response, answer, body);
   }
   sendNow(request, response, answer, body);
+}
+
+async function sendGzipped(
+  request: HttpRequest,
+  response: HttpResponse,
+  answer: Answer,
+  body: Uint8Array,
+): Promise<void> {
+  const zipped = await gzipBytes(body, { level: gzipLevel });
+  sendNow(request, response, { ...answer, headers: zippedHeaders(answer) }, zipped);
 }
 
 function zippedHeaders({ headers }: Answer): NonNullable<Answer['headers']> {

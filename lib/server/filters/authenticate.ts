@@ -19,7 +19,7 @@ export function authenticateFilter(options: {
       token: bearerToken(request),
       certificate: typeof peer === 'string' ? undefined : peer,
     };
-    const answer = options.authenticator.authenticate(credentials, request.context.signal);
+    const answer = options.authenticator.authenticate(credentials, request.context);
     if (answer instanceof Promise) return answer.then((late) => settle(late, peer, request, next));
     settle(answer, peer, request, next);
   };

@@ -8,7 +8,7 @@ import type { Filter, RequestContext } from '../request-context.ts';
 export function authorizeFilter(authorizer: Authorizer): Filter {
   return function authorize(request, _response, next) {
     const attributes = attributesOf(request.context);
-    const decision = authorizer.authorize(attributes, request.context.signal);
+    const decision = authorizer.authorize(attributes, request.context);
     if (decision instanceof Promise) return decision.then((late) => settle(late, attributes, next));
     settle(decision, attributes, next);
   };
@@ -22,12 +22,9 @@ function settle(decision: Decision, attributes: Attributes, next: () => void): v
 /**
  * Attributes of the request; `change` overrides (another verb or subresource of the same request).
  */
-export function attributesOf(
-  context: RequestContext,
-  change: Partial<Attributes> = {},
-): Attributes {
+export function attributesOf(context: RequestContext, change?: Partial<Attributes>): Attributes {
   const { info } = context;
-  return {
+  const attributes = {
     user: context.user ?? anonymousUser,
     verb: info.verb,
     isResourceRequest: info.kind === 'resource',
@@ -38,8 +35,8 @@ export function attributesOf(
     namespace: info.namespace,
     name: info.name,
     path: info.path,
-    ...change,
   };
+  return change === undefined ? attributes : { ...attributes, ...change };
 }
 
 /** Kubernetes' words for a refusal; says who wanted what, and where. */

@@ -45,7 +45,7 @@ export function beginRequest(
   options.openRequests.add(open);
   const connection = joinConnection(request, response, options);
   if (connection !== undefined) connection.openRequests++;
-  response.once('close', () => {
+  response.on('close', () => {
     if (connection !== undefined) connection.openRequests--;
     options.openRequests.remove(open);
     const code = codeOf(response);

@@ -25,10 +25,10 @@ export function getHandler(options: ReadOptions): VerbHandler {
     const item = await store.get({
       path: pathOf(context),
       options: parseGetOptions(context.info.query),
-      signal: context.signal,
+      signal: context,
     });
     const answer = { status: 200, contentType: representation.contentType };
-    await sendBytes(request, response, answer, representation.object(item), options);
+    return sendBytes(request, response, answer, representation.object(item), options);
   };
 }
 

@@ -164,7 +164,7 @@ function sendWritten(
   request: HttpRequest,
   response: HttpResponse,
   answer: WriteAnswer,
-): Promise<void> {
+): void | Promise<void> {
   const status = answer.created ? 201 : 200;
   return sendObject(options, representation, request, response, status, answer.item);
 }
@@ -176,7 +176,7 @@ function sendObject(
   response: HttpResponse,
   status: number,
   item: Item,
-): Promise<void> {
+): void | Promise<void> {
   const head = { status, contentType: representation.contentType };
   return sendBytes(request, response, head, representation.object(item), options);
 }
