@@ -224,6 +224,31 @@ test.each([0, 1, 2])('a list of %d objects for people is JSON with line breaks',
   expect(text).toBe(`${JSON.stringify(whole, null, 2)}\n`);
 });
 
+test('what the query asks for holds for its own request alone', () => {
+  const [item] = items;
+  if (item === undefined) throw new Error('there are items');
+  const accept = `application/json;as=Table;${meta}`;
+  const bytes = (query: string): string =>
+    Buffer.from(
+      representations.of(request({ accept }, query), store, 'object').object(item),
+    ).toString();
+  const usual = bytes('');
+  expect(bytes('includeObject=None')).not.toBe(usual);
+  expect(bytes('noHeaders=true')).not.toBe(usual);
+  expect(bytes('pretty=true')).not.toBe(usual);
+  expect(bytes('resourceVersion=0')).toBe(usual);
+});
+
+test('of many different Accept headers each gets what it asks for', () => {
+  for (let index = 0; index < 200; index++) {
+    const padding = `application/x-${'p'.repeat(index * 2)}`;
+    const of = (accept: string): string =>
+      representations.of(request({ accept: `${padding},${accept}` }), store, 'object').contentType;
+    expect(of('application/yaml')).toBe('application/yaml');
+    expect(of('application/cbor')).toBe('application/cbor');
+  }
+});
+
 test('entries of a long list are made in turns, so that others are served meanwhile', async () => {
   let turns = 0;
   let isDone = false;

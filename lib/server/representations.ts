@@ -2,7 +2,7 @@
 // the encoding that was agreed on. Encodings are rows (lib/codec/encodings.ts): nothing here knows
 // one of them.
 import type { Scheme } from '../api/scheme.ts';
-import type { JsonObject, TypeInfo } from '../api/type-info.ts';
+import type { JsonObject, ResourceInfo, TypeInfo } from '../api/type-info.ts';
 import { systemClock } from '../base/clock.ts';
 import type { StatusBody, StatusError } from '../base/status.ts';
 import type { ApiObject, Decoded } from '../codec/codec.ts';
@@ -61,20 +61,29 @@ export function createRepresentations(options: {
   };
   const statusBytes = (encoding: Encoding, status: StatusBody): Uint8Array =>
     encoding.codec.encode(status as unknown as ApiObject, statusType);
+  const make: Representations['of'] = (request, store, shape) => {
+    const media = encodingsOf(store.resource.type);
+    const offers = { media, transforms: transforms[shape] };
+    const as = negotiateResponse(request.headers.accept, offers, prettyQuery(request));
+    const form = formOf(request.context.info.query, store, as);
+    return {
+      contentType: as.mediaType,
+      object: (item) => form.object(item),
+      list: (answer) => form.list(answer.items, listMeta(answer)),
+      status: (status) => statusBytes(encodingOf(as.mediaType), status),
+    };
+  };
+  const usual = { object: new UsualAnswers(), list: new UsualAnswers() };
   const prettyQuery = (request: HttpRequest): string | null =>
     request.context.info.query.get('pretty');
   return {
     of(request, store, shape) {
-      const media = encodingsOf(store.resource.type);
-      const offers = { media, transforms: transforms[shape] };
-      const as = negotiateResponse(request.headers.accept, offers, prettyQuery(request));
-      const form = formOf(request.context.info.query, store, as);
-      return {
-        contentType: as.mediaType,
-        object: (item) => form.object(item),
-        list: (answer) => form.list(answer.items, listMeta(answer)),
-        status: (status) => statusBytes(encodingOf(as.mediaType), status),
-      };
+      const { accept } = request.headers;
+      const { query } = request.context.info;
+      if (query.size > 0 && formParameters.some((name) => query.has(name))) {
+        return make(request, store, shape);
+      }
+      return usual[shape].of(store.resource, accept ?? '', () => make(request, store, shape));
     },
     ofWatch(request, store) {
       const media = encodingsOf(store.resource.type);
@@ -110,6 +119,32 @@ export function createRepresentations(options: {
       return encodingOf(mediaType).codec.decode(body, type);
     },
   };
+}
+
+/** Query parameters that choose a form besides the Accept header. */
+const formParameters: readonly string[] = ['pretty', 'includeObject', 'noHeaders'];
+/** More Accept headers than the clients of one cluster send; longer ones than they send are not kept. */
+const acceptsMax = { count: 64, length: 256 } as const;
+
+/** What each Accept header comes to, by resource: clients send few different ones. */
+class UsualAnswers {
+  readonly #byResource = new WeakMap<ResourceInfo, Map<string, Representation>>();
+
+  of(resource: ResourceInfo, accept: string, make: () => Representation): Representation {
+    let byAccept = this.#byResource.get(resource);
+    if (byAccept === undefined) {
+      byAccept = new Map();
+      this.#byResource.set(resource, byAccept);
+    }
+    const known = byAccept.get(accept);
+    if (known !== undefined) return known;
+    const made = make();
+    if (accept.length <= acceptsMax.length) {
+      if (byAccept.size >= acceptsMax.count) byAccept.clear();
+      byAccept.set(accept, made);
+    }
+    return made;
+  }
 }
 
 function streamOf({ stream, mediaType }: Encoding): StreamFraming {
