@@ -1,5 +1,6 @@
-// `npm run bench -- NAME [args]`: runs bench/load/NAME.ts or bench/NAME.bench.ts; without a name, lists them.
-// Load generator and etcd share one core; the measured processes pin themselves to the other (measured-process.ts).
+// `npm run bench -- NAME [args]`: runs bench/load/NAME.ts or bench/NAME.bench.ts; without a name,
+// lists them. Load generator and etcd share one core; the measured processes pin themselves to the
+// other (measured-process.ts).
 import { spawn } from 'node:child_process';
 import { existsSync, globSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';

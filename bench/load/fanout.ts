@@ -1,4 +1,5 @@
-// Fan-out: 1,000 watchers of one namespace and one writer, beside a bare server that writes the same bytes to as many.
+// Fan-out: 1,000 watchers of one namespace and one writer, beside a bare server that writes the
+// same bytes to as many.
 // Run: npm run bench -- fanout [http1|http2 [events a second]]
 import type { JsonObject } from '../../lib/api/type-info.ts';
 import { samplePod } from '../micro/sample-pod.ts';
@@ -86,7 +87,8 @@ async function open(
 ): Promise<Side> {
   const deliveries = new Deliveries(watcherCount);
   const path = (): string =>
-    '/api/v1/namespaces/busy/pods?watch=1&sendInitialEvents=false&resourceVersionMatch=NotOlderThan';
+    '/api/v1/namespaces/busy/pods' +
+    '?watch=1&sendInitialEvents=false&resourceVersionMatch=NotOlderThan';
   if (protocol === 'http1') await watchHttp1(target.port, path, deliveries);
   else await watchHttp2(target.port, path, deliveries, connectionCount);
   const writers = await Promise.all(
@@ -139,7 +141,8 @@ function print(name: string, results: readonly Figures[]): void {
       ` ${median(results.map((one) => one.deliveriesPerSecond))
         .toFixed(0)
         .padStart(8)} deliveries/s` +
-      `   to the last watcher p50 ${median(lags).toFixed(1)} ms, p99 ${percentile(lags, 99).toFixed(1)} ms`,
+      `   to the last watcher p50 ${median(lags).toFixed(1)} ms,` +
+      ` p99 ${percentile(lags, 99).toFixed(1)} ms`,
   );
 }
 

@@ -1,4 +1,5 @@
-// GET of one Pod, consistent, 64 keep-alive TLS connections, beside a bare node:https server with the same answer.
+// GET of one Pod, consistent, 64 keep-alive TLS connections, beside a bare node:https server with
+// the same answer.
 import { samplePod } from '../micro/sample-pod.ts';
 import { bareAnswer } from '../support/bare.ts';
 import { compare, printSides, verdict } from '../support/compare.ts';

@@ -1,4 +1,5 @@
-// 1,000 idle watches over 10 HTTP/2 connections: memory a watch, beside bare node:http2 streams with open responses.
+// 1,000 idle watches over 10 HTTP/2 connections: memory a watch, beside bare node:http2 streams
+// with open responses.
 import { verdict } from '../support/compare.ts';
 import { withBench } from '../support/server.ts';
 import type { Target } from '../support/server.ts';
@@ -18,14 +19,12 @@ interface Cost {
 await withBench(async (bench) => {
   const server = await bench.server();
   const bare = await bench.bare('bare-fan-out.ts');
-  const costs: { bare: Cost; server: Cost } = {
-    bare: await costOf(bare),
-    server: await costOf(server),
-  };
+  const costs = { bare: await costOf(bare), server: await costOf(server) };
   console.log(
-    `memory of ${String(watchCount)} idle watches over ${String(connectionCount)} connections, KB each`,
+    `memory of ${String(watchCount)} idle watches` +
+      ` over ${String(connectionCount)} connections, KB each`,
   );
-  for (const [name, { rss, heap }] of Object.entries(costs) as [string, Cost][]) {
+  for (const [name, { rss, heap }] of Object.entries(costs)) {
     console.log(`  ${name.padEnd(7)} RSS ${rss.toFixed(1)}, heap and external ${heap.toFixed(1)}`);
   }
   verdict('RSS above a bare stream, KB', costs.server.rss - costs.bare.rss, { atMost: 15 });

@@ -1,4 +1,5 @@
-// LIST of 1,000 and 10,000 Pods, consistent, JSON, beside a bare server with one prebuilt buffer; stalls of both.
+// LIST of 1,000 and 10,000 Pods, consistent, JSON, beside a bare server with one prebuilt buffer;
+// stalls of both.
 // Run: npm run bench -- list [1000|10000]
 import { samplePod } from '../micro/sample-pod.ts';
 import { bareAnswer } from '../support/bare.ts';

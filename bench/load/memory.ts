@@ -1,4 +1,5 @@
-// RSS after forced collections of a server with 20,000 Pods of 2.5 KB, minus the same server without objects.
+// RSS after forced collections of a server with 20,000 Pods of 2.5 KB, minus the same server
+// without objects.
 import { samplePod } from '../micro/sample-pod.ts';
 import { verdict } from '../support/compare.ts';
 import { podIn } from '../support/objects.ts';
@@ -22,7 +23,8 @@ await withBench(async (bench) => {
   if (snapshot !== undefined) await server.process.heapSnapshot(snapshot);
   const perPod = (jsonBytes / podCount).toFixed(0);
   console.log(
-    `memory with ${String(podCount)} Pods of ${perPod} bytes, ${(jsonBytes / mega).toFixed(1)} MB of JSON`,
+    `memory with ${String(podCount)} Pods of ${perPod} bytes,` +
+      ` ${(jsonBytes / mega).toFixed(1)} MB of JSON`,
   );
   print('empty', empty);
   print('full', full);

@@ -1,4 +1,5 @@
-// 1,000 watchers, each with its own `spec.nodeName=` selector: an event costs its one watcher, beside one watcher alone.
+// 1,000 watchers, each with its own `spec.nodeName=` selector: an event costs its one watcher,
+// beside one watcher alone.
 import type { JsonObject } from '../../lib/api/type-info.ts';
 import { samplePod } from '../micro/sample-pod.ts';
 import { median, verdict } from '../support/compare.ts';
@@ -60,7 +61,7 @@ function update(object: JsonObject, round: number): Buffer {
     ...sent,
     metadata: { ...metadata, labels: { app: 'web', round: String(round) } },
   };
-  const path = `/api/v1/namespaces/busy/pods/${String(metadata['name'])}`;
+  const path = `/api/v1/namespaces/busy/pods/${metadata['name'] as string}`;
   return requestBytes('PUT', path, Buffer.from(JSON.stringify(changed)));
 }
 

@@ -1,4 +1,5 @@
-// LIST with selectors that match 1 % of 10,000 Pods, beside a list of as many objects and a list of all.
+// LIST with selectors that match 1 % of 10,000 Pods, beside a list of as many objects and a list of
+// all.
 import { samplePod } from '../micro/sample-pod.ts';
 import { median, verdict } from '../support/compare.ts';
 import { closedLoop, openConnections, requestBytes } from '../support/http1-client.ts';

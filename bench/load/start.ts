@@ -1,4 +1,5 @@
-// Start with 50,000 Pods in etcd, beside a bare process that reads the same range with the same client.
+// Start with 50,000 Pods in etcd, beside a bare process that reads the same range with the same
+// client.
 // Run: npm run bench -- start [number of Pods]
 import { samplePod } from '../micro/sample-pod.ts';
 import { median, verdict } from '../support/compare.ts';

@@ -1,4 +1,5 @@
-// CREATE and UPDATE of a 1 KB ConfigMap and a 2.5 KB Pod, beside the same bytes put by the same etcd client.
+// CREATE and UPDATE of a 1 KB ConfigMap and a 2.5 KB Pod, beside the same bytes put by the same
+// etcd client.
 import { writeFileSync } from 'node:fs';
 import type { JsonObject } from '../../lib/api/type-info.ts';
 import { encodeStored } from '../../lib/codec/stored-form.ts';
@@ -78,7 +79,8 @@ async function measure(
       rounds,
     );
     console.log(
-      `${verb} of ${resource}, ${String(json(make(0)).length)} bytes, ${String(concurrency)} at a time`,
+      `${verb} of ${resource}, ${String(json(make(0)).length)} bytes,` +
+        ` ${String(concurrency)} at a time`,
     );
     printSides([base, own]);
     verdict('CPU, server to bare put', own.microsPerRequest / base.microsPerRequest, { atMost: 3 });

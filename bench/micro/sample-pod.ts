@@ -8,6 +8,54 @@ const condition = (type: string, at: string): JsonObject => ({
   lastTransitionTime: at,
 });
 
+const container = (): JsonObject => ({
+  name: 'web',
+  image: 'registry.example.com/shop/web:1.42.0',
+  args: ['--listen=:8080', '--log-level=info'],
+  ports: [
+    { name: 'http', containerPort: 8080, protocol: 'TCP' },
+    { name: 'metrics', containerPort: 9090, protocol: 'TCP' },
+  ],
+  env: [
+    {
+      name: 'POD_NAME',
+      valueFrom: { fieldRef: { apiVersion: 'v1', fieldPath: 'metadata.name' } },
+    },
+    { name: 'REGION', value: 'eu-central' },
+  ],
+  resources: {
+    limits: { cpu: '500m', memory: '256Mi' },
+    requests: { cpu: '100m', memory: '128Mi' },
+  },
+  volumeMounts: [
+    { name: 'config', readOnly: true, mountPath: '/etc/web' },
+    { name: 'cache', mountPath: '/var/cache/web' },
+  ],
+  livenessProbe: {
+    httpGet: { path: '/livez', port: 'http', scheme: 'HTTP' },
+    timeoutSeconds: 1,
+    periodSeconds: 10,
+    successThreshold: 1,
+    failureThreshold: 3,
+  },
+  terminationMessagePath: '/dev/termination-log',
+  terminationMessagePolicy: 'File',
+  imagePullPolicy: 'IfNotPresent',
+});
+
+const status = (): JsonObject => ({
+  phase: 'Running',
+  conditions: [
+    condition('Initialized', '2026-01-15T10:00:02Z'),
+    condition('Ready', '2026-01-15T10:00:09Z'),
+    condition('PodScheduled', '2026-01-15T10:00:00Z'),
+  ],
+  hostIP: '10.1.2.3',
+  podIP: '10.244.3.17',
+  startTime: '2026-01-15T10:00:01Z',
+  qosClass: 'Burstable',
+});
+
 export const samplePod = (index: number): JsonObject => ({
   kind: 'Pod',
   apiVersion: 'v1',
@@ -37,42 +85,7 @@ export const samplePod = (index: number): JsonObject => ({
       { name: 'config', configMap: { name: 'web-config', defaultMode: 420 } },
       { name: 'cache', emptyDir: { sizeLimit: '64Mi' } },
     ],
-    containers: [
-      {
-        name: 'web',
-        image: 'registry.example.com/shop/web:1.42.0',
-        args: ['--listen=:8080', '--log-level=info'],
-        ports: [
-          { name: 'http', containerPort: 8080, protocol: 'TCP' },
-          { name: 'metrics', containerPort: 9090, protocol: 'TCP' },
-        ],
-        env: [
-          {
-            name: 'POD_NAME',
-            valueFrom: { fieldRef: { apiVersion: 'v1', fieldPath: 'metadata.name' } },
-          },
-          { name: 'REGION', value: 'eu-central' },
-        ],
-        resources: {
-          limits: { cpu: '500m', memory: '256Mi' },
-          requests: { cpu: '100m', memory: '128Mi' },
-        },
-        volumeMounts: [
-          { name: 'config', readOnly: true, mountPath: '/etc/web' },
-          { name: 'cache', mountPath: '/var/cache/web' },
-        ],
-        livenessProbe: {
-          httpGet: { path: '/livez', port: 'http', scheme: 'HTTP' },
-          timeoutSeconds: 1,
-          periodSeconds: 10,
-          successThreshold: 1,
-          failureThreshold: 3,
-        },
-        terminationMessagePath: '/dev/termination-log',
-        terminationMessagePolicy: 'File',
-        imagePullPolicy: 'IfNotPresent',
-      },
-    ],
+    containers: [container()],
     restartPolicy: 'Always',
     terminationGracePeriodSeconds: 30,
     dnsPolicy: 'ClusterFirst',
@@ -81,16 +94,5 @@ export const samplePod = (index: number): JsonObject => ({
     securityContext: {},
     schedulerName: 'default-scheduler',
   },
-  status: {
-    phase: 'Running',
-    conditions: [
-      condition('Initialized', '2026-01-15T10:00:02Z'),
-      condition('Ready', '2026-01-15T10:00:09Z'),
-      condition('PodScheduled', '2026-01-15T10:00:00Z'),
-    ],
-    hostIP: '10.1.2.3',
-    podIP: '10.244.3.17',
-    startTime: '2026-01-15T10:00:01Z',
-    qosClass: 'Burstable',
-  },
+  status: status(),
 });

@@ -1,4 +1,5 @@
-// Baseline: a bare node:https server that answers every request with the same prebuilt headers and bytes.
+// Baseline: a bare node:https server that answers every request with the same prebuilt headers and
+// bytes.
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { readFileSync } from 'node:fs';

@@ -1,4 +1,5 @@
-// Baseline of watches: holds every GET open and writes the body of each POST to all of them, over HTTP/1.1 and HTTP/2.
+// Baseline of watches: holds every GET open and writes the body of each POST to all of them, over
+// HTTP/1.1 and HTTP/2.
 import { createSecureServer } from 'node:http2';
 import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
 import { readFileSync } from 'node:fs';

@@ -1,4 +1,5 @@
-// Baseline of a start: a bare process that reads the whole range with the same etcd client, and ends.
+// Baseline of a start: a bare process that reads the whole range with the same etcd client, and
+// ends.
 import { EtcdStorage } from '../../lib/storage-etcd/etcd-storage.ts';
 import { pagesOf } from '../../lib/storage-etcd/range.ts';
 

@@ -1,4 +1,5 @@
-// Runs two sides by turns (A B A B …), so that what else the machine does meets both, and tells their medians.
+// Runs two sides by turns (A B A B …), so that what else the machine does meets both, and tells
+// their medians.
 import type { MeasuredProcess } from './measured-process.ts';
 import type { LoadResult } from './http1-client.ts';
 
@@ -99,7 +100,8 @@ export function printSides(sides: readonly SideResult[]): void {
   for (const side of sides) {
     console.log(
       `  ${side.name.padEnd(28)} ${side.microsPerRequest.toFixed(1).padStart(9)} CPU-µs/request` +
-        ` ${side.perSecond.toFixed(0).padStart(8)} requests/s ${(side.bytesPerSecond / 1e6).toFixed(1).padStart(8)} MB/s` +
+        ` ${side.perSecond.toFixed(0).padStart(8)} requests/s` +
+        ` ${(side.bytesPerSecond / 1e6).toFixed(1).padStart(8)} MB/s` +
         `   p50 ${side.p50Ms.toFixed(2)} ms, p99 ${side.p99Ms.toFixed(2)} ms`,
     );
   }

@@ -1,4 +1,5 @@
-// A cheap HTTP/1.1 client for load: prebuilt request bytes, one request in flight a connection, answers only delimited.
+// A cheap HTTP/1.1 client for load: prebuilt request bytes, one request in flight a connection,
+// answers only delimited.
 import { connect } from 'node:tls';
 import type { TLSSocket } from 'node:tls';
 import { token } from './server.ts';
@@ -140,7 +141,9 @@ export interface LoadResult {
   readonly latenciesMs: readonly number[];
 }
 
-/** Closed loop on all connections until `durationMs` is over or `countMax` requests are answered. */
+/**
+ * Closed loop on all connections until `durationMs` is over or `countMax` requests are answered.
+ */
 export async function closedLoop(
   connections: readonly Connection[],
   next: (index: number) => Buffer,

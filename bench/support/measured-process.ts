@@ -1,4 +1,5 @@
-// A process under measurement, pinned to one core: started with the probe, asked over IPC, ended by its owner.
+// A process under measurement, pinned to one core: started with the probe, asked over IPC, ended by
+// its owner.
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -42,7 +43,10 @@ function productStart(): {
   return { flags: words(flags), environment: Object.fromEntries(pairs) };
 }
 
-/** For experiments: `BENCH_NODE_FLAGS='--trace-gc' npm run bench -- get`; what such a flag prints is shown at the end. */
+/**
+ * For experiments: `BENCH_NODE_FLAGS='--trace-gc' npm run bench -- get`; what such a flag prints is
+ * shown at the end.
+ */
 const extraFlags = (process.env['BENCH_NODE_FLAGS'] ?? '').split(' ').filter((flag) => flag !== '');
 
 export class MeasuredProcess {

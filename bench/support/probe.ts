@@ -1,5 +1,5 @@
-// Loaded into measured processes with --import: answers the parent's questions about this process over IPC.
-// Only benchmarks load it; the product carries nothing of it.
+// Loaded into measured processes with --import: answers the parent's questions about this process
+// over IPC. Only benchmarks load it; the product carries nothing of it.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { Session } from 'node:inspector/promises';
 import { writeFileSync } from 'node:fs';
@@ -35,8 +35,8 @@ export interface MemoryAnswer {
   readonly externalBytes: number;
 }
 /**
- * Pauses of the event loop since `watchStalls`: as others see them, and the CPU that one turn of the loop took,
- * which does not count the time that another process had the core.
+ * Pauses of the event loop since `watchStalls`: as others see them, and the CPU that one turn of
+ * the loop took, which does not count the time that another process had the core.
  */
 export interface StallsAnswer {
   readonly p99Ms: number;
@@ -50,7 +50,10 @@ let session: Session | undefined;
 let turnTimer: NodeJS.Timeout | undefined;
 let cpuMaxMicros = 0;
 
-/** Timers run once a turn: what the thread used since the timer before is one turn, and at most 1 ms of others. */
+/**
+ * Timers run once a turn: what the thread used since the timer before is one turn, and at most 1 ms
+ * of others.
+ */
 function watchTurns(): void {
   let last = process.threadCpuUsage();
   cpuMaxMicros = 0;
@@ -123,7 +126,10 @@ async function answer(question: ProbeQuestion): Promise<object> {
   }
 }
 
-/** Collects several times with pauses: freed pages go back to the system after the collection, not in it. */
+/**
+ * Collects several times with pauses: freed pages go back to the system after the collection, not
+ * in it.
+ */
 async function memory(): Promise<MemoryAnswer> {
   const { gc } = globalThis as { gc?: () => void };
   if (gc === undefined) throw new Error('start the process with --expose-gc');
@@ -137,7 +143,10 @@ async function memory(): Promise<MemoryAnswer> {
 
 if (process.env['BENCH_WATCH_STALLS'] === '1') watchTurnsOnceListening();
 
-/** Loading modules is one long turn that nobody waits for: what counts begins with the first listening socket. */
+/**
+ * Loading modules is one long turn that nobody waits for: what counts begins with the first
+ * listening socket.
+ */
 function watchTurnsOnceListening(): void {
   const subscribed = (): void => {
     unsubscribe('tracing:net.server.listen:asyncEnd', subscribed);

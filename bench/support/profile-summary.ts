@@ -1,4 +1,5 @@
-// A CPU profile as three tables: time by file, by function itself, and by function with what it calls.
+// A CPU profile as three tables: time by file, by function itself, and by function with what it
+// calls.
 import { readFileSync } from 'node:fs';
 
 interface ProfileNode {

@@ -1,4 +1,5 @@
-// The server's own metrics after a run, for explaining a figure: `BENCH_METRICS=pattern npm run bench -- NAME`.
+// The server's own metrics after a run, for explaining a figure: `BENCH_METRICS=pattern npm run
+// bench -- NAME`.
 import { Connection, requestBytes } from './http1-client.ts';
 import type { Target } from './server.ts';
 

@@ -1,4 +1,5 @@
-// Many watch clients that only count what they get: HTTP/1.1 connections, or streams of HTTP/2 connections.
+// Many watch clients that only count what they get: HTTP/1.1 connections, or streams of HTTP/2
+// connections.
 import { connect as connectHttp2 } from 'node:http2';
 import type { ClientHttp2Session } from 'node:http2';
 import type { TLSSocket } from 'node:tls';
