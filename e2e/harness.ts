@@ -1,4 +1,5 @@
-// Real replicas on a real etcd: processes on 127.0.0.1 started as users start them, killed and paused as machines do.
+// Real replicas on a real etcd: processes on 127.0.0.1 started as users start them, killed and
+// paused as machines do.
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -186,7 +187,8 @@ export class Replica {
           incoming.on('end', () => {
             const text = Buffer.concat(chunks).toString('utf8');
             const status = incoming.statusCode ?? 0;
-            resolve({ status, headers: incoming.headers, text, json: () => JSON.parse(text) });
+            const json = <T>(): T => JSON.parse(text) as T;
+            resolve({ status, headers: incoming.headers, text, json });
           });
         },
       );

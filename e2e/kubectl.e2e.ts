@@ -1,4 +1,5 @@
-// Stock kubectl against a replica in the kubernetes profile, on kinds of ten sorts. Skipped where there is no kubectl.
+// Stock kubectl against a replica in the kubernetes profile, on kinds of ten sorts. Skipped where
+// there is no kubectl.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';

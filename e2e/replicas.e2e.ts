@@ -1,4 +1,5 @@
-// Several replicas are one API: what one hands out, every other one takes; one leaves without a failed request.
+// Several replicas are one API: what one hands out, every other one takes; one leaves without a
+// failed request.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { Agent, request } from 'node:https';
@@ -52,7 +53,8 @@ describe('three replicas on one etcd', () => {
     const first = (
       await cluster.replica(0).request('GET', `${configMaps}?limit=3`)
     ).json<ListBody>();
-    const path = `${configMaps}?limit=3&continue=${encodeURIComponent(first.metadata.continue ?? '')}`;
+    const token = encodeURIComponent(first.metadata.continue ?? '');
+    const path = `${configMaps}?limit=3&continue=${token}`;
     const second = (await cluster.replica(1).request('GET', path)).json<ListBody>();
     await cluster.replica(0).kill();
     await cluster.replica(0).start();
@@ -136,7 +138,10 @@ function statusOf(
   });
 }
 
-/** Passes each new connection to a replica whose /readyz answers 200; asks every 50 ms, as balancers do less often. */
+/**
+ * Passes each new connection to a replica whose /readyz answers 200; asks every 50 ms, as balancers
+ * do less often.
+ */
 async function startBalancer(
   replicas: readonly Replica[],
 ): Promise<{ readonly url: string; close(): Promise<void> }> {

@@ -86,7 +86,8 @@ export async function assemble(
   signal: AbortSignal,
 ): Promise<Assembled> {
   const startedAtMs = systemClock.monotonicMs();
-  await using started = new AsyncDisposableStack(); // a start that fails takes down what it had started
+  // A start that fails takes down what it had started.
+  await using started = new AsyncDisposableStack();
   const base = openBase({ flags, logger, signal, started });
   const stored = await openStorage(base);
   const cache = openCache(base, stored);

@@ -30,7 +30,8 @@ export function greeting(options: {
   if (flags.naming === 'kubernetes') {
     return `${ready}\n  kubectl --kubeconfig ${file(configName)} get namespaces\n`;
   }
-  const credentials = `--cacert ${file('ca.crt')} --cert ${file('admin.crt')} --key ${file('admin.key')}`;
+  const pair = `--cert ${file('admin.crt')} --key ${file('admin.key')}`;
+  const credentials = `--cacert ${file('ca.crt')} ${pair}`;
   return (
     `${ready}\n  curl ${credentials} ${url}/api/v1/namespaces\n` +
     '  Stock kubectl wants the other names: npm start -- --naming=kubernetes\n'

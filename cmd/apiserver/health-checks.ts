@@ -26,7 +26,8 @@ export function healthChecks(options: HealthCheckOptions): HealthCheck[] {
   const live = (): string | undefined => {
     const health = cache.health();
     if (health.isLive) return undefined;
-    return `the watch stream stands still: ${health.lastError ?? health.state}, silent for ${String(Math.round(health.silentMs))} ms`;
+    const silence = `silent for ${String(Math.round(health.silentMs))} ms`;
+    return `the watch stream stands still: ${health.lastError ?? health.state}, ${silence}`;
   };
   return [
     {

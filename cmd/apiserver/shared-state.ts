@@ -29,8 +29,9 @@ export async function checkNaming(
   const stored = text(await secrets.getOrCreate('naming', () => Buffer.from(naming), signal));
   if (stored === naming) return;
   throw new FlagError(
-    `--naming=${naming}: the data below ${flags['etcd-prefix']} was written with --naming=${stored}; ` +
-      `start with --naming=${stored}, or use another --etcd-prefix for ${naming}`,
+    `--naming=${naming}: the data below ${flags['etcd-prefix']} was written with ` +
+      `--naming=${stored}; start with --naming=${stored}, ` +
+      `or use another --etcd-prefix for ${naming}`,
   );
 }
 
