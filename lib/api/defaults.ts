@@ -67,7 +67,9 @@ interface DefaultedField {
   readonly isOpen: (value: JsonValue | undefined) => boolean;
 }
 
-/** From this many fields on, the members that are there are looked up instead of all that may be. */
+/**
+ * From this many fields on, the members that are there are looked up instead of all that may be.
+ */
 const lookupCountMin = 6;
 
 export function createDefaults(context: DefaultsContext): Defaults {

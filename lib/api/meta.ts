@@ -22,7 +22,7 @@ export interface ObjectMetaRules {
 
 type Meta = Readonly<JsonObject>;
 
-const managerLengthMax = 128;
+const fieldManagerLengthMax = 128;
 const subresourceLengthMax = 256;
 const suffixLetters = 'bcdfghjklmnpqrstvwxz2456789';
 const suffixLength = 5;
@@ -251,7 +251,7 @@ function validateManagedFields(entry: Readonly<JsonObject>, path: string, errors
   if (fieldsType !== '' && fieldsType !== 'FieldsV1') {
     errors.invalid(`${path}.fieldsType`, fieldsType, ['must be `FieldsV1`']);
   }
-  validateManager(textOf(entry['manager']), `${path}.manager`, errors);
+  validateFieldManager(textOf(entry['manager']), `${path}.manager`, errors);
   const subresource = textOf(entry['subresource']);
   if (subresource.length > subresourceLengthMax) {
     const detail = `may not be more than ${String(subresourceLengthMax)} bytes`;
@@ -259,13 +259,13 @@ function validateManagedFields(entry: Readonly<JsonObject>, path: string, errors
   }
 }
 
-function validateManager(manager: string, path: string, errors: Errors): void {
-  if (Buffer.byteLength(manager) > managerLengthMax) {
+function validateFieldManager(manager: string, path: string, errors: Errors): void {
+  if (Buffer.byteLength(manager) > fieldManagerLengthMax) {
     errors.add(
       'FieldValueTooLong',
       path,
       undefined,
-      `may not be more than ${String(managerLengthMax)} bytes`,
+      `may not be more than ${String(fieldManagerLengthMax)} bytes`,
     );
   }
   if (/[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/u.test(manager)) {
@@ -276,6 +276,6 @@ function validateManager(manager: string, path: string, errors: Errors): void {
 /** The rules of `fieldManager` in the options of a write. */
 export function fieldManagerErrors(manager: string, fieldPath = 'fieldManager'): FieldError[] {
   const errors = new Errors();
-  validateManager(manager, fieldPath, errors);
+  validateFieldManager(manager, fieldPath, errors);
   return errors.list;
 }

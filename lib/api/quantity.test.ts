@@ -75,8 +75,9 @@ describe('canonical text of a quantity', () => {
     const random = seeded(42);
     const suffixes = ['', 'n', 'u', 'm', 'k', 'M', 'G', 'Ki', 'Mi', 'Gi', 'e3', 'e-2'];
     for (let round = 0; round < 2_000; round += 1) {
+      const below = (bound: number): string => String(Math.floor(random() * bound));
       const suffix = suffixes[Math.floor(random() * suffixes.length)] ?? '';
-      const text = `${String(Math.floor(random() * 5000))}.${String(Math.floor(random() * 100))}${suffix}`;
+      const text = `${below(5000)}.${below(100)}${suffix}`;
       const canonical = canonicalQuantity(text) ?? 'none';
       const amounts = [parseQuantity(text), parseQuantity(canonical)];
       expect([text, amounts[0]?.nano]).toEqual([text, amounts[1]?.nano]);

@@ -1,5 +1,6 @@
-// Resource quantities (`250m`, `1.5Gi`, `1e3`): exact arithmetic in billionths, and the one canonical text of an amount.
-// Rules: no fraction digits, the largest suffix that loses nothing, more than nine decimals round away from zero.
+// Resource quantities (`250m`, `1.5Gi`, `1e3`): exact arithmetic in billionths, and the one text of
+// an amount: no fraction digits, the largest suffix that loses nothing. More than nine decimals
+// round away from zero.
 
 export type QuantityFormat = 'decimal' | 'binary' | 'exponent';
 

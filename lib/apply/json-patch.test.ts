@@ -190,7 +190,8 @@ describe('hostile keys are data (seeded)', () => {
     for (let round = 0; round < 2_000; round += 1) {
       const op = ['add', 'remove', 'replace', 'move', 'copy', 'test'][pick(6)];
       const value = `{"${names[pick(names.length)] ?? ''}":{"polluted":1}}`;
-      const text = `[{"op":"${op ?? ''}","path":"${pointer()}","from":"${pointer()}","value":${value}}]`;
+      const [path, from] = [pointer(), pointer()];
+      const text = `[{"op":"${op ?? ''}","path":"${path}","from":"${from}","value":${value}}]`;
       const document = JSON.parse(
         '{"__proto__":{"constructor":{"x":1}},"constructor":{"prototype":{}},"a":{}}',
       ) as JsonValue;
@@ -206,7 +207,8 @@ describe('hostile keys are data (seeded)', () => {
   test('added and replaced', () => {
     const result = patched(
       {},
-      '[{"op":"add","path":"/__proto__","value":{"x":1}},{"op":"add","path":"/__proto__/y","value":2}]',
+      '[{"op":"add","path":"/__proto__","value":{"x":1}},' +
+        '{"op":"add","path":"/__proto__/y","value":2}]',
     );
     expect(result).toBe('{"__proto__":{"x":1,"y":2}}');
   });

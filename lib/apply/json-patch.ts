@@ -1,5 +1,6 @@
-// JSON Patch (RFC 6902) as pure functions: the document is not changed, any key is data, and the work is bounded.
-// A patch that cannot be read is a 400, one that does not fit the document a 422, one that grows without bound a 413.
+// JSON Patch (RFC 6902) as pure functions: the document is not changed, any key is data, and the
+// work is bounded. A patch that cannot be read is a 400, one that does not fit the document a 422,
+// one that grows without bound a 413.
 import type { JsonObject, JsonValue } from '../api/type-info.ts';
 import { limits } from '../base/limits.ts';
 import { StatusError, badRequest, requestEntityTooLarge } from '../base/status.ts';
@@ -18,7 +19,9 @@ export type JsonPatchOperation =
   | { readonly op: 'remove'; readonly path: JsonPointer }
   | { readonly op: 'move' | 'copy'; readonly path: JsonPointer; readonly from: JsonPointer };
 
-/** @throws StatusError 400 when the body is not a list of operations, 413 when there are too many. */
+/**
+ * @throws StatusError 400 when the body is not a list of operations, 413 when there are too many.
+ */
 export function parseJsonPatch(body: Uint8Array): readonly JsonPatchOperation[] {
   const value = parseData(body);
   if (!Array.isArray(value)) throw badRequest('a JSON patch must be a list of operations');
@@ -31,7 +34,9 @@ export function parseJsonPatch(body: Uint8Array): readonly JsonPatchOperation[] 
   return value.map(parseOperation);
 }
 
-/** @throws StatusError 422 when an operation does not fit, 413 when copies grow beyond the limit. */
+/**
+ * @throws StatusError 422 when an operation does not fit, 413 when copies grow beyond the limit.
+ */
 export function applyJsonPatch(
   document: JsonValue,
   operations: readonly JsonPatchOperation[],
@@ -179,7 +184,9 @@ function remove(state: PatchState, path: JsonPointer, fail: Fail): JsonValue {
   if (Array.isArray(parent)) {
     countShifts(state, parent.length - Number(last));
     parent.splice(Number(last), 1);
-  } else Reflect.deleteProperty(parent as JsonObject, last); // `child` found it, so it is an object.
+  } else {
+    Reflect.deleteProperty(parent as JsonObject, last); // `child` found it, so it is an object.
+  }
   return removed;
 }
 

@@ -1,11 +1,15 @@
-// JSON Merge Patch (RFC 7386) as pure functions: null deletes, objects merge, everything else replaces.
-// Any key is data; neither the document nor the patch is changed, and the result shares nothing with the patch.
+// JSON Merge Patch (RFC 7386) as pure functions: null deletes, objects merge, everything else
+// replaces. Any key is data; neither the document nor the patch is changed, and the result shares
+// nothing with the patch.
 import type { JsonObject, JsonValue } from '../api/type-info.ts';
 import { StatusError } from '../base/status.ts';
 import { parseData } from '../codec/json.ts';
 import { toData } from '../codec/walk.ts';
 
-/** @throws StatusError 400 without a reason, as Kubernetes answers, when the body is not a JSON object. */
+/**
+ * @throws StatusError 400 without a reason, as Kubernetes answers, when the body is not a JSON
+ * object.
+ */
 export function parseMergePatch(body: Uint8Array): JsonObject {
   const value = parse(body);
   if (isObject(value)) return value;

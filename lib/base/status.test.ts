@@ -50,7 +50,8 @@ test('all field errors of an object are told at once, each with its path', () =>
     },
   ]);
   expect(error.message).toBe(
-    'Deployment.apps "d" is invalid: [spec.selector: Required value, spec.replicas: Invalid value: -1: must be 0 or more]',
+    'Deployment.apps "d" is invalid: [spec.selector: Required value, ' +
+      'spec.replicas: Invalid value: -1: must be 0 or more]',
   );
   expect(error.code).toBe(422);
   expect(error.details?.causes?.map((cause) => cause.field)).toEqual([

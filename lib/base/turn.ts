@@ -1,5 +1,6 @@
-// How long the present turn of the event loop has lasted. Requests that resume together share it, so that their work
-// does not add up to one long pause: whoever finds the turn long waits for the next.
+// How long the present turn of the event loop has lasted. Requests that resume together share it,
+// so that their work does not add up to one long pause: whoever finds the turn long waits for the
+// next.
 let startedMs: number | undefined;
 
 /** Since the first call in this turn. */

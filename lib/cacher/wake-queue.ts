@@ -1,5 +1,6 @@
-// Wakes watchers at the end of a turn, so that changes that arrive together are delivered together. After a wake that
-// kept the loop busy the next one waits about as long: under load each watcher gets several events with one write.
+// Wakes watchers at the end of a turn, so that changes that arrive together are delivered together.
+// After a wake that kept the loop busy the next one waits about as long: under load each watcher
+// gets several events with one write.
 import type { Bucket } from './interest.ts';
 
 /** Bounds what a wait adds to the delivery of an event. */

@@ -99,7 +99,8 @@ function legacyDocument(options: DiscoveryOptions, path: string): DiscoveryDocum
   if (first === undefined) {
     const entries = groups.filter(({ group }) => group !== '').map(groupEntry);
     const type = scheme.type('meta/v1.APIGroupList');
-    return { object: { kind: 'APIGroupList', groups: entries }, type }; // the one without apiVersion
+    // The one list without apiVersion.
+    return { object: { kind: 'APIGroupList', groups: entries }, type };
   }
   const named = groups.find(({ group }) => group === first);
   if (named === undefined || first === '') return undefined;

@@ -34,6 +34,6 @@ export function discoveryPaths(options: {
 
 /** The client has this very document already. */
 export function hasTag(request: HttpRequest, etag: string): boolean {
-  const given = request.headers['if-none-match'];
-  return given !== undefined && given.split(',').some((tag) => tag.trim() === etag);
+  const given = request.headers['if-none-match']?.split(',') ?? [];
+  return given.some((tag) => tag.trim() === etag);
 }

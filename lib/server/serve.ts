@@ -123,8 +123,9 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
 }
 
 /**
- * The filters one after the other, then the paths that are no resources. One closure a request: what a Router keeps
- * for each layer would live as long as the request waits, and be copied by every collection meanwhile.
+ * The filters one after the other, then the paths that are no resources. One closure a request:
+ * what a Router keeps for each layer would live as long as the request waits, and be copied by
+ * every collection meanwhile.
  */
 function chainOf(options: ServeOptions): (request: HttpRequest, response: HttpResponse) => void {
   const { filters, operatorPaths, onFailure } = options;

@@ -46,7 +46,10 @@ export function httpSink(
   };
 }
 
-/** Frames that were sent together. Many watchers send the same ones in the same turn: made once for all of them. */
+/**
+ * Frames that were sent together. Many watchers send the same ones in the same turn: made once for
+ * all of them.
+ */
 interface Batch {
   readonly frames: readonly Uint8Array[];
   readonly bytes: Uint8Array;
@@ -67,8 +70,9 @@ function joined(frames: readonly Uint8Array[]): Batch {
 }
 
 /**
- * The socket of an HTTP/1.1 response whose body goes out in chunks; undefined: only the response can write. Node's
- * response writes length, bytes and end of a chunk one by one, which costs a watch as much as the bytes do.
+ * The socket of an HTTP/1.1 response whose body goes out in chunks; undefined: only the response
+ * can write. Node's response writes length, bytes and end of a chunk one by one, which costs a
+ * watch as much as the bytes do.
  */
 function chunkedSocket(response: HttpResponse): Socket | undefined {
   if ('stream' in response || !response.chunkedEncoding) return undefined;

@@ -178,8 +178,7 @@ const event = tableOf([
   wide(name),
 ]);
 
-export const clusterColumns = (profile: NamingProfile): Readonly<Record<string, TableColumns>> => ({
-  'core/Node': node(profile),
+const coreColumns: Readonly<Record<string, TableColumns>> = {
   'core/Namespace': tableOf([
     name,
     column('Status', 'string', text('status.phase'), 'Whether it is in use or ending.'),
@@ -209,13 +208,9 @@ export const clusterColumns = (profile: NamingProfile): Readonly<Record<string, 
     column('Limit', 'string', usageOf(true), 'What limits add up to, and may.'),
     age,
   ]),
-  'core/Event': event,
-  'events/Event': event,
-  'meta/Status': tableOf([
-    column('Status', 'string', text('status'), 'Whether the request succeeded.'),
-    column('Reason', 'string', text('reason'), 'One word for why not.'),
-    column('Message', 'string', text('message'), 'What happened, in a sentence.'),
-  ]),
+};
+
+const leaseColumns: Readonly<Record<string, TableColumns>> = {
   'coordination/Lease': tableOf([
     name,
     column('Holder', 'string', text('spec.holderIdentity'), 'Who holds the lease.'),
@@ -233,6 +228,9 @@ export const clusterColumns = (profile: NamingProfile): Readonly<Record<string, 
     ),
     age,
   ]),
+};
+
+const flowColumns: Readonly<Record<string, TableColumns>> = {
   'flowcontrol/FlowSchema': tableOf([
     name,
     column(
@@ -275,6 +273,20 @@ export const clusterColumns = (profile: NamingProfile): Readonly<Record<string, 
     column('QueueLengthLimit', 'string', queuing('queueLengthLimit'), 'Requests in one queue.'),
     age,
   ]),
+};
+
+export const clusterColumns = (profile: NamingProfile): Readonly<Record<string, TableColumns>> => ({
+  'core/Node': node(profile),
+  ...coreColumns,
+  'core/Event': event,
+  'events/Event': event,
+  'meta/Status': tableOf([
+    column('Status', 'string', text('status'), 'Whether the request succeeded.'),
+    column('Reason', 'string', text('reason'), 'One word for why not.'),
+    column('Message', 'string', text('message'), 'What happened, in a sentence.'),
+  ]),
+  ...leaseColumns,
+  ...flowColumns,
 });
 
 function queuing(member: string): (object: Kind) => Cell {

@@ -70,7 +70,7 @@ const tokenAudiences = (object: Kind): string =>
     .map((request) => textAt(request, 'audience'))
     .join(',') || '<unset>';
 
-export const storageColumns = (profile: NamingProfile): Readonly<Record<string, TableColumns>> => ({
+const volumeColumns = (profile: NamingProfile): Readonly<Record<string, TableColumns>> => ({
   'core/PersistentVolume': tableOf([
     name,
     column('Capacity', 'string', (one) => storageOf(recordAt(one, 'spec')), 'Size of the volume.'),
@@ -100,28 +100,9 @@ export const storageColumns = (profile: NamingProfile): Readonly<Record<string, 
     age,
     volumeMode,
   ]),
-  'storage/StorageClass': tableOf([
-    defaultableName(
-      ['storageclass', 'storageclass.beta'].map((prefix) =>
-        profile.resolve(`${prefix}.{kubernetes}.io/is-default-class`),
-      ),
-    ),
-    column('Provisioner', 'string', text('provisioner'), 'What makes the volumes.'),
-    column('ReclaimPolicy', 'string', text('reclaimPolicy', 'Delete'), 'What ends with a claim.'),
-    column(
-      'VolumeBindingMode',
-      'string',
-      text('volumeBindingMode', 'Immediate'),
-      'When a claim gets its volume.',
-    ),
-    column(
-      'AllowVolumeExpansion',
-      'string',
-      flag('allowVolumeExpansion'),
-      'Whether claims may grow.',
-    ),
-    age,
-  ]),
+});
+
+const driverColumns: Readonly<Record<string, TableColumns>> = {
   'storage/CSIDriver': tableOf([
     name,
     column('AttachRequired', 'boolean', flag('spec.attachRequired', true), 'Attaches first.'),
@@ -150,6 +131,33 @@ export const storageColumns = (profile: NamingProfile): Readonly<Record<string, 
     column('DriverName', 'string', text('driverName'), 'Driver that knows the settings.'),
     age,
   ]),
+};
+
+export const storageColumns = (profile: NamingProfile): Readonly<Record<string, TableColumns>> => ({
+  ...volumeColumns(profile),
+  'storage/StorageClass': tableOf([
+    defaultableName(
+      ['storageclass', 'storageclass.beta'].map((prefix) =>
+        profile.resolve(`${prefix}.{kubernetes}.io/is-default-class`),
+      ),
+    ),
+    column('Provisioner', 'string', text('provisioner'), 'What makes the volumes.'),
+    column('ReclaimPolicy', 'string', text('reclaimPolicy', 'Delete'), 'What ends with a claim.'),
+    column(
+      'VolumeBindingMode',
+      'string',
+      text('volumeBindingMode', 'Immediate'),
+      'When a claim gets its volume.',
+    ),
+    column(
+      'AllowVolumeExpansion',
+      'string',
+      flag('allowVolumeExpansion'),
+      'Whether claims may grow.',
+    ),
+    age,
+  ]),
+  ...driverColumns,
   'storagemigration/StorageVersionMigration': tableOf([
     { ...name, definition: { ...name.definition, format: '' } },
     column('Resource', 'string', migratedResource, 'Resource whose objects are rewritten.'),

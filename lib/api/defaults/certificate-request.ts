@@ -19,8 +19,10 @@ const set = 0x31;
 const objectId = 0x06;
 const octets = 0x04;
 const attributesTag = 0xa0;
-const pemPattern =
-  /-----BEGIN (?:NEW )?CERTIFICATE REQUEST-----([A-Za-z0-9+/=\s]+)-----END (?:NEW )?CERTIFICATE REQUEST-----/;
+const pemLabel = '(?:NEW )?CERTIFICATE REQUEST';
+const pemPattern = new RegExp(
+  `-----BEGIN ${pemLabel}-----([A-Za-z0-9+/=\\s]+)-----END ${pemLabel}-----`,
+);
 
 // Object identifiers in hexadecimal of their encoding.
 const commonNameId = '550403';
