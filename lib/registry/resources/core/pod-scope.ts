@@ -1,4 +1,4 @@
-// What the parts of a pod are judged by besides themselves: the pod's specification and its volumes.
+// What parts of a pod are judged by besides themselves: its specification and its volumes.
 import type { JsonObject } from '../../../api/type-info.ts';
 import type { Scope } from '../validator.ts';
 
