@@ -142,7 +142,9 @@ function fromLoaded(
 
 facts('every type equals the tables of facts', () => {
   // core/v1.List is meta/v1.List by another name: its fields carry that one's options.
-  const tables = (['types.json', 'legacy-types.json'] as const).map((file) => {
+  const tables = (['types.json', 'legacy-types.json'] as const).map((file): FactTables => {
+    // A skipped describe still collects its tests: without the tables, of none.
+    if (!existsSync(factsFolder)) return { types: {}, enums: {}, aliases: {} };
     const text = readFileSync(join(factsFolder, file), 'utf8');
     return JSON.parse(profile.resolve(text)) as FactTables;
   });
