@@ -44,8 +44,8 @@ interface Row {
   readonly rule: string;
 }
 
-test('which test covers which rule', () => {
-  if (!existsSync(facts)) return; // The table of all rules is no part of the product.
+// The table of all rules is no part of the product.
+(existsSync(facts) ? test : test.skip)('which test covers which rule', () => {
   const { kinds } = JSON.parse(readFileSync(facts, 'utf8')) as {
     readonly kinds: Readonly<Record<string, readonly Row[]>>;
   };
