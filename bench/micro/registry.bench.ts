@@ -16,8 +16,8 @@ import type { Storage, StorageEvent, WatchBatch } from '../../lib/storage-etcd/s
 import { asSent, configMap, podIn } from '../support/objects.ts';
 import { samplePod } from './sample-pod.ts';
 
-const rounds = 9;
-const perRound = 2_000;
+const rounds = 15;
+const perRound = 400;
 const user = { name: 'u', uid: '', groups: [], extra: {} };
 const health = { canRequestProgress: true, clusterId: '', versions: {} };
 

@@ -67,12 +67,19 @@ const entries: NamedEntries = {
   bearerSubprotocol: 'base64url.bearer.authorization.{v}',
 };
 
+const resolvedCountMax = 1_000;
+
 export function namingProfile(name: NamingProfileName): NamingProfile {
   const spelling = tokens[name];
-  const resolve = (text: string): string =>
-    text.includes('{')
-      ? text.replaceAll(/\{(?:v|kube|kubernetes)\}/g, (token) => spelling[token] ?? token)
-      : text;
+  // Rules name their annotations at every write: each text is put together once.
+  const resolved = new Map<string, string>();
+  const resolve = (text: string): string => {
+    const known = resolved.get(text);
+    if (known !== undefined) return known;
+    const made = text.replaceAll(/\{(?:v|kube|kubernetes)\}/g, (token) => spelling[token] ?? token);
+    if (resolved.size < resolvedCountMax) resolved.set(text, made);
+    return made;
+  };
   const upper = (text: string): string =>
     text.replaceAll('{KUBERNETES}', (spelling['{kubernetes}'] ?? '').toUpperCase());
   const named = Object.fromEntries(

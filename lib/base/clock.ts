@@ -26,5 +26,14 @@ export const systemClock: Clock = {
 
 /** RFC 3339 in UTC with whole seconds, the form of `metadata.creationTimestamp`. */
 export function formatTime(epochMs: number): string {
-  return `${new Date(epochMs).toISOString().slice(0, 19)}Z`;
+  const second = Math.floor(epochMs / 1_000);
+  if (second !== lastSecond) {
+    lastText = `${new Date(epochMs).toISOString().slice(0, 19)}Z`;
+    lastSecond = second;
+  }
+  return lastText;
 }
+
+/** Many times of one second are asked for in a row. */
+let lastSecond = NaN;
+let lastText = '';

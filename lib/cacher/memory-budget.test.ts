@@ -80,3 +80,17 @@ test('the older of log and memos goes first; current state stays and is reported
   budget.settle();
   expect(told.map(({ isOver }) => isOver)).toEqual([true, false]);
 });
+
+test('a decoded object goes alone, and takes its bytes along', () => {
+  const { budget } = budgetOf(100_000);
+  const [bare, encoded] = [owner(), owner()];
+  for (const each of [bare, encoded]) budget.object(each, 1_000, () => ({ kind: 'Pod' }));
+  budget.encoding(encoded, 'table', () => new Uint8Array(100));
+  for (const each of [bare, encoded]) budget.forgetObject(each);
+  expect(bare.kept).toBeUndefined();
+  expect(encoded.kept?.object).toBeUndefined();
+  expect(budget.use().memoBytes).toBe(encoded.kept?.bytes);
+  expect(budget.use().memoBytes).toBeLessThan(1_000);
+  budget.forgetObject(encoded);
+  expect(budget.use().memoBytes).toBe(encoded.kept?.bytes);
+});

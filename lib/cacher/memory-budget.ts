@@ -13,6 +13,8 @@ export interface Memo {
   readonly owner: MemoOwner;
   readonly encodings: Map<string, Uint8Array>;
   object: Readonly<ApiObject> | undefined;
+  /** What the object is counted as in `bytes`. */
+  objectBytes: number;
   bytes: number;
   usedMs: number;
 }
@@ -92,13 +94,28 @@ export class MemoryBudget {
     const made = make();
     const memo = this.#memoOf(owner);
     memo.object = made;
-    this.#grow(memo, Math.ceil(jsonBytes * objectBytesPerJsonByte) + memoOverheadBytes);
+    memo.objectBytes = Math.ceil(jsonBytes * objectBytesPerJsonByte) + memoOverheadBytes;
+    this.#grow(memo, memo.objectBytes);
     return made;
   }
 
   /** Drops what was made from `owner`, which nobody will ask for again. */
   forget(owner: MemoOwner): void {
     if (owner.kept !== undefined) this.#drop(owner.kept);
+  }
+
+  /** Drops the decoded object of `owner`: it was replaced, its writer was who needed it. */
+  forgetObject(owner: MemoOwner): void {
+    const memo = owner.kept;
+    if (memo?.object === undefined) return;
+    if (memo.encodings.size === 0) {
+      this.#drop(memo);
+      return;
+    }
+    memo.object = undefined;
+    memo.bytes -= memo.objectBytes;
+    this.#memoBytes -= memo.objectBytes;
+    memo.objectBytes = 0;
   }
 
   /** Drops everything that was made. */
@@ -150,6 +167,7 @@ export class MemoryBudget {
       owner,
       encodings: new Map<string, Uint8Array>(),
       object: undefined,
+      objectBytes: 0,
       bytes: 0,
       usedMs: this.nowMs,
     };

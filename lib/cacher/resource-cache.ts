@@ -20,6 +20,14 @@ export interface ResourceCacheOptions {
   readonly onCorrupted: (item: CachedItem) => void;
 }
 
+/** Answered writes whose events are on their way; more are made anew from their events. */
+const answeredCountMax = 256;
+
+interface Answered {
+  readonly value: Uint8Array;
+  readonly item: CachedItem;
+}
+
 export class ResourceCache {
   readonly options: ResourceCacheOptions;
   readonly source: ItemSource;
@@ -29,6 +37,7 @@ export class ResourceCache {
   #log: ResourceLog;
   readonly #corrupted = new Map<string, string>();
   #bytes = 0;
+  readonly #answered = new Map<string, Answered>();
 
   constructor(options: ResourceCacheOptions) {
     this.options = options;
@@ -66,6 +75,7 @@ export class ResourceCache {
     this.#index = new ResourceIndex();
     this.#fields = this.options.indexedFields.map((field) => new FieldIndex(field));
     this.#corrupted.clear();
+    this.#answered.clear();
     this.snapshots.clear();
   }
 
@@ -78,10 +88,26 @@ export class ResourceCache {
     this.#replace(path, makeItem(this.source, path, value, revision));
   }
 
+  /**
+   * The item of stored bytes: the one in memory when it is that version. What a write answers with
+   * is kept until its event comes, which then needs not make it again; it is in no index before.
+   */
+  itemOf(path: string, value: Uint8Array, revision: Revision): CachedItem {
+    const held = this.#index.get(path);
+    if (held?.revision === revision) return held;
+    const item = makeItem(this.source, path, value, revision);
+    if (item.corrupted || (held?.revision ?? 0) > revision) return item;
+    if (this.#answered.size >= answeredCountMax) this.#answered.clear();
+    this.#answered.set(path, { value, item });
+    return item;
+  }
+
   put(path: string, value: Uint8Array, revision: Revision, atMs: number): void {
     if (this.#isKnown(path, revision)) return;
-    const item = makeItem(this.source, path, value, revision);
+    const item =
+      this.#takeAnswered(path, value, revision) ?? makeItem(this.source, path, value, revision);
     const previous = this.#replace(path, item);
+    if (previous !== undefined) this.source.budget.forgetObject(previous);
     if (item.corrupted) {
       item.lastReadable = previous?.corrupted === true ? previous.lastReadable : previous;
     }
@@ -92,6 +118,16 @@ export class ResourceCache {
     if (this.#isKnown(path, revision)) return;
     const previous = this.#replace(path, undefined);
     if (previous !== undefined) this.#append({ revision, path, item: undefined, previous, atMs });
+  }
+
+  /** Only for the very same bytes at the same revision: then it is what would be made. */
+  #takeAnswered(path: string, value: Uint8Array, revision: Revision): CachedItem | undefined {
+    const answered = this.#answered.get(path);
+    if (answered === undefined) return undefined;
+    if (answered.item.revision > revision) return undefined;
+    this.#answered.delete(path);
+    if (answered.item.revision !== revision) return undefined;
+    return Buffer.compare(answered.value, value) === 0 ? answered.item : undefined;
   }
 
   #append(change: ConstructorParameters<typeof LogEntry>[0]): void {

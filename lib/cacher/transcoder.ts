@@ -4,7 +4,7 @@ import { storedTypeOf, toStorageVersion } from '../api/convert.ts';
 import type { Scheme } from '../api/scheme.ts';
 import type { ResourceInfo, TypeInfo } from '../api/type-info.ts';
 import type { ApiObject } from '../codec/codec.ts';
-import { jsonCodec } from '../codec/json.ts';
+import { decodeCanonical } from '../codec/json.ts';
 import { encodeStored, openStored, schemaGeneration } from '../codec/stored-form.ts';
 import type { OpenStored } from '../codec/stored-form.ts';
 import type { StoredMedia, StoredTypeMeta } from '../codec/stored-media.ts';
@@ -41,7 +41,7 @@ export function createTranscoder({ media, typeOf, complete }: TranscoderOptions)
       const object = media.read(value, (of) => typeOf(of, resource));
       return encodeStored(complete(object, resource), resource);
     },
-    decode: (json, resource) => jsonCodec.decode(json, resource.type).object,
+    decode: (json, resource) => decodeCanonical(json, resource.type),
   };
 }
 

@@ -77,13 +77,14 @@ export const encodeStored: EncodeStored = (object, resource) => {
     payload += `,${JSON.stringify(key)}:${stringify(canonical[key] as JsonValue)}`;
   }
   payload += '}';
-  const bytesAt = byteOffsets(payload);
+  const size = Buffer.byteLength(payload);
+  const bytesAt = byteOffsets(payload, size);
   const { labels } = metadata;
   const fields = selectableFields(canonical, resource);
   const header: StoredHeader = {
     media: 'json',
     schema: schemaGeneration(resource),
-    size: Buffer.byteLength(payload),
+    size,
     versionAt: bytesAt(metadata.versionAt),
     bodyAt: bytesAt(head.length),
     ...(labels === undefined ? {} : { labels: [bytesAt(labels[0]), bytesAt(labels[1])] as const }),
@@ -117,9 +118,9 @@ function encodeMetadata(metadata: Readonly<ObjectMeta>, before: string): Metadat
   return { text: `${text}}`, versionAt: versionAt ?? before.length, labels };
 }
 
-/** From offsets in text to offsets in its UTF-8 bytes. */
-function byteOffsets(text: string): (offset: number) => number {
-  if (Buffer.byteLength(text) === text.length) return (offset) => offset;
+/** From offsets in text to offsets in its UTF-8 bytes, of which it has `size`. */
+function byteOffsets(text: string, size: number): (offset: number) => number {
+  if (size === text.length) return (offset) => offset;
   return (offset) => Buffer.byteLength(text.slice(0, offset));
 }
 

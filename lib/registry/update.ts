@@ -33,6 +33,8 @@ import type { WriteContext } from './strategy.ts';
 /** A new object in the storage version from the stored one, which it must not change. */
 export type Transform = (old: Item) => ApiObject;
 
+const newline = 0x0a;
+
 interface Write {
   readonly transform: Transform;
   /** Makes the object when there is none; undefined: 404. */
@@ -241,12 +243,13 @@ function checkUid(parts: StoreParts, old: Item, uid: string | undefined): void {
 function isSameAsStored(state: State, value: Uint8Array, written: () => Uint8Array): boolean {
   if (state.value !== undefined) return Buffer.compare(state.value, written()) === 0;
   if (state.item === undefined || state.item.corrupted) return false;
-  const opened = openStored(value);
   const json = state.item.json();
   const { revision } = state.item;
-  const member = `"resourceVersion":"${String(revision)}",`;
-  // Most changes show in the length already.
-  if (opened?.payload.length !== json.length - member.length) return false;
+  // Most changes show in the length already. The payload begins after the header's line.
+  const size = value.length - value.indexOf(newline) - 1;
+  if (size !== json.length - `"resourceVersion":"${String(revision)}",`.length) return false;
+  const opened = openStored(value);
+  if (opened === undefined) return false;
   return Buffer.compare(withResourceVersion(opened, revision), json) === 0;
 }
 
