@@ -140,7 +140,7 @@ describe('a start with its own etcd', () => {
     expect(isAlive(etcd)).toBe(false);
   });
 
-  test('after kill -9 goes on with its data and certificates, ending only the etcd it left', async () => {
+  test('keeps data and certificates after kill -9, ending exactly the etcd it left', async () => {
     const first = start(['--data-dir=killed', '--secure-port=0']);
     const firstPort = portOf(await first.until(ready));
     expect((await call('killed', firstPort, configMaps, 'POST', configMap('kept'))).status).toBe(

@@ -45,7 +45,8 @@ function gatesPage(): Page {
     '# Feature gates',
     'Set with `--feature-gates=Name=true,Other=false`. `AllAlpha` and `AllBeta` switch every ' +
       'gate of a stage; a gate that is named wins over them. An unknown gate is refused, and so ' +
-      'is another value of a locked one. Naming a deprecated or generally available gate is logged.',
+      'is another value of a locked one. Naming a deprecated or generally available gate ' +
+      'is logged.',
     '## Gates that change something in this server',
     table(['Gate', 'Stage', 'Default', 'On, it', 'Shown by'], effective),
     '## Gates without effect here',

@@ -1,5 +1,5 @@
 // CREATE and UPDATE of a ConfigMap and a Pod through the registry and the cache over a storage in
-// memory: what a write costs without HTTP and etcd, beside JSON.parse and JSON.stringify of the body.
+// memory: a write without HTTP and etcd, beside JSON.parse and JSON.stringify of the body.
 // Run: node bench/micro/registry.bench.ts [pods|configmaps]
 import { createScheme } from '../../lib/api/scheme.ts';
 import type { JsonObject } from '../../lib/api/type-info.ts';

@@ -40,7 +40,10 @@ export interface ViewHost {
   readonly onRead?: (resource: string, answerer: 'memory' | 'snapshot' | 'storage') => void;
 }
 
-/** Lists that wait for the same proof resume in one turn: after so long the others are selected in later ones. */
+/**
+ * Lists that wait for the same proof resume in one turn: after so long the others are selected in
+ * later ones.
+ */
 const selectTurnMsMax = 2;
 /** How long a watch waits for a cache that is being filled before the client is sent away. */
 const readyWaitMs = 10_000;
@@ -224,7 +227,8 @@ export class LogView implements ResourceView {
   #watchAfter(select: Selection, revision: Revision, options: WatchOptions): WatchCursor {
     const { compacted } = this.#host.log;
     if (this.#cache.log.minimumCount === 0 && revision < compacted) {
-      throw tooOldResourceVersion(String(revision), compacted); // its window is etcd's, lost events or not
+      // Its window is etcd's, lost events or not.
+      throw tooOldResourceVersion(String(revision), compacted);
     }
     // A revision that is still to come is waited for by position: older changes are not given.
     this.#host.gate.requireReachable(revision);

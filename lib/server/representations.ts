@@ -16,7 +16,7 @@ import {
   negotiateStream,
   resourceTransforms,
 } from '../codec/negotiate.ts';
-import type { Negotiated, OfferedTransform } from '../codec/negotiate.ts';
+import type { Negotiated, OfferedTransform, ResponseOffers } from '../codec/negotiate.ts';
 import type { ListAnswer } from '../registry/requests.ts';
 import type { ResourceStore } from '../registry/resource-store.ts';
 import { createFormChoice, isPretty, prettyPrint } from './form-choice.ts';
@@ -63,8 +63,7 @@ export function createRepresentations(options: {
     encoding.codec.encode(status as unknown as ApiObject, statusType);
   const make: Representations['of'] = (request, store, shape) => {
     const media = encodingsOf(store.resource.type);
-    const offers = { media, transforms: transforms[shape] };
-    const as = negotiateResponse(request.headers.accept, offers, prettyQuery(request));
+    const as = agreedOn(request, { media, transforms: transforms[shape] });
     const form = formOf(request.context.info.query, store, as);
     return {
       contentType: as.mediaType,
@@ -74,8 +73,6 @@ export function createRepresentations(options: {
     };
   };
   const usual = { object: new UsualAnswers(), list: new UsualAnswers() };
-  const prettyQuery = (request: HttpRequest): string | null =>
-    request.context.info.query.get('pretty');
   return {
     of(request, store, shape) {
       const { accept } = request.headers;
@@ -101,12 +98,7 @@ export function createRepresentations(options: {
       const contentType = negotiateError(request.headers.accept, encodings);
       return { contentType, body: statusBytes(encodingOf(contentType), error.toBody()) };
     },
-    negotiate: (request, offered) =>
-      negotiateResponse(
-        request.headers.accept,
-        { media: encodings, transforms: offered },
-        prettyQuery(request),
-      ),
+    negotiate: (request, offered) => agreedOn(request, { media: encodings, transforms: offered }),
     encode(object, type, as) {
       const encoding = encodingOf(as.mediaType);
       const body = encoding.codec.encode(object, type);
@@ -121,9 +113,17 @@ export function createRepresentations(options: {
   };
 }
 
+function agreedOn(request: HttpRequest, offers: ResponseOffers): Negotiated {
+  const { query } = request.context.info;
+  return negotiateResponse(request.headers.accept, offers, query.get('pretty'));
+}
+
 /** Query parameters that choose a form besides the Accept header. */
 const formParameters: readonly string[] = ['pretty', 'includeObject', 'noHeaders'];
-/** More Accept headers than the clients of one cluster send; longer ones than they send are not kept. */
+/**
+ * More Accept headers than the clients of one cluster send; longer ones than they send are not
+ * kept.
+ */
 const acceptsMax = { count: 64, length: 256 } as const;
 
 /** What each Accept header comes to, by resource: clients send few different ones. */

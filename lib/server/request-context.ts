@@ -33,7 +33,7 @@ export interface RequestInfo {
   readonly isWatchPath: boolean;
 }
 
-/** As a Waiter it ends at the request's deadline, when the client leaves, or at the end of drain. */
+/** As a Waiter it ends at the deadline of the request, when the client leaves, or as drain ends. */
 export interface RequestContext extends Waiter {
   readonly info: RequestInfo;
   readonly receivedAtMs: number;
