@@ -1,9 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { parseRuntimeConfig } from '../api/runtime-config.ts';
 import { createScheme } from '../api/scheme.ts';
-import type { JsonObject, ResourceInfo, TypeInfo } from '../api/type-info.ts';
+import type { JsonObject, TypeInfo } from '../api/type-info.ts';
 import { namingProfile } from '../api/vendor.ts';
-import { compareVersions, withCustomGroups } from './custom-groups.ts';
 import { createDiscovery } from './discovery.ts';
 import type { Discovery, DiscoveryGroup } from './discovery.ts';
 
@@ -206,54 +205,6 @@ test('every document holds only what its type knows', () => {
     if (document === undefined) throw new Error(version);
     expect(unknownMembers(document.object, document.type)).toEqual([]);
   }
-});
-
-describe('custom resources', () => {
-  const lease = scheme.resource({
-    group: 'coordination.k8s.io',
-    version: 'v1',
-    resource: 'leases',
-  });
-  const custom = (group: string, version: string, resource: string): ResourceInfo => {
-    if (lease === undefined) throw new Error('no leases');
-    return { ...lease, group, version, resource, kind: { group, version, kind: 'Widget' } };
-  };
-  test('come after the built-in groups, their best version first', () => {
-    const groups = withCustomGroups(scheme.groups, [
-      custom('z.com', 'v1beta1', 'widgets'),
-      custom('z.com', 'v1', 'widgets'),
-      custom('a.com', 'v1', 'b'),
-      custom('a.com', 'v1', 'a'),
-      custom('apps', 'v1', 'x'),
-      custom('apps', 'v2', 'x'),
-    ]);
-    expect(groups.slice(-2).map((one) => [one.group, one.versions.map((v) => v.version)])).toEqual([
-      ['a.com', ['v1']],
-      ['z.com', ['v1', 'v1beta1']],
-    ]);
-    const apps = groups.find(({ group }) => group === 'apps');
-    expect(apps?.versions.map(({ version }) => version)).toEqual(['v1', 'v2']);
-    expect(apps?.versions[0]?.resources.at(-1)?.resource).toBe('x');
-    expect(make(groups).document('/apis/z.com')?.object['preferredVersion']).toEqual({
-      groupVersion: 'z.com/v1',
-      version: 'v1',
-    });
-  });
-  test('versions have the usual order', () => {
-    const ordered = [
-      'v10',
-      'v2',
-      'v1',
-      'v11beta2',
-      'v10beta3',
-      'v3beta1',
-      'v12alpha1',
-      'v11alpha2',
-      'foo1',
-      'foo10',
-    ];
-    expect(ordered.toReversed().sort(compareVersions)).toEqual(ordered);
-  });
 });
 
 describe('replicas', () => {
