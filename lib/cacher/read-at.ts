@@ -89,17 +89,24 @@ export class ReadGate {
     );
   }
 
-  /** One proof at a time: readers that come while it is on its way share the next one. */
+  /**
+   * One proof at a time: readers that come while it is on its way share the next one. So do those
+   * that the last one answered and that ask again: else readers would form two groups that wait by
+   * turns, with twice as many proofs.
+   */
   #schedule(): Proof {
     const before = this.#sent;
-    const answer = before.then(afterThisTurn).then(() => {
-      const proof = this.#next;
-      this.#next = undefined;
-      this.#options.onProof?.(proof?.readerCount ?? 0);
-      const revision = this.#currentRevision();
-      this.#sent = revision.then(ignore, ignore);
-      return this.#answerAt(revision);
-    });
+    const answer = before
+      .then(afterThisTurn)
+      .then(afterThisTurn)
+      .then(() => {
+        const proof = this.#next;
+        this.#next = undefined;
+        this.#options.onProof?.(proof?.readerCount ?? 0);
+        const revision = this.#currentRevision();
+        this.#sent = revision.then(ignore, ignore);
+        return this.#answerAt(revision);
+      });
     answer.catch(ignore);
     return { readerCount: 0, answer };
   }
