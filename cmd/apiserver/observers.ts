@@ -7,6 +7,7 @@ import type { ValidationOptions } from '../../lib/registry/validation.ts';
 import type { EtcdStorage } from '../../lib/storage-etcd/etcd-storage.ts';
 import type { StorageMetrics } from '../../lib/storage-etcd/storage.ts';
 import type { Metrics } from '../../lib/telemetry/metrics.ts';
+import type { NumberChild } from '../../lib/telemetry/series.ts';
 
 export function storageMetrics({ series }: Metrics): StorageMetrics {
   const known = new Map<string, ReturnType<typeof childrenOf>>();
@@ -30,13 +31,25 @@ export function storageMetrics({ series }: Metrics): StorageMetrics {
 }
 
 export function cacheObserver({ series }: Metrics): CacheObserver {
+  const childOf = (resource: string, answerer: 'memory' | 'snapshot' | 'storage'): NumberChild => {
+    const [group = '', name = ''] = splitName(resource);
+    return answerer === 'storage'
+      ? series.apiserver_watch_cache_consistent_read_total.child('true', group, name, 'false')
+      : series.apiserver_cache_list_total.child(group, answerer, name);
+  };
+  const reads = {
+    memory: new Map<string, NumberChild>(),
+    snapshot: new Map<string, NumberChild>(),
+    storage: new Map<string, NumberChild>(),
+  };
   return {
     onRead(resource, answerer) {
-      const [group = '', name = ''] = splitName(resource);
-      if (answerer === 'storage') {
-        series.apiserver_watch_cache_consistent_read_total.child('true', group, name, 'false')
-          .value++;
-      } else series.apiserver_cache_list_total.child(group, answerer, name).value++;
+      let child = reads[answerer].get(resource);
+      if (child === undefined) {
+        child = childOf(resource, answerer);
+        reads[answerer].set(resource, child);
+      }
+      child.value++;
     },
     onCorrupted: () => undefined,
   };

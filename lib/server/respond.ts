@@ -206,19 +206,42 @@ export function writeHead(
   answer: Answer,
   contentLength: number | undefined,
 ): void {
+  const { warnings } = request.context;
+  if (warnings.length === 0 && answer.headers === undefined && contentLength !== undefined) {
+    writeUsualHead(request, response, answer, contentLength);
+    return;
+  }
   const headers: Record<string, string | number | readonly string[]> = {
     'audit-id': request.context.auditId,
     'cache-control': 'no-cache, private',
     'content-type': answer.contentType,
   };
   if (contentLength !== undefined) headers['content-length'] = contentLength;
-  const { warnings } = request.context;
   if (warnings.length > 0) headers['warning'] = warningHeaders(warnings);
   if (answer.headers !== undefined) Object.assign(headers, answer.headers);
   (response as { writeHead(status: number, headers: object): void }).writeHead(
     answer.status,
     headers,
   );
+}
+
+/** The same headers as pairs: node takes an object apart member by member (measured). */
+function writeUsualHead(
+  request: HttpRequest,
+  response: HttpResponse,
+  { status, contentType }: Answer,
+  contentLength: number,
+): void {
+  (response as { writeHead(status: number, pairs: readonly string[]): void }).writeHead(status, [
+    'audit-id',
+    request.context.auditId,
+    'cache-control',
+    'no-cache, private',
+    'content-type',
+    contentType,
+    'content-length',
+    String(contentLength),
+  ]);
 }
 
 /**
