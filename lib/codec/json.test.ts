@@ -378,6 +378,8 @@ function randomWidget(seed: number): JsonObject {
 test('JSON that a codec wrote is read back with exact integers', () => {
   const text = '{"kind":"Widget","spec":{"count":9007199254740993,"raw":{"__proto__":{"a":1}}}}';
   expect(stringify(parseCanonical(bytes(text)))).toBe(text);
+  const listed = '{"spec":{"raw":[-9007199254740993,"1234567890123456789"]}}';
+  expect(stringify(parseCanonical(bytes(listed)))).toBe(listed);
   const plain = '{"spec":{"count":7}}';
   expect(parseCanonical(bytes(plain))).toEqual({ spec: { count: 7 } });
 });

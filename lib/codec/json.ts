@@ -34,8 +34,11 @@ export function parseData(body: Uint8Array): JsonValue {
   return toData(parse(decodeText(body)).value);
 }
 
-/** Runs of digits that may be integers which a double does not hold. */
-const manyDigits = /\d{16}/;
+/**
+ * Integers that a double may not hold, in JSON without white space. Long digits within strings
+ * (hashes, serial numbers) are common and must not send the text to the slow parser.
+ */
+const manyDigits = /[:,[]-?\d{16}/;
 
 /** The object of JSON that a codec wrote: canonical, and nothing in it needs to be looked at. */
 export function parseCanonical(json: Uint8Array): ApiObject {
