@@ -1,4 +1,31 @@
-// The tests beside the code, without the end-to-end ones.
+// The tests beside the code that start no other process: what `npm run check` has time for.
+// `npm test` runs all.
+import { readFileSync } from 'node:fs';
+import { glob } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
 import all from '../../jest.config.mjs';
 
-export default { ...all, rootDir: '../..', testMatch: ['**/*.test.ts'] };
+const root = fileURLToPath(new URL('../..', import.meta.url));
+/** Fixtures that bring an etcd, a server on a socket, or npm. */
+const fixtures = [
+  'EtcdCluster',
+  'RegistryOnEtcd',
+  'CacheFixture',
+  'startTestServer',
+  'node:child_process',
+  'startTinyServer',
+];
+
+/** @type {string[]} */
+const slow = [];
+for await (const file of glob('{lib,cmd,scripts,e2e}/**/*.test.ts', { cwd: root })) {
+  const text = readFileSync(`${root}${file}`, 'utf8');
+  if (fixtures.some((name) => text.includes(name))) slow.push(`/${file}$`);
+}
+
+export default {
+  ...all,
+  rootDir: '../..',
+  testMatch: ['**/*.test.ts'],
+  testPathIgnorePatterns: ['/node_modules/', ...slow],
+};
