@@ -51,7 +51,10 @@ export function cacheObserver({ series }: Metrics): CacheObserver {
       }
       child.value++;
     },
-    onCorrupted: () => undefined,
+    onCorrupted(resource) {
+      const [group = '', name = ''] = splitName(resource);
+      series.apiserver_storage_decode_errors_total.child(group, name).value++;
+    },
   };
 }
 
@@ -63,6 +66,8 @@ export function collectCache({ series }: Metrics, cache: Cache, budgetBytes: num
     for (const use of cache.resourceUse()) {
       const [group = '', name = ''] = splitName(use.name);
       series.apiserver_resource_objects.child(group, name).value = use.objectCount;
+      series.apiserver_storage_objects.child(group === '' ? name : `${name}.${group}`).value =
+        use.objectCount;
       series.apiserver_watch_cache_resource_version.child(group, name).value = health.revision;
     }
     for (const [kind, bytes] of Object.entries(health.memory)) {

@@ -79,7 +79,7 @@ describe('filling', () => {
     await fixture.putRaw('widgets/n/broken', Buffer.from('\u0000garbage'));
     const reported: string[] = [];
     const cache = await fixture.started({
-      observer: { onCorrupted: (key) => reported.push(key) },
+      observer: { onCorrupted: (_resource, key) => reported.push(key) },
     });
     const view = cache.view(widgets);
     expect(await listPaths(view)).toEqual(['n/good', 'n/plain']);

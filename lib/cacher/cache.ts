@@ -36,7 +36,8 @@ export interface CacheObserver {
   onRead?(resource: string, answerer: 'memory' | 'snapshot' | 'storage'): void;
   /** One linearizable read proved the log current for so many readers. */
   onProof?(readerCount: number): void;
-  onCorrupted?(key: string, problem: string): void;
+  /** A stored object cannot be read; `resource` is the view's name. */
+  onCorrupted?(resource: string, key: string, problem: string): void;
   /** The budget began (`isOver`) or ceased to be exceeded. */
   onMemory?(use: MemoryUse): void;
 }
@@ -313,6 +314,7 @@ class ReplicaCache implements Cache {
     const key = item.source.keyPrefix + item.path;
     const problem = item.problem ?? 'unreadable';
     this.#options.logger.error('a stored object cannot be read', { object: key, problem });
-    this.#options.observer?.onCorrupted?.(key, problem);
+    const { group, resource } = item.source.resource;
+    this.#options.observer?.onCorrupted?.(`${group}/${resource}`, key, problem);
   }
 }
