@@ -1,5 +1,7 @@
-// The layer rule of ARCHITECTURE.md: a folder of lib/ imports only rows above its own in this list,
-// and itself; folders of one row do not import each other. `import type` counts.
+// The layer rule of ARCHITECTURE.md: a folder imports only rows above its own in its list, and
+// itself; folders of one row do not import each other. `import type` counts.
+
+/** The folders of lib/. */
 const rows = [
   ['base'],
   ['config', 'telemetry'],
@@ -15,28 +17,51 @@ const rows = [
 ];
 const testFiles = '(\\.(test|e2e|suite)\\.ts$|/testing/)';
 
-const layers = rows.flatMap((row, index) =>
-  row.map((folder) => {
-    const notAllowed = rows
-      .slice(index)
-      .flat()
-      .filter((other) => other !== folder);
-    return {
-      name: `layer-${folder}`,
-      severity: 'error',
-      from: { path: `^lib/${folder}/` },
-      to: { path: ['^cmd/', ...notAllowed.map((other) => `^lib/${other}/`)] },
-    };
-  }),
-);
+/** The folders of lib/cel/; its own files stand above them all and join them. */
+const celRows = [
+  ['model'],
+  ['syntax'],
+  ['eval'],
+  ['library'],
+  ['check', 'schema'],
+  ['cost'],
+  ['use'],
+];
 
-/** A folder of lib/ that no row names would escape the rule. */
-const everyFolderHasARow = {
+/**
+ * @param {string} parent
+ * @param {readonly (readonly string[])[]} folderRows
+ */
+const layersOf = (parent, folderRows) =>
+  folderRows.flatMap((row, index) =>
+    row.map((folder) => {
+      const notAllowed = folderRows
+        .slice(index)
+        .flat()
+        .filter((other) => other !== folder);
+      return {
+        name: `layer-${folder}`,
+        severity: 'error',
+        from: { path: `^${parent}/${folder}/` },
+        to: { path: ['^cmd/', ...notAllowed.map((other) => `^${parent}/${other}/`)] },
+      };
+    }),
+  );
+
+/**
+ * A folder that no row names would escape the rule.
+ * @param {string} parent
+ * @param {readonly (readonly string[])[]} folderRows
+ */
+const everyFolderHasARow = (parent, folderRows) => ({
   name: 'folder-without-layer',
   severity: 'error',
-  from: { path: '^lib/', pathNot: `^lib/(${rows.flat().join('|')})/` },
+  from: {
+    path: `^${parent}/[^/]+/`,
+    pathNot: `^${parent}/(${[...folderRows.flat(), 'testing'].join('|')})/`,
+  },
   to: {},
-};
+});
 
 /**
  * @param {string} folder
@@ -51,8 +76,10 @@ const onlyIn = (folder, modules) => ({
 
 module.exports = {
   forbidden: [
-    ...layers,
-    everyFolderHasARow,
+    ...layersOf('lib', rows),
+    ...layersOf('lib/cel', celRows),
+    everyFolderHasARow('lib', rows),
+    everyFolderHasARow('lib/cel', celRows),
     { name: 'no-circular', severity: 'error', from: {}, to: { circular: true } },
     onlyIn('server', 'express/'),
     onlyIn('storage-etcd', '@grpc/'),

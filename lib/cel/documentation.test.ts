@@ -3,9 +3,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { dynType } from './check/cel-type.ts';
+import { dynType } from './model/cel-type.ts';
 import { Environment } from './environment.ts';
-import { toJson } from './eval/to-json.ts';
+import { toJson } from './model/to-json.ts';
 import { authorizerTypes, authorizerValue } from './library/authorizer.ts';
 import { languageOf } from './library/libraries.ts';
 import { compileErrors, naming, programOf } from './testing/evaluate.ts';

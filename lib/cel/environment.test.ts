@@ -1,6 +1,6 @@
 // What an environment accepts: versions, and the errors that people read.
 import { describe, expect, test } from '@jest/globals';
-import { intType, parseTypeText, typeText } from './check/cel-type.ts';
+import { intType, parseTypeText, typeText } from './model/cel-type.ts';
 import { CompileErrors, Environment, ProgramFailure } from './environment.ts';
 import { compileErrors, naming, programOf, sampleEnvironment } from './testing/evaluate.ts';
 

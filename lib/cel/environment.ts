@@ -2,18 +2,18 @@
 // an immutable Program, or says everything that is wrong with it. Pure and synchronous; nothing
 // here reads the time or the network.
 import type { NamingProfile } from '../api/vendor.ts';
-import type { CelType } from './check/cel-type.ts';
+import type { CelType } from './model/cel-type.ts';
 import { checkExpression } from './check/checker.ts';
-import type { CheckedExpression } from './check/checked-expression.ts';
-import { noObjectTypes } from './check/declarations.ts';
-import type { ObjectTypes } from './check/declarations.ts';
+import type { CheckedExpression } from './model/checked-expression.ts';
+import { noObjectTypes } from './model/declarations.ts';
+import type { ObjectTypes } from './model/declarations.ts';
 import { Scope, typeIdentifiers } from './check/scope.ts';
-import type { Identifier } from './check/scope.ts';
+import type { Identifier } from './model/checked-expression.ts';
 import { validateLiterals } from './check/validate-literals.ts';
 import { estimateCost } from './cost/estimate.ts';
-import type { SizeEstimator } from './cost/estimate-node.ts';
+import type { SizeEstimator } from './model/cost-node.ts';
 import { PlanError, planExpression } from './eval/plan.ts';
-import type { Value } from './eval/value.ts';
+import type { Value } from './model/value.ts';
 import { languageOf } from './library/libraries.ts';
 import type { Language } from './library/libraries.ts';
 import { Program } from './program.ts';

@@ -1,6 +1,6 @@
 // Values, errors and costs of evaluations, and how an evaluation waits for the authorizer.
 import { describe, expect, test } from '@jest/globals';
-import type { AuthorizationCheck, AuthorizationDecision } from './check/declarations.ts';
+import type { AuthorizationCheck, AuthorizationDecision } from './model/declarations.ts';
 import { evaluate, programOf } from './testing/evaluate.ts';
 
 describe('values', () => {

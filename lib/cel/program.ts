@@ -1,12 +1,12 @@
 // A compiled expression. Immutable and shareable: each evaluation has a state of its own.
-import type { CelType } from './check/cel-type.ts';
-import type { AuthorizationCheck, Authorizer } from './check/declarations.ts';
-import type { Range } from './cost/range.ts';
+import type { CelType } from './model/cel-type.ts';
+import type { AuthorizationCheck, Authorizer } from './model/declarations.ts';
+import type { Range } from './model/range.ts';
 import { Cancelled, Frame, PendingAuthorization, memoryLimitMessage } from './eval/frame.ts';
 import type { BoundVariable, Code, FrameLayout } from './eval/frame.ts';
 import type { Plan } from './eval/plan.ts';
-import { CelError } from './eval/value.ts';
-import type { Value } from './eval/value.ts';
+import { CelError } from './model/value.ts';
+import type { Value } from './model/value.ts';
 
 /** Limit of one evaluation. */
 export const perCallCostLimit = 1_000_000;

@@ -1,11 +1,11 @@
 // Runs the cases of the base environment and of the libraries.
 import { namingProfile } from '../../lib/api/vendor.ts';
-import { dynType, intType, parseTypeText, typeText } from '../../lib/cel/check/cel-type.ts';
-import type { CelType } from '../../lib/cel/check/cel-type.ts';
-import type { Overload } from '../../lib/cel/check/declarations.ts';
-import type { CostNode, SizeEstimator } from '../../lib/cel/cost/estimate-node.ts';
-import { fixed } from '../../lib/cel/cost/range.ts';
-import type { Range } from '../../lib/cel/cost/range.ts';
+import { dynType, intType, parseTypeText, typeText } from '../../lib/cel/model/cel-type.ts';
+import type { CelType } from '../../lib/cel/model/cel-type.ts';
+import type { Overload } from '../../lib/cel/model/declarations.ts';
+import type { CostNode, SizeEstimator } from '../../lib/cel/model/cost-node.ts';
+import { fixed } from '../../lib/cel/model/range.ts';
+import type { Range } from '../../lib/cel/model/range.ts';
 import { CompileErrors, Environment, ProgramFailure } from '../../lib/cel/environment.ts';
 import type { EnvironmentOptions, Variable } from '../../lib/cel/environment.ts';
 import { estimateCost } from '../../lib/cel/cost/estimate.ts';

@@ -1,14 +1,14 @@
 // Values of case files: bindings with their markers in, typed results out, and the comparison of
 // the two.
-import type { CelType } from '../../lib/cel/check/cel-type.ts';
-import { HashMap } from '../../lib/cel/eval/map-value.ts';
-import { formatDouble } from '../../lib/cel/eval/number-text.ts';
+import type { CelType } from '../../lib/cel/model/cel-type.ts';
+import { HashMap } from '../../lib/cel/model/map-value.ts';
+import { formatDouble } from '../../lib/cel/model/number-text.ts';
 import {
   formatDuration,
   formatTimestamp,
   parseDuration,
   parseTimestamp,
-} from '../../lib/cel/eval/time.ts';
+} from '../../lib/cel/model/time.ts';
 import {
   ArrayList,
   Double,
@@ -21,9 +21,9 @@ import {
   isMap,
   listItems,
   toInt,
-} from '../../lib/cel/eval/value.ts';
-import type { Value } from '../../lib/cel/eval/value.ts';
-import { dynamicValue } from '../../lib/cel/eval/json-value.ts';
+} from '../../lib/cel/model/value.ts';
+import type { Value } from '../../lib/cel/model/value.ts';
+import { dynamicValue } from '../../lib/cel/model/json-value.ts';
 
 export type Json =
   null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };

@@ -4,7 +4,7 @@ import type {
   AuthorizationCheck,
   AuthorizationDecision,
   Authorizer,
-} from '../../lib/cel/check/declarations.ts';
+} from '../../lib/cel/model/declarations.ts';
 import type { Environment } from '../../lib/cel/environment.ts';
 import { declaredType } from '../../lib/cel/schema/schema-types.ts';
 import { readSchema } from '../../lib/cel/schema/structural.ts';

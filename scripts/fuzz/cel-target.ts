@@ -1,7 +1,7 @@
 // Mutated expressions: whatever the text, compiling gives a program or errors, and evaluating ends
 // within its cost limit.
 import { namingProfile } from '../../lib/api/vendor.ts';
-import { dynType, intType, listType, mapType, stringType } from '../../lib/cel/check/cel-type.ts';
+import { dynType, intType, listType, mapType, stringType } from '../../lib/cel/model/cel-type.ts';
 import { CompileErrors, Environment, ProgramFailure } from '../../lib/cel/environment.ts';
 import { authorizerTypes, authorizerValue } from '../../lib/cel/library/authorizer.ts';
 import { badRequest } from '../../lib/base/status.ts';

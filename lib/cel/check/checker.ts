@@ -14,15 +14,16 @@ import {
   sameType,
   stringType,
   typeParam,
-} from './cel-type.ts';
-import type { CelType } from './cel-type.ts';
-import type { CheckedExpression, Reference } from './checked-expression.ts';
+} from '../model/cel-type.ts';
+import type { CelType } from '../model/cel-type.ts';
+import type { CheckedExpression, Reference } from '../model/checked-expression.ts';
 import { literalType } from './literal-type.ts';
-import type { FunctionDeclaration, ObjectTypes, Overload } from './declarations.ts';
-import type { Identifier, Scope } from './scope.ts';
+import type { FunctionDeclaration, ObjectTypes, Overload } from '../model/declarations.ts';
+import type { Identifier } from '../model/checked-expression.ts';
+import type { Scope } from './scope.ts';
 import { Substitutions, mostGeneral } from './unify.ts';
-import { operators, qualifiedNameOf } from '../syntax/ast.ts';
-import type { Call, Comprehension, Expr, ParsedExpression, Select } from '../syntax/ast.ts';
+import { operators, qualifiedNameOf } from '../model/ast.ts';
+import type { Call, Comprehension, Expr, ParsedExpression, Select } from '../model/ast.ts';
 import type { Issue } from '../syntax/source.ts';
 
 export interface CheckerEnvironment {

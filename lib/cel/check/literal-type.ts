@@ -7,10 +7,10 @@ import {
   nullType,
   stringType,
   uintType,
-} from './cel-type.ts';
-import type { CelType } from './cel-type.ts';
-import { Double, Uint, kindOf } from '../eval/value.ts';
-import type { Value } from '../eval/value.ts';
+} from '../model/cel-type.ts';
+import type { CelType } from '../model/cel-type.ts';
+import { Double, Uint, kindOf } from '../model/value.ts';
+import type { Value } from '../model/value.ts';
 
 export function literalType(value: Value): CelType {
   if (value instanceof Double) return doubleType;

@@ -1,7 +1,7 @@
 // Names that an expression may use: variables, type names, and the variables of the loops around a
 // place.
-import { dynType, listType, mapType, typeOfType } from './cel-type.ts';
-import type { CelType } from './cel-type.ts';
+import { dynType, listType, mapType, typeOfType } from '../model/cel-type.ts';
+import type { CelType } from '../model/cel-type.ts';
 import {
   boolType,
   bytesType,
@@ -15,17 +15,9 @@ import {
   timestampType,
   typeType,
   uintType,
-} from './cel-type.ts';
-import { TypeValue } from '../eval/value.ts';
-import type { Value } from '../eval/value.ts';
-
-export interface Identifier {
-  readonly name: string;
-  readonly type: CelType;
-  /** The value, where the name stands for a constant (a type). */
-  readonly constant: Value | undefined;
-  readonly isLocal: boolean;
-}
+} from '../model/cel-type.ts';
+import { TypeValue } from '../model/value.ts';
+import type { Identifier } from '../model/checked-expression.ts';
 
 function typeIdentifier(name: string, type: CelType): Identifier {
   return { name, type: typeOfType(type), constant: new TypeValue(name), isLocal: false };

@@ -1,7 +1,7 @@
 // Assignability between types with variables. A binding of a variable is undone when the comparison
 // it belongs to fails.
-import { dynType, isDynOrError, sameType, typeParam } from './cel-type.ts';
-import type { CelType } from './cel-type.ts';
+import { dynType, isDynOrError, sameType, typeParam } from '../model/cel-type.ts';
+import type { CelType } from '../model/cel-type.ts';
 
 /** What the variables of one expression stand for. */
 export class Substitutions {

@@ -1,15 +1,15 @@
 // Errors that constants show before anything is evaluated: wrong durations, timestamps, regular
 // expressions and formats, and lists and maps whose entries differ in type.
-import { dynType, errorTypeText, sameType, typeParam } from './cel-type.ts';
-import type { CelType } from './cel-type.ts';
-import type { CheckedExpression } from './checked-expression.ts';
-import { parseDuration, parseTimestamp, isTimestampSeconds } from '../eval/time.ts';
-import { CelError } from '../eval/value.ts';
-import type { Value } from '../eval/value.ts';
+import { dynType, errorTypeText, sameType, typeParam } from '../model/cel-type.ts';
+import type { CelType } from '../model/cel-type.ts';
+import type { CheckedExpression } from '../model/checked-expression.ts';
+import { parseDuration, parseTimestamp, isTimestampSeconds } from '../model/time.ts';
+import { CelError } from '../model/value.ts';
+import type { Value } from '../model/value.ts';
 import { clauseProblem, parseFormat } from '../library/format-clauses.ts';
 import { compilePattern } from '../library/pattern.ts';
-import { childrenOf } from '../syntax/ast.ts';
-import type { Call, Expr } from '../syntax/ast.ts';
+import { childrenOf } from '../model/ast.ts';
+import type { Call, Expr } from '../model/ast.ts';
 import type { Issue } from '../syntax/source.ts';
 
 export function validateLiterals(checked: CheckedExpression): readonly Issue[] {

@@ -1,14 +1,14 @@
 // The static cost of a checked expression: the cheapest and dearest evaluation, from the sizes that
 // literals, operations and declared limits give. Written next to the runtime counter in eval/: a
 // change to one needs a change to the other.
-import { typeParam, dynType } from '../check/cel-type.ts';
-import type { CelType } from '../check/cel-type.ts';
-import type { CheckedExpression } from '../check/checked-expression.ts';
-import type { Overload } from '../check/declarations.ts';
-import { operators } from '../syntax/ast.ts';
-import type { Call, Comprehension, Expr } from '../syntax/ast.ts';
+import { typeParam, dynType } from '../model/cel-type.ts';
+import type { CelType } from '../model/cel-type.ts';
+import type { CheckedExpression } from '../model/checked-expression.ts';
+import type { Overload } from '../model/declarations.ts';
+import { operators } from '../model/ast.ts';
+import type { Call, Comprehension, Expr } from '../model/ast.ts';
 import { isScalar, literalSize } from './known-size.ts';
-import type { CallEstimate, CostNode, SizeEstimator } from './estimate-node.ts';
+import type { CallEstimate, CostNode, SizeEstimator } from '../model/cost-node.ts';
 import {
   addRanges,
   fixed,
@@ -21,8 +21,8 @@ import {
   unknownSize,
   unsignedMax,
   zero,
-} from './range.ts';
-import type { Range } from './range.ts';
+} from '../model/range.ts';
+import type { Range } from '../model/range.ts';
 
 /** The range of costs of evaluating `checked`. */
 export function estimateCost(checked: CheckedExpression, sizes: SizeEstimator): Range {

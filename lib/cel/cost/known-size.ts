@@ -1,10 +1,10 @@
 // Sizes that need no evaluation and no declared limit.
-import { isOptionalType, typeParam } from '../check/cel-type.ts';
-import type { CelType } from '../check/cel-type.ts';
-import type { Expr } from '../syntax/ast.ts';
-import { codePointCount } from '../eval/value.ts';
-import { fixed, one } from './range.ts';
-import type { Range } from './range.ts';
+import { isOptionalType, typeParam } from '../model/cel-type.ts';
+import type { CelType } from '../model/cel-type.ts';
+import type { Expr } from '../model/ast.ts';
+import { codePointCount } from '../model/value.ts';
+import { fixed, one } from '../model/range.ts';
+import type { Range } from '../model/range.ts';
 
 /** The size of what is written down; undefined: it depends. */
 export function literalSize(expr: Expr): Range | undefined {

@@ -1,14 +1,14 @@
 // Picks the overload of a function by the types of the values, where the static types left it open,
 // and guards the rest.
-import { CelError, isError, isList, isMap, kindOf, typeNameOf } from './value.ts';
-import type { Value } from './value.ts';
-import type { CelType } from '../check/cel-type.ts';
+import { CelError, isError, isList, isMap, kindOf, typeNameOf } from '../model/value.ts';
+import type { Value } from '../model/value.ts';
+import type { CelType } from '../model/cel-type.ts';
 import type {
   CallContext,
   FunctionDeclaration,
   Implementation,
   Overload,
-} from '../check/declarations.ts';
+} from '../model/declarations.ts';
 
 /**
  * Whether a value may be an argument of this type. Of containers only the first entry is looked at.

@@ -1,8 +1,8 @@
 // The state of one evaluation: values of variables, the cost so far, and its limits.
-import type { AuthorizationCheck, Authorizer, CallContext } from '../check/declarations.ts';
-import { dynamicValue } from './json-value.ts';
-import { CelError } from './value.ts';
-import type { Value } from './value.ts';
+import type { AuthorizationCheck, Authorizer, CallContext } from '../model/declarations.ts';
+import { dynamicValue } from '../model/json-value.ts';
+import { CelError } from '../model/value.ts';
+import type { Value } from '../model/value.ts';
 
 /** A compiled expression: computes its value and charges what it costs. */
 export type Code = (frame: Frame) => Value;

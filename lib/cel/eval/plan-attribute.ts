@@ -3,8 +3,8 @@
 // optional one charge only when they find something.
 import type { Code, Frame } from './frame.ts';
 import { noSuchOverloadError } from './frame.ts';
-import { CelError, OptionalValue, isError, isMap, readField, typeNameOf } from './value.ts';
-import type { RecordField, RecordShape, Value } from './value.ts';
+import { CelError, OptionalValue, isError, isMap, readField, typeNameOf } from '../model/value.ts';
+import type { RecordField, RecordShape, Value } from '../model/value.ts';
 import { isKey, lookUp, none, qualify } from './qualify.ts';
 
 /** One step: a constant key, or code that computes it. */

@@ -5,13 +5,13 @@ import type {
   Implementation,
   Overload,
   RuntimeCost,
-} from '../check/declarations.ts';
-import { operators } from '../syntax/ast.ts';
+} from '../model/declarations.ts';
+import { operators } from '../model/ast.ts';
 import type { Code, Frame } from './frame.ts';
 import { noSuchOverloadError } from './frame.ts';
-import { compareValues } from './compare.ts';
-import { equalValues } from './equality.ts';
-import { add } from './arithmetic.ts';
+import { compareValues } from '../model/compare.ts';
+import { equalValues } from '../model/equality.ts';
+import { add } from '../model/arithmetic.ts';
 import { textSumCode, traversalCost } from './plan-text-sum.ts';
 import type { General } from './plan-text-sum.ts';
 import {
@@ -22,8 +22,8 @@ import {
   costSizeOf,
   isError,
   toInt,
-} from './value.ts';
-import type { Value } from './value.ts';
+} from '../model/value.ts';
+import type { Value } from '../model/value.ts';
 
 export interface CallPlan {
   readonly declared: FunctionDeclaration;

@@ -1,10 +1,10 @@
 // Code for list, map and object literals, with their optional entries.
-import type { ObjectTypes } from '../check/declarations.ts';
-import type { StructField } from '../syntax/ast.ts';
+import type { ObjectTypes } from '../model/declarations.ts';
+import type { StructField } from '../model/ast.ts';
 import type { Code } from './frame.ts';
-import { HashMap, keyText } from './map-value.ts';
-import { ArrayList, CelError, OptionalValue, isError, typeNameOf } from './value.ts';
-import type { Value } from './value.ts';
+import { HashMap, keyText } from '../model/map-value.ts';
+import { ArrayList, CelError, OptionalValue, isError, typeNameOf } from '../model/value.ts';
+import type { Value } from '../model/value.ts';
 
 export function listCode(elements: readonly Code[], optionals: readonly number[]): Code {
   return (frame) => {

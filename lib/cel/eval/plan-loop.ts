@@ -1,11 +1,11 @@
 // Code for comprehensions. Lists and maps that a loop collects grow in place: the loop owns them
 // until it ends.
 import type { Code, Frame } from './frame.ts';
-import { ArrayList, CelError, isError, isList, isMap, kindOf } from './value.ts';
-import type { ListValue, MapValue, Value, ValueKind } from './value.ts';
-import { HashMap } from './map-value.ts';
-import { noSuchOverload } from './equality.ts';
-import { listItems } from './value.ts';
+import { ArrayList, CelError, isError, isList, isMap, kindOf } from '../model/value.ts';
+import type { ListValue, MapValue, Value, ValueKind } from '../model/value.ts';
+import { HashMap } from '../model/map-value.ts';
+import { noSuchOverload } from '../model/equality.ts';
+import { listItems } from '../model/value.ts';
 
 export interface LoopPlan {
   readonly range: Code;

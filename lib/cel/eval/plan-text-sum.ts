@@ -1,8 +1,8 @@
 // Sums of texts: a sum of sums is computed in one go, each operand counted once, and constant ones
 // when compiling.
 import type { Code, Frame } from './frame.ts';
-import { codePointCount } from './value.ts';
-import type { Value } from './value.ts';
+import { codePointCount } from '../model/value.ts';
+import type { Value } from '../model/value.ts';
 
 /** What an operation does with operands of any type. */
 export type General = (frame: Frame, left: Value, right: Value) => Value;

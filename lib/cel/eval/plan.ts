@@ -1,18 +1,18 @@
 // Turns a checked expression into closures over numbered slots. Constant lists, maps, conversions
 // and memberships are computed here, once: the reference does so too, and it changes what an
 // evaluation costs.
-import { dynType } from '../check/cel-type.ts';
-import type { CheckedExpression, Reference } from '../check/checked-expression.ts';
+import { dynType } from '../model/cel-type.ts';
+import type { CheckedExpression, Reference } from '../model/checked-expression.ts';
 import type {
   CallContext,
   FunctionDeclaration,
   Implementation,
   ObjectTypes,
   Overload,
-} from '../check/declarations.ts';
-import { listCreateCost, mapCreateCost, structCreateCost } from '../cost/range.ts';
-import { operators } from '../syntax/ast.ts';
-import type { Call, Comprehension, Expr } from '../syntax/ast.ts';
+} from '../model/declarations.ts';
+import { listCreateCost, mapCreateCost, structCreateCost } from '../model/range.ts';
+import { operators } from '../model/ast.ts';
+import type { Call, Comprehension, Expr } from '../model/ast.ts';
 import type { Code, Frame } from './frame.ts';
 import { callCode, logicalCode, membershipCode } from './plan-call.ts';
 import { constantCode } from './plan-text-sum.ts';
@@ -21,8 +21,8 @@ import type { Attribute } from './plan-attribute.ts';
 import { listCode, mapCode, structCode } from './plan-literal.ts';
 import { loopCode } from './plan-loop.ts';
 import { dispatch } from './dispatch.ts';
-import { ArrayList, CelError, Double, Uint, isError, isList } from './value.ts';
-import type { ListValue, Value } from './value.ts';
+import { ArrayList, CelError, Double, Uint, isError, isList } from '../model/value.ts';
+import type { ListValue, Value } from '../model/value.ts';
 
 export interface Plan {
   readonly code: Code;

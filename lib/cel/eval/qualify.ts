@@ -10,11 +10,11 @@ import {
   isMap,
   kindOf,
   optionalNone,
-} from './value.ts';
-import type { ListValue, Value } from './value.ts';
-import { keyText } from './map-value.ts';
-import { formatDouble } from './number-text.ts';
-import { typeTextOf } from './value.ts';
+} from '../model/value.ts';
+import type { ListValue, Value } from '../model/value.ts';
+import { keyText } from '../model/map-value.ts';
+import { formatDouble } from '../model/number-text.ts';
+import { typeTextOf } from '../model/value.ts';
 
 /**
  * What is found at `key`: undefined when there is nothing, an error value when `key` cannot be a

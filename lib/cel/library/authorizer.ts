@@ -1,7 +1,7 @@
 // Questions to the authorizer: built step by step, asked by check(). Every step makes a new value.
 import type { NamingProfile } from '../../api/vendor.ts';
-import { boolType, stringType, structType } from '../check/cel-type.ts';
-import type { CelType } from '../check/cel-type.ts';
+import { boolType, stringType, structType } from '../model/cel-type.ts';
+import type { CelType } from '../model/cel-type.ts';
 import type {
   AuthorizationCheck,
   AuthorizationDecision,
@@ -11,7 +11,7 @@ import type {
   Library,
   Overload,
   RuntimeCost,
-} from '../check/declarations.ts';
+} from '../model/declarations.ts';
 import {
   addRanges,
   fixed,
@@ -19,11 +19,11 @@ import {
   scaleRange,
   stringTraversalFactor,
   structCreateCost,
-} from '../cost/range.ts';
-import type { Range } from '../cost/range.ts';
+} from '../model/range.ts';
+import type { Range } from '../model/range.ts';
 import { PendingAuthorization } from '../eval/frame.ts';
-import { CelError, costSizeOf } from '../eval/value.ts';
-import type { OpaqueValue, Value } from '../eval/value.ts';
+import { CelError, costSizeOf } from '../model/value.ts';
+import type { OpaqueValue, Value } from '../model/value.ts';
 import { dns1123LabelProblems, dns1123SubdomainProblems } from '../../api/name-rules.ts';
 import { arg, declare, member, unit } from './declare.ts';
 

@@ -11,18 +11,18 @@ import {
   timestampType,
   typeOfType,
   uintType,
-} from '../check/cel-type.ts';
-import type { CelType } from '../check/cel-type.ts';
-import type { FunctionDeclaration } from '../check/declarations.ts';
-import { scaleRange, stringTraversalFactor } from '../cost/range.ts';
-import { formatDouble, parseDouble, parseInt64, parseUint64 } from '../eval/number-text.ts';
+} from '../model/cel-type.ts';
+import type { CelType } from '../model/cel-type.ts';
+import type { FunctionDeclaration } from '../model/declarations.ts';
+import { scaleRange, stringTraversalFactor } from '../model/range.ts';
+import { formatDouble, parseDouble, parseInt64, parseUint64 } from '../model/number-text.ts';
 import {
   formatDuration,
   formatTimestamp,
   isTimestampSeconds,
   parseDuration,
   parseTimestamp,
-} from '../eval/time.ts';
+} from '../model/time.ts';
 import {
   CelError,
   Double,
@@ -35,8 +35,8 @@ import {
   toInt,
   typeNameOf,
   uintMax,
-} from '../eval/value.ts';
-import type { Int, Value } from '../eval/value.ts';
+} from '../model/value.ts';
+import type { Int, Value } from '../model/value.ts';
 import { arg, declare, global, traversalOf } from './declare.ts';
 import type { OverloadExtras } from './declare.ts';
 

@@ -1,14 +1,14 @@
 // Short forms for declaring the functions of a library as data, and the cost rules that several of
 // them share.
-import type { CelType } from '../check/cel-type.ts';
+import type { CelType } from '../model/cel-type.ts';
 import type {
   CostEstimate,
   FunctionDeclaration,
   Implementation,
   Overload,
   RuntimeCost,
-} from '../check/declarations.ts';
-import type { CostNode } from '../cost/estimate-node.ts';
+} from '../model/declarations.ts';
+import type { CostNode } from '../model/cost-node.ts';
 import {
   one,
   regexLengthFactor,
@@ -16,9 +16,9 @@ import {
   addRanges,
   multiplyRanges,
   stringTraversalFactor,
-} from '../cost/range.ts';
-import { costSizeOf } from '../eval/value.ts';
-import type { Value } from '../eval/value.ts';
+} from '../model/range.ts';
+import { costSizeOf } from '../model/value.ts';
+import type { Value } from '../model/value.ts';
 
 /** What an overload may have beside its types and code. */
 export interface OverloadExtras {

@@ -1,6 +1,6 @@
 // The format strings of string.format: clauses %s %d %f %e %b %x %X %o, with a precision for %f and
 // %e. Used at compile time for constant formats (types of the arguments) and at run time (values).
-import { CelError } from '../eval/value.ts';
+import { CelError } from '../model/value.ts';
 
 export type ClauseLetter = 's' | 'd' | 'f' | 'e' | 'b' | 'x' | 'X' | 'o';
 

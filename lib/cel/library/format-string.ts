@@ -1,10 +1,10 @@
 // string.format and strings.quote. Numbers look as in the reference's default locale: grouped
 // digits, powers of ten as such.
-import { dynType, listType, stringType } from '../check/cel-type.ts';
-import type { Implementation, Library } from '../check/declarations.ts';
-import { scaleRange, stringTraversalFactor } from '../cost/range.ts';
-import { formatDouble } from '../eval/number-text.ts';
-import { formatDuration, formatTimestamp } from '../eval/time.ts';
+import { dynType, listType, stringType } from '../model/cel-type.ts';
+import type { Implementation, Library } from '../model/declarations.ts';
+import { scaleRange, stringTraversalFactor } from '../model/range.ts';
+import { formatDouble } from '../model/number-text.ts';
+import { formatDuration, formatTimestamp } from '../model/time.ts';
 import {
   CelError,
   Double,
@@ -16,8 +16,8 @@ import {
   isMap,
   listItems,
   typeNameOf,
-} from '../eval/value.ts';
-import type { ListValue, Value } from '../eval/value.ts';
+} from '../model/value.ts';
+import type { ListValue, Value } from '../model/value.ts';
 import { arg, declare, global, member, traversalOf } from './declare.ts';
 import { clauseProblem, parseFormat, wrongType } from './format-clauses.ts';
 import type { Clause } from './format-clauses.ts';

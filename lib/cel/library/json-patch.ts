@@ -1,7 +1,7 @@
 // Functions for building JSON patches.
-import { stringType } from '../check/cel-type.ts';
-import type { Library } from '../check/declarations.ts';
-import { scaleRange, stringTraversalFactor } from '../cost/range.ts';
+import { stringType } from '../model/cel-type.ts';
+import type { Library } from '../model/declarations.ts';
+import { scaleRange, stringTraversalFactor } from '../model/range.ts';
 import { arg, declare, global, traversalOf } from './declare.ts';
 
 const escapeKey = (key: string): string => key.replaceAll('~', '~0').replaceAll('/', '~1');

@@ -1,10 +1,10 @@
 // Which functions, macros and types a compatibility version has. Expressions that are already
 // stored know all versions.
 import type { NamingProfile } from '../../api/vendor.ts';
-import type { CelType } from '../check/cel-type.ts';
-import type { FunctionDeclaration, Library } from '../check/declarations.ts';
+import type { CelType } from '../model/cel-type.ts';
+import type { FunctionDeclaration, Library } from '../model/declarations.ts';
 import { standardMacros } from '../syntax/macros.ts';
-import type { Macro } from '../syntax/macros.ts';
+import type { Macro } from '../model/macro.ts';
 import { authorizerLibrary, authorizerSelectorsLibrary } from './authorizer.ts';
 import { conversionFunctions } from './conversions.ts';
 import { formatStringLibrary } from './format-string.ts';

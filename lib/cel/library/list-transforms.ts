@@ -1,9 +1,9 @@
 // distinct, flatten, range, reverse, slice, sort, sortBy: functions that make new lists. Charged by
 // the size of what they make.
-import { dynType, intType, listType, paramType } from '../check/cel-type.ts';
-import type { CelType } from '../check/cel-type.ts';
-import type { CostEstimate, Implementation, Library, RuntimeCost } from '../check/declarations.ts';
-import type { CallEstimate, CostNode } from '../cost/estimate-node.ts';
+import { dynType, intType, listType, paramType } from '../model/cel-type.ts';
+import type { CelType } from '../model/cel-type.ts';
+import type { CostEstimate, Implementation, Library, RuntimeCost } from '../model/declarations.ts';
+import type { CallEstimate, CostNode } from '../model/cost-node.ts';
 import {
   addRanges,
   fixed,
@@ -12,10 +12,10 @@ import {
   scaleRange,
   stringTraversalFactor,
   unsignedMax,
-} from '../cost/range.ts';
-import type { Range } from '../cost/range.ts';
-import { compareValues } from '../eval/compare.ts';
-import { equalValues } from '../eval/equality.ts';
+} from '../model/range.ts';
+import type { Range } from '../model/range.ts';
+import { compareValues } from '../model/compare.ts';
+import { equalValues } from '../model/equality.ts';
 import {
   ArrayList,
   CelError,
@@ -26,8 +26,8 @@ import {
   listItems,
   typeNameOf,
   typeTextOf,
-} from '../eval/value.ts';
-import type { Int, ListValue, Value } from '../eval/value.ts';
+} from '../model/value.ts';
+import type { Int, ListValue, Value } from '../model/value.ts';
 import { sortMacros } from '../syntax/two-variable-macros.ts';
 import { arg, declare, global, member } from './declare.ts';
 import { comparableTypes } from './lists.ts';

@@ -12,19 +12,19 @@ import {
   stringType,
   timestampType,
   uintType,
-} from '../check/cel-type.ts';
-import type { CelType } from '../check/cel-type.ts';
+} from '../model/cel-type.ts';
+import type { CelType } from '../model/cel-type.ts';
 import type {
   FunctionDeclaration,
   Implementation,
   Library,
   Overload,
-} from '../check/declarations.ts';
-import { add } from '../eval/arithmetic.ts';
-import { compareValues } from '../eval/compare.ts';
-import { equalValues } from '../eval/equality.ts';
-import { CelError, Double, Duration, Uint, isError, listItems } from '../eval/value.ts';
-import type { ListValue, Value } from '../eval/value.ts';
+} from '../model/declarations.ts';
+import { add } from '../model/arithmetic.ts';
+import { compareValues } from '../model/compare.ts';
+import { equalValues } from '../model/equality.ts';
+import { CelError, Double, Duration, Uint, isError, listItems } from '../model/value.ts';
+import type { ListValue, Value } from '../model/value.ts';
 import { arg, declare, member } from './declare.ts';
 import { sequenceEstimate, sequenceTraversalCost } from './string-costs.ts';
 

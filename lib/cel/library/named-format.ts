@@ -7,13 +7,13 @@ import {
   qualifiedNameProblems,
 } from '../../api/name-rules.ts';
 import type { NamingProfile } from '../../api/vendor.ts';
-import { listType, optionalType, stringType, structType } from '../check/cel-type.ts';
-import type { CelType } from '../check/cel-type.ts';
-import type { CostEstimate, Implementation, Library, RuntimeCost } from '../check/declarations.ts';
-import { regexLengthFactor, scaleRange, stringTraversalFactor } from '../cost/range.ts';
-import { isDate, isDateTime } from '../schema/text-formats.ts';
-import { ArrayList, OptionalValue, codePointCount, optionalNone } from '../eval/value.ts';
-import type { OpaqueValue } from '../eval/value.ts';
+import { listType, optionalType, stringType, structType } from '../model/cel-type.ts';
+import type { CelType } from '../model/cel-type.ts';
+import type { CostEstimate, Implementation, Library, RuntimeCost } from '../model/declarations.ts';
+import { regexLengthFactor, scaleRange, stringTraversalFactor } from '../model/range.ts';
+import { isDate, isDateTime } from '../model/text-formats.ts';
+import { ArrayList, OptionalValue, codePointCount, optionalNone } from '../model/value.ts';
+import type { OpaqueValue } from '../model/value.ts';
 import { arg, declare, global, member, unit } from './declare.ts';
 import { parseUrl, urlProblem } from './url.ts';
 

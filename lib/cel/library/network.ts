@@ -1,10 +1,10 @@
 // ip() and cidr(): addresses and prefixes as values.
-import { boolType, intType, opaqueType, stringType } from '../check/cel-type.ts';
-import type { CelType } from '../check/cel-type.ts';
-import type { CostEstimate, Implementation, Library, RuntimeCost } from '../check/declarations.ts';
-import { addRanges, one, scaleRange, stringTraversalFactor } from '../cost/range.ts';
-import { CelError, costSizeOf } from '../eval/value.ts';
-import type { OpaqueValue, Value } from '../eval/value.ts';
+import { boolType, intType, opaqueType, stringType } from '../model/cel-type.ts';
+import type { CelType } from '../model/cel-type.ts';
+import type { CostEstimate, Implementation, Library, RuntimeCost } from '../model/declarations.ts';
+import { addRanges, one, scaleRange, stringTraversalFactor } from '../model/range.ts';
+import { CelError, costSizeOf } from '../model/value.ts';
+import type { OpaqueValue, Value } from '../model/value.ts';
 import {
   addressTests,
   formatAddress,

@@ -1,7 +1,7 @@
 // Optional values, and the insertion into maps that the two-variable macros use.
-import { boolType, listType, mapType, optionalType, paramType } from '../check/cel-type.ts';
-import type { Implementation, Library } from '../check/declarations.ts';
-import { HashMap, keyText } from '../eval/map-value.ts';
+import { boolType, listType, mapType, optionalType, paramType } from '../model/cel-type.ts';
+import type { Implementation, Library } from '../model/declarations.ts';
+import { HashMap, keyText } from '../model/map-value.ts';
 import { GrowingMap } from '../eval/plan-loop.ts';
 import {
   CelError,
@@ -15,13 +15,13 @@ import {
   listItems,
   optionalNone,
   typeNameOf,
-} from '../eval/value.ts';
-import type { MapValue, Value } from '../eval/value.ts';
+} from '../model/value.ts';
+import type { MapValue, Value } from '../model/value.ts';
 import { optionalMacros } from '../syntax/macros.ts';
 import { twoVariableMacros } from '../syntax/two-variable-macros.ts';
 import { arg, declare, global, member } from './declare.ts';
-import { ArrayList } from '../eval/value.ts';
-import type { ListValue } from '../eval/value.ts';
+import { ArrayList } from '../model/value.ts';
+import type { ListValue } from '../model/value.ts';
 
 const v = paramType('V');
 const optionalV = optionalType(v);

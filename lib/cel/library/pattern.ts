@@ -1,8 +1,8 @@
 // Regular expressions with RE2's syntax and linear time. Patterns that an evaluation computes are
 // compiled each time they are new.
 import { RE2JS } from 're2js';
-import { CelError } from '../eval/value.ts';
-import type { Value } from '../eval/value.ts';
+import { CelError } from '../model/value.ts';
+import type { Value } from '../model/value.ts';
 
 /** A compiled pattern. */
 export interface Pattern {

@@ -2,17 +2,17 @@
 import { compareQuantities, formatQuantity, parseQuantity } from '../../api/quantity.ts';
 import type { Quantity } from '../../api/quantity.ts';
 import type { NamingProfile } from '../../api/vendor.ts';
-import { boolType, doubleType, intType, stringType, structType } from '../check/cel-type.ts';
-import type { CelType } from '../check/cel-type.ts';
+import { boolType, doubleType, intType, stringType, structType } from '../model/cel-type.ts';
+import type { CelType } from '../model/cel-type.ts';
 import type {
   FunctionDeclaration,
   Implementation,
   Library,
   Overload,
-} from '../check/declarations.ts';
-import { scaleRange, stringTraversalFactor } from '../cost/range.ts';
-import { CelError, Double, intMax, intMin, toInt } from '../eval/value.ts';
-import type { Int, OpaqueValue, Value } from '../eval/value.ts';
+} from '../model/declarations.ts';
+import { scaleRange, stringTraversalFactor } from '../model/range.ts';
+import { CelError, Double, intMax, intMin, toInt } from '../model/value.ts';
+import type { Int, OpaqueValue, Value } from '../model/value.ts';
 import { arg, declare, global, member, traversalOf, unit } from './declare.ts';
 import type { OverloadExtras } from './declare.ts';
 

@@ -1,8 +1,8 @@
 // find and findAll: the matches of a regular expression in a text.
-import { intType, listType, stringType } from '../check/cel-type.ts';
-import type { CostEstimate, Implementation, Library } from '../check/declarations.ts';
-import { ArrayList, CelError } from '../eval/value.ts';
-import type { Value } from '../eval/value.ts';
+import { intType, listType, stringType } from '../model/cel-type.ts';
+import type { CostEstimate, Implementation, Library } from '../model/declarations.ts';
+import { ArrayList, CelError } from '../model/value.ts';
+import type { Value } from '../model/value.ts';
 import { arg, declare, member, regexEstimate, regexRuntimeCost } from './declare.ts';
 import { compilePattern } from './pattern.ts';
 import type { Pattern } from './pattern.ts';

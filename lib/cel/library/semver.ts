@@ -1,11 +1,11 @@
 // semver(): versions by the rules of semver.org 2.0.0; with normalization also `v1.2` and
 // `01.02.03`.
 import type { NamingProfile } from '../../api/vendor.ts';
-import { boolType, intType, stringType, structType } from '../check/cel-type.ts';
-import type { CelType } from '../check/cel-type.ts';
-import type { FunctionDeclaration, Implementation, Library } from '../check/declarations.ts';
-import { CelError, toInt } from '../eval/value.ts';
-import type { OpaqueValue, Value } from '../eval/value.ts';
+import { boolType, intType, stringType, structType } from '../model/cel-type.ts';
+import type { CelType } from '../model/cel-type.ts';
+import type { FunctionDeclaration, Implementation, Library } from '../model/declarations.ts';
+import { CelError, toInt } from '../model/value.ts';
+import type { OpaqueValue, Value } from '../model/value.ts';
 import { arg, declare, global, member, unit } from './declare.ts';
 import { parsingCosts } from './quantity.ts';
 

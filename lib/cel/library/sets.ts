@@ -1,10 +1,10 @@
 // Lists as sets: contains, intersects, equivalent. Charged by the product of the sizes.
-import { boolType, listType, paramType } from '../check/cel-type.ts';
-import type { FunctionDeclaration, Library } from '../check/declarations.ts';
-import { addRanges, multiplyRanges, one, scaleRange } from '../cost/range.ts';
-import { equalValues } from '../eval/equality.ts';
-import { costSizeOf, listItems } from '../eval/value.ts';
-import type { ListValue, Value } from '../eval/value.ts';
+import { boolType, listType, paramType } from '../model/cel-type.ts';
+import type { FunctionDeclaration, Library } from '../model/declarations.ts';
+import { addRanges, multiplyRanges, one, scaleRange } from '../model/range.ts';
+import { equalValues } from '../model/equality.ts';
+import { costSizeOf, listItems } from '../model/value.ts';
+import type { ListValue, Value } from '../model/value.ts';
 import { arg, declare, global } from './declare.ts';
 
 type Items = readonly Value[];

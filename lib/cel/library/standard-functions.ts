@@ -10,13 +10,13 @@ import {
   paramType,
   stringType,
   timestampType,
-} from '../check/cel-type.ts';
-import type { FunctionDeclaration, Implementation, Overload } from '../check/declarations.ts';
-import { multiplyRanges, scaleRange, stringTraversalFactor } from '../cost/range.ts';
-import { calendarFields } from '../eval/time.ts';
-import type { CalendarFields } from '../eval/time.ts';
-import { CelError, codePointCount, costSizeOf, toInt } from '../eval/value.ts';
-import type { Duration, Timestamp, Value } from '../eval/value.ts';
+} from '../model/cel-type.ts';
+import type { FunctionDeclaration, Implementation, Overload } from '../model/declarations.ts';
+import { multiplyRanges, scaleRange, stringTraversalFactor } from '../model/range.ts';
+import { calendarFields } from '../model/time.ts';
+import type { CalendarFields } from '../model/time.ts';
+import { CelError, codePointCount, costSizeOf, toInt } from '../model/value.ts';
+import type { Duration, Timestamp, Value } from '../model/value.ts';
 import {
   arg,
   declare,

@@ -12,22 +12,22 @@ import {
   stringType,
   timestampType,
   uintType,
-} from '../check/cel-type.ts';
-import type { CelType } from '../check/cel-type.ts';
+} from '../model/cel-type.ts';
+import type { CelType } from '../model/cel-type.ts';
 import type {
   CostEstimate,
   FunctionDeclaration,
   Implementation,
   Overload,
-} from '../check/declarations.ts';
-import { addRanges, one, scaleRange, stringTraversalFactor } from '../cost/range.ts';
-import { add, divide, modulo, multiply, negate, subtract } from '../eval/arithmetic.ts';
-import { compareValues } from '../eval/compare.ts';
-import { equalValues, listContains, noSuchOverload } from '../eval/equality.ts';
+} from '../model/declarations.ts';
+import { addRanges, one, scaleRange, stringTraversalFactor } from '../model/range.ts';
+import { add, divide, modulo, multiply, negate, subtract } from '../model/arithmetic.ts';
+import { compareValues } from '../model/compare.ts';
+import { equalValues, listContains, noSuchOverload } from '../model/equality.ts';
 import { qualify } from '../eval/qualify.ts';
-import { CelError, costSizeOf, isError, isList, isMap } from '../eval/value.ts';
-import type { Value } from '../eval/value.ts';
-import { operators } from '../syntax/ast.ts';
+import { CelError, costSizeOf, isError, isList, isMap } from '../model/value.ts';
+import type { Value } from '../model/value.ts';
+import { operators } from '../model/ast.ts';
 import { arg, declare, global } from './declare.ts';
 import type { OverloadExtras } from './declare.ts';
 

@@ -1,6 +1,6 @@
 // Costs of functions over texts and lists that several libraries share, and sizes of what they
 // return.
-import type { CostEstimate, RuntimeCost } from '../check/declarations.ts';
+import type { CostEstimate, RuntimeCost } from '../model/declarations.ts';
 import {
   addRanges,
   multiplyRanges,
@@ -9,10 +9,10 @@ import {
   stringTraversalFactor,
   unsignedMax,
   zero,
-} from '../cost/range.ts';
-import type { Range } from '../cost/range.ts';
-import { isList, isMap, listItems } from '../eval/value.ts';
-import type { Value } from '../eval/value.ts';
+} from '../model/range.ts';
+import type { Range } from '../model/range.ts';
+import { isList, isMap, listItems } from '../model/value.ts';
+import type { Value } from '../model/value.ts';
 import { arg } from './declare.ts';
 
 const encoder = new TextEncoder();

@@ -1,14 +1,14 @@
 // The strings library (version 2): positions count code points.
-import { intType, listType, stringType } from '../check/cel-type.ts';
+import { intType, listType, stringType } from '../model/cel-type.ts';
 import type {
   CostEstimate,
   FunctionDeclaration,
   Implementation,
   Library,
-} from '../check/declarations.ts';
-import { scaleRange, stringTraversalFactor } from '../cost/range.ts';
-import { ArrayList, CelError, codePointCount, costSizeOf, listItems } from '../eval/value.ts';
-import type { Int, ListValue, Value } from '../eval/value.ts';
+} from '../model/declarations.ts';
+import { scaleRange, stringTraversalFactor } from '../model/range.ts';
+import { ArrayList, CelError, codePointCount, costSizeOf, listItems } from '../model/value.ts';
+import type { Int, ListValue, Value } from '../model/value.ts';
 import { arg, declare, member, traversalOf } from './declare.ts';
 import {
   joinEstimate,

@@ -1,13 +1,13 @@
 // url() and isURL(): absolute URLs and absolute paths, parsed by the rules of the reference (Go's
 // ParseRequestURI).
-import { boolType, listType, mapType, structType, stringType } from '../check/cel-type.ts';
+import { boolType, listType, mapType, structType, stringType } from '../model/cel-type.ts';
 import type { NamingProfile } from '../../api/vendor.ts';
-import type { CelType } from '../check/cel-type.ts';
-import type { FunctionDeclaration, Implementation, Library } from '../check/declarations.ts';
-import { scaleRange, stringTraversalFactor } from '../cost/range.ts';
-import { HashMap } from '../eval/map-value.ts';
-import { ArrayList, CelError } from '../eval/value.ts';
-import type { OpaqueValue, Value } from '../eval/value.ts';
+import type { CelType } from '../model/cel-type.ts';
+import type { FunctionDeclaration, Implementation, Library } from '../model/declarations.ts';
+import { scaleRange, stringTraversalFactor } from '../model/range.ts';
+import { HashMap } from '../model/map-value.ts';
+import { ArrayList, CelError } from '../model/value.ts';
+import type { OpaqueValue, Value } from '../model/value.ts';
 import { arg, declare, global, member, traversalOf, unit } from './declare.ts';
 
 interface UrlParts {

@@ -1,5 +1,5 @@
 // How often the rules of a definition can run, and the sum of what they cost at most.
-import { addRanges, fixed, multiplyRanges, unsignedMax } from '../cost/range.ts';
+import { addRanges, fixed, multiplyRanges, unsignedMax } from '../model/range.ts';
 import type { StructuralSchema } from './structural.ts';
 
 /** Estimated cost of one expression, times how often it can run. */

@@ -1,9 +1,9 @@
 // Types that come from a description of objects: their static type, the sizes that declared limits
 // allow, and how small their JSON can be. Two adapters make them: from schemas of custom resources
 // (schema-types.ts) and from the descriptions of built-in kinds (kind-types.ts).
-import type { CelType } from '../check/cel-type.ts';
-import type { FieldDeclaration, ObjectTypes } from '../check/declarations.ts';
-import type { SizeEstimator } from '../cost/estimate-node.ts';
+import type { CelType } from '../model/cel-type.ts';
+import type { FieldDeclaration, ObjectTypes } from '../model/declarations.ts';
+import type { SizeEstimator } from '../model/cost-node.ts';
 import { isReservedWord } from './escaping.ts';
 
 /** First version in which reserved words may be selected as fields. */

@@ -10,7 +10,7 @@ import {
   stringType,
   structType,
   timestampType,
-} from '../check/cel-type.ts';
+} from '../model/cel-type.ts';
 import type { DeclaredType } from './declared-type.ts';
 import { escapeName } from './escaping.ts';
 import {

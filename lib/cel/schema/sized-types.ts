@@ -1,6 +1,6 @@
 // Declared types with the sizes that follow from the size of a request where no limit is declared.
-import { listType, mapType, stringType } from '../check/cel-type.ts';
-import type { CelType } from '../check/cel-type.ts';
+import { listType, mapType, stringType } from '../model/cel-type.ts';
+import type { CelType } from '../model/cel-type.ts';
 import { requestSizeMax } from './declared-type.ts';
 import type { DeclaredType } from './declared-type.ts';
 

@@ -1,13 +1,13 @@
 // JSON of a declared schema as values: wrapped on access, never converted as a whole. Lists of sets
 // and of keyed items compare and add by their rules.
-import { CelError, Double, toInt } from '../eval/value.ts';
-import type { MapValue, RecordField, RecordShape, Value } from '../eval/value.ts';
-import { isError, isMap, readField, typeNameOf } from '../eval/value.ts';
-import { equalValues, noSuchOverload } from '../eval/equality.ts';
+import { CelError, Double, toInt } from '../model/value.ts';
+import type { MapValue, RecordField, RecordShape, Value } from '../model/value.ts';
+import { isError, isMap, readField, typeNameOf } from '../model/value.ts';
+import { equalValues, noSuchOverload } from '../model/equality.ts';
 import { escapeName, isReservedWord } from './escaping.ts';
 import { withTypeAndObjectMeta } from './structural.ts';
 import type { StructuralSchema } from './structural.ts';
-import { bytesValue, dateTimeValue, dateValue, durationValue } from './text-formats.ts';
+import { bytesValue, dateTimeValue, dateValue, durationValue } from '../model/text-formats.ts';
 import { TypedList, KeyedList, SetList } from './typed-lists.ts';
 
 /** Makes a value of JSON. */

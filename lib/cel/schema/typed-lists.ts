@@ -1,9 +1,9 @@
 // Lists of declared type. Plain ones compare in order; sets compare and add without order or
 // duplicates; keyed lists compare by key, and adding overrides the items whose keys are there.
-import { equalValues, noSuchOverload } from '../eval/equality.ts';
-import { isError, isList, isMap, listItems } from '../eval/value.ts';
-import type { ListValue, Value } from '../eval/value.ts';
-import { BucketIndex, bucketOf, bucketOfAll } from '../eval/value-index.ts';
+import { equalValues, noSuchOverload } from '../model/equality.ts';
+import { isError, isList, isMap, listItems } from '../model/value.ts';
+import type { ListValue, Value } from '../model/value.ts';
+import { BucketIndex, bucketOf, bucketOfAll } from '../model/value-index.ts';
 import { escapeName } from './escaping.ts';
 
 type WrapItem = (raw: unknown) => Value;

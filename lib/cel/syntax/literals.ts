@@ -1,6 +1,6 @@
 // Values of literal tokens: numbers with range checks, strings and bytes with their escapes.
-import { Double, Uint, intMax, intMin, toInt, uintMax } from '../eval/value.ts';
-import type { Value } from '../eval/value.ts';
+import { Double, Uint, intMax, intMin, toInt, uintMax } from '../model/value.ts';
+import type { Value } from '../model/value.ts';
 import type { Token } from './lexer.ts';
 
 /** The value of a literal token, or the text of the error. */

@@ -1,32 +1,16 @@
 // The standard macros: has, all, exists, exists_one, map, filter, optMap, optFlatMap. Each becomes
 // a loop or a test; costs are defined over exactly these shapes.
-import type { Expr } from './ast.ts';
-import { operators } from './ast.ts';
-import type { NodeFactory } from './node-factory.ts';
+import type { Expr } from '../model/ast.ts';
+import { operators } from '../model/ast.ts';
+import { MacroError } from '../model/macro.ts';
+import type { Macro } from '../model/macro.ts';
+import type { NodeFactory } from '../model/node-factory.ts';
 
 /**
  * The name of the variable that a loop collects its result in. Cannot be written in an expression.
  */
 export const accumulatorName = '@result';
 const legacyAccumulatorName = '__result__';
-
-/** Why a macro cannot be expanded, and at which expression. */
-export class MacroError extends Error {
-  readonly at: Expr;
-  constructor(at: Expr, message: string) {
-    super(message);
-    this.at = at;
-  }
-}
-
-export interface Macro {
-  readonly name: string;
-  readonly argCount: number;
-  /** A method (`x.all(...)`) or a function (`has(...)`). */
-  readonly isMember: boolean;
-  /** The expansion. `target` is the receiver of a method. Throws a MacroError. */
-  readonly expand: (make: NodeFactory, args: readonly Expr[], target: Expr) => Expr;
-}
 
 /** The argument at `index`; the parser has checked their number. */
 export function argument(args: readonly Expr[], index: number): Expr {

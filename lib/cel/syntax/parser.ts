@@ -1,17 +1,17 @@
 // Text to tree: precedence climbing over the tokens, macros expanded on the way. Reports all errors
 // it can find, not only the first, and refuses texts that are too long or nest too deeply before
 // they cost anything.
-import type { Expr, MapEntry, ParsedExpression, StructField } from './ast.ts';
-import { operators } from './ast.ts';
+import type { Expr, MapEntry, ParsedExpression, StructField } from '../model/ast.ts';
+import { operators } from '../model/ast.ts';
 import type { Token } from './lexer.ts';
 import { parseNumberLiteral, parseQuotedLiteral } from './literals.ts';
-import { MacroError } from './macros.ts';
-import type { Macro } from './macros.ts';
-import { NodeFactory, RecursionLimitError } from './node-factory.ts';
+import { MacroError } from '../model/macro.ts';
+import type { Macro } from '../model/macro.ts';
+import { NodeFactory, RecursionLimitError } from '../model/node-factory.ts';
 import { reservedWords } from './reserved-words.ts';
 import type { Issue } from './source.ts';
 import { TokenReader } from './token-reader.ts';
-import { codePointCount } from '../eval/value.ts';
+import { codePointCount } from '../model/value.ts';
 
 export interface ParserOptions {
   /** Macros by name. */

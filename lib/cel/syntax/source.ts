@@ -1,6 +1,6 @@
 // Text of an expression with lines and columns in code points, and the printing of errors with the
 // line they are about.
-import { codePointCount } from '../eval/value.ts';
+import { codePointCount } from '../model/value.ts';
 
 /**
  * An error of parsing or checking. `offset` counts UTF-16 units; -1: about the whole expression.

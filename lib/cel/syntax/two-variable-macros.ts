@@ -1,8 +1,7 @@
 // Macros with two variables (index and element, key and value), and sortBy.
-import type { Expr } from './ast.ts';
-import { operators } from './ast.ts';
+import type { Expr } from '../model/ast.ts';
+import { operators } from '../model/ast.ts';
 import {
-  MacroError,
   accumulatorName,
   appendStep,
   argument,
@@ -11,8 +10,10 @@ import {
   iterationVariable,
   quantifiers,
 } from './macros.ts';
-import type { Macro, Quantifier } from './macros.ts';
-import type { NodeFactory } from './node-factory.ts';
+import { MacroError } from '../model/macro.ts';
+import type { Macro } from '../model/macro.ts';
+import type { Quantifier } from './macros.ts';
+import type { NodeFactory } from '../model/node-factory.ts';
 
 function variables(args: readonly Expr[]): { iterVar: string; iterVar2: string } {
   const iterVar = iterationVariable(argument(args, 0));

@@ -1,11 +1,11 @@
 // `variables.NAME` of policies: each is an expression over the variables before it, computed when
 // first used and only once.
-import { dynType, structType } from '../check/cel-type.ts';
-import type { CelType } from '../check/cel-type.ts';
-import type { ObjectTypes } from '../check/declarations.ts';
+import { dynType, structType } from '../model/cel-type.ts';
+import type { CelType } from '../model/cel-type.ts';
+import type { ObjectTypes } from '../model/declarations.ts';
 import { Environment } from '../environment.ts';
-import { CelError } from '../eval/value.ts';
-import type { MapValue, Value } from '../eval/value.ts';
+import { CelError } from '../model/value.ts';
+import type { MapValue, Value } from '../model/value.ts';
 import type { Bindings, EvaluationOptions } from '../program.ts';
 import { PendingAuthorization } from '../eval/frame.ts';
 import { compileCondition } from './conditions.ts';

@@ -1,6 +1,6 @@
 // Conditions over one budget, variables that are computed when first used, and mutations.
 import { describe, expect, test } from '@jest/globals';
-import type { AuthorizationDecision } from '../check/declarations.ts';
+import type { AuthorizationDecision } from '../model/declarations.ts';
 import { naming, programOf } from '../testing/evaluate.ts';
 import { Budget } from './budget.ts';
 import { composeVariables } from './composition.ts';

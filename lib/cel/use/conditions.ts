@@ -1,10 +1,10 @@
 // Lists of conditions over one set of variables and one budget: validations of policies, match
 // conditions, audit annotations.
-import type { CelType } from '../check/cel-type.ts';
-import type { AuthorizationCheck } from '../check/declarations.ts';
+import type { CelType } from '../model/cel-type.ts';
+import type { AuthorizationCheck } from '../model/declarations.ts';
 import { CompileErrors, ProgramFailure } from '../environment.ts';
 import type { Environment } from '../environment.ts';
-import type { Value } from '../eval/value.ts';
+import type { Value } from '../model/value.ts';
 import type { ProgramCache } from '../program-cache.ts';
 import type { Bindings, EvaluationOptions, Program } from '../program.ts';
 import { budgetExhaustedMessage } from './budget.ts';

@@ -1,14 +1,14 @@
 // The types that mutations write: `Object{...}` with any fields, each part named by its path
 // (`Object.spec.template`), and `JSONPatch{...}`. What they evaluate to is plain JSON again, after
 // the names of the parts were compared with where they are.
-import { dynType, stringType } from '../check/cel-type.ts';
-import type { CelType } from '../check/cel-type.ts';
-import type { FieldDeclaration, ObjectTypes } from '../check/declarations.ts';
-import { keyText } from '../eval/map-value.ts';
-import type { MapValue, Value } from '../eval/value.ts';
-import { isList, isMap, listItems } from '../eval/value.ts';
+import { dynType, stringType } from '../model/cel-type.ts';
+import type { CelType } from '../model/cel-type.ts';
+import type { FieldDeclaration, ObjectTypes } from '../model/declarations.ts';
+import { keyText } from '../model/map-value.ts';
+import type { MapValue, Value } from '../model/value.ts';
+import { isList, isMap, listItems } from '../model/value.ts';
 import { unescapeName } from '../schema/escaping.ts';
-import { toJson } from '../eval/to-json.ts';
+import { toJson } from '../model/to-json.ts';
 
 const rootName = 'Object';
 const patchName = 'JSONPatch';

@@ -10,8 +10,8 @@ import {
   stringType,
   structType,
   timestampType,
-} from '../check/cel-type.ts';
-import type { CelType } from '../check/cel-type.ts';
+} from '../model/cel-type.ts';
+import type { CelType } from '../model/cel-type.ts';
 import type { DeclaredType } from '../schema/declared-type.ts';
 
 /** A type as data: a type of the language, or an object with its fields. */

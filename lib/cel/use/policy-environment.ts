@@ -1,7 +1,7 @@
 // Environments as data: which variables the expressions of each use have, and of which types. The
 // embedding binds plain JSON.
 import type { NamingProfile } from '../../api/vendor.ts';
-import { dynType, mapType, stringType } from '../check/cel-type.ts';
+import { dynType, mapType, stringType } from '../model/cel-type.ts';
 import { Environment, defaultVersion } from '../environment.ts';
 import type { Variable } from '../environment.ts';
 import { authorizerTypes, authorizerValue, requestResourceValue } from '../library/authorizer.ts';

@@ -1,12 +1,12 @@
 // Compiling the rules of one node of a custom resource's schema: `self` and `oldSelf` have the type
 // of the node.
 import type { NamingProfile } from '../../api/vendor.ts';
-import { optionalType } from '../check/cel-type.ts';
-import type { CelType } from '../check/cel-type.ts';
+import { optionalType } from '../model/cel-type.ts';
+import type { CelType } from '../model/cel-type.ts';
 import { CompileErrors, Environment, ProgramFailure, defaultVersion } from '../environment.ts';
 import type { Variable } from '../environment.ts';
 import type { Program } from '../program.ts';
-import { OptionalValue, isError, optionalNone } from '../eval/value.ts';
+import { OptionalValue, isError, optionalNone } from '../model/value.ts';
 import {
   keywordFieldsSince,
   maxCardinality,

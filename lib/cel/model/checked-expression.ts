@@ -1,8 +1,17 @@
 // What the checker found out about a tree: a type per node, and what names and calls mean.
 import type { CelType } from './cel-type.ts';
 import type { FunctionDeclaration, Overload } from './declarations.ts';
-import type { Identifier } from './scope.ts';
-import type { ParsedExpression } from '../syntax/ast.ts';
+import type { ParsedExpression } from './ast.ts';
+import type { Value } from './value.ts';
+
+/** A name, as far as its scope knows it. */
+export interface Identifier {
+  readonly name: string;
+  readonly type: CelType;
+  /** The value, where the name stands for a constant (a type). */
+  readonly constant: Value | undefined;
+  readonly isLocal: boolean;
+}
 
 /** What a name or call means. */
 export type Reference =

@@ -1,11 +1,11 @@
 // Types of built-in kinds, as type checks of policies see them.
 import { expect, test } from '@jest/globals';
 import { createScheme } from '../../api/scheme.ts';
-import { typeText } from '../check/cel-type.ts';
+import { typeText } from '../model/cel-type.ts';
 import { naming } from '../testing/evaluate.ts';
-import { typeCheckPolicy } from '../use/type-check.ts';
-import type { DeclaredType } from './declared-type.ts';
-import { kindType } from './kind-types.ts';
+import { typeCheckPolicy } from './type-check.ts';
+import type { DeclaredType } from '../schema/declared-type.ts';
+import { kindType } from '../schema/kind-types.ts';
 
 const scheme = createScheme({ profile: naming });
 

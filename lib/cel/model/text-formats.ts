@@ -1,8 +1,8 @@
 // Texts of declared formats (date, date-time, duration, byte) as values, by the rules that
 // validation of schemas uses.
-import { parseDuration, parseTimestamp } from '../eval/time.ts';
-import { Duration, intMax } from '../eval/value.ts';
-import type { Timestamp } from '../eval/value.ts';
+import { parseDuration, parseTimestamp } from './time.ts';
+import { Duration, intMax } from './value.ts';
+import type { Timestamp } from './value.ts';
 
 export const isDate = (text: string): boolean => dateValue(text) !== undefined;
 export const isDateTime = (text: string): boolean => dateTimeValue(text) !== undefined;

@@ -1,8 +1,8 @@
 // What an environment declares: functions with their overloads, and objects with their fields.
 import type { CelType } from './cel-type.ts';
-import type { Macro } from '../syntax/macros.ts';
-import type { CelError, Value } from '../eval/value.ts';
-import type { CostNode, CallEstimate } from '../cost/estimate-node.ts';
+import type { Macro } from './macro.ts';
+import type { CelError, Value } from './value.ts';
+import type { CostNode, CallEstimate } from './cost-node.ts';
 
 /** What a function may ask of the evaluation it runs in. */
 export interface CallContext {

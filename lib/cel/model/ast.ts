@@ -1,6 +1,6 @@
 // The syntax tree of an expression, macros expanded. Nodes are immutable and numbered; a number
 // gives the place in the text.
-import type { Value } from '../eval/value.ts';
+import type { Value } from './value.ts';
 
 export interface Literal {
   readonly kind: 'literal';

@@ -1,6 +1,6 @@
 // Numbers the nodes of one expression and remembers where each is in the text and how deeply it
 // nests.
-import type { Value } from '../eval/value.ts';
+import type { Value } from './value.ts';
 import type { Expr, MapEntry, StructField } from './ast.ts';
 
 /** Thrown when an expression nests too deeply; the parser turns it into its only error. */

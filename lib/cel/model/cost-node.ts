@@ -1,6 +1,6 @@
 // What an estimate of a call may know of its receiver and arguments.
-import type { CelType } from '../check/cel-type.ts';
-import type { Value } from '../eval/value.ts';
+import type { CelType } from './cel-type.ts';
+import type { Value } from './value.ts';
 import type { Range } from './range.ts';
 
 export interface CostNode {
