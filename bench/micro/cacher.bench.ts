@@ -67,6 +67,7 @@ class CountingStore {
       get: unused,
       put: unused,
       delete: unused,
+      transact: unused,
       list: ({ afterKey }) => {
         const start = afterKey === undefined ? 0 : Number(afterKey.slice(-6)) + 1;
         const end = Math.min(this.#count, start + 50); // making values must not be what stalls

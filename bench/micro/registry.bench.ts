@@ -33,6 +33,7 @@ class MemoryStorage implements Storage {
   list = (): ReturnType<Storage['list']> =>
     Promise.resolve({ items: [], revision: this.#revision, remainingCount: 0 });
   delete = (): ReturnType<Storage['delete']> => Promise.reject(new Error('nothing is deleted'));
+  transact = (): ReturnType<Storage['transact']> => Promise.reject(new Error('one key a write'));
   currentRevision = (): Promise<number> => Promise.resolve(this.#revision);
   requestProgress = (): void => undefined;
   close = (): void => undefined;

@@ -43,6 +43,8 @@ export const limits = {
    * write.
    */
   etcdRequestBytesMax: 1.5 * 1024 * 1024,
+  /** etcd's default limit of conditions, and of changes, in one transaction (`--max-txn-ops`). */
+  etcdTransactionOpsMax: 128,
   /** Bytes in one page of a range read from etcd. */
   etcdPageBytesTarget: 4 * 1024 * 1024,
   /**

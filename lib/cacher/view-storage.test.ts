@@ -1,7 +1,5 @@
 import { afterAll, beforeAll } from '@jest/globals';
-import { write } from '../storage-etcd/connection.ts';
 import { EtcdStorage } from '../storage-etcd/etcd-storage.ts';
-import { txnMethod } from '../storage-etcd/rpc.ts';
 import { describeStorage } from '../storage-etcd/storage.suite.ts';
 import { EtcdCluster } from '../storage-etcd/testing/etcd-process.ts';
 import { ViewStorage } from './testing/view-storage.ts';
@@ -32,10 +30,5 @@ describeStorage('storage seen through the cacher', () => ({
     compacted = revision;
     // The cache looks at what is compacted once a tick.
     await new Promise((resolve) => setTimeout(resolve, 50));
-  },
-  putTogether: async (keys, value) => {
-    const success = keys.map((key) => ({ request_put: { key, value: Buffer.from(value) } }));
-    const request = { compare: [], success, failure: [] };
-    await below.connection.call(txnMethod, request, write, new AbortController().signal);
   },
 }));

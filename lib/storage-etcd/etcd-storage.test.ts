@@ -5,10 +5,8 @@ import { createKeyspace } from './keys.ts';
 import { SharedSecrets } from './shared-secrets.ts';
 import { describeStorage } from './storage.suite.ts';
 import { eventually } from './testing/events.ts';
-import type { Storage, WatchBatch } from './storage.ts';
+import type { Storage, TransactionResult, WatchBatch } from './storage.ts';
 import { EtcdCluster, etcdOfSuite } from './testing/etcd-process.ts';
-import { txnMethod } from './rpc.ts';
-import { write } from './connection.ts';
 
 let cluster: EtcdCluster;
 let storage: EtcdStorage;
@@ -35,13 +33,7 @@ afterAll(async () => {
 describeStorage('etcd-storage', () => ({
   storage,
   compact: (revision) => cluster.compact(revision),
-  putTogether: (keys, value) => putTogether(storage, keys, value),
 }));
-
-async function putTogether(on: EtcdStorage, keys: readonly string[], value: string): Promise<void> {
-  const success = keys.map((key) => ({ request_put: { key, value: Buffer.from(value) } }));
-  await on.connection.call(txnMethod, { compare: [], success, failure: [] }, write, never);
-}
 
 const put = (on: Storage, key: string, value: string): ReturnType<Storage['put']> =>
   on.put(key, Buffer.from(value), { expected: 0 }, never);
@@ -162,9 +154,14 @@ describe('answers in fragments', () => {
   test('a revision whose events and previous values exceed one message arrives whole', async () => {
     const on = new EtcdStorage({ ...cluster.connection, watchPrevious: true });
     const keys = Array.from({ length: 40 }, (_, index) => `/registry/big/${String(100 + index)}`);
-    await putTogether(on, keys, 'a'.repeat(36_000));
+    const putAll = (value: Uint8Array): Promise<TransactionResult> =>
+      on.transact(
+        { conditions: [], changes: keys.map((key) => ({ type: 'put', key, value })) },
+        never,
+      );
+    await putAll(Buffer.alloc(36_000, 'a'));
     const start = await on.currentRevision(never);
-    await putTogether(on, keys, 'b'.repeat(36_000));
+    await putAll(Buffer.alloc(36_000, 'b'));
     const batches = on.watch('/registry/big/', start, never)[Symbol.asyncIterator]();
     const { value } = (await batches.next()) as { value: WatchBatch };
     expect(value.revision).toBe(start + 1);

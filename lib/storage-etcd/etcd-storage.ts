@@ -1,10 +1,11 @@
-// Storage on an etcd cluster: each write is one transaction that compares the mod revision and,
-// when it lost, returns what is stored in the same round trip. It never repeats a write that may
+// Storage on an etcd cluster: each write is one transaction that compares mod revisions and, when it
+// lost, returns what is stored in the same round trip. It never repeats a write that may
 // have happened.
 import type { Clock } from '../base/clock.ts';
 import { systemClock } from '../base/clock.ts';
 import { invariant } from '../base/invariant.ts';
 import { limits } from '../base/limits.ts';
+import { requestEntityTooLarge } from '../base/status.ts';
 import { EtcdConnection, linearizableRead, write } from './connection.ts';
 import type { ConnectionOptions } from './connection.ts';
 import { EtcdError, isLeaseNotFound, isRequestTooLarge, tooLarge } from './etcd-error.ts';
@@ -14,9 +15,10 @@ import { LeasePool } from './lease.ts';
 import { currentRevision, RangeReader, toItem } from './range.ts';
 import type { RangeQuery } from './range.ts';
 import { compareTarget, rangeMethod, txnMethod } from './rpc.ts';
-import type { Identifier, RequestOp, TxnResponse } from './rpc.ts';
-import type { Revision, Storage, StorageHealth, StorageMetrics } from './storage.ts';
-import type { StoragePage, StoredItem, WatchBatch, WriteResult } from './storage.ts';
+import type { Identifier, RequestOp, TxnRequest, TxnResponse } from './rpc.ts';
+import type { Change, Condition, Revision, Storage, StorageHealth } from './storage.ts';
+import type { StorageMetrics, StoragePage, StoredItem, Transaction } from './storage.ts';
+import type { TransactionResult, WatchBatch, WriteResult } from './storage.ts';
 import { WatchStream } from './watch-stream.ts';
 
 export interface EtcdStorageOptions extends ConnectionOptions {
@@ -90,21 +92,9 @@ export class EtcdStorage implements Storage {
     options: { readonly expected: Revision; readonly ttlSeconds?: number },
     signal: AbortSignal,
   ): Promise<WriteResult> {
-    const sizeBytes = value.length + 2 * key.length;
-    if (sizeBytes + requestOverheadBytes > this.#requestBytesMax) {
-      throw tooLarge(value.length, `${String(this.#requestBytesMax)} bytes for the whole request`);
-    }
-    try {
-      if (options.ttlSeconds === undefined) {
-        return await this.#swap(key, options.expected, { request_put: { key, value } }, signal);
-      }
-      return await this.#putWithLease(key, value, options.expected, options.ttlSeconds, signal);
-    } catch (error) {
-      if (error instanceof EtcdError && isRequestTooLarge(error)) {
-        throw tooLarge(value.length, 'etcd’s --max-request-bytes, lower than this server assumes');
-      }
-      throw explain(error);
-    }
+    const { expected, ttlSeconds } = options;
+    const lifetime = ttlSeconds === undefined ? {} : { ttlSeconds };
+    return this.#write({ key, expected }, { type: 'put', key, value, ...lifetime }, signal);
   }
 
   async delete(
@@ -112,11 +102,13 @@ export class EtcdStorage implements Storage {
     options: { readonly expected: Revision },
     signal: AbortSignal,
   ): Promise<WriteResult> {
-    try {
-      return await this.#swap(key, options.expected, { request_delete_range: { key } }, signal);
-    } catch (error) {
-      throw explain(error);
-    }
+    return this.#write({ key, expected: options.expected }, { type: 'delete', key }, signal);
+  }
+
+  async transact(transaction: Transaction, signal: AbortSignal): Promise<TransactionResult> {
+    const response = await this.#commit(transaction, signal);
+    if (response.succeeded) return { ok: true, revision: response.header.revision };
+    return { ok: false, current: transaction.conditions.map((_, at) => currentOf(response, at)) };
   }
 
   async *watch(
@@ -152,46 +144,103 @@ export class EtcdStorage implements Storage {
     this.connection.close();
   }
 
-  /** A lease may end, or be lost with its store, between its grant and the put: then once more. */
-  async #putWithLease(
-    key: string,
-    value: Uint8Array,
-    expected: Revision,
-    ttlSeconds: number,
-    signal: AbortSignal,
-  ): Promise<WriteResult> {
-    const put = (lease: Identifier): Promise<WriteResult> =>
-      this.#swap(key, expected, { request_put: { key, value, lease } }, signal);
-    const lease = await this.#leases.leaseFor(ttlSeconds, signal);
+  async #write(condition: Condition, change: Change, signal: AbortSignal): Promise<WriteResult> {
+    const transaction = { conditions: [condition], changes: [change] };
+    const response = await this.#commit(transaction, signal);
+    if (response.succeeded) return { ok: true, revision: response.header.revision };
+    return { ok: false, current: currentOf(response, 0) };
+  }
+
+  /** @throws StatusError 413 when it is more than etcd takes, 504 when its outcome is unknown. */
+  async #commit(transaction: Transaction, signal: AbortSignal): Promise<TxnResponse> {
+    checkSize(transaction, this.#requestBytesMax);
+    const leases = new Map<number, Identifier>();
     try {
-      return await put(lease);
+      await this.#grantLeases(transaction, leases, signal);
+      return await this.#send(transaction, leases, signal);
     } catch (error) {
-      // etcd refused the transaction as a whole: nothing was written.
-      if (!isLeaseNotFound(error)) throw error;
-      await this.#leases.forget(lease);
-      return put(await this.#leases.leaseFor(ttlSeconds, signal));
+      // A lease may end, or be lost with its store, between its grant and the put: then once more.
+      // etcd refused the transaction as a whole, so nothing was written.
+      if (leases.size > 0 && isLeaseNotFound(error)) {
+        for (const lease of leases.values()) await this.#leases.forget(lease);
+        leases.clear();
+        await this.#grantLeases(transaction, leases, signal);
+        return await this.#send(transaction, leases, signal);
+      }
+      if (error instanceof EtcdError && isRequestTooLarge(error)) {
+        const limit = 'etcd’s --max-request-bytes, lower than this server assumes';
+        throw tooLarge(valueBytes(transaction), limit);
+      }
+      throw explain(error);
     }
   }
 
-  async #swap(
-    key: string,
-    expected: Revision,
-    change: RequestOp,
+  /** Leases for the puts with a time to live, by its seconds. */
+  async #grantLeases(
+    { changes }: Transaction,
+    leases: Map<number, Identifier>,
     signal: AbortSignal,
-  ): Promise<WriteResult> {
-    const request = {
-      compare: [{ result: 0, target: compareTarget.mod, key, mod_revision: expected }] as const,
-      success: [change],
-      failure: [{ request_range: { key } }],
+  ): Promise<void> {
+    for (const change of changes) {
+      const ttlSeconds = change.type === 'put' ? change.ttlSeconds : undefined;
+      if (ttlSeconds === undefined || leases.has(ttlSeconds)) continue;
+      leases.set(ttlSeconds, await this.#leases.leaseFor(ttlSeconds, signal));
+    }
+  }
+
+  #send(
+    { conditions, changes }: Transaction,
+    leases: ReadonlyMap<number, Identifier>,
+    signal: AbortSignal,
+  ): Promise<TxnResponse> {
+    const request: TxnRequest = {
+      compare: conditions.map(({ key, expected }) => ({
+        result: 0,
+        target: compareTarget.mod,
+        key,
+        mod_revision: expected,
+      })),
+      success: changes.map((change) => operationOf(change, leases)),
+      failure: conditions.map(({ key }) => ({ request_range: { key } })),
     };
-    const response = await this.connection.call(txnMethod, request, write, signal);
-    if (response.succeeded) return { ok: true, revision: response.header.revision };
-    return { ok: false, current: currentOf(response) };
+    return this.connection.call(txnMethod, request, write, signal);
   }
 }
 
-function currentOf(response: TxnResponse): StoredItem | undefined {
-  const range = response.responses[0]?.response_range;
+function operationOf(change: Change, leases: ReadonlyMap<number, Identifier>): RequestOp {
+  const { key } = change;
+  if (change.type === 'delete') return { request_delete_range: { key } };
+  const { value, ttlSeconds } = change;
+  const lease = ttlSeconds === undefined ? undefined : leases.get(ttlSeconds);
+  return { request_put: lease === undefined ? { key, value } : { key, value, lease } };
+}
+
+/** @throws StatusError 413. */
+function checkSize(transaction: Transaction, requestBytesMax: number): void {
+  const { conditions, changes } = transaction;
+  const opsMax = limits.etcdTransactionOpsMax;
+  if (Math.max(conditions.length, changes.length) > opsMax) {
+    throw requestEntityTooLarge(
+      `one write changes ${String(changes.length)} objects under ` +
+        `${String(conditions.length)} conditions, limit is ${String(opsMax)} of each`,
+    );
+  }
+  const sizeBytes = valueBytes(transaction);
+  let keyBytes = 0;
+  for (const { key } of conditions) keyBytes += 2 * key.length;
+  if (sizeBytes + keyBytes + requestOverheadBytes > requestBytesMax) {
+    throw tooLarge(sizeBytes, `${String(requestBytesMax)} bytes for the whole request`);
+  }
+}
+
+function valueBytes({ changes }: Transaction): number {
+  let bytes = 0;
+  for (const change of changes) if (change.type === 'put') bytes += change.value.length;
+  return bytes;
+}
+
+function currentOf(response: TxnResponse, at: number): StoredItem | undefined {
+  const range = response.responses[at]?.response_range;
   invariant(range, 'a lost transaction answers with what is stored');
   const kv = range.kvs[0];
   return kv && toItem(kv);

@@ -20,6 +20,36 @@ export type WriteResult =
   | { readonly ok: true; readonly revision: Revision }
   | { readonly ok: false; readonly current: StoredItem | undefined };
 
+/** What a transaction depends on: the mod revision of a key, 0 when it must not exist. */
+export interface Condition {
+  readonly key: string;
+  readonly expected: Revision;
+}
+
+export type Change =
+  | {
+      readonly type: 'put';
+      readonly key: string;
+      readonly value: Uint8Array;
+      readonly ttlSeconds?: number;
+    }
+  /** Changes nothing where there is no such key: a condition says that there is one. */
+  | { readonly type: 'delete'; readonly key: string };
+
+/** Everything in `changes` happens at one revision, or nothing does. No key is changed twice. */
+export interface Transaction {
+  readonly conditions: readonly Condition[];
+  readonly changes: readonly Change[];
+}
+
+/**
+ * `ok: false` means that a condition did not hold; `current` is what is stored now under the keys
+ * of the conditions, in their order (same round trip).
+ */
+export type TransactionResult =
+  | { readonly ok: true; readonly revision: Revision }
+  | { readonly ok: false; readonly current: readonly (StoredItem | undefined)[] };
+
 export interface StoragePage {
   readonly items: readonly StoredItem[];
   /** Revision that the page was read at. */
@@ -87,6 +117,12 @@ export interface Storage {
     options: { readonly expected: Revision },
     signal: AbortSignal,
   ): Promise<WriteResult>;
+  /**
+   * One transaction over several keys. Watchers see its changes in one batch, at one revision, in
+   * the order of `changes`.
+   * @throws StatusError 413 when the values together, or their number, are more than etcd takes.
+   */
+  transact(transaction: Transaction, signal: AbortSignal): Promise<TransactionResult>;
   /**
    * Every change below `prefix` after revision `after`, without gaps or repeats. Reconnects by
    * itself; throws StatusError 410 when the position was compacted or the store was replaced

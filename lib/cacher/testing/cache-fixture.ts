@@ -189,6 +189,7 @@ export function intercept(storage: Storage, replaced: Partial<Storage>): Storage
     list: replaced.list ?? storage.list.bind(storage),
     put: replaced.put ?? storage.put.bind(storage),
     delete: replaced.delete ?? storage.delete.bind(storage),
+    transact: replaced.transact ?? storage.transact.bind(storage),
     watch: replaced.watch ?? storage.watch.bind(storage),
     currentRevision: replaced.currentRevision ?? storage.currentRevision.bind(storage),
     requestProgress: replaced.requestProgress ?? storage.requestProgress.bind(storage),

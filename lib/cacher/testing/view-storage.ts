@@ -8,7 +8,8 @@ import { widgetResource } from '../../codec/testing/sample-types.ts';
 import type { OpenedStored } from '../../codec/stored-form.ts';
 import type { EtcdStorage } from '../../storage-etcd/etcd-storage.ts';
 import type { Revision, Storage, StorageEvent, StoragePage } from '../../storage-etcd/storage.ts';
-import type { StoredItem, WatchBatch, WriteResult } from '../../storage-etcd/storage.ts';
+import type { StoredItem, Transaction, TransactionResult } from '../../storage-etcd/storage.ts';
+import type { WatchBatch, WriteResult } from '../../storage-etcd/storage.ts';
 import { createCache } from '../cache.ts';
 import type { Cache } from '../cache.ts';
 import type { Item, ResourceView, WatchEvent } from '../resource-view.ts';
@@ -81,6 +82,23 @@ export class ViewStorage implements Storage {
     signal: AbortSignal,
   ): Promise<WriteResult> {
     return this.#below.delete(this.#inner(key), options, signal);
+  }
+
+  async transact(transaction: Transaction, signal: AbortSignal): Promise<TransactionResult> {
+    const { conditions, changes } = transaction;
+    for (const { key } of changes) this.#view(key);
+    const result = await this.#below.transact(
+      {
+        conditions: conditions.map((one) => ({ ...one, key: this.#inner(one.key) })),
+        changes: changes.map((one) => ({ ...one, key: this.#inner(one.key) })),
+      },
+      signal,
+    );
+    if (!result.ok) return result;
+    for (const { key, expected } of conditions) {
+      if (expected === 0) this.#created.set(key, result.revision);
+    }
+    return result;
   }
 
   async get(
