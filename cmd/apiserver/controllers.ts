@@ -4,6 +4,7 @@ import { hostname } from 'node:os';
 import type { NamingProfile } from '../../lib/api/vendor.ts';
 import type { Clock } from '../../lib/base/clock.ts';
 import type { Logger } from '../../lib/base/log.ts';
+import { serverUser } from '../../lib/base/user.ts';
 import type { Controller } from '../../lib/controllers/controller.ts';
 import { Leader } from '../../lib/controllers/leader.ts';
 import { NamespaceController, namespaceControllerUser } from '../../lib/controllers/namespace.ts';
@@ -61,7 +62,7 @@ function lead(
     namespace: naming.systemNamespace,
     name: 'apiserver-controllers',
     identity: `${hostname()}_${randomUUID()}`,
-    user: { name: 'system:apiserver', uid: '', groups: ['system:masters'] },
+    user: serverUser,
     clock,
     log,
   });

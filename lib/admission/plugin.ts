@@ -2,7 +2,7 @@
 // write. A plugin refuses by throwing a StatusError; it reads the cluster through ResourceView
 // only.
 import type { ResourceInfo } from '../api/type-info.ts';
-import type { UserInfo } from '../authn/authenticator.ts';
+import type { User } from '../base/user.ts';
 import type { ApiObject } from '../codec/codec.ts';
 
 export type AdmissionOperation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT';
@@ -16,7 +16,7 @@ export interface AdmissionRequest {
   /** '' for cluster-scoped resources. */
   readonly namespace: string;
   readonly name: string;
-  readonly user: Pick<UserInfo, 'name' | 'uid' | 'groups'>;
+  readonly user: User;
   readonly dryRun: boolean;
   /** What is stored; undefined for CREATE, and for DELETE of an object that cannot be read. */
   readonly old: Readonly<ApiObject> | undefined;

@@ -2,13 +2,7 @@
 // 'absent' goes on to the next authenticator; 'rejected' is remembered: 401 when nobody accepts.
 import type { X509Certificate } from 'node:crypto';
 import type { WaitEnd } from '../base/abort.ts';
-
-export interface UserInfo {
-  readonly name: string;
-  readonly uid: string;
-  readonly groups: readonly string[];
-  readonly extra: Readonly<Record<string, readonly string[]>>;
-}
+import type { User } from '../base/user.ts';
 
 /** What a request brings to prove who sends it. Never logged. */
 export interface Credentials {
@@ -21,7 +15,7 @@ export interface Credentials {
 export type Authentication =
   | {
       readonly outcome: 'accepted';
-      readonly user: UserInfo;
+      readonly user: User;
       readonly audiences?: readonly string[];
     }
   | { readonly outcome: 'absent' }
@@ -33,13 +27,3 @@ export interface Authenticator {
   readonly name: string;
   authenticate(credentials: Credentials, end: WaitEnd): MaybePromise<Authentication>;
 }
-
-export const mastersGroup = 'system:masters';
-export const authenticatedGroup = 'system:authenticated';
-export const unauthenticatedGroup = 'system:unauthenticated';
-export const anonymousUser: UserInfo = {
-  name: 'system:anonymous',
-  uid: '',
-  groups: [unauthenticatedGroup],
-  extra: {},
-};

@@ -1,13 +1,14 @@
 // Client certificates: the TLS layer has verified the chain; the subject's CN is the user, its O
 // values the groups.
+import type { User } from '../base/user.ts';
 import type { X509Certificate } from 'node:crypto';
-import type { Authentication, Authenticator, UserInfo } from './authenticator.ts';
+import type { Authentication, Authenticator } from './authenticator.ts';
 
 const clientAuthUsage = '1.3.6.1.5.5.7.3.2';
 const anyUsage = '2.5.29.37.0';
 
 interface Verdict {
-  readonly subject: UserInfo | string;
+  readonly subject: User | string;
   readonly expiresAtMs: number;
 }
 
@@ -36,7 +37,7 @@ export function clientCertificateAuthenticator(nowMs: () => number): Authenticat
 }
 
 /** The user, or why the certificate cannot name one. */
-function readSubject(certificate: X509Certificate): UserInfo | string {
+function readSubject(certificate: X509Certificate): User | string {
   const usages = (certificate.keyUsage as readonly string[] | undefined) ?? [];
   if (usages.length > 0 && !usages.includes(clientAuthUsage) && !usages.includes(anyUsage)) {
     return 'the certificate is not meant for client authentication';

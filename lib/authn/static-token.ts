@@ -1,13 +1,14 @@
 // Bearer tokens from `--token-auth-file`: CSV lines `token,user,uid,"group1,group2"`.
+import type { User } from '../base/user.ts';
 import { createHash } from 'node:crypto';
-import type { Authenticator, UserInfo } from './authenticator.ts';
+import type { Authenticator } from './authenticator.ts';
 
 /**
  * Reads the file's text.
  * @throws Error naming the line that has fewer than three columns or repeats a token.
  */
-export function parseTokenFile(text: string): Map<string, UserInfo> {
-  const users = new Map<string, UserInfo>();
+export function parseTokenFile(text: string): Map<string, User> {
+  const users = new Map<string, User>();
   for (const [index, line] of text.split(/\r?\n/).entries()) {
     if (line.trim() === '' || line.startsWith('#')) continue;
     const at = `line ${String(index + 1)}`;
@@ -25,8 +26,8 @@ export function parseTokenFile(text: string): Map<string, UserInfo> {
 }
 
 /** Tokens are looked up by digest, so no comparison depends on a secret's bytes. */
-export function staticTokenAuthenticator(users: ReadonlyMap<string, UserInfo>): Authenticator {
-  const recent = new Map<string, UserInfo>();
+export function staticTokenAuthenticator(users: ReadonlyMap<string, User>): Authenticator {
+  const recent = new Map<string, User>();
   return {
     name: 'static-token',
     authenticate({ token }) {

@@ -1,6 +1,7 @@
 // Asks authenticators in order: the first that accepts wins; a rejection is remembered, not final.
-import type { Authentication, Authenticator, UserInfo } from './authenticator.ts';
-import { authenticatedGroup } from './authenticator.ts';
+import type { User } from '../base/user.ts';
+import type { Authentication, Authenticator } from './authenticator.ts';
+import { authenticatedGroup } from '../base/user.ts';
 
 const absent: Authentication = { outcome: 'absent' };
 
@@ -36,7 +37,7 @@ export function unionAuthenticator(members: readonly Authenticator[]): Authentic
   };
 }
 
-const grouped = new WeakMap<UserInfo, Authentication>();
+const grouped = new WeakMap<User, Authentication>();
 
 /** One object per user record: a token's requests share it. */
 function withAuthenticatedGroup(

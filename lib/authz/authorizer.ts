@@ -1,15 +1,9 @@
 // The authorization contract: attributes of a request in, a three-valued decision out.
 import type { WaitEnd } from '../base/abort.ts';
-
-export interface RequestUser {
-  readonly name: string;
-  readonly uid: string;
-  readonly groups: readonly string[];
-  readonly extra: Readonly<Record<string, readonly string[]>>;
-}
+import type { User } from '../base/user.ts';
 
 export interface Attributes {
-  readonly user: RequestUser;
+  readonly user: User;
   /**
    * get, list, watch, create, update, patch, delete, deletecollection, …; the lower-case HTTP
    * method for paths.

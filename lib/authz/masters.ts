@@ -1,8 +1,8 @@
 // What holds before any policy: masters may do everything; everybody may see health and version.
 import type { Attributes, Authorizer, Decision } from './authorizer.ts';
+import { mastersGroup } from '../base/user.ts';
 
 /** The group that needs no policy (Kubernetes' break-glass group). */
-const mastersGroup = 'system:masters';
 const openPaths: ReadonlySet<string> = new Set(['/livez', '/readyz', '/healthz', '/version']);
 const readVerbs: ReadonlySet<string> = new Set(['get', 'head']);
 const allowed: Decision = { effect: 'allow', reason: '' };

@@ -2,9 +2,8 @@
 // comes first.
 import type { NamingProfile } from '../api/vendor.ts';
 import { StatusError } from '../base/status.ts';
+import { serverUser } from '../base/user.ts';
 import type { ResourceStore } from '../registry/resource-store.ts';
-
-const systemUser = { name: 'system:apiserver', uid: '', groups: ['system:masters'] };
 
 export async function bootstrapNamespaces(
   namespaces: ResourceStore,
@@ -21,7 +20,7 @@ export async function bootstrapNamespaces(
     if (namespaces.view.peek({ namespace: '', name }) !== undefined) continue;
     try {
       await namespaces.create({
-        user: systemUser,
+        user: serverUser,
         warnings: [],
         signal,
         namespace: '',

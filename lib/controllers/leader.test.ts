@@ -19,7 +19,7 @@ afterAll(async () => {
   await registry.stop();
 });
 
-const user = { name: 'leader', uid: '', groups: [] };
+const user = { name: 'leader', uid: '', groups: [], extra: {} };
 const replica = (index: number): Replica => {
   const found = replicas[index];
   if (found === undefined) throw new Error('no such replica');

@@ -7,8 +7,8 @@ import type { Clock } from '../base/clock.ts';
 import { limits } from '../base/limits.ts';
 import type { Logger } from '../base/log.ts';
 import { StatusError } from '../base/status.ts';
+import type { User } from '../base/user.ts';
 import type { Item } from '../cacher/resource-view.ts';
-import type { Requester } from '../registry/requests.ts';
 import type { ResourceStore } from '../registry/resource-store.ts';
 
 export interface LeaderOptions {
@@ -17,7 +17,7 @@ export interface LeaderOptions {
   readonly name: string;
   /** Names this process: another one, or a later start, has another text. */
   readonly identity: string;
-  readonly user: Requester;
+  readonly user: User;
   readonly clock: Clock;
   readonly log: Logger;
   readonly leaseSeconds?: number;

@@ -8,12 +8,14 @@ import type { Clock } from '../base/clock.ts';
 import { limits } from '../base/limits.ts';
 import type { Logger } from '../base/log.ts';
 import { StatusError } from '../base/status.ts';
+import { mastersGroup } from '../base/user.ts';
+import type { User } from '../base/user.ts';
 import type { Item } from '../cacher/resource-view.ts';
 import type { ApiObject } from '../codec/codec.ts';
 import { cloneJson, isObject, ownMember } from '../registry/json-value.ts';
 import { isDeleting } from '../registry/object-meta.ts';
 import { parseWriteOptions } from '../registry/options.ts';
-import type { Requester, RequestScope } from '../registry/requests.ts';
+import type { RequestScope } from '../registry/requests.ts';
 import type { ResourceMapHolder } from '../registry/resource-map.ts';
 import type { ResourceStore } from '../registry/resource-store.ts';
 import { finalizersOf } from '../registry/resources/core/namespaces.ts';
@@ -30,15 +32,16 @@ export interface NamespaceControllerOptions {
   /** Asked anew for every pass: custom resources come and go. */
   readonly resources: ResourceMapHolder;
   readonly naming: NamingProfile;
-  readonly user: Requester;
+  readonly user: User;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
-export const namespaceControllerUser = (naming: NamingProfile): Requester => ({
+export const namespaceControllerUser = (naming: NamingProfile): User => ({
   name: `system:serviceaccount:${naming.systemNamespace}:namespace-controller`,
   uid: '',
-  groups: ['system:masters'],
+  groups: [mastersGroup],
+  extra: {},
 });
 
 export class NamespaceController implements Controller {

@@ -5,21 +5,14 @@ import type { Item, WatchCursor } from '../cacher/resource-view.ts';
 import type { ApiObject, Decoded } from '../codec/codec.ts';
 import type { Revision } from '../storage-etcd/storage.ts';
 import type { StatusBody } from '../base/status.ts';
-
-/** Who asks. */
-export interface Requester {
-  readonly name: string;
-  readonly uid: string;
-  readonly groups: readonly string[];
-  readonly extra?: Readonly<Record<string, readonly string[]>>;
-}
+import type { User } from '../base/user.ts';
 
 /**
  * What every verb needs to know about its request. Texts pushed to `warnings` become Warning
  * headers.
  */
 export interface RequestScope {
-  readonly user: Requester;
+  readonly user: User;
   readonly warnings: string[];
   readonly signal: AbortSignal;
 }

@@ -1,18 +1,14 @@
 // What a resource may add to the generic verbs: a plain object literal, every member optional.
 // An absent member means the behaviour that the resource's record (ResourceInfo) describes.
 import type { FieldError } from '../base/status.ts';
+import type { User } from '../base/user.ts';
 import type { ApiObject } from '../codec/codec.ts';
 
 /**
  * Who writes, and how. Made by the caller of a verb; `warnings` collects texts for Warning headers.
  */
 export interface WriteContext {
-  readonly user: {
-    readonly name: string;
-    readonly uid: string;
-    readonly groups: readonly string[];
-    readonly extra?: Readonly<Record<string, readonly string[]>>;
-  };
+  readonly user: User;
   /** `All`: run every stage but the final store step (specification 1, Dry run). */
   readonly dryRun: boolean;
   readonly fieldManager: string;

@@ -1,8 +1,8 @@
 // One request from its first byte to its last: the context that filters and handlers share.
 import { randomUUID } from 'node:crypto';
-import type { UserInfo } from '../authn/authenticator.ts';
 import { limits } from '../base/limits.ts';
 import { requestTimeout } from '../base/status.ts';
+import type { User } from '../base/user.ts';
 import type { RequestLabels } from '../telemetry/request-metrics.ts';
 import { cut } from './cut.ts';
 import type { Expiring } from './open-requests.ts';
@@ -25,7 +25,7 @@ export class OpenRequest implements RequestContext, Expiring {
   readonly receivedAtMs: number;
   deadlineMs: number;
   slot = -1;
-  user: UserInfo | undefined = undefined;
+  user: User | undefined = undefined;
   readonly warnings: string[] = [];
   auditAnnotations: Map<string, string> | undefined = undefined;
   responseBytes = 0;

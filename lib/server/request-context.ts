@@ -2,8 +2,8 @@
 // strings.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
-import type { UserInfo } from '../authn/authenticator.ts';
 import type { Waiter } from '../base/abort.ts';
+import type { User } from '../base/user.ts';
 
 export type RequestKind = 'resource' | 'nonResource';
 
@@ -38,7 +38,7 @@ export interface RequestContext extends Waiter {
   readonly info: RequestInfo;
   readonly receivedAtMs: number;
   readonly auditId: string;
-  user: UserInfo | undefined;
+  user: User | undefined;
   /** Texts for Warning headers (code 299), in order, each once. */
   readonly warnings: string[];
   /** Annotations for the request's audit event, made with the first one. */

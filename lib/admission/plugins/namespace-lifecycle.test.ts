@@ -43,7 +43,7 @@ function chainOf({ memory = {}, store = {} }: Known): {
     }),
   ]);
   const ask = async (change: Partial<AdmissionRequest>): Promise<string> => {
-    const user = { name: 'tester', uid: '', groups: [] };
+    const user = { name: 'tester', uid: '', groups: [], extra: {} };
     const where = { resource: resourceOf('configmaps'), namespace: 'a', name: 'x' };
     const base = { operation: 'CREATE' as const, subresource: '', dryRun: false, old: undefined };
     const request: AdmissionRequest = { ...base, ...where, user, ...change };

@@ -25,7 +25,7 @@ interface WriteTexts {
 }
 
 export const scope = (): RequestScope => ({
-  user: { name: 'tester', uid: '', groups: [] },
+  user: { name: 'tester', uid: '', groups: [], extra: {} },
   warnings: [],
   signal: AbortSignal.timeout(15_000),
 });

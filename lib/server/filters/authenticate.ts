@@ -1,7 +1,7 @@
 // May answer 401. Sets context.user; without credentials the user is system:anonymous.
 import type { TLSSocket } from 'node:tls';
 import type { X509Certificate } from 'node:crypto';
-import { anonymousUser } from '../../authn/authenticator.ts';
+import { anonymousUser } from '../../base/user.ts';
 import type { Authentication, Authenticator, Credentials } from '../../authn/authenticator.ts';
 import { unauthorized } from '../../base/status.ts';
 import type { Filter, HttpRequest } from '../request-context.ts';

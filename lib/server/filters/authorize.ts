@@ -1,6 +1,6 @@
 // May answer 403. Asks the authorizer about exactly the path and verb that will be routed.
 import type { Attributes, Authorizer, Decision } from '../../authz/authorizer.ts';
-import { anonymousUser } from '../../authn/authenticator.ts';
+import { anonymousUser } from '../../base/user.ts';
 import { forbidden, forbiddenPath } from '../../base/status.ts';
 import type { StatusError } from '../../base/status.ts';
 import type { Filter, RequestContext } from '../request-context.ts';

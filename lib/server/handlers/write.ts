@@ -1,7 +1,7 @@
 // POST, PUT, PATCH and DELETE: bodies in by their media type, verbs of the registry, the written
 // object out.
 import type { NamingProfile } from '../../api/vendor.ts';
-import { anonymousUser } from '../../authn/authenticator.ts';
+import { anonymousUser } from '../../base/user.ts';
 import type { Authorizer } from '../../authz/authorizer.ts';
 import type { Item } from '../../cacher/resource-view.ts';
 import { cborAsJson } from '../../codec/cbor.ts';

@@ -1,0 +1,27 @@
+// Who a request comes from, as everyone after authentication sees it.
+
+export interface User {
+  readonly name: string;
+  /** '' where the authenticator knows none. */
+  readonly uid: string;
+  readonly groups: readonly string[];
+  /** What authenticators say besides, by lower-case key; for policy and audit. */
+  readonly extra: Readonly<Record<string, readonly string[]>>;
+}
+
+export const mastersGroup = 'system:masters';
+export const authenticatedGroup = 'system:authenticated';
+export const unauthenticatedGroup = 'system:unauthenticated';
+/** The server itself, where it writes on nobody's behalf. */
+export const serverUser: User = {
+  name: 'system:apiserver',
+  uid: '',
+  groups: [mastersGroup],
+  extra: {},
+};
+export const anonymousUser: User = {
+  name: 'system:anonymous',
+  uid: '',
+  groups: [unauthenticatedGroup],
+  extra: {},
+};
