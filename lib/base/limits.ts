@@ -99,6 +99,8 @@ export const limits = {
    */
   deletedNamespaceLookUpMs: 30_000,
   deletedNamespacesMax: 1_000,
+  /** Wait before a follower of the cache that lost its watch starts again. */
+  followRetryMs: 250,
   /** Keys that one controller works on at a time. */
   controllerWorkers: 4,
   /**

@@ -1,0 +1,73 @@
+// Follows a selection of objects for as long as somebody wants to know of it: its state, then every
+// change, then the state anew after whatever broke the stream. Authorizers, webhooks, quotas and
+// controllers keep what they need of the cluster this way.
+import { sleep } from '../base/abort.ts';
+import { limits } from '../base/limits.ts';
+import type { Logger } from '../base/log.ts';
+import type { Revision } from '../storage-etcd/storage.ts';
+import type { Item, ResourceView, Selection, WatchEvent } from './resource-view.ts';
+
+/** Told of every object in order; its functions must not throw. */
+export interface Follower {
+  /**
+   * The state comes anew, object by object. What was told before and is not told again until
+   * `synced` has gone meanwhile; a follower that answers questions goes on with what it knew.
+   */
+  restarted?(): void;
+  /** An object is there or has changed. */
+  present(item: Item): void;
+  /** An object is gone, or is selected no more; `item` is its last state. */
+  absent(item: Item): void;
+  /** Everything up to `revision` was told: after a state, and now and then when it is quiet. */
+  synced?(revision: Revision): void;
+}
+
+export interface FollowOptions {
+  readonly view: ResourceView;
+  readonly select?: Selection;
+  readonly log: Logger;
+}
+
+/** Resolves when `signal` fires or the cache is stopped; never rejects. */
+export async function follow(
+  follower: Follower,
+  options: FollowOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const { view, log } = options;
+  for (let isFirst = true; !signal.aborted; isFirst = false) {
+    try {
+      if (!isFirst) follower.restarted?.();
+      if ((await followOnce(follower, options, signal)) === 'stopped') return;
+    } catch (error) {
+      if (signal.aborted) return;
+      const reason = error instanceof Error ? error.message : String(error);
+      log.warn('a follower lost its watch and starts again', { resource: view.name, reason });
+      await sleep(limits.followRetryMs, signal).catch(() => undefined);
+    }
+  }
+}
+
+async function followOnce(
+  follower: Follower,
+  { view, select = {} }: FollowOptions,
+  signal: AbortSignal,
+): Promise<'stopped'> {
+  const start = { from: 'state', at: { mode: 'any' }, bookmark: true } as const;
+  const cursor = await view.watch(select, start, { bookmarks: true }, signal);
+  try {
+    for (;;) {
+      const events = await cursor.next(signal);
+      if (events === undefined) return 'stopped';
+      for (const event of events) tell(follower, event);
+    }
+  } finally {
+    cursor.close();
+  }
+}
+
+function tell(follower: Follower, { type, item, revision }: WatchEvent): void {
+  if (item === undefined) follower.synced?.(revision);
+  else if (type === 'DELETED') follower.absent(item);
+  else follower.present(item);
+}
