@@ -8,6 +8,7 @@ import { serverUser } from '../../lib/base/user.ts';
 import type { Controller } from '../../lib/controllers/controller.ts';
 import { Leader } from '../../lib/controllers/leader.ts';
 import { NamespaceController, namespaceControllerUser } from '../../lib/controllers/namespace.ts';
+import { internalClient } from '../../lib/registry/internal-client.ts';
 import type { ResourceMapHolder } from '../../lib/registry/resource-map.ts';
 import type { ResourceStore } from '../../lib/registry/resource-store.ts';
 
@@ -27,7 +28,7 @@ export function startControllers(options: ControllerOptions): () => Promise<void
       namespaces,
       resources,
       naming,
-      user: namespaceControllerUser(naming),
+      client: internalClient(namespaceControllerUser(naming)),
       clock,
       log,
     }),
@@ -62,7 +63,7 @@ function lead(
     namespace: naming.systemNamespace,
     name: 'apiserver-controllers',
     identity: `${hostname()}_${randomUUID()}`,
-    user: serverUser,
+    client: internalClient(serverUser),
     clock,
     log,
   });

@@ -3,6 +3,7 @@
 import type { NamingProfile } from '../api/vendor.ts';
 import { StatusError } from '../base/status.ts';
 import { serverUser } from '../base/user.ts';
+import { internalClient } from '../registry/internal-client.ts';
 import type { ResourceStore } from '../registry/resource-store.ts';
 
 export async function bootstrapNamespaces(
@@ -16,17 +17,12 @@ export async function bootstrapNamespaces(
     naming.publicNamespace,
     naming.nodeLeaseNamespace,
   ];
+  const client = internalClient(serverUser);
   for (const name of names) {
     if (namespaces.view.peek({ namespace: '', name }) !== undefined) continue;
     try {
-      await namespaces.create({
-        user: serverUser,
-        warnings: [],
-        signal,
-        namespace: '',
-        body: { object: { kind: 'Namespace', apiVersion: 'v1', metadata: { name } }, problems: [] },
-        options: { dryRun: false, fieldManager: '', fieldValidation: 'Strict', force: undefined },
-      });
+      const object = { kind: 'Namespace', apiVersion: 'v1', metadata: { name } };
+      await client.create(namespaces, { namespace: '', object }, signal);
     } catch (error) {
       if (!(error instanceof StatusError) || error.reason !== 'AlreadyExists') throw error;
     }

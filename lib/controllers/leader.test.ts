@@ -5,6 +5,7 @@ import { createLogger } from '../base/log.ts';
 import { RegistryOnEtcd } from '../registry/testing/registry-on-etcd.ts';
 import type { Replica } from '../registry/testing/registry-on-etcd.ts';
 import { sent, VerbDriver } from '../registry/testing/verb-driver.ts';
+import { internalClient } from '../registry/internal-client.ts';
 import { Leader } from './leader.ts';
 
 let registry: RegistryOnEtcd;
@@ -40,7 +41,7 @@ function candidate(index: number, name: string, log: string[] = []): Candidate {
     namespace: 'svc-system',
     name,
     identity: `candidate-${String(index)}`,
-    user,
+    client: internalClient(user),
     clock: systemClock,
     log: createLogger('error', () => undefined),
     leaseSeconds: 1,

@@ -7,8 +7,8 @@ import type { Clock } from '../base/clock.ts';
 import { limits } from '../base/limits.ts';
 import type { Logger } from '../base/log.ts';
 import { StatusError } from '../base/status.ts';
-import type { User } from '../base/user.ts';
 import type { Item } from '../cacher/resource-view.ts';
+import type { InternalClient } from '../registry/internal-client.ts';
 import type { ResourceStore } from '../registry/resource-store.ts';
 
 export interface LeaderOptions {
@@ -17,7 +17,7 @@ export interface LeaderOptions {
   readonly name: string;
   /** Names this process: another one, or a later start, has another text. */
   readonly identity: string;
-  readonly user: User;
+  readonly client: InternalClient;
   readonly clock: Clock;
   readonly log: Logger;
   readonly leaseSeconds?: number;
@@ -142,16 +142,12 @@ export class Leader {
     holder: string,
     signal: AbortSignal,
   ): Promise<Item | undefined> {
-    const { leases, namespace, name, user } = this.#options;
+    const { leases, namespace, name, client } = this.#options;
     const object = this.#leaseObject(old, holder);
-    const request = { user, warnings: [], signal, body: { object, problems: [] }, options };
     try {
+      if (old === undefined) return await client.create(leases, { namespace, object }, signal);
       const path = { namespace, name, subresource: '' };
-      const answer =
-        old === undefined
-          ? await leases.create({ ...request, namespace })
-          : await leases.update({ ...request, path });
-      return answer.item;
+      return await client.update(leases, { path, object }, signal);
     } catch (error) {
       const isLost = error instanceof StatusError && [404, 409].includes(error.code);
       if (isLost && old !== undefined) return undefined;
@@ -239,13 +235,6 @@ export class Leader {
     });
   }
 }
-
-const options = {
-  dryRun: false,
-  fieldManager: '',
-  fieldValidation: 'Strict',
-  force: undefined,
-} as const;
 
 function specOf(lease: Item): Readonly<JsonObject> {
   const { spec } = lease.object();

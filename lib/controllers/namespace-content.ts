@@ -2,11 +2,9 @@
 // as their volumes, secrets and accounts serve them to the end. Tells what is left, and where to
 // wait for it.
 import { limits } from '../base/limits.ts';
-import type { NamingProfile } from '../api/vendor.ts';
 import type { Item, ResourceView } from '../cacher/resource-view.ts';
+import type { InternalClient } from '../registry/internal-client.ts';
 import { isDeleting } from '../registry/object-meta.ts';
-import { parseDeleteOptions, parseListOptions } from '../registry/options.ts';
-import type { RequestScope } from '../registry/requests.ts';
 import type { ResourceStore } from '../registry/resource-store.ts';
 import type { Revision } from '../storage-etcd/storage.ts';
 import type { Remains } from './namespace-conditions.ts';
@@ -14,8 +12,8 @@ import type { Remains } from './namespace-conditions.ts';
 export interface ContentPass {
   readonly namespace: string;
   readonly stores: readonly ResourceStore[];
-  readonly scope: RequestScope;
-  readonly naming: NamingProfile;
+  readonly client: InternalClient;
+  readonly signal: AbortSignal;
   /**
    * A moment at which the namespace was ending: what is absent then, nothing but a late write
    * brings back.
@@ -43,7 +41,6 @@ interface Tally {
   readonly held: Held[];
 }
 
-const query = new URLSearchParams();
 const page = { limitCount: limits.heldObjectsReadMax };
 
 export async function deleteContent(pass: ContentPass): Promise<PassResult> {
@@ -75,22 +72,20 @@ function storesWithContent(stores: readonly ResourceStore[]): ResourceStore[] {
 
 /** A resource that cannot be emptied does not keep the others from being emptied. */
 async function empty(store: ResourceStore, pass: ContentPass, tally: Tally): Promise<void> {
-  const { namespace, scope, naming, confirm } = pass;
+  const { namespace, client, signal, confirm } = pass;
   const name = nameOf(store);
   try {
     const at = { mode: 'notOlderThan', revision: pass.since } as const;
-    const first = await store.view.list({ namespace }, at, page, scope.signal);
+    const first = await store.view.list({ namespace }, at, page, signal);
     if (first.items.length === 0) return;
     if (first.more || first.items.some(isUntouched)) {
-      const list = parseListOptions(query);
-      const options = parseDeleteOptions(query, undefined, naming);
-      await store.deleteCollection({ ...scope, namespace, list, options, confirm });
+      await client.deleteCollection(store, { namespace, confirm }, signal);
     }
   } catch (error) {
-    if (scope.signal.aborted || error instanceof NamespaceChanged) throw error;
+    if (signal.aborted || error instanceof NamespaceChanged) throw error;
     tally.failures.push(`${name}: ${error instanceof Error ? error.message : String(error)}`);
   }
-  const rest = await store.view.list({ namespace }, { mode: 'latest' }, page, scope.signal);
+  const rest = await store.view.list({ namespace }, { mode: 'latest' }, page, signal);
   if (rest.items.length === 0) return;
   const count = rest.items.length + (rest.remainingCount ?? 0);
   tally.countByResource.set(name, count);

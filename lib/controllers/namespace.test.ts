@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { sleep } from '../base/abort.ts';
 import { systemClock } from '../base/clock.ts';
 import { createLogger } from '../base/log.ts';
+import { internalClient } from '../registry/internal-client.ts';
 import { ResourceMapHolder } from '../registry/resource-map.ts';
 import type { ResourceStore } from '../registry/resource-store.ts';
 import { RegistryOnEtcd } from '../registry/testing/registry-on-etcd.ts';
@@ -73,8 +74,10 @@ async function onePass(
   confirm = (): Promise<void> => Promise.resolve(),
 ): ReturnType<typeof deleteContent> {
   const { naming, storage, stores } = replica;
-  const since = await storage.currentRevision(scope().signal);
-  return deleteContent({ namespace, since, stores: stores.all, scope: scope(), naming, confirm });
+  const { signal } = scope();
+  const since = await storage.currentRevision(signal);
+  const client = internalClient(namespaceControllerUser(naming));
+  return deleteContent({ namespace, since, stores: stores.all, client, signal, confirm });
 }
 
 describe('the namespace controller', () => {
@@ -152,7 +155,7 @@ function startController(): { stop: () => Promise<void> } {
     namespaces,
     resources,
     naming,
-    user: namespaceControllerUser(naming),
+    client: internalClient(namespaceControllerUser(naming)),
     clock: systemClock,
     log: createLogger('error'),
   });

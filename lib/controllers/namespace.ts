@@ -3,19 +3,18 @@
 // by uid after the namespace's own was confirmed, and each write states the version it read.
 import type { JsonValue } from '../api/type-info.ts';
 import type { NamingProfile } from '../api/vendor.ts';
-import { sleep } from '../base/abort.ts';
 import type { Clock } from '../base/clock.ts';
-import { limits } from '../base/limits.ts';
 import type { Logger } from '../base/log.ts';
 import { StatusError } from '../base/status.ts';
 import { mastersGroup } from '../base/user.ts';
 import type { User } from '../base/user.ts';
+import { follow } from '../cacher/follow.ts';
+import type { Follower } from '../cacher/follow.ts';
 import type { Item } from '../cacher/resource-view.ts';
 import type { ApiObject } from '../codec/codec.ts';
+import type { InternalClient } from '../registry/internal-client.ts';
 import { cloneJson, isObject, ownMember } from '../registry/json-value.ts';
 import { isDeleting } from '../registry/object-meta.ts';
-import { parseWriteOptions } from '../registry/options.ts';
-import type { RequestScope } from '../registry/requests.ts';
 import type { ResourceMapHolder } from '../registry/resource-map.ts';
 import type { ResourceStore } from '../registry/resource-store.ts';
 import { finalizersOf } from '../registry/resources/core/namespaces.ts';
@@ -32,7 +31,7 @@ export interface NamespaceControllerOptions {
   /** Asked anew for every pass: custom resources come and go. */
   readonly resources: ResourceMapHolder;
   readonly naming: NamingProfile;
-  readonly user: User;
+  readonly client: InternalClient;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -60,37 +59,23 @@ export class NamespaceController implements Controller {
     const queue: KeyedQueue = new KeyedQueue({ name: this.name, clock, log }, (name, running) =>
       this.#reconcile(name, queue, running),
     );
-    await Promise.all([queue.run(signal), this.#follow(queue, signal)]);
+    const { view } = this.#options.namespaces;
+    const following = follow(this.#follower(queue), { view, log }, signal);
+    await Promise.all([queue.run(signal), following]);
     for (const name of this.#waits.keys()) this.#endWait(name);
     await Promise.all(this.#watching);
   }
 
-  /** Feeds the queue from a watch that begins with the state, and anew when it is lost. */
-  async #follow(queue: KeyedQueue, signal: AbortSignal): Promise<void> {
-    const { namespaces, log } = this.#options;
-    const start = { from: 'state', at: { mode: 'any' }, bookmark: false } as const;
-    while (!signal.aborted) {
-      try {
-        const cursor = await namespaces.view.watch({}, start, { bookmarks: false }, signal);
-        try {
-          for (;;) {
-            const events = await cursor.next(signal);
-            if (events === undefined) break;
-            for (const { type, item } of events) {
-              if (item === undefined) continue;
-              if (type === 'DELETED') this.#endWait(item.name);
-              else if (isTerminating(item)) queue.add(item.name);
-            }
-          }
-        } finally {
-          cursor.close();
-        }
-      } catch (error) {
-        if (signal.aborted) return;
-        log.warn('the namespace controller lost its watch', { reason: String(error) });
-        await sleep(limits.controllerRetryFirstMs, signal).catch(() => undefined);
-      }
-    }
+  /** What ends goes into the queue; what is gone needs no wait any more. */
+  #follower(queue: KeyedQueue): Follower {
+    return {
+      present: (item) => {
+        if (isTerminating(item)) queue.add(item.name);
+      },
+      absent: (item) => {
+        this.#endWait(item.name);
+      },
+    };
   }
 
   async #reconcile(name: string, queue: KeyedQueue, signal: AbortSignal): Promise<Outcome> {
@@ -98,7 +83,6 @@ export class NamespaceController implements Controller {
     const { namespace, revision } = await this.#read(name, signal);
     if (namespace === undefined || !isTerminating(namespace)) return 'done';
     const { uid } = namespace.object().metadata ?? {};
-    const scope: RequestScope = { user: this.#options.user, warnings: [], signal };
     const confirm = async (): Promise<void> => {
       const { namespace: now } = await this.#read(name, signal);
       const isSame = now !== undefined && isTerminating(now);
@@ -106,17 +90,17 @@ export class NamespaceController implements Controller {
     };
     let result: PassResult;
     try {
-      const { naming, resources } = this.#options;
+      const { client, resources } = this.#options;
       const stores = resources.current.all;
       const since = revision;
-      result = await deleteContent({ namespace: name, since, stores, scope, naming, confirm });
+      result = await deleteContent({ namespace: name, since, stores, client, signal, confirm });
     } catch (error) {
       if (error instanceof NamespaceChanged) return 'again';
       throw error;
     }
-    const current = await this.#report(namespace, result, scope);
+    const current = await this.#report(namespace, result, signal);
     if (result.countByResource.size === 0 && result.failures.length === 0) {
-      await this.#finalize(current, scope);
+      await this.#finalize(current, signal);
       return 'done';
     }
     this.#wait(name, result, queue, signal);
@@ -134,7 +118,7 @@ export class NamespaceController implements Controller {
   }
 
   /** Writes the conditions when they changed. @returns the namespace as it is then. */
-  async #report(namespace: Item, remains: Remains, scope: RequestScope): Promise<Item> {
+  async #report(namespace: Item, remains: Remains, signal: AbortSignal): Promise<Item> {
     const object = cloneJson(namespace.object()) as ApiObject;
     const status = isObject(object.status) ? object.status : {};
     const given = ownMember(status, 'conditions');
@@ -142,16 +126,16 @@ export class NamespaceController implements Controller {
     const conditions = namespaceConditions(old, remains, this.#options.clock.nowMs());
     if (conditions === old) return namespace;
     object.status = Object.assign(status, { conditions: [...conditions] });
-    return this.#write(namespace.name, 'status', object, scope);
+    return this.#write(namespace.name, 'status', object, signal);
   }
 
-  async #finalize(namespace: Item, scope: RequestScope): Promise<void> {
+  async #finalize(namespace: Item, signal: AbortSignal): Promise<void> {
     const object = cloneJson(namespace.object()) as ApiObject;
     const own = this.#options.naming.namespaceFinalizer;
     const others = finalizersOf(object).filter((finalizer) => finalizer !== own);
     if (isObject(object.spec)) object.spec.finalizers = others;
     try {
-      await this.#write(namespace.name, 'finalize', object, scope);
+      await this.#write(namespace.name, 'finalize', object, signal);
     } catch (error) {
       if (!(error instanceof StatusError) || error.code !== 404) throw error;
     }
@@ -162,16 +146,11 @@ export class NamespaceController implements Controller {
     name: string,
     subresource: 'status' | 'finalize',
     object: ApiObject,
-    scope: RequestScope,
+    signal: AbortSignal,
   ): Promise<Item> {
-    const { namespaces, naming } = this.#options;
-    const answer = await namespaces.update({
-      ...scope,
-      path: { namespace: '', name, subresource },
-      body: { object, problems: [] },
-      options: parseWriteOptions(new URLSearchParams(), 'update', naming),
-    });
-    return answer.item;
+    const { client, namespaces } = this.#options;
+    const path = { namespace: '', name, subresource };
+    return client.update(namespaces, { path, object }, signal);
   }
 
   /** Adds the namespace again as soon as nothing of some resource remains in it. */

@@ -1,0 +1,94 @@
+// Writes of the server's own parts, each as a user with a name: through the verbs of the stores, so
+// that admission, validation and audit hold for them as for everybody. They read through views.
+import type { User } from '../base/user.ts';
+import type { Item } from '../cacher/resource-view.ts';
+import type { ApiObject } from '../codec/codec.ts';
+import type {
+  DeleteAnswer,
+  DeleteCollectionRequest,
+  DeleteOptions,
+  ListAnswer,
+  ListOptions,
+  ObjectPath,
+  RequestScope,
+  WriteOptions,
+} from './requests.ts';
+import type { ResourceStore } from './resource-store.ts';
+
+export interface InternalClient {
+  readonly user: User;
+  /** `object` is in the version of `store` and used up. @throws StatusError as the verb does. */
+  create(
+    store: ResourceStore,
+    request: { readonly namespace: string; readonly object: ApiObject },
+    signal: AbortSignal,
+  ): Promise<Item>;
+  /** An object that states its resourceVersion is written only over that version: else 409. */
+  update(
+    store: ResourceStore,
+    request: { readonly path: ObjectPath; readonly object: ApiObject },
+    signal: AbortSignal,
+  ): Promise<Item>;
+  delete(
+    store: ResourceStore,
+    request: { readonly path: ObjectPath; readonly options?: Partial<DeleteOptions> },
+    signal: AbortSignal,
+  ): Promise<DeleteAnswer>;
+  deleteCollection(
+    store: ResourceStore,
+    request: Pick<DeleteCollectionRequest, 'namespace' | 'confirm'>,
+    signal: AbortSignal,
+  ): Promise<ListAnswer>;
+}
+
+export function internalClient(user: User): InternalClient {
+  const scope = (signal: AbortSignal): RequestScope => ({ user, warnings: [], signal });
+  const options: WriteOptions = {
+    dryRun: false,
+    fieldManager: user.name,
+    fieldValidation: 'Strict',
+    force: undefined,
+  };
+  return {
+    user,
+    async create(store, { namespace, object }, signal) {
+      const body = { object, problems: [] };
+      return (await store.create({ ...scope(signal), namespace, body, options })).item;
+    },
+    async update(store, { path, object }, signal) {
+      const body = { object, problems: [] };
+      return (await store.update({ ...scope(signal), path, body, options })).item;
+    },
+    delete: (store, { path, options: wished }, signal) =>
+      store.delete({ ...scope(signal), path, options: { ...plainDeletion, ...wished } }),
+    deleteCollection: (store, request, signal) =>
+      store.deleteCollection({
+        ...scope(signal),
+        ...request,
+        list: everything,
+        options: plainDeletion,
+      }),
+  };
+}
+
+const plainDeletion: DeleteOptions = {
+  dryRun: false,
+  gracePeriodSeconds: undefined,
+  orphanDependents: undefined,
+  propagationPolicy: undefined,
+  preconditions: { uid: undefined, resourceVersion: undefined },
+  ignoreReadError: false,
+};
+
+const everything: ListOptions = {
+  labelSelector: '',
+  fieldSelector: '',
+  watch: false,
+  allowWatchBookmarks: false,
+  resourceVersion: '',
+  resourceVersionMatch: '',
+  timeoutSeconds: undefined,
+  limit: 0,
+  continueToken: '',
+  sendInitialEvents: undefined,
+};
