@@ -7,6 +7,7 @@ const rows = [
   ['config', 'telemetry'],
   ['api'],
   ['codec', 'cel', 'client'],
+  ['kinds'],
   ['storage-etcd'],
   ['cacher'],
   ['authn', 'authz', 'audit', 'flowcontrol'],

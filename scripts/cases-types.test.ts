@@ -4,7 +4,7 @@ import { afterEach, expect, test } from '@jest/globals';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createScheme } from '../lib/api/scheme.ts';
+import { builtInScheme } from '../lib/kinds/built-in-kinds.ts';
 import { namingProfile } from '../lib/api/vendor.ts';
 import { jsonCodec, parseData, stringify } from '../lib/codec/json.ts';
 import { createProtobufCodec } from '../lib/codec/protobuf.ts';
@@ -12,7 +12,7 @@ import { yamlCodec } from '../lib/codec/yaml.ts';
 import { runCases } from './cases-types.ts';
 
 const naming = namingProfile('kubernetes');
-const type = createScheme({ profile: naming }).type('core/v1.ConfigMap');
+const type = builtInScheme({ profile: naming }).type('core/v1.ConfigMap');
 const object = {
   kind: 'ConfigMap',
   apiVersion: 'v1',

@@ -4,7 +4,7 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { createScheme } from '../lib/api/scheme.ts';
+import { builtInScheme } from '../lib/kinds/built-in-kinds.ts';
 import type { Scheme } from '../lib/api/scheme.ts';
 import type { JsonValue, TypeInfo } from '../lib/api/type-info.ts';
 import { namingProfile } from '../lib/api/vendor.ts';
@@ -39,7 +39,7 @@ interface Golden {
 }
 
 export function runCases(folder: string, print: (line: string) => void): CasesResult {
-  const scheme = createScheme({ profile: naming });
+  const scheme = builtInScheme({ profile: naming });
   const isOlder = /^v\d+\.\d+/.test(basename(resolve(folder)));
   let passed = 0;
   let failed = 0;

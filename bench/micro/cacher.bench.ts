@@ -1,7 +1,7 @@
 // The cache by itself, over a store that only counts: memory an object, filling, reads, fan-out to
 // cursors. Run: node --expose-gc bench/micro/cacher.bench.ts [number of Pods]
 import type { JsonObject } from '../../lib/api/type-info.ts';
-import { createScheme } from '../../lib/api/scheme.ts';
+import { builtInScheme } from '../../lib/kinds/built-in-kinds.ts';
 import { namingProfile } from '../../lib/api/vendor.ts';
 import { createLogger } from '../../lib/base/log.ts';
 import { createCache } from '../../lib/cacher/cache.ts';
@@ -13,7 +13,7 @@ import { createStoredMedia } from '../../lib/codec/stored-media.ts';
 import type { Storage, StoredItem, WatchBatch } from '../../lib/storage-etcd/storage.ts';
 import { samplePod } from './sample-pod.ts';
 
-const scheme = createScheme({ profile: namingProfile('svc') });
+const scheme = builtInScheme({ profile: namingProfile('svc') });
 const found = scheme.resource({ group: '', version: 'v1', resource: 'pods' });
 if (found === undefined) throw new Error('pods are served');
 const pods = found;

@@ -1,6 +1,6 @@
 // The codecs and the stored form beside JSON.parse and JSON.stringify of the same Pod, in the same
 // run. Run: node bench/micro/codec.bench.ts
-import { createScheme } from '../../lib/api/scheme.ts';
+import { builtInScheme } from '../../lib/kinds/built-in-kinds.ts';
 import { namingProfile } from '../../lib/api/vendor.ts';
 import type { ApiObject } from '../../lib/codec/codec.ts';
 import { cborCodec } from '../../lib/codec/cbor.ts';
@@ -20,7 +20,7 @@ import {
 import { yamlCodec } from '../../lib/codec/yaml.ts';
 import { samplePod } from './sample-pod.ts';
 
-const scheme = createScheme({ profile: namingProfile('svc') });
+const scheme = builtInScheme({ profile: namingProfile('svc') });
 const pods = scheme.resource({ group: '', version: 'v1', resource: 'pods' });
 if (pods === undefined) throw new Error('pods are served');
 

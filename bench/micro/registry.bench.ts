@@ -1,7 +1,7 @@
 // CREATE and UPDATE of a ConfigMap and a Pod through the registry and the cache over a storage in
 // memory: a write without HTTP and etcd, beside JSON.parse and JSON.stringify of the body.
 // Run: node bench/micro/registry.bench.ts [pods|configmaps]
-import { createScheme } from '../../lib/api/scheme.ts';
+import { builtInScheme } from '../../lib/kinds/built-in-kinds.ts';
 import type { JsonObject } from '../../lib/api/type-info.ts';
 import { namingProfile } from '../../lib/api/vendor.ts';
 import { systemClock } from '../../lib/base/clock.ts';
@@ -61,7 +61,7 @@ class MemoryStorage implements Storage {
 }
 
 const naming = namingProfile('svc');
-const scheme = createScheme({ profile: naming });
+const scheme = builtInScheme({ profile: naming });
 const media = createStoredMedia('json', naming);
 const keyspace = createKeyspace('/registry');
 const storage = new MemoryStorage();

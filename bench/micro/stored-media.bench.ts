@@ -1,7 +1,7 @@
 // What the encoding of objects in etcd costs: CPU of a Pod's way into etcd and out of it again, for
 // each encoding in the same run. Reads from memory cost the same in all: they are JSON there.
 // Run: npm run bench -- micro/stored-media
-import { createScheme } from '../../lib/api/scheme.ts';
+import { builtInScheme } from '../../lib/kinds/built-in-kinds.ts';
 import { namingProfile } from '../../lib/api/vendor.ts';
 import { schemeTranscoder } from '../../lib/cacher/transcoder.ts';
 import { jsonCodec } from '../../lib/codec/json.ts';
@@ -12,7 +12,7 @@ import { createStoredMedia } from '../../lib/codec/stored-media.ts';
 import { samplePod } from './sample-pod.ts';
 
 const naming = namingProfile('svc');
-const scheme = createScheme({ profile: naming });
+const scheme = builtInScheme({ profile: naming });
 const pods = scheme.resource({ group: '', version: 'v1', resource: 'pods' });
 if (pods === undefined) throw new Error('pods are served');
 const { type } = pods;

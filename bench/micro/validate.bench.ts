@@ -1,17 +1,17 @@
 // Validation of a Pod of about 2.5 KB beside JSON.parse and JSON.stringify of its text, in one run.
 // Run: node bench/micro/validate.bench.ts
-import { createScheme } from '../../lib/api/scheme.ts';
+import { builtInScheme } from '../../lib/kinds/built-in-kinds.ts';
 import { namingProfile } from '../../lib/api/vendor.ts';
 import { jsonCodec } from '../../lib/codec/json.ts';
-import { strategyTable } from '../../lib/registry/resources/strategies.ts';
+import { kindStrategies } from '../../lib/kinds/built-in-kinds.ts';
 import { defaultValidation, objectRules } from '../../lib/registry/validation.ts';
 import { samplePod } from './sample-pod.ts';
 
 const naming = namingProfile('svc');
-const scheme = createScheme({ profile: naming });
+const scheme = builtInScheme({ profile: naming });
 const pods = scheme.resource({ group: '', version: 'v1', resource: 'pods' });
 if (pods === undefined) throw new Error('pods are served');
-const strategyOf = strategyTable({ naming, eventTtlSeconds: 3_600 });
+const strategyOf = kindStrategies({ naming, eventTtlSeconds: 3_600 });
 const rules = objectRules(pods, strategyOf(pods), defaultValidation);
 const context = {
   user: { name: 'u', uid: '', groups: [], extra: {} },

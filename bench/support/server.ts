@@ -2,7 +2,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createScheme } from '../../lib/api/scheme.ts';
+import { builtInScheme } from '../../lib/kinds/built-in-kinds.ts';
 import type { JsonObject, ResourceInfo } from '../../lib/api/type-info.ts';
 import { namingProfile } from '../../lib/api/vendor.ts';
 import { encodeStored } from '../../lib/codec/stored-form.ts';
@@ -25,7 +25,7 @@ export class Bench {
   readonly etcd: EtcdCluster;
   readonly storage: EtcdStorage;
   readonly #folder: string;
-  readonly #scheme = createScheme({ profile: namingProfile('kubernetes') });
+  readonly #scheme = builtInScheme({ profile: namingProfile('kubernetes') });
   readonly #keyspace = createKeyspace('/registry');
   readonly #started = new Set<MeasuredProcess>();
   readonly #never = new AbortController().signal;

@@ -1,6 +1,6 @@
 // The composition root: every constructor call, top to bottom in layer order. No logic of its own.
 import type { ResourceInfo } from '../../lib/api/type-info.ts';
-import { createScheme } from '../../lib/api/scheme.ts';
+import { builtInScheme } from '../../lib/kinds/built-in-kinds.ts';
 import type { Scheme } from '../../lib/api/scheme.ts';
 import { namingProfile } from '../../lib/api/vendor.ts';
 import type { NamingProfile } from '../../lib/api/vendor.ts';
@@ -22,7 +22,7 @@ import type { FeatureGates } from '../../lib/config/gates.ts';
 import type { Flags } from '../../lib/config/flags.ts';
 import { bootstrapNamespaces } from '../../lib/controllers/bootstrap-namespaces.ts';
 import { builtInStores } from '../../lib/registry/built-in-stores.ts';
-import { componentStatusStores } from '../../lib/registry/resources/core/component-statuses.ts';
+import { componentStatusStores } from '../../lib/registry/component-statuses.ts';
 import { ResourceMap, ResourceMapHolder } from '../../lib/registry/resource-map.ts';
 import { serveApi } from '../../lib/server/serve-api.ts';
 import type { RunningServer } from '../../lib/server/serve.ts';
@@ -125,7 +125,7 @@ function openBase(given: Pick<Base, 'flags' | 'logger' | 'signal' | 'started'>):
   const directory = DataDirectory.open(flags['data-dir']);
   started.defer(() => directory.release());
   const scheme = orFlagError('runtime-config', () =>
-    createScheme({
+    builtInScheme({
       profile: naming,
       runtimeConfig: flags['runtime-config'],
       isOn: (gate) => gates.isEnabled(gate),

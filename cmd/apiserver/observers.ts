@@ -2,7 +2,7 @@
 // componentstatuses.
 import type { Logger } from '../../lib/base/log.ts';
 import type { Cache, CacheObserver } from '../../lib/cacher/cache.ts';
-import type { Component } from '../../lib/registry/resources/core/component-statuses.ts';
+import type { Component } from '../../lib/registry/component-statuses.ts';
 import type { ValidationOptions } from '../../lib/registry/validation.ts';
 import type { EtcdStorage } from '../../lib/storage-etcd/etcd-storage.ts';
 import type { StorageMetrics } from '../../lib/storage-etcd/storage.ts';

@@ -2,34 +2,11 @@
 // A version whose fields the other has too only changes its apiVersion and shares its parts; others
 // have a function per pair, or go through the stored version. Nothing is ever guessed or dropped.
 import { internalError } from '../base/status.ts';
-import { autoscalingConversions } from './convert-autoscaling.ts';
-import { definitionConversions } from './convert-definitions.ts';
 import type { Conversion } from './convert-fields.ts';
-import { networkingConversions } from './convert-networking.ts';
-import { policyConversions } from './convert-policies.ts';
-import { renameConversions } from './convert-renames.ts';
-import { resourceConversions } from './convert-resource.ts';
-import { workloadConversions } from './convert-workloads.ts';
 import { parseApiVersion } from './resource-records.ts';
 import type { Scheme } from './scheme.ts';
 import type { JsonObject, ResourceInfo, TypeInfo } from './type-info.ts';
 import { apiVersionOf } from './type-info.ts';
-
-/** By `from type > to type`. */
-const conversions: ReadonlyMap<string, Conversion> = new Map(
-  Object.entries({
-    ...autoscalingConversions,
-    ...definitionConversions,
-    ...networkingConversions,
-    ...policyConversions,
-    ...renameConversions,
-    ...resourceConversions,
-    ...workloadConversions,
-  }),
-);
-
-/** Every pair of types with a conversion of its own, as `from > to`. */
-export const conversionNames: readonly string[] = [...conversions.keys()];
 
 /**
  * @throws StatusError 500 when the object's kind is not known in either version or the pair has
@@ -99,14 +76,15 @@ export function storedTypeOf(
 }
 
 /** Whether convertObject can bring objects of one type directly into the other. */
-export function canConvert(from: TypeInfo, to: TypeInfo): boolean {
-  return directStep(from, to) !== undefined;
+export function canConvert(from: TypeInfo, to: TypeInfo, scheme: Scheme): boolean {
+  return directStep(from, to, scheme) !== undefined;
 }
 
 const unchanged: Conversion = (object) => ({ ...object });
 
-function directStep(from: TypeInfo, to: TypeInfo): Conversion | undefined {
-  return conversions.get(`${from.id} > ${to.id}`) ?? (fitsInto(from, to) ? unchanged : undefined);
+function directStep(from: TypeInfo, to: TypeInfo, scheme: Scheme): Conversion | undefined {
+  const own = scheme.conversions.get(`${from.id} > ${to.id}`);
+  return own ?? (fitsInto(from, to) ? unchanged : undefined);
 }
 
 /** One step, or two through a version in which objects of the kind are stored. */
@@ -115,11 +93,11 @@ function stepsBetween(
   to: TypeInfo,
   scheme: Scheme,
 ): readonly Conversion[] | undefined {
-  const direct = directStep(from, to);
+  const direct = directStep(from, to, scheme);
   if (direct !== undefined) return [direct];
   for (const { type } of scheme.storedResources) {
     if (type.name !== from.name) continue;
-    const [first, second] = [directStep(from, type), directStep(type, to)];
+    const [first, second] = [directStep(from, type, scheme), directStep(type, to, scheme)];
     if (first !== undefined && second !== undefined) return [first, second];
   }
   return undefined;

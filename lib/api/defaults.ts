@@ -1,20 +1,9 @@
 // Defaulting: what a kind says of fields that a client left open. Defaults that stand alone are
-// options beside their field, those that depend on other fields are rules by type (defaults/).
+// options beside their field, those that depend on other fields are rules of kinds, by type.
 // Only types that have either below them are visited; steps are compiled once per type.
 import { defaultValueOf, copyValue } from './default-value.ts';
-import { apiextensionsDefaults } from './defaults/apiextensions.ts';
-import { appsDefaults } from './defaults/apps.ts';
-import { autoscalingDefaults } from './defaults/autoscaling.ts';
-import { batchDefaults } from './defaults/batch.ts';
-import { certificatesDefaults } from './defaults/certificates.ts';
-import { coreDefaults } from './defaults/core.ts';
-import { flowcontrolDefaults } from './defaults/flowcontrol.ts';
-import { networkingDefaults } from './defaults/networking.ts';
-import { podDefaults } from './defaults/pods.ts';
-import { rbacDefaults } from './defaults/rbac.ts';
-import { resourceDefaults } from './defaults/resource.ts';
-import { isEmpty, isRecord, isUnset, newRecord } from './defaults/default-rule.ts';
-import type { DefaultRule, DefaultRules, DefaultsContext } from './defaults/default-rule.ts';
+import { isEmpty, isRecord, isUnset, newRecord } from './default-rule.ts';
+import type { DefaultRule, DefaultRules, DefaultsContext } from './default-rule.ts';
 import { roundToMilli } from './quantity.ts';
 import type { FieldInfo, JsonObject, JsonValue, TypeInfo } from './type-info.ts';
 
@@ -30,23 +19,6 @@ export interface Defaults {
    */
   versionOf(type: TypeInfo): string;
 }
-
-const rules: DefaultRules = {
-  ...apiextensionsDefaults,
-  ...appsDefaults,
-  ...autoscalingDefaults,
-  ...batchDefaults,
-  ...certificatesDefaults,
-  ...coreDefaults,
-  ...flowcontrolDefaults,
-  ...networkingDefaults,
-  ...podDefaults,
-  ...rbacDefaults,
-  ...resourceDefaults,
-};
-
-/** Every type with a rule of its own. */
-export const typesWithRules: readonly string[] = Object.keys(rules);
 
 /** What is done to an object of one type; inlined messages are part of it. */
 interface Plan {
@@ -72,21 +44,23 @@ interface DefaultedField {
  */
 const lookupCountMin = 6;
 
-export function createDefaults(context: DefaultsContext): Defaults {
+export function createDefaults(context: DefaultsContext, rules: DefaultRules): Defaults {
   const plans = new WeakMap<TypeInfo, Plan>();
+  const ruleOf: RuleOf = ({ id }) => (Object.hasOwn(rules, id) ? rules[id] : undefined);
+  const hasDefaults = defaultsFinder(ruleOf);
   const planOf = (type: TypeInfo): Plan => {
     const known = plans.get(type);
     if (known !== undefined) return known;
     const plan = { values: [], nested: new Map(), nestedFields: [], constant: [], rules: [] };
     plans.set(type, plan); // Before its fields: types may hold themselves.
-    addType(plan, type, { context, planOf });
+    addType(plan, type, { context, planOf, ruleOf, hasDefaults });
     return plan;
   };
   return {
     apply: (object, type) => {
       complete(planOf(type), object, context);
     },
-    versionOf: (type) => versionOf(type, context),
+    versionOf: (type) => versionOf(type, context, ruleOf),
   };
 }
 
@@ -125,7 +99,12 @@ function addConstant(object: JsonObject, name: string, plan: Plan, context: Defa
 interface Compiling {
   readonly context: DefaultsContext;
   readonly planOf: (type: TypeInfo) => Plan;
+  readonly ruleOf: RuleOf;
+  readonly hasDefaults: (type: TypeInfo) => boolean;
 }
+
+/** The rule of a type by its id. */
+type RuleOf = (type: TypeInfo) => DefaultRule | undefined;
 
 function addType(plan: Plan, type: TypeInfo, compiling: Compiling): void {
   for (const field of type.fields) {
@@ -144,12 +123,9 @@ function addType(plan: Plan, type: TypeInfo, compiling: Compiling): void {
       plan.constant.push([field.jsonName, compiling.planOf(message)]);
     }
   }
-  const rule = ruleOf(type);
+  const rule = compiling.ruleOf(type);
   if (rule !== undefined) plan.rules.push(rule);
 }
-
-const ruleOf = ({ id }: TypeInfo): DefaultRule | undefined =>
-  Object.hasOwn(rules, id) ? rules[id] : undefined;
 
 function openValue(field: FieldInfo, { isOn }: DefaultsContext): DefaultedField | undefined {
   const value = defaultValueOf(field);
@@ -159,7 +135,10 @@ function openValue(field: FieldInfo, { isOn }: DefaultsContext): DefaultedField 
   return { name: field.jsonName, value, isOpen: field.pointer ? isUnset : isEmpty };
 }
 
-function descentOf(field: FieldInfo, { context, planOf }: Compiling): Descend | undefined {
+function descentOf(
+  field: FieldInfo,
+  { context, planOf, hasDefaults }: Compiling,
+): Descend | undefined {
   if (isResourceList(field)) return roundAmounts;
   const { message, cardinality } = field;
   if (message === undefined || !hasDefaults(message)) return undefined;
@@ -189,21 +168,23 @@ function roundAmounts(amounts: JsonValue): void {
   }
 }
 
-const reaching = new WeakMap<TypeInfo, boolean>();
-
-/** Something at or below the type has a default. */
-function hasDefaults(type: TypeInfo): boolean {
-  const known = reaching.get(type);
-  if (known !== undefined) return known;
-  let found = false;
-  for (const below of typesBelow(type)) found ||= hasOwnDefaults(below);
-  reaching.set(type, found);
-  return found;
+/** Tells whether something at or below a type has a default. */
+function defaultsFinder(ruleOf: RuleOf): (type: TypeInfo) => boolean {
+  const reaching = new WeakMap<TypeInfo, boolean>();
+  const hasOwnDefaults = (type: TypeInfo): boolean =>
+    ruleOf(type) !== undefined ||
+    type.fields.some(
+      (field) => field.options['defaultValue'] !== undefined || isResourceList(field),
+    );
+  return (type) => {
+    const known = reaching.get(type);
+    if (known !== undefined) return known;
+    let found = false;
+    for (const below of typesBelow(type)) found ||= hasOwnDefaults(below);
+    reaching.set(type, found);
+    return found;
+  };
 }
-
-const hasOwnDefaults = (type: TypeInfo): boolean =>
-  ruleOf(type) !== undefined ||
-  type.fields.some((field) => field.options['defaultValue'] !== undefined || isResourceList(field));
 
 /** Types whose JSON is no object with their fields have no defaults below. */
 function typesBelow(root: TypeInfo): ReadonlySet<TypeInfo> {
@@ -216,7 +197,7 @@ function typesBelow(root: TypeInfo): ReadonlySet<TypeInfo> {
   return found;
 }
 
-function versionOf(type: TypeInfo, { isOn }: DefaultsContext): string {
+function versionOf(type: TypeInfo, { isOn }: DefaultsContext, ruleOf: RuleOf): string {
   const parts: string[] = [];
   const gates = new Set<string>();
   for (const below of typesBelow(type)) {

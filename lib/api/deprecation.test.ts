@@ -1,12 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
 import { deprecationOf } from './deprecation.ts';
 import { parseRuntimeConfig } from './runtime-config.ts';
+import { noKindRules } from './kind-rules.ts';
 import { createScheme } from './scheme.ts';
 import { apiVersionOf } from './type-info.ts';
 import type { Life } from './type-info.ts';
 import { namingProfile } from './vendor.ts';
 
 const scheme = createScheme({
+  rules: noKindRules,
   profile: namingProfile('kubernetes'),
   runtimeConfig: parseRuntimeConfig('api/all=true'),
 });
@@ -64,7 +66,7 @@ describe('what a client is told', () => {
   });
 
   test('a version that is served by default is deprecated by its kind alone', () => {
-    const served = createScheme({ profile: namingProfile('svc') });
+    const served = createScheme({ rules: noKindRules, profile: namingProfile('svc') });
     const deprecated = served.resources.filter((one) => deprecationOf(one, '1.36') !== undefined);
     expect(deprecated.map((one) => `${apiVersionOf(one)} ${one.resource}`).sort()).toEqual([
       'v1 componentstatuses',

@@ -1,10 +1,11 @@
 import { expect, test } from '@jest/globals';
 import { dropDisabledFields } from './gated-fields.ts';
+import { noKindRules } from './kind-rules.ts';
 import { createScheme } from './scheme.ts';
 import type { JsonObject } from './type-info.ts';
 import { namingProfile } from './vendor.ts';
 
-const pods = createScheme({ profile: namingProfile('svc') }).resource({
+const pods = createScheme({ rules: noKindRules, profile: namingProfile('svc') }).resource({
   group: '',
   version: 'v1',
   resource: 'pods',

@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { alwaysThere, isUnset, sameJson } from './json-equal.ts';
 import { parseRuntimeConfig } from './runtime-config.ts';
+import { noKindRules } from './kind-rules.ts';
 import { createScheme } from './scheme.ts';
 import type { FieldInfo, JsonValue } from './type-info.ts';
 import { namingProfile } from './vendor.ts';
@@ -31,7 +32,11 @@ test('an empty object is there', () => {
 
 test('members that are always there have no tracked presence', () => {
   const runtimeConfig = parseRuntimeConfig('api/all=true');
-  const { storedResources } = createScheme({ profile: namingProfile('svc'), runtimeConfig });
+  const { storedResources } = createScheme({
+    rules: noKindRules,
+    profile: namingProfile('svc'),
+    runtimeConfig,
+  });
   const types = new Set(storedResources.map(({ type }) => type));
   const plain = new Set<string>();
   for (const type of types) {

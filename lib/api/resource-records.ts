@@ -2,6 +2,8 @@
 import { createHash } from 'node:crypto';
 import { apiVersionOf } from './type-info.ts';
 import type { Defaults } from './defaults.ts';
+import { kindNameOf } from './kind-rules.ts';
+import type { KindRules } from './kind-rules.ts';
 import type { LoadedTypes, PackageInfo } from './load-proto.ts';
 import type {
   GroupVersionKind,
@@ -62,6 +64,7 @@ export function storageVersionHashOf({ group, version, kind }: GroupVersionKind)
 export function resourceRecords(
   loaded: LoadedTypes,
   defaults: Pick<Defaults, 'versionOf'>,
+  fieldReaders: KindRules['fieldReaders'],
 ): ResourceInfo[] {
   const resources: ResourceInfo[] = [];
   for (const owner of loaded.packages.values()) {
@@ -70,7 +73,12 @@ export function resourceRecords(
       const options = type.options['apiResource'] as Options | undefined;
       if (options === undefined) continue;
       const defaultsVersion = defaults.versionOf(type);
-      resources.push({ ...resourceOf(owner, type, options), defaultsVersion });
+      const readers = fieldReaders[kindNameOf(type.id)];
+      resources.push({
+        ...resourceOf(owner, type, options),
+        defaultsVersion,
+        ...(readers === undefined ? {} : { fieldReaders: readers }),
+      });
     }
   }
   return resources.map((resource) => withReplacement(resource, resources));

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { parseRuntimeConfig, servedBy } from './runtime-config.ts';
 import type { ServedVersion } from './runtime-config.ts';
+import { noKindRules } from './kind-rules.ts';
 import { createScheme } from './scheme.ts';
 import type { Scheme } from './scheme.ts';
 import { apiVersionOf } from './type-info.ts';
@@ -65,6 +66,7 @@ describe('keys', () => {
 describe('versions of a kind', () => {
   const schemeOf = (text: string): Scheme =>
     createScheme({
+      rules: noKindRules,
       profile: namingProfile('kubernetes'),
       runtimeConfig: parseRuntimeConfig(text),
     });

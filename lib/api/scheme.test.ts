@@ -2,14 +2,19 @@ import { describe, expect, test } from '@jest/globals';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseRuntimeConfig } from './runtime-config.ts';
+import { noKindRules } from './kind-rules.ts';
 import { createScheme } from './scheme.ts';
 import { apiVersionOf } from './type-info.ts';
 import type { ResourceInfo } from './type-info.ts';
 import { namingProfile } from './vendor.ts';
 
 const profile = namingProfile('kubernetes');
-const scheme = createScheme({ profile });
-const everything = createScheme({ profile, runtimeConfig: parseRuntimeConfig('api/all=true') });
+const scheme = createScheme({ rules: noKindRules, profile });
+const everything = createScheme({
+  rules: noKindRules,
+  profile,
+  runtimeConfig: parseRuntimeConfig('api/all=true'),
+});
 const factsFolder = join(import.meta.dirname, '../../../shared/api-facts');
 const facts = existsSync(factsFolder) ? describe : describe.skip;
 
@@ -238,7 +243,11 @@ describe('lookups', () => {
 
 describe('runtime configuration', () => {
   const served = (config: string): string[] => {
-    const { groups } = createScheme({ profile, runtimeConfig: parseRuntimeConfig(config) });
+    const { groups } = createScheme({
+      rules: noKindRules,
+      profile,
+      runtimeConfig: parseRuntimeConfig(config),
+    });
     return groups.flatMap(({ group, versions }) =>
       versions.map(({ version }) => apiVersionOf({ group, version })),
     );
@@ -254,7 +263,7 @@ describe('runtime configuration', () => {
   });
   test('one resource of a version that is off', () => {
     const config = parseRuntimeConfig('resource.k8s.io/v1beta2/deviceclasses');
-    const one = createScheme({ profile, runtimeConfig: config });
+    const one = createScheme({ rules: noKindRules, profile, runtimeConfig: config });
     expect(
       one.group('resource.k8s.io')?.versions.map((v) => v.resources.map((r) => r.resource))[1],
     ).toEqual(['deviceclasses']);
@@ -262,7 +271,9 @@ describe('runtime configuration', () => {
   test('a resource can be switched off', () => {
     const config = parseRuntimeConfig('apps/v1/daemonsets=false');
     expect(
-      createScheme({ profile, runtimeConfig: config }).resource(v1('daemonsets', 'apps')),
+      createScheme({ rules: noKindRules, profile, runtimeConfig: config }).resource(
+        v1('daemonsets', 'apps'),
+      ),
     ).toBeUndefined();
   });
   test('unknown keys and values are refused by name', () => {

@@ -1,11 +1,13 @@
 // The scheme: every built-in type, kind, group and resource by name, and what is served of it.
-// createScheme({ profile, runtimeConfig? }) is called once at start (0.15 s); immutable.
+// createScheme({ profile, rules, runtimeConfig? }) is called once at start (0.15 s); immutable.
 // Custom resources and aggregated APIs are not in it: they enter through the resource map.
 import { systemClock } from '../base/clock.ts';
 import { invariant } from '../base/invariant.ts';
 import { featureGates } from '../config/gates.ts';
+import type { Conversion } from './convert-fields.ts';
 import { createDefaults } from './defaults.ts';
 import type { Defaults } from './defaults.ts';
+import type { KindRules } from './kind-rules.ts';
 import { loadProto } from './load-proto.ts';
 import type { EnumSet, LoadedTypes, PackageInfo } from './load-proto.ts';
 import { parseApiVersion, resourceRecords } from './resource-records.ts';
@@ -40,6 +42,8 @@ export interface GroupInfo {
 export interface Scheme {
   readonly profile: NamingProfile;
   readonly defaults: Defaults;
+  /** By `from type > to type`. */
+  readonly conversions: ReadonlyMap<string, Conversion>;
   /** By id: `core/v1.Pod`. Built-in ids only: an unknown id is a bug. */
   type(id: string): TypeInfo;
   /**
@@ -88,6 +92,8 @@ const unlistedPriority = 17_999;
 
 export function createScheme(options: {
   readonly profile: NamingProfile;
+  /** What kinds add to the .proto files. */
+  readonly rules: KindRules;
   readonly runtimeConfig?: RuntimeConfig;
   /** Feature gates, by name; their defaults unless given. */
   readonly isOn?: (gate: string) => boolean;
@@ -95,12 +101,13 @@ export function createScheme(options: {
   readonly nowMs?: () => number;
 }): Scheme {
   const loaded = loadProto(options.profile);
-  const defaults = createDefaults({
+  const context = {
     profile: options.profile,
     isOn: options.isOn ?? ((gate) => gatesByDefault.isEnabled(gate)),
     nowMs: options.nowMs ?? (() => systemClock.nowMs()),
-  });
-  const known = resourceRecords(loaded, defaults);
+  };
+  const defaults = createDefaults(context, options.rules.defaults);
+  const known = resourceRecords(loaded, defaults, options.rules.fieldReaders);
   const groups = servedGroups(loaded, known, options.runtimeConfig ?? new Map());
   const resources = groups.flatMap((group) =>
     group.versions.flatMap((version) => version.resources),
@@ -118,6 +125,7 @@ export function createScheme(options: {
   return {
     profile: options.profile,
     defaults,
+    conversions: new Map(Object.entries(options.rules.conversions)),
     type(id) {
       const type = loaded.types.get(id);
       invariant(type !== undefined, `type ${id} is known`);

@@ -1,8 +1,6 @@
 // Values of an object's selectable fields, as field selectors compare them:
 // text, with booleans and counts written out.
-import type { FieldInfo, JsonObject, JsonValue, ResourceInfo } from './type-info.ts';
-
-type Reader = (object: Readonly<JsonObject>) => string;
+import type { FieldInfo, FieldReader, JsonObject, JsonValue, ResourceInfo } from './type-info.ts';
 
 const memberOf = (value: JsonValue | undefined, key: string): JsonValue | undefined =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && Object.hasOwn(value, key)
@@ -18,20 +16,6 @@ function at(object: Readonly<JsonObject>, path: readonly string[]): JsonValue | 
 const textOf = (value: JsonValue | undefined, unset: string): string => {
   if (value === undefined || value === null || typeof value === 'object') return unset;
   return typeof value === 'string' ? value : String(value);
-};
-
-// Fields whose value is not simply what stands at their path, by `group/Kind path`.
-const special: Readonly<Record<string, Reader>> = {
-  '/Pod status.podIP': (pod) => {
-    const addresses = at(pod, ['status', 'podIPs']);
-    const first = Array.isArray(addresses) ? memberOf(addresses[0], 'ip') : undefined;
-    return textOf(first ?? at(pod, ['status', 'podIP']), '');
-  },
-  '/Event source': (event) => {
-    const component = textOf(at(event, ['source', 'component']), '');
-    return component === '' ? textOf(at(event, ['reportingComponent']), '') : component;
-  },
-  'batch/Job status.successful': (job) => textOf(at(job, ['status', 'succeeded']), '0'),
 };
 
 /**
@@ -50,14 +34,14 @@ function unsetText(resource: ResourceInfo, path: readonly string[]): string {
   return field.scalar === 'int32' || field.scalar === 'int64' ? '0' : '';
 }
 
-const readersByResource = new WeakMap<ResourceInfo, readonly (readonly [string, Reader])[]>();
+const readersByResource = new WeakMap<ResourceInfo, readonly (readonly [string, FieldReader])[]>();
 
-function readersOf(resource: ResourceInfo): readonly (readonly [string, Reader])[] {
+function readersOf(resource: ResourceInfo): readonly (readonly [string, FieldReader])[] {
   const known = readersByResource.get(resource);
   if (known !== undefined) return known;
   const paths = resource.fieldSelectors.filter((path) => !path.startsWith('metadata.'));
-  const readers = paths.map((path): readonly [string, Reader] => {
-    const own = special[`${resource.group}/${resource.kind.kind} ${path}`];
+  const readers = paths.map((path): readonly [string, FieldReader] => {
+    const own = resource.fieldReaders?.[path];
     if (own !== undefined) return [path, own];
     const keys = path.split('.');
     const unset = unsetText(resource, keys);

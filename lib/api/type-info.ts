@@ -137,6 +137,9 @@ export interface Life {
   readonly replacement?: string;
 }
 
+/** The value of a selectable field as text; '' for none. */
+export type FieldReader = (object: Readonly<JsonObject>) => string;
+
 /** One served resource in one version: what api-facts' resources table says of it. Data only. */
 export interface ResourceInfo {
   readonly group: string;
@@ -176,6 +179,8 @@ export interface ResourceInfo {
   readonly resetBySubresource: Readonly<Record<string, readonly string[]>>;
   /** When the kind came and goes; absent where it is not known (custom resources). */
   readonly life?: Life;
+  /** Selectable fields whose value is not simply what stands at their path, by path. */
+  readonly fieldReaders?: Readonly<Record<string, FieldReader>>;
   /** What decides the kind's defaults beside its type (`Defaults.versionOf`). */
   readonly defaultsVersion?: string;
 }

@@ -1,6 +1,7 @@
 // Every built-in type through the codecs: what holds for the samples of json.test.ts holds for all
 // of them.
 import { describe, expect, test } from '@jest/globals';
+import { noKindRules } from '../api/kind-rules.ts';
 import { createScheme } from '../api/scheme.ts';
 import { apiVersionOf } from '../api/type-info.ts';
 import type { JsonObject, JsonValue } from '../api/type-info.ts';
@@ -14,7 +15,7 @@ import { ObjectGenerator } from './testing/object-generator.ts';
 import { yamlCodec } from './yaml.ts';
 
 const naming = namingProfile('svc');
-const scheme = createScheme({ profile: naming });
+const scheme = createScheme({ rules: noKindRules, profile: naming });
 const protobufCodec = createProtobufCodec(naming.protobufMediaType);
 const types = [...scheme.packages.values()].flatMap((owner) => owner.types);
 const plain = types.filter((type) => type.special === undefined && !type.isNamedList);

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { noKindRules } from '../api/kind-rules.ts';
 import { createScheme } from '../api/scheme.ts';
 import type { JsonValue } from '../api/type-info.ts';
 import { namingProfile } from '../api/vendor.ts';
@@ -155,7 +156,9 @@ describe('writing', () => {
     ['ü', '42c3bc'],
     [['a', null], '824161f6'],
   ])('%p', (value, expected) => {
-    const type = createScheme({ profile: namingProfile('svc') }).type('apps/v1.ControllerRevision');
+    const type = createScheme({ rules: noKindRules, profile: namingProfile('svc') }).type(
+      'apps/v1.ControllerRevision',
+    );
     const text = Buffer.from(cborCodec.encode({ data: { v: value } }, type)).toString('hex');
     expect(text).toContain(`4176${expected}`);
   });

@@ -1,6 +1,7 @@
 // The Protobuf codec: bytes as the API's description asks, hostile bodies, and lists and watches of
 // ready messages.
 import { describe, expect, test } from '@jest/globals';
+import { noKindRules } from '../api/kind-rules.ts';
 import { createScheme } from '../api/scheme.ts';
 import type { JsonObject, TypeInfo } from '../api/type-info.ts';
 import { namingProfile } from '../api/vendor.ts';
@@ -19,7 +20,7 @@ import {
 } from './protobuf.ts';
 
 const naming = namingProfile('svc');
-const scheme = createScheme({ profile: naming });
+const scheme = createScheme({ rules: noKindRules, profile: naming });
 const codec = createProtobufCodec(naming.protobufMediaType);
 const podType = scheme.type('core/v1.Pod');
 const configMapType = scheme.type('core/v1.ConfigMap');

@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { defaultColumns } from '../api/columns/kind-columns.ts';
-import { age, AgeCell, column, name, tableOf } from '../api/columns/column.ts';
+import { age, AgeCell, column, name, tableOf, defaultColumns } from '../api/column.ts';
 import { namingProfile } from '../api/vendor.ts';
 import type { ApiObject } from './codec.ts';
 import { listClose, listSeparator } from './frame.ts';

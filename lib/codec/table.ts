@@ -1,7 +1,7 @@
 // Table and PartialObjectMetadata forms of any resource. A row but for its ages, or a partial
 // object, is made once per item; tables and lists are concatenations, as those of whole objects.
-import { AgeCell } from '../api/columns/column.ts';
-import type { Cell, TableColumns } from '../api/columns/column.ts';
+import { AgeCell } from '../api/column.ts';
+import type { Cell, TableColumns } from '../api/column.ts';
 import type { JsonObject, JsonValue } from '../api/type-info.ts';
 import type { NamingProfile } from '../api/vendor.ts';
 import { humanAge } from '../base/human-age.ts';

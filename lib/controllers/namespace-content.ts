@@ -4,7 +4,7 @@
 import { limits } from '../base/limits.ts';
 import type { Item, ResourceView } from '../cacher/resource-view.ts';
 import type { InternalClient } from '../registry/internal-client.ts';
-import { isDeleting } from '../registry/object-meta.ts';
+import { isDeleting } from '../codec/object-meta.ts';
 import type { ResourceStore } from '../registry/resource-store.ts';
 import type { Revision } from '../storage-etcd/storage.ts';
 import type { Remains } from './namespace-conditions.ts';

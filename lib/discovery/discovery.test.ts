@@ -1,12 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import { parseRuntimeConfig } from '../api/runtime-config.ts';
-import { createScheme } from '../api/scheme.ts';
+import { builtInScheme } from '../kinds/built-in-kinds.ts';
 import type { JsonObject, TypeInfo } from '../api/type-info.ts';
 import { namingProfile } from '../api/vendor.ts';
 import { createDiscovery } from './discovery.ts';
 import type { Discovery, DiscoveryGroup } from './discovery.ts';
 
-const scheme = createScheme({ profile: namingProfile('kubernetes') });
+const scheme = builtInScheme({ profile: namingProfile('kubernetes') });
 const make = (
   groups: readonly DiscoveryGroup[] = scheme.groups,
   serverAddress = '127.0.0.1:6443',
@@ -172,9 +172,9 @@ describe('the aggregated document', () => {
   });
   test('has one ETag on all replicas, and another one when something else is served', () => {
     const etag = (one: Discovery): string | undefined => one.aggregated('/apis', 'v2')?.etag;
-    const again = createScheme({ profile: namingProfile('kubernetes') });
+    const again = builtInScheme({ profile: namingProfile('kubernetes') });
     expect(etag(make(again.groups, '10.0.0.1:443'))).toBe(etag(discovery));
-    const more = createScheme({
+    const more = builtInScheme({
       profile: namingProfile('kubernetes'),
       runtimeConfig: parseRuntimeConfig('api/beta=true'),
     });
@@ -211,7 +211,7 @@ describe('replicas', () => {
   const textOf = (of: Discovery, path: string): string =>
     JSON.stringify(of.document(path)?.object) + JSON.stringify(of.aggregated(path, 'v2')?.object);
   const replica = (runtimeConfig: string, address: string): Discovery => {
-    const own = createScheme({
+    const own = builtInScheme({
       profile: namingProfile('kubernetes'),
       runtimeConfig: parseRuntimeConfig(runtimeConfig),
     });

@@ -3,7 +3,7 @@ import { expect, test } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import protobuf from 'protobufjs';
-import { createScheme } from '../api/scheme.ts';
+import { builtInScheme } from '../kinds/built-in-kinds.ts';
 import { namingProfile } from '../api/vendor.ts';
 import { v3SchemaOrReference } from './openapi-messages.ts';
 import { encodeMessage } from './openapi-protobuf.ts';
@@ -11,7 +11,7 @@ import { createOpenApi } from './openapi.ts';
 
 type Value = Record<string, unknown>;
 
-const scheme = createScheme({ profile: namingProfile('kubernetes') });
+const scheme = builtInScheme({ profile: namingProfile('kubernetes') });
 const openApi = createOpenApi({
   scheme,
   groups: scheme.groups,

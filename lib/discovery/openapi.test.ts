@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseRuntimeConfig } from '../api/runtime-config.ts';
-import { createScheme } from '../api/scheme.ts';
+import { builtInScheme } from '../kinds/built-in-kinds.ts';
 import { namingProfile } from '../api/vendor.ts';
 import type { NamingProfileName } from '../api/vendor.ts';
 import { createOpenApi } from './openapi.ts';
@@ -33,7 +33,7 @@ interface Part {
 }
 
 const schemeOf = (name: NamingProfileName, config = '') =>
-  createScheme({ profile: namingProfile(name), runtimeConfig: parseRuntimeConfig(config) });
+  builtInScheme({ profile: namingProfile(name), runtimeConfig: parseRuntimeConfig(config) });
 const media = {
   objects: ['application/json', 'application/yaml'],
   streams: ['application/json;stream=watch'],

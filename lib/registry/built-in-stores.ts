@@ -8,8 +8,8 @@ import { convertObject } from '../api/convert.ts';
 import type { ResourceView } from '../cacher/resource-view.ts';
 import type { Keyspace } from '../storage-etcd/keys.ts';
 import type { Storage } from '../storage-etcd/storage.ts';
-import { strategyTable } from './resources/strategies.ts';
-import type { StrategyOptions } from './resources/strategies.ts';
+import { kindStrategies } from '../kinds/built-in-kinds.ts';
+import type { KindOptions } from '../kinds/kind.ts';
 import { createResourceStore } from './resource-store.ts';
 import type { ResourceStore } from './resource-store.ts';
 import type { StoreParts } from './store-parts.ts';
@@ -18,7 +18,7 @@ import type { ObjectRules, ValidationOptions } from './validation.ts';
 
 export interface BuiltInStoreOptions
   extends
-    StrategyOptions,
+    KindOptions,
     Pick<StoreParts, 'media' | 'clock' | 'continueKey' | 'canStreamLists' | 'canDeleteUnreadable'> {
   readonly scheme: Scheme;
   readonly keyspace: Keyspace;
@@ -33,7 +33,7 @@ export interface BuiltInStoreOptions
 
 export function builtInStores(options: BuiltInStoreOptions): ResourceStore[] {
   const { scheme, keyspace } = options;
-  const strategyOf = strategyTable(options);
+  const strategyOf = kindStrategies(options);
   const admission = options.admission ?? admissionChain([]);
   const rules = new Map<ResourceInfo, ObjectRules>();
   const rulesOf = (stored: ResourceInfo): ObjectRules => {

@@ -7,7 +7,7 @@ import type { Item } from '../cacher/resource-view.ts';
 import { jsonCodec } from '../codec/json.ts';
 import type { ApiObject } from '../codec/codec.ts';
 import type { Revision } from '../storage-etcd/storage.ts';
-import { isObject, ownMember } from './json-value.ts';
+import { isObject, ownMember } from '../api/json-value.ts';
 
 const openBrace = '{'.charCodeAt(0);
 

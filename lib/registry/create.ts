@@ -10,18 +10,12 @@ import type { ApiObject } from '../codec/codec.ts';
 import type { StoredItem } from '../storage-etcd/storage.ts';
 import { objectItem } from './converted-item.ts';
 import { admissionRequest, readBody, toStored, writeContext } from './incoming.ts';
-import {
-  clearStatus,
-  fillNewMeta,
-  isDeleting,
-  metaOf,
-  nameOf,
-  settleNamespace,
-} from './object-meta.ts';
+import { isDeleting, metaOf, nameOf } from '../codec/object-meta.ts';
+import { clearStatus, fillNewMeta, settleNamespace } from './object-meta.ts';
 import type { CreateRequest, WriteAnswer } from './requests.ts';
 import { presentItem } from './store-parts.ts';
 import type { StoreParts } from './store-parts.ts';
-import type { WriteContext } from './strategy.ts';
+import type { WriteContext } from '../kinds/strategy.ts';
 
 export async function createObject(
   parts: StoreParts,

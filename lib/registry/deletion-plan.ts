@@ -5,8 +5,8 @@ import { formatTime } from '../base/clock.ts';
 import { conflict } from '../base/status.ts';
 import type { Item } from '../cacher/resource-view.ts';
 import type { ApiObject } from '../codec/codec.ts';
-import { cloneJson, jsonEqual } from './json-value.ts';
-import { isDeleting, metaOf } from './object-meta.ts';
+import { cloneJson, jsonEqual } from '../api/json-value.ts';
+import { isDeleting, metaOf } from '../codec/object-meta.ts';
 import type { DeleteOptions } from './requests.ts';
 import type { StoreParts } from './store-parts.ts';
 

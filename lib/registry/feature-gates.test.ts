@@ -5,7 +5,7 @@ import { copyValue } from '../api/default-value.ts';
 import { createDefaults } from '../api/defaults.ts';
 import { dropDisabledFields } from '../api/gated-fields.ts';
 import { parseRuntimeConfig } from '../api/runtime-config.ts';
-import { createScheme } from '../api/scheme.ts';
+import { builtInScheme, builtInRules } from '../kinds/built-in-kinds.ts';
 import { ObjectGenerator } from '../api/testing/generated-objects.ts';
 import type { FieldInfo, JsonObject, JsonValue, TypeInfo } from '../api/type-info.ts';
 import { hasMigratedRules } from '../api/validate.ts';
@@ -16,13 +16,16 @@ import { effectiveGates } from '../config/gate-effects.ts';
 import type { GateEffect, GateName } from '../config/gate-effects.ts';
 import { gateTable } from '../config/gate-table.ts';
 import { featureGates } from '../config/gates.ts';
-import { strategyTable } from './resources/strategies.ts';
-import type { ResourceStrategy, WriteContext } from './strategy.ts';
+import { kindStrategies } from '../kinds/built-in-kinds.ts';
+import type { ResourceStrategy, WriteContext } from '../kinds/strategy.ts';
 import { objectRules } from './validation.ts';
 
 const root = join(import.meta.dirname, '../..');
 const naming = namingProfile('svc');
-const scheme = createScheme({ profile: naming, runtimeConfig: parseRuntimeConfig('api/all=true') });
+const scheme = builtInScheme({
+  profile: naming,
+  runtimeConfig: parseRuntimeConfig('api/all=true'),
+});
 const rows = Object.entries(effectiveGates) as [GateName, GateEffect][];
 const isKnown = new Map(gateTable.map(([name, , , isLocked]) => [name, isLocked]));
 const defaultGates = featureGates(new Map());
@@ -153,9 +156,10 @@ test.each<[gate: GateName, type: string]>([
   ['WorkloadAwarePreemption', 'scheduling/v1alpha2.PodGroup'],
 ])('%s changes the defaults of %s', (gate, id) => {
   const versionWith = (isOn: boolean): string =>
-    createDefaults({ profile: naming, isOn: gatesWith(gate, isOn), nowMs: () => 0 }).versionOf(
-      scheme.type(id),
-    );
+    createDefaults(
+      { profile: naming, isOn: gatesWith(gate, isOn), nowMs: () => 0 },
+      builtInRules.defaults,
+    ).versionOf(scheme.type(id));
   expect(versionWith(true)).not.toBe(versionWith(false));
 });
 
@@ -168,7 +172,7 @@ const context: WriteContext = {
   nowMs: 0,
   apiVersion: 'v1',
 };
-const strategyOf = strategyTable({ naming, eventTtlSeconds: 3600 });
+const strategyOf = kindStrategies({ naming, eventTtlSeconds: 3600 });
 
 function errorsOf(
   id: string,
@@ -178,7 +182,7 @@ function errorsOf(
 ): readonly FieldError[] {
   const stored = scheme.storedResources.find(({ type }) => type.id === id);
   if (stored === undefined) throw new Error(id);
-  const defaults = createDefaults({ profile: naming, isOn, nowMs: () => 0 });
+  const defaults = createDefaults({ profile: naming, isOn, nowMs: () => 0 }, builtInRules.defaults);
   const complete = (of: ApiObject): ApiObject => {
     const copy = copyValue(of);
     defaults.apply(copy, stored.type);

@@ -9,7 +9,7 @@ import type { ItemKey } from '../cacher/resource-view.ts';
 import type { ApiObject, Decoded, FieldProblem } from '../codec/codec.ts';
 import type { FieldValidation, RequestScope, WriteOptions } from './requests.ts';
 import type { StoreParts } from './store-parts.ts';
-import type { WriteContext } from './strategy.ts';
+import type { WriteContext } from '../kinds/strategy.ts';
 
 /** The body in the request's version, with kind and apiVersion. @throws StatusError 400. */
 export function readBody(

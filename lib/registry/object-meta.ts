@@ -5,20 +5,10 @@ import type { ResourceInfo } from '../api/type-info.ts';
 import { formatTime } from '../base/clock.ts';
 import { badRequest } from '../base/status.ts';
 import type { ApiObject, ObjectMeta } from '../codec/codec.ts';
-import { copyMember, jsonEqual } from './json-value.ts';
-import type { ResourceStrategy, WriteContext } from './strategy.ts';
+import { isDeleting, metaOf, nameOf } from '../codec/object-meta.ts';
+import { copyMember, jsonEqual } from '../api/json-value.ts';
+import type { ResourceStrategy, WriteContext } from '../kinds/strategy.ts';
 import { hasStatusSubresource } from './store-parts.ts';
-
-/** Metadata of `object`, made when it has none. */
-export function metaOf(object: ApiObject): ObjectMeta {
-  return (object.metadata ??= Object.create(null) as ObjectMeta);
-}
-
-/** Deletion has begun. */
-export const isDeleting = (object: Readonly<ApiObject>): boolean =>
-  (object.metadata?.deletionTimestamp ?? null) !== null;
-
-export const nameOf = (object: Readonly<ApiObject>): string => object.metadata?.name ?? '';
 
 /** @throws StatusError 400 when the body names another namespace than the path. */
 export function settleNamespace(object: ApiObject, resource: ResourceInfo, path: string): void {

@@ -19,7 +19,7 @@ import type { StoredMedia } from '../codec/stored-media.ts';
 import { isSegment } from '../storage-etcd/keys.ts';
 import type { Storage } from '../storage-etcd/storage.ts';
 import { convertedItem } from './converted-item.ts';
-import type { ResourceStrategy } from './strategy.ts';
+import type { ResourceStrategy } from '../kinds/strategy.ts';
 import type { ObjectRules } from './validation.ts';
 
 export interface StoreParts {

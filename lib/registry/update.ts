@@ -13,14 +13,13 @@ import { currentState, decide, firstState, stateOf } from './current-state.ts';
 import type { State } from './current-state.ts';
 import { canRemove } from './deletion-plan.ts';
 import { admissionRequest, readBody, toStored, writeContext } from './incoming.ts';
-import { cloneAlike, copyMember } from './json-value.ts';
+import { cloneAlike, copyMember } from '../api/json-value.ts';
+import { metaOf, nameOf } from '../codec/object-meta.ts';
 import {
   bumpGeneration,
   checkName,
   keepResetFields,
   keepServerMeta,
-  metaOf,
-  nameOf,
   settleNamespace,
 } from './object-meta.ts';
 import { parseResourceVersion } from './read-mode.ts';
@@ -28,7 +27,7 @@ import type { ObjectPath, RequestScope, UpdateRequest } from './requests.ts';
 import type { WriteAnswer, WriteOptions } from './requests.ts';
 import { checkSubresource, itemKeyOf, presentItem } from './store-parts.ts';
 import type { StoreParts } from './store-parts.ts';
-import type { WriteContext } from './strategy.ts';
+import type { WriteContext } from '../kinds/strategy.ts';
 
 /** A new object in the storage version from the stored one, which it must not change. */
 export type Transform = (old: Item) => ApiObject;

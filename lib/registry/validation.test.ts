@@ -5,8 +5,8 @@ import type { FieldError } from '../base/status.ts';
 import { featureGates } from '../config/gates.ts';
 import type { ApiObject } from '../codec/codec.ts';
 import { namingProfile } from '../api/vendor.ts';
-import { strategyTable } from './resources/strategies.ts';
-import type { ResourceStrategy, WriteContext } from './strategy.ts';
+import { kindStrategies } from '../kinds/built-in-kinds.ts';
+import type { ResourceStrategy, WriteContext } from '../kinds/strategy.ts';
 import { resourceNamed } from './testing/rule-script.ts';
 import { objectRules } from './validation.ts';
 
@@ -19,7 +19,7 @@ const context: WriteContext = {
   nowMs: 0,
   apiVersion: 'scheduling/v1alpha2',
 };
-const strategyOf = strategyTable({ naming: namingProfile('svc'), eventTtlSeconds: 1 });
+const strategyOf = kindStrategies({ naming: namingProfile('svc'), eventTtlSeconds: 1 });
 const migratedKinds = [
   'scheduling.{v}/podgroups',
   'scheduling.{v}/workloads',

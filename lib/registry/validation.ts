@@ -10,7 +10,7 @@ import { featureGates } from '../config/gates.ts';
 import type { FieldError } from '../base/status.ts';
 import { fieldErrorMessage } from '../base/status.ts';
 import type { ApiObject } from '../codec/codec.ts';
-import type { ResourceStrategy, WriteContext } from './strategy.ts';
+import type { ResourceStrategy, WriteContext } from '../kinds/strategy.ts';
 
 type Stored = Readonly<ApiObject>;
 

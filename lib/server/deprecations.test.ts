@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { parseRuntimeConfig } from '../api/runtime-config.ts';
-import { createScheme } from '../api/scheme.ts';
+import { builtInScheme } from '../kinds/built-in-kinds.ts';
 import { namingProfile } from '../api/vendor.ts';
 import type { ResourceStore } from '../registry/resource-store.ts';
 import { createMetrics } from '../telemetry/metrics.ts';
@@ -13,7 +13,7 @@ import type { TestAnswer } from './testing/test-server.ts';
 
 const naming = namingProfile('svc');
 const runtimeConfig = parseRuntimeConfig('api/all=true');
-const scheme = createScheme({ profile: naming, runtimeConfig });
+const scheme = builtInScheme({ profile: naming, runtimeConfig });
 
 interface Seen {
   readonly answer: TestAnswer;

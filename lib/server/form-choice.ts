@@ -1,6 +1,6 @@
 // The form of an answer: what was asked for (object, metadata only, Table) in the encoding that was
 // agreed on. Encodings are rows (lib/codec/encodings.ts): nothing here knows one of them.
-import { kindColumns } from '../api/columns/kind-columns.ts';
+import { kindColumns } from '../kinds/built-in-kinds.ts';
 import type { Scheme } from '../api/scheme.ts';
 import type { TypeInfo } from '../api/type-info.ts';
 import { jsonEncoding } from '../codec/encodings.ts';

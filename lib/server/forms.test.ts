@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { kindColumns } from '../api/columns/kind-columns.ts';
-import { createScheme } from '../api/scheme.ts';
+import { kindColumns } from '../kinds/built-in-kinds.ts';
+import { builtInScheme } from '../kinds/built-in-kinds.ts';
 import type { Scheme } from '../api/scheme.ts';
 import type { ResourceInfo } from '../api/type-info.ts';
 import { namingProfile } from '../api/vendor.ts';
@@ -13,7 +13,7 @@ import type { Form, Forms } from './forms.ts';
 import { formWatch } from './watch-frames.ts';
 
 const naming = namingProfile('svc');
-const scheme = createScheme({ profile: naming });
+const scheme = builtInScheme({ profile: naming });
 const pods = podsOf(scheme);
 const columns = kindColumns(naming)(pods.type);
 const created = '2024-05-01T00:00:00Z';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { gunzipSync } from 'node:zlib';
-import { createScheme } from '../api/scheme.ts';
+import { builtInScheme } from '../kinds/built-in-kinds.ts';
 import { namingProfile } from '../api/vendor.ts';
 import { systemClock } from '../base/clock.ts';
 import { createOpenApi } from '../discovery/openapi.ts';
@@ -16,7 +16,7 @@ const get = (path: string, headers: Record<string, string> = {}): Promise<TestAn
 const json = <T>({ body }: TestAnswer): T => JSON.parse(body.toString('utf8')) as T;
 
 beforeAll(async () => {
-  const scheme = createScheme({ profile: namingProfile('kubernetes') });
+  const scheme = builtInScheme({ profile: namingProfile('kubernetes') });
   const openApi = createOpenApi({
     scheme,
     groups: scheme.groups,

@@ -1,6 +1,6 @@
 // Every encoding of every form holds what JSON holds: objects, lists, watches, Status, bodies.
 import { describe, expect, test } from '@jest/globals';
-import { createScheme } from '../api/scheme.ts';
+import { builtInScheme } from '../kinds/built-in-kinds.ts';
 import type { JsonObject, JsonValue, TypeInfo } from '../api/type-info.ts';
 import { namingProfile } from '../api/vendor.ts';
 import { StatusError, notFound } from '../base/status.ts';
@@ -21,7 +21,7 @@ import { createRepresentations } from './representations.ts';
 import type { HttpRequest } from './request-context.ts';
 
 const naming = namingProfile('svc');
-const scheme = createScheme({ profile: naming });
+const scheme = builtInScheme({ profile: naming });
 const encodings = createEncodings(naming, { cbor: true });
 const representations = createRepresentations({ scheme, encodings });
 const protobufCodec = createProtobufCodec(naming.protobufMediaType);

@@ -1,6 +1,6 @@
 // Bodies for a decoder: valid ones of many kinds, changed in a few places or whole. What is
 // accepted must survive its own encoding.
-import { createScheme } from '../../lib/api/scheme.ts';
+import { builtInScheme } from '../../lib/kinds/built-in-kinds.ts';
 import type { JsonObject, JsonValue, TypeInfo } from '../../lib/api/type-info.ts';
 import { namingProfile } from '../../lib/api/vendor.ts';
 import { cborCodec } from '../../lib/codec/cbor.ts';
@@ -150,7 +150,7 @@ export function decoderTarget(name: DecoderName): FuzzTarget {
 }
 
 function validBodies(codec: Codec): readonly Seeded[] {
-  const scheme = createScheme({ profile: naming });
+  const scheme = builtInScheme({ profile: naming });
   return scheme.resources.flatMap(({ type }, index) =>
     Array.from({ length: bodiesPerType }, (_, round) => {
       const generator = new ObjectGenerator(index * bodiesPerType + round + 1);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { createScheme } from '../../api/scheme.ts';
+import { builtInScheme } from '../../kinds/built-in-kinds.ts';
 import { namingProfile } from '../../api/vendor.ts';
 import { limits } from '../../base/limits.ts';
 import { StatusError } from '../../base/status.ts';
@@ -10,7 +10,7 @@ import type { AdmissionRequest } from '../plugin.ts';
 import { namespaceLifecycle } from './namespace-lifecycle.ts';
 
 const naming = namingProfile('svc');
-const scheme = createScheme({ profile: naming });
+const scheme = builtInScheme({ profile: naming });
 const resourceOf = (resource: string): AdmissionRequest['resource'] => {
   const found = scheme.resources.find((one) => one.group === '' && one.resource === resource);
   if (found === undefined) throw new Error(`no resource ${resource}`);

@@ -1,5 +1,6 @@
 // Types of built-in kinds, as type checks of policies see them.
 import { expect, test } from '@jest/globals';
+import { noKindRules } from '../../api/kind-rules.ts';
 import { createScheme } from '../../api/scheme.ts';
 import { typeText } from '../model/cel-type.ts';
 import { naming } from '../testing/evaluate.ts';
@@ -7,7 +8,7 @@ import { typeCheckPolicy } from './type-check.ts';
 import type { DeclaredType } from '../schema/declared-type.ts';
 import { kindType } from '../schema/kind-types.ts';
 
-const scheme = createScheme({ profile: naming });
+const scheme = createScheme({ rules: noKindRules, profile: naming });
 
 /** The type at a path; `[]` steps into a list or map. */
 function typeAt(id: string, path: string): string | undefined {

@@ -1,6 +1,6 @@
 // Built-in stores over a real etcd and a real cache, as one replica has them: for suites.
 // `second()` makes another replica over the same etcd.
-import { createScheme } from '../../api/scheme.ts';
+import { builtInScheme } from '../../kinds/built-in-kinds.ts';
 import type { Scheme } from '../../api/scheme.ts';
 import { namingProfile } from '../../api/vendor.ts';
 import type { NamingProfile } from '../../api/vendor.ts';
@@ -63,7 +63,7 @@ export class RegistryOnEtcd {
 
 async function startReplica(etcd: EtcdCluster, options: ReplicaOptions): Promise<Replica> {
   const naming = namingProfile('svc');
-  const scheme = createScheme({ profile: naming });
+  const scheme = builtInScheme({ profile: naming });
   const media = createStoredMedia(options.storedMedia ?? 'json', naming);
   const storage = new EtcdStorage(etcd.connection);
   const cache = createCache({

@@ -1,6 +1,6 @@
 // Scripts of validation: an object, changes to it, and every failure that they bring. One line a
 // case: `[operation] claim | changes | failures`; `~c`, `~v` stand for the first container, volume.
-import { createScheme } from '../../api/scheme.ts';
+import { builtInScheme } from '../../kinds/built-in-kinds.ts';
 import type { Scheme } from '../../api/scheme.ts';
 import type { JsonObject, JsonValue, ResourceInfo } from '../../api/type-info.ts';
 import { namingProfile } from '../../api/vendor.ts';
@@ -9,9 +9,9 @@ import type { FieldError } from '../../base/status.ts';
 import { featureGates } from '../../config/gates.ts';
 import type { ApiObject } from '../../codec/codec.ts';
 import { jsonCodec } from '../../codec/json.ts';
-import { cloneJson } from '../json-value.ts';
-import { strategyTable } from '../resources/strategies.ts';
-import type { WriteContext } from '../strategy.ts';
+import { cloneJson } from '../../api/json-value.ts';
+import { kindStrategies } from '../../kinds/built-in-kinds.ts';
+import type { WriteContext } from '../../kinds/strategy.ts';
 import { objectRules } from '../validation.ts';
 
 export interface ScriptCase {
@@ -72,7 +72,7 @@ let scheme: Scheme | undefined;
 
 /** Every kind, also of versions that are off by default. */
 export function everyKind(): Scheme {
-  scheme ??= createScheme({ profile: naming, runtimeConfig: new Map([['api/all', true]]) });
+  scheme ??= builtInScheme({ profile: naming, runtimeConfig: new Map([['api/all', true]]) });
   return scheme;
 }
 
@@ -94,7 +94,7 @@ export function runCase(test: ScriptCase): string {
     return match === null ? [] : [[match[2] ?? '', String(match[1] === '+')]];
   });
   const enabled = featureGates(new Map(gates));
-  const strategy = strategyTable({ naming, eventTtlSeconds: 1 })(resource);
+  const strategy = kindStrategies({ naming, eventTtlSeconds: 1 })(resource);
   const rules = objectRules(resource, strategy, {
     isOn: (gate) => enabled.isEnabled(gate),
     onMismatch: (_resource, difference) => {

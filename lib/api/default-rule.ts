@@ -1,0 +1,82 @@
+// The contract of defaults that an option beside a field cannot say, and small steps they share.
+// A rule is pure but for the object it completes, which is in the JSON form of its type.
+import { copyValue } from './default-value.ts';
+import { recordAt } from './json-access.ts';
+import type { JsonObject, JsonValue } from './type-info.ts';
+import type { NamingProfile } from './vendor.ts';
+
+export interface DefaultsContext {
+  readonly profile: NamingProfile;
+  /** Feature gates, by name; one that no table lists has graduated. */
+  readonly isOn: (gate: string) => boolean;
+  readonly nowMs: () => number;
+}
+
+/** Runs after the options' defaults of the same object and everything below it. */
+export interface DefaultRule {
+  /** Rises when the rule gives other values: objects stored before are then completed anew. */
+  readonly version: number;
+  /** Gates that it reads; a switched gate counts as another version. */
+  readonly gates?: readonly string[];
+  complete(object: JsonObject, context: DefaultsContext): void;
+}
+
+/** By type id: `core/v1.Pod`. */
+export type DefaultRules = Readonly<Record<string, DefaultRule>>;
+
+type Value = JsonValue | undefined;
+
+export const isRecord = (value: Value): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Absent, or null as JSON says it. */
+export const isUnset = (value: Value): value is null | undefined =>
+  value === undefined || value === null;
+
+/** Absent, or the zero value of a field whose presence is not tracked. */
+export const isEmpty = (value: Value): boolean =>
+  isUnset(value) ||
+  value === '' ||
+  value === 0 ||
+  value === 0n ||
+  value === false ||
+  (Array.isArray(value) && value.length === 0) ||
+  (isRecord(value) && Object.keys(value).length === 0);
+
+/** The message at `name`; an absent one is made. */
+export function ensureRecord(object: JsonObject, name: string): JsonObject {
+  const value = object[name];
+  return isRecord(value) ? value : (object[name] = newRecord());
+}
+
+export const newRecord = (): JsonObject => Object.create(null) as JsonObject;
+
+/** Sets what is absent. */
+export function fillUnset(object: JsonObject, values: Readonly<Record<string, JsonValue>>): void {
+  for (const name of Object.keys(values)) {
+    if (isUnset(object[name])) object[name] = copyValue(values[name] ?? null);
+  }
+}
+
+/** A copy of the labels of the pod template in `spec`; undefined: it has none. */
+export function templateLabels(object: JsonObject): JsonObject | undefined {
+  const template = recordAt(recordAt(object, 'spec'), 'template');
+  const labels = recordAt(recordAt(template, 'metadata'), 'labels');
+  return labels === undefined || Object.keys(labels).length === 0 ? undefined : copyValue(labels);
+}
+
+/** An object without labels takes those of its pod template. */
+export function labelLikeTemplate(object: JsonObject): void {
+  const labels = templateLabels(object);
+  if (labels !== undefined && isEmpty(recordAt(object, 'metadata')?.['labels'])) {
+    ensureRecord(object, 'metadata')['labels'] = labels;
+  }
+}
+
+/** An absent label selector selects the pods of the template. */
+export function selectTemplate(object: JsonObject): void {
+  const spec = ensureRecord(object, 'spec');
+  const labels = templateLabels(object);
+  if (labels === undefined || !isUnset(spec['selector'])) return;
+  ensureRecord(spec, 'selector')['matchLabels'] = labels;
+}

@@ -1,0 +1,89 @@
+// JSON-shaped data: copies, equality and members by path. Copies have null-prototype objects, so
+// that names from users (`__proto__`, `constructor`) are data like any other.
+import type { JsonObject, JsonValue } from './type-info.ts';
+
+type Value = JsonValue | undefined;
+
+/** A deep copy that shares nothing mutable with the original. */
+export function cloneJson<T extends Value>(value: T): T {
+  // The result has the shape of the argument; TypeScript cannot follow that through the branches.
+  if (Array.isArray(value)) return value.map((element) => cloneJson(element)) as T;
+  if (!isObject(value)) return value;
+  const copy = Object.create(null) as JsonObject;
+  for (const key of Object.keys(value)) copy[key] = cloneJson(value[key]);
+  return copy as T;
+}
+
+/**
+ * A deep copy whose objects keep their prototypes, and with them their shapes: what is read and
+ * written often must not become a hash table, as objects without a prototype are.
+ */
+export function cloneAlike<T extends Value>(value: T): T {
+  if (Array.isArray(value)) {
+    const list = value.slice();
+    for (let at = 0; at < list.length; at += 1) {
+      const element = list[at];
+      if (typeof element === 'object' && element !== null) list[at] = cloneAlike(element);
+    }
+    return list as T;
+  }
+  if (!isObject(value)) return value;
+  // Members are set on what is an own member already: `__proto__` is a name like any other.
+  const copy: JsonObject =
+    Object.getPrototypeOf(value) === null
+      ? (Object.assign(Object.create(null), value) as JsonObject)
+      : { ...value };
+  for (const key in copy) {
+    const member = copy[key];
+    if (typeof member === 'object' && member !== null) copy[key] = cloneAlike(member);
+  }
+  return copy as T;
+}
+
+/** Deep equality; an undefined member equals an absent one. */
+export function jsonEqual(left: Value, right: Value): boolean {
+  if (left === right) return true;
+  if (Array.isArray(left)) {
+    if (!Array.isArray(right) || left.length !== right.length) return false;
+    for (let at = 0; at < left.length; at += 1) if (!jsonEqual(left[at], right[at])) return false;
+    return true;
+  }
+  if (!isObject(left) || !isObject(right)) return false;
+  for (const key of Object.keys(left)) {
+    if (!jsonEqual(left[key], ownMember(right, key))) return false;
+  }
+  for (const key of Object.keys(right)) {
+    if (right[key] !== undefined && !Object.hasOwn(left, key)) return false;
+  }
+  return true;
+}
+
+/**
+ * Sets the member at `path` (dotted, no list indexes) of `target` to a copy of the one in `source`,
+ * or removes it.
+ */
+export function copyMember(target: JsonObject, source: Readonly<JsonObject>, path: string): void {
+  const segments = path.split('.');
+  const last = segments.pop() ?? '';
+  let from: Value = source;
+  for (const segment of segments) from = isObject(from) ? ownMember(from, segment) : undefined;
+  const value = isObject(from) ? ownMember(from, last) : undefined;
+  let into = target;
+  for (const segment of segments) {
+    const next = ownMember(into, segment);
+    if (isObject(next)) {
+      into = next;
+      continue;
+    }
+    if (value === undefined) return;
+    into = into[segment] = Object.create(null) as JsonObject;
+  }
+  if (value === undefined) delete into[last];
+  else into[last] = cloneAlike(value);
+}
+
+export const ownMember = (object: Readonly<JsonObject>, key: string): Value =>
+  Object.hasOwn(object, key) ? object[key] : undefined;
+
+export const isObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

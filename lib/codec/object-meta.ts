@@ -1,0 +1,13 @@
+// The members of metadata that code asks of any object.
+import type { ApiObject, ObjectMeta } from './codec.ts';
+
+/** Metadata of `object`, made when it has none. */
+export function metaOf(object: ApiObject): ObjectMeta {
+  return (object.metadata ??= Object.create(null) as ObjectMeta);
+}
+
+/** Deletion has begun. */
+export const isDeleting = (object: Readonly<ApiObject>): boolean =>
+  (object.metadata?.deletionTimestamp ?? null) !== null;
+
+export const nameOf = (object: Readonly<ApiObject>): string => object.metadata?.name ?? '';

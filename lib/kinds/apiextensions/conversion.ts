@@ -1,0 +1,98 @@
+// Custom resource definitions between the beta, which may say once for all versions what the stable
+// one says of each, and the stable one.
+import { compact, eachIn, hasValue, renamed, within, without } from '../../api/convert-fields.ts';
+import type { Conversion, Conversions, Data, Step } from '../../api/convert-fields.ts';
+import { isUnset, sameJson } from '../../api/json-equal.ts';
+import { isSet, recordAt, recordsAt, textAt } from '../../api/json-access.ts';
+import type { JsonObject } from '../../api/type-info.ts';
+
+/** Beta's members for all versions, and their names in a version. */
+const shared: readonly (readonly [beta: string, ofVersion: string])[] = [
+  ['validation', 'schema'],
+  ['subresources', 'subresources'],
+  ['additionalPrinterColumns', 'additionalPrinterColumns'],
+  ['selectableFields', 'selectableFields'],
+];
+const sharedNames = shared.map(([beta]) => beta);
+
+const columnsToStable: Step = (of) =>
+  eachIn(of, 'additionalPrinterColumns', (column) => renamed(column, { JSONPath: 'jsonPath' }));
+const columnsFromStable: Step = (of) =>
+  eachIn(of, 'additionalPrinterColumns', (column) => renamed(column, { jsonPath: 'JSONPath' }));
+
+const conversionToStable: Step = (conversion) => {
+  const { webhookClientConfig } = conversion;
+  const given = conversion['conversionReviewVersions'];
+  // A webhook that named no versions was asked in the only one that there was.
+  const conversionReviewVersions =
+    conversion['strategy'] === 'Webhook' && isUnset(given) ? ['v1beta1'] : given;
+  const webhook = compact({ clientConfig: webhookClientConfig, conversionReviewVersions });
+  const rest = without(conversion, 'webhookClientConfig', 'conversionReviewVersions');
+  return Object.keys(webhook).length === 0 ? rest : { ...rest, webhook };
+};
+
+const conversionFromStable: Step = (conversion) => {
+  const webhook = recordAt(conversion, 'webhook') ?? {};
+  return {
+    ...without(conversion, 'webhook'),
+    ...compact({
+      webhookClientConfig: webhook['clientConfig'],
+      conversionReviewVersions: webhook['conversionReviewVersions'],
+    }),
+  };
+};
+
+function versionsToStable(spec: Data): readonly JsonObject[] {
+  const given = recordsAt(spec, 'versions');
+  const single = textAt(spec, 'version');
+  const isSingle = given.length === 0 && single !== '';
+  const versions = isSingle ? [{ name: single, served: true, storage: true }] : given;
+  const forAll = compact(
+    Object.fromEntries(shared.map(([beta, ofVersion]) => [ofVersion, spec[beta]])),
+  );
+  return versions.map((version) => columnsToStable({ ...forAll, ...compact(version) }));
+}
+
+const definitionToStable: Conversion = (object) =>
+  within(object, ['spec'], (spec) => {
+    const versions = versionsToStable(spec);
+    // Unknown fields were kept unless the definition said otherwise.
+    const preserveUnknownFields = spec['preserveUnknownFields'] ?? true;
+    const rest = without(spec, 'version', 'preserveUnknownFields', ...sharedNames);
+    const changed = within(rest, ['conversion'], conversionToStable);
+    const preserves = preserveUnknownFields === true ? { preserveUnknownFields } : {};
+    return { ...changed, versions: [...versions], ...preserves };
+  });
+
+/** What all versions agree on is said once: the beta refuses it beside each of them. */
+function hoisted(spec: Data, versions: readonly JsonObject[]): JsonObject {
+  const [first, ...others] = versions;
+  let kept = versions;
+  const forAll: JsonObject = {};
+  for (const [beta, ofVersion] of shared) {
+    const value = first?.[ofVersion];
+    if (value === undefined || value === null) continue;
+    if (!others.every((one) => sameJson(one[ofVersion], value))) continue;
+    forAll[beta] = value;
+    kept = kept.map((one) => without(one, ofVersion));
+  }
+  return { ...spec, ...forAll, versions: [...kept] };
+}
+
+const definitionFromStable: Conversion = (object) =>
+  within(object, ['spec'], (spec) => {
+    const versions = recordsAt(spec, 'versions').map(columnsFromStable);
+    const changed = within(spec, ['conversion'], conversionFromStable);
+    const [first] = versions;
+    const version = isSet(first ?? {}, 'name') ? { version: textAt(first, 'name') } : {};
+    const preserves = hasValue(spec, 'preserveUnknownFields');
+    return { ...hoisted(changed, versions), ...version, preserveUnknownFields: preserves };
+  });
+
+const stable = 'apiextensions/v1.CustomResourceDefinition';
+const beta = 'apiextensions/v1beta1.CustomResourceDefinition';
+
+export const definitionConversions: Conversions = {
+  [`${beta} > ${stable}`]: definitionToStable,
+  [`${stable} > ${beta}`]: definitionFromStable,
+};

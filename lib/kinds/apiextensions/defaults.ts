@@ -1,0 +1,57 @@
+// Defaults of custom resource definitions that depend on other fields.
+import { recordAt, recordsAt, textAt } from '../../api/json-access.ts';
+import { ensureRecord, isEmpty } from '../../api/default-rule.ts';
+import type { DefaultRule, DefaultRules } from '../../api/default-rule.ts';
+
+const definition: DefaultRule = {
+  version: 1,
+  complete(object) {
+    const spec = recordAt(object, 'spec');
+    if (!isEmpty(recordAt(object, 'status')?.['storedVersions'])) return;
+    const stored = recordsAt(spec, 'versions').find((version) => version['storage'] === true);
+    const name = textAt(stored, 'name');
+    if (name !== '') ensureRecord(object, 'status')['storedVersions'] = [name];
+  },
+};
+
+/** The older version may name its one version outside the list. */
+const olderDefinition: DefaultRule = {
+  version: 1,
+  complete(object, context) {
+    const spec = ensureRecord(object, 'spec');
+    const single = textAt(spec, 'version');
+    if (isEmpty(spec['versions']) && single !== '') {
+      spec['versions'] = [{ name: single, served: true, storage: true }];
+    }
+    if (isEmpty(spec['scope'])) spec['scope'] = 'Namespaced';
+    const [first] = recordsAt(spec, 'versions');
+    if (single === '' && first !== undefined) spec['version'] = textAt(first, 'name');
+    definition.complete(object, context);
+  },
+};
+
+const names: DefaultRule = {
+  version: 1,
+  complete(object) {
+    const kind = textAt(object, 'kind');
+    if (kind === '') return;
+    if (isEmpty(object['singular'])) object['singular'] = kind.toLowerCase();
+    if (isEmpty(object['listKind'])) object['listKind'] = `${kind}List`;
+  },
+};
+
+/** Names in `spec` only: those in status are what was accepted. */
+const spec: DefaultRule = {
+  version: 1,
+  complete(object, context) {
+    const given = recordAt(object, 'names');
+    if (given !== undefined) names.complete(given, context);
+  },
+};
+
+export const definitionDefaults: DefaultRules = {
+  'apiextensions/v1.CustomResourceDefinition': definition,
+  'apiextensions/v1beta1.CustomResourceDefinition': olderDefinition,
+  'apiextensions/v1.CustomResourceDefinitionSpec': spec,
+  'apiextensions/v1beta1.CustomResourceDefinitionSpec': spec,
+};

@@ -1,0 +1,10 @@
+// The kinds of apiserverinternal: one record each.
+import type { Kind } from '../kind.ts';
+import { storageVersionColumns } from './columns.ts';
+
+export const apiserverinternalKinds: readonly Kind[] = [
+  {
+    name: 'apiserverinternal/StorageVersion',
+    columns: storageVersionColumns,
+  },
+];

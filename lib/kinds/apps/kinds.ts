@@ -1,0 +1,59 @@
+// The kinds of apps: one record each.
+import type { Kind } from '../kind.ts';
+import {
+  controllerRevisionColumns,
+  daemonSetColumns,
+  deploymentColumns,
+  replicaSetColumns,
+  statefulSetColumns,
+} from './columns.ts';
+import { daemonSetConversions, deploymentConversions } from './conversion.ts';
+import { daemonSetStrategy } from './daemon-sets.ts';
+import {
+  daemonSetDefaults,
+  deploymentDefaults,
+  replicaSetDefaults,
+  statefulSetDefaults,
+} from './defaults.ts';
+import {
+  validateControllerRevision,
+  validateDaemonSet,
+  validateDeployment,
+  validateReplicaSet,
+  validateStatefulSet,
+} from './workload-validation.ts';
+
+export const appsKinds: readonly Kind[] = [
+  {
+    name: 'apps/ControllerRevision',
+    columns: controllerRevisionColumns,
+    validate: validateControllerRevision,
+  },
+  {
+    name: 'apps/DaemonSet',
+    columns: daemonSetColumns,
+    defaults: daemonSetDefaults,
+    conversions: daemonSetConversions,
+    strategy: daemonSetStrategy,
+    validate: validateDaemonSet,
+  },
+  {
+    name: 'apps/Deployment',
+    columns: deploymentColumns,
+    defaults: deploymentDefaults,
+    conversions: deploymentConversions,
+    validate: validateDeployment,
+  },
+  {
+    name: 'apps/ReplicaSet',
+    columns: replicaSetColumns,
+    defaults: replicaSetDefaults,
+    validate: validateReplicaSet,
+  },
+  {
+    name: 'apps/StatefulSet',
+    columns: statefulSetColumns,
+    defaults: statefulSetDefaults,
+    validate: validateStatefulSet,
+  },
+];

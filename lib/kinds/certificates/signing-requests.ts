@@ -1,0 +1,63 @@
+// Certificate signing requests: the server states who asks. Approval writes conditions alone; the
+// signer's writes leave the decision as it is.
+import { recordAt, recordsAt, textAt } from '../../api/json-access.ts';
+import type { JsonObject } from '../../api/type-info.ts';
+import { formatTime } from '../../base/clock.ts';
+import type { ApiObject } from '../../codec/codec.ts';
+import { cloneJson } from '../../api/json-value.ts';
+import type { ResourceStrategy, WriteContext } from '../strategy.ts';
+
+const decisions = ['Approved', 'Denied'];
+
+export const signingRequestStrategy: ResourceStrategy = {
+  keptBySubresource: { status: ['spec'] },
+  prepare(request, stored, context) {
+    if (stored === undefined) {
+      stateRequester(request, context.user);
+    } else if (context.subresource === 'status') {
+      keepDecisions(request, stored);
+    }
+    if (stored !== undefined && context.subresource !== '') {
+      dateConditions(request, stored, formatTime(context.nowMs));
+    }
+  },
+};
+
+function stateRequester(request: ApiObject, user: WriteContext['user']): void {
+  const spec = recordAt(request, 'spec') ?? (Object.create(null) as JsonObject);
+  request.spec = spec;
+  spec['username'] = user.name;
+  spec['uid'] = user.uid;
+  spec['groups'] = [...user.groups];
+  const extra = Object.create(null) as JsonObject;
+  for (const [key, values] of Object.entries(user.extra ?? {})) extra[key] = [...values];
+  spec['extra'] = extra;
+}
+
+const conditionsOf = (request: Readonly<ApiObject>): readonly JsonObject[] =>
+  recordsAt(recordAt(request, 'status'), 'conditions');
+
+const isDecision = (condition: JsonObject): boolean =>
+  decisions.includes(textAt(condition, 'type'));
+
+/** Conditions of other kinds are the client's, those that decide are the stored ones. */
+function keepDecisions(request: ApiObject, stored: Readonly<ApiObject>): void {
+  const status = recordAt(request, 'status') ?? (Object.create(null) as JsonObject);
+  request.status = status;
+  const kept = conditionsOf(stored).filter(isDecision).map(cloneJson);
+  const given = conditionsOf(request).filter((condition) => !isDecision(condition));
+  status['conditions'] = [...kept, ...given];
+}
+
+/** New conditions get the time; unchanged ones keep when they became so. */
+function dateConditions(request: ApiObject, stored: Readonly<ApiObject>, now: string): void {
+  const before = conditionsOf(stored);
+  for (const condition of conditionsOf(request)) {
+    if (textAt(condition, 'lastUpdateTime') === '') condition['lastUpdateTime'] = now;
+    if (textAt(condition, 'lastTransitionTime') !== '') continue;
+    const same = before.find((one) =>
+      ['type', 'status'].every((name) => textAt(one, name) === textAt(condition, name)),
+    );
+    condition['lastTransitionTime'] = textAt(same, 'lastTransitionTime') || now;
+  }
+}

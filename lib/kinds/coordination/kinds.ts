@@ -1,0 +1,16 @@
+// The kinds of coordination: one record each.
+import type { Kind } from '../kind.ts';
+import { leaseCandidateColumns, leaseColumns } from './columns.ts';
+import { validateLease } from './lease-validation.ts';
+
+export const coordinationKinds: readonly Kind[] = [
+  {
+    name: 'coordination/Lease',
+    columns: leaseColumns,
+    validate: validateLease,
+  },
+  {
+    name: 'coordination/LeaseCandidate',
+    columns: leaseCandidateColumns,
+  },
+];

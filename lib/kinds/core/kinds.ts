@@ -1,0 +1,144 @@
+// The kinds of the core group: one record each.
+import type { Kind } from '../kind.ts';
+import {
+  componentStatusColumns,
+  configMapColumns,
+  namespaceColumns,
+  resourceQuotaColumns,
+  secretColumns,
+  serviceAccountColumns,
+} from './columns.ts';
+import { validateConfigMap, validateSecret } from './configuration.ts';
+import {
+  limitRangeDefaults,
+  namespaceDefaults,
+  nodeDefaults,
+  replicationControllerDefaults,
+  serviceDefaults,
+} from './defaults.ts';
+import { eventColumns } from './event-columns.ts';
+import { eventConversions } from './event-conversion.ts';
+import { validateEvent } from './event-validation.ts';
+import { eventReaders, podReaders } from './field-readers.ts';
+import { limitRangeStrategy } from './limit-ranges.ts';
+import { namespaceStrategy } from './namespaces.ts';
+import { nodeColumns } from './node-columns.ts';
+import { validateNamespace, validateNode } from './node-validation.ts';
+import { nodeStrategy } from './nodes.ts';
+import { persistentVolumeClaimStrategy, persistentVolumeStrategy } from './persistent-volumes.ts';
+import { podColumns } from './pod-columns.ts';
+import { podDefaults } from './pod-defaults.ts';
+import { validatePod } from './pod-validation.ts';
+import { podStrategy } from './pods.ts';
+import { validateLimits, validateQuota } from './quota-validation.ts';
+import {
+  validatePodTemplateObject,
+  validateReplicationController,
+} from './replication-controller-validation.ts';
+import { secretStrategy } from './secrets.ts';
+import { serviceAccountStrategy } from './service-accounts.ts';
+import { endpointsColumns, serviceColumns } from './service-columns.ts';
+import { validateEndpoints, validateService } from './service-validation.ts';
+import { podTemplateColumns, replicationControllerColumns } from './template-columns.ts';
+import { claimColumns, volumeColumns } from './volume-columns.ts';
+import { validateClaim, validateVolume } from './volume-validation.ts';
+
+export const coreKinds: readonly Kind[] = [
+  {
+    name: 'core/ComponentStatus',
+    columns: componentStatusColumns,
+  },
+  {
+    name: 'core/ConfigMap',
+    columns: configMapColumns,
+    validate: validateConfigMap,
+  },
+  {
+    name: 'core/Endpoints',
+    columns: endpointsColumns,
+    validate: validateEndpoints,
+  },
+  {
+    name: 'core/Event',
+    columns: eventColumns,
+    conversions: eventConversions,
+    fieldReaders: eventReaders,
+    strategy: ({ eventTtlSeconds }) => ({ ttlSeconds: () => eventTtlSeconds }),
+    validate: validateEvent,
+  },
+  {
+    name: 'core/LimitRange',
+    defaults: limitRangeDefaults,
+    strategy: limitRangeStrategy,
+    validate: validateLimits,
+  },
+  {
+    name: 'core/Namespace',
+    columns: namespaceColumns,
+    defaults: namespaceDefaults,
+    strategy: ({ naming }) => namespaceStrategy(naming),
+    validate: validateNamespace,
+  },
+  {
+    name: 'core/Node',
+    columns: nodeColumns,
+    defaults: nodeDefaults,
+    strategy: nodeStrategy,
+    validate: validateNode,
+  },
+  {
+    name: 'core/PersistentVolume',
+    columns: volumeColumns,
+    strategy: persistentVolumeStrategy,
+    validate: validateVolume,
+  },
+  {
+    name: 'core/PersistentVolumeClaim',
+    columns: claimColumns,
+    strategy: persistentVolumeClaimStrategy,
+    validate: validateClaim,
+  },
+  {
+    name: 'core/Pod',
+    columns: podColumns,
+    defaults: podDefaults,
+    fieldReaders: podReaders,
+    strategy: podStrategy,
+    validate: validatePod,
+  },
+  {
+    name: 'core/PodTemplate',
+    columns: podTemplateColumns,
+    validate: validatePodTemplateObject,
+  },
+  {
+    name: 'core/ReplicationController',
+    columns: replicationControllerColumns,
+    defaults: replicationControllerDefaults,
+    validate: validateReplicationController,
+  },
+  {
+    name: 'core/ResourceQuota',
+    columns: resourceQuotaColumns,
+    validate: validateQuota,
+  },
+  {
+    name: 'core/Secret',
+    columns: secretColumns,
+    strategy: secretStrategy,
+    validate: validateSecret,
+  },
+  {
+    name: 'core/Service',
+    columns: serviceColumns,
+    defaults: serviceDefaults,
+    validate: validateService,
+  },
+  {
+    name: 'core/ServiceAccount',
+    columns: serviceAccountColumns,
+    strategy: serviceAccountStrategy,
+  },
+  /** The newer group shows the same events. */
+  { name: 'events/Event', columns: eventColumns },
+];

@@ -1,0 +1,58 @@
+// Namespaces: a phase, a finalizer of their own in spec, and a label with their name. `finalize`
+// writes nothing but spec.finalizers; a namespace goes when its deletion has begun and they are
+// empty.
+import type { JsonObject } from '../../api/type-info.ts';
+import type { NamingProfile } from '../../api/vendor.ts';
+import type { ApiObject } from '../../codec/codec.ts';
+import { cloneJson, isObject, ownMember } from '../../api/json-value.ts';
+import { metaOf, nameOf } from '../../codec/object-meta.ts';
+import type { ResourceStrategy } from '../strategy.ts';
+
+export function namespaceStrategy(naming: NamingProfile): ResourceStrategy {
+  return {
+    prepare(object, old, { subresource }) {
+      if (old === undefined) {
+        object.status = recordOf({ phase: 'Active' });
+        const given = finalizersOf(object);
+        const own = naming.namespaceFinalizer;
+        setFinalizers(object, given.includes(own) ? given : [...given, own]);
+      } else if (subresource === 'finalize') {
+        keepAllButFinalizers(object, old);
+      } else if (subresource === '') {
+        setFinalizers(object, finalizersOf(old));
+      }
+      const meta = metaOf(object);
+      meta.labels ??= Object.create(null) as Record<string, string>;
+      meta.labels[naming.namespaceNameLabel] = nameOf(object);
+    },
+    isHeld: (object) => finalizersOf(object).length > 0,
+    beginDeletion(object) {
+      const status = isObject(object.status) ? object.status : recordOf({});
+      status.phase = 'Terminating';
+      object.status = status;
+    },
+  };
+}
+
+/** `spec.finalizers`. */
+export function finalizersOf(object: Readonly<ApiObject>): string[] {
+  const list = isObject(object.spec) ? ownMember(object.spec, 'finalizers') : undefined;
+  return Array.isArray(list) ? list.map(String) : [];
+}
+
+function setFinalizers(object: ApiObject, finalizers: readonly string[]): void {
+  const spec = isObject(object.spec) ? object.spec : recordOf({});
+  if (finalizers.length === 0) delete spec.finalizers;
+  else spec.finalizers = [...finalizers];
+  object.spec = spec;
+}
+
+function keepAllButFinalizers(object: ApiObject, old: Readonly<ApiObject>): void {
+  const finalizers = finalizersOf(object);
+  for (const key of Object.keys(object)) delete object[key];
+  Object.assign(object, cloneJson(old));
+  setFinalizers(object, finalizers);
+}
+
+const recordOf = (members: JsonObject): JsonObject =>
+  Object.assign(Object.create(null) as JsonObject, members);

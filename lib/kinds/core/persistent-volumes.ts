@@ -1,0 +1,42 @@
+// Volumes and claims: a new volume is pending, and the time of each change of its phase is kept; a
+// claim names its source in both of its fields.
+import { isSet, recordAt, textAt } from '../../api/json-access.ts';
+import type { JsonObject } from '../../api/type-info.ts';
+import { formatTime } from '../../base/clock.ts';
+import { cloneJson } from '../../api/json-value.ts';
+import type { ResourceStrategy } from '../strategy.ts';
+
+export const persistentVolumeStrategy: ResourceStrategy = {
+  prepare(volume, stored, { subresource, nowMs }) {
+    const now = formatTime(nowMs);
+    if (stored === undefined) {
+      volume.status = { phase: 'Pending', lastPhaseTransitionTime: now };
+      return;
+    }
+    const status = recordAt(volume, 'status');
+    if (subresource !== 'status' || status === undefined) return;
+    const before = recordAt(stored, 'status');
+    if (textAt(status, 'phase') === textAt(before, 'phase')) return;
+    const given = textAt(status, 'lastPhaseTransitionTime');
+    if (given !== '' && given !== textAt(before, 'lastPhaseTransitionTime')) return;
+    status['lastPhaseTransitionTime'] = now;
+  },
+};
+
+export const persistentVolumeClaimStrategy: ResourceStrategy = {
+  prepare(claim) {
+    const spec = recordAt(claim, 'spec');
+    if (spec !== undefined) nameSourceTwice(spec);
+  },
+};
+
+/** The older field cannot name another namespace. */
+function nameSourceTwice(spec: JsonObject): void {
+  const source = recordAt(spec, 'dataSource');
+  const reference = recordAt(spec, 'dataSourceRef');
+  if (source !== undefined && reference === undefined) {
+    spec['dataSourceRef'] = cloneJson(source);
+  } else if (source === undefined && reference !== undefined && !isSet(reference, 'namespace')) {
+    spec['dataSource'] = cloneJson(reference);
+  }
+}

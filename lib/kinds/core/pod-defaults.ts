@@ -1,0 +1,157 @@
+// Defaults of pods that depend on other fields. Those of core/v1.Pod hold for pods only, those of
+// containers and volumes for every pod template too.
+import { compareQuantities, parseQuantity, sumQuantities } from '../../api/quantity.ts';
+import type { JsonObject } from '../../api/type-info.ts';
+import { recordAt, recordsAt, textAt } from '../../api/json-access.ts';
+import { ensureRecord, isEmpty, isUnset, newRecord } from '../../api/default-rule.ts';
+import type { DefaultRule, DefaultRules } from '../../api/default-rule.ts';
+
+const podLevelResources = 'PodLevelResources';
+const hugePages = 'hugepages-';
+
+const pod: DefaultRule = {
+  version: 1,
+  gates: [podLevelResources],
+  complete(object, { isOn }) {
+    const spec = ensureRecord(object, 'spec');
+    const containers = [...recordsAt(spec, 'containers'), ...recordsAt(spec, 'initContainers')];
+    for (const container of containers) requestLimits(container);
+    if (isOn(podLevelResources)) completePodResources(spec);
+    if (isUnset(spec['enableServiceLinks'])) spec['enableServiceLinks'] = true;
+    if (spec['hostNetwork'] !== true) return;
+    for (const port of containers.flatMap((container) => recordsAt(container, 'ports'))) {
+      if (isEmpty(port['hostPort']) && port['containerPort'] !== undefined) {
+        port['hostPort'] = port['containerPort'];
+      }
+    }
+  },
+};
+
+/** A limit without a request asks for as much as it allows. */
+function requestLimits(container: JsonObject): void {
+  const resources = recordAt(container, 'resources');
+  const limits = recordAt(resources, 'limits');
+  if (resources === undefined || limits === undefined) return;
+  addMissing(ensureRecord(resources, 'requests'), limits);
+}
+
+function addMissing(target: JsonObject, source: JsonObject): void {
+  for (const name of Object.keys(source)) target[name] ??= source[name];
+}
+
+/** What a pod states for all its containers together is completed from what they state. */
+function completePodResources(spec: JsonObject): void {
+  const resources = recordAt(spec, 'resources');
+  if (resources === undefined) return;
+  const given = recordAt(resources, 'requests') ?? newRecord();
+  const limits = recordAt(resources, 'limits') ?? newRecord();
+  for (const [name, amount] of Object.entries(containerTotals(spec, 'limits'))) {
+    if (name.startsWith(hugePages) && given[name] === undefined) limits[name] ??= amount;
+  }
+  if (Object.keys(limits).length === 0) return;
+  resources['limits'] = limits;
+  const requests = Object.assign(newRecord(), given);
+  addMissing(requests, supported(containerTotals(spec, 'requests')));
+  addMissing(requests, supported(limits));
+  if (Object.keys(requests).length > 0) resources['requests'] = requests;
+}
+
+const isPodResource = (name: string): boolean =>
+  name === 'cpu' || name === 'memory' || name.startsWith(hugePages);
+
+function supported(amounts: JsonObject): JsonObject {
+  const kept = newRecord();
+  for (const name of Object.keys(amounts)) if (isPodResource(name)) kept[name] = amounts[name];
+  return kept;
+}
+
+/**
+ * What runs at once: all containers with the init containers that stay, or, while the pod starts,
+ * one init container with those that stay before it.
+ */
+function containerTotals(spec: JsonObject, part: 'limits' | 'requests'): JsonObject {
+  const sums = newRecord();
+  for (const container of recordsAt(spec, 'containers')) add(sums, amountsOf(container, part));
+  const staying = newRecord();
+  const starting = newRecord();
+  for (const container of recordsAt(spec, 'initContainers')) {
+    const amounts = amountsOf(container, part);
+    if (container['restartPolicy'] === 'Always') {
+      add(sums, amounts);
+      add(staying, amounts);
+      raise(starting, staying);
+    } else {
+      const atOnce = Object.assign(newRecord(), staying);
+      add(atOnce, amounts);
+      raise(starting, atOnce);
+    }
+  }
+  raise(sums, starting);
+  return sums;
+}
+
+const amountsOf = (container: JsonObject, part: string): JsonObject =>
+  recordAt(recordAt(container, 'resources'), part) ?? newRecord();
+
+function add(sums: JsonObject, amounts: JsonObject): void {
+  for (const name of Object.keys(amounts)) {
+    const sum = sumQuantities([textAt(sums, name), textAt(amounts, name)]);
+    if (sum !== undefined) sums[name] = sum;
+  }
+}
+
+function raise(highest: JsonObject, amounts: JsonObject): void {
+  for (const name of Object.keys(amounts)) {
+    const known = parseQuantity(textAt(highest, name));
+    const amount = parseQuantity(textAt(amounts, name));
+    if (amount === undefined) continue;
+    if (known === undefined || compareQuantities(known, amount) < 0) highest[name] = amounts[name];
+  }
+}
+
+const container: DefaultRule = {
+  version: 1,
+  complete(object) {
+    if (isEmpty(object['imagePullPolicy'])) {
+      object['imagePullPolicy'] = pullPolicyOf(textAt(object, 'image'));
+    }
+  },
+};
+
+/** What moves is pulled always: the tag `latest`, which an image without tag and digest means. */
+export function pullPolicyOf(image: string): 'Always' | 'IfNotPresent' {
+  if (image === '') return 'IfNotPresent';
+  const at = image.indexOf('@');
+  const named = at < 0 ? image : image.slice(0, at);
+  const colon = named.indexOf(':', named.lastIndexOf('/') + 1);
+  const tag = colon < 0 ? '' : named.slice(colon + 1);
+  return tag === 'latest' || (tag === '' && at < 0) ? 'Always' : 'IfNotPresent';
+}
+
+const volume: DefaultRule = {
+  version: 1,
+  complete(object) {
+    for (const name of Object.keys(object)) {
+      if (name !== 'name' && !isUnset(object[name])) return;
+    }
+    object['emptyDir'] = newRecord();
+  },
+};
+
+const imageVolume: DefaultRule = {
+  version: 1,
+  gates: ['ImageVolume'],
+  complete(object, { isOn }) {
+    if (isOn('ImageVolume') && isEmpty(object['pullPolicy'])) {
+      object['pullPolicy'] = pullPolicyOf(textAt(object, 'reference'));
+    }
+  },
+};
+
+export const podDefaults: DefaultRules = {
+  'core/v1.Pod': pod,
+  'core/v1.Container': container,
+  'core/v1.EphemeralContainerCommon': container,
+  'core/v1.Volume': volume,
+  'core/v1.ImageVolumeSource': imageVolume,
+};

@@ -1,0 +1,171 @@
+// The spec of a pod or of a template for pods: what the rules beside its fields cannot say.
+import {
+  entriesAt,
+  flagAt,
+  isSet,
+  recordAt,
+  recordsAt,
+  textAt,
+  textsAt,
+} from '../../api/json-access.ts';
+import { ipProblems } from '../../api/formats.ts';
+import { dns1123SubdomainProblems, qualifiedNameProblems } from '../../api/name-rules.ts';
+import type { JsonObject } from '../../api/type-info.ts';
+import { validateLabels } from '../validator.ts';
+import type { Scope } from '../validator.ts';
+import { validateContainers } from './containers.ts';
+import { validatePodResources } from './container-resources.ts';
+import type { PodScope } from './pod-scope.ts';
+import { validateAffinity, validateSpread, validateTolerations } from './pod-scheduling.ts';
+import { graceSecondsOf, validatePodSecurity } from './pod-security.ts';
+import { validateResourceList } from './resource-lists.ts';
+import { validateVolumes, volumesOf } from './volumes.ts';
+
+export interface PodSpecOptions {
+  /** A pod itself, not a template. */
+  readonly isPod: boolean;
+  /** '' for templates: their pods have no name yet. */
+  readonly podName: string;
+  /** Volumes that are made for the pod besides its own: of claims. */
+  readonly claimed?: readonly string[];
+}
+
+export function validatePodSpec(
+  spec: JsonObject,
+  path: string,
+  options: PodSpecOptions,
+  scope: Scope,
+): void {
+  const pod: PodScope = {
+    errors: scope.errors,
+    isOn: scope.isOn,
+    naming: scope.naming,
+    spec,
+    volumes: volumesOf(spec, options.claimed),
+    hostNetwork: flagAt(spec, 'hostNetwork'),
+    graceSeconds: graceSecondsOf(spec),
+    osName: textAt(recordAt(spec, 'os'), 'name'),
+    isPod: options.isPod,
+  };
+  validateVolumes(spec, path, options.podName, scope);
+  validateContainers(pod, path);
+  validateNames(pod, path);
+  validateDns(pod, path);
+  validatePodSecurity(pod, path);
+  validateAffinity(recordAt(spec, 'affinity'), `${path}.affinity`, scope);
+  validateTolerations(recordsAt(spec, 'tolerations'), `${path}.tolerations`, scope);
+  validateSpread(spec, path, scope);
+  validateResourceList(spec, 'overhead', path, scope);
+  validatePodResources(pod, path);
+}
+
+function validateNames({ spec, errors }: PodScope, path: string): void {
+  validateLabels(recordAt(spec, 'nodeSelector'), `${path}.nodeSelector`, errors);
+  for (const [at, reference] of recordsAt(spec, 'imagePullSecrets').entries()) {
+    if (textAt(reference, 'name') !== '') continue;
+    errors.required(`${path}.imagePullSecrets[${String(at)}].name`);
+  }
+  if (!isSet(spec, 'hostnameOverride')) return;
+  const at = `${path}.hostnameOverride`;
+  const name = textAt(spec, 'hostnameOverride');
+  if (name === '' || name.length > 64) {
+    errors.invalid(at, name, 'must have 1 to 64 characters');
+  }
+  if (flagAt(spec, 'setHostnameAsFQDN')) {
+    errors.forbidden(at, 'may not be set when setHostnameAsFQDN is true');
+  }
+  if (flagAt(spec, 'hostNetwork')) errors.forbidden(at, 'may not be set when hostNetwork is true');
+}
+
+const nameserversMax = 3;
+const searchesMax = 32;
+const searchLettersMax = 2048;
+
+function validateDns({ spec, errors }: PodScope, path: string): void {
+  const config = recordAt(spec, 'dnsConfig');
+  const isOwn = textAt(spec, 'dnsPolicy') === 'None';
+  const where = `${path}.dnsConfig`;
+  if (config === undefined) {
+    if (isOwn) errors.required(where, 'must provide `dnsConfig` when `dnsPolicy` is None');
+    return;
+  }
+  const servers = textsAt(config, 'nameservers');
+  if (isOwn && servers.length === 0) {
+    errors.required(
+      `${where}.nameservers`,
+      'must provide at least one DNS nameserver when `dnsPolicy` is None',
+    );
+  }
+  if (servers.length > nameserversMax) {
+    const detail = `must not have more than ${String(nameserversMax)} nameservers`;
+    errors.invalid(`${where}.nameservers`, servers, detail);
+  }
+  for (const [at, server] of servers.entries()) {
+    errors.problems(`${where}.nameservers[${String(at)}]`, server, ipProblems(server));
+  }
+  const searches = textsAt(config, 'searches');
+  if (searches.length > searchesMax) {
+    const detail = `must not have more than ${String(searchesMax)} search paths`;
+    errors.invalid(`${where}.searches`, searches, detail);
+  }
+  if (searches.join(' ').length > searchLettersMax) {
+    const detail =
+      `must not have more than ${String(searchLettersMax)} ` +
+      'characters (including spaces) in the search list';
+    errors.invalid(`${where}.searches`, searches, detail);
+  }
+  for (const [at, search] of searches.entries()) {
+    // A trailing dot and underscores are allowed in search paths; `.` alone is the root.
+    const name = search.replace(/\.$/, '').replaceAll('_', 'a');
+    if (name === '' && search !== '') continue;
+    errors.problems(`${where}.searches[${String(at)}]`, search, dns1123SubdomainProblems(name));
+  }
+}
+
+/** A template for pods: labels and annotations, and what no template has. */
+export function validatePodTemplate(
+  template: JsonObject,
+  path: string,
+  scope: Scope,
+  claimed: readonly string[] = [],
+): void {
+  const { errors } = scope;
+  const meta = recordAt(template, 'metadata');
+  validateLabels(recordAt(meta, 'labels'), `${path}.metadata.labels`, errors);
+  validateAnnotations(meta, `${path}.metadata.annotations`, scope);
+  const spec = recordAt(template, 'spec') ?? {};
+  validatePodSpec(spec, `${path}.spec`, { isPod: false, podName: '', claimed }, scope);
+  if (recordsAt(spec, 'ephemeralContainers').length > 0) {
+    errors.forbidden(
+      `${path}.spec.ephemeralContainers`,
+      'ephemeral containers not allowed in pod template',
+    );
+  }
+}
+
+function validateAnnotations(meta: JsonObject | undefined, path: string, { errors }: Scope): void {
+  for (const [key] of entriesAt(meta, 'annotations')) {
+    errors.problems(path, key, qualifiedNameProblems(key.toLowerCase()));
+  }
+}
+
+/** The template of a controller that keeps pods running. */
+export function validateRunningTemplate(
+  spec: JsonObject,
+  path: string,
+  scope: Scope,
+  claimed: readonly string[] = [],
+): void {
+  const template = recordAt(spec, 'template');
+  if (template === undefined) return;
+  validatePodTemplate(template, `${path}.template`, scope, claimed);
+  const pod = recordAt(template, 'spec');
+  const policy = textAt(pod, 'restartPolicy');
+  if (policy !== 'Always' && policy !== '') {
+    scope.errors.notSupported(`${path}.template.spec.restartPolicy`, policy, ['Always']);
+  }
+  if (isSet(pod, 'activeDeadlineSeconds')) {
+    const detail = 'activeDeadlineSeconds in ReplicaSet is not Supported';
+    scope.errors.forbidden(`${path}.template.spec.activeDeadlineSeconds`, detail);
+  }
+}

@@ -1,0 +1,109 @@
+// Updates of a pod by its subresources: ephemeral containers are only added, a resize changes cpu
+// and memory alone.
+import { isSet, listAt, recordAt, recordsAt, textAt } from '../../api/json-access.ts';
+import { sameJson } from '../../api/json-equal.ts';
+import type { JsonObject } from '../../api/type-info.ts';
+import { cloneJson } from '../../api/json-value.ts';
+import type { ValidatedWrite } from '../validator.ts';
+import { without } from '../validator.ts';
+import { qualityOf } from './pod-quality.ts';
+
+const isStatic = ({ object, naming }: ValidatedWrite): boolean =>
+  isSet(
+    recordAt(recordAt(object, 'metadata'), 'annotations'),
+    naming.resolve('{kubernetes}.io/config.mirror'),
+  );
+
+export function validateEphemeralChange(
+  write: ValidatedWrite,
+  spec: JsonObject,
+  old: JsonObject,
+): void {
+  const { errors } = write;
+  const path = 'spec.ephemeralContainers';
+  if (isStatic(write)) {
+    errors.forbidden(path, 'static pods do not support ephemeral containers');
+    return;
+  }
+  const now = recordsAt(spec, 'ephemeralContainers');
+  for (const [at, container] of recordsAt(old, 'ephemeralContainers').entries()) {
+    const name = textAt(container, 'name');
+    const same = now.find((one) => textAt(one, 'name') === name);
+    if (same === undefined) {
+      const detail = `existing ephemeral containers ${JSON.stringify(name)} may not be removed`;
+      errors.forbidden(path, detail);
+    } else if (!sameJson(same, container)) {
+      const detail = `existing ephemeral containers ${JSON.stringify(name)} may not be changed`;
+      errors.forbidden(`${path}[${String(at)}]`, detail);
+    }
+  }
+}
+
+const resizable = ['cpu', 'memory'];
+
+export function validateResize(write: ValidatedWrite, spec: JsonObject, old: JsonObject): void {
+  const { errors, object, old: stored } = write;
+  if (isStatic(write)) {
+    errors.forbidden('', 'static pods cannot be resized');
+    return;
+  }
+  if (textAt(recordAt(spec, 'os'), 'name') === 'windows') {
+    errors.forbidden('', 'windows pods cannot be resized');
+    return;
+  }
+  for (const list of ['containers', 'initContainers']) {
+    const before = recordsAt(old, list);
+    for (const [at, container] of recordsAt(spec, list).entries()) {
+      const twin = before[at];
+      if (twin !== undefined) {
+        validateRemoval(container, twin, `spec.${list}[${String(at)}].resources`, write);
+      }
+    }
+  }
+  validateRemoval(spec, old, 'spec.resources', write);
+  if (!sameJson(withoutResizable(spec), withoutResizable(old))) {
+    errors.forbidden(
+      'spec',
+      'only cpu and memory resources for containers and sidecars are mutable',
+    );
+  }
+  if (stored !== undefined && qualityOf(object) !== qualityOf(stored)) {
+    const detail = 'Pod QOS Class may not change as a result of resizing';
+    errors.invalid('spec', qualityOf(object), detail);
+  }
+}
+
+function validateRemoval(
+  holder: JsonObject,
+  old: JsonObject,
+  path: string,
+  { errors }: ValidatedWrite,
+): void {
+  const now = recordAt(holder, 'resources');
+  const before = recordAt(old, 'resources');
+  for (const list of ['requests', 'limits']) {
+    for (const name of resizable) {
+      if (!isSet(recordAt(before, list), name) || isSet(recordAt(now, list), name)) continue;
+      errors.forbidden(path, `resource ${list} cannot be removed`);
+    }
+  }
+}
+
+/** The spec without what a resize may change. Only containers that keep running can be resized. */
+function withoutResizable(spec: JsonObject): JsonObject {
+  const rest = cloneJson(spec);
+  const holders = [rest, ...recordsAt(rest, 'containers')];
+  for (const container of recordsAt(rest, 'initContainers')) {
+    if (textAt(container, 'restartPolicy') === 'Always') holders.push(container);
+  }
+  for (const holder of holders) {
+    const resources = recordAt(holder, 'resources');
+    if (resources === undefined) continue;
+    for (const list of ['requests', 'limits']) {
+      const amounts = recordAt(resources, list);
+      if (amounts !== undefined) resources[list] = without(amounts, resizable);
+    }
+    if (listAt(resources, 'claims').length === 0) delete resources['claims'];
+  }
+  return rest;
+}

@@ -1,0 +1,90 @@
+// Names and amounts of resources: what a container, a node or a quota may ask for.
+import type { FieldErrors } from '../../api/field-errors.ts';
+import { entriesAt } from '../../api/json-access.ts';
+import { qualifiedNameProblems } from '../../api/name-rules.ts';
+import { parseQuantity } from '../../api/quantity.ts';
+import type { Quantity } from '../../api/quantity.ts';
+import type { JsonValue } from '../../api/type-info.ts';
+import type { NamingProfile } from '../../api/vendor.ts';
+import type { Holder } from '../validator.ts';
+
+const hugePages = 'hugepages-';
+const containerResources: ReadonlySet<string> = new Set(['cpu', 'memory', 'ephemeral-storage']);
+const nanoPerUnit = 1_000_000_000n;
+
+export const isHugePages = (name: string): boolean => name.startsWith(hugePages);
+
+export const isStandardContainerResource = (name: string): boolean =>
+  containerResources.has(name) || isHugePages(name);
+
+/** A resource of somebody else's domain, counted in whole units. */
+export const isExtendedResource = (name: string, naming: NamingProfile): boolean =>
+  name.includes('/') && !name.startsWith('requests.') && !isOwnResource(name, naming);
+
+export function isOwnResource(name: string, naming: NamingProfile): boolean {
+  if (!name.includes('/')) return true;
+  const own = `${naming.metadataDomain}/`;
+  return name.startsWith(own) || name.includes(`.${own}`);
+}
+
+export const quantityOf = (value: JsonValue | undefined): Quantity | undefined =>
+  typeof value === 'string' ? parseQuantity(value) : undefined;
+
+/** Amounts repeat: the few texts in use are read once. */
+const knownAmounts = new Map<string, bigint>();
+const knownAmountsMax = 4_096;
+
+/** In billionths of one; 0 for what is no quantity. */
+export function nanoOf(value: JsonValue | undefined): bigint {
+  if (typeof value !== 'string') return 0n;
+  const known = knownAmounts.get(value);
+  if (known !== undefined) return known;
+  const nano = parseQuantity(value)?.nano ?? 0n;
+  if (knownAmounts.size >= knownAmountsMax) knownAmounts.clear();
+  if (value.length <= 24) knownAmounts.set(value, nano);
+  return nano;
+}
+
+/** Never negative; whole where only whole units exist. */
+export function validateAmount(
+  name: string,
+  value: JsonValue,
+  path: string,
+  errors: FieldErrors,
+  isWhole: boolean,
+): void {
+  const nano = nanoOf(value);
+  if (nano < 0n) errors.invalid(path, value, 'must be greater than or equal to 0');
+  if (isWhole && nano % nanoPerUnit !== 0n) {
+    errors.invalid(path, value, `must be an integer for ${name}`);
+  }
+}
+
+/** Keys of a resource list that a container may have. */
+export function containerResourceProblems(name: string, naming: NamingProfile): readonly string[] {
+  if (isStandardContainerResource(name)) return [];
+  if (!name.includes('/')) {
+    return [`must be a standard resource for containers, or a name with a domain`];
+  }
+  if (name.startsWith('requests.')) return ['must not start with "requests."'];
+  const problems = qualifiedNameProblems(name);
+  if (problems.length > 0) return problems;
+  return isOwnResource(name, naming) ? ['must be a standard resource for containers'] : [];
+}
+
+/** A list such as a node's capacity or a pod's overhead. */
+export function validateResourceList(
+  of: Holder,
+  name: string,
+  path: string,
+  scope: { readonly errors: FieldErrors; readonly naming: NamingProfile },
+): void {
+  for (const [resource, value] of entriesAt(of, name)) {
+    const at = `${path}.${name}[${resource}]`;
+    if (resource.includes('/') || !isStandardContainerResource(resource)) {
+      scope.errors.problems(at, resource, qualifiedNameProblems(resource));
+    }
+    const isWhole = isExtendedResource(resource, scope.naming) || isHugePages(resource);
+    validateAmount(resource, value, at, scope.errors, isWhole);
+  }
+}

@@ -1,0 +1,14 @@
+// The kinds of discovery: one record each.
+import type { Kind } from '../kind.ts';
+import { endpointSliceColumns } from './columns.ts';
+import { endpointSliceConversions } from './conversion.ts';
+import { validateEndpointSlice } from './slice-validation.ts';
+
+export const discoveryKinds: readonly Kind[] = [
+  {
+    name: 'discovery/EndpointSlice',
+    columns: endpointSliceColumns,
+    conversions: endpointSliceConversions,
+    validate: validateEndpointSlice,
+  },
+];

@@ -1,0 +1,57 @@
+// Priority levels: the betas call their shares otherwise, and know no zero.
+import {
+  annotated,
+  annotationOf,
+  hasValue,
+  renamed,
+  within,
+  without,
+} from '../../api/convert-fields.ts';
+import type { Conversion, Conversions } from '../../api/convert-fields.ts';
+import { recordIn } from '../../api/json-access.ts';
+
+const preserveZero = 'flowcontrol.{v}/v1beta3-preserve-zero-concurrency-shares';
+const sharesPath = ['spec', 'limited'] as const;
+
+/** Zero shares are none given, unless an annotation says that they are meant. */
+const sharesToStable =
+  (oldName: string): Conversion =>
+  (object, profile) => {
+    const annotation = profile.resolve(preserveZero);
+    const isMeant = annotationOf(object, annotation) !== undefined;
+    const changed = within(object, sharesPath, (limited) => {
+      const renamedShares = renamed(limited, { [oldName]: 'nominalConcurrencyShares' });
+      const isGiven = isMeant || hasValue(renamedShares, 'nominalConcurrencyShares');
+      if (!isGiven) return without(renamedShares, 'nominalConcurrencyShares');
+      return {
+        ...renamedShares,
+        nominalConcurrencyShares: renamedShares['nominalConcurrencyShares'] ?? 0,
+      };
+    });
+    return isMeant ? annotated(changed, { [annotation]: undefined }) : changed;
+  };
+
+const sharesFromStable =
+  (oldName: string): Conversion =>
+  (object, profile) => {
+    const changed = within(object, sharesPath, (limited) =>
+      renamed(limited, { nominalConcurrencyShares: oldName }),
+    );
+    const isZero = recordIn(object, ...sharesPath)?.['nominalConcurrencyShares'] === 0;
+    return isZero ? annotated(changed, { [profile.resolve(preserveZero)]: '' }) : changed;
+  };
+
+const levels = (version: string, oldName: string): Conversions => {
+  const old = `flowcontrol/${version}.PriorityLevelConfiguration`;
+  const stable = 'flowcontrol/v1.PriorityLevelConfiguration';
+  return {
+    [`${old} > ${stable}`]: sharesToStable(oldName),
+    [`${stable} > ${old}`]: sharesFromStable(oldName),
+  };
+};
+
+export const priorityLevelConversions: Conversions = {
+  ...levels('v1beta1', 'assuredConcurrencyShares'),
+  ...levels('v1beta2', 'assuredConcurrencyShares'),
+  ...levels('v1beta3', 'nominalConcurrencyShares'),
+};

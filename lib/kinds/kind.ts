@@ -1,0 +1,34 @@
+// All that one built-in kind adds to its description in the .proto files, as one record. A member
+// that is absent means that the description says it all.
+import type { TableColumns } from '../api/column.ts';
+import type { Conversions } from '../api/convert-fields.ts';
+import type { DefaultRules } from '../api/default-rule.ts';
+import type { FieldReader } from '../api/type-info.ts';
+import type { NamingProfile } from '../api/vendor.ts';
+import type { ResourceStrategy } from './strategy.ts';
+import type { Validator } from './validator.ts';
+
+export interface KindOptions {
+  readonly naming: NamingProfile;
+  /** `--event-ttl`. */
+  readonly eventTtlSeconds: number;
+}
+
+export interface Kind {
+  /** Folder of its .proto files and name, which all of its versions share: `core/Pod`. */
+  readonly name: string;
+  /** What Tables show; absent: name and time of creation. */
+  readonly columns?: TableColumns | ((naming: NamingProfile) => TableColumns);
+  /** Defaults that depend on other fields, by type; of the kind itself and of what it is made of. */
+  readonly defaults?: DefaultRules;
+  /** Conversions of versions whose fields differ. */
+  readonly conversions?: Conversions;
+  /** Selectable fields whose value is not simply what stands at their path, by path. */
+  readonly fieldReaders?: Readonly<Record<string, FieldReader>>;
+  /** How writes and deletions of the kind differ from those of others. */
+  readonly strategy?: ResourceStrategy | ((options: KindOptions) => ResourceStrategy);
+  /** Rules that stand beside no field. */
+  readonly validate?: Validator;
+  /** Rules that also stand beside the fields (gate DeclarativeValidation). */
+  readonly validateMigrated?: Validator;
+}

@@ -1,0 +1,88 @@
+// Label selectors inside objects: their rules, whether they are empty, and whether labels match.
+import type { FieldErrors } from '../api/field-errors.ts';
+import { entriesAt, listAt, recordAt, recordsAt, textAt, textsAt } from '../api/json-access.ts';
+import { labelValueProblems, qualifiedNameProblems } from '../api/name-rules.ts';
+import type { JsonObject } from '../api/type-info.ts';
+import { validateLabels } from './validator.ts';
+import type { Holder } from './validator.ts';
+
+export function validateLabelSelector(selector: Holder, path: string, errors: FieldErrors): void {
+  if (selector === undefined) return;
+  validateLabels(recordAt(selector, 'matchLabels'), `${path}.matchLabels`, errors);
+  for (const [at, requirement] of recordsAt(selector, 'matchExpressions').entries()) {
+    validateRequirement(requirement, `${path}.matchExpressions[${String(at)}]`, errors);
+  }
+}
+
+function validateRequirement(requirement: JsonObject, path: string, errors: FieldErrors): void {
+  const operator = textAt(requirement, 'operator');
+  const values = textsAt(requirement, 'values');
+  if (operator === 'In' || operator === 'NotIn') {
+    if (values.length === 0) {
+      const detail = "must be specified when `operator` is 'In' or 'NotIn'";
+      errors.required(`${path}.values`, detail);
+    }
+  } else if (operator === 'Exists' || operator === 'DoesNotExist') {
+    if (values.length > 0) {
+      const detail = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'";
+      errors.forbidden(`${path}.values`, detail);
+    }
+  } else errors.invalid(`${path}.operator`, operator, 'not a valid selector operator');
+  errors.problems(`${path}.key`, textAt(requirement, 'key'), keyProblems(requirement));
+  for (const [at, value] of values.entries()) {
+    errors.problems(`${path}.values[${String(at)}]`, value, labelValueProblems(value));
+  }
+}
+
+const keyProblems = (requirement: JsonObject): readonly string[] =>
+  qualifiedNameProblems(textAt(requirement, 'key'));
+
+export const isEmptySelector = (selector: Holder): boolean =>
+  entriesAt(selector, 'matchLabels').length === 0 &&
+  listAt(selector, 'matchExpressions').length === 0;
+
+export function selectorMatches(selector: Holder, labels: Holder): boolean {
+  const label = (key: string): string | undefined => {
+    const value = labels !== undefined && Object.hasOwn(labels, key) ? labels[key] : undefined;
+    return typeof value === 'string' ? value : undefined;
+  };
+  for (const [key, value] of entriesAt(selector, 'matchLabels')) {
+    if (label(key) !== value) return false;
+  }
+  return recordsAt(selector, 'matchExpressions').every((requirement) => {
+    const value = label(textAt(requirement, 'key'));
+    const values = textsAt(requirement, 'values');
+    switch (textAt(requirement, 'operator')) {
+      case 'In':
+        return value !== undefined && values.includes(value);
+      case 'NotIn':
+        return value === undefined || !values.includes(value);
+      case 'Exists':
+        return value !== undefined;
+      case 'DoesNotExist':
+        return value === undefined;
+      default:
+        return false;
+    }
+  });
+}
+
+/** `spec.selector` of a workload against the labels of its template. */
+export function validateTemplateSelector(
+  spec: Holder,
+  path: string,
+  kind: string,
+  errors: FieldErrors,
+): void {
+  const selector = recordAt(spec, 'selector');
+  if (selector === undefined) return; // required beside the field
+  validateLabelSelector(selector, `${path}.selector`, errors);
+  if (isEmptySelector(selector)) {
+    errors.invalid(`${path}.selector`, selector, `empty selector is invalid for ${kind}`);
+    return;
+  }
+  const labels = recordAt(recordAt(recordAt(spec, 'template'), 'metadata'), 'labels');
+  if (selectorMatches(selector, labels)) return;
+  const detail = '`selector` does not match template `labels`';
+  errors.invalid(`${path}.template.metadata.labels`, labels ?? null, detail);
+}

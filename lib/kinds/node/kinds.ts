@@ -1,0 +1,14 @@
+// The kinds of node: one record each.
+import type { Kind } from '../kind.ts';
+import { runtimeClassColumns } from './columns.ts';
+import { runtimeClassConversions } from './conversion.ts';
+import { validateRuntimeClass } from './runtime-class-validation.ts';
+
+export const nodeKinds: readonly Kind[] = [
+  {
+    name: 'node/RuntimeClass',
+    columns: runtimeClassColumns,
+    conversions: runtimeClassConversions,
+    validate: validateRuntimeClass,
+  },
+];

@@ -1,0 +1,35 @@
+// The kinds of rbac: one record each.
+import type { Kind } from '../kind.ts';
+import { bindingColumns } from './columns.ts';
+import { bindingConversions } from './conversion.ts';
+import { subjectDefaults } from './defaults.ts';
+import {
+  validateClusterRole,
+  validateClusterRoleBinding,
+  validateRole,
+  validateRoleBinding,
+} from './role-validation.ts';
+
+export const rbacKinds: readonly Kind[] = [
+  {
+    name: 'rbac/ClusterRole',
+    validate: validateClusterRole,
+  },
+  {
+    name: 'rbac/ClusterRoleBinding',
+    columns: bindingColumns,
+    conversions: bindingConversions('ClusterRoleBinding'),
+    validate: validateClusterRoleBinding,
+  },
+  {
+    name: 'rbac/Role',
+    validate: validateRole,
+  },
+  {
+    name: 'rbac/RoleBinding',
+    columns: bindingColumns,
+    defaults: subjectDefaults,
+    conversions: bindingConversions('RoleBinding'),
+    validate: validateRoleBinding,
+  },
+];

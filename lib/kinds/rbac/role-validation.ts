@@ -1,0 +1,95 @@
+// Roles and bindings: rules about resources or about paths, and subjects by kind.
+import { listAt, recordAt, recordsAt, textAt, textsAt } from '../../api/json-access.ts';
+import { dns1123SubdomainProblems } from '../../api/name-rules.ts';
+import type { JsonObject } from '../../api/type-info.ts';
+import { validateLabelSelector } from '../label-selectors.ts';
+import type { ValidatedWrite, Validator } from '../validator.ts';
+
+export const validateRole: Validator = (write) => {
+  validateRules(write, true);
+};
+
+export const validateClusterRole: Validator = (write) => {
+  validateRules(write, false);
+  const aggregation = recordAt(write.object, 'aggregationRule');
+  for (const [at, selector] of recordsAt(aggregation, 'clusterRoleSelectors').entries()) {
+    const path = `aggregationRule.clusterRoleSelectors[${String(at)}]`;
+    validateLabelSelector(selector, path, write.errors);
+  }
+};
+
+function validateRules({ object, errors }: ValidatedWrite, isNamespaced: boolean): void {
+  for (const [at, rule] of recordsAt(object, 'rules').entries()) {
+    const path = `rules[${String(at)}]`;
+    const has = (name: string): boolean => listAt(rule, name).length > 0;
+    if (has('nonResourceURLs')) {
+      const urls = textsAt(rule, 'nonResourceURLs');
+      if (isNamespaced) {
+        const detail = 'namespaced rules cannot apply to non-resource URLs';
+        errors.invalid(`${path}.nonResourceURLs`, urls, detail);
+      }
+      if (has('apiGroups') || has('resources') || has('resourceNames')) {
+        const detail = 'rules cannot apply to both regular resources and non-resource URLs';
+        errors.invalid(`${path}.nonResourceURLs`, urls, detail);
+      }
+      continue;
+    }
+    if (!has('apiGroups')) {
+      errors.required(`${path}.apiGroups`, 'resource rules must supply at least one api group');
+    }
+    if (!has('resources')) {
+      errors.required(`${path}.resources`, 'resource rules must supply at least one resource');
+    }
+  }
+}
+
+export const validateRoleBinding: Validator = (write) => {
+  validateBinding(write, ['Role', 'ClusterRole'], false);
+};
+
+export const validateClusterRoleBinding: Validator = (write) => {
+  validateBinding(write, ['ClusterRole'], true);
+};
+
+function validateBinding(
+  write: ValidatedWrite,
+  kinds: readonly string[],
+  needsNamespace: boolean,
+): void {
+  const { object, errors, naming } = write;
+  const group = naming.resolve('rbac.authorization.{v}');
+  const role = recordAt(object, 'roleRef');
+  if (textAt(role, 'apiGroup') !== group) {
+    errors.notSupported('roleRef.apiGroup', textAt(role, 'apiGroup'), [group]);
+  }
+  if (!kinds.includes(textAt(role, 'kind'))) {
+    errors.notSupported('roleRef.kind', textAt(role, 'kind'), kinds);
+  }
+  for (const [at, subject] of recordsAt(object, 'subjects').entries()) {
+    validateSubject(subject, `subjects[${String(at)}]`, { group, needsNamespace }, write);
+  }
+}
+
+function validateSubject(
+  subject: JsonObject,
+  path: string,
+  needs: { readonly group: string; readonly needsNamespace: boolean },
+  { errors }: ValidatedWrite,
+): void {
+  const kind = textAt(subject, 'kind');
+  const group = textAt(subject, 'apiGroup');
+  const name = textAt(subject, 'name');
+  if (kind === 'ServiceAccount') {
+    if (name !== '') errors.problems(`${path}.name`, name, dns1123SubdomainProblems(name));
+    if (group !== '') errors.notSupported(`${path}.apiGroup`, group, ['']);
+    if (needs.needsNamespace && textAt(subject, 'namespace') === '') {
+      errors.required(`${path}.namespace`);
+    }
+    return;
+  }
+  if (kind !== 'User' && kind !== 'Group') {
+    errors.notSupported(`${path}.kind`, kind, ['Group', 'ServiceAccount', 'User']);
+    return;
+  }
+  if (group !== needs.group) errors.notSupported(`${path}.apiGroup`, group, [needs.group]);
+}

@@ -1,0 +1,10 @@
+// The kinds of storagemigration: one record each.
+import type { Kind } from '../kind.ts';
+import { migrationColumns } from './columns.ts';
+
+export const storagemigrationKinds: readonly Kind[] = [
+  {
+    name: 'storagemigration/StorageVersionMigration',
+    columns: migrationColumns,
+  },
+];

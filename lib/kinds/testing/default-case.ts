@@ -1,0 +1,62 @@
+// One claim about defaults: an object as a client writes it and all that it gains. For suites.
+import { copyValue } from '../../api/default-value.ts';
+import type { JsonObject, JsonValue, TypeInfo } from '../../api/type-info.ts';
+import type { Defaults } from '../../api/defaults.ts';
+
+export interface DefaultCase {
+  readonly claim: string;
+  /** Type id: `core/v1.Pod`. */
+  readonly type: string;
+  readonly given: JsonObject;
+  /** Every value that is new or changed, by path; `undefined`: it is gone. */
+  readonly adds: Readonly<Record<string, JsonValue | undefined>>;
+  /** Below these paths anything may be added: other cases say what. */
+  readonly except?: readonly string[];
+  /** Gates other than their defaults. */
+  readonly gates?: Readonly<Record<string, boolean>>;
+}
+
+export type Change = readonly [path: string, value: JsonValue | undefined];
+
+/** What completing a canonical object changes. Lists and maps that are new count as one value. */
+export function changesOf(object: JsonObject, type: TypeInfo, defaults: Defaults): Change[] {
+  const before = copyValue(object);
+  defaults.apply(object, type);
+  const changes: Change[] = [];
+  compare(before, object, '', changes);
+  return changes;
+}
+
+function compare(
+  before: JsonValue | undefined,
+  after: JsonValue | undefined,
+  path: string,
+  changes: Change[],
+): void {
+  if (isRecord(after) && (isRecord(before) || isNothing(before))) {
+    const names = new Set([...Object.keys(isRecord(before) ? before : {}), ...Object.keys(after)]);
+    if (names.size === 0 && isNothing(before)) changes.push([path, {}]);
+    for (const name of names) {
+      const inner = isRecord(before) ? before[name] : undefined;
+      compare(inner, after[name], memberPath(path, name), changes);
+    }
+    return;
+  }
+  if (Array.isArray(after) && Array.isArray(before) && after.length === before.length) {
+    for (const [index, element] of after.entries()) {
+      compare(before[index], element, `${path}[${String(index)}]`, changes);
+    }
+    return;
+  }
+  if (JSON.stringify(before) !== JSON.stringify(after)) changes.push([path, after]);
+}
+
+const isNothing = (value: JsonValue | undefined): boolean => value === undefined || value === null;
+
+const isRecord = (value: JsonValue | undefined): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+function memberPath(path: string, name: string): string {
+  if (/[^\w-]/.test(name)) return `${path}["${name}"]`;
+  return path === '' ? name : `${path}.${name}`;
+}

@@ -1,0 +1,67 @@
+// What a kind's validator is given: the object as it would be stored, what is stored, and where to
+// report. Validators say what rules beside the fields cannot: relations, unions, what may change.
+import type { FieldErrors } from '../api/field-errors.ts';
+import { entriesAt } from '../api/json-access.ts';
+import { sameJson } from '../api/json-equal.ts';
+import { labelValueProblems, qualifiedNameProblems } from '../api/name-rules.ts';
+import type { JsonObject, JsonValue } from '../api/type-info.ts';
+import type { NamingProfile } from '../api/vendor.ts';
+import type { ApiObject } from '../codec/codec.ts';
+
+export interface Scope {
+  readonly errors: FieldErrors;
+  readonly isOn: (gate: string) => boolean;
+  readonly naming: NamingProfile;
+}
+
+export interface ValidatedWrite extends Scope {
+  readonly object: Readonly<ApiObject>;
+  /** undefined: a create. */
+  readonly old: Readonly<ApiObject> | undefined;
+  /** '' for the resource itself. */
+  readonly subresource: string;
+  /** The version that the request names. */
+  readonly apiVersion: string;
+}
+
+export type Validator = (write: ValidatedWrite) => void;
+
+export type Holder = Readonly<JsonObject> | undefined;
+
+/** A map of labels: nodeSelector, selector, matchLabels. */
+export function validateLabels(labels: Holder, path: string, errors: FieldErrors): void {
+  for (const [key, value] of Object.entries(labels ?? {})) {
+    errors.problems(path, key, qualifiedNameProblems(key));
+    const text = typeof value === 'string' ? value : '';
+    errors.problems(path, text, labelValueProblems(text));
+  }
+}
+
+export const isIntegerText = (text: string): boolean => /^[+-]?\d+$/.test(text);
+
+export const changed = (object: Holder, old: Holder, name: string): boolean =>
+  !sameJson(object?.[name], old?.[name]);
+
+/** Bytes of all keys and values of a map of texts. */
+export const mapBytes = (of: Holder, name: string): number =>
+  entriesAt(of, name).reduce(
+    (sum, [key, value]) =>
+      sum + Buffer.byteLength(key) + (typeof value === 'string' ? Buffer.byteLength(value) : 0),
+    0,
+  );
+
+/** What is left of `record` without some members. */
+export function without(record: Holder, names: readonly string[]): JsonObject {
+  const rest: Record<string, JsonValue | undefined> = Object.create(null) as JsonObject;
+  for (const [name, value] of Object.entries(record ?? {})) {
+    if (!names.includes(name)) rest[name] = value;
+  }
+  return rest;
+}
+
+export const joinTexts = (texts: readonly string[]): string =>
+  texts.map((one) => JSON.stringify(one)).join(', ');
+
+/** A value as part of a sentence. */
+export const shownText = (value: JsonValue | undefined): string =>
+  typeof value === 'string' ? value : JSON.stringify(value ?? null);
