@@ -11,7 +11,7 @@ test('every kind fills its columns from an object without any field', () => {
   }
 });
 
-const file = join(import.meta.dirname, '../../../../shared/api-facts/columns.json');
+const file = join(import.meta.dirname, '../../../shared/api-facts/columns.json');
 interface FactColumn {
   readonly name: string;
   readonly type: string;

@@ -37,7 +37,7 @@ const elsewhere: readonly (readonly [kind: string, path: RegExp, where: string])
   ['request options', /./, 'lib/registry/options.test.ts, lib/registry/read-mode.test.ts'],
 ];
 
-const facts = join(import.meta.dirname, '../../../../shared/api-facts/validation.json');
+const facts = join(import.meta.dirname, '../../../shared/api-facts/validation.json');
 
 interface Row {
   readonly path: string;
