@@ -39,6 +39,7 @@ function componentStatusStore(resource: ResourceInfo, probe: ProbeComponents): R
   };
   return {
     resource,
+    subresources: [],
     view: computedView(resource, read),
     async get({ path, signal }) {
       const [item] = await read({ name: path.name }, signalOf(signal));

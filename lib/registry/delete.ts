@@ -11,7 +11,7 @@ import type { State } from './current-state.ts';
 import { deletionPlan } from './deletion-plan.ts';
 import { admissionRequest } from './incoming.ts';
 import type { DeleteAnswer, DeleteRequest } from './requests.ts';
-import { checkSubresource, itemKeyOf, presentItem } from './store-parts.ts';
+import { itemKeyOf, presentItem } from './store-parts.ts';
 import type { StoreParts } from './store-parts.ts';
 import { unstoredItem } from './update.ts';
 
@@ -20,7 +20,6 @@ export async function deleteObject(
   request: DeleteRequest,
 ): Promise<DeleteAnswer> {
   const { options, path, signal } = request;
-  checkSubresource(parts.resource, path.subresource, 'delete');
   const key = itemKeyOf(parts, path);
   if (options.ignoreReadError) return deleteUnreadable(parts, key, request);
   let state = await firstState(parts, key, signal);

@@ -13,14 +13,13 @@ import { readObject } from '../codec/normalise.ts';
 import { reportProblems, toStored } from './incoming.ts';
 import { checkName, settleNamespace } from './object-meta.ts';
 import type { PatchKind, PatchRequest, WriteAnswer } from './requests.ts';
-import { checkSubresource, presentItem } from './store-parts.ts';
+import { presentItem } from './store-parts.ts';
 import type { StoreParts } from './store-parts.ts';
 import { writeLoop } from './update.ts';
 
 type PatchFunction = (document: JsonValue) => JsonValue;
 
 export async function patchObject(parts: StoreParts, request: PatchRequest): Promise<WriteAnswer> {
-  checkSubresource(parts.resource, request.path.subresource, 'patch');
   const patch = readPatch(request.kind, request.patch);
   return writeLoop(parts, request, {
     transform: (old) => patchedObject(parts, old, patch, request),

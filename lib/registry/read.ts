@@ -17,11 +17,10 @@ import {
   watchErrors,
 } from './read-mode.ts';
 import type { GetRequest, ListAnswer, ListOptions, ListRequest, WatchAnswer } from './requests.ts';
-import { checkSubresource, itemKeyOf, presentItem, presentCursor } from './store-parts.ts';
+import { itemKeyOf, presentItem, presentCursor } from './store-parts.ts';
 import type { StoreParts } from './store-parts.ts';
 
 export async function getObject(parts: StoreParts, request: GetRequest): Promise<Item> {
-  checkSubresource(parts.resource, request.path.subresource, 'get');
   const at = readAtOfGet(request.options.resourceVersion);
   const item = await parts.view.get(itemKeyOf(parts, request.path), at, request.signal);
   if (item === undefined) throw notFound(parts.resource, request.path.name);

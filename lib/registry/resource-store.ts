@@ -1,7 +1,7 @@
 // One served resource in one version: its record, its view and storage, and the verbs over them.
 // Verbs answer in the version of `resource`; stored objects have the version of `storedAs`. No HTTP
 // here.
-import type { ResourceInfo } from '../api/type-info.ts';
+import type { ResourceInfo, SubresourceInfo } from '../api/type-info.ts';
 import type { Item, ResourceView } from '../cacher/resource-view.ts';
 import { createObject } from './create.ts';
 import { deleteCollection } from './delete-collection.ts';
@@ -21,11 +21,14 @@ import type {
   WatchAnswer,
   WriteAnswer,
 } from './requests.ts';
+import { servedSubresources } from './store-parts.ts';
 import type { StoreParts } from './store-parts.ts';
 import { updateObject } from './update.ts';
 
 export interface ResourceStore {
   readonly resource: ResourceInfo;
+  /** What is served below its objects: requests for any other are 404, documents name no other. */
+  readonly subresources: readonly SubresourceInfo[];
   /** In the storage version, without conversion: for policy code and controllers. */
   readonly view: ResourceView;
   /** DELETE answers with the object as it was, not with a Status. */
@@ -47,6 +50,7 @@ export interface ResourceStore {
 export function createResourceStore(parts: StoreParts): ResourceStore {
   return {
     resource: parts.resource,
+    subresources: servedSubresources(parts.resource),
     view: parts.view,
     answersDeletedObject: parts.strategy.answersDeletedObject === true,
     get: (request) => getObject(parts, request),

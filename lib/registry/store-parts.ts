@@ -2,11 +2,11 @@
 // Verbs are plain functions over this record; resource-store.ts binds them together.
 import type { AdmissionChain } from '../admission/chain.ts';
 import type { Defaults } from '../api/defaults.ts';
-import type { ResourceInfo } from '../api/type-info.ts';
+import type { ResourceInfo, SubresourceInfo } from '../api/type-info.ts';
 import { apiVersionOf } from '../api/type-info.ts';
 import type { NamingProfile } from '../api/vendor.ts';
 import type { Clock } from '../base/clock.ts';
-import { methodNotAllowed, notFound, pathNotFound } from '../base/status.ts';
+import { notFound } from '../base/status.ts';
 import type {
   Item,
   ItemKey,
@@ -88,18 +88,14 @@ export function presentCursor(parts: StoreParts, cursor: WatchCursor): WatchCurs
 }
 
 /**
- * Subresources that show the object itself with other write rules (`status`, `finalize`,
- * `approval`, …).
- * @throws StatusError 404 for any other, 405 for a verb it does not have.
+ * Those that show the object itself with other write rules (`status`, `finalize`, `approval`, …).
+ * Nothing answers for the others yet: those of another kind, and those whose writes have no rules.
  */
-export function checkSubresource(resource: ResourceInfo, name: string, verb: string): void {
-  if (name === '') return;
-  const info = resource.subresources.find((subresource) => subresource.name === name);
-  const isView = info?.kind.kind === resource.kind.kind && info.kind.group === resource.kind.group;
-  const hasRules = name === 'status' || Object.hasOwn(resource.resetBySubresource, name);
-  if (info === undefined || !isView || !hasRules) throw pathNotFound();
-  if (!info.verbs.includes(verb)) throw methodNotAllowed();
-}
+export const servedSubresources = (resource: ResourceInfo): readonly SubresourceInfo[] =>
+  resource.subresources.filter(({ name, kind }) => {
+    const isView = kind.kind === resource.kind.kind && kind.group === resource.kind.group;
+    return isView && (name === 'status' || Object.hasOwn(resource.resetBySubresource, name));
+  });
 
 export const hasStatusSubresource = (resource: ResourceInfo): boolean =>
   resource.subresources.some((subresource) => subresource.name === 'status');

@@ -25,7 +25,7 @@ import {
 import { parseResourceVersion } from './read-mode.ts';
 import type { ObjectPath, RequestScope, UpdateRequest } from './requests.ts';
 import type { WriteAnswer, WriteOptions } from './requests.ts';
-import { checkSubresource, itemKeyOf, presentItem } from './store-parts.ts';
+import { itemKeyOf, presentItem } from './store-parts.ts';
 import type { StoreParts } from './store-parts.ts';
 import type { WriteContext } from '../kinds/strategy.ts';
 
@@ -51,7 +51,6 @@ export async function updateObject(
 ): Promise<WriteAnswer> {
   const { resource } = parts;
   const { path, options, warnings, signal } = request;
-  checkSubresource(resource, path.subresource, 'update');
   const body = readBody(resource, request.body, options.fieldValidation, warnings);
   checkName(body, path.name);
   settleNamespace(body, resource, path.namespace);

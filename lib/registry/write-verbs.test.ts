@@ -352,14 +352,4 @@ describe('status and generation', () => {
       2, 2, 2,
     ]);
   });
-
-  test('subresources that nothing serves are 404', async () => {
-    const name = fresh();
-    await verbs.create(configMaps, configMap(name));
-    expect(await codeOf(verbs.patch(configMaps, name, {}, { subresource: 'nosuch' }))).toBe(404);
-    const path = { namespace, name, subresource: 'status' };
-    const { signal } = scope();
-    const asked = configMaps.get({ path, options: { resourceVersion: '' }, signal });
-    expect(await codeOf(asked)).toBe(404);
-  });
 });

@@ -13,8 +13,10 @@ import type { PatchName, PatchOffers } from '../codec/negotiate.ts';
 import type { Flags } from '../config/flags.ts';
 import type { FeatureGates } from '../config/gates.ts';
 import { createDiscovery } from '../discovery/discovery.ts';
+import type { DiscoveryGroup } from '../discovery/discovery.ts';
 import { createOpenApi } from '../discovery/openapi.ts';
 import type { OpenApi } from '../discovery/openapi.ts';
+import { servedGroups } from '../discovery/served-groups.ts';
 import type { ResourceMapHolder } from '../registry/resource-map.ts';
 import type { Health } from '../telemetry/health.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
@@ -65,12 +67,13 @@ export async function serveApi(options: ServeApiOptions): Promise<RunningServer>
   const representations = createRepresentations({ scheme, encodings });
   const handlers = verbHandlers(options, representations, patches);
   const address = flags['advertise-address'] ?? flags['bind-address'];
+  const groups = servedGroups(scheme.groups, (resource) => resources.current.find(resource));
   const discovery = createDiscovery({
     scheme,
-    groups: scheme.groups,
+    groups,
     serverAddress: `${address}:${String(flags['secure-port'])}`,
   });
-  const openApi = openApiOf(options, encodings, patchMediaTypes(patches));
+  const openApi = openApiOf(options, { groups, encodings, patches: patchMediaTypes(patches) });
   const answerOpenApi = openApiPaths({ openApi: () => openApi, clock: options.clock, compress });
   const answerDiscovery = discoveryPaths({
     discovery: () => discovery,
@@ -145,12 +148,16 @@ function verbHandlers(
 /** Describes what the parts above serve, in the media types that they negotiate. */
 function openApiOf(
   { gates, scheme, resources, version }: ServeApiOptions,
-  encodings: readonly Encoding[],
-  patches: readonly string[],
+  served: {
+    readonly groups: readonly DiscoveryGroup[];
+    readonly encodings: readonly Encoding[];
+    readonly patches: readonly string[];
+  },
 ): OpenApi {
+  const { groups, encodings, patches } = served;
   return createOpenApi({
     scheme,
-    groups: scheme.groups,
+    groups,
     media: {
       objects: encodings.map(({ mediaType }) => mediaType),
       streams: encodings.flatMap(({ mediaType, stream }) => {
@@ -169,5 +176,5 @@ function openApiOf(
 /** Whether the request's names may become label values: those of anything else are unbounded. */
 function isServed(info: RequestInfo, store: ReturnType<FindStore>): boolean {
   if (store === undefined || info.subresource === '') return store !== undefined;
-  return store.resource.subresources.some(({ name }) => name === info.subresource);
+  return store.subresources.some(({ name }) => name === info.subresource);
 }

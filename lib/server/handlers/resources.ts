@@ -55,7 +55,7 @@ function handlerOf(info: RequestInfo, store: ResourceStore, handlers: VerbHandle
       throw methodNotAllowed();
     }
   } else {
-    const subresource = resource.subresources.find((one) => one.name === info.subresource);
+    const subresource = store.subresources.find((one) => one.name === info.subresource);
     if (subresource === undefined) throw pathNotFound();
     if (!allows(subresource.verbs, info)) throw methodNotAllowed();
   }

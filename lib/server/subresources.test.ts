@@ -1,0 +1,196 @@
+// What is listed works, and what is not listed is 404 before anything of it is read.
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { JsonObject } from '../api/type-info.ts';
+import { RegistryOnEtcd } from '../registry/testing/registry-on-etcd.ts';
+import type { Replica } from '../registry/testing/registry-on-etcd.ts';
+import { startApiServer } from './testing/api-server.ts';
+import { connectRaw, request1 } from './testing/test-server.ts';
+import type { TestAnswer, TestServer } from './testing/test-server.ts';
+
+let registry: RegistryOnEtcd;
+let replica: Replica;
+let server: TestServer;
+
+beforeAll(async () => {
+  registry = await RegistryOnEtcd.start();
+  replica = await registry.replica();
+  server = await startApiServer(replica);
+  await send('POST', '/api/v1/namespaces', { metadata: { name: 'n' } });
+}, 120_000);
+afterAll(async () => {
+  await server[Symbol.asyncDispose]();
+  await registry.stop();
+});
+
+function send(method: string, path: string, body?: object): Promise<TestAnswer> {
+  const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
+  const request = { method, headers: { 'content-type': type } };
+  return request1(server, path, {
+    ...request,
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+}
+const json = async (path: string): Promise<JsonObject> =>
+  JSON.parse((await request1(server, path)).body.toString()) as JsonObject;
+
+const pod = {
+  metadata: { name: 'p' },
+  spec: { containers: [{ name: 'c', image: 'i' }] },
+};
+const requests = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'].flatMap((method) =>
+  [
+    'pods/p/binding',
+    'pods/p/eviction',
+    'pods/p/exec',
+    'pods/p/attach',
+    'pods/p/portforward',
+    'pods/p/proxy',
+    'pods/p/log',
+    'pods/p/resize',
+    'pods/p/ephemeralcontainers',
+    'pods/p/nosuch',
+    'services/s/proxy',
+    'serviceaccounts/s/token',
+    'configmaps/c/status',
+    'deployments/d/scale',
+  ].map((path) => {
+    const root = path.startsWith('deployments') ? '/apis/apps/v1' : '/api/v1';
+    return [method, `${root}/namespaces/n/${path}`] as const;
+  }),
+);
+
+describe('subresources that nothing serves', () => {
+  test.each([...requests, ['POST', '/api/v1/nodes/x/proxy'], ['GET', '/api/v1/nodes/x/proxy']])(
+    '%s %s is 404',
+    async (method, path) => {
+      const body = ['POST', 'PUT', 'PATCH'].includes(method) ? pod : undefined;
+      expect((await send(method, path, body)).status).toBe(404);
+    },
+  );
+
+  test('write nothing', async () => {
+    for (const name of ['pods', 'services', 'serviceaccounts', 'configmaps']) {
+      const { items } = await json(`/api/v1/namespaces/n/${name}`);
+      expect([name, items]).toEqual([name, []]);
+    }
+    expect((await json('/api/v1/nodes'))['items']).toEqual([]);
+  });
+
+  test('are 404 before the body is read: an endless one is not waited for', async () => {
+    const raw = await connectRaw(server);
+    raw.socket.write(
+      'POST /api/v1/namespaces/n/pods/p/binding HTTP/1.1\r\nHost: a\r\n' +
+        'Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n{\r\n',
+    );
+    const status = await new Promise((resolve) => {
+      raw.socket.once('data', () => resolve(raw.received().slice(0, 12)));
+    });
+    expect(status).toBe('HTTP/1.1 404');
+    raw.socket.destroy();
+  });
+});
+
+interface Listed {
+  readonly name: string;
+  readonly namespaced: boolean;
+  readonly verbs: readonly string[];
+}
+
+async function listed(): Promise<(readonly [root: string, Listed])[]> {
+  const { groups } = (await json('/apis')) as unknown as {
+    groups: { versions: { groupVersion: string }[] }[];
+  };
+  const roots = groups.flatMap(({ versions }) =>
+    versions.map(({ groupVersion }) => `/apis/${groupVersion}`),
+  );
+  const lists = ['/api/v1', ...roots].map(async (root) => {
+    const { resources } = (await json(root)) as unknown as { resources: Listed[] };
+    return resources.map((resource) => [root, resource] as const);
+  });
+  return (await Promise.all(lists)).flat();
+}
+
+const methodOf: Readonly<Record<string, string>> = {
+  get: 'GET',
+  list: 'GET',
+  create: 'POST',
+  update: 'PUT',
+  patch: 'PATCH',
+  delete: 'DELETE',
+  deletecollection: 'DELETE',
+};
+/** The answer for a path or a method that is not served. */
+const unserved = /could not find the requested resource|does not allow this method/;
+
+test('what discovery lists, is served', async () => {
+  const all = await listed();
+  expect(all.length).toBeGreaterThan(80);
+  expect(all.map(([, { name }]) => name)).toEqual(
+    expect.arrayContaining(['pods/status', 'namespaces/finalize', 'deployments/status']),
+  );
+  for (const [root, { name, namespaced, verbs }] of all) {
+    const [resource = '', subresource] = name.split('/');
+    const collection = `${root}/${namespaced ? 'namespaces/n/' : ''}${resource}`;
+    for (const verb of verbs.filter((one) => one !== 'watch')) {
+      const isOfCollection = ['list', 'create', 'deletecollection'].includes(verb);
+      const item = isOfCollection ? '' : '/none';
+      const path = `${collection}${item}${subresource === undefined ? '' : `/${subresource}`}`;
+      const method = methodOf[verb] ?? verb;
+      const body = ['POST', 'PUT', 'PATCH'].includes(method) ? {} : undefined;
+      const { body: text } = await send(method, `${path}?dryRun=All`, body);
+      expect({ verb, path, isServed: !unserved.test(text.toString()) }).toEqual({
+        verb,
+        path,
+        isServed: true,
+      });
+    }
+  }
+}, 60_000);
+
+test('the aggregated document and OpenAPI list the same', async () => {
+  const names = (await listed()).map(([root, { name }]) => `${root} ${name}`).sort();
+  const { discoveryGroup } = replica.naming;
+  const accept = `application/json;g=${discoveryGroup};v=v2;as=APIGroupDiscoveryList`;
+  const aggregated = await Promise.all(
+    ['/api', '/apis'].map(async (path) => {
+      const { body } = await request1(server, path, { headers: { accept } });
+      return aggregatedNames(JSON.parse(body.toString()) as AggregatedList);
+    }),
+  );
+  expect(aggregated.flat().sort()).toEqual(names);
+  const { paths } = (await json('/openapi/v2')) as { paths: JsonObject };
+  const described = Object.keys(paths).flatMap((path) => {
+    const found =
+      /^(\/api\/v1|\/apis\/[^/]+\/[^/]+)(?:\/namespaces\/\{namespace\})?\/([^/{]+)(?:\/\{name\}(?:\/([^/]+))?)?$/.exec(
+        path,
+      );
+    const [, root = '', resource = '', subresource] = found ?? [];
+    if (resource === '' || resource === 'watch') return [];
+    return [`${root} ${resource}${subresource === undefined ? '' : `/${subresource}`}`];
+  });
+  expect([...new Set(described)].sort()).toEqual(names);
+});
+
+interface AggregatedList {
+  readonly items: readonly {
+    readonly metadata: { readonly name?: string };
+    readonly versions: readonly {
+      readonly version: string;
+      readonly resources: readonly {
+        readonly resource: string;
+        readonly subresources?: readonly { readonly subresource: string }[];
+      }[];
+    }[];
+  }[];
+}
+
+const aggregatedNames = ({ items }: AggregatedList): string[] =>
+  items.flatMap(({ metadata: { name }, versions }) =>
+    versions.flatMap(({ version, resources }) => {
+      const root = name === undefined ? `/api/${version}` : `/apis/${name}/${version}`;
+      return resources.flatMap(({ resource, subresources = [] }) => [
+        `${root} ${resource}`,
+        ...subresources.map(({ subresource }) => `${root} ${resource}/${subresource}`),
+      ]);
+    }),
+  );

@@ -1,0 +1,58 @@
+// The whole API as one replica serves it, over the stores of a test; everybody may do everything
+// unless the test brings its own authorizer.
+import type { Authorizer } from '../../authz/authorizer.ts';
+import { systemClock } from '../../base/clock.ts';
+import { createLogger } from '../../base/log.ts';
+import { parseFlags } from '../../config/flags.ts';
+import { featureGates } from '../../config/gates.ts';
+import { ResourceMap, ResourceMapHolder } from '../../registry/resource-map.ts';
+import type { ResourceStore } from '../../registry/resource-store.ts';
+import type { Replica } from '../../registry/testing/registry-on-etcd.ts';
+import { Health } from '../../telemetry/health.ts';
+import { createMetrics } from '../../telemetry/metrics.ts';
+import { serveApi } from '../serve-api.ts';
+import { testTls } from './test-server.ts';
+import type { TestServer } from './test-server.ts';
+
+export interface ApiServerOptions {
+  readonly authorizer?: Authorizer;
+  /** In place of the replica's own. */
+  readonly stores?: readonly ResourceStore[];
+}
+
+export async function startApiServer(
+  { scheme, naming, stores }: Pick<Replica, 'scheme' | 'naming' | 'stores'>,
+  options: ApiServerOptions = {},
+): Promise<TestServer> {
+  const { ca, pair } = await testTls();
+  const log: string[] = [];
+  const resources = new ResourceMapHolder();
+  resources.swap(new ResourceMap(options.stores ?? stores.all));
+  const { flags } = parseFlags(['--secure-port=0']);
+  const user = { name: 'tester', uid: '1', groups: ['system:authenticated'], extra: {} };
+  const running = await serveApi({
+    flags,
+    gates: featureGates(new Map()),
+    clock: systemClock,
+    logger: createLogger('debug', (line) => void log.push(line)),
+    metrics: createMetrics({ release: '1.36', showHiddenFor: undefined }),
+    health: new Health([]),
+    naming,
+    scheme,
+    resources,
+    authenticator: { name: 'test', authenticate: () => ({ outcome: 'accepted', user }) },
+    authorizer: options.authorizer ?? {
+      name: 'test',
+      authorize: () => ({ effect: 'allow', reason: '' }),
+    },
+    tls: { ...pair, clientCa: ca.cert },
+    version: { major: '1', minor: '36', gitVersion: 'v1.36.0' },
+  });
+  return {
+    port: running.port,
+    ca: ca.cert,
+    running,
+    log,
+    [Symbol.asyncDispose]: () => running.drain({ delayMs: 0, graceMs: 0 }),
+  };
+}
