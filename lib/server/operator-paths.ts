@@ -24,12 +24,12 @@ export interface OperatorPathsOptions {
 }
 
 export function operatorPaths(options: OperatorPathsOptions): Router {
-  const router = express.Router({ caseSensitive: true });
+  const router = express.Router({ caseSensitive: true, strict: true });
   const version = Buffer.from(JSON.stringify(options.version, null, 2));
   router.use((request, _response, next) => {
-    if (request.method !== 'GET' && request.method !== 'HEAD') throw methodNotAllowed();
     // Routed below by the path as received: only one that authorization has read the same way.
     if (oddPath.test(request.url.split('?', 1)[0] ?? '')) throw pathNotFound();
+    if (request.method !== 'GET' && request.method !== 'HEAD') throw methodNotAllowed();
     next();
   });
   for (const endpoint of endpoints) {
@@ -61,7 +61,7 @@ export function operatorPaths(options: OperatorPathsOptions): Router {
     const compress = { compress: true };
     await sendBytes(request, response, { status: 200, contentType }, Buffer.from(body), compress);
   });
-  router.get('/version', (expressRequest, response) => {
+  router.get(['/version', '/version/'], (expressRequest, response) => {
     const request = expressRequest as unknown as HttpRequest;
     sendNow(request, response, { status: 200, contentType: 'application/json' }, version);
   });

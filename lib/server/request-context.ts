@@ -15,18 +15,23 @@ export interface RequestInfo {
   readonly query: URLSearchParams;
   readonly method: string;
   /**
-   * API verb (`list`, `watch`, `deletecollection`, …) or the lower-case method for non-resource
-   * paths.
+   * API verb (`list`, `watch`, `deletecollection`, …; '' for methods that have none) or the
+   * lower-case method for non-resource paths.
    */
   readonly verb: string;
   readonly group: string;
   readonly version: string;
+  /**
+   * As authorization sees it: also of the path of a namespace itself, whose resource lies in none.
+   */
   readonly namespace: string;
   readonly resource: string;
   readonly name: string;
   readonly subresource: string;
   /** Segments after the subresource (proxy paths). */
   readonly rest: readonly string[];
+  /** The path leads through a namespace to a resource: `/namespaces/NAMESPACE/RESOURCE`. */
+  readonly isInNamespace: boolean;
   /** The path addresses one item (it has a segment after the resource, possibly empty). */
   readonly isItem: boolean;
   /** `/watch/` prefix paths of old clients. */

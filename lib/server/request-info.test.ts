@@ -31,9 +31,10 @@ describe('resource paths', () => {
     ['DELETE', '/api/v1/namespaces/a', 'delete /v1 ns=a namespaces/a'],
     ['DELETE', '/api/v1/namespaces', 'deletecollection /v1 ns= namespaces'],
     ['OPTIONS', '/api/v1/pods', 'options /v1 ns= pods'],
-    ['PROPFIND', '/api/v1/pods', 'propfind /v1 ns= pods'],
-    ['constructor', '/api/v1/pods', 'constructor /v1 ns= pods'],
-    ['__proto__', '/api/v1/pods', '__proto__ /v1 ns= pods'],
+    ['PROPFIND', '/api/v1/pods', ' /v1 ns= pods'],
+    ['constructor', '/api/v1/pods', ' /v1 ns= pods'],
+    ['__proto__', '/api/v1/pods', ' /v1 ns= pods'],
+    ['LIST', '/api/v1/namespaces/a/pods/b', ' /v1 ns=a pods/b'],
     ['GET', '/api/v1/namespaces/a/pods/b/log', 'get /v1 ns=a pods/b/log'],
     ['POST', '/api/v1/namespaces/a/pods/b/eviction', 'create /v1 ns=a pods/b/eviction'],
     ['GET', '/api/v1/nodes/n/proxy/x/y', 'get /v1 ns= nodes/n/proxy/x/y'],
@@ -70,8 +71,10 @@ describe('watches', () => {
   ])('GET %s', (url, expected) => {
     expect(summary('GET', url)).toBe(expected);
   });
-  test('are asked for by GET alone', () => {
+  test('are asked for by GET alone; their own paths mean nothing else', () => {
     expect(summary('POST', '/api/v1/namespaces/a/pods?watch=1')).toBe('create /v1 ns=a pods');
+    expect(summary('POST', '/api/v1/watch/namespaces/a/pods')).toBe('watch /v1 ns=a pods');
+    expect(summary('DELETE', '/api/v1/watch/namespaces/a/pods')).toBe('watch /v1 ns=a pods');
   });
 });
 

@@ -4,7 +4,10 @@ import type { RequestInfo } from './request-context.ts';
 
 const noQuery = new URLSearchParams();
 const none: readonly string[] = [];
-// Maps, not records: HTTP/2 takes any text for a method, `constructor` too.
+/**
+ * Of requests for resources; all other methods have none. HTTP/2 takes any text for a method, `list`
+ * too, so no method is its own verb.
+ */
 const verbOfMethod: ReadonlyMap<string, string> = new Map([
   ['POST', 'create'],
   ['GET', 'get'],
@@ -12,6 +15,7 @@ const verbOfMethod: ReadonlyMap<string, string> = new Map([
   ['PUT', 'update'],
   ['PATCH', 'patch'],
   ['DELETE', 'delete'],
+  ['OPTIONS', 'options'],
 ]);
 const namespaceSubresources: ReadonlySet<string> = new Set(['status', 'finalize']);
 
@@ -52,6 +56,7 @@ function pathRequest(method: string, path: string, query: URLSearchParams): Requ
     name: '',
     subresource: '',
     rest: none,
+    isInNamespace: false,
     isItem: false,
     isWatchPath: false,
   };
@@ -69,17 +74,19 @@ function resourceRequest(
   const isWatchPath = segments[at] === 'watch' && segments.length > at + 1;
   if (isWatchPath) at++;
   let namespace = '';
+  let isInNamespace = false;
   if (segments[at] === 'namespaces' && segments.length > at + 1) {
     namespace = segments[at + 1] ?? '';
-    const isInside = segments.length > at + 2 && !namespaceSubresources.has(segments[at + 2] ?? '');
-    if (isInside) at += 2;
+    isInNamespace = segments.length > at + 2 && !namespaceSubresources.has(segments[at + 2] ?? '');
+    if (isInNamespace) at += 2;
   }
   const isItem = segments.length > at + 1;
   const hasSubresource = segments.length > at + 2;
-  let verb = verbOfMethod.get(method) ?? method.toLowerCase();
-  if (verb === 'get') {
+  let verb = verbOfMethod.get(method) ?? '';
+  if (isWatchPath) verb = 'watch';
+  else if (verb === 'get') {
     // `watch` on a subresource (a log, a proxied path) is that path's own parameter.
-    if (isWatchPath || (!hasSubresource && wantsWatch(query))) verb = 'watch';
+    if (!hasSubresource && wantsWatch(query)) verb = 'watch';
     else if (!isItem) verb = 'list';
   } else if (verb === 'delete' && !isItem) verb = 'deletecollection';
   return {
@@ -95,6 +102,7 @@ function resourceRequest(
     name: segments[at + 1] ?? '',
     subresource: segments[at + 2] ?? '',
     rest: segments.length > at + 3 ? segments.slice(at + 3) : none,
+    isInNamespace,
     isItem,
     isWatchPath,
   };

@@ -4,9 +4,14 @@ import { parseRequestInfo } from '../request-info.ts';
 import type { HttpRequest, HttpResponse } from '../request-context.ts';
 import { scopeFilter } from './scope.ts';
 
-const scopes: Readonly<Record<string, boolean>> = { pods: true, nodes: false, namespaces: false };
+const scopes: Readonly<Record<string, boolean>> = {
+  '/pods': true,
+  '/nodes': false,
+  '/namespaces': false,
+  'example.com/namespaces': true, // a custom resource may have any name
+};
 const check = scopeFilter((info) => {
-  const namespaced = scopes[info.resource];
+  const namespaced = scopes[`${info.group}/${info.resource}`];
   return namespaced === undefined ? undefined : ({ resource: { namespaced } } as ResourceStore);
 });
 
@@ -14,6 +19,13 @@ test.each([
   ['/api/v1/namespaces/a/nodes/n', 404],
   ['/api/v1/namespaces/a/nodes', 404],
   ['/api/v1/watch/namespaces/a/nodes', 404],
+  ['/api/v1/namespaces/a/namespaces/b', 404],
+  ['/api/v1/namespaces/a/namespaces/a', 404],
+  ['/api/v1/namespaces/a/namespaces', 404],
+  ['/api/v1/watch/namespaces/a/namespaces/b', 404],
+  ['/apis/example.com/v1/namespaces/a', 404],
+  ['/apis/example.com/v1/namespaces/a/namespaces/b', 200],
+  ['/apis/example.com/v1/namespaces', 200],
   ['/api/v1/pods/p', 404],
   ['/api/v1/watch/pods/p', 404],
   ['/api/v1/pods', 200],

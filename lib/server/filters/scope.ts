@@ -17,6 +17,6 @@ export function scopeFilter(findStore: FindStore): Filter {
 
 function scopeFits(info: RequestInfo, store: ResourceStore | undefined): boolean {
   if (store === undefined) return true; // unknown resources are answered after authorization
-  if (store.resource.namespaced) return info.namespace !== '' || !info.isItem;
-  return info.namespace === '' || info.resource === 'namespaces';
+  if (store.resource.namespaced) return info.isInNamespace || !info.isItem;
+  return !info.isInNamespace;
 }

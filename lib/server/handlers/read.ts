@@ -2,7 +2,7 @@
 import type { NamingProfile } from '../../api/vendor.ts';
 import { parseGetOptions, parseListOptions } from '../../registry/options.ts';
 import type { ResourceStore } from '../../registry/resource-store.ts';
-import type { HttpRequest, HttpResponse, RequestContext } from '../request-context.ts';
+import type { HttpRequest, HttpResponse, RequestContext, RequestInfo } from '../request-context.ts';
 import type { Representation } from '../representation.ts';
 import { sendBytes, sendPieces } from '../respond.ts';
 import type { ResponseOptions } from '../respond.ts';
@@ -37,7 +37,7 @@ export function listHandler(options: ReadOptions): VerbHandler {
     const { context } = request;
     const representation = options.representationOf(request, store, 'list');
     const answer = await store.list({
-      namespace: context.info.namespace,
+      namespace: namespaceOf(context.info),
       name: '',
       options: parseListOptions(context.info.query),
       signal: context.signal,
@@ -62,7 +62,11 @@ export async function sendList(
 export const pathOf = ({
   info,
 }: RequestContext): { namespace: string; name: string; subresource: string } => ({
-  namespace: info.resource === 'namespaces' ? '' : info.namespace,
+  namespace: namespaceOf(info),
   name: info.name,
   subresource: info.subresource,
 });
+
+/** The namespace that holds what a request asks for; '' for cluster-scoped objects and all. */
+export const namespaceOf = (info: RequestInfo): string =>
+  info.isInNamespace ? info.namespace : '';

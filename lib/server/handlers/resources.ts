@@ -73,7 +73,7 @@ function shapeFits(info: RequestInfo, isNamespaced: boolean): boolean {
   switch (info.verb) {
     case 'create':
     case 'deletecollection':
-      return !info.isItem && (!isNamespaced || info.namespace !== '');
+      return !info.isItem && (!isNamespaced || info.isInNamespace);
     case 'update':
     case 'patch':
       return info.isItem;

@@ -14,6 +14,7 @@ import { writeBytes } from '../respond.ts';
 import { httpSink } from '../watch-sink.ts';
 import type { WatchSink } from '../watch-sink.ts';
 import { isUpgrade, websocketSink } from '../websocket.ts';
+import { namespaceOf } from './read.ts';
 import type { VerbHandler } from './resources.ts';
 
 export interface WatchHandlerOptions {
@@ -32,7 +33,7 @@ export function watchHandler(options: WatchHandlerOptions): VerbHandler {
     const representation = options.watchRepresentationOf(request, store);
     const listOptions = parseListOptions(open.info.query);
     const answer = await store.watch({
-      namespace: open.info.resource === 'namespaces' ? '' : open.info.namespace,
+      namespace: namespaceOf(open.info),
       name: open.info.name,
       options: listOptions,
       signal: open.signal,

@@ -15,7 +15,7 @@ import { attributesOf, refusal } from '../filters/authorize.ts';
 import type { Representation } from '../representation.ts';
 import type { HttpRequest, HttpResponse } from '../request-context.ts';
 import { sendBytes } from '../respond.ts';
-import { pathOf, sendList } from './read.ts';
+import { namespaceOf, pathOf, sendList } from './read.ts';
 import type { ReadOptions } from './read.ts';
 import type { VerbHandler, VerbHandlers } from './resources.ts';
 
@@ -54,7 +54,7 @@ function createHandler(options: WriteHandlerOptions): VerbHandler {
     const body = options.decodeBody(request, store, await readBody(request, signal));
     const answer = await store.create({
       ...scopeOf(request),
-      namespace: info.namespace,
+      namespace: namespaceOf(info),
       body,
       options: writeOptions,
     });
@@ -123,7 +123,7 @@ function deleteCollectionHandler(options: WriteHandlerOptions): VerbHandler {
     const list = parseListOptions(info.query);
     const answer = await store.deleteCollection({
       ...scopeOf(request),
-      namespace: info.namespace,
+      namespace: namespaceOf(info),
       list,
       options: await readDeleteOptions(options, request),
     });
