@@ -39,6 +39,9 @@ export interface Decoded {
   readonly problems: readonly FieldProblem[];
 }
 
+/** What a body says that it holds; either may be empty or absent. */
+export type NamedKind = Readonly<Pick<ApiObject, 'kind' | 'apiVersion'>>;
+
 export interface Codec {
   /**
    * `application/json`, `application/yaml`, … without parameters, in the naming profile's spelling.
@@ -46,10 +49,12 @@ export interface Codec {
   readonly mediaType: string;
   /**
    * Reads one object: unknown fields are dropped and reported, zero rules applied, fields in schema
-   * order, kind and apiVersion as written (may be absent).
-   * @throws StatusError 400 with the decoder's reason; a wrong JSON type names the field.
+   * order, kind and apiVersion as written (may be absent). Where an encoding names the kind ahead
+   * of the object, `mustBe` hears of it before anything of the object is read.
+   * @throws StatusError 400 with the decoder's reason; a wrong JSON type names the field. What
+   * `mustBe` throws.
    */
-  decode(body: Uint8Array, type: TypeInfo): Decoded;
+  decode(body: Uint8Array, type: TypeInfo, mustBe?: (named: NamedKind) => void): Decoded;
   /** Canonical bytes: schema order, omit and zero rules. `kind` and `apiVersion` first. */
   encode(object: Readonly<ApiObject>, type: TypeInfo): Uint8Array;
 }

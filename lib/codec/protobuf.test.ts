@@ -110,6 +110,16 @@ describe('reading', () => {
       'a',
     ]);
   });
+  test('what the envelope names is heard of before its message is read', () => {
+    const heard: unknown[] = [];
+    const refuse = (named: object): never => {
+      heard.push(named);
+      throw new StatusError(400, 'BadRequest', 'another kind');
+    };
+    const unreadable = envelope(hex('0aff'), { kind: 'Secret', apiVersion: 'v1' });
+    expect(() => codec.decode(unreadable, configMapType, refuse)).toThrow('another kind');
+    expect(heard).toEqual([{ kind: 'Secret', apiVersion: 'v1' }]);
+  });
   test('unknown fields of every wire type are skipped, groups too', () => {
     const unknown = hex(
       'a006 01  a106 0102030405060708  a206 02 0102  a506 01020304  a306 ab06 08 01 ac06 a406',

@@ -24,8 +24,9 @@ export const protobufPrefix: Uint8Array = Buffer.from([0x6b, 0x38, 0x73, 0x00]);
 export function createProtobufCodec(mediaType: string): Codec {
   return {
     mediaType,
-    decode(body, type) {
+    decode(body, type, mustBe) {
       const { typeMeta, raw } = openEnvelope(body, mediaType);
+      mustBe?.(typeMeta);
       const fields = readMessage(raw, type);
       if (type.hasTypeMeta) Object.assign(fields, typeMeta);
       return normalise(fields, type, { owned: true, reporting: false });

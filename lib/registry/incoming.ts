@@ -6,7 +6,7 @@ import { apiVersionOf } from '../api/type-info.ts';
 import type { ResourceInfo } from '../api/type-info.ts';
 import { badRequest } from '../base/status.ts';
 import type { ItemKey } from '../cacher/resource-view.ts';
-import type { ApiObject, Decoded, FieldProblem } from '../codec/codec.ts';
+import type { ApiObject, Decoded, FieldProblem, NamedKind } from '../codec/codec.ts';
 import type { FieldValidation, RequestScope, WriteOptions } from './requests.ts';
 import type { StoreParts } from './store-parts.ts';
 import type { WriteContext } from '../kinds/strategy.ts';
@@ -19,21 +19,26 @@ export function readBody(
   warnings: string[],
 ): ApiObject {
   const { object, problems } = body;
-  const expected = { kind: resource.kind.kind, apiVersion: apiVersionOf(resource.kind) };
-  const kind = (object.kind ?? '') === '' ? expected.kind : object.kind;
-  const apiVersion = (object.apiVersion ?? '') === '' ? expected.apiVersion : object.apiVersion;
-  if (kind !== expected.kind || apiVersion !== expected.apiVersion) {
-    const given = `${String(apiVersion)} ${String(kind)}`;
-    throw badRequest(
-      `${given} cannot be handled as a ${expected.kind}: ` +
-        `this path takes ${expected.apiVersion} ${expected.kind}`,
-    );
-  }
+  mustBeOf(resource, object);
   reportProblems(resource, problems, level, warnings);
-  object.kind = expected.kind;
-  object.apiVersion = expected.apiVersion;
+  object.kind = resource.kind.kind;
+  object.apiVersion = apiVersionOf(resource.kind);
   return object;
 }
+
+/** What a body leaves out is the path's. @throws StatusError 400 for another kind or version. */
+export function mustBeOf({ kind: of }: ResourceInfo, named: NamedKind): void {
+  const kind = textOr(named.kind, of.kind);
+  const apiVersion = textOr(named.apiVersion, apiVersionOf(of));
+  if (kind === of.kind && apiVersion === apiVersionOf(of)) return;
+  throw badRequest(
+    `${kind} in version ${JSON.stringify(apiVersion)} cannot be handled as a ${of.kind}: ` +
+      `this path takes ${of.kind} in version ${JSON.stringify(apiVersionOf(of))}`,
+  );
+}
+
+const textOr = (given: string | undefined, absent: string): string =>
+  given === undefined || given === '' ? absent : given;
 
 /** Specification 1, Field validation. @throws StatusError 400 in strict mode. */
 export function reportProblems(

@@ -4,7 +4,7 @@ import { fieldManagerErrors } from '../api/meta.ts';
 import type { NamingProfile } from '../api/vendor.ts';
 import { badRequest, invalid } from '../base/status.ts';
 import type { FieldError } from '../base/status.ts';
-import type { ApiObject } from '../codec/codec.ts';
+import type { ApiObject, NamedKind } from '../codec/codec.ts';
 import type {
   DeleteOptions,
   FieldValidation,
@@ -83,7 +83,7 @@ export function parseDeleteOptions(
   body: Readonly<ApiObject> | undefined,
   naming: NamingProfile,
 ): DeleteOptions {
-  if (body !== undefined) checkBodyKind(body);
+  if (body !== undefined) mustBeDeleteOptions(body);
   const dryRun = stringsOf(body?.dryRun) ?? query.getAll('dryRun');
   const policy = textOf(body?.propagationPolicy) ?? query.get('propagationPolicy') ?? undefined;
   const orphan = flagOf(body?.orphanDependents) ?? booleanOf(query, 'orphanDependents');
@@ -111,8 +111,8 @@ export function parseDeleteOptions(
   return options;
 }
 
-function checkBodyKind(body: Readonly<ApiObject>): void {
-  const kind = body.kind ?? '';
+/** Every version has the same ones. @throws StatusError 400. */
+export function mustBeDeleteOptions({ kind = '' }: NamedKind): void {
   if (kind !== '' && kind !== 'DeleteOptions') {
     throw badRequest(`the body of a DELETE must be DeleteOptions, not ${kind}`);
   }

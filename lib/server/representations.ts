@@ -5,7 +5,7 @@ import type { Scheme } from '../api/scheme.ts';
 import type { JsonObject, ResourceInfo, TypeInfo } from '../api/type-info.ts';
 import { systemClock } from '../base/clock.ts';
 import type { StatusBody, StatusError } from '../base/status.ts';
-import type { ApiObject, Decoded } from '../codec/codec.ts';
+import type { ApiObject, Decoded, NamedKind } from '../codec/codec.ts';
 import type { Encoding, StreamFraming } from '../codec/encodings.ts';
 import type { ListMeta } from '../codec/frame.ts';
 import {
@@ -39,8 +39,13 @@ export interface Representations {
   /** How a document that is no resource is answered. @throws StatusError 406. */
   negotiate(request: HttpRequest, transforms: readonly OfferedTransform[]): Negotiated;
   encode(object: Readonly<JsonObject>, type: TypeInfo, as: Negotiated): EncodedDocument;
-  /** The object of a request's body. @throws StatusError 400, 415. */
-  decode(request: HttpRequest, body: Uint8Array, type: TypeInfo): Decoded;
+  /** The object of a request's body; `mustBe` as the codecs take it. @throws StatusError 400, 415. */
+  decode(
+    request: HttpRequest,
+    body: Uint8Array,
+    type: TypeInfo,
+    mustBe?: (named: NamedKind) => void,
+  ): Decoded;
 }
 
 export function createRepresentations(options: {
@@ -105,10 +110,10 @@ export function createRepresentations(options: {
       const shown = isPretty(as, encoding) ? prettyPrint(body) : body;
       return { contentType: contentTypeOf(as), body: shown };
     },
-    decode(request, body, type) {
+    decode(request, body, type, mustBe) {
       const offered = encodingsOf(type).map(({ mediaType }) => mediaType);
       const mediaType = negotiateBody(request.headers['content-type'], offered);
-      return encodingOf(mediaType).codec.decode(body, type);
+      return encodingOf(mediaType).codec.decode(body, type, mustBe);
     },
   };
 }

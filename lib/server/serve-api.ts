@@ -17,6 +17,8 @@ import type { DiscoveryGroup } from '../discovery/discovery.ts';
 import { createOpenApi } from '../discovery/openapi.ts';
 import type { OpenApi } from '../discovery/openapi.ts';
 import { servedGroups } from '../discovery/served-groups.ts';
+import { mustBeOf } from '../registry/incoming.ts';
+import { mustBeDeleteOptions } from '../registry/options.ts';
 import type { ResourceMapHolder } from '../registry/resource-map.ts';
 import type { Health } from '../telemetry/health.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
@@ -136,10 +138,10 @@ function verbHandlers(
     ...writeHandlers({
       ...readOptions,
       authorizer: options.authorizer,
-      decodeBody: (request, store, body) =>
-        representations.decode(request, body, store.resource.type),
+      decodeBody: (request, { resource }, body) =>
+        representations.decode(request, body, resource.type, (named) => mustBeOf(resource, named)),
       decodeDeleteOptions: (request, body) =>
-        representations.decode(request, body, deleteOptionsType).object,
+        representations.decode(request, body, deleteOptionsType, mustBeDeleteOptions).object,
       patchOf: (request) => negotiatePatch(request.headers['content-type'], patches),
     }),
   };
