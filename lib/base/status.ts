@@ -146,9 +146,9 @@ export function forbidden(ref: ResourceRef, name: string, message: string): Stat
   );
 }
 
-export function forbiddenPath(message: string): StatusError {
-  return new StatusError(403, 'Forbidden', message, {});
-}
+/** Of requests that are for no resource, or refused whatever they are for. */
+export const forbiddenRequest = (message: string): StatusError =>
+  new StatusError(403, 'Forbidden', message, {});
 
 export function notFound(ref: ResourceRef, name: string): StatusError {
   const message = `${qualified(ref.resource, ref.group)} "${name}" not found`;

@@ -4,6 +4,7 @@ import type { Authenticator } from '../authn/authenticator.ts';
 import type { Authorizer } from '../authz/authorizer.ts';
 import { authenticateFilter } from './filters/authenticate.ts';
 import { authorizeFilter } from './filters/authorize.ts';
+import { refuseImpersonation } from './filters/impersonate.ts';
 import { scopeFilter } from './filters/scope.ts';
 import type { FindStore } from './filters/scope.ts';
 import type { Filter } from './request-context.ts';
@@ -24,6 +25,7 @@ export interface ChainOptions {
 export function filterChain(options: ChainOptions): readonly Filter[] {
   return [
     authenticateFilter(options), // 401
+    refuseImpersonation, // 403
     scopeFilter(options.findStore), // 404 where the path's scope is not the resource's
     authorizeFilter(options.authorizer), // 403
     options.resources, // everything below /api and /apis that names a resource

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { once } from 'node:events';
 import WebSocket from 'ws';
-import { forbiddenPath } from '../base/status.ts';
+import { forbiddenRequest } from '../base/status.ts';
 import { jsonStream } from '../codec/encodings.ts';
 import type { RequestMetrics } from '../telemetry/request-metrics.ts';
 import { silentRequestMetrics } from '../telemetry/request-metrics.ts';
@@ -69,7 +69,7 @@ describe('a watch over WebSocket', () => {
 
   test('refuses before the upgrade over HTTP', async () => {
     const refuse: Filter = () => {
-      throw forbiddenPath('no');
+      throw forbiddenRequest('no');
     };
     await using server = await startTestServer({ filters: [refuse] });
     const socket = connect(server);

@@ -1,7 +1,7 @@
 // May answer 403. Asks the authorizer about exactly the path and verb that will be routed.
 import type { Attributes, Authorizer, Decision } from '../../authz/authorizer.ts';
+import { forbidden, forbiddenRequest } from '../../base/status.ts';
 import { anonymousUser } from '../../base/user.ts';
-import { forbidden, forbiddenPath } from '../../base/status.ts';
 import type { StatusError } from '../../base/status.ts';
 import type { Filter, RequestContext } from '../request-context.ts';
 
@@ -44,7 +44,7 @@ export function refusal(attributes: Attributes, reason: string): StatusError {
   const user = JSON.stringify(attributes.user.name);
   const why = reason === '' ? '' : `: ${reason}`;
   if (!attributes.isResourceRequest) {
-    return forbiddenPath(
+    return forbiddenRequest(
       `forbidden: User ${user} cannot ${attributes.verb} path "${attributes.path}"${why}`,
     );
   }
