@@ -24,7 +24,7 @@ export interface WriteContext {
 export type GateCheck = (gate: string) => boolean;
 
 export interface DeletionPlan {
-  /** 0: remove at once (unless finalizers hold it). */
+  /** 0: remove at once (unless finalizers hold it). Of any size: the caller bounds it. */
   readonly graceSeconds: number;
 }
 

@@ -121,24 +121,99 @@ describe('delete', () => {
     );
   });
 
-  test('pods on a node end after their grace period, which can only shrink', async () => {
+  describe('of a pod on a node', () => {
+    let pods: ResourceStore;
+    const grace = async (name: string, query = ''): Promise<unknown> =>
+      (await objectOf(verbs.remove(pods, name, { query }))).metadata['deletionGracePeriodSeconds'];
+    const podWith = async (spec: object, metadata: object = {}): Promise<string> => {
+      const name = fresh();
+      const containers = [{ name: 'c', image: 'i' }];
+      const body = {
+        metadata: { name, ...metadata },
+        spec: { nodeName: 'n1', containers, ...spec },
+      };
+      await verbs.create(pods, body);
+      return name;
+    };
+    beforeAll(() => {
+      pods = replica.store('pods');
+    });
+
+    test('waits out a grace period, which only an explicit shorter one changes', async () => {
+      const name = await podWith({ terminationGracePeriodSeconds: 20 });
+      const asked = await objectOf(verbs.remove(pods, name, { query: 'gracePeriodSeconds=60' }));
+      expect(asked.metadata['deletionGracePeriodSeconds']).toBe(60);
+      for (const query of ['', 'gracePeriodSeconds=70', 'propagationPolicy=Foreground']) {
+        expect(await objectOf(verbs.remove(pods, name, { query }))).toEqual(asked);
+      }
+      expect(await grace(name, 'gracePeriodSeconds=5')).toBe(5);
+      const ended = { subresource: 'status' };
+      const status = { status: { phase: 'Succeeded' } };
+      const stays = await verbs.patch(pods, name, status, ended);
+      expect(await objectOf(verbs.remove(pods, name))).toEqual(stays);
+      expect(await grace(name, 'gracePeriodSeconds=-7')).toBe(1);
+      const last = await objectOf(verbs.remove(pods, name, { query: 'gracePeriodSeconds=0' }));
+      expect(last.metadata['deletionGracePeriodSeconds']).toBe(0);
+      expect(await codeOf(verbs.get(pods, name))).toBe(404);
+    });
+
+    test.each([
+      [-1, undefined, 1],
+      [30, '-9', 1],
+      [300_000_000_000, undefined, 9_223_372_036],
+      [9_007_199_254_740_994, undefined, 9_223_372_036],
+      [30, '9007199254740993', 9_223_372_036],
+      [30, '300000000000', 9_223_372_036],
+    ])('%p s of the pod and %p s of the request become %p s', async (own, asked, expected) => {
+      const name = await podWith({ terminationGracePeriodSeconds: own });
+      const startSeconds = Math.floor(Date.now() / 1000);
+      const query = asked === undefined ? '' : `gracePeriodSeconds=${asked}`;
+      const { metadata } = await objectOf(verbs.remove(pods, name, { query }));
+      expect(metadata['deletionGracePeriodSeconds']).toBe(expected);
+      const endSeconds = Date.parse(String(metadata['deletionTimestamp'])) / 1000;
+      expect(endSeconds).toBeGreaterThanOrEqual(startSeconds + expected);
+      expect(await verbs.get(pods, name)).toMatchObject({ metadata });
+      await verbs.remove(pods, name, { query: 'gracePeriodSeconds=0' });
+      expect(await codeOf(verbs.get(pods, name))).toBe(404);
+    });
+
+    test('goes at once when its period is over, whatever its spec says', async () => {
+      const name = await podWith({}, { finalizers: ['example.com/h'] });
+      expect(await grace(name, 'gracePeriodSeconds=0')).toBe(0);
+      const held = await objectOf(verbs.remove(pods, name));
+      expect(held.metadata).toMatchObject({ finalizers: ['example.com/h'] });
+      const key = `/registry/pods/${namespace}/${name}`;
+      const { signal } = scope();
+      const { item } = await replica.storage.get(key, signal);
+      const left = Buffer.from(
+        JSON.stringify({ ...held, metadata: { ...held.metadata, finalizers: [] } }),
+      );
+      await replica.storage.put(key, left, { expected: item?.modRevision ?? 0 }, signal);
+      await verbs.remove(pods, name);
+      expect(await codeOf(verbs.get(pods, name))).toBe(404);
+    });
+  });
+
+  test('of a pod without a node shows it as it went', async () => {
     const pods = replica.store('pods');
     const name = fresh();
-    await verbs.create(pods, {
-      metadata: { name },
-      spec: {
-        nodeName: 'n1',
-        terminationGracePeriodSeconds: 20,
-        containers: [{ name: 'c', image: 'i' }],
-      },
+    const spec = { containers: [{ name: 'c', image: 'i' }] };
+    await verbs.create(pods, { metadata: { name }, spec });
+    const { metadata } = await objectOf(verbs.remove(pods, name));
+    expect(metadata).toMatchObject({
+      deletionGracePeriodSeconds: 0,
+      deletionTimestamp: expect.stringMatching(/Z$/),
     });
-    const grace = async (query: string): Promise<unknown> =>
-      (await objectOf(verbs.remove(pods, name, { query }))).metadata['deletionGracePeriodSeconds'];
-    expect(await grace('')).toBe(20);
-    expect(await grace('gracePeriodSeconds=60')).toBe(20);
-    expect(await grace('gracePeriodSeconds=5')).toBe(5);
-    expect((await verbs.remove(pods, name, { query: 'gracePeriodSeconds=0' })).kind).toBe('object');
     expect(await codeOf(verbs.get(pods, name))).toBe(404);
+  });
+
+  test('leaves the finalizers in their order when their set stays', async () => {
+    const name = fresh();
+    const finalizers = ['foregroundDeletion', 'example.com/x'];
+    await verbs.create(configMaps, configMap(name, {}, { finalizers }));
+    const query = 'propagationPolicy=Foreground';
+    const first = await objectOf(verbs.remove(configMaps, name, { query }));
+    expect(first.metadata).toMatchObject({ finalizers });
   });
 
   test('of an unreadable object needs the unsafe option and its permission', async () => {

@@ -43,7 +43,7 @@ export async function deleteObject(
     if (plan.kind === 'wait') return { kind: 'object', item: presentItem(parts, item) };
     const done =
       plan.kind === 'remove'
-        ? await remove(parts, key, item, request)
+        ? await remove(parts, key, { item, last: plan.last }, request)
         : await mark(parts, key, { item, object: plan.object }, request);
     if (!('state' in done)) return done;
     ({ state } = done);
@@ -66,9 +66,10 @@ async function admit(
 async function remove(
   parts: StoreParts,
   key: ItemKey,
-  item: Item,
+  change: { readonly item: Item; readonly last: ApiObject | undefined },
   request: DeleteRequest,
 ): Promise<DeleteAnswer | { readonly state: State }> {
+  const { item, last } = change;
   const { options, signal } = request;
   if (options.dryRun) {
     // The only write of a dry run's proof: that the object is there now.
@@ -80,7 +81,8 @@ async function remove(
     if (!result.ok) return { state: stateOf(parts, result.current) };
   }
   if (parts.strategy.answersDeletedObject === true) {
-    return { kind: 'object', item: presentItem(parts, item) };
+    const shown = last === undefined ? item : unstoredItem(parts, last, item);
+    return { kind: 'object', item: presentItem(parts, shown) };
   }
   return { kind: 'status', status: deletedStatus(parts, item.name, item.object().metadata?.uid) };
 }

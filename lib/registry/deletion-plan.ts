@@ -2,6 +2,7 @@
 // Propagation policies become finalizers here; whoever removes the last finalizer removes the
 // object.
 import { formatTime } from '../base/clock.ts';
+import { limits } from '../base/limits.ts';
 import { conflict } from '../base/status.ts';
 import type { Item } from '../cacher/resource-view.ts';
 import type { ApiObject } from '../codec/codec.ts';
@@ -14,7 +15,8 @@ const orphanFinalizer = 'orphan';
 const foregroundFinalizer = 'foregroundDeletion';
 
 export type DeletionPlan =
-  | { readonly kind: 'remove' }
+  /** `last`: the state that the answer shows when it is not the stored one. */
+  | { readonly kind: 'remove'; readonly last: ApiObject | undefined }
   | { readonly kind: 'mark'; readonly object: ApiObject }
   /** Deletion has begun before and waits; nothing changes. */
   | { readonly kind: 'wait' };
@@ -28,16 +30,20 @@ export function deletionPlan(
 ): DeletionPlan {
   checkPreconditions(parts, item, options);
   const old = item.object();
+  const { strategy } = parts;
+  const graceSeconds = graceSecondsOf(parts, old, options.gracePeriodSeconds);
+  if (graceSeconds === undefined) return { kind: 'wait' };
   const finalizers = finalizersAfter(old.metadata?.finalizers ?? [], options);
-  const grace = graceSecondsOf(parts, old, options);
-  const isHeld = finalizers.length > 0 || parts.strategy.isHeld?.(old) === true;
-  if (grace === 0 && !isHeld) return { kind: 'remove' };
+  const isHeld = finalizers.length > 0 || strategy.isHeld?.(old) === true;
+  const isRemoved = graceSeconds === 0 && !isHeld;
+  if (isRemoved && strategy.deletion === undefined) return { kind: 'remove', last: undefined };
   const object = cloneJson(old) as ApiObject;
   const meta = metaOf(object);
   if (finalizers.length > 0) meta.finalizers = finalizers;
   else delete meta.finalizers;
-  if (isDeleting(old)) shorten(object, grace);
-  else begin(parts, object, grace, nowMs);
+  if (isDeleting(old)) shorten(object, graceSeconds);
+  else begin(parts, object, graceSeconds, nowMs);
+  if (isRemoved) return { kind: 'remove', last: object };
   return jsonEqual(object, old) ? { kind: 'wait' } : { kind: 'mark', object };
 }
 
@@ -78,9 +84,13 @@ function checkPreconditions(parts: StoreParts, item: Item, options: DeleteOption
 function finalizersAfter(current: readonly string[], options: DeleteOptions): string[] {
   const wished = wishedFinalizer(options);
   if (wished === undefined) return [...current];
-  const others = current.filter((name) => name !== orphanFinalizer && name !== foregroundFinalizer);
-  return wished === '' ? others : [...others, wished];
+  const others = current.filter((name) => !isPolicy(name));
+  if (wished === '') return others;
+  return current.filter(isPolicy).join() === wished ? [...current] : [...others, wished];
 }
+
+const isPolicy = (finalizer: string): boolean =>
+  finalizer === orphanFinalizer || finalizer === foregroundFinalizer;
 
 function wishedFinalizer(options: DeleteOptions): string | undefined {
   if (options.orphanDependents !== undefined)
@@ -97,31 +107,48 @@ function wishedFinalizer(options: DeleteOptions): string | undefined {
   }
 }
 
+/**
+ * Seconds between the first DELETE and the end. undefined: a grace period runs, which this DELETE
+ * does not end earlier; then it changes nothing at all.
+ */
 function graceSecondsOf(
   parts: StoreParts,
   object: Readonly<ApiObject>,
-  options: DeleteOptions,
-): number {
-  const asked = options.gracePeriodSeconds;
-  // A negative period means the shortest one that is not immediate.
-  const wanted = asked !== undefined && asked < 0 ? 1 : asked;
-  return parts.strategy.deletion?.(object, wanted).graceSeconds ?? 0;
+  asked: number | undefined,
+): number | undefined {
+  const wanted = asked === undefined ? undefined : boundedSeconds(asked);
+  if (!isDeleting(object)) {
+    return boundedSeconds(parts.strategy.deletion?.(object, wanted).graceSeconds ?? 0);
+  }
+  const given = givenSeconds(object);
+  if (given === 0) return 0;
+  return wanted !== undefined && wanted < given ? wanted : undefined;
 }
 
-function begin(parts: StoreParts, object: ApiObject, grace: number, nowMs: number): void {
+function givenSeconds(object: Readonly<ApiObject>): number {
+  // Another server may have stored one that is no safe integer: a bigint in memory.
+  const given: unknown = object.metadata?.deletionGracePeriodSeconds;
+  return boundedSeconds(Number(given ?? 0));
+}
+
+/** A negative period means the shortest one that is not immediate. */
+const boundedSeconds = (seconds: number): number =>
+  seconds < 0 ? 1 : Math.min(seconds, limits.deletionGraceSecondsMax);
+
+function begin(parts: StoreParts, object: ApiObject, graceSeconds: number, nowMs: number): void {
   const meta = metaOf(object);
-  meta.deletionTimestamp = formatTime(nowMs + grace * 1000);
-  meta.deletionGracePeriodSeconds = grace;
+  meta.deletionTimestamp = formatTime(nowMs + graceSeconds * 1000);
+  meta.deletionGracePeriodSeconds = graceSeconds;
   if (parts.storedAs.hasGeneration) meta.generation = (meta.generation ?? 0) + 1;
   parts.strategy.beginDeletion?.(object);
 }
 
 /** A later DELETE can only bring the end forward. */
-function shorten(object: ApiObject, grace: number): void {
+function shorten(object: ApiObject, graceSeconds: number): void {
   const meta = metaOf(object);
-  const before = meta.deletionGracePeriodSeconds ?? 0;
-  if (grace >= before) return;
-  const endMs = Date.parse(meta.deletionTimestamp ?? '') - (before - grace) * 1000;
+  const given = givenSeconds(object);
+  if (graceSeconds === given) return;
+  const endMs = Date.parse(meta.deletionTimestamp ?? '') - (given - graceSeconds) * 1000;
   meta.deletionTimestamp = formatTime(endMs);
-  meta.deletionGracePeriodSeconds = grace;
+  meta.deletionGracePeriodSeconds = graceSeconds;
 }

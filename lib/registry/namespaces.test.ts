@@ -49,6 +49,7 @@ describe('a namespace', () => {
     const ending = await objectOf(verbs.remove(namespaces, name));
     expect(ending['status']).toEqual({ phase: 'Terminating' });
     expect(ending.metadata).toHaveProperty('deletionTimestamp');
+    expect(ending.metadata).not.toHaveProperty('deletionGracePeriodSeconds');
     expect(await objectOf(verbs.remove(namespaces, name))).toEqual(ending);
     const finalize = { subresource: 'finalize' };
     const body = { metadata: { name, labels: { a: 'ignored' } }, spec: {} };

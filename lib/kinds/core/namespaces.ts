@@ -30,6 +30,8 @@ export function namespaceStrategy(naming: NamingProfile): ResourceStrategy {
       const status = isObject(object.status) ? object.status : recordOf({});
       status.phase = 'Terminating';
       object.status = status;
+      // Its finalizers end it, no grace period.
+      delete metaOf(object).deletionGracePeriodSeconds;
     },
   };
 }

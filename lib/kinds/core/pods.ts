@@ -40,7 +40,7 @@ const gated = (nowMs: number): JsonObject => ({
 
 function specifiedSeconds(object: Readonly<ApiObject>): number {
   const given = isObject(object.spec) ? object.spec.terminationGracePeriodSeconds : undefined;
-  return Math.max(Number(given ?? defaultGraceSeconds), 0);
+  return Number(given ?? defaultGraceSeconds);
 }
 
 function text(object: Readonly<ApiObject>, part: 'spec' | 'status', name: string): string {
