@@ -100,7 +100,10 @@ describe('delete', () => {
     const { uid, resourceVersion } = metadata;
     const given = (preconditions: object): Promise<DeleteAnswer> =>
       verbs.remove(configMaps, name, { body: { preconditions } });
-    expect(await codeOf(given({ uid: 'other' }))).toBe(409);
+    const other = await failure(given({ uid: 'other' }));
+    expect(other).toMatchObject({ code: 409, details: { name, kind: 'ConfigMap' } });
+    expect(await codeOf(given({ uid: '' }))).toBe(409);
+    expect(await codeOf(given({ resourceVersion: '' }))).toBe(409);
     expect(await codeOf(given({ resourceVersion: '1' }))).toBe(409);
     expect((await given({ uid, resourceVersion })).kind).toBe('status');
     expect(await codeOf(given({ uid }))).toBe(404);

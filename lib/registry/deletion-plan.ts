@@ -60,10 +60,13 @@ export function canRemove(parts: StoreParts, object: Readonly<ApiObject>): boole
 
 function checkPreconditions(parts: StoreParts, item: Item, options: DeleteOptions): void {
   const { uid, resourceVersion } = options.preconditions;
+  // Kubernetes names the kind here, where other conflicts name the resource.
+  const { group, kind } = parts.storedAs.kind;
+  const named = { group, resource: kind };
   const stored = item.object().metadata?.uid ?? '';
   if (uid !== undefined && uid !== stored) {
     throw conflict(
-      parts.resource,
+      named,
       item.name,
       `the UID in the precondition (${uid}) does not match the UID in record (${stored}). ` +
         'The object might have been deleted and then recreated',
@@ -71,7 +74,7 @@ function checkPreconditions(parts: StoreParts, item: Item, options: DeleteOption
   }
   if (resourceVersion !== undefined && resourceVersion !== String(item.revision)) {
     throw conflict(
-      parts.resource,
+      named,
       item.name,
       `the ResourceVersion in the precondition (${resourceVersion}) does not match ` +
         `the ResourceVersion in record (${String(item.revision)}). ` +

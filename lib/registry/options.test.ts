@@ -41,6 +41,14 @@ describe('list options', () => {
     expect(parseListOptions(query(text)).limit).toBe(expected);
   });
 
+  test.each([
+    ['', undefined],
+    ['timeoutSeconds=0', undefined],
+    ['timeoutSeconds=7', 7],
+  ])('%j limits the time to %p s', (text, expected) => {
+    expect(parseListOptions(query(text)).timeoutSeconds).toBe(expected);
+  });
+
   test.each(['limit=abc', 'limit=1.5', 'limit=', 'timeoutSeconds=x', 'limit=9223372036854775808'])(
     '%j is a 400',
     (text) => {
@@ -125,6 +133,22 @@ describe('delete options', () => {
       code: 422,
       causes: [cause],
     });
+  });
+
+  test.each([
+    [{ uid: '' }, { uid: '', resourceVersion: undefined }],
+    [{ resourceVersion: '' }, { uid: undefined, resourceVersion: '' }],
+    [{ uid: null }, { uid: undefined, resourceVersion: undefined }],
+  ])('the preconditions %j are %j', (preconditions, expected) => {
+    expect(parseDeleteOptions(query(''), { preconditions }, naming).preconditions).toEqual(
+      expected,
+    );
+  });
+
+  test.each([{ propagationPolicy: '' }])('%j is no policy', (body) => {
+    expect(failure(() => parseDeleteOptions(query(''), body, naming)).causes).toEqual([
+      'propagationPolicy FieldValueNotSupported',
+    ]);
   });
 
   test('a body of another kind is a 400', () => {

@@ -34,7 +34,7 @@ export function parseListOptions(query: URLSearchParams): ListOptions {
     allowWatchBookmarks: booleanOf(query, 'allowWatchBookmarks') ?? false,
     resourceVersion: query.get('resourceVersion') ?? '',
     resourceVersionMatch: query.get('resourceVersionMatch') ?? '',
-    timeoutSeconds: integerOf(query, 'timeoutSeconds'),
+    timeoutSeconds: unlessZero(integerOf(query, 'timeoutSeconds')),
     limit: integerOf(query, 'limit') ?? 0,
     continueToken: query.get('continue') ?? '',
     sendInitialEvents: booleanOf(query, 'sendInitialEvents'),
@@ -218,8 +218,13 @@ function integerOf(query: URLSearchParams, name: string): number | undefined {
   return Math.max(bounded, Number.MIN_SAFE_INTEGER);
 }
 
+/** Zero seconds mean what no word of it means: the server chooses. */
+const unlessZero = (value: number | undefined): number | undefined =>
+  value === 0 ? undefined : value;
+
+/** An empty text is a value: no object has it as uid, no policy is called so. */
 const textOf = (value: unknown): string | undefined =>
-  typeof value === 'string' && value !== '' ? value : undefined;
+  typeof value === 'string' ? value : undefined;
 const flagOf = (value: unknown): boolean | undefined =>
   typeof value === 'boolean' ? value : undefined;
 const numberOf = (value: unknown): number | undefined =>

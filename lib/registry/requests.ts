@@ -41,7 +41,7 @@ export interface ListOptions {
   readonly allowWatchBookmarks: boolean;
   readonly resourceVersion: string;
   readonly resourceVersionMatch: string;
-  /** undefined: not given. */
+  /** undefined: not given, or 0. */
   readonly timeoutSeconds: number | undefined;
   /** 0 or less: no limit. */
   readonly limit: number;
