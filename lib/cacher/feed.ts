@@ -217,6 +217,10 @@ export class Feed {
 
   #note(message: string, error: unknown): void {
     this.#lastError = error instanceof Error ? error.message : String(error);
-    this.#options.logger.warn(message, { error: this.#lastError });
+    const cause: unknown = error instanceof Error ? error.cause : undefined;
+    this.#options.logger.warn(message, {
+      error: this.#lastError,
+      ...(cause instanceof Error ? { cause: cause.message } : {}),
+    });
   }
 }

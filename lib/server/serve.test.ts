@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import http2 from 'node:http2';
 import https from 'node:https';
 import { connect } from 'node:net';
-import { badRequest } from '../base/status.ts';
+import { badRequest, serviceUnavailable } from '../base/status.ts';
 import { silentRequestMetrics } from '../telemetry/request-metrics.ts';
 import type { OpenRequest } from './open-request.ts';
 import type { Filter } from './request-context.ts';
@@ -63,6 +63,19 @@ describe('every answer', () => {
     expect(body.toString()).not.toMatch(/canary|serve\.test/);
     expect(JSON.parse(body.toString())).toMatchObject({ kind: 'Status', reason: 'InternalError' });
     expect(server.log.join('')).toContain('serve.test.ts');
+  });
+
+  test('the cause of a failure goes to the log, not to the client', async () => {
+    const filter: Filter = () => {
+      throw Object.assign(serviceUnavailable('etcd cannot be reached: UNAVAILABLE', 1), {
+        cause: new Error('connect ECONNREFUSED 10.0.0.7:2379'),
+      });
+    };
+    await using server = await startTestServer({ filters: [filter] });
+    const { status, body } = await request1(server, '/x');
+    expect(status).toBe(503);
+    expect(body.toString()).not.toContain('10.0.0.7');
+    expect(server.log.join('')).toContain('10.0.0.7:2379');
   });
 
   test('no credential reaches the log or an error body', async () => {

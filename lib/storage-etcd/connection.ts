@@ -142,8 +142,8 @@ export class EtcdConnection {
         const effect = effectOf(error);
         if (effect === 'final') throw error;
         this.leave(endpoint);
-        if (!isRead && effect === 'unknown') throw unknownOutcome(error.message);
-        if (Date.now() + delayMs >= lastMs) throw unreachable(error.message);
+        if (!isRead && effect === 'unknown') throw unknownOutcome(error);
+        if (Date.now() + delayMs >= lastMs) throw unreachable(error);
       }
       await sleep(delayMs, signal);
     }
@@ -169,7 +169,7 @@ export class EtcdConnection {
 
   /**
    * Asks every member by itself for a linearizable read: undefined for each that answers, else why
-   * it does not. In the order of the endpoints; none of this changes which member is in use.
+   * it does not, in words for clients. In the order of the endpoints; none of this changes which member is in use.
    */
   probeMembers(signal: AbortSignal): Promise<(string | undefined)[]> {
     const request = { key: '\0', count_only: true, limit: 1 };
@@ -181,7 +181,7 @@ export class EtcdConnection {
           await endpoint.call(rangeMethod, request, deadlineMs, signal);
           return undefined;
         } catch (error) {
-          if (error instanceof EtcdError) return error.message;
+          if (error instanceof EtcdError) return error.publicReason;
           throw error;
         }
       }),

@@ -5,13 +5,19 @@ import { internalError, requestEntityTooLarge, requestTimeout } from '../base/st
 import { serviceUnavailable, tooManyRequests } from '../base/status.ts';
 import type { StatusError } from '../base/status.ts';
 
-/** What etcd or the transport answered. */
+/** What etcd or the transport answered. Its message may name addresses: for logs. */
 export class EtcdError extends Error {
   readonly code: number;
   constructor(code: number, details: string, options?: ErrorOptions) {
     super(details, options);
     this.name = 'EtcdError';
     this.code = code;
+  }
+
+  /** For clients: etcd's own words; of the transport's, which name addresses, the code alone. */
+  get publicReason(): string {
+    if (this.message.startsWith('etcdserver: ')) return this.message;
+    return grpcStatus[this.code] ?? 'UNKNOWN';
   }
 }
 
@@ -74,18 +80,30 @@ export function tooLarge(sizeBytes: number, limit: string): StatusError {
 }
 
 /** The end of a write that was sent and never answered: only a later read tells what happened. */
-export const unknownOutcome = (reason: string): StatusError =>
-  requestTimeout(`the outcome of the write is unknown, it may have happened (etcd: ${reason})`);
+export const unknownOutcome = (error: EtcdError): StatusError =>
+  because(
+    error,
+    requestTimeout(
+      `the outcome of the write is unknown, it may have happened (etcd: ${error.publicReason})`,
+    ),
+  );
 
-export const unreachable = (reason: string): StatusError =>
-  serviceUnavailable(`etcd cannot be reached: ${reason}`, 1);
+/** `reason` is the server's own, without addresses, or what the last try came to. */
+export const unreachable = (reason: string | EtcdError): StatusError =>
+  typeof reason === 'string'
+    ? serviceUnavailable(`etcd cannot be reached: ${reason}`, 1)
+    : because(reason, unreachable(reason.publicReason));
 
 /** What a client sees of a final refusal that the caller did not expect. */
 export function toStatusError(error: EtcdError): StatusError {
   if (error.message.includes('too many requests')) {
     return tooManyRequests('etcd takes no more requests at the moment', 1);
   }
-  const shown = internalError(`etcd refused: ${error.message}`);
-  shown.cause = error;
+  return because(error, internalError(`etcd refused: ${error.publicReason}`));
+}
+
+/** The cause is for the log: it does not reach the client. */
+function because(cause: EtcdError, shown: StatusError): StatusError {
+  shown.cause = cause;
   return shown;
 }

@@ -43,10 +43,20 @@ export function failureHandler(options: {
   };
 
   function asStatus(error: unknown, request: HttpRequest): StatusError {
-    if (error instanceof StatusError) return error;
+    if (error instanceof StatusError) {
+      if (error.cause instanceof Error) logCause(error, error.cause, request);
+      return error;
+    }
     if (error instanceof RequestEnded) return serviceUnavailable(error.message, 1);
     if (error === undefined) return pathNotFound(); // no filter took it: the target is no path
     return bug(error, request);
+  }
+
+  /** What the client is not told: addresses and words of the store's transport. */
+  function logCause({ code }: StatusError, cause: Error, { context }: HttpRequest): void {
+    const { info, auditId } = context;
+    const { verb, path } = info;
+    options.logger.warn('request failed', { code, reason: cause.message, auditId, verb, path });
   }
 
   function bug(error: unknown, { context }: HttpRequest): StatusError {
