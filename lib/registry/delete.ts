@@ -4,9 +4,8 @@ import { forbiddenField, throwInvalid } from './options.ts';
 import { notFound, StatusError } from '../base/status.ts';
 import type { StatusBody } from '../base/status.ts';
 import type { Item, ItemKey } from '../cacher/resource-view.ts';
-import { encodeStored } from '../codec/stored-form.ts';
 import type { ApiObject } from '../codec/codec.ts';
-import { currentState, decide, firstState, stateOf } from './current-state.ts';
+import { decide } from './current-state.ts';
 import type { State } from './current-state.ts';
 import { deletionPlan } from './deletion-plan.ts';
 import { admissionRequest } from './incoming.ts';
@@ -14,39 +13,43 @@ import type { DeleteAnswer, DeleteRequest } from './requests.ts';
 import { itemKeyOf, presentItem } from './store-parts.ts';
 import type { StoreParts } from './store-parts.ts';
 import { unstoredItem } from './update.ts';
+import { putInstead, removeStored, stale, untilWritten } from './write-loop.ts';
+import type { Try } from './write-loop.ts';
 
 export async function deleteObject(
   parts: StoreParts,
   request: DeleteRequest,
 ): Promise<DeleteAnswer> {
-  const { options, path, signal } = request;
+  const { options, path } = request;
   const key = itemKeyOf(parts, path);
   if (options.ignoreReadError) return deleteUnreadable(parts, key, request);
-  let state = await firstState(parts, key, signal);
-  for (;;) {
-    signal.throwIfAborted();
-    const { item } = state;
-    if (item === undefined) throw notFound(parts.resource, path.name);
-    const nowMs = parts.clock.nowMs();
-    const decision = await decide(async () => {
-      const plan = deletionPlan(parts, item, options, nowMs);
-      await admit(parts, key, item.object(), request);
-      return plan;
-    });
-    const isNegative = decision.kind === 'stop' || decision.plan.kind === 'wait';
-    if (isNegative && !state.isCurrent) {
-      state = await currentState(parts, key, signal);
-      continue;
-    }
-    if (decision.kind === 'stop') throw decision.error;
-    const { plan } = decision;
-    if (plan.kind === 'wait') return { kind: 'object', item: presentItem(parts, item) };
-    const done =
-      plan.kind === 'remove'
-        ? await remove(parts, key, { item, last: plan.last }, request)
-        : await mark(parts, key, { item, object: plan.object }, request);
-    if (!('state' in done)) return done;
-    ({ state } = done);
+  return untilWritten(parts, key, request, (state) => tryDelete(parts, key, state, request));
+}
+
+async function tryDelete(
+  parts: StoreParts,
+  key: ItemKey,
+  state: State,
+  request: DeleteRequest,
+): Promise<Try<DeleteAnswer>> {
+  const { item } = state;
+  if (item === undefined) throw notFound(parts.resource, key.name);
+  const decision = await decide(async () => {
+    const plan = deletionPlan(parts, item, request.options, parts.clock.nowMs());
+    await admit(parts, key, item.object(), request);
+    return plan;
+  });
+  const isNegative = decision.kind === 'stop' || decision.plan.kind === 'wait';
+  if (isNegative && !state.isCurrent) return stale;
+  if (decision.kind === 'stop') throw decision.error;
+  const { plan } = decision;
+  switch (plan.kind) {
+    case 'wait':
+      return { kind: 'done', answer: { kind: 'object', item: presentItem(parts, item) } };
+    case 'remove':
+      return remove(parts, key, { item, last: plan.last }, request);
+    case 'mark':
+      return mark(parts, key, { item, object: plan.object }, request);
   }
 }
 
@@ -68,23 +71,18 @@ async function remove(
   key: ItemKey,
   change: { readonly item: Item; readonly last: ApiObject | undefined },
   request: DeleteRequest,
-): Promise<DeleteAnswer | { readonly state: State }> {
+): Promise<Try<DeleteAnswer>> {
   const { item, last } = change;
-  const { options, signal } = request;
-  if (options.dryRun) {
-    // The only write of a dry run's proof: that the object is there now.
-    const state = await currentState(parts, key, signal);
-    if (state.item?.revision !== item.revision) return { state };
-  } else {
-    const expected = { expected: item.revision };
-    const result = await parts.storage.delete(parts.keyOf(key), expected, signal);
-    if (!result.ok) return { state: stateOf(parts, result.current) };
+  if (!request.options.dryRun) {
+    const lost = await removeStored(parts, key, item, request.signal);
+    if (lost !== undefined) return lost;
   }
   if (parts.strategy.answersDeletedObject === true) {
     const shown = last === undefined ? item : unstoredItem(parts, last, item);
-    return { kind: 'object', item: presentItem(parts, shown) };
+    return { kind: 'done', answer: { kind: 'object', item: presentItem(parts, shown) } };
   }
-  return { kind: 'status', status: deletedStatus(parts, item.name, item.object().metadata?.uid) };
+  const status = deletedStatus(parts, item.name, item.object().metadata?.uid);
+  return { kind: 'done', answer: { kind: 'status', status } };
 }
 
 async function mark(
@@ -92,22 +90,16 @@ async function mark(
   key: ItemKey,
   change: { readonly item: Item; readonly object: ApiObject },
   request: DeleteRequest,
-): Promise<DeleteAnswer | { readonly state: State }> {
+): Promise<Try<DeleteAnswer>> {
   const { item, object } = change;
   if (request.options.dryRun) {
-    const state = await currentState(parts, key, request.signal);
-    if (state.item?.revision !== item.revision) return { state };
-    return { kind: 'object', item: presentItem(parts, unstoredItem(parts, object, item)) };
+    const shown = presentItem(parts, unstoredItem(parts, object, item));
+    return { kind: 'done', answer: { kind: 'object', item: shown } };
   }
-  const etcdKey = parts.keyOf(key);
-  const value = encodeStored(object, parts.storedAs);
-  const options = { expected: item.revision };
-  const bytes = parts.media.write(object, parts.storedAs, value);
-  const result = await parts.storage.put(etcdKey, bytes, options, request.signal);
-  if (!result.ok) return { state: stateOf(parts, result.current) };
-  const { revision } = result;
-  const stored = { key: etcdKey, value, modRevision: revision, createRevision: 0 };
-  return { kind: 'object', item: presentItem(parts, parts.view.itemOf(stored)) };
+  const result = await putInstead(parts, key, change, request.signal);
+  if (result.kind === 'lost') return result;
+  const shown = presentItem(parts, result.item);
+  return { kind: 'done', answer: { kind: 'object', item: shown }, written: result.item };
 }
 
 function deletedStatus(parts: StoreParts, name: string, uid: string | undefined): StatusBody {
@@ -131,24 +123,29 @@ async function deleteUnreadable(
   key: ItemKey,
   request: DeleteRequest,
 ): Promise<DeleteAnswer> {
-  const field = 'ignoreStoreReadErrorWithClusterBreakingPotential';
-  const refuse = (detail: string): void => {
-    throwInvalid('DeleteOptions', [forbiddenField(field, detail)], parts.naming);
-  };
   if (!parts.canDeleteUnreadable) {
-    refuse('needs the feature gate AllowUnsafeMalformedObjectDeletion');
+    refuseUnsafe(parts, 'needs the feature gate AllowUnsafeMalformedObjectDeletion');
   }
-  const { item } = await parts.storage.get(parts.keyOf(key), request.signal);
-  if (item === undefined) throw notFound(parts.resource, key.name);
-  if (isReadable(parts.view.itemOf(item))) {
-    refuse('is for objects that cannot be read; this one can: delete it without the option');
-  }
-  await request.authorizeUnsafeDelete?.(request.signal);
-  await admit(parts, key, undefined, request);
-  const expected = { expected: item.modRevision };
-  const result = await parts.storage.delete(parts.keyOf(key), expected, request.signal);
-  if (!result.ok) return deleteUnreadable(parts, key, request);
-  return { kind: 'status', status: deletedStatus(parts, key.name, undefined) };
+  return untilWritten(parts, key, request, async (state) => {
+    if (!state.isCurrent) return stale;
+    const { item } = state;
+    if (item === undefined) throw notFound(parts.resource, key.name);
+    if (isReadable(item)) {
+      const detail =
+        'is for objects that cannot be read; this one can: delete it without the option';
+      refuseUnsafe(parts, detail);
+    }
+    await request.authorizeUnsafeDelete?.(request.signal);
+    await admit(parts, key, undefined, request);
+    const lost = await removeStored(parts, key, item, request.signal);
+    const status = deletedStatus(parts, key.name, undefined);
+    return lost ?? { kind: 'done', answer: { kind: 'status', status } };
+  });
+}
+
+function refuseUnsafe(parts: StoreParts, detail: string): void {
+  const field = 'ignoreStoreReadErrorWithClusterBreakingPotential';
+  throwInvalid('DeleteOptions', [forbiddenField(field, detail)], parts.naming);
 }
 
 function isReadable(item: Item): boolean {

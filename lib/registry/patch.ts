@@ -15,13 +15,13 @@ import { checkName, settleNamespace } from './object-meta.ts';
 import type { PatchKind, PatchRequest, WriteAnswer } from './requests.ts';
 import { presentItem } from './store-parts.ts';
 import type { StoreParts } from './store-parts.ts';
-import { writeLoop } from './update.ts';
+import { writeTransformed } from './update.ts';
 
 type PatchFunction = (document: JsonValue) => JsonValue;
 
 export async function patchObject(parts: StoreParts, request: PatchRequest): Promise<WriteAnswer> {
   const patch = readPatch(request.kind, request.patch);
-  return writeLoop(parts, request, {
+  return writeTransformed(parts, request, {
     transform: (old) => patchedObject(parts, old, patch, request),
     create: undefined,
   });

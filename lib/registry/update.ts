@@ -1,6 +1,5 @@
-// update and patch: the one loop of the write path. read → transform → complete and validate →
-// put(expected); a lost race starts again from what etcd holds now. The transform is pure and may
-// run several times.
+// update and patch: transform → complete and validate → write, as one try of the write loop. The
+// transform is pure and may run several times.
 import { apiVersionOf } from '../api/type-info.ts';
 import { validateObjectMetaUpdate } from '../api/meta.ts';
 import { conflict, invalid, modifiedConflict, notFound } from '../base/status.ts';
@@ -9,7 +8,7 @@ import type { ApiObject } from '../codec/codec.ts';
 import { encodeStored, openStored, withResourceVersion } from '../codec/stored-form.ts';
 import { objectItem } from './converted-item.ts';
 import { putNew } from './create.ts';
-import { currentState, decide, firstState, stateOf } from './current-state.ts';
+import { decide, stateOf } from './current-state.ts';
 import type { State } from './current-state.ts';
 import { canRemove } from './deletion-plan.ts';
 import { admissionRequest, readBody, toStored, writeContext } from './incoming.ts';
@@ -28,6 +27,8 @@ import type { WriteAnswer, WriteOptions } from './requests.ts';
 import { itemKeyOf, presentItem } from './store-parts.ts';
 import type { StoreParts } from './store-parts.ts';
 import type { WriteContext } from '../kinds/strategy.ts';
+import { putInstead, removeStored, stale, untilWritten } from './write-loop.ts';
+import type { Try } from './write-loop.ts';
 
 /** A new object in the storage version from the stored one, which it must not change. */
 export type Transform = (old: Item) => ApiObject;
@@ -64,7 +65,7 @@ export async function updateObject(
     await request.authorizeCreate?.(signal);
     return cloneAlike(object);
   };
-  return writeLoop(parts, request, {
+  return writeTransformed(parts, request, {
     transform: (old) => {
       checkUid(parts, old, uid);
       const next = cloneAlike(object);
@@ -79,101 +80,79 @@ export async function updateObject(
 const omittedMembers = (parts: StoreParts, body: Readonly<ApiObject>): readonly string[] =>
   (parts.strategy.keptWhenOmitted ?? []).filter((name) => (body[name] ?? '') === '');
 
-/**
- * The loop of update and patch. Ends with a written object, or an answer that etcd's state
- * justifies.
- */
-export async function writeLoop(
+/** Update and patch. Ends with a written object, or an answer that etcd's state justifies. */
+export async function writeTransformed(
   parts: StoreParts,
   request: WriteRequest,
   write: Write,
 ): Promise<WriteAnswer> {
   const key = itemKeyOf(parts, request.path);
   const context = writeContext(parts, request, request.path.subresource);
-  let state = await firstState(parts, key, request.signal);
-  for (;;) {
-    request.signal.throwIfAborted();
-    const { item } = state;
-    if (item === undefined) {
-      const next = await createAbsent(parts, key, request, write, context);
-      if ('item' in next) return next;
-      state = next.state;
-      continue;
-    }
-    const decision = await decide(() =>
-      nextObject(parts, item, write.transform, context, request.signal),
-    );
-    const value = decision.kind === 'go' ? encodeStored(decision.plan, parts.storedAs) : undefined;
-    const isNoOp =
-      decision.kind === 'go' &&
-      value !== undefined &&
-      isSameAsStored(state, value, () => parts.media.write(decision.plan, parts.storedAs, value));
-    if (!state.isCurrent && (decision.kind === 'stop' || isNoOp)) {
-      state = await currentState(parts, key, request.signal);
-      continue;
-    }
-    if (decision.kind === 'stop') throw decision.error;
-    const result = await store(
-      parts,
-      key,
-      { item, object: decision.plan, value, isNoOp, context },
-      request.signal,
-    );
-    if ('answer' in result) return { item: presentItem(parts, result.answer), created: false };
-    state = result.state;
-  }
-}
-
-interface Step {
-  readonly item: Item;
-  readonly object: ApiObject;
-  readonly value: Uint8Array | undefined;
-  readonly isNoOp: boolean;
-  readonly context: WriteContext;
-}
-
-/** Writes (or removes) and answers, or gives the state that won the race. */
-async function store(
-  parts: StoreParts,
-  key: ItemKey,
-  step: Step,
-  signal: AbortSignal,
-): Promise<{ answer: Item } | { state: State }> {
-  const { item, object, value, isNoOp, context } = step;
-  const expected = item.revision;
-  const etcdKey = parts.keyOf(key);
-  const removes = canRemove(parts, object);
-  if (isNoOp && !removes) return { answer: item };
-  if (context.dryRun || removes) {
-    if (!context.dryRun) {
-      const result = await parts.storage.delete(etcdKey, { expected }, signal);
-      if (!result.ok) return { state: stateOf(parts, result.current) };
-    }
-    return { answer: unstoredItem(parts, object, item) };
-  }
-  const ttlSeconds = parts.strategy.ttlSeconds?.(object);
-  const options = { expected, ...(ttlSeconds === undefined ? {} : { ttlSeconds }) };
-  const bytes = value ?? encodeStored(object, parts.storedAs);
-  const written = parts.media.write(object, parts.storedAs, bytes);
-  const result = await parts.storage.put(etcdKey, written, options, signal);
-  if (!result.ok) return { state: stateOf(parts, result.current) };
-  const { revision } = result;
-  const stored = { key: etcdKey, value: bytes, modRevision: revision, createRevision: 0 };
-  return { answer: parts.view.itemOf(stored) };
+  return untilWritten(parts, key, request, (state) =>
+    state.item === undefined
+      ? createAbsent(parts, key, write, context, request.signal)
+      : replace(
+          parts,
+          key,
+          { ...state, item: state.item },
+          write.transform,
+          context,
+          request.signal,
+        ),
+  );
 }
 
 async function createAbsent(
   parts: StoreParts,
   key: ItemKey,
-  request: WriteRequest,
   write: Write,
   context: WriteContext,
-): Promise<WriteAnswer | { readonly state: State }> {
+  signal: AbortSignal,
+): Promise<Try<WriteAnswer>> {
   if (write.create === undefined) throw notFound(parts.resource, key.name);
-  const made = await putNew(parts, await write.create(), context, request.signal);
-  if (made.ok) return { item: presentItem(parts, made.item), created: true };
-  return { state: stateOf(parts, made.current) };
+  const made = await putNew(parts, await write.create(), context, signal);
+  if (!made.ok) return { kind: 'lost', state: stateOf(parts, made.current) };
+  const answer = { item: presentItem(parts, made.item), created: true };
+  return { kind: 'done', answer, written: made.item };
 }
+
+/** Writes the object (or removes it with its last finalizer), unless that changes nothing. */
+async function replace(
+  parts: StoreParts,
+  key: ItemKey,
+  state: State & { readonly item: Item },
+  transform: Transform,
+  context: WriteContext,
+  signal: AbortSignal,
+): Promise<Try<WriteAnswer>> {
+  const { item } = state;
+  const decision = await decide(() => nextObject(parts, item, transform, context, signal));
+  if (decision.kind === 'stop') {
+    if (!state.isCurrent) return stale;
+    throw decision.error;
+  }
+  const object = decision.plan;
+  const value = encodeStored(object, parts.storedAs);
+  const isNoOp = isSameAsStored(state, value, () =>
+    parts.media.write(object, parts.storedAs, value),
+  );
+  if (isNoOp && !state.isCurrent) return stale;
+  const removes = canRemove(parts, object);
+  if (isNoOp && !removes) return written(parts, item);
+  if (context.dryRun) return written(parts, unstoredItem(parts, object, item));
+  if (!removes) {
+    const result = await putInstead(parts, key, { item, object, value }, signal);
+    return result.kind === 'lost' ? result : written(parts, result.item, result.item);
+  }
+  const lost = await removeStored(parts, key, item, signal);
+  return lost ?? written(parts, unstoredItem(parts, object, item));
+}
+
+const written = (parts: StoreParts, shown: Item, stored?: Item): Try<WriteAnswer> => ({
+  kind: 'done',
+  answer: { item: presentItem(parts, shown), created: false },
+  written: stored,
+});
 
 /** The object as it would be stored. @throws StatusError 409, 422. */
 async function nextObject(

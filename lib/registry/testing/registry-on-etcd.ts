@@ -4,15 +4,18 @@ import { builtInScheme } from '../../kinds/built-in-kinds.ts';
 import type { Scheme } from '../../api/scheme.ts';
 import { namingProfile } from '../../api/vendor.ts';
 import type { NamingProfile } from '../../api/vendor.ts';
+import { abortable } from '../../base/abort.ts';
 import { systemClock } from '../../base/clock.ts';
 import { createLogger } from '../../base/log.ts';
 import { createCache } from '../../cacher/cache.ts';
 import type { Cache } from '../../cacher/cache.ts';
+import { intercept } from '../../cacher/testing/cache-fixture.ts';
 import { schemeTranscoder } from '../../cacher/transcoder.ts';
 import { createStoredMedia } from '../../codec/stored-media.ts';
 import type { StoredMediaName } from '../../codec/stored-media.ts';
 import { EtcdStorage } from '../../storage-etcd/etcd-storage.ts';
 import { createKeyspace } from '../../storage-etcd/keys.ts';
+import type { StorageMetrics, WatchBatch } from '../../storage-etcd/storage.ts';
 import { EtcdCluster } from '../../storage-etcd/testing/etcd-process.ts';
 import { builtInStores } from '../built-in-stores.ts';
 import { ResourceMap } from '../resource-map.ts';
@@ -32,6 +35,9 @@ export interface Replica {
 }
 
 export interface ReplicaOptions {
+  /** Memory keeps the state of the start: the watch of the store stays silent. */
+  readonly isFrozen?: boolean;
+  readonly metrics?: StorageMetrics;
   readonly continueKey?: Uint8Array;
   readonly canDeleteUnreadable?: boolean;
   readonly storedMedia?: StoredMediaName;
@@ -61,13 +67,27 @@ export class RegistryOnEtcd {
   }
 }
 
+/** A watch that tells nothing. */
+async function* silence(
+  _prefix: string,
+  _after: number,
+  signal: AbortSignal,
+): AsyncGenerator<WatchBatch, void, undefined> {
+  await abortable(new Promise(() => undefined), signal);
+  yield* [];
+}
+
 async function startReplica(etcd: EtcdCluster, options: ReplicaOptions): Promise<Replica> {
   const naming = namingProfile('svc');
   const scheme = builtInScheme({ profile: naming });
   const media = createStoredMedia(options.storedMedia ?? 'json', naming);
-  const storage = new EtcdStorage(etcd.connection);
+  const { metrics, isFrozen = false } = options;
+  const storage = new EtcdStorage({
+    ...etcd.connection,
+    ...(metrics === undefined ? {} : { metrics }),
+  });
   const cache = createCache({
-    storage,
+    storage: isFrozen ? intercept(storage, { watch: silence }) : storage,
     health: () => storage.health,
     prefix: keyspace.root,
     resources: scheme.storedResources.map((resource) => ({ resource })),
