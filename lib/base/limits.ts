@@ -60,6 +60,14 @@ export const limits = {
    * Answers at least this long are compressed when the client accepts gzip (Kubernetes: 128 KiB).
    */
   gzipThresholdBytes: 128 * 1024,
+  /**
+   * Races for one object that a write may lose before it is 429; in a turn at the object it loses
+   * only to other replicas.
+   */
+  lostRacesMax: 100,
+  /** Writers of one object that wait for their turn, and how long one waits for those before it. */
+  writersInLineMax: 1_000,
+  writeTurnWaitMs: 5_000,
   /** Tries of `generateName` before AlreadyExists is given back. */
   generateNameRetryCountMax: 8,
   /** Header block of one request, both protocols. */

@@ -15,6 +15,7 @@ import type { ResourceStore } from './resource-store.ts';
 import type { StoreParts } from './store-parts.ts';
 import { defaultValidation, objectRules } from './validation.ts';
 import type { ObjectRules, ValidationOptions } from './validation.ts';
+import { WriteTurns } from './write-turns.ts';
 
 export interface BuiltInStoreOptions
   extends
@@ -35,6 +36,7 @@ export function builtInStores(options: BuiltInStoreOptions): ResourceStore[] {
   const { scheme, keyspace } = options;
   const strategyOf = kindStrategies(options);
   const admission = options.admission ?? admissionChain([]);
+  const turns = new WriteTurns(options.clock);
   const rules = new Map<ResourceInfo, ObjectRules>();
   const rulesOf = (stored: ResourceInfo): ObjectRules => {
     let made = rules.get(stored);
@@ -56,6 +58,7 @@ export function builtInStores(options: BuiltInStoreOptions): ResourceStore[] {
         view: options.viewOf(storedAs),
         storage: options.storage,
         media: options.media,
+        turns,
         keyOf: ({ namespace, name }) => keyspace.key(storedAs.storagePrefix, namespace, name),
         defaults: scheme.defaults,
         convert: (object, toApiVersion) => convertObject(object, toApiVersion, scheme),

@@ -21,6 +21,7 @@ import type { Storage } from '../storage-etcd/storage.ts';
 import { convertedItem } from './converted-item.ts';
 import type { ResourceStrategy } from '../kinds/strategy.ts';
 import type { ObjectRules } from './validation.ts';
+import type { WriteTurns } from './write-turns.ts';
 
 export interface StoreParts {
   /** The version that requests name. */
@@ -37,6 +38,8 @@ export interface StoreParts {
   /** The encoding that objects have in etcd. */
   readonly media: Pick<StoredMedia, 'write'>;
   readonly keyOf: (key: ItemKey) => string;
+  /** One for all versions of a resource. */
+  readonly turns: WriteTurns;
   readonly defaults: Pick<Defaults, 'apply'>;
   readonly convert: (object: Readonly<ApiObject>, toApiVersion: string) => ApiObject;
   readonly naming: NamingProfile;

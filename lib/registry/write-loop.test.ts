@@ -109,3 +109,72 @@ describe('a dry run on a replica whose memory is old answers as the write would'
     },
   );
 });
+
+describe('60 writers of one object', () => {
+  const count = 60;
+  let replicas: readonly Replica[];
+  let txnCount = 0;
+  const metrics = {
+    call: (operation: string): void => {
+      if (operation === 'KV/Txn') txnCount++;
+    },
+  };
+
+  beforeAll(async () => {
+    replicas = [await registry.replica({ metrics }), await registry.replica({ metrics })];
+  }, 60_000);
+
+  /** What each writer's `run` came to; the object is known to all replicas before. */
+  async function contend(
+    through: readonly Replica[],
+    run: (replica: Replica, name: string, index: number) => Promise<unknown>,
+    metadata: object = {},
+  ): Promise<{ readonly name: string; readonly results: PromiseSettledResult<unknown>[] }> {
+    const name = fresh();
+    const body = configMap(name, {}, metadata);
+    const { resourceVersion } = (await verbs.create(replica.store('configmaps'), body)).metadata;
+    for (const one of through) {
+      await new VerbDriver(one).get(one.store('configmaps'), name, resourceVersion);
+    }
+    txnCount = 0;
+    const writers = Array.from({ length: count }, (_, index) => {
+      const one = through[index % through.length] ?? replica;
+      return run(one, name, index);
+    });
+    return { name, results: await Promise.allSettled(writers) };
+  }
+
+  const patch = (one: Replica, name: string, index: number): Promise<unknown> =>
+    new VerbDriver(one).patch(one.store('configmaps'), name, {
+      data: { [`k${String(index)}`]: 'v' },
+    });
+  const data = async (name: string): Promise<object> =>
+    (await verbs.get(replica.store('configmaps'), name))['data'] as object;
+
+  test.each([
+    // Each tries once beside the others and once in its turn.
+    [1, 2 * count],
+    // And each time that one wins its turn, it may be in the way of the other replica's writer.
+    [2, 3 * count],
+  ])('all patch it through %i replicas, with few transactions', async (replicaCount, txnsMax) => {
+    const { name, results } = await contend(replicas.slice(0, replicaCount), patch);
+    expect(results.filter(({ status }) => status === 'rejected')).toEqual([]);
+    expect(Object.keys(await data(name))).toHaveLength(count);
+    expect(txnCount).toBeLessThanOrEqual(txnsMax);
+  });
+
+  test('patch it beside a DELETE that a finalizer holds, in one line', async () => {
+    const run = (one: Replica, name: string, index: number): Promise<unknown> =>
+      index === 7
+        ? new VerbDriver(one).remove(one.store('configmaps'), name)
+        : patch(one, name, index);
+    const metadata = { finalizers: ['example.com/h'] };
+    const { name, results } = await contend([replicas[0] ?? replica], run, metadata);
+    expect(results.filter(({ status }) => status === 'rejected')).toEqual([]);
+    expect(Object.keys(await data(name))).toHaveLength(count - 1);
+    expect((await verbs.get(replica.store('configmaps'), name)).metadata).toHaveProperty(
+      'deletionTimestamp',
+    );
+    expect(txnCount).toBeLessThanOrEqual(2 * count);
+  });
+});

@@ -1,12 +1,15 @@
 // The one loop of the write path, for update, patch and delete alike: a state → what the verb makes
 // of it → one transaction that states the version it started from. A lost race starts again from
 // what etcd holds now; an answer that changes nothing is given from etcd's state only.
+import { limits } from '../base/limits.ts';
+import { tooManyRequests } from '../base/status.ts';
 import type { Item, ItemKey } from '../cacher/resource-view.ts';
 import type { ApiObject } from '../codec/codec.ts';
 import { encodeStored } from '../codec/stored-form.ts';
 import { currentState, firstState, stateOf } from './current-state.ts';
 import type { State } from './current-state.ts';
 import type { StoreParts } from './store-parts.ts';
+import type { WriteTurn } from './write-turns.ts';
 
 /** What one try came to. */
 export type Try<T> =
@@ -29,7 +32,10 @@ interface WriteRequest {
   readonly signal: AbortSignal;
 }
 
-/** `run` may be called several times, each time with another state; what it throws ends the loop. */
+/**
+ * `run` may be called several times, each time with another state; what it throws ends the loop.
+ * @throws StatusError 429 when too many others write the object.
+ */
 export async function untilWritten<T>(
   parts: StoreParts,
   key: ItemKey,
@@ -37,22 +43,47 @@ export async function untilWritten<T>(
   run: (state: State) => Promise<Try<T>>,
 ): Promise<T> {
   const { signal } = request;
+  const { turns } = parts;
+  const etcdKey = parts.keyOf(key);
   // No transaction will tell whether a dry run started from an old state.
   const isRehearsal = request.options.dryRun;
-  let state = await (isRehearsal ? currentState : firstState)(parts, key, signal);
-  for (;;) {
-    signal.throwIfAborted();
-    const result = await run(state);
-    switch (result.kind) {
-      case 'done':
+  let turn: WriteTurn | undefined;
+  let written: Item | undefined;
+  try {
+    if (!isRehearsal && turns.isAwaited(etcdKey)) turn = await turns.take(etcdKey, signal);
+    let state = await (isRehearsal ? currentState : firstState)(parts, key, signal);
+    state = newer(state, turn);
+    for (let lostCount = 0; ;) {
+      signal.throwIfAborted();
+      const result = await run(state);
+      if (result.kind === 'done') {
+        written = result.written;
         return result.answer;
-      case 'stale':
+      }
+      if (result.kind === 'stale') {
         state = await currentState(parts, key, signal);
-        break;
-      case 'lost':
-        state = result.state;
+        continue;
+      }
+      if (++lostCount > limits.lostRacesMax) {
+        throw tooManyRequests('too many others write this object at once', 1);
+      }
+      state = result.state;
+      // In its turn a writer races with other replicas only, and at once: who pauses starts from an
+      // older state, and loses until the others' lines are empty (measured).
+      if (turn !== undefined) continue;
+      turn = await turns.take(etcdKey, signal);
+      state = newer(state, turn);
     }
+  } finally {
+    turn?.end(written);
   }
+}
+
+/** What the writer before stored, where that is newer: an answer to this request cannot rest on it. */
+function newer(state: State, turn: WriteTurn | undefined): State {
+  const newest = turn?.newest;
+  if (newest === undefined || (state.item?.revision ?? Infinity) >= newest.revision) return state;
+  return { item: newest, value: undefined, isCurrent: false };
 }
 
 /** Stores `object` in place of `item`. `value` is its stored form, when that was made already. */
