@@ -2,8 +2,9 @@
 // ways.
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { EtcdCluster } from '../storage-etcd/testing/etcd-process.ts';
-import type { ResourceView, Selection, WatchCursor, WatchEvent } from './resource-view.ts';
-import { CacheFixture, shown, widgets } from './testing/cache-fixture.ts';
+import type { ItemKey, ResourceView, Selection } from './resource-view.ts';
+import type { WatchCursor, WatchEvent } from './resource-view.ts';
+import { CacheFixture, paths, shown, widgets } from './testing/cache-fixture.ts';
 import { describeEvent } from './testing/cache-fixture.ts';
 
 let cluster: EtcdCluster;
@@ -117,5 +118,47 @@ test(`lists and watches from any revision agree (CACHER_SEED=${String(seed)})`, 
       const now = await etcd.list(select, { mode: 'latest' }, { limitCount: 0 }, signal);
       expect(asShown(known)).toEqual(shown(now.items));
     }
+  }
+}, 60_000);
+
+/** Characters at the borders of every length in UTF-8, and where UTF-16 has another order. */
+const characters = ['!', '-', '0', 'z', '~', '\u00e9', '\u07ff', '\u0800', '\ud7ff', '\ue000'];
+characters.push('\uff5e', '\ufffd', '\uffff', '\u{10000}', '\u{1f600}', '\u{10fffd}', '\u{10ffff}');
+const name = (): string =>
+  Array.from({ length: 1 + random(3) }, () => characters[random(characters.length)]).join('');
+
+test(`any names have one order (CACHER_SEED=${String(seed)})`, async () => {
+  const memory = (await fixture.started()).view(widgets);
+  const etcd = (await fixture.started({ listFromSnapshot: false })).view(widgets);
+  const names = new Set(Array.from({ length: 150 }, name));
+  let revision = 0;
+  for (const one of names) revision = await fixture.put(`unicode/${one}`, { nodeName: 'borders' });
+  const at = { mode: 'exact', revision } as const;
+  const fields = [{ path: 'spec.nodeName', operator: '=', value: 'borders' }] as const;
+  for (const select of [{ namespace: 'unicode' }, { fields }]) {
+    const fromEtcd = await etcd.list(select, at, { limitCount: 0 }, signal);
+    const order = paths(fromEtcd.items);
+    expect(order).toHaveLength(names.size);
+    for (const mode of [at, { mode: 'latest' } as const]) {
+      const fromMemory = await memory.list(select, mode, { limitCount: 0 }, signal);
+      expect(paths(fromMemory.items)).toEqual(order);
+    }
+    // Pages of one that come from memory and from etcd by turns.
+    const paged: string[] = [];
+    let after: ItemKey | undefined;
+    do {
+      const view = paged.length % 2 === 0 ? memory : etcd;
+      const mode = paged.length % 3 === 0 ? ({ mode: 'latest' } as const) : at;
+      const page = { limitCount: 1, ...(after === undefined ? {} : { after }) };
+      const [item] = (await view.list(select, mode, page, signal)).items;
+      after = item;
+      if (item !== undefined) paged.push(`unicode/${item.name}`);
+    } while (after !== undefined && paged.length <= order.length);
+    expect(paged).toEqual(order);
+  }
+  for (const one of names) {
+    const key = { namespace: 'unicode', name: one };
+    for (const view of [memory, etcd]) expect((await view.get(key, at, signal))?.name).toBe(one);
+    expect(memory.peek(key)?.name).toBe(one);
   }
 }, 60_000);

@@ -31,6 +31,6 @@ export class FieldIndex {
   /** In key order. */
   select(value: string): CachedItem[] {
     const items = [...(this.#byValue.get(value)?.values() ?? [])];
-    return items.sort((a, b) => (a.path < b.path ? -1 : 1));
+    return items.sort((a, b) => (a.sortKey < b.sortKey ? -1 : 1));
   }
 }

@@ -3,6 +3,7 @@
 // decoded on demand.
 import { internalError } from '../base/status.ts';
 import type { StatusError } from '../base/status.ts';
+import { utf8SortKey } from '../base/utf8-order.ts';
 import type { ApiObject } from '../codec/codec.ts';
 import type { OpenedStored } from '../codec/stored-form.ts';
 import type { ResourceInfo } from '../api/type-info.ts';
@@ -40,11 +41,10 @@ export interface ItemSource {
 
 export class CachedItem implements Item, MemoOwner {
   readonly source: ItemSource;
-  /**
-   * Key below the resource's prefix: `namespace/name`, or `name` in cluster scope. Items are
-   * ordered by it.
-   */
+  /** Key below the resource's prefix: `namespace/name`, or `name` in cluster scope. */
   readonly path: string;
+  /** What `path` is compared by: the order of items is that of their keys in etcd. */
+  readonly sortKey: string;
   readonly namespace: string;
   readonly revision: Revision;
   /** Why the stored bytes cannot be read; undefined when they can. */
@@ -63,6 +63,7 @@ export class CachedItem implements Item, MemoOwner {
   constructor(source: ItemSource, path: string, revision: Revision, content: ItemContent) {
     this.source = source;
     this.path = path;
+    this.sortKey = utf8SortKey(path);
     this.namespace = namespaceOf(source, path);
     this.revision = revision;
     this.problem = content.problem;

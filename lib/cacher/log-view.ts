@@ -6,6 +6,7 @@ import { invariant } from '../base/invariant.ts';
 import type { Clock } from '../base/clock.ts';
 import { tooLargeResourceVersion, tooManyRequests, tooOldResourceVersion } from '../base/status.ts';
 import { nextTurn, turnMs } from '../base/turn.ts';
+import { utf8SortKey } from '../base/utf8-order.ts';
 import type { Revision, Storage, StoredItem } from '../storage-etcd/storage.ts';
 import type { EventLog } from './event-log.ts';
 import { dimensionOf } from './interest.ts';
@@ -194,10 +195,10 @@ export class LogView implements ResourceView {
     const { revision } = this.#host.log;
     const indexed = this.#indexed(select);
     if (indexed === undefined) return listOrder(this.#cache.index, select, page, revision);
-    const afterPath = page.after === undefined ? '' : pathOf(page.after);
+    const afterKey = page.after === undefined ? '' : utf8SortKey(pathOf(page.after));
     const predicate = predicateOf(select, { checksNamespace: true });
     const items = indexed.filter(
-      (item) => item.path > afterPath && !item.corrupted && (predicate?.(item) ?? true),
+      (item) => item.sortKey > afterKey && !item.corrupted && (predicate?.(item) ?? true),
     );
     const more = page.limitCount > 0 && items.length > page.limitCount;
     return {

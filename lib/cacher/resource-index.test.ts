@@ -4,7 +4,8 @@ import { ResourceIndex } from './resource-index.ts';
 import type { ItemOrder, PathRange } from './resource-index.ts';
 
 /** The index looks at nothing but the path. */
-const item = (path: string, mark = 0): CachedItem => ({ path, mark }) as unknown as CachedItem;
+const item = (path: string, mark = 0): CachedItem =>
+  ({ path, sortKey: path, mark }) as unknown as CachedItem;
 const everything: PathRange = { start: '', isAfter: false, end: undefined };
 
 function walked(order: ItemOrder, range: PathRange = everything): string[] {

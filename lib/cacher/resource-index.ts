@@ -1,7 +1,8 @@
-// The current objects of one resource in key order: sorted chunks that snapshots share until
-// somebody writes. A snapshot costs one pointer; the first write after it copies the list of chunks
+// The current objects of one resource in the order of their keys in etcd: sorted chunks that
+// snapshots share until somebody writes. A snapshot costs one pointer; the first write after it copies the list of chunks
 // and one chunk.
 import { invariant } from '../base/invariant.ts';
+import { utf8SortKey } from '../base/utf8-order.ts';
 import type { CachedItem } from './item.ts';
 
 //   current  ─ chunks ─▶ [ a…f ][ g…m' ][ n…z ]
@@ -50,17 +51,19 @@ export class ResourceIndex implements ItemOrder {
   }
 
   get(path: string): CachedItem | undefined {
-    const chunk = this.#chunks[this.#chunkAt(path)];
-    if (chunk === undefined) return undefined;
-    const item = chunk.items[lowerBound(chunk.items, path)];
-    return item?.path === path ? item : undefined;
+    // Almost every path is its own sort key, and what is asked for is mostly there.
+    const item = this.#firstFrom(path);
+    if (item?.path === path) return item;
+    const key = utf8SortKey(path);
+    const other = key === path ? undefined : this.#firstFrom(key);
+    return other?.path === path ? other : undefined;
   }
 
   /** Puts the item at its path; gives what was there. */
   set(item: CachedItem): CachedItem | undefined {
-    const index = this.#chunkAt(item.path);
+    const index = this.#chunkAt(item.sortKey);
     const chunk = this.#writable(index);
-    const at = lowerBound(chunk.items, item.path);
+    const at = lowerBound(chunk.items, item.sortKey);
     const old = chunk.items[at];
     if (old?.path === item.path) {
       chunk.items[at] = item;
@@ -75,9 +78,10 @@ export class ResourceIndex implements ItemOrder {
 
   delete(path: string): CachedItem | undefined {
     if (this.get(path) === undefined) return undefined;
-    const index = this.#chunkAt(path);
+    const key = utf8SortKey(path);
+    const index = this.#chunkAt(key);
     const chunk = this.#writable(index);
-    const [old] = chunk.items.splice(lowerBound(chunk.items, path), 1);
+    const [old] = chunk.items.splice(lowerBound(chunk.items, key), 1);
     this.#size--;
     if (chunk.items.length === 0) this.#chunks.splice(index, 1);
     return old;
@@ -96,14 +100,15 @@ export class ResourceIndex implements ItemOrder {
   }
 
   walk(range: PathRange, visit: (item: CachedItem) => boolean): void {
-    const { start, isAfter, end } = range;
+    const start = utf8SortKey(range.start);
+    const end = range.end === undefined ? undefined : utf8SortKey(range.end);
     for (let c = this.#chunkAt(start); c < this.#chunks.length; c++) {
       const items = this.#chunks[c]?.items ?? [];
-      let i = items[0] !== undefined && items[0].path < start ? lowerBound(items, start) : 0;
-      if (isAfter && items[i]?.path === start) i++;
+      let i = items[0] !== undefined && items[0].sortKey < start ? lowerBound(items, start) : 0;
+      if (range.isAfter && items[i]?.sortKey === start) i++;
       for (; i < items.length; i++) {
         const item = items[i];
-        if (item === undefined || (end !== undefined && item.path >= end)) return;
+        if (item === undefined || (end !== undefined && item.sortKey >= end)) return;
         if (!visit(item)) return;
       }
     }
@@ -111,6 +116,12 @@ export class ResourceIndex implements ItemOrder {
 
   count(range: PathRange): number {
     return this.#rank(range.end, false) - this.#rank(range.start, range.isAfter);
+  }
+
+  /** Of one chunk: the item that has the sort key, if any has it. */
+  #firstFrom(key: string): CachedItem | undefined {
+    const items = this.#chunks[this.#chunkAt(key)]?.items;
+    return items?.[lowerBound(items, key)];
   }
 
   #shared(): ResourceIndex {
@@ -124,24 +135,26 @@ export class ResourceIndex implements ItemOrder {
   /** Items before `path` (and at it, when `isAfter`). */
   #rank(path: string | undefined, isAfter: boolean): number {
     if (path === undefined) return this.#size;
-    const index = this.#chunkAt(path);
+    const key = utf8SortKey(path);
+    const index = this.#chunkAt(key);
     let rank = 0;
     for (let c = 0; c < index; c++) rank += this.#chunks[c]?.items.length ?? 0;
     const items = this.#chunks[index]?.items ?? [];
-    const at = lowerBound(items, path);
-    return rank + at + (isAfter && items[at]?.path === path ? 1 : 0);
+    const at = lowerBound(items, key);
+    return rank + at + (isAfter && items[at]?.sortKey === key ? 1 : 0);
   }
 
   /**
-   * Index of the chunk that holds or would hold `path`: the last one that starts at or before it.
+   * Index of the chunk that holds or would hold a sort key: the last one that starts at or before
+   * it.
    */
-  #chunkAt(path: string): number {
+  #chunkAt(key: string): number {
     let low = 0;
     let high = this.#chunks.length;
     while (low < high) {
       const middle = (low + high) >>> 1;
       const first = this.#chunks[middle]?.items[0];
-      if (first !== undefined && first.path <= path) low = middle + 1;
+      if (first !== undefined && first.sortKey <= key) low = middle + 1;
       else high = middle;
     }
     return Math.max(0, low - 1);
@@ -170,14 +183,14 @@ export class ResourceIndex implements ItemOrder {
   }
 }
 
-/** First position whose path is not before `path`. */
-function lowerBound(items: readonly CachedItem[], path: string): number {
+/** First position whose sort key is not before `key`. */
+function lowerBound(items: readonly CachedItem[], key: string): number {
   let low = 0;
   let high = items.length;
   while (low < high) {
     const middle = (low + high) >>> 1;
     const item = items[middle];
-    if (item !== undefined && item.path < path) low = middle + 1;
+    if (item !== undefined && item.sortKey < key) low = middle + 1;
     else high = middle;
   }
   return low;

@@ -1,6 +1,7 @@
 // Reads that etcd answers: at revisions that memory does not hold, or when memory cannot be proven
 // current. They give the same items as memory does: bytes that memory holds in the same version are
 // not read again.
+import { utf8SortKey } from '../base/utf8-order.ts';
 import type { Revision, Storage, StoredItem } from '../storage-etcd/storage.ts';
 import { makeItem } from './item.ts';
 import type { CachedItem, ItemSource } from './item.ts';
@@ -100,17 +101,25 @@ async function findAt(
 ): Promise<StoredItem | undefined> {
   const key = reads.source.keyPrefix + path;
   const prefix = key.slice(0, key.lastIndexOf('/') + 1);
-  // The last key before `key` that can be written down; keys in between are stepped over.
-  const before = String.fromCharCode(key.charCodeAt(key.length - 1) - 1);
-  let afterKey = `${key.slice(0, -1)}${before}\u{10ffff}`;
+  let afterKey = keyBefore(key);
   for (;;) {
     const { items } = await reads.storage.list({ prefix, afterKey, limitCount: 1, at }, signal);
     const [first] = items;
-    if (first === undefined || first.key > key) return undefined;
+    if (first === undefined || utf8SortKey(first.key) > utf8SortKey(key)) return undefined;
     if (first.key === key) return first;
     afterKey = first.key;
   }
 }
+
+/** A key before `key`: few others lie between the two. */
+function keyBefore(key: string): string {
+  const last = Array.from(key).at(-1) ?? '';
+  const code = (last.codePointAt(0) ?? 0) - 1;
+  const before = String.fromCodePoint(code === lastSurrogate ? firstSurrogate - 1 : code);
+  return `${key.slice(0, -last.length)}${before}\u{10ffff}`;
+}
+const firstSurrogate = 0xd800;
+const lastSurrogate = 0xdfff;
 
 function itemOf(reads: StoredReads, stored: StoredItem): CachedItem | undefined {
   const path = stored.key.slice(reads.source.keyPrefix.length);

@@ -4,6 +4,7 @@
 import type protobuf from 'protobufjs/minimal.js';
 import type { FieldInfo, JsonObject, JsonValue, ScalarType, TypeInfo } from '../api/type-info.ts';
 import { invariant } from '../base/invariant.ts';
+import { sortUtf8 } from '../base/utf8-order.ts';
 import { stringify } from './json.ts';
 import { parseDuration } from './value-forms.ts';
 
@@ -143,7 +144,7 @@ function mapWriter(field: FieldInfo): WriteField {
   return (writer, object) => {
     const map = object[jsonName];
     if (typeof map !== 'object' || map === null || Array.isArray(map)) return;
-    for (const name of sortedKeys(map)) {
+    for (const name of sortUtf8(Object.keys(map))) {
       writer.uint32(key).fork().uint32(entryKey).string(name);
       writeValue(writer, map[name] ?? null);
       writer.ldelim();
@@ -167,19 +168,6 @@ function entryMessage(write: WriteValue): WriteValue {
     write(writer, value);
     writer.ldelim();
   };
-}
-
-/** In the order of their UTF-8 bytes. */
-function sortedKeys(map: JsonObject): readonly string[] {
-  const keys = Object.keys(map);
-  if (keys.length < 2) return keys;
-  keys.sort();
-  // Text order is that of UTF-16; characters beyond the basic plane and those at its end change
-  // places in UTF-8.
-  if (keys.some((key) => /[\ud800-\uffff]/.test(key))) {
-    keys.sort((one, other) => Buffer.compare(Buffer.from(one), Buffer.from(other)));
-  }
-  return keys;
 }
 
 /** Writes the content of one message; null is its zero value. */
