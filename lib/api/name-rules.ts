@@ -1,6 +1,7 @@
 // Formats of names, label keys and label values, and each kind's rule for metadata.name.
 // Every check returns its problems in Kubernetes' words (none: valid), in time linear in the text.
 import { isIP } from 'node:net';
+import { limits } from '../base/limits.ts';
 import type { JsonObject, JsonValue, NameRule } from './type-info.ts';
 
 const label = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
@@ -175,11 +176,30 @@ function groupDotResourceProblems(name: string): string[] {
   ];
 }
 
+/** What no kind's name may be: it is a segment of URLs and of the key in etcd. */
+function segmentProblems(text: string, isPrefix: boolean): string[] {
+  const problems = pathSegmentProblems(text);
+  if (/\p{Cc}/u.test(text)) problems.push('may not contain control characters');
+  if (!text.isWellFormed()) problems.push('must be well-formed Unicode');
+  if (!isPrefix && text.length > limits.nameLengthMax)
+    problems.push(`must be no more than ${String(limits.nameLengthMax)} characters`);
+  return problems;
+}
+
 /**
  * Problems of `metadata.name`, or of `metadata.generateName` when `isPrefix`. `object`: for
  * names composed of fields.
  */
 export function nameProblems(
+  rule: NameRule,
+  name: string,
+  of: { readonly isPrefix: boolean; readonly object?: Readonly<JsonObject> },
+): string[] {
+  const problems = ruleProblems(rule, name, of);
+  return problems.length > 0 ? problems : segmentProblems(name, of.isPrefix);
+}
+
+function ruleProblems(
   rule: NameRule,
   name: string,
   of: { readonly isPrefix: boolean; readonly object?: Readonly<JsonObject> },
@@ -195,7 +215,6 @@ export function nameProblems(
     case 'dns1035Label':
       return dns1035LabelProblems(text);
     case 'pathSegment':
-      return pathSegmentProblems(name);
     case 'any':
       return [];
     case 'configMapKey':

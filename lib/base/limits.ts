@@ -36,6 +36,8 @@ export const limits = {
    * memory moves.
    */
   jsonPatchShiftsMax: 100_000_000,
+  /** Characters of a name, which is part of the object's key in etcd. */
+  nameLengthMax: 1_024,
   /** Total of keys and values of `metadata.annotations`. */
   annotationBytesMax: 256 * 1024,
   /**

@@ -1,6 +1,7 @@
 // etcd keys from validated segments: <etcd prefix>/<storage prefix>/[<namespace>/]<name>.
 // No segment can leave its place, so no name reads or writes another resource's keys.
 import { invariant } from '../base/invariant.ts';
+import { limits } from '../base/limits.ts';
 
 /**
  * Below the etcd prefix, beside the resources: what replicas share among themselves
@@ -96,7 +97,8 @@ export const keyAfter = (key: string): string => `${key}\0`;
  * broken UTF-16.
  */
 export function isSegment(text: string): boolean {
-  if (text === '' || text === '.' || text === '..' || text.length > 1_024) return false;
+  if (text === '' || text === '.' || text === '..' || text.length > limits.nameLengthMax)
+    return false;
   if (/%2[ef]/i.test(text) || !text.isWellFormed()) return false;
   for (let index = 0; index < text.length; index++) {
     const code = text.charCodeAt(index);
