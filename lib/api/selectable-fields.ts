@@ -1,5 +1,7 @@
-// Values of an object's selectable fields, as field selectors compare them:
-// text, with booleans and counts written out.
+// Values of an object's selectable fields, as field selectors compare them: text, with booleans and
+// counts written out, and with a digest in place of what is long.
+import { createHash } from 'node:crypto';
+import type { FieldRequirement } from './selector.ts';
 import type { FieldInfo, FieldReader, JsonObject, JsonValue, ResourceInfo } from './type-info.ts';
 
 const memberOf = (value: JsonValue | undefined, key: string): JsonValue | undefined =>
@@ -51,9 +53,23 @@ function readersOf(resource: ResourceInfo): readonly (readonly [string, FieldRea
   return readers;
 }
 
+/** Characters of a value that is compared as it is. */
+const comparedLengthMax = 256;
+/** No text of an object starts with half of a surrogate pair. */
+const digestMark = '\udc00';
+
 /**
- * Selectable fields other than metadata.name and metadata.namespace; empty values are left out.
- * `object` is in the version of `resource`.
+ * What stands for a value wherever values of selectable fields are kept and compared: itself, or of
+ * a long one its digest. Given such a stand-in it returns it.
+ */
+export function comparedText(value: string): string {
+  if (value.length <= comparedLengthMax) return value;
+  return digestMark + createHash('sha256').update(value).digest('base64url');
+}
+
+/**
+ * Selectable fields other than metadata.name and metadata.namespace, as they are compared; empty
+ * values are left out. `object` is in the version of `resource`.
  */
 export function selectableFields(
   object: Readonly<JsonObject>,
@@ -62,21 +78,28 @@ export function selectableFields(
   const values: Record<string, string> = {};
   for (const [path, read] of readersOf(resource)) {
     const value = read(object);
-    if (value !== '') values[path] = value;
+    if (value !== '') values[path] = comparedText(value);
   }
   return values;
 }
 
-/**
- * The path under which the storage version knows a field that `resource` offers:
- * events of the newer group select by other names than the stored core events.
- */
-export function storedFieldPath(
-  resource: ResourceInfo,
-  stored: ResourceInfo,
+/** A requirement on a field that `resource` offers, as one on what is kept of stored objects. */
+export function storedRequirement(
+  requirement: FieldRequirement,
+  of: { readonly resource: ResourceInfo; readonly storedAs: ResourceInfo },
+): FieldRequirement {
+  const path = storedFieldPath(requirement.path, of);
+  const { operator, value } = requirement;
+  // Names are kept whole, in the key.
+  return { path, operator, value: path.startsWith('metadata.') ? value : comparedText(value) };
+}
+
+/** Events of the newer group select by other names than the stored core events. */
+function storedFieldPath(
   path: string,
+  { resource, storedAs }: { readonly resource: ResourceInfo; readonly storedAs: ResourceInfo },
 ): string {
-  if (resource === stored || stored.fieldSelectors.includes(path)) return path;
+  if (resource === storedAs || storedAs.fieldSelectors.includes(path)) return path;
   if (path === 'reportingController') return 'reportingComponent';
   return path.replace(/^regarding\./, 'involvedObject.');
 }

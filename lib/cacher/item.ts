@@ -20,6 +20,7 @@ type Fields = Readonly<Record<string, string>>;
  */
 export const itemOverheadBytes = 480;
 const internedCountMax = 20_000;
+const internedLengthMax = 2_048;
 const noLabels: Labels = Object.freeze(Object.create(null) as Record<string, string>);
 const openingBrace = 0x7b;
 const closingBrace = 0x7d;
@@ -287,10 +288,11 @@ function internFields(table: Map<string, Fields>, fields: Fields): Fields | unde
 }
 
 /**
- * One shared value per text. The table is emptied when it grows too large: sharing is a saving, not
- * a promise.
+ * One shared value per text that is not long. The table is emptied when it grows too large: sharing
+ * is a saving, not a promise.
  */
 function interned<T>(table: Map<string, T>, text: string, make: (text: string) => T): T {
+  if (text.length > internedLengthMax) return make(text);
   const known = table.get(text);
   if (known !== undefined) return known;
   if (table.size >= internedCountMax) table.clear();

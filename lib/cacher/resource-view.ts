@@ -22,8 +22,8 @@ export interface Item extends ItemKey {
   readonly revision: Revision;
   readonly labels: Readonly<Record<string, string>>;
   /**
-   * Value of a selectable field (`spec.nodeName`, …); `''` when unset. `metadata.name`/`namespace`
-   * included.
+   * Value of a selectable field (`spec.nodeName`, …) as it is compared (`comparedText`); `''` when
+   * unset. `metadata.name`/`namespace` included.
    */
   field(path: string): string;
   /**
@@ -72,6 +72,7 @@ export interface Selection {
 export interface FieldRequirement {
   readonly path: string;
   readonly operator: '=' | '!=';
+  /** As `Item.field` gives it. */
   readonly value: string;
 }
 

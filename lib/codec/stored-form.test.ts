@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { comparedText } from '../api/selectable-fields.ts';
 import type { JsonObject, TypeInfo } from '../api/type-info.ts';
 import { namingProfile } from '../api/vendor.ts';
 import { StatusError } from '../base/status.ts';
@@ -91,6 +92,35 @@ describe('a stored object', () => {
       fields: { 'spec.nodeName': 'n1' },
     });
     expect(opened(widget({ name: 'a' })).header.fields).toBeUndefined();
+  });
+
+  test('its header stays short, however long selectable values are', () => {
+    const nodeName = '漢'.repeat(70_000);
+    const value = encodeStored(widget({ name: 'a' }, { nodeName }), widgetResource);
+    expect(value.indexOf(0x0a)).toBeLessThan(300);
+    const stored = openStored(value);
+    expect(stored?.header.fields).toEqual({ 'spec.nodeName': comparedText(nodeName) });
+    expect(JSON.parse(text(stored?.payload ?? new Uint8Array()))).toMatchObject({
+      spec: { nodeName },
+    });
+  });
+
+  test('with a long header, as earlier releases wrote it, opens', () => {
+    const nodeName = 'n'.repeat(70_000);
+    const value = encodeStored(widget({ name: 'a' }, { nodeName }), widgetResource);
+    const end = value.indexOf(0x0a);
+    const header = JSON.parse(text(value.subarray(0, end))) as JsonObject;
+    const fields = { 'spec.nodeName': nodeName };
+    const long = `${JSON.stringify({ ...header, fields })}${text(value.subarray(end))}`;
+    expect(openStored(Buffer.from(long))).toEqual(openStored(value));
+  });
+
+  test('is opened before it is given out', () => {
+    const metadata = message('OddMeta', [field('name', 'string'), field('labels', 'string')]);
+    const type = message('Odd', [field('metadata', metadata)]);
+    const object = { metadata: { name: 'a', labels: 'no map' } } as unknown as ApiObject;
+    const encode = (): Uint8Array => encodeStored(object, { ...widgetResource, type });
+    expect(encode).toThrow('can be opened');
   });
 
   test('labels are data whatever their keys', () => {

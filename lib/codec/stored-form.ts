@@ -2,7 +2,7 @@
 // without resourceVersion. The header names the schema generation and byte offsets, so that a
 // replica of the same release serves the bytes as they are.
 import { createHash } from 'node:crypto';
-import { selectableFields } from '../api/selectable-fields.ts';
+import { comparedText, selectableFields } from '../api/selectable-fields.ts';
 import { apiVersionOf } from '../api/type-info.ts';
 import type { JsonValue, ResourceInfo, TypeInfo } from '../api/type-info.ts';
 import { invariant } from '../base/invariant.ts';
@@ -33,8 +33,8 @@ export interface StoredHeader {
   /** Start and end of the labels object, or absent without labels. */
   readonly labels?: readonly [number, number];
   /**
-   * Values of selectable fields other than metadata.name and metadata.namespace; unset ones are
-   * left out.
+   * Values of selectable fields other than metadata.name and metadata.namespace, as they are
+   * compared (`comparedText`): the header stays short. Unset ones are left out.
    */
   readonly fields?: Readonly<Record<string, string>>;
 }
@@ -64,7 +64,10 @@ const beforeVersion: ReadonlySet<string> = new Set([
   'uid',
 ]);
 
-/** `resource` is the record of the version that is stored, and the object is in that version. */
+/**
+ * `resource` is the record of the version that is stored, and the object is in that version. What
+ * is returned has been opened once.
+ */
 export const encodeStored: EncodeStored = (object, resource) => {
   const canonical = canonicalObject(object, resource.type);
   const kind = JSON.stringify(canonical.kind ?? resource.kind.kind);
@@ -90,7 +93,9 @@ export const encodeStored: EncodeStored = (object, resource) => {
     ...(labels === undefined ? {} : { labels: [bytesAt(labels[0]), bytesAt(labels[1])] as const }),
     ...(Object.keys(fields).length === 0 ? {} : { fields }),
   };
-  return Buffer.from(`${JSON.stringify(header)}\n${payload}`);
+  const value = Buffer.from(`${JSON.stringify(header)}\n${payload}`);
+  invariant(openStored(value) !== undefined, 'what is stored can be opened again');
+  return value;
 };
 
 interface MetadataText {
@@ -126,18 +131,29 @@ function byteOffsets(text: string, size: number): (offset: number) => number {
 
 const opening = Buffer.from('{"media":"json","schema":"');
 const newline = 0x0a;
-/** The header holds labels' offsets and short field values: a longer first line is not ours. */
-const headerBytesMax = 64 * 1024;
 
 export const openStored: OpenStored = (value) => {
   const bytes = asBuffer(value);
   for (let at = 0; at < opening.length; at += 1) if (bytes[at] !== opening[at]) return undefined;
   const end = bytes.indexOf(newline);
-  if (end === -1 || end > headerBytesMax) return undefined;
+  if (end === -1) return undefined;
   const payload = bytes.subarray(end + 1);
   const header = parseHeader(bytes.toString('utf8', 0, end));
-  return header !== undefined && fits(header, payload) ? { header, payload } : undefined;
+  if (header === undefined || !fits(header, payload)) return undefined;
+  return { header: withComparedFields(header), payload };
 };
+
+/** Earlier releases wrote values of any length. */
+function withComparedFields(header: StoredHeader): StoredHeader {
+  const { fields } = header;
+  for (const path in fields) {
+    const value = fields[path] ?? '';
+    if (comparedText(value) === value) continue;
+    const entries = Object.entries(fields).map(([name, text]) => [name, comparedText(text)]);
+    return { ...header, fields: Object.fromEntries(entries) as Record<string, string> };
+  }
+  return header;
+}
 
 function parseHeader(line: string): StoredHeader | undefined {
   try {

@@ -1,6 +1,6 @@
 // What the fields of built-in kinds are selected by.
 import { describe, expect, test } from '@jest/globals';
-import { selectableFields, storedFieldPath } from '../api/selectable-fields.ts';
+import { comparedText, selectableFields, storedRequirement } from '../api/selectable-fields.ts';
 import type { JsonObject, ResourceInfo } from '../api/type-info.ts';
 import { namingProfile } from '../api/vendor.ts';
 import { builtInScheme } from './built-in-kinds.ts';
@@ -52,9 +52,25 @@ describe('selectable values of', () => {
   });
   test('events of the newer group are found by the stored names', () => {
     const event = resource('events', 'events.svc.io');
-    const stored = resource('events');
-    const paths = event.fieldSelectors.map((path) => storedFieldPath(event, stored, path));
-    expect(paths.filter((path) => !stored.fieldSelectors.includes(path))).toEqual([]);
-    expect(storedFieldPath(event, stored, 'regarding.uid')).toBe('involvedObject.uid');
+    const storedAs = resource('events');
+    const storedPath = (path: string): string =>
+      storedRequirement({ path, operator: '=', value: '' }, { resource: event, storedAs }).path;
+    const paths = event.fieldSelectors.map(storedPath);
+    expect(paths.filter((path) => !storedAs.fieldSelectors.includes(path))).toEqual([]);
+    expect(storedPath('regarding.uid')).toBe('involvedObject.uid');
+  });
+  test('long ones are compared by short stand-ins, which no text can be', () => {
+    const secrets = resource('secrets');
+    const [long, other] = ['x'.repeat(70_000), `${'x'.repeat(69_999)}y`];
+    const { type = '' } = selectableFields({ type: long }, secrets);
+    expect(type.length).toBeLessThan(100);
+    expect(type.isWellFormed()).toBe(false);
+    expect(comparedText(type)).toBe(type);
+    const requirement = { path: 'type', operator: '=', value: long } as const;
+    const of = { resource: secrets, storedAs: secrets };
+    expect(storedRequirement(requirement, of)).toEqual({ ...requirement, value: type });
+    expect(selectableFields({ type: other }, secrets)).not.toEqual({ type });
+    const name = { path: 'metadata.name', operator: '=', value: 'x'.repeat(1_024) } as const;
+    expect(storedRequirement(name, of)).toEqual(name);
   });
 });

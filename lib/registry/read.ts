@@ -1,7 +1,7 @@
 // get, list and watch: options to a selection and a read mode, the view's answer to the version of
 // the request. Continue tokens are made and read here. Nothing here touches etcd: the view decides
 // where bytes come from.
-import { storedFieldPath } from '../api/selectable-fields.ts';
+import { storedRequirement } from '../api/selectable-fields.ts';
 import { parseFieldSelector, parseLabelSelector } from '../api/selector.ts';
 import { expiredContinue, notFound, StatusError } from '../base/status.ts';
 import type { Item, ListResult, ReadAt, Selection } from '../cacher/resource-view.ts';
@@ -75,11 +75,10 @@ export async function watchObjects(parts: StoreParts, request: ListRequest): Pro
 export function selectionOf(parts: StoreParts, request: ListRequest): Selection {
   const { labelSelector, fieldSelector } = request.options;
   const labels = parseLabelSelector(labelSelector);
-  const { resource, storedAs } = parts;
-  const fields = parseFieldSelector(fieldSelector, resource.fieldSelectors).map((field) => ({
-    ...field,
-    path: storedFieldPath(resource, storedAs, field.path),
-  }));
+  const { resource } = parts;
+  const fields = parseFieldSelector(fieldSelector, resource.fieldSelectors).map((field) =>
+    storedRequirement(field, parts),
+  );
   const exact = (path: string): string | undefined =>
     fields.find((field) => field.path === path && field.operator === '=')?.value;
   const asked = resource.namespaced ? request.namespace : '';

@@ -1,7 +1,7 @@
 // Bodies name their kind: one that is not the path's is refused for that, in every encoding, and in
 // Protobuf before anything of the object is read.
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { createScheme } from '../api/scheme.ts';
+import { builtInScheme } from '../kinds/built-in-kinds.ts';
 import { namingProfile } from '../api/vendor.ts';
 import { createEncodings } from '../codec/encodings.ts';
 import { envelope } from '../codec/protobuf.ts';
@@ -37,7 +37,7 @@ async function refused(
 }
 
 const secret = { kind: 'Secret', apiVersion: 'v1', metadata: { name: 'a' } };
-const secretType = createScheme({ profile: naming }).type('core/v1.Secret');
+const secretType = builtInScheme({ profile: naming }).type('core/v1.Secret');
 const encoded = createEncodings(naming).map(
   ({ mediaType, codec }) => [mediaType, codec.encode(secret, secretType)] as const,
 );
