@@ -1,7 +1,7 @@
 // Values of selectable fields may be as long as objects are: every such field of every kind, in all
 // its versions, is written, read, selected, watched and deleted with one.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { createScheme } from '../api/scheme.ts';
+import { builtInScheme } from '../kinds/built-in-kinds.ts';
 import { apiVersionOf } from '../api/type-info.ts';
 import type { JsonObject, ResourceInfo } from '../api/type-info.ts';
 import { namingProfile } from '../api/vendor.ts';
@@ -14,7 +14,7 @@ import { RegistryOnEtcd } from './testing/registry-on-etcd.ts';
 import type { Replica } from './testing/registry-on-etcd.ts';
 import { fresh, namesOf, params, scope, sent, VerbDriver } from './testing/verb-driver.ts';
 
-const scheme = createScheme({ profile: namingProfile('svc') });
+const scheme = builtInScheme({ profile: namingProfile('svc') });
 const keyspace = createKeyspace('/registry');
 const length = 70_000;
 const long = 'n'.repeat(length);
