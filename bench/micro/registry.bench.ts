@@ -136,7 +136,11 @@ async function writes(name: string, make: Make): Promise<void> {
   );
   const decode = await measure((index) => jsonCodec.decode(body(index), type));
   const create = await measure((index) =>
-    store.create({ ...request, namespace: 'bench', body: jsonCodec.decode(body(index), type) }),
+    store.create({
+      ...request,
+      path: { namespace: 'bench', name: '', subresource: '' },
+      body: jsonCodec.decode(body(index), type),
+    }),
   );
   const changed = Array.from({ length: perRound * rounds }, (_, at) =>
     textOf(relabelled(make(at))),

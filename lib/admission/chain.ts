@@ -1,8 +1,9 @@
 // The plugins in their order, as the write paths see them: first all that change, later all that
 // only judge. What answers at once costs no promise: `undefined` means done.
+import type { MaybePromise } from '../base/maybe-promise.ts';
 import { badRequest } from '../base/status.ts';
 import type { ApiObject } from '../codec/codec.ts';
-import type { AdmissionPlugin, AdmissionRequest, MaybePromise } from './plugin.ts';
+import type { AdmissionPlugin, AdmissionRequest } from './plugin.ts';
 
 export interface AdmissionChain {
   /** @throws StatusError of the plugin that refuses. */

@@ -2,6 +2,7 @@
 // write. A plugin refuses by throwing a StatusError; it reads the cluster through ResourceView
 // only.
 import type { ResourceInfo } from '../api/type-info.ts';
+import type { MaybePromise } from '../base/maybe-promise.ts';
 import type { User } from '../base/user.ts';
 import type { ApiObject } from '../codec/codec.ts';
 
@@ -21,8 +22,6 @@ export interface AdmissionRequest {
   /** What is stored; undefined for CREATE, and for DELETE of an object that cannot be read. */
   readonly old: Readonly<ApiObject> | undefined;
 }
-
-export type MaybePromise<T> = T | Promise<T>;
 
 export interface AdmissionPlugin {
   readonly name: string;

@@ -2,6 +2,7 @@
 // 'absent' goes on to the next authenticator; 'rejected' is remembered: 401 when nobody accepts.
 import type { X509Certificate } from 'node:crypto';
 import type { WaitEnd } from '../base/abort.ts';
+import type { MaybePromise } from '../base/maybe-promise.ts';
 import type { User } from '../base/user.ts';
 
 /** What a request brings to prove who sends it. Never logged. */
@@ -20,8 +21,6 @@ export type Authentication =
     }
   | { readonly outcome: 'absent' }
   | { readonly outcome: 'rejected'; readonly reason: string };
-
-export type MaybePromise<T> = T | Promise<T>;
 
 export interface Authenticator {
   readonly name: string;

@@ -1,5 +1,6 @@
 // The authorization contract: attributes of a request in, a three-valued decision out.
 import type { WaitEnd } from '../base/abort.ts';
+import type { MaybePromise } from '../base/maybe-promise.ts';
 import type { User } from '../base/user.ts';
 
 export interface Attributes {
@@ -27,5 +28,5 @@ export interface Decision {
 
 export interface Authorizer {
   readonly name: string;
-  authorize(attributes: Attributes, end: WaitEnd): Decision | Promise<Decision>;
+  authorize(attributes: Attributes, end: WaitEnd): MaybePromise<Decision>;
 }

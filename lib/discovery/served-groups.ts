@@ -17,7 +17,9 @@ export function servedGroups(
           ...version,
           resources: version.resources.flatMap((resource) => {
             const store = storeOf(resource);
-            return store === undefined ? [] : [{ ...resource, subresources: store.subresources }];
+            if (store === undefined) return [];
+            const subresources = [...store.subresources.values()].map(({ info }) => info);
+            return [{ ...resource, subresources }];
           }),
         }))
         .filter(({ resources }) => resources.length > 0),

@@ -6,10 +6,11 @@ import type { ResourceInfo } from '../api/type-info.ts';
 import { apiVersionOf } from '../api/type-info.ts';
 import { parseFieldSelector, parseLabelSelector } from '../api/selector.ts';
 import { signalOf } from '../base/abort.ts';
-import { methodNotAllowed, notFound } from '../base/status.ts';
-import type { Item, ResourceView, Selection } from '../cacher/resource-view.ts';
+import { notFound } from '../base/status.ts';
+import type { Item, Selection } from '../cacher/resource-view.ts';
 import { objectItem } from './converted-item.ts';
 import type { ResourceStore } from './resource-store.ts';
+import { noRevision, virtualStore } from './virtual-store.ts';
 
 export interface Component {
   readonly name: string;
@@ -18,9 +19,6 @@ export interface Component {
 }
 
 export type ProbeComponents = (signal: AbortSignal) => Promise<readonly Component[]>;
-
-/** Nothing of this has a revision: 0 stands for none. */
-const noRevision = 0;
 
 /** One store, or none where the kind is not served. */
 export function componentStatusStores(scheme: Scheme, probe: ProbeComponents): ResourceStore[] {
@@ -34,13 +32,7 @@ function componentStatusStore(resource: ResourceInfo, probe: ProbeComponents): R
     const items = (await probe(signal)).map((component) => itemOf(component, resource));
     return items.filter((item) => isSelected(item, select));
   };
-  const refuse = (): never => {
-    throw methodNotAllowed();
-  };
-  return {
-    resource,
-    subresources: [],
-    view: computedView(resource, read),
+  return virtualStore(resource, {
     async get({ path, signal }) {
       const [item] = await read({ name: path.name }, signalOf(signal));
       if (item === undefined) throw notFound(resource, path.name);
@@ -53,33 +45,7 @@ function componentStatusStore(resource: ResourceInfo, probe: ProbeComponents): R
       const items = await read(select, signal);
       return { items, revision: noRevision, continueToken: '', remainingItemCount: undefined };
     },
-    watch: () => Promise.resolve().then(refuse),
-    create: () => Promise.resolve().then(refuse),
-    update: () => Promise.resolve().then(refuse),
-    patch: () => Promise.resolve().then(refuse),
-    delete: () => Promise.resolve().then(refuse),
-    deleteCollection: () => Promise.resolve().then(refuse),
-  };
-}
-
-/** What policy code sees: the same reads; nothing is ever in memory. */
-function computedView(
-  resource: ResourceInfo,
-  read: (select: Selection, signal: AbortSignal) => Promise<Item[]>,
-): ResourceView {
-  return {
-    name: `${resource.group}/${resource.resource}`,
-    get: async ({ name }, _at, end) => (await read({ name }, signalOf(end)))[0],
-    async list(select, _at, _page, signal) {
-      const items = await read(select, signal);
-      return { items, revision: noRevision, more: false, remainingCount: undefined };
-    },
-    watch: () => Promise.reject(methodNotAllowed()),
-    peek: () => undefined,
-    itemOf: () => {
-      throw new Error('components are not stored');
-    },
-  };
+  });
 }
 
 function itemOf({ name, problem }: Component, resource: ResourceInfo): Item {

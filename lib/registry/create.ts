@@ -24,7 +24,7 @@ export async function createObject(
   const { resource } = parts;
   const { options, warnings, signal } = request;
   const body = readBody(resource, request.body, options.fieldValidation, warnings);
-  settleNamespace(body, resource, request.namespace);
+  settleNamespace(body, resource, request.path.namespace);
   const object = toStored(parts, body);
   const context = writeContext(parts, request, '');
   const prefix = nameOf(object) === '' ? (object.metadata?.generateName ?? '') : '';

@@ -27,7 +27,7 @@ export function readBody(
 }
 
 /** What a body leaves out is the path's. @throws StatusError 400 for another kind or version. */
-export function mustBeOf({ kind: of }: ResourceInfo, named: NamedKind): void {
+export function mustBeOf({ kind: of }: Pick<ResourceInfo, 'kind'>, named: NamedKind): void {
   const kind = textOr(named.kind, of.kind);
   const apiVersion = textOr(named.apiVersion, apiVersionOf(of));
   if (kind === of.kind && apiVersion === apiVersionOf(of)) return;

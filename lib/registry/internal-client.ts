@@ -1,5 +1,6 @@
 // Writes of the server's own parts, each as a user with a name: through the verbs of the stores, so
 // that admission, validation and audit hold for them as for everybody. They read through views.
+import { pathNotFound } from '../base/status.ts';
 import type { User } from '../base/user.ts';
 import type { Item } from '../cacher/resource-view.ts';
 import type { ApiObject } from '../codec/codec.ts';
@@ -53,11 +54,14 @@ export function internalClient(user: User): InternalClient {
     user,
     async create(store, { namespace, object }, signal) {
       const body = { object, problems: [] };
-      return (await store.create({ ...scope(signal), namespace, body, options })).item;
+      const path = { namespace, name: '', subresource: '' };
+      return (await store.create({ ...scope(signal), path, body, options })).item;
     },
     async update(store, { path, object }, signal) {
       const body = { object, problems: [] };
-      return (await store.update({ ...scope(signal), path, body, options })).item;
+      const target = path.subresource === '' ? store : store.subresources.get(path.subresource);
+      if (target?.update === undefined) throw pathNotFound();
+      return (await target.update({ ...scope(signal), path, body, options })).item;
     },
     delete: (store, { path, options: wished }, signal) =>
       store.delete({ ...scope(signal), path, options: { ...plainDeletion, ...wished } }),

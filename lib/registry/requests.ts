@@ -77,7 +77,8 @@ export interface DeleteOptions {
 }
 
 export interface CreateRequest extends RequestScope {
-  readonly namespace: string;
+  /** The name is '' unless it is a subresource that is created: then it is the parent's. */
+  readonly path: ObjectPath;
   readonly body: Decoded;
   readonly options: WriteOptions;
 }

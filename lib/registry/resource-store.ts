@@ -21,20 +21,40 @@ import type {
   WatchAnswer,
   WriteAnswer,
 } from './requests.ts';
-import { servedSubresources } from './store-parts.ts';
 import type { StoreParts } from './store-parts.ts';
 import { updateObject } from './update.ts';
 
-export interface ResourceStore {
+/** What a path serves: a resource, or one of its subresources. A verb that is absent is a 405. */
+export interface VerbTarget {
+  /** The record that answers are shown by: its kind, its columns. */
   readonly resource: ResourceInfo;
-  /** What is served below its objects: requests for any other are 404, documents name no other. */
-  readonly subresources: readonly SubresourceInfo[];
+  /** What bodies hold. */
+  readonly input: Pick<ResourceInfo, 'kind' | 'type'>;
+
+  /** @throws StatusError 404, 400/504 by the resourceVersion asked for. */
+  readonly get?: (request: GetRequest) => Promise<Item>;
+  readonly create?: (request: CreateRequest) => Promise<WriteAnswer>;
+  readonly update?: (request: UpdateRequest) => Promise<WriteAnswer>;
+  readonly patch?: (request: PatchRequest) => Promise<WriteAnswer>;
+}
+
+/** A further segment below an object: with verbs, and perhaps kinds, of its own. */
+export interface Subresource extends VerbTarget {
+  /** As documents list it: each of its verbs has a function. */
+  readonly info: SubresourceInfo;
+}
+
+export interface ResourceStore extends VerbTarget {
+  /**
+   * What is served below its objects, by name: requests for any other are 404, documents name no
+   * other.
+   */
+  readonly subresources: ReadonlyMap<string, Subresource>;
   /** In the storage version, without conversion: for policy code and controllers. */
   readonly view: ResourceView;
   /** DELETE answers with the object as it was, not with a Status. */
   readonly answersDeletedObject?: boolean;
 
-  /** @throws StatusError 404, 400/504 by the resourceVersion asked for. */
   get(request: GetRequest): Promise<Item>;
   /** @throws StatusError 400, 410, 422, 504 as the specification's list table says. */
   list(request: ListRequest): Promise<ListAnswer>;
@@ -48,18 +68,36 @@ export interface ResourceStore {
 }
 
 export function createResourceStore(parts: StoreParts): ResourceStore {
+  const { resource } = parts;
+  const object = {
+    resource,
+    input: resource,
+    get: (request: GetRequest) => getObject(parts, request),
+    update: (request: UpdateRequest) => updateObject(parts, request),
+    patch: (request: PatchRequest) => patchObject(parts, request),
+  };
   return {
-    resource: parts.resource,
-    subresources: servedSubresources(parts.resource),
+    ...object,
+    subresources: new Map(
+      subresourceViews(resource).map((info) => [info.name, { info, ...object }]),
+    ),
     view: parts.view,
     answersDeletedObject: parts.strategy.answersDeletedObject === true,
-    get: (request) => getObject(parts, request),
     list: (request) => listObjects(parts, request),
     watch: (request) => watchObjects(parts, request),
     create: (request) => createObject(parts, request),
-    update: (request) => updateObject(parts, request),
-    patch: (request) => patchObject(parts, request),
     delete: (request) => deleteObject(parts, request),
     deleteCollection: (request) => deleteCollection(parts, request),
   };
 }
+
+/**
+ * Subresources that show the object itself, with other write rules (`status`, `finalize`,
+ * `approval`, …): the verbs of the object tell them by their path. Those of another kind need a
+ * record of their own, and those whose writes have no rules are not served.
+ */
+const subresourceViews = (resource: ResourceInfo): readonly SubresourceInfo[] =>
+  resource.subresources.filter(({ name, kind }) => {
+    const isView = kind.kind === resource.kind.kind && kind.group === resource.kind.group;
+    return isView && (name === 'status' || Object.hasOwn(resource.resetBySubresource, name));
+  });

@@ -2,7 +2,7 @@
 // Verbs are plain functions over this record; resource-store.ts binds them together.
 import type { AdmissionChain } from '../admission/chain.ts';
 import type { Defaults } from '../api/defaults.ts';
-import type { ResourceInfo, SubresourceInfo } from '../api/type-info.ts';
+import type { ResourceInfo } from '../api/type-info.ts';
 import { apiVersionOf } from '../api/type-info.ts';
 import type { NamingProfile } from '../api/vendor.ts';
 import type { Clock } from '../base/clock.ts';
@@ -89,16 +89,6 @@ export function presentCursor(parts: StoreParts, cursor: WatchCursor): WatchCurs
     },
   };
 }
-
-/**
- * Those that show the object itself with other write rules (`status`, `finalize`, `approval`, …).
- * Nothing answers for the others yet: those of another kind, and those whose writes have no rules.
- */
-export const servedSubresources = (resource: ResourceInfo): readonly SubresourceInfo[] =>
-  resource.subresources.filter(({ name, kind }) => {
-    const isView = kind.kind === resource.kind.kind && kind.group === resource.kind.group;
-    return isView && (name === 'status' || Object.hasOwn(resource.resetBySubresource, name));
-  });
 
 export const hasStatusSubresource = (resource: ResourceInfo): boolean =>
   resource.subresources.some((subresource) => subresource.name === 'status');

@@ -133,7 +133,7 @@ describe('create', () => {
       const request = scope();
       await configMaps.create({
         ...request,
-        namespace,
+        path: { namespace, name: '', subresource: '' },
         body: jsonCodec.decode(bytesOf(body()), configMaps.resource.type),
         options: parseWriteOptions(params(query), 'create', replica.naming),
       });

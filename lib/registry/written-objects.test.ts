@@ -210,7 +210,7 @@ describe('certificate signing requests', () => {
     const { item } = await store(name).create({
       ...scope(),
       user,
-      namespace: '',
+      path: { namespace: '', name: '', subresource: '' },
       body: jsonCodec.decode(bytesOf({ metadata, spec, status }), body),
       options: parseWriteOptions(params(''), 'create', replica.naming),
     });

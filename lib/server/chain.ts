@@ -5,15 +5,13 @@ import type { Authorizer } from '../authz/authorizer.ts';
 import { authenticateFilter } from './filters/authenticate.ts';
 import { authorizeFilter } from './filters/authorize.ts';
 import { refuseImpersonation } from './filters/impersonate.ts';
-import { scopeFilter } from './filters/scope.ts';
-import type { FindStore } from './filters/scope.ts';
+import { checkScope } from './filters/scope.ts';
 import type { Filter } from './request-context.ts';
 
 export interface ChainOptions {
   readonly authenticator: Authenticator;
   readonly authorizer: Authorizer;
   readonly allowAnonymous: boolean;
-  readonly findStore: FindStore;
   /** The handlers of resource requests. */
   readonly resources: Filter;
 }
@@ -26,7 +24,7 @@ export function filterChain(options: ChainOptions): readonly Filter[] {
   return [
     authenticateFilter(options), // 401
     refuseImpersonation, // 403
-    scopeFilter(options.findStore), // 404 where the path's scope is not the resource's
+    checkScope, // 404 where the path's scope is not the resource's
     authorizeFilter(options.authorizer), // 403
     options.resources, // everything below /api and /apis that names a resource
   ];

@@ -30,7 +30,7 @@ async function seen(path: string, minor = '36'): Promise<Seen> {
     sendNow(request, response, { status: 200, contentType: 'text/plain' }, Buffer.from('ok'));
     return Promise.resolve();
   };
-  const handlers = { get: answer, list: answer } as VerbHandlers; // the verbs of this test
+  const handlers = { get: answer, list: answer } as unknown as VerbHandlers; // the verbs of this test
   const stores = new Map<string, Pick<ResourceStore, 'resource'>>(
     scheme.resources.map((resource) => [
       `${resource.group}/${resource.version}/${resource.resource}`,
@@ -40,12 +40,12 @@ async function seen(path: string, minor = '36'): Promise<Seen> {
   await using server = await startTestServer({
     filters: [
       resourceRequests(
-        (info) =>
-          stores.get(`${info.group}/${info.version}/${info.resource}`) as ResourceStore | undefined,
         handlers,
         deprecationNotes({ version: { major: '1', minor }, naming, metrics }),
       ),
     ],
+    findStore: (info) =>
+      stores.get(`${info.group}/${info.version}/${info.resource}`) as ResourceStore | undefined,
   });
   const got = await request1(server, path);
   const { body } = await metrics.text();

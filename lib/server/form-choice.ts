@@ -9,7 +9,7 @@ import { listMetaObject } from '../codec/frame.ts';
 import { parseData, stringify } from '../codec/json.ts';
 import type { Negotiated } from '../codec/negotiate.ts';
 import { parseIncludeObject } from '../codec/table.ts';
-import type { ResourceStore } from '../registry/resource-store.ts';
+import type { VerbTarget } from '../registry/resource-store.ts';
 import { elementForms } from './element-forms.ts';
 import { jsonForms, rewrittenForms } from './forms.ts';
 import type { Form, Forms } from './forms.ts';
@@ -19,7 +19,11 @@ export interface FormChoice {
   /** The encodings that objects of a type have, in the order of their rows. */
   readonly encodingsOf: (type: TypeInfo) => readonly Encoding[];
   /** @throws StatusError 400 for a query that asks for no form. */
-  readonly formOf: (query: URLSearchParams, store: ResourceStore, as: Negotiated) => Form;
+  readonly formOf: (
+    query: URLSearchParams,
+    target: Pick<VerbTarget, 'resource'>,
+    as: Negotiated,
+  ) => Form;
 }
 
 export function createFormChoice(options: {
@@ -37,14 +41,14 @@ export function createFormChoice(options: {
   return {
     encodingOf,
     encodingsOf: encodingsByType(encodings),
-    formOf(query, store, as) {
+    formOf(query, target, as) {
       const encoding = encodingOf(as.mediaType);
       const choice = isPretty(as, encoding) ? pretty : (forms.get(encoding) ?? json);
-      if (as.transform === undefined) return choice.object(store.resource);
+      if (as.transform === undefined) return choice.object(target.resource);
       if (as.transform.as !== 'Table') return choice.partial();
       const include = parseIncludeObject(query.get('includeObject'));
       const headers = query.get('noHeaders') !== 'true';
-      return choice.table({ columns: columnsOf(store.resource.type), include, headers, nowMs });
+      return choice.table({ columns: columnsOf(target.resource.type), include, headers, nowMs });
     },
   };
 }

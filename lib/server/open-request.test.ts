@@ -9,6 +9,7 @@ const opened = (): OpenRequest =>
     nowMs: 0,
     timeoutMs: 1_000,
     response: {} as HttpResponse,
+    findStore: () => undefined,
   });
 const forever = new Promise<never>(() => undefined);
 

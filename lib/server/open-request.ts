@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { limits } from '../base/limits.ts';
 import { requestTimeout } from '../base/status.ts';
 import type { User } from '../base/user.ts';
+import type { ResourceStore } from '../registry/resource-store.ts';
 import type { RequestLabels } from '../telemetry/request-metrics.ts';
 import { cut } from './cut.ts';
 import type { Expiring } from './open-requests.ts';
@@ -21,6 +22,7 @@ const auditIdPattern = /^[\w.:-]{1,64}$/;
 
 export class OpenRequest implements RequestContext, Expiring {
   readonly info: RequestInfo;
+  readonly store: ResourceStore | undefined;
   readonly auditId: string;
   readonly receivedAtMs: number;
   deadlineMs: number;
@@ -29,7 +31,6 @@ export class OpenRequest implements RequestContext, Expiring {
   readonly warnings: string[] = [];
   auditAnnotations: Map<string, string> | undefined = undefined;
   responseBytes = 0;
-  /** A watch: its deadline ends the stream instead of failing the request. */
   isStreaming = false;
   readonly #response: HttpResponse;
   #labels: RequestLabels | undefined;
@@ -46,9 +47,11 @@ export class OpenRequest implements RequestContext, Expiring {
       readonly nowMs: number;
       readonly timeoutMs: number;
       readonly response: HttpResponse;
+      readonly findStore: FindStore;
     },
   ) {
     this.info = parseRequestInfo(method, url);
+    this.store = this.info.kind === 'resource' ? options.findStore(this.info) : undefined;
     const given = options.auditId;
     this.auditId = given !== undefined && auditIdPattern.test(given) ? given : randomUUID();
     this.receivedAtMs = options.nowMs;
@@ -69,7 +72,6 @@ export class OpenRequest implements RequestContext, Expiring {
     return this.#endedWith;
   }
 
-  /** Fires the signal with `reason`; later calls change nothing. */
   end(reason: Error): void {
     if (this.#endedWith !== undefined) return;
     this.#endedWith = reason;
@@ -90,22 +92,20 @@ export class OpenRequest implements RequestContext, Expiring {
   }
 
   get labels(): RequestLabels {
-    this.#labels ??= labelsOf(this.info);
+    this.#labels ??= isServed(this) ? labelsOf(this.info) : foldedLabels(this.info);
     return this.#labels;
   }
+}
 
-  /** The resource is not served: its names must not become label values. */
-  foldLabels(): void {
-    const empty = {
-      group: '',
-      version: '',
-      resource: '',
-      subresource: '',
-      scope: '',
-      dryRun: '',
-    } as const;
-    this.#labels = { ...empty, verb: metricVerb(this.info) };
-  }
+/** The store of the resource that a path names. */
+export type FindStore = (info: RequestInfo) => ResourceStore | undefined;
+
+/** Names of what is not served are unbounded: they must not become label values. */
+function isServed({ info, store }: OpenRequest): boolean {
+  if (info.kind !== 'resource') return true;
+  return (
+    store !== undefined && (info.subresource === '' || store.subresources.has(info.subresource))
+  );
 }
 
 const metricVerbs: ReadonlyMap<string, string> = new Map([
@@ -123,6 +123,18 @@ const metricVerbs: ReadonlyMap<string, string> = new Map([
   ['options', 'OPTIONS'],
 ]);
 const metricVerb = (info: RequestInfo): string => metricVerbs.get(info.verb) ?? 'OTHER';
+
+function foldedLabels(info: RequestInfo): RequestLabels {
+  const empty = {
+    group: '',
+    version: '',
+    resource: '',
+    subresource: '',
+    scope: '',
+    dryRun: '',
+  } as const;
+  return { ...empty, verb: metricVerb(info) };
+}
 
 function labelsOf(info: RequestInfo): RequestLabels {
   const scope = info.name !== '' ? 'resource' : info.namespace !== '' ? 'namespace' : 'cluster';

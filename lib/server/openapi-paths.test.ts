@@ -33,7 +33,7 @@ beforeAll(async () => {
   server = await startTestServer({
     filters: [
       async (request, response, next) => {
-        if (!(await answer(request, response))) next();
+        if (!(await answer(request, response))) return next();
       },
     ],
   });

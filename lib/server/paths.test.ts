@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { constants } from 'node:http2';
 import type { ClientHttp2Session } from 'node:http2';
 import type { Attributes, Authorizer } from '../authz/authorizer.ts';
-import type { ResourceStore } from '../registry/resource-store.ts';
+import type { ResourceStore, Subresource } from '../registry/resource-store.ts';
 import { RegistryOnEtcd } from '../registry/testing/registry-on-etcd.ts';
 import { startApiServer } from './testing/api-server.ts';
 import { connect2 } from './testing/test-server.ts';
@@ -38,12 +38,26 @@ function observed(store: ResourceStore): ResourceStore {
     const { namespace, name, subresource } = { ...nowhere, ...where };
     asked.push({ verb, group, version, resource, namespace, name, subresource });
   };
+  const noted = (one: Subresource): Subresource => {
+    const { get, update, patch } = one;
+    return {
+      ...one,
+      ...(get === undefined ? {} : { get: (request) => (note('get', request.path), get(request)) }),
+      ...(update === undefined
+        ? {}
+        : { update: (request) => (note('update', request.path), update(request)) }),
+      ...(patch === undefined
+        ? {}
+        : { patch: (request) => (note('patch', request.path), patch(request)) }),
+    };
+  };
   return {
     ...store,
+    subresources: new Map([...store.subresources].map(([name, one]) => [name, noted(one)])),
     get: (request) => (note('get', request.path), store.get(request)),
     list: (request) => (note('list', request), store.list(request)),
     watch: (request) => (note('watch', request), store.watch(request)),
-    create: (request) => (note('create', request), store.create(request)),
+    create: (request) => (note('create', request.path), store.create(request)),
     update: (request) => (note('update', request.path), store.update(request)),
     patch: (request) => (note('patch', request.path), store.patch(request)),
     delete: (request) => (note('delete', request.path), store.delete(request)),

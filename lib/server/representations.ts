@@ -18,7 +18,7 @@ import {
 } from '../codec/negotiate.ts';
 import type { Negotiated, OfferedTransform, ResponseOffers } from '../codec/negotiate.ts';
 import type { ListAnswer } from '../registry/requests.ts';
-import type { ResourceStore } from '../registry/resource-store.ts';
+import type { VerbTarget } from '../registry/resource-store.ts';
 import { createFormChoice, isPretty, prettyPrint } from './form-choice.ts';
 import type { HttpRequest } from './request-context.ts';
 import type { Representation, WatchRepresentation } from './representation.ts';
@@ -29,11 +29,14 @@ export interface EncodedDocument {
   readonly body: Uint8Array;
 }
 
+/** What an answer shows. */
+type Shown = Pick<VerbTarget, 'resource'>;
+
 export interface Representations {
   /** @throws StatusError 406. */
-  of(request: HttpRequest, store: ResourceStore, shape: 'object' | 'list'): Representation;
+  of(request: HttpRequest, target: Shown, shape: 'object' | 'list'): Representation;
   /** @throws StatusError 406. */
-  ofWatch(request: HttpRequest, store: ResourceStore): WatchRepresentation;
+  ofWatch(request: HttpRequest, target: Shown): WatchRepresentation;
   /** Never fails: what cannot be had is answered in JSON. */
   ofStatus(error: StatusError, request: HttpRequest): EncodedDocument;
   /** How a document that is no resource is answered. @throws StatusError 406. */
@@ -66,10 +69,10 @@ export function createRepresentations(options: {
   };
   const statusBytes = (encoding: Encoding, status: StatusBody): Uint8Array =>
     encoding.codec.encode(status as unknown as ApiObject, statusType);
-  const make: Representations['of'] = (request, store, shape) => {
-    const media = encodingsOf(store.resource.type);
+  const make: Representations['of'] = (request, target, shape) => {
+    const media = encodingsOf(target.resource.type);
     const as = agreedOn(request, { media, transforms: transforms[shape] });
-    const form = formOf(request.context.info.query, store, as);
+    const form = formOf(request.context.info.query, target, as);
     return {
       contentType: as.mediaType,
       object: (item) => form.object(item),
@@ -79,21 +82,21 @@ export function createRepresentations(options: {
   };
   const usual = { object: new UsualAnswers(), list: new UsualAnswers() };
   return {
-    of(request, store, shape) {
+    of(request, target, shape) {
       const { accept } = request.headers;
       const { query } = request.context.info;
       if (query.size > 0 && formParameters.some((name) => query.has(name))) {
-        return make(request, store, shape);
+        return make(request, target, shape);
       }
-      return usual[shape].of(store.resource, accept ?? '', () => make(request, store, shape));
+      return usual[shape].of(target.resource, accept ?? '', () => make(request, target, shape));
     },
-    ofWatch(request, store) {
-      const media = encodingsOf(store.resource.type);
+    ofWatch(request, target) {
+      const media = encodingsOf(target.resource.type);
       const offers = { media, transforms: transforms.watch };
       const as = negotiateStream(request.headers.accept, offers, null);
       const encoding = encodingOf(as.mediaType);
-      return formWatch(formOf(request.context.info.query, store, as), {
-        resource: store.resource,
+      return formWatch(formOf(request.context.info.query, target, as), {
+        resource: target.resource,
         naming,
         stream: streamOf(encoding),
         errorObject: (error) => statusBytes(encoding, error.toBody()),

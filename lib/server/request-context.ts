@@ -3,7 +3,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
 import type { Waiter } from '../base/abort.ts';
+import type { MaybePromise } from '../base/maybe-promise.ts';
 import type { User } from '../base/user.ts';
+import type { ResourceStore } from '../registry/resource-store.ts';
+import type { RequestLabels } from '../telemetry/request-metrics.ts';
 
 export type RequestKind = 'resource' | 'nonResource';
 
@@ -41,6 +44,11 @@ export interface RequestInfo {
 /** As a Waiter it ends at the deadline of the request, when the client leaves, or as drain ends. */
 export interface RequestContext extends Waiter {
   readonly info: RequestInfo;
+  /**
+   * What serves the resource that the path names, found once: the map of resources may be another
+   * one a moment later. undefined: nothing does, or the path names none.
+   */
+  readonly store: ResourceStore | undefined;
   readonly receivedAtMs: number;
   readonly auditId: string;
   user: User | undefined;
@@ -48,17 +56,31 @@ export interface RequestContext extends Waiter {
   readonly warnings: string[];
   /** Annotations for the request's audit event, made with the first one. */
   auditAnnotations: Map<string, string> | undefined;
+  /** For metrics; what is not served has no names in them. */
+  readonly labels: RequestLabels;
+  /** Bytes of the body that were answered so far. */
+  responseBytes: number;
+  /** A watch: its deadline ends the stream instead of failing the request. */
+  isStreaming: boolean;
+  /** On the monotonic clock. */
+  deadlineMs: number;
+  /** Fires the signal with `reason`; later calls change nothing. */
+  end(reason: Error): void;
 }
 
 export type HttpRequest = (IncomingMessage | Http2ServerRequest) & { context: RequestContext };
 export type HttpResponse = ServerResponse | Http2ServerResponse;
 
+/** Runs everything that follows a filter; called once at most. Its failure is the filter's own. */
+export type Next = () => MaybePromise<void>;
+
 /**
- * A filter answers, throws a StatusError, or calls `next`. The first line of its file says what it
- * may answer.
+ * A filter answers, throws a StatusError, or gives what `next` gives. It wraps what follows: what it
+ * does before and after `next`, or in its own `catch`. Whatever answers at once makes no promise.
+ * The first line of its file says what it may answer.
  */
 export type Filter = (
   request: HttpRequest,
   response: HttpResponse,
-  next: (error?: unknown) => void,
-) => void | Promise<void>;
+  next: Next,
+) => MaybePromise<void>;

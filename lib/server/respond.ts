@@ -7,7 +7,6 @@ import { nextTurn, turnMs } from '../base/turn.ts';
 import { chunkBytes, giveChunk, takeChunk } from './chunk-pool.ts';
 import { cut } from './cut.ts';
 import type { HttpRequest, HttpResponse } from './request-context.ts';
-import type { OpenRequest } from './open-request.ts';
 import type { Pieces } from './representation.ts';
 
 const gzipBytes = promisify(gzip);
@@ -280,5 +279,5 @@ function acceptsGzip(request: HttpRequest): boolean {
 }
 
 function countBytes(request: HttpRequest, bytes: number): void {
-  (request.context as OpenRequest).responseBytes += bytes;
+  request.context.responseBytes += bytes;
 }

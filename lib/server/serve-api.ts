@@ -25,7 +25,6 @@ import type { Metrics } from '../telemetry/metrics.ts';
 import { filterChain } from './chain.ts';
 import { discoveryPaths } from './discovery-paths.ts';
 import { deprecationNotes } from './deprecations.ts';
-import type { FindStore } from './filters/scope.ts';
 import { failureHandler } from './filters/panic.ts';
 import { getHandler, listHandler } from './handlers/read.ts';
 import { resourceRequests } from './handlers/resources.ts';
@@ -36,7 +35,6 @@ import { openApiPaths } from './openapi-paths.ts';
 import { operatorPaths } from './operator-paths.ts';
 import { createRepresentations } from './representations.ts';
 import type { Representations } from './representations.ts';
-import type { RequestInfo } from './request-context.ts';
 import { serve } from './serve.ts';
 import type { RunningServer, ServeOptions } from './serve.ts';
 
@@ -61,7 +59,6 @@ export interface ServeApiOptions {
 
 export async function serveApi(options: ServeApiOptions): Promise<RunningServer> {
   const { flags, gates, naming, scheme, resources, metrics, logger } = options;
-  const findStore: FindStore = (info) => resources.current.find(info);
   const compress = gates.isOn('APIResponseCompression');
   const cbor = gates.isOn('CBORServingAndStorage');
   const encodings = createEncodings(naming, { cbor });
@@ -91,8 +88,7 @@ export async function serveApi(options: ServeApiOptions): Promise<RunningServer>
       authenticator: options.authenticator,
       authorizer: options.authorizer,
       allowAnonymous: flags['anonymous-auth'],
-      findStore,
-      resources: resourceRequests(findStore, handlers, deprecationNotes(options)),
+      resources: resourceRequests(handlers, deprecationNotes(options)),
     }),
     operatorPaths: operatorPaths({
       health: options.health,
@@ -106,7 +102,7 @@ export async function serveApi(options: ServeApiOptions): Promise<RunningServer>
       logger,
       encodeStatus: (error, request) => representations.ofStatus(error, request),
     }),
-    isServed: ({ info }) => isServed(info, findStore(info)),
+    findStore: (info) => resources.current.find(info),
     clock: options.clock,
     logger,
     metrics: metrics.requests,
@@ -138,8 +134,8 @@ function verbHandlers(
     ...writeHandlers({
       ...readOptions,
       authorizer: options.authorizer,
-      decodeBody: (request, { resource }, body) =>
-        representations.decode(request, body, resource.type, (named) => mustBeOf(resource, named)),
+      decodeBody: (request, { input }, body) =>
+        representations.decode(request, body, input.type, (named) => mustBeOf(input, named)),
       decodeDeleteOptions: (request, body) =>
         representations.decode(request, body, deleteOptionsType, mustBeDeleteOptions).object,
       patchOf: (request) => negotiatePatch(request.headers['content-type'], patches),
@@ -173,10 +169,4 @@ function openApiOf(
     serverVersion: version['gitVersion'] ?? '',
     answersDeletedObject: (of) => resources.current.find(of)?.answersDeletedObject === true,
   });
-}
-
-/** Whether the request's names may become label values: those of anything else are unbounded. */
-function isServed(info: RequestInfo, store: ReturnType<FindStore>): boolean {
-  if (store === undefined || info.subresource === '') return store !== undefined;
-  return store.subresources.some(({ name }) => name === info.subresource);
 }

@@ -17,9 +17,10 @@ import { Connections } from './connections.ts';
 import { beginRequest } from './filters/begin.ts';
 import type { FailureHandler } from './filters/panic.ts';
 import { serverDraining } from './open-request.ts';
-import type { OpenRequest } from './open-request.ts';
+import type { FindStore, OpenRequest } from './open-request.ts';
 import { OpenRequests } from './open-requests.ts';
 import type { Filter, HttpRequest, HttpResponse } from './request-context.ts';
+import { filterRunner } from './run-filters.ts';
 
 export interface ServeOptions {
   readonly bindAddress: string;
@@ -34,7 +35,7 @@ export interface ServeOptions {
   /** Paths that are no resources: health, metrics, version, discovery. Runs after the filters. */
   readonly operatorPaths: Router;
   readonly onFailure: FailureHandler;
-  readonly isServed: (request: OpenRequest) => boolean;
+  readonly findStore: FindStore;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: RequestMetrics;
@@ -78,12 +79,12 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   const timeouts = options.timeouts ?? usualTimeouts;
   const connections = new Connections(timeouts.idleMs);
   const openRequests = new OpenRequests<OpenRequest>(options.clock);
-  const chain = chainOf(options);
+  const run = filterRunner(options);
   const beginOptions = { ...options, connections, openRequests };
   const accept = (request: HttpRequest, response: HttpResponse): void => {
     beginRequest(request, response, beginOptions);
     response.on('error', ignore); // a write after the client left; 'close' tells the rest
-    chain(request, response);
+    run(request, response);
   };
 
   const server = createSecureServer(tlsAndLimits(options.tls, timeouts));
@@ -119,32 +120,6 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
       TlsServer.prototype.close.call(server);
       await finish(connections, openRequests, graceMs);
     },
-  };
-}
-
-/**
- * The filters one after the other, then the paths that are no resources. One closure a request:
- * what a Router keeps for each layer would live as long as the request waits, and be copied by
- * every collection meanwhile.
- */
-function chainOf(options: ServeOptions): (request: HttpRequest, response: HttpResponse) => void {
-  const { filters, operatorPaths, onFailure } = options;
-  return (request, response) => {
-    let position = 0;
-    const fail = (error: unknown): void => onFailure(error, request, response);
-    const next = (error?: unknown): void => {
-      const filter = filters[position++];
-      if (error !== undefined) fail(error);
-      else if (filter === undefined) operatorPaths(request as never, response as never, fail);
-      else {
-        try {
-          filter(request, response, next)?.catch(fail);
-        } catch (thrown) {
-          fail(thrown);
-        }
-      }
-    };
-    next();
   };
 }
 

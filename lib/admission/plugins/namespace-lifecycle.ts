@@ -4,9 +4,10 @@
 import type { NamingProfile } from '../../api/vendor.ts';
 import type { Clock } from '../../base/clock.ts';
 import { limits } from '../../base/limits.ts';
+import type { MaybePromise } from '../../base/maybe-promise.ts';
 import { forbidden, notFound, StatusError } from '../../base/status.ts';
 import type { Item, ResourceView } from '../../cacher/resource-view.ts';
-import type { AdmissionPlugin, AdmissionRequest, MaybePromise } from '../plugin.ts';
+import type { AdmissionPlugin, AdmissionRequest } from '../plugin.ts';
 
 export interface NamespaceLifecycleOptions {
   readonly namespaces: Pick<ResourceView, 'peek'>;

@@ -84,7 +84,7 @@ export class VerbDriver {
   async create(store: ResourceStore, body: object, query = '', namespace = 'ns'): Promise<Sent> {
     const answer = await store.create({
       ...scope(),
-      namespace: placeOf(store, namespace),
+      path: { namespace: placeOf(store, namespace), name: '', subresource: '' },
       body: jsonCodec.decode(bytesOf(body), store.resource.type),
       options: parseWriteOptions(params(query), 'create', this.#replica.naming),
     });

@@ -1,10 +1,11 @@
 // May answer 401. Sets context.user; without credentials the user is system:anonymous.
 import type { TLSSocket } from 'node:tls';
 import type { X509Certificate } from 'node:crypto';
+import type { MaybePromise } from '../../base/maybe-promise.ts';
 import { anonymousUser } from '../../base/user.ts';
 import type { Authentication, Authenticator, Credentials } from '../../authn/authenticator.ts';
 import { unauthorized } from '../../base/status.ts';
-import type { Filter, HttpRequest } from '../request-context.ts';
+import type { Filter, HttpRequest, Next } from '../request-context.ts';
 
 export function authenticateFilter(options: {
   readonly authenticator: Authenticator;
@@ -21,21 +22,21 @@ export function authenticateFilter(options: {
     };
     const answer = options.authenticator.authenticate(credentials, request.context);
     if (answer instanceof Promise) return answer.then((late) => settle(late, peer, request, next));
-    settle(answer, peer, request, next);
+    return settle(answer, peer, request, next);
   };
 
   function settle(
     answer: Authentication,
     peer: PeerCertificate,
     request: HttpRequest,
-    next: () => void,
-  ): void {
+    next: Next,
+  ): MaybePromise<void> {
     if (answer.outcome === 'accepted') request.context.user = answer.user;
     else if (answer.outcome === 'absent' && peer !== 'unverified' && options.allowAnonymous) {
       request.context.user = anonymousUser;
     } else throw unauthorized();
     if (request.headers.authorization !== undefined) request.headers.authorization = '';
-    next();
+    return next();
   }
 }
 

@@ -1,22 +1,23 @@
 // May answer 403. Asks the authorizer about exactly the path and verb that will be routed.
 import type { Attributes, Authorizer, Decision } from '../../authz/authorizer.ts';
+import type { MaybePromise } from '../../base/maybe-promise.ts';
 import { forbidden, forbiddenRequest } from '../../base/status.ts';
 import { anonymousUser } from '../../base/user.ts';
 import type { StatusError } from '../../base/status.ts';
-import type { Filter, RequestContext } from '../request-context.ts';
+import type { Filter, Next, RequestContext } from '../request-context.ts';
 
 export function authorizeFilter(authorizer: Authorizer): Filter {
   return function authorize(request, _response, next) {
     const attributes = attributesOf(request.context);
     const decision = authorizer.authorize(attributes, request.context);
     if (decision instanceof Promise) return decision.then((late) => settle(late, attributes, next));
-    settle(decision, attributes, next);
+    return settle(decision, attributes, next);
   };
 }
 
-function settle(decision: Decision, attributes: Attributes, next: () => void): void {
+function settle(decision: Decision, attributes: Attributes, next: Next): MaybePromise<void> {
   if (decision.effect !== 'allow') throw refusal(attributes, decision.reason);
-  next();
+  return next();
 }
 
 /**

@@ -5,6 +5,7 @@ import type { InflightKind, RequestMetrics } from '../../telemetry/request-metri
 import type { Connection, Connections } from '../connections.ts';
 import { announceEnd } from '../connections.ts';
 import { OpenRequest, clientLeft } from '../open-request.ts';
+import type { FindStore } from '../open-request.ts';
 import type { OpenRequests } from '../open-requests.ts';
 import type { HttpRequest, HttpResponse } from '../request-context.ts';
 
@@ -19,8 +20,7 @@ export interface BeginOptions {
    * elsewhere.
    */
   readonly goawayChance: number;
-  /** Whether names of this resource may become label values. */
-  readonly isServed: (request: OpenRequest) => boolean;
+  readonly findStore: FindStore;
 }
 
 const readOnlyVerbs: ReadonlySet<string> = new Set(['get', 'list', 'head', 'options']);
@@ -37,8 +37,8 @@ export function beginRequest(
     nowMs: options.clock.monotonicMs(),
     timeoutMs: options.requestTimeoutMs,
     response,
+    findStore: options.findStore,
   });
-  if (open.info.kind === 'resource' && !options.isServed(open)) open.foldLabels();
   request.context = open;
   const kind = inflightKind(open);
   options.metrics.started(kind, open.labels);

@@ -44,7 +44,6 @@ beforeAll(async () => {
         },
       },
       allowAnonymous: true,
-      findStore: () => undefined,
       resources: handle,
     }),
   });

@@ -13,5 +13,5 @@ export const refuseImpersonation: Filter = (request, _response, next) => {
       `forbidden: impersonation is not supported: the header ${JSON.stringify(name)} must not be sent`,
     );
   }
-  next();
+  return next();
 };

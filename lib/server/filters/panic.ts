@@ -5,7 +5,6 @@ import type { Logger } from '../../base/log.ts';
 import { StatusError, internalError, pathNotFound, serviceUnavailable } from '../../base/status.ts';
 import { cut, isGone } from '../cut.ts';
 import { RequestEnded, clientLeft } from '../open-request.ts';
-import type { OpenRequest } from '../open-request.ts';
 import type { HttpRequest, HttpResponse } from '../request-context.ts';
 import { sendNow } from '../respond.ts';
 
@@ -36,7 +35,7 @@ export function failureHandler(options: {
     const retryAfter = status.details?.retryAfterSeconds;
     if (retryAfter !== undefined) headers['retry-after'] = String(retryAfter);
     if (status.code === 401) closeAfter(request, response);
-    (request.context as OpenRequest).end(answered);
+    request.context.end(answered);
     afterBody(request, response, () => {
       sendNow(request, response, { status: status.code, contentType, headers }, body);
     });

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import type { ResourceStore } from '../../registry/resource-store.ts';
 import { parseRequestInfo } from '../request-info.ts';
 import type { HttpRequest, HttpResponse } from '../request-context.ts';
-import { scopeFilter } from './scope.ts';
+import { checkScope } from './scope.ts';
 
 const scopes: Readonly<Record<string, boolean>> = {
   '/pods': true,
@@ -10,10 +10,13 @@ const scopes: Readonly<Record<string, boolean>> = {
   '/namespaces': false,
   'example.com/namespaces': true, // a custom resource may have any name
 };
-const check = scopeFilter((info) => {
+function contextOf(url: string): HttpRequest['context'] {
+  const info = parseRequestInfo('GET', url);
   const namespaced = scopes[`${info.group}/${info.resource}`];
-  return namespaced === undefined ? undefined : ({ resource: { namespaced } } as ResourceStore);
-});
+  const store =
+    namespaced === undefined ? undefined : ({ resource: { namespaced } } as ResourceStore);
+  return { info, store } as HttpRequest['context'];
+}
 
 test.each([
   ['/api/v1/namespaces/a/nodes/n', 404],
@@ -39,9 +42,12 @@ test.each([
   ['/api/v1/namespaces/a/unknown', 200], // 404 after authorization
   ['/livez', 200],
 ])('%s: %d before anybody is asked for permission', (url, status) => {
-  const request = { context: { info: parseRequestInfo('GET', url) } } as HttpRequest;
+  const request = { context: contextOf(url) } as HttpRequest;
   let passed = 0;
-  const run = (): unknown => check(request, {} as HttpResponse, () => passed++);
+  const run = (): unknown =>
+    checkScope(request, {} as HttpResponse, () => {
+      passed++;
+    });
   if (status === 404) expect(run).toThrow(expect.objectContaining({ code: 404 }));
   else run();
   expect(passed).toBe(status === 404 ? 0 : 1);

@@ -1,28 +1,30 @@
 // GET of one object and of a collection: options in, items out as bytes; no semantics of its own.
 import type { NamingProfile } from '../../api/vendor.ts';
+import { methodNotAllowed } from '../../base/status.ts';
 import { parseGetOptions, parseListOptions } from '../../registry/options.ts';
-import type { ResourceStore } from '../../registry/resource-store.ts';
+import type { VerbTarget } from '../../registry/resource-store.ts';
 import type { HttpRequest, HttpResponse, RequestContext, RequestInfo } from '../request-context.ts';
 import type { Representation } from '../representation.ts';
 import { sendBytes, sendPieces } from '../respond.ts';
 import type { ResponseOptions } from '../respond.ts';
-import type { VerbHandler } from './resources.ts';
+import type { StoreHandler, TargetHandler } from './resources.ts';
 
 export interface ReadOptions extends ResponseOptions {
   readonly naming: NamingProfile;
   /** @throws StatusError 406. */
   readonly representationOf: (
     request: HttpRequest,
-    store: ResourceStore,
+    target: Pick<VerbTarget, 'resource'>,
     shape: 'object' | 'list',
   ) => Representation;
 }
 
-export function getHandler(options: ReadOptions): VerbHandler {
-  return async function get(store, request, response) {
+export function getHandler(options: ReadOptions): TargetHandler {
+  return async function get(target, request, response) {
     const { context } = request;
-    const representation = options.representationOf(request, store, 'object');
-    const item = await store.get({
+    if (target.get === undefined) throw methodNotAllowed();
+    const representation = options.representationOf(request, target, 'object');
+    const item = await target.get({
       path: pathOf(context),
       options: parseGetOptions(context.info.query),
       signal: context,
@@ -32,7 +34,7 @@ export function getHandler(options: ReadOptions): VerbHandler {
   };
 }
 
-export function listHandler(options: ReadOptions): VerbHandler {
+export function listHandler(options: ReadOptions): StoreHandler {
   return async function list(store, request, response) {
     const { context } = request;
     const representation = options.representationOf(request, store, 'list');

@@ -1,65 +1,74 @@
 // Requests that name a resource: which verb of which store, or the 404 and 405 of paths and methods
 // that are none.
 import { badRequest, methodNotAllowed, pathNotFound } from '../../base/status.ts';
-import type { ResourceStore } from '../../registry/resource-store.ts';
+import type { ResourceStore, Subresource, VerbTarget } from '../../registry/resource-store.ts';
 import type { NoteDeprecation } from '../deprecations.ts';
-import type { FindStore } from '../filters/scope.ts';
 import type { Filter, HttpRequest, HttpResponse, RequestInfo } from '../request-context.ts';
 
-export type VerbHandler = (
+/** A verb that subresources may have too. */
+export type TargetHandler = (
+  target: VerbTarget,
+  request: HttpRequest,
+  response: HttpResponse,
+) => Promise<void>;
+
+/** A verb of resources alone. */
+export type StoreHandler = (
   store: ResourceStore,
   request: HttpRequest,
   response: HttpResponse,
 ) => Promise<void>;
 
-export interface VerbHandlers {
-  readonly get: VerbHandler;
-  readonly list: VerbHandler;
-  readonly watch: VerbHandler;
-  readonly create: VerbHandler;
-  readonly update: VerbHandler;
-  readonly patch: VerbHandler;
-  readonly delete: VerbHandler;
-  readonly deletecollection: VerbHandler;
+export interface TargetHandlers {
+  readonly get: TargetHandler;
+  readonly create: TargetHandler;
+  readonly update: TargetHandler;
+  readonly patch: TargetHandler;
 }
 
-export function resourceRequests(
-  findStore: FindStore,
-  handlers: VerbHandlers,
-  noteDeprecation: NoteDeprecation,
-): Filter {
+export interface VerbHandlers extends TargetHandlers {
+  readonly list: StoreHandler;
+  readonly watch: StoreHandler;
+  readonly delete: StoreHandler;
+  readonly deletecollection: StoreHandler;
+}
+
+export function resourceRequests(handlers: VerbHandlers, noteDeprecation: NoteDeprecation): Filter {
   return function handleResource(request, response, next) {
-    const { info } = request.context;
-    if (info.kind !== 'resource') {
-      next();
-      return;
-    }
-    const store = findStore(info);
+    const { context } = request;
+    const { info, store } = context;
+    if (info.kind !== 'resource') return next();
     if (store === undefined) throw pathNotFound();
-    const handler = handlerOf(info, store, handlers);
-    noteDeprecation(request.context, store.resource);
-    return handler(store, request, response);
+    checkName(info);
+    if (info.subresource !== '') {
+      const target = subresourceOf(info, store);
+      noteDeprecation(context, store.resource);
+      return handlers[info.verb as keyof TargetHandlers](target, request, response);
+    }
+    if (!allows(store.resource.verbs, info) || !shapeFits(info, store.resource.namespaced)) {
+      throw methodNotAllowed();
+    }
+    noteDeprecation(context, store.resource);
+    return handlers[info.verb as keyof VerbHandlers](store, request, response);
   };
 }
 
-function handlerOf(info: RequestInfo, store: ResourceStore, handlers: VerbHandlers): VerbHandler {
-  const { resource } = store;
+/** @throws StatusError 400, 404, 405 where the path names no object although it should. */
+function checkName(info: RequestInfo): void {
   if (info.isItem && info.name === '') {
     if (info.verb === 'get') throw badRequest('resource name may not be empty');
     throw methodNotAllowed();
   }
   const endsWithSlash = info.isItem && info.path.endsWith('/');
   if (endsWithSlash || info.rest.length > 0) throw pathNotFound();
-  if (info.subresource === '') {
-    if (!allows(resource.verbs, info) || !shapeFits(info, resource.namespaced)) {
-      throw methodNotAllowed();
-    }
-  } else {
-    const subresource = store.subresources.find((one) => one.name === info.subresource);
-    if (subresource === undefined) throw pathNotFound();
-    if (!allows(subresource.verbs, info)) throw methodNotAllowed();
-  }
-  return handlers[info.verb as keyof VerbHandlers];
+}
+
+/** What is not declared is 404 here, before anything of the body is read. */
+function subresourceOf(info: RequestInfo, store: ResourceStore): Subresource {
+  const subresource = store.subresources.get(info.subresource);
+  if (subresource === undefined) throw pathNotFound();
+  if (!allows(subresource.info.verbs, info)) throw methodNotAllowed();
+  return subresource;
 }
 
 const allows = (verbs: readonly string[], info: RequestInfo): boolean =>

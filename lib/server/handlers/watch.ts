@@ -7,15 +7,14 @@ import { parseListOptions } from '../../registry/options.ts';
 import type { ResourceStore } from '../../registry/resource-store.ts';
 import type { RequestMetrics } from '../../telemetry/request-metrics.ts';
 import { RequestEnded, clientLeft } from '../open-request.ts';
-import type { OpenRequest } from '../open-request.ts';
 import type { WatchRepresentation } from '../representation.ts';
-import type { HttpRequest, HttpResponse } from '../request-context.ts';
+import type { HttpRequest, HttpResponse, RequestContext } from '../request-context.ts';
 import { writeBytes } from '../respond.ts';
 import { httpSink } from '../watch-sink.ts';
 import type { WatchSink } from '../watch-sink.ts';
 import { isUpgrade, websocketSink } from '../websocket.ts';
 import { namespaceOf } from './read.ts';
-import type { VerbHandler } from './resources.ts';
+import type { StoreHandler } from './resources.ts';
 
 export interface WatchHandlerOptions {
   readonly metrics: RequestMetrics;
@@ -27,9 +26,9 @@ export interface WatchHandlerOptions {
   ) => WatchRepresentation;
 }
 
-export function watchHandler(options: WatchHandlerOptions): VerbHandler {
+export function watchHandler(options: WatchHandlerOptions): StoreHandler {
   return async function watch(store, request, response) {
-    const open = request.context as OpenRequest;
+    const open = request.context;
     const representation = options.watchRepresentationOf(request, store);
     const listOptions = parseListOptions(open.info.query);
     const answer = await store.watch({
@@ -68,7 +67,7 @@ async function pump(
   cursor: WatchCursor,
   sink: WatchSink,
   representation: WatchRepresentation,
-  open: OpenRequest,
+  open: RequestContext,
   metrics: RequestMetrics,
 ): Promise<unknown> {
   const { signal, labels } = open;

@@ -3,13 +3,14 @@
 import type { NamingProfile } from '../../api/vendor.ts';
 import { anonymousUser } from '../../base/user.ts';
 import type { Authorizer } from '../../authz/authorizer.ts';
+import { methodNotAllowed } from '../../base/status.ts';
 import type { Item } from '../../cacher/resource-view.ts';
 import { cborAsJson } from '../../codec/cbor.ts';
 import type { ApiObject, Decoded } from '../../codec/codec.ts';
 import type { NegotiatedPatch } from '../../codec/negotiate.ts';
 import { parseDeleteOptions, parseListOptions, parseWriteOptions } from '../../registry/options.ts';
 import type { DeleteOptions, RequestScope, WriteAnswer } from '../../registry/requests.ts';
-import type { ResourceStore } from '../../registry/resource-store.ts';
+import type { VerbTarget } from '../../registry/resource-store.ts';
 import { readBody } from '../body.ts';
 import { attributesOf, refusal } from '../filters/authorize.ts';
 import type { Representation } from '../representation.ts';
@@ -17,13 +18,13 @@ import type { HttpRequest, HttpResponse } from '../request-context.ts';
 import { sendBytes } from '../respond.ts';
 import { namespaceOf, pathOf, sendList } from './read.ts';
 import type { ReadOptions } from './read.ts';
-import type { VerbHandler, VerbHandlers } from './resources.ts';
+import type { StoreHandler, TargetHandler, VerbHandlers } from './resources.ts';
 
 export interface WriteHandlerOptions extends ReadOptions {
   readonly naming: NamingProfile;
   readonly authorizer: Authorizer;
   /** The object of a body. @throws StatusError 415, 400. */
-  readonly decodeBody: (request: HttpRequest, store: ResourceStore, body: Uint8Array) => Decoded;
+  readonly decodeBody: (request: HttpRequest, target: VerbTarget, body: Uint8Array) => Decoded;
   /** DeleteOptions of a body; undefined for an empty one. @throws StatusError 415, 400. */
   readonly decodeDeleteOptions: (request: HttpRequest, body: Uint8Array) => ApiObject | undefined;
   /** By Content-Type. @throws StatusError 415. */
@@ -46,15 +47,16 @@ export function writeHandlers(options: WriteHandlerOptions): WriteHandlers {
   };
 }
 
-function createHandler(options: WriteHandlerOptions): VerbHandler {
-  return async function create(store, request, response) {
+function createHandler(options: WriteHandlerOptions): TargetHandler {
+  return async function create(target, request, response) {
+    if (target.create === undefined) throw methodNotAllowed();
     const { info, signal } = request.context;
-    const representation = options.representationOf(request, store, 'object');
+    const representation = options.representationOf(request, target, 'object');
     const writeOptions = parseWriteOptions(info.query, 'create', options.naming);
-    const body = options.decodeBody(request, store, await readBody(request, signal));
-    const answer = await store.create({
+    const body = options.decodeBody(request, target, await readBody(request, signal));
+    const answer = await target.create({
       ...scopeOf(request),
-      namespace: namespaceOf(info),
+      path: pathOf(request.context),
       body,
       options: writeOptions,
     });
@@ -62,13 +64,14 @@ function createHandler(options: WriteHandlerOptions): VerbHandler {
   };
 }
 
-function updateHandler(options: WriteHandlerOptions): VerbHandler {
-  return async function update(store, request, response) {
+function updateHandler(options: WriteHandlerOptions): TargetHandler {
+  return async function update(target, request, response) {
+    if (target.update === undefined) throw methodNotAllowed();
     const { context } = request;
-    const representation = options.representationOf(request, store, 'object');
+    const representation = options.representationOf(request, target, 'object');
     const writeOptions = parseWriteOptions(context.info.query, 'update', options.naming);
-    const body = options.decodeBody(request, store, await readBody(request, context.signal));
-    const answer = await store.update({
+    const body = options.decodeBody(request, target, await readBody(request, context.signal));
+    const answer = await target.update({
       ...scopeOf(request),
       path: pathOf(context),
       body,
@@ -79,14 +82,15 @@ function updateHandler(options: WriteHandlerOptions): VerbHandler {
   };
 }
 
-function patchHandler(options: WriteHandlerOptions): VerbHandler {
-  return async function patch(store, request, response) {
+function patchHandler(options: WriteHandlerOptions): TargetHandler {
+  return async function patch(target, request, response) {
+    if (target.patch === undefined) throw methodNotAllowed();
     const { context } = request;
-    const representation = options.representationOf(request, store, 'object');
+    const representation = options.representationOf(request, target, 'object');
     const { name: kind, cbor } = options.patchOf(request);
     const writeOptions = parseWriteOptions(context.info.query, kind, options.naming);
     const body = await readBody(request, context.signal);
-    const answer = await store.patch({
+    const answer = await target.patch({
       ...scopeOf(request),
       path: pathOf(context),
       kind,
@@ -97,7 +101,7 @@ function patchHandler(options: WriteHandlerOptions): VerbHandler {
   };
 }
 
-function deleteHandler(options: WriteHandlerOptions): VerbHandler {
+function deleteHandler(options: WriteHandlerOptions): StoreHandler {
   const unsafe = { verb: 'unsafe-delete-ignore-read-errors' };
   return async function deleteOne(store, request, response) {
     const representation = options.representationOf(request, store, 'object');
@@ -116,7 +120,7 @@ function deleteHandler(options: WriteHandlerOptions): VerbHandler {
   };
 }
 
-function deleteCollectionHandler(options: WriteHandlerOptions): VerbHandler {
+function deleteCollectionHandler(options: WriteHandlerOptions): StoreHandler {
   return async function deleteCollection(store, request, response) {
     const { info } = request.context;
     const representation = options.representationOf(request, store, 'list');

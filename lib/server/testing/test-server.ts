@@ -11,6 +11,7 @@ import { createLogger } from '../../base/log.ts';
 import type { RequestMetrics } from '../../telemetry/request-metrics.ts';
 import { silentRequestMetrics } from '../../telemetry/request-metrics.ts';
 import { failureHandler } from '../filters/panic.ts';
+import type { FindStore } from '../open-request.ts';
 import type { Filter } from '../request-context.ts';
 import { serve } from '../serve.ts';
 import type { HttpTimeouts, RunningServer } from '../serve.ts';
@@ -35,6 +36,7 @@ export interface TestServerOptions {
   readonly timeouts?: HttpTimeouts;
   readonly goawayChance?: number;
   readonly metrics?: RequestMetrics;
+  readonly findStore?: FindStore;
 }
 
 export interface TestServer {
@@ -70,7 +72,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
         body: Buffer.from(JSON.stringify(error.toBody())),
       }),
     }),
-    isServed: () => true,
+    findStore: options.findStore ?? (() => undefined),
     clock: systemClock,
     logger,
     metrics: options.metrics ?? silentRequestMetrics,
