@@ -19,6 +19,7 @@ describe('feature gates', () => {
     ['', 'WatchList', true],
     ['WatchList=false', 'WatchList', false],
     ['WatchList=F', 'WatchList', false],
+    ['kube:WatchList=false', 'WatchList', false],
     ['AllBeta=false', 'WatchList', false],
     ['AllBeta=false,WatchList=true', 'WatchList', true],
     ['WatchList=true,AllBeta=false', 'WatchList', true],
@@ -31,6 +32,7 @@ describe('feature gates', () => {
 
   test.each([
     ['NoSuchGate=true', /unrecognized feature gate: NoSuchGate/],
+    ['other:WatchList=true', /unrecognized feature gate: other:WatchList/],
     ['constructor=true', /unrecognized feature gate: constructor/],
     ['WatchList=maybe', /invalid value of WatchList: "maybe"/],
     ['AllAlpha=maybe', /invalid value of AllAlpha/],

@@ -13,12 +13,18 @@ export interface FeatureGates {
   readonly notes: readonly string[];
 }
 
+/** Gates are those of one component, which may be named: `kube:WatchList=false`. */
+const componentPrefix = /^kube:/;
+
 /**
  * Applies `--feature-gates` pairs over the defaults; `AllAlpha` and `AllBeta` first, named gates
  * win over them.
  * @throws FlagError naming the gate that is unknown, locked, or has a bad value.
  */
-export function featureGates(pairs: ReadonlyMap<string, string>): FeatureGates {
+export function featureGates(given: ReadonlyMap<string, string>): FeatureGates {
+  const pairs = new Map(
+    [...given].map(([name, text]) => [name.replace(componentPrefix, ''), text]),
+  );
   const rows = new Map(gateTable.map((row) => [row[0], row]));
   const values = new Map(gateTable.map(([name, , isOn]) => [name, isOn]));
   const notes: string[] = [];
