@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { effectiveGates } from '../lib/config/gate-effects.ts';
+import { absentFlags } from '../lib/config/absent-flags.ts';
 import { flagTable } from '../lib/config/flags.ts';
 import { metricTable } from '../lib/telemetry/metric-table.ts';
 import { pages } from './docs.ts';
@@ -21,7 +22,9 @@ describe('pages have a row for', () => {
     }
   });
   test('every flag', () => {
-    for (const name of Object.keys(flagTable)) expect(textOf('flags')).toContain(`\`--${name}\``);
+    for (const name of Object.keys({ ...flagTable, ...absentFlags })) {
+      expect(textOf('flags')).toContain(`\`--${name}\``);
+    }
   });
   test('every metric', () => {
     for (const name of Object.keys(metricTable)) expect(textOf('metrics')).toContain(`\`${name}\``);

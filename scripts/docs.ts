@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import { effectiveGates } from '../lib/config/gate-effects.ts';
 import type { GateEffect } from '../lib/config/gate-effects.ts';
 import { gateTable } from '../lib/config/gate-table.ts';
+import { absentFlags } from '../lib/config/absent-flags.ts';
+import type { AbsentFlag, Answer } from '../lib/config/absent-flags.ts';
 import { flagTable } from '../lib/config/flags.ts';
 import { metricTable } from '../lib/telemetry/metric-table.ts';
 import type { MetricRow } from '../lib/telemetry/metric-table.ts';
@@ -81,7 +83,30 @@ function flagsPage(): Page {
         ]),
     ),
   ]);
-  return page('docs/flags.md', 'lib/config/flags.ts', ['# Flags', ...parts]);
+  const absent = Object.entries(absentFlags)
+    .map(([name, { kind, answers, instead }]) => [
+      `\`--${name}\``,
+      kind.placeholder,
+      ...(['fits', 'warned', 'refused'] as const).map((answer) => valuesWith(answers, answer)),
+      instead,
+    ])
+    .sort(([a = ''], [b = '']) => (a < b ? -1 : 1));
+  return page('docs/flags.md', 'lib/config/flags.ts and absent-flags.ts', [
+    '# Flags',
+    ...parts,
+    "## kube-apiserver's other flags",
+    'This server does not have them. A value that asks for what is so anyway is accepted; of ' +
+      'others the log says what is in force instead; a flag that guards something is refused ' +
+      'where ignoring it would open a door.',
+    table(['Flag', 'Value', 'Accepted', 'Warned', 'Refused', 'In force here'], absent),
+  ]);
+}
+
+function valuesWith(answers: AbsentFlag['answers'], wanted: Answer): string {
+  const named = Object.entries(answers).filter(([value]) => value !== '*');
+  const texts = named.filter(([, answer]) => answer === wanted).map(([value]) => `\`${value}\``);
+  if (answers['*'] === wanted) texts.push(named.length === 0 ? 'any' : 'others');
+  return texts.join(', ');
 }
 
 function metricsPage(): Page {

@@ -1,5 +1,6 @@
 // The command: flags → assemble → listen → drain on SIGTERM; nothing else.
-import { FlagError, helpText, parseFlags, swallowedFlags } from '../../lib/config/flags.ts';
+import { FlagError } from '../../lib/config/flags.ts';
+import { helpText, parseFlags, swallowedFlags } from '../../lib/config/parse-flags.ts';
 import { createLogger } from '../../lib/base/log.ts';
 import { assemble } from './assemble.ts';
 

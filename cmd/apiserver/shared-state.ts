@@ -41,7 +41,7 @@ export async function loadSharedState(
   signal: AbortSignal,
 ): Promise<SharedState> {
   const { flags, ownUrl } = options;
-  const issuer = flags['service-account-issuer'];
+  const issuer = flags['service-account-issuer']?.[0];
   const makePair = async (): Promise<Uint8Array> => {
     return Buffer.from(JSON.stringify(await makeCa('apiserver-ca')));
   };

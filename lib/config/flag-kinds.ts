@@ -1,5 +1,6 @@
 // The kinds of flag values: each reads a text or says what would be right. Texts are as
 // kube-apiserver takes them.
+import { BlockList, isIP } from 'node:net';
 
 export interface FlagKind<T> {
   /** Shown in --help after the name. */
@@ -136,18 +137,53 @@ export function choice<const T extends string>(...values: readonly T[]): FlagKin
   };
 }
 
-/** `host:port` URLs of etcd members. */
+/** An address of this or another host; names and zones are none. */
+export const ipAddress: FlagKind<string> = {
+  placeholder: 'ip',
+  parse: (given) => {
+    if (isIP(given) !== 0 && !given.includes('%')) return given;
+    throw new Error('must be an IP address such as 10.0.0.9 or ::1, without brackets');
+  },
+};
+
+/** One network, or one of each family, comma-separated. */
+export const networks: FlagKind<readonly string[]> = {
+  placeholder: 'cidrs',
+  parse: (given) => {
+    const families = given.split(',').map(familyOfNetwork);
+    if (families.length > 2 || (families.length === 2 && families[0] === families[1])) {
+      throw new Error('must be one network, or one of IPv4 and one of IPv6');
+    }
+    return given.split(',');
+  },
+};
+
+function familyOfNetwork(text: string): number {
+  const [address = '', length = '', ...more] = text.split('/');
+  const family = isIP(address);
+  try {
+    if (more.length > 0 || !/^\d{1,3}$/.test(length)) throw new Error('not ADDRESS/LENGTH');
+    new BlockList().addSubnet(address, Number(length), family === 6 ? 'ipv6' : 'ipv4');
+    return family;
+  } catch (cause) {
+    throw new Error(`"${text}" must be a network such as 10.96.0.0/16`, { cause });
+  }
+}
+
+/** URLs of etcd members, comma-separated or given several times. */
 export const endpoints: FlagKind<readonly string[]> = {
   placeholder: 'urls',
   join: (texts) => texts.join(','),
   parse: (given) => {
     const urls = given.split(',').filter((entry) => entry !== '');
+    if (urls.length === 0) throw new Error('must name at least one URL');
     for (const entry of urls) {
-      const url = URL.parse(entry);
-      if (url === null || !/^https?:$/.test(url.protocol) || url.pathname !== '/') {
-        throw new Error(`"${entry}" must be a URL such as https://127.0.0.1:2379`);
-      }
+      if (memberUrl.test(entry) && URL.canParse(entry)) continue;
+      throw new Error(`"${entry}" must be a URL such as https://127.0.0.1:2379`);
     }
     return urls;
   },
 };
+
+/** Scheme, host and port: no user, path or query. */
+const memberUrl = /^https?:\/\/(\[[0-9a-fA-F:]+\]|[^/:[\]@?#\s]+)(:\d+)?\/?$/;

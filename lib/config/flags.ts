@@ -1,5 +1,5 @@
 // THE table of flags: names, kinds, defaults, help. --help and the parsed record both come from it.
-// Names and defaults are kube-apiserver's where it has the flag.
+// Names and defaults are kube-apiserver's where it has the flag; absent-flags.ts has its others.
 import { limits } from '../base/limits.ts';
 import {
   bool,
@@ -8,7 +8,9 @@ import {
   endpoints,
   fraction,
   integer,
+  ipAddress,
   list,
+  networks,
   pairs,
   switches,
   path,
@@ -17,7 +19,7 @@ import {
 } from './flag-kinds.ts';
 import type { FlagKind } from './flag-kinds.ts';
 
-interface Flag<T> {
+export interface Flag<T> {
   readonly section: string;
   readonly kind: FlagKind<T>;
   /** Text of the default, as a user would write it; undefined: the flag is off. */
@@ -94,7 +96,12 @@ export const flagTable = {
       'Default: half of the heap limit.',
   ),
 
-  'bind-address': required(serving, text, '127.0.0.1', 'Address to listen on.'),
+  'bind-address': required(
+    serving,
+    ipAddress,
+    '127.0.0.1',
+    'Address of this host to listen on; 0.0.0.0 or :: for all of them.',
+  ),
   'secure-port': required(
     serving,
     integer(0, 65_535),
@@ -103,8 +110,9 @@ export const flagTable = {
   ),
   'advertise-address': optional(
     serving,
-    text,
-    'Address under which clients reach this replica; default: the bind address.',
+    ipAddress,
+    'Address under which clients reach this replica; default: the bind address, or one of this ' +
+      'host where that is 0.0.0.0 or ::.',
   ),
   'tls-cert-file': optional(
     serving,
@@ -151,8 +159,9 @@ export const flagTable = {
   ),
   'service-account-issuer': optional(
     identity,
-    text,
-    "Issuer of service-account tokens; default: this server's URL.",
+    list,
+    'Issuer of service-account tokens, the first one where several are given; default: the ' +
+      'URL of this server. Tokens are not issued yet.',
   ),
 
   'feature-gates': required(
@@ -170,15 +179,10 @@ export const flagTable = {
   ),
   'service-cluster-ip-range': required(
     api,
-    list,
+    networks,
     '10.96.0.0/16',
-    'Range that cluster IPs of services are taken from.',
-  ),
-  'service-node-port-range': required(
-    api,
-    text,
-    '30000-32767',
-    'Range that node ports are taken from.',
+    "Networks of services' cluster IPs, one of each family; the serving certificate is good for " +
+      'the first address of each. Cluster IPs are not allocated yet.',
   ),
 
   'livez-grace-period': required(
@@ -216,133 +220,10 @@ type ValueOf<F> = F extends { readonly kind: FlagKind<infer T>; readonly fallbac
 /** Parsed flags, by name. */
 export type Flags = { readonly [Name in keyof Table]: ValueOf<Table[Name]> };
 
-/** A start that cannot go on; the message names the flag and goes to the user as it is. */
+/**
+ * What ends a start, or a server, for its user to mend: the message names flag, address or file
+ * and goes to the user as it is.
+ */
 export class FlagError extends Error {
   override readonly name = 'FlagError';
-}
-
-export interface ParsedFlags {
-  readonly flags: Flags;
-  /** Names that the command line gave, without dashes. */
-  readonly given: ReadonlySet<string>;
-  readonly warnings: readonly string[];
-}
-
-/**
- * @throws FlagError for an unknown flag, a bad or missing value, one given twice, or two that
- * exclude each other.
- */
-export function parseFlags(argv: readonly string[]): ParsedFlags {
-  const texts = new Map<string, string[]>();
-  for (let index = 0; index < argv.length; index++) {
-    const word = argv[index] ?? '';
-    const match = /^--?([a-z0-9][a-z0-9_-]*)(?:=(.*))?$/is.exec(word);
-    if (match === null)
-      throw new FlagError(`unexpected argument "${word}": flags are written --name=value`);
-    const name = (match[1] ?? '').replaceAll('_', '-');
-    const flag = findFlag(name);
-    let value = match[2] ?? flag.kind.bare;
-    if (value === undefined) {
-      index++;
-      value = argv[index];
-      if (value === undefined)
-        throw new FlagError(`--${name} needs a value (${flag.kind.placeholder})`);
-    }
-    texts.set(name, [...(texts.get(name) ?? []), value]);
-  }
-  const entries = Object.keys(flagTable).map((name) => [name, valueOf(name, texts.get(name))]);
-  const flags = Object.fromEntries(entries) as Flags; // one value per row of the table
-  const given = new Set(texts.keys());
-  checkTogether(flags);
-  const warnings = [...given].flatMap((name) => {
-    const { deprecated } = findFlag(name);
-    return deprecated === undefined ? [] : [`flag --${name} is deprecated: ${deprecated}`];
-  });
-  return { flags, given, warnings };
-}
-
-function findFlag(name: string): Flag<unknown> {
-  const flag = (flagTable as Readonly<Record<string, Flag<unknown>>>)[name];
-  if (Object.hasOwn(flagTable, name) && flag !== undefined) return flag;
-  const near = Object.keys(flagTable).find((known) => known.includes(name) || name.includes(known));
-  const hint = near === undefined ? 'see --help' : `did you mean --${near}?`;
-  throw new FlagError(`unknown flag --${name}: ${hint}`);
-}
-
-function valueOf(name: string, texts: readonly string[] | undefined): unknown {
-  const flag = findFlag(name);
-  if (texts !== undefined && texts.length > 1 && flag.kind.join === undefined) {
-    throw new FlagError(`--${name} is given ${String(texts.length)} times; give it once`);
-  }
-  const given = texts === undefined ? flag.fallback : (flag.kind.join?.(texts) ?? texts[0]);
-  if (given === undefined) return undefined;
-  try {
-    return flag.kind.parse(given);
-  } catch (error) {
-    throw new FlagError(`--${name}=${given}: ${(error as Error).message}`, { cause: error });
-  }
-}
-
-/** Flags that belong together or exclude each other. */
-function checkTogether(flags: Flags): void {
-  const together: readonly (readonly [keyof Flags, keyof Flags])[] = [
-    ['tls-cert-file', 'tls-private-key-file'],
-    ['etcd-certfile', 'etcd-keyfile'],
-  ];
-  for (const [first, second] of together) {
-    if ((flags[first] === undefined) !== (flags[second] === undefined)) {
-      const [has, lacks] = flags[first] === undefined ? [second, first] : [first, second];
-      throw new FlagError(`--${has} needs --${lacks} too`);
-    }
-  }
-  for (const name of ['etcd-cafile', 'etcd-certfile'] as const) {
-    if (flags[name] !== undefined && flags['etcd-servers'] === undefined) {
-      throw new FlagError(
-        `--${name} is for an external etcd: give --etcd-servers too, or leave both out`,
-      );
-    }
-  }
-  const prefix = flags['etcd-prefix'];
-  if (!/^\/[^/](.*[^/])?$/.test(prefix) || /\/\/|[\u0000-\u0020]/.test(prefix)) {
-    throw new FlagError(
-      `--etcd-prefix=${prefix}: must be a path such as /registry, without a slash at its end`,
-    );
-  }
-}
-
-/** The text of --help. */
-export function helpText(): string {
-  const lines = ['svc apiserver: a cluster API server on etcd.', '', 'Usage: npm start -- [flags]'];
-  let section = '';
-  for (const [name, flag] of Object.entries(flagTable) as [string, Flag<unknown>][]) {
-    if (flag.section !== section) {
-      section = flag.section;
-      lines.push('', `${section}:`);
-    }
-    const value = flag.kind.placeholder === '' ? '' : ` ${flag.kind.placeholder}`;
-    const deprecation = flag.deprecated === undefined ? '' : `DEPRECATED: ${flag.deprecated}. `;
-    const isShown = flag.fallback !== undefined && flag.fallback !== '';
-    lines.push(`  --${name}${value}${isShown ? `   (default ${flag.fallback})` : ''}`);
-    lines.push(`        ${deprecation}${flag.help}`);
-  }
-  return `${lines.join('\n')}\n`;
-}
-
-/**
- * Flags that npm took for its own because the `--` was forgotten: they are in the environment as
- * npm_config_…. Returns the message for the user, or undefined.
- */
-export function swallowedFlags(
-  environment: Readonly<Record<string, string | undefined>>,
-): string | undefined {
-  const lost = Object.keys(flagTable).flatMap((name) => {
-    const value = environment[`npm_config_${name.replaceAll('-', '_')}`];
-    if (value === undefined || value === '') return [];
-    return [value === 'true' ? `--${name}` : `--${name}=${value}`];
-  });
-  if (lost.length === 0) return undefined;
-  return (
-    `npm kept ${lost.join(' ')} for itself. Put -- before the server's flags: npm start ` +
-    `-- ${lost.join(' ')}`
-  );
 }

@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import { endpoints } from '../config/flag-kinds.ts';
 import { Endpoint, parseEndpoint } from './endpoint.ts';
 
 test.each([
@@ -17,6 +18,16 @@ test.each(['', 'ftp://a:1', 'http://a:1/path', 'http://', 'a:b', 'unix:///tmp/x'
     expect(() => parseEndpoint(url)).toThrow('is no address of an etcd member');
   },
 );
+
+test.each([
+  'http://127.0.0.1:2379',
+  'https://[::1]:2379/',
+  'https://etcd-0.example.com',
+  'http://a_b:1',
+])('%s is taken by the flag, and so it is here', (url) => {
+  expect(endpoints.parse(url)).toEqual([url]);
+  expect(parseEndpoint(url).isSecure).toBe(url.startsWith('https:'));
+});
 
 test('half a client certificate is refused', () => {
   const open = (): Endpoint =>

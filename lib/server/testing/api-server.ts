@@ -3,8 +3,8 @@
 import type { Authorizer } from '../../authz/authorizer.ts';
 import { systemClock } from '../../base/clock.ts';
 import { createLogger } from '../../base/log.ts';
-import { parseFlags } from '../../config/flags.ts';
 import { featureGates } from '../../config/gates.ts';
+import { parseFlags } from '../../config/parse-flags.ts';
 import { ResourceMap, ResourceMapHolder } from '../../registry/resource-map.ts';
 import type { ResourceStore } from '../../registry/resource-store.ts';
 import type { Replica } from '../../registry/testing/registry-on-etcd.ts';

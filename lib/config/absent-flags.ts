@@ -1,0 +1,301 @@
+// THE table of kube-apiserver's flags that this server does not have: what becomes of a command
+// line that gives one. A flag that guards something is refused where ignoring it would open a door.
+import { bool, durationMs, fraction, integer, list, pairs, text } from './flag-kinds.ts';
+import type { FlagKind } from './flag-kinds.ts';
+
+/**
+ * - `fits`: it is so here anyway; nothing is said.
+ * - `warned`: the server starts and says what is in force instead.
+ * - `refused`: the server does not start.
+ */
+export type Answer = 'fits' | 'warned' | 'refused';
+
+export interface AbsentFlag {
+  readonly kind: FlagKind<unknown>;
+  /** By value, or by entry of a list; `*` is any other. */
+  readonly answers: Readonly<Record<string, Answer>> & { readonly '*': Answer };
+  /** What is in force here: the end of the warning or refusal. */
+  readonly instead: string;
+}
+
+type Maker = (
+  kind: FlagKind<unknown>,
+  instead: string,
+  ...fitting: readonly string[]
+) => AbsentFlag;
+
+const answering =
+  (other: Answer): Maker =>
+  (kind, instead, ...fitting) => ({
+    kind,
+    answers: {
+      ...Object.fromEntries(fitting.map((value) => [value, 'fits' as const])),
+      '*': other,
+    },
+    instead,
+  });
+
+const warned = answering('warned');
+const refused = answering('refused');
+const anyInteger = integer(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER);
+const anyNumber = fraction(-Number.MAX_VALUE, Number.MAX_VALUE);
+
+const masters =
+  'members of system:masters may do everything, everybody else reads health and version only';
+const noAudit = 'no audit events are written';
+const noProxyUsers =
+  'users named in headers of a front proxy are not believed: such a request has the user of its ' +
+  'certificate, if --client-ca-file knows it, or is 401';
+const noOidc = 'tokens of OpenID providers are answered with 401';
+const noTokenWebhook = 'tokens are not reviewed elsewhere: an unknown one is 401';
+const noAccounts = 'service-account tokens are neither issued nor accepted (401)';
+const noNodes = 'no connections to nodes are made';
+const noProxying = 'no requests are passed on to other API servers';
+const noReload = 'a restart is needed to read files anew';
+const ownLog = 'log lines are JSON on standard error; --log-level chooses them';
+const noLimit = 'the number of requests at a time is not limited';
+const noElection = 'candidates of leases are not chosen here';
+const ownMemory = '--cache-memory-mb bounds what is kept in memory';
+const oneRelease = 'this server speaks 1.36 alone';
+const ownPolls = 'etcd is watched all the time: --livez-grace-period and /readyz tell how it is';
+const noPeers = 'replicas reach each other through etcd alone';
+const noPlugin = 'the admission plugin NamespaceLifecycle is in force, and no other one yet';
+const someSuites = 'the cipher suites of Node are offered, TLS 1.2 and newer';
+
+/** On in kube-apiserver without being named: their absence does not come from ignoring a flag. */
+const defaultPlugins = [
+  'LimitRanger',
+  'ServiceAccount',
+  'TaintNodesByCondition',
+  'PodSecurity',
+  'Priority',
+  'DefaultTolerationSeconds',
+  'DefaultStorageClass',
+  'StorageObjectInUseProtection',
+  'PersistentVolumeClaimResize',
+  'RuntimeClass',
+  'CertificateApproval',
+  'CertificateSigning',
+  'ClusterTrustBundleAttest',
+  'CertificateSubjectRestriction',
+  'DefaultIngressClass',
+  'PodTopologyLabels',
+  'NodeDeclaredFeatureValidator',
+  'MutatingAdmissionPolicy',
+  'MutatingAdmissionWebhook',
+  'ValidatingAdmissionPolicy',
+  'ValidatingAdmissionWebhook',
+  'ResourceQuota',
+];
+/** These add to objects, or bind nodes, who may do nothing here yet. */
+const harmlessPlugins = ['NodeRestriction', 'NamespaceAutoProvision', 'ExtendedResourceToleration'];
+const answersOf = (names: readonly string[], answer: Answer): Record<string, Answer> =>
+  Object.fromEntries(names.map((name) => [name, answer]));
+
+export const absentFlags: Readonly<Record<string, AbsentFlag>> = {
+  // Who may do what.
+  'authorization-mode': {
+    kind: list,
+    answers: {
+      ...answersOf(['RBAC', 'Node', 'ABAC', 'Webhook', 'AlwaysAllow', 'AlwaysDeny'], 'warned'),
+      '*': 'refused',
+    },
+    instead: masters,
+  },
+  'authorization-config': warned(text, masters),
+  'authorization-policy-file': warned(text, masters),
+  'authorization-webhook-cache-authorized-ttl': warned(durationMs, masters),
+  'authorization-webhook-cache-unauthorized-ttl': warned(durationMs, masters),
+  'authorization-webhook-config-file': warned(text, masters),
+  'authorization-webhook-version': warned(text, masters),
+  'enable-admission-plugins': {
+    kind: list,
+    answers: {
+      ...answersOf(['NamespaceLifecycle', 'NamespaceExists', 'AlwaysAdmit'], 'fits'),
+      ...answersOf([...defaultPlugins, ...harmlessPlugins], 'warned'),
+      '*': 'refused',
+    },
+    instead: noPlugin,
+  },
+  'disable-admission-plugins': {
+    kind: list,
+    answers: { NamespaceLifecycle: 'warned', '*': 'fits' },
+    instead: noPlugin,
+  },
+  'admission-control-config-file': refused(text, `its rules would not hold: ${noPlugin}`),
+  'allow-privileged': refused(bool, 'privileged containers are always allowed', 'true'),
+
+  // Who asks.
+  'api-audiences': warned(list, noAccounts),
+  'authentication-config': refused(
+    text,
+    'its rules, those for anonymous requests too, would not hold: --anonymous-auth, ' +
+      '--client-ca-file and --token-auth-file say who is known',
+  ),
+  'authentication-token-webhook-cache-ttl': warned(durationMs, noTokenWebhook),
+  'authentication-token-webhook-config-file': warned(text, noTokenWebhook),
+  'authentication-token-webhook-version': warned(text, noTokenWebhook),
+  'enable-bootstrap-token-auth': warned(bool, 'bootstrap tokens are answered with 401', 'false'),
+  'oidc-ca-file': warned(text, noOidc),
+  'oidc-client-id': warned(text, noOidc),
+  'oidc-groups-claim': warned(text, noOidc),
+  'oidc-groups-prefix': warned(text, noOidc),
+  'oidc-issuer-url': warned(text, noOidc),
+  'oidc-required-claim': warned(pairs, noOidc),
+  'oidc-signing-algs': warned(list, noOidc),
+  'oidc-username-claim': warned(text, noOidc),
+  'oidc-username-prefix': warned(text, noOidc),
+  'requestheader-allowed-names': warned(list, noProxyUsers),
+  'requestheader-client-ca-file': warned(text, noProxyUsers),
+  'requestheader-extra-headers-prefix': warned(list, noProxyUsers),
+  'requestheader-group-headers': warned(list, noProxyUsers),
+  'requestheader-uid-headers': warned(list, noProxyUsers),
+  'requestheader-username-headers': warned(list, noProxyUsers),
+  'service-account-extend-token-expiration': warned(bool, noAccounts),
+  'service-account-jwks-uri': warned(text, noAccounts),
+  'service-account-key-file': warned(list, noAccounts),
+  'service-account-lookup': warned(bool, noAccounts),
+  'service-account-max-token-expiration': warned(durationMs, noAccounts),
+  'service-account-signing-endpoint': warned(text, noAccounts),
+  'service-account-signing-key-file': warned(text, noAccounts),
+
+  // What is on record.
+  'audit-log-batch-buffer-size': warned(anyInteger, noAudit),
+  'audit-log-batch-max-size': warned(anyInteger, noAudit),
+  'audit-log-batch-max-wait': warned(durationMs, noAudit),
+  'audit-log-batch-throttle-burst': warned(anyInteger, noAudit),
+  'audit-log-batch-throttle-enable': warned(bool, noAudit),
+  'audit-log-batch-throttle-qps': warned(anyNumber, noAudit),
+  'audit-log-compress': warned(bool, noAudit),
+  'audit-log-format': warned(text, noAudit),
+  'audit-log-maxage': warned(anyInteger, noAudit),
+  'audit-log-maxbackup': warned(anyInteger, noAudit),
+  'audit-log-maxsize': warned(anyInteger, noAudit),
+  'audit-log-mode': warned(text, noAudit),
+  'audit-log-path': warned(text, noAudit),
+  'audit-log-truncate-enabled': warned(bool, noAudit),
+  'audit-log-truncate-max-batch-size': warned(anyInteger, noAudit),
+  'audit-log-truncate-max-event-size': warned(anyInteger, noAudit),
+  'audit-log-version': warned(text, noAudit),
+  'audit-policy-file': warned(text, noAudit),
+  'audit-webhook-batch-buffer-size': warned(anyInteger, noAudit),
+  'audit-webhook-batch-max-size': warned(anyInteger, noAudit),
+  'audit-webhook-batch-max-wait': warned(durationMs, noAudit),
+  'audit-webhook-batch-throttle-burst': warned(anyInteger, noAudit),
+  'audit-webhook-batch-throttle-enable': warned(bool, noAudit),
+  'audit-webhook-batch-throttle-qps': warned(anyNumber, noAudit),
+  'audit-webhook-config-file': warned(text, noAudit),
+  'audit-webhook-initial-backoff': warned(durationMs, noAudit),
+  'audit-webhook-mode': warned(text, noAudit),
+  'audit-webhook-truncate-enabled': warned(bool, noAudit),
+  'audit-webhook-truncate-max-batch-size': warned(anyInteger, noAudit),
+  'audit-webhook-truncate-max-event-size': warned(anyInteger, noAudit),
+  'audit-webhook-version': warned(text, noAudit),
+
+  // What lies in etcd.
+  'encryption-provider-config': refused(
+    text,
+    'objects, secrets too, would lie in etcd as they are',
+  ),
+  'encryption-provider-config-automatic-reload': warned(bool, noReload, 'false'),
+  'etcd-count-metric-poll-period': warned(durationMs, 'objects are counted in memory'),
+  'etcd-db-metric-poll-interval': warned(durationMs, "the size of etcd's file is not measured"),
+  'etcd-healthcheck-timeout': warned(durationMs, ownPolls),
+  'etcd-readycheck-timeout': warned(durationMs, ownPolls),
+  'etcd-servers-overrides': refused(list, 'all objects would lie in --etcd-servers'),
+  'lease-reuse-duration-seconds': warned(anyInteger, 'leases of events are shared as they come'),
+  'storage-backend': refused(text, 'etcd, with version 3 of its API, is the only one', 'etcd3'),
+  'storage-initialization-timeout': warned(durationMs, 'a start waits until the caches are filled'),
+  'default-watch-cache-size': warned(anyInteger, ownMemory),
+  'watch-cache': warned(bool, 'reads and watches are served from memory', 'true'),
+  'watch-cache-sizes': warned(list, ownMemory),
+
+  // Connections.
+  'cert-dir': warned(text, 'certificates that a start makes lie in --data-dir'),
+  'cors-allowed-origins': warned(list, 'browsers of other origins are not let in'),
+  'disable-http2-serving': refused(bool, 'HTTP/2 is served', 'false'),
+  'external-hostname': warned(text, '--advertise-address is where clients reach this replica'),
+  'http2-max-streams-per-connection': warned(anyInteger, 'the number is fixed'),
+  'max-connection-bytes-per-sec': warned(anyInteger, 'connections are not slowed down'),
+  'permit-address-sharing': warned(bool, 'the address is not shared', 'false'),
+  'permit-port-sharing': warned(bool, 'the port is not shared', 'false'),
+  'strict-transport-security-directives': warned(list, 'the header is not sent'),
+  'tls-cipher-suites': refused(list, someSuites),
+  'tls-curve-preferences': refused(list, someSuites),
+  'tls-min-version': {
+    kind: text,
+    answers: {
+      VersionTLS12: 'fits',
+      VersionTLS10: 'warned',
+      VersionTLS11: 'warned',
+      '*': 'refused',
+    },
+    instead: 'TLS 1.2 is the oldest version that is served',
+  },
+  'tls-sni-cert-key': warned(list, 'the certificate of --tls-cert-file is served for every name'),
+
+  // Load.
+  'delete-collection-workers': warned(anyInteger, 'the number is fixed'),
+  'enable-priority-and-fairness': warned(bool, noLimit, 'false'),
+  'max-mutating-requests-inflight': warned(anyInteger, noLimit, '0'),
+  'max-requests-inflight': warned(anyInteger, noLimit, '0'),
+  'shutdown-send-retry-after': warned(bool, 'requests are served until the port closes', 'false'),
+  'shutdown-watch-termination-grace-period': warned(
+    durationMs,
+    'watches end with a bookmark as soon as the shutdown delay is over',
+    '0',
+  ),
+
+  // Nodes and other servers.
+  'aggregator-reject-forwarding-redirect': warned(bool, noProxying),
+  'egress-selector-config-file': warned(text, noNodes),
+  'enable-aggregator-routing': warned(bool, noProxying, 'false'),
+  'kubelet-certificate-authority': warned(text, noNodes),
+  'kubelet-client-certificate': warned(text, noNodes),
+  'kubelet-client-key': warned(text, noNodes),
+  'kubelet-preferred-address-types': warned(list, noNodes),
+  'kubelet-timeout': warned(durationMs, noNodes),
+  'peer-advertise-ip': warned(text, noPeers),
+  'peer-advertise-port': warned(text, noPeers),
+  'peer-ca-file': warned(text, noPeers),
+  'proxy-client-cert-file': warned(text, noProxying),
+  'proxy-client-key-file': warned(text, noProxying),
+
+  // Objects.
+  'apiserver-count': warned(anyInteger, 'replicas need not know how many they are'),
+  'coordinated-leadership-lease-duration': warned(durationMs, noElection),
+  'coordinated-leadership-renew-deadline': warned(durationMs, noElection),
+  'coordinated-leadership-retry-period': warned(durationMs, noElection),
+  'default-not-ready-toleration-seconds': warned(anyInteger, noPlugin),
+  'default-unreachable-toleration-seconds': warned(anyInteger, noPlugin),
+  'emulated-version': refused(list, oneRelease, '1.36', 'kube=1.36'),
+  'emulation-forward-compatible': warned(bool, oneRelease, 'false'),
+  'enable-garbage-collector': warned(
+    bool,
+    'the propagation policy of a deletion always counts',
+    'true',
+  ),
+  'endpoint-reconciler-type': warned(text, 'no endpoints of this server are written', 'none'),
+  'kubernetes-service-node-port': warned(anyInteger, 'no service of this server is written', '0'),
+  'min-compatibility-version': warned(list, oneRelease),
+  'runtime-config-emulation-forward-compatible': warned(bool, oneRelease, 'false'),
+  'service-node-port-range': warned(text, 'node ports are not allocated yet'),
+
+  // What is seen from outside.
+  'allow-metric-labels': warned(text, 'metrics have all their labels'),
+  'allow-metric-labels-manifest': warned(text, 'metrics have all their labels'),
+  'contention-profiling': warned(bool, 'profiles are not served', 'false'),
+  'debug-socket-path': warned(text, 'profiles are not served'),
+  'disabled-metrics': warned(list, 'all metrics are served'),
+  'enable-logs-handler': warned(bool, 'log files are not served', 'false'),
+  'log-flush-frequency': warned(durationMs, ownLog),
+  'log-json-info-buffer-size': warned(text, ownLog),
+  'log-json-split-stream': warned(bool, ownLog, 'false'),
+  'log-text-info-buffer-size': warned(text, ownLog),
+  'log-text-split-stream': warned(bool, ownLog, 'false'),
+  'logging-format': warned(text, ownLog, 'json'),
+  profiling: warned(bool, 'profiles are not served', 'false'),
+  'tracing-config-file': warned(text, 'no traces are sent'),
+  v: warned(anyInteger, ownLog),
+  vmodule: warned(text, ownLog),
+};
