@@ -3,6 +3,7 @@ import { FlagError } from '../../lib/config/flags.ts';
 import { helpText, parseFlags, swallowedFlags } from '../../lib/config/parse-flags.ts';
 import { createLogger } from '../../lib/base/log.ts';
 import { assemble } from './assemble.ts';
+import { versionText } from './version.ts';
 
 /**
  * A second signal within this time is the same Ctrl-C, delivered twice (terminal and npm both send
@@ -19,6 +20,10 @@ async function main(): Promise<number> {
     return 0;
   }
   const { flags, warnings } = parseFlags(argv);
+  if (flags.version !== 'false') {
+    process.stdout.write(versionText(flags.version));
+    return 0;
+  }
   const logger = createLogger(flags['log-level']);
   for (const warning of warnings) logger.warn(warning);
   const starting = new AbortController();

@@ -50,6 +50,12 @@ const api = 'API',
   observe = 'Observability';
 
 export const flagTable = {
+  version: required(
+    generic,
+    { ...choice('true', 'false', 'raw'), bare: 'true' },
+    'false',
+    'Print the version, or with raw all that is known of the build, and end.',
+  ),
   naming: required(
     generic,
     choice('svc', 'kubernetes'),
@@ -220,10 +226,7 @@ type ValueOf<F> = F extends { readonly kind: FlagKind<infer T>; readonly fallbac
 /** Parsed flags, by name. */
 export type Flags = { readonly [Name in keyof Table]: ValueOf<Table[Name]> };
 
-/**
- * What ends a start, or a server, for its user to mend: the message names flag, address or file
- * and goes to the user as it is.
- */
+/** A start that cannot go on; the message names the flag and goes to the user as it is. */
 export class FlagError extends Error {
   override readonly name = 'FlagError';
 }

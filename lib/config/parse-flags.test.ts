@@ -36,6 +36,8 @@ describe('a command line', () => {
     [['--etcd-compaction-interval=0'], 'etcd-compaction-interval', 0],
     [['--goaway-chance=0.02'], 'goaway-chance', 0.02],
     [['--etcd-prefix=/a'], 'etcd-prefix', '/a'],
+    [['--version'], 'version', 'true'],
+    [['--version=raw'], 'version', 'raw'],
     [['--bind-address=::'], 'bind-address', '::'],
     [['--advertise-address=10.0.0.9'], 'advertise-address', '10.0.0.9'],
     [
@@ -102,6 +104,7 @@ describe('a command line', () => {
     [['--service-cluster-ip-range=10.0.0.0/33'], /"10.0.0.0\/33" must be a network/],
     [['--service-cluster-ip-range=fd00::/x'], /"fd00::\/x" must be a network/],
     [['--service-cluster-ip-range=10.0.0.0/8,11.0.0.0/8'], /one network, or one of IPv4 and one/],
+    [['--version=1.36'], /--version=1.36: must be one of true, false, raw/],
     [['--etcd-servers='], /--etcd-servers=: must name at least one URL/],
     [['--etcd-servers=http://u:p@a:1'], /"http:\/\/u:p@a:1" must be a URL/],
     [['--etcd-servers=http://a:1?x'], /must be a URL/],
