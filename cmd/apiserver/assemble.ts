@@ -39,7 +39,7 @@ import { startControllers } from './controllers.ts';
 import { ownCredentials } from './credentials.ts';
 import type { ServingTls } from './credentials.ts';
 import { DataDirectory } from './data-directory.ts';
-import { cacheBudgetBytes, etcdTls, orFlagError, ownUrl, readTokens } from './from-flags.ts';
+import { cacheBudgetBytes, etcdTls, orFlagError, readTokens } from './from-flags.ts';
 import { greeting, writeAdminConfig } from './greeting.ts';
 import { healthChecks } from './health-checks.ts';
 import { startLocalEtcd } from './local-etcd.ts';
@@ -50,6 +50,14 @@ import {
   mismatchObserver,
   storageMetrics,
 } from './observers.ts';
+import {
+  addressWarning,
+  advertisedAddress,
+  checkListening,
+  hostAndPort,
+  listenError,
+  urlAt,
+} from './own-address.ts';
 import { checkNaming, loadSharedState } from './shared-state.ts';
 import type { SharedState } from './shared-state.ts';
 import { release, versionInfo } from './version.ts';
@@ -70,6 +78,8 @@ interface Base {
   readonly naming: NamingProfile;
   readonly metrics: Metrics;
   readonly directory: DataDirectory;
+  /** Where clients reach this replica. */
+  readonly address: string;
   readonly scheme: Scheme;
   /** The encoding of objects in etcd. */
   readonly media: StoredMedia;
@@ -89,11 +99,14 @@ export async function assemble(
   // A start that fails takes down what it had started.
   await using started = new AsyncDisposableStack();
   const base = openBase({ flags, logger, signal, started });
+  await checkListening(flags);
+  const { directory, address } = base;
   const stored = await openStorage(base);
   const cache = openCache(base, stored);
-  const shared = await loadSharedState(stored.secrets, { flags, ownUrl: ownUrl(flags) }, signal);
+  const ownUrl = urlAt(address, flags['secure-port']);
+  const shared = await loadSharedState(stored.secrets, { flags, ownUrl }, signal);
   const resources = openRegistry(base, stored, cache, shared);
-  const credentials = await ownCredentials(base.directory, shared, flags);
+  const credentials = await ownCredentials({ directory, shared, flags, address });
   const options = { resources, tls: credentials.serving, startedAtMs };
   const server = await openServer(base, stored, cache, options);
   await cache.start(signal);
@@ -103,12 +116,12 @@ export async function assemble(
     await bootstrapNamespaces(namespaces, naming, signal);
     started.defer(startControllers({ namespaces, resources, naming, clock, logger }));
   }
-  const url = `https://${flags['advertise-address'] ?? '127.0.0.1'}:${String(server.port)}`;
-  writeAdminConfig(base.directory, url, shared.ca.cert, credentials.admin);
+  const url = urlAt(address, server.port);
+  writeAdminConfig(directory, url, shared.ca.cert, credentials.admin);
   const running = started.move();
   const readyMs = clock.monotonicMs() - startedAtMs;
   return {
-    greeting: greeting({ url, directory: base.directory, flags, readyMs }),
+    greeting: greeting({ url, directory, flags, readyMs }),
     stop: () => running.disposeAsync(),
   };
 }
@@ -116,6 +129,9 @@ export async function assemble(
 function openBase(given: Pick<Base, 'flags' | 'logger' | 'signal' | 'started'>): Base {
   const { flags, logger, started } = given;
   const clock = systemClock;
+  const warning = addressWarning(flags);
+  if (warning !== undefined) logger.warn(warning);
+  const address = advertisedAddress(flags);
   const gates = featureGates(flags['feature-gates']);
   for (const note of gates.notes) logger.warn(note);
   const naming = namingProfile(flags.naming);
@@ -136,7 +152,7 @@ function openBase(given: Pick<Base, 'flags' | 'logger' | 'signal' | 'started'>):
   const media = orFlagError('storage-media-type', () =>
     createStoredMedia(storedMediaName(flags['storage-media-type'], { naming, hasCbor }), naming),
   );
-  return { ...given, clock, gates, naming, metrics, directory, scheme, media };
+  return { ...given, clock, gates, naming, metrics, directory, address, scheme, media };
 }
 
 interface OpenedStorage {
@@ -235,7 +251,7 @@ async function openServer(
     readonly startedAtMs: number;
   },
 ): Promise<RunningServer> {
-  const { flags, clock, started } = base;
+  const { flags, clock, started, address } = base;
   const { resources, tls, startedAtMs } = options;
   const tokenFile = flags['token-auth-file'];
   const authenticator = unionAuthenticator([
@@ -253,7 +269,10 @@ async function openServer(
     authenticator,
     authorizer,
     tls,
+    serverAddress: hostAndPort(address, flags['secure-port']),
     version: versionInfo,
+  }).catch((error: unknown) => {
+    throw listenError(flags, error);
   });
   started.defer(async () => {
     lifecycle.isDraining = true;

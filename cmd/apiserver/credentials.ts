@@ -1,9 +1,11 @@
 // The certificates of one replica: serving and admin pair below --data-dir, made when missing and
 // kept while they serve.
 import { existsSync, readFileSync } from 'node:fs';
+import { firstHost } from '../../lib/api/ip-address.ts';
 import { FlagError } from '../../lib/config/flags.ts';
 import type { Flags } from '../../lib/config/flags.ts';
 import type { DataDirectory } from './data-directory.ts';
+import { isUnspecified } from './own-address.ts';
 import { makeLeaf, stillServes } from './pki.ts';
 import type { KeyPair, LeafRequest } from './pki.ts';
 import type { SharedState } from './shared-state.ts';
@@ -22,16 +24,19 @@ const adminRequest: LeafRequest = {
 /**
  * Writes the shared CA and service-account key beside them, for people and tools that want files.
  */
-export async function ownCredentials(
-  directory: DataDirectory,
-  shared: SharedState,
-  flags: Flags,
-): Promise<{ readonly serving: ServingTls; readonly admin: KeyPair }> {
+export async function ownCredentials(options: {
+  readonly directory: DataDirectory;
+  readonly shared: SharedState;
+  readonly flags: Flags;
+  /** Where clients reach this replica: the serving certificate is good for it. */
+  readonly address: string;
+}): Promise<{ readonly serving: ServingTls; readonly admin: KeyPair }> {
+  const { directory, shared, flags, address } = options;
   directory.writePrivate('ca.crt', shared.ca.cert);
   directory.writePrivate('ca.key', shared.ca.key);
   directory.writePrivate('sa.key', shared.serviceAccountKey.key);
   directory.writePrivate('sa.pub', shared.serviceAccountKey.publicKey);
-  const names = servingNames(flags);
+  const names = servingNames(flags, address);
   const serverRequest: LeafRequest = { use: 'server', commonName: 'apiserver', names };
   const admin = await keptOrMade(directory, 'admin', shared.ca, adminRequest, []);
   const given = givenServing(flags);
@@ -75,23 +80,18 @@ async function keptOrMade(
   return made;
 }
 
-/**
- * Names that clients may use: loopback, the bind and advertised addresses, and the service inside a
- * cluster.
- */
-function servingNames(flags: Flags): string[] {
+/** Loopback, the bind and advertised addresses, and the service inside a cluster. */
+function servingNames(flags: Flags, address: string): string[] {
   const service = flags.naming;
-  const own = [flags['bind-address'], flags['advertise-address']];
-  const addresses = own.filter((name) => name !== undefined && !['0.0.0.0', '::'].includes(name));
-  const range = flags['service-cluster-ip-range'][0] ?? '';
-  const firstServiceIp = /^(\d+\.\d+\.\d+)\.0\//.exec(range)?.[1];
+  const serviceIps = flags['service-cluster-ip-range'].map(firstHost);
   return [
     ...new Set([
       'localhost',
       '127.0.0.1',
       '::1',
-      ...(addresses as string[]),
-      ...(firstServiceIp === undefined ? [] : [`${firstServiceIp}.1`]),
+      ...(isUnspecified(flags['bind-address']) ? [] : [flags['bind-address']]),
+      address,
+      ...serviceIps.filter((ip) => ip !== undefined),
       service,
       `${service}.default`,
       `${service}.default.svc`,

@@ -48,7 +48,3 @@ export function cacheBudgetBytes(flags: Flags): number {
     ? getHeapStatistics().heap_size_limit / 2
     : megabytes * 1024 * 1024;
 }
-
-/** Where clients reach this replica, as far as its flags tell. */
-export const ownUrl = (flags: Flags): string =>
-  `https://${flags['advertise-address'] ?? flags['bind-address']}:${String(flags['secure-port'])}`;

@@ -77,6 +77,14 @@ export function canonicalCidr(text: string): string | undefined {
   return `${ipText(network.first, network.family)}/${String(network.prefixLength)}`;
 }
 
+/** The first address after the network's own; undefined: no network, or one without another. */
+export function firstHost(cidr: string): string | undefined {
+  const network = parseCidr(cidr);
+  if (network === undefined) return undefined;
+  const bits = network.family === 'IPv4' ? 32 : 128;
+  return network.prefixLength === bits ? undefined : ipText(network.first + 1n, network.family);
+}
+
 /** `inner` lies in `outer` and is smaller. */
 export function isStrictSubnet(inner: Network, outer: Network): boolean {
   if (inner.family !== outer.family || inner.prefixLength <= outer.prefixLength) return false;

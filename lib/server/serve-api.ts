@@ -54,6 +54,8 @@ export interface ServeApiOptions {
   readonly authenticator: Authenticator;
   readonly authorizer: Authorizer;
   readonly tls: ServeOptions['tls'];
+  /** `host:port` that clients reach this server by. */
+  readonly serverAddress: string;
   readonly version: Readonly<Record<string, string>>;
 }
 
@@ -65,13 +67,9 @@ export async function serveApi(options: ServeApiOptions): Promise<RunningServer>
   const patches = { names: servedPatches, cbor };
   const representations = createRepresentations({ scheme, encodings });
   const handlers = verbHandlers(options, representations, patches);
-  const address = flags['advertise-address'] ?? flags['bind-address'];
   const groups = servedGroups(scheme.groups, (resource) => resources.current.find(resource));
-  const discovery = createDiscovery({
-    scheme,
-    groups,
-    serverAddress: `${address}:${String(flags['secure-port'])}`,
-  });
+  const { serverAddress } = options;
+  const discovery = createDiscovery({ scheme, groups, serverAddress });
   const openApi = openApiOf(options, { groups, encodings, patches: patchMediaTypes(patches) });
   const answerOpenApi = openApiPaths({ openApi: () => openApi, clock: options.clock, compress });
   const answerDiscovery = discoveryPaths({

@@ -46,6 +46,7 @@ export async function startApiServer(
       authorize: () => ({ effect: 'allow', reason: '' }),
     },
     tls: { ...pair, clientCa: ca.cert },
+    serverAddress: '127.0.0.1:6443',
     version: { major: '1', minor: '36', gitVersion: 'v1.36.0' },
   });
   return {
