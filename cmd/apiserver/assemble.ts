@@ -39,7 +39,9 @@ import { startControllers } from './controllers.ts';
 import { ownCredentials } from './credentials.ts';
 import type { ServingTls } from './credentials.ts';
 import { DataDirectory } from './data-directory.ts';
-import { cacheBudgetBytes, etcdTls, orFlagError, readTokens } from './from-flags.ts';
+import { cacheBudgetBytes, orFlagError } from './from-flags.ts';
+import { readGivenFiles } from './given-files.ts';
+import type { GivenFiles } from './given-files.ts';
 import { greeting, writeAdminConfig } from './greeting.ts';
 import { healthChecks } from './health-checks.ts';
 import { startLocalEtcd } from './local-etcd.ts';
@@ -78,6 +80,7 @@ interface Base {
   readonly naming: NamingProfile;
   readonly metrics: Metrics;
   readonly directory: DataDirectory;
+  readonly files: GivenFiles;
   /** Where clients reach this replica. */
   readonly address: string;
   readonly scheme: Scheme;
@@ -100,13 +103,13 @@ export async function assemble(
   await using started = new AsyncDisposableStack();
   const base = openBase({ flags, logger, signal, started });
   await checkListening(flags);
-  const { directory, address } = base;
+  const { directory, files, address } = base;
   const stored = await openStorage(base);
   const cache = openCache(base, stored);
   const ownUrl = urlAt(address, flags['secure-port']);
   const shared = await loadSharedState(stored.secrets, { flags, ownUrl }, signal);
   const resources = openRegistry(base, stored, cache, shared);
-  const credentials = await ownCredentials({ directory, shared, flags, address });
+  const credentials = await ownCredentials({ directory, shared, flags, files, address });
   const options = { resources, tls: credentials.serving, startedAtMs };
   const server = await openServer(base, stored, cache, options);
   await cache.start(signal);
@@ -117,7 +120,7 @@ export async function assemble(
     started.defer(startControllers({ namespaces, resources, naming, clock, logger }));
   }
   const url = urlAt(address, server.port);
-  writeAdminConfig(directory, url, shared.ca.cert, credentials.admin);
+  writeAdminConfig(directory, url, credentials.serverCa, credentials.admin);
   const running = started.move();
   const readyMs = clock.monotonicMs() - startedAtMs;
   return {
@@ -126,9 +129,11 @@ export async function assemble(
   };
 }
 
+/** All that can be refused without etcd: nothing is started before. */
 function openBase(given: Pick<Base, 'flags' | 'logger' | 'signal' | 'started'>): Base {
   const { flags, logger, started } = given;
   const clock = systemClock;
+  const files = readGivenFiles(flags);
   const warning = addressWarning(flags);
   if (warning !== undefined) logger.warn(warning);
   const address = advertisedAddress(flags);
@@ -138,8 +143,6 @@ function openBase(given: Pick<Base, 'flags' | 'logger' | 'signal' | 'started'>):
   const metrics = orFlagError('show-hidden-metrics-for-version', () =>
     createMetrics({ release, showHiddenFor: flags['show-hidden-metrics-for-version'] }),
   );
-  const directory = DataDirectory.open(flags['data-dir']);
-  started.defer(() => directory.release());
   const scheme = orFlagError('runtime-config', () =>
     builtInScheme({
       profile: naming,
@@ -152,7 +155,9 @@ function openBase(given: Pick<Base, 'flags' | 'logger' | 'signal' | 'started'>):
   const media = orFlagError('storage-media-type', () =>
     createStoredMedia(storedMediaName(flags['storage-media-type'], { naming, hasCbor }), naming),
   );
-  return { ...given, clock, gates, naming, metrics, directory, address, scheme, media };
+  const directory = DataDirectory.open(flags['data-dir']);
+  started.defer(() => directory.release());
+  return { ...given, clock, gates, naming, metrics, directory, files, address, scheme, media };
 }
 
 interface OpenedStorage {
@@ -170,7 +175,7 @@ async function openStorage(base: Base): Promise<OpenedStorage> {
   if (local !== undefined) started.defer(() => local.stop());
   const storage = new EtcdStorage({
     endpoints: external ?? [local?.url ?? ''],
-    ...etcdTls(flags),
+    tls: base.files.etcdTls,
     metrics: storageMetrics(metrics),
   });
   started.defer(() => storage.close());
@@ -253,10 +258,10 @@ async function openServer(
 ): Promise<RunningServer> {
   const { flags, clock, started, address } = base;
   const { resources, tls, startedAtMs } = options;
-  const tokenFile = flags['token-auth-file'];
+  const { tokens } = base.files;
   const authenticator = unionAuthenticator([
     clientCertificateAuthenticator(() => clock.nowMs()),
-    ...(tokenFile === undefined ? [] : [staticTokenAuthenticator(readTokens(tokenFile))]),
+    ...(tokens === undefined ? [] : [staticTokenAuthenticator(tokens)]),
   ]);
   const authorizer = unionAuthorizer([mastersAuthorizer, publicPathsAuthorizer]);
   const lifecycle = { isDraining: false };

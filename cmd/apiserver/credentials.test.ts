@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { parseFlags } from '../../lib/config/parse-flags.ts';
 import { ownCredentials } from './credentials.ts';
 import { DataDirectory } from './data-directory.ts';
-import { makeCa, makeSigningKey } from './pki.ts';
+import { makeCa, makeLeaf, makeSigningKey } from './pki.ts';
 
 let directory: DataDirectory;
 beforeEach(() => {
@@ -20,6 +20,7 @@ const shared = {
   serviceAccountKey: { key: await makeSigningKey(), publicKey: '' },
   serviceAccountIssuer: '',
 };
+const noFiles = { tokens: undefined, clientCa: '', serving: undefined, etcdTls: {} };
 
 test('the serving certificate is good for every address that clients use', async () => {
   const { flags } = parseFlags([
@@ -27,12 +28,27 @@ test('the serving certificate is good for every address that clients use', async
     '--service-cluster-ip-range=10.0.0.128/25,fd00:10::/112',
   ]);
   const address = '10.9.8.7';
-  const options = { directory, shared, flags, address };
-  const { serving } = await ownCredentials(options);
+  const options = { directory, shared, flags, files: noFiles, address };
+  const { serving, serverCa } = await ownCredentials(options);
   const certificate = new X509Certificate(serving.cert);
   for (const ip of ['127.0.0.1', '::1', address, '10.0.0.129', 'fd00:10::1']) {
     expect([ip, certificate.checkIP(ip)]).toEqual([ip, ip]);
   }
   expect(certificate.checkIP('::')).toBeUndefined();
   expect(certificate.checkHost('svc.default.svc')).toBeDefined();
+  expect(serverCa).toBe(shared.ca.cert);
+});
+
+test('clients trust the certificate that was given, and get no key with it', async () => {
+  const ca = await makeCa('other');
+  const given = await makeLeaf(ca, { use: 'server', commonName: 'a', names: ['a.example'] });
+  const files = { ...noFiles, serving: given };
+  const { flags } = parseFlags([]);
+  const options = { directory, shared, flags, files, address: '127.0.0.1' };
+  const { serving, serverCa } = await ownCredentials(options);
+  expect([serving.cert, serving.key]).toEqual([given.cert, given.key]);
+  expect(serverCa).toBe(`${shared.ca.cert}${given.cert}`);
+  expect(directory.read('ca.crt')).toBe(serverCa);
+  expect(serverCa).not.toContain('PRIVATE KEY');
+  expect(serving.clientCa).toBe(shared.ca.cert);
 });

@@ -1,10 +1,9 @@
 // The certificates of one replica: serving and admin pair below --data-dir, made when missing and
 // kept while they serve.
-import { existsSync, readFileSync } from 'node:fs';
 import { firstHost } from '../../lib/api/ip-address.ts';
-import { FlagError } from '../../lib/config/flags.ts';
 import type { Flags } from '../../lib/config/flags.ts';
 import type { DataDirectory } from './data-directory.ts';
+import type { GivenFiles } from './given-files.ts';
 import { isUnspecified } from './own-address.ts';
 import { makeLeaf, stillServes } from './pki.ts';
 import type { KeyPair, LeafRequest } from './pki.ts';
@@ -21,6 +20,13 @@ const adminRequest: LeafRequest = {
   organizations: ['system:masters'],
 };
 
+export interface OwnCredentials {
+  readonly serving: ServingTls;
+  readonly admin: KeyPair;
+  /** PEM: what a client checks the serving certificate against. */
+  readonly serverCa: string;
+}
+
 /**
  * Writes the shared CA and service-account key beside them, for people and tools that want files.
  */
@@ -28,38 +34,24 @@ export async function ownCredentials(options: {
   readonly directory: DataDirectory;
   readonly shared: SharedState;
   readonly flags: Flags;
+  readonly files: GivenFiles;
   /** Where clients reach this replica: the serving certificate is good for it. */
   readonly address: string;
-}): Promise<{ readonly serving: ServingTls; readonly admin: KeyPair }> {
-  const { directory, shared, flags, address } = options;
-  directory.writePrivate('ca.crt', shared.ca.cert);
-  directory.writePrivate('ca.key', shared.ca.key);
+}): Promise<OwnCredentials> {
+  const { directory, shared, flags, files, address } = options;
+  const { ca } = shared;
+  // A certificate that was given is signed by anyone: clients trust its file, too.
+  const serverCa = `${ca.cert}${files.serving?.cert ?? ''}`;
+  directory.writePrivate('ca.crt', serverCa);
+  directory.writePrivate('ca.key', ca.key);
   directory.writePrivate('sa.key', shared.serviceAccountKey.key);
   directory.writePrivate('sa.pub', shared.serviceAccountKey.publicKey);
   const names = servingNames(flags, address);
   const serverRequest: LeafRequest = { use: 'server', commonName: 'apiserver', names };
-  const admin = await keptOrMade(directory, 'admin', shared.ca, adminRequest, []);
-  const given = givenServing(flags);
-  const serving = given ?? (await keptOrMade(directory, 'server', shared.ca, serverRequest, names));
-  const clientCaFile = flags['client-ca-file'];
-  const added = clientCaFile === undefined ? '' : readFlagFile('client-ca-file', clientCaFile);
-  return { serving: { ...serving, clientCa: `${shared.ca.cert}${added}` }, admin };
-}
-
-function givenServing(flags: Flags): KeyPair | undefined {
-  const cert = flags['tls-cert-file'];
-  const key = flags['tls-private-key-file'];
-  if (cert === undefined || key === undefined) return undefined;
-  return {
-    cert: readFlagFile('tls-cert-file', cert),
-    key: readFlagFile('tls-private-key-file', key),
-  };
-}
-
-/** @throws FlagError that names the flag. */
-export function readFlagFile(flag: string, file: string): string {
-  if (!existsSync(file)) throw new FlagError(`--${flag}=${file}: there is no such file`);
-  return readFileSync(file, 'utf8');
+  const admin = await keptOrMade(directory, 'admin', ca, adminRequest, []);
+  const serving =
+    files.serving ?? (await keptOrMade(directory, 'server', ca, serverRequest, names));
+  return { serving: { ...serving, clientCa: `${ca.cert}${files.clientCa}` }, admin, serverCa };
 }
 
 async function keptOrMade(

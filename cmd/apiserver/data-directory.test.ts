@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DataDirectory, parseIdentity } from './data-directory.ts';
@@ -68,13 +69,38 @@ describe('the lock of a data directory', () => {
     expect(parseIdentity(text)).toBeUndefined();
     DataDirectory.open(folder).release();
   });
+});
 
-  test('cannot be had below a file', () => {
+describe('a folder that cannot be used is refused with the file that is in the way', () => {
+  const open = (path: string) => () => DataDirectory.open(path).release();
+
+  test('a file, or below one', () => {
     const file = join(folder, 'file');
     writeFileSync(file, '');
-    expect(() => DataDirectory.open(join(file, 'x'))).toThrow(
-      /--data-dir=.*cannot make the folder/,
-    );
+    expect(open(file)).toThrow(`--data-dir: ${file}: is a file, not a folder`);
+    expect(open(join(file, 'x'))).toThrow(/x: a part of its path is a file, not a folder/);
+  });
+
+  test('folders in the place of files', () => {
+    mkdirSync(join(folder, 'apiserver.lock'));
+    expect(open(folder)).toThrow(`${join(folder, 'apiserver.lock')}: is a folder, not a file`);
+    rmSync(join(folder, 'apiserver.lock'), { recursive: true });
+    mkdirSync(join(folder, 'admin.key'));
+    const directory = DataDirectory.open(folder);
+    expect(() => directory.read('admin.key')).toThrow(/admin.key: is a folder, not a file/);
+    expect(() => directory.writePrivate('admin.key', '')).toThrow(/admin.key: is a folder/);
+    directory.release();
+  });
+
+  const isRoot = process.getuid?.() === 0;
+  (isRoot ? test : test.skip)('one of another user', () => {
+    mkdirSync(join(folder, 'own'), { mode: 0o700 });
+    process.seteuid?.(65_534);
+    try {
+      expect(open(join(folder, 'own'))).toThrow(/own.*: this user may not use it/);
+    } finally {
+      process.seteuid?.(0);
+    }
   });
 });
 

@@ -3,6 +3,7 @@
 import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { FlagError } from '../../lib/config/flags.ts';
+import { fileProblem } from './file-problem.ts';
 import { identify, isAlive } from './process-identity.ts';
 import type { ProcessIdentity } from './process-identity.ts';
 
@@ -15,16 +16,13 @@ export class DataDirectory {
     this.path = path;
   }
 
-  /** @throws FlagError when another server uses the folder, or when it cannot be made. */
+  /** @throws FlagError when another server uses the folder, or when it cannot be used at all. */
   static open(path: string): DataDirectory {
     const directory = new DataDirectory(resolve(path));
-    try {
+    orRefuse(directory.path, () => {
       mkdirSync(directory.path, { recursive: true, mode: 0o700 });
-    } catch (error) {
-      const message = `--data-dir=${path}: cannot make the folder: ${(error as Error).message}`;
-      throw new FlagError(message, { cause: error });
-    }
-    directory.#lock();
+      directory.#lock();
+    });
     return directory;
   }
 
@@ -32,24 +30,33 @@ export class DataDirectory {
     return join(this.path, name);
   }
 
+  /** undefined: there is none. @throws FlagError when it cannot be read. */
   read(name: string): string | undefined {
-    try {
-      return readFileSync(this.file(name), 'utf8');
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-      throw error;
-    }
+    const file = this.file(name);
+    return orRefuse(file, () => {
+      try {
+        return readFileSync(file, 'utf8');
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+        throw error;
+      }
+    });
   }
 
-  /** Replaces the file in one step; mode 0600. */
+  /** Replaces the file in one step; mode 0600. @throws FlagError when it cannot be written. */
   writePrivate(name: string, text: string): void {
-    const temporary = this.file(`${name}.new`);
-    writeFileSync(temporary, text, { mode: 0o600 });
-    renameSync(temporary, this.file(name));
+    const file = this.file(name);
+    orRefuse(file, () => {
+      const temporary = `${file}.new`;
+      writeFileSync(temporary, text, { mode: 0o600 });
+      renameSync(temporary, file);
+    });
   }
 
+  /** @throws FlagError when it is there and cannot be removed. */
   remove(name: string): void {
-    rmSync(this.file(name), { force: true });
+    const file = this.file(name);
+    orRefuse(file, () => rmSync(file, { force: true }));
   }
 
   release(): void {
@@ -96,6 +103,16 @@ export class DataDirectory {
       `--data-dir=${this.path} is in use by process ${String(owner.pid)}: ` +
         'stop that server, or give this one another --data-dir and --secure-port',
     );
+  }
+}
+
+/** @throws FlagError that says why the file or folder cannot be used. */
+function orRefuse<T>(file: string, run: () => T): T {
+  try {
+    return run();
+  } catch (error) {
+    if (error instanceof FlagError) throw error;
+    throw new FlagError(`--data-dir: ${file}: ${fileProblem(error)}`, { cause: error });
   }
 }
 

@@ -1,0 +1,21 @@
+// Why a file or folder cannot be used, in words for whoever named it.
+
+const words: ReadonlyMap<string, string> = new Map([
+  ['ENOENT', 'there is no such file'],
+  ['EISDIR', 'is a folder, not a file'],
+  ['ENOTDIR', 'a part of its path is a file, not a folder'],
+  ['EEXIST', 'is a file, not a folder'],
+  ['EACCES', 'this user may not use it'],
+  ['EPERM', 'this user may not use it'],
+  ['EROFS', 'lies on a file system that cannot be written'],
+  ['ENOSPC', 'no space is left for it'],
+  ['EDQUOT', 'no space is left for it'],
+  ['ELOOP', 'its links lead in a circle'],
+]);
+
+/** @throws what is no error of the file system. */
+export function fileProblem(error: unknown): string {
+  const { code } = error as Partial<NodeJS.ErrnoException>;
+  if (!Error.isError(error) || code === undefined) throw error;
+  return words.get(code) ?? error.message;
+}

@@ -1,0 +1,107 @@
+// The files that flags name, read and checked before anything is started: a message that names the
+// flag now beats a TLS error later.
+import { X509Certificate, createPrivateKey } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { parseTokenFile } from '../../lib/authn/static-token.ts';
+import type { User } from '../../lib/base/user.ts';
+import { FlagError } from '../../lib/config/flags.ts';
+import type { Flags } from '../../lib/config/flags.ts';
+import type { EtcdTlsFiles } from '../../lib/storage-etcd/endpoint.ts';
+import { fileProblem } from './file-problem.ts';
+import type { KeyPair } from './pki.ts';
+
+export interface GivenFiles {
+  /** Users of `--token-auth-file`; undefined without the flag. */
+  readonly tokens: ReadonlyMap<string, User> | undefined;
+  /** PEM of `--client-ca-file`; empty without the flag. */
+  readonly clientCa: string;
+  /** PEM of `--tls-cert-file` and its key; undefined without the flags. */
+  readonly serving: KeyPair | undefined;
+  /** Paths: they are read again whenever etcd is connected to. */
+  readonly etcdTls: EtcdTlsFiles;
+}
+
+type FileFlag = Extract<keyof Flags, `${string}file`>;
+
+/** @throws FlagError for a file that cannot be read, or does not hold what its flag says. */
+export function readGivenFiles(flags: Flags): GivenFiles {
+  const clientCa = given(flags, 'client-ca-file', readCertificates);
+  const etcdCa = given(flags, 'etcd-cafile', readCertificates);
+  const serving = readPair(flags, { cert: 'tls-cert-file', key: 'tls-private-key-file' });
+  const etcdClient = readPair(flags, { cert: 'etcd-certfile', key: 'etcd-keyfile' });
+  const { 'etcd-cafile': caFile, 'etcd-certfile': certFile, 'etcd-keyfile': keyFile } = flags;
+  return {
+    tokens: given(flags, 'token-auth-file', readTokens),
+    clientCa: clientCa ?? '',
+    serving,
+    etcdTls: {
+      ...(etcdCa === undefined || caFile === undefined ? {} : { caFile }),
+      ...(etcdClient === undefined || certFile === undefined ? {} : { certFile }),
+      ...(etcdClient === undefined || keyFile === undefined ? {} : { keyFile }),
+    },
+  };
+}
+
+/** Reads the file of a flag that is given; what `read` throws is said of flag and file. */
+function given<T>(flags: Flags, flag: FileFlag, read: (text: string) => T): T | undefined {
+  const file = flags[flag];
+  if (file === undefined) return undefined;
+  try {
+    return read(readText(file));
+  } catch (error) {
+    throw new FlagError(`--${flag}=${file}: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+function readText(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new Error(fileProblem(error), { cause: error });
+  }
+}
+
+const readTokens = (text: string): ReadonlyMap<string, User> => parseTokenFile(text);
+
+const certificateBlock = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
+
+/** The certificates alone: a file may hold their key, too. */
+function readCertificates(text: string): string {
+  const blocks = text.match(certificateBlock) ?? [];
+  if (blocks.length === 0) {
+    throw new Error('must hold certificates in PEM (-----BEGIN CERTIFICATE-----), it has none');
+  }
+  for (const [index, block] of blocks.entries()) {
+    try {
+      new X509Certificate(block);
+    } catch (cause) {
+      throw new Error(`certificate ${String(index + 1)} cannot be read`, { cause });
+    }
+  }
+  return `${blocks.join('\n')}\n`;
+}
+
+function readKey(text: string): string {
+  try {
+    createPrivateKey(text);
+    return text;
+  } catch (cause) {
+    throw new Error('must hold a private key in PEM, without a passphrase', { cause });
+  }
+}
+
+function readPair(
+  flags: Flags,
+  names: { readonly cert: FileFlag; readonly key: FileFlag },
+): KeyPair | undefined {
+  const cert = given(flags, names.cert, readCertificates);
+  const key = given(flags, names.key, readKey);
+  if (cert === undefined || key === undefined) return undefined;
+  if (!new X509Certificate(cert).checkPrivateKey(createPrivateKey(key))) {
+    throw new FlagError(
+      `--${names.key}=${flags[names.key] ?? ''}: is not the key of the first certificate in ` +
+        `--${names.cert}=${flags[names.cert] ?? ''}`,
+    );
+  }
+  return { cert, key };
+}
