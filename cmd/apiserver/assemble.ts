@@ -60,6 +60,7 @@ import {
   listenError,
   urlAt,
 } from './own-address.ts';
+import { reachEtcd } from './reach-etcd.ts';
 import { checkNaming, loadSharedState } from './shared-state.ts';
 import type { SharedState } from './shared-state.ts';
 import { release, versionInfo } from './version.ts';
@@ -173,12 +174,11 @@ async function openStorage(base: Base): Promise<OpenedStorage> {
   const say = (line: string): void => void process.stderr.write(`${line}\n`);
   const local = external === undefined ? await startLocalEtcd(base.directory, say) : undefined;
   if (local !== undefined) started.defer(() => local.stop());
-  const storage = new EtcdStorage({
-    endpoints: external ?? [local?.url ?? ''],
-    tls: base.files.etcdTls,
-    metrics: storageMetrics(metrics),
-  });
+  const endpoints = external ?? [local?.url ?? ''];
+  const tls = base.files.etcdTls;
+  const storage = new EtcdStorage({ endpoints, tls, metrics: storageMetrics(metrics) });
   started.defer(() => storage.close());
+  await reachEtcd(storage, { endpoints, tls, logger, signal });
   const keyspace = createKeyspace(flags['etcd-prefix']);
   const secrets = new SharedSecrets(storage, keyspace);
   await checkNaming(secrets, flags, signal);

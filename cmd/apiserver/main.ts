@@ -2,6 +2,7 @@
 import { FlagError } from '../../lib/config/flags.ts';
 import { helpText, parseFlags, swallowedFlags } from '../../lib/config/parse-flags.ts';
 import { createLogger } from '../../lib/base/log.ts';
+import { StatusError } from '../../lib/base/status.ts';
 import { assemble } from './assemble.ts';
 import { versionText } from './version.ts';
 
@@ -55,7 +56,7 @@ function nextSignal(onFirst: () => void): Promise<string> {
 main().then(
   (code) => process.exit(code),
   (error: unknown) => {
-    const isExpected = error instanceof FlagError;
+    const isExpected = error instanceof FlagError || error instanceof StatusError;
     const text = Error.isError(error) ? (isExpected ? error.message : error.stack) : String(error);
     process.stderr.write(`apiserver: ${text ?? ''}\n`);
     process.exit(1);

@@ -137,6 +137,8 @@ export const limits = {
    * Objects of one resource whose finalizers are counted for the conditions of an ending namespace.
    */
   heldObjectsReadMax: 1_000,
+  /** A start gives up when etcd has not answered for so long, and tells why a little later. */
+  etcdStartTimeoutMs: 9_000,
   /** Wait for the answer of one etcd member when its health is asked for. */
   memberProbeTimeoutMs: 2_000,
   /**

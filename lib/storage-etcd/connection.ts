@@ -8,7 +8,7 @@ import { Endpoint } from './endpoint.ts';
 import type { EtcdTlsFiles } from './endpoint.ts';
 import { effectOf, EtcdError, unknownOutcome, unreachable } from './etcd-error.ts';
 import { Fence } from './fence.ts';
-import { rangeMethod } from './rpc.ts';
+import { rangeMethod, statusMethod } from './rpc.ts';
 import type { Method, ResponseHeader } from './rpc.ts';
 import type { StorageHealth, StorageMetrics } from './storage.ts';
 
@@ -165,6 +165,12 @@ export class EtcdConnection {
       if (Date.now() + delayMs >= lastMs) throw unreachable('no member answers');
       await sleep(delayMs, signal);
     }
+  }
+
+  /** The version of a member that answers. @throws StatusError 503 */
+  async version(signal: AbortSignal): Promise<string> {
+    const options = { effect: 'read', isLinearizable: false } as const;
+    return (await this.call(statusMethod, {}, options, signal)).version;
   }
 
   /**

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { supportsProgressRequests } from './version-gate.ts';
+import { isTooOld, supportsProgressRequests } from './version-gate.ts';
 
 test.each([
   ['3.4.23', false],
@@ -24,4 +24,16 @@ test.each([
   ['3.5.x', false],
 ])('%s: %s', (version, isSupported) => {
   expect(supportsProgressRequests(version)).toBe(isSupported);
+});
+
+test.each([
+  ['2.3.8', true],
+  ['3.3.27', true],
+  ['3.4.0-rc.1', false],
+  ['3.4.0', false],
+  ['3.5.30+git', false],
+  ['4.0.0', false],
+  ['unknown', false],
+])('%s is too old to be used: %s', (version, expected) => {
+  expect(isTooOld(version)).toBe(expected);
 });
