@@ -1,6 +1,6 @@
 // Starts as a user types them: the server's own etcd, its files, crashes and second starts.
 import { afterAll, afterEach, describe, expect, test } from '@jest/globals';
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { request } from 'node:https';
@@ -96,6 +96,9 @@ function call(
   });
 }
 
+const etcdOf = (dataDir: string): ProcessIdentity =>
+  JSON.parse(readFileSync(join(folder, dataDir, 'etcd.pid'), 'utf8')) as ProcessIdentity;
+
 const configMap = (name: string): unknown => ({
   apiVersion: 'v1',
   kind: 'ConfigMap',
@@ -118,6 +121,7 @@ describe('a start with its own etcd', () => {
     const port = portOf(await server.until(ready));
     expect(server.output()).toMatch(/^etcd 3\./m);
     expect(server.output()).toMatch(/curl --cacert .* https:\/\/127\.0\.0\.1:/);
+    expect(server.output()).toContain(` ${join(folder, 'plain', 'admin.kubeconfig')}\n`);
     expect(server.output()).toMatch(/kubectl wants .*--naming=kubernetes/);
     const privateNames = readdirSync(join(folder, 'plain')).filter((name) =>
       /key|kubeconfig/.test(name),
@@ -132,9 +136,10 @@ describe('a start with its own etcd', () => {
     for (const name of privateNames)
       expect(statSync(join(folder, 'plain', name)).mode & 0o777).toBe(0o600);
     expect((await call('plain', port, configMaps, 'POST', configMap('a'))).status).toBe(201);
-    const etcd = JSON.parse(
-      readFileSync(join(folder, 'plain', 'etcd.pid'), 'utf8'),
-    ) as ProcessIdentity;
+    const backup = /^.* snapshot save .*$/m.exec(server.output())?.[0] ?? '';
+    expect(spawnSync('sh', ['-c', backup]).status).toBe(0);
+    expect(statSync(join(folder, 'plain', 'backup.db')).size).toBeGreaterThan(0);
+    const etcd = etcdOf('plain');
     server.child.kill('SIGTERM');
     expect(await server.exited).toBe(0);
     expect(isAlive(etcd)).toBe(false);
@@ -147,9 +152,7 @@ describe('a start with its own etcd', () => {
       201,
     );
     const admin = readFileSync(join(folder, 'killed', 'admin.crt'), 'utf8');
-    const left = JSON.parse(
-      readFileSync(join(folder, 'killed', 'etcd.pid'), 'utf8'),
-    ) as ProcessIdentity;
+    const left = etcdOf('killed');
     first.child.kill('SIGKILL');
     await first.exited;
     expect(isAlive(left)).toBe(true);
@@ -160,14 +163,53 @@ describe('a start with its own etcd', () => {
     expect(readFileSync(join(folder, 'killed', 'admin.crt'), 'utf8')).toBe(admin);
   });
 
-  test('refuses a second server on the same data directory, and says who has it', async () => {
+  test('refuses a second server on its data directory or port, which starts no etcd', async () => {
     const first = start(['--data-dir=twice', '--secure-port=0']);
-    await first.until(ready);
-    const second = start(['--data-dir=twice', '--secure-port=0']);
-    expect(await second.exited).toBe(1);
-    expect(second.output()).toMatch(
+    const port = String(portOf(await first.until(ready)));
+    const [sameFolder, samePort] = [
+      start(['--data-dir=twice', '--secure-port=0']),
+      start(['--data-dir=other', `--secure-port=${port}`]),
+    ];
+    expect([await sameFolder.exited, await samePort.exited]).toEqual([1, 1]);
+    expect(sameFolder.output()).toMatch(
       new RegExp(`--data-dir=.*twice is in use by process ${String(first.child.pid)}`),
     );
+    expect(samePort.output()).toBe(
+      `apiserver: --secure-port=${port}: 127.0.0.1:${port} is taken by another process: ` +
+        'end that one, or give this server another port\n',
+    );
+    expect(readdirSync(join(folder, 'other'))).toEqual([]);
+  });
+
+  test('ends when its etcd does, and takes it along when it is told to hurry', async () => {
+    const [orphaned, hurried] = [
+      start(['--data-dir=orphaned', '--secure-port=0']),
+      start(['--data-dir=hurried', '--secure-port=0', '--shutdown-delay-duration=1h']),
+    ];
+    await Promise.all([orphaned.until(ready), hurried.until(ready)]);
+    process.kill(etcdOf('orphaned').pid, 'SIGKILL');
+    expect(await orphaned.exited).toBe(1);
+    expect(orphaned.output()).toMatch(
+      /^apiserver: the etcd of this server ended \(exit SIGKILL\); its log is \/.*etcd\.log$/m,
+    );
+    const etcd = etcdOf('hurried');
+    hurried.child.kill('SIGINT');
+    await hurried.until(/shutting down/);
+    // Signals of one Ctrl-C come at about the same time: a second one counts later.
+    await new Promise((resolve) => setTimeout(resolve, 1_100));
+    hurried.child.kill('SIGINT');
+    expect(await hurried.exited).toBe(1);
+    while (isAlive(etcd)) await new Promise((resolve) => setTimeout(resolve, 20));
+  });
+
+  test('that is stopped before it is ready leaves nothing running', async () => {
+    const server = start(['--data-dir=early', '--secure-port=0']);
+    await server.until(/^etcd 3\./m);
+    server.child.kill('SIGTERM');
+    expect(await server.exited).toBe(1);
+    expect(server.output()).toMatch(/^apiserver: stopped before it was ready$/m);
+    expect(readdirSync(join(folder, 'early'))).not.toContain('etcd.pid');
+    expect(readdirSync(join(folder, 'early'))).not.toContain('apiserver.lock');
   });
 
   test('refuses the other naming profile on existing data and names both', async () => {
@@ -184,40 +226,35 @@ describe('a start with its own etcd', () => {
   });
 });
 
-describe('command lines that cannot work end with a message that names the flag', () => {
-  test.each([
-    [['--no-such-flag=1'], /unknown flag --no-such-flag/],
-    [['--secure-port=99999'], /--secure-port=99999: must be a whole number/],
-    [['--naming=other'], /--naming=other: must be one of svc, kubernetes/],
-    [['--tls-cert-file=x'], /--tls-cert-file needs --tls-private-key-file/],
-    [['--feature-gates=NoSuchGate=true'], /NoSuchGate/],
-    [['--runtime-config=no/such=true'], /no\/such/],
+test('command lines that cannot work end with one line that names the flag', async () => {
+  const claims = [
+    [['--no-such-flag=1'], /^apiserver: unknown flag --no-such-flag: see --help\n$/],
+    [['--feature-gates=NoSuchGate=true'], /^apiserver: --feature-gates: .*NoSuchGate\n$/],
+    [['--runtime-config=no/such=true'], /^apiserver: --runtime-config: .*no\/such.*\n$/],
     [
-      ['--token-auth-file=missing.csv', '--data-dir=bad'],
-      /--token-auth-file=missing.csv: there is no such file/,
+      ['--token-auth-file=missing.csv'],
+      /^apiserver: --token-auth-file=missing.csv: there is no such file\n$/,
     ],
-  ])('%j', async (flags, message) => {
-    const server = start(
-      [...flags, '--secure-port=0'].slice(
-        0,
-        flags.some((flag) => flag.startsWith('--secure-port')) ? -1 : undefined,
-      ),
-    );
-    expect(await server.exited).toBe(1);
-    expect(server.output()).toMatch(message);
-    expect(server.output()).not.toMatch(/\n\s+at /);
-  });
+    [['--encryption-provider-config=x'], /^apiserver: --encryption-provider-config=x is refused/],
+  ] as const;
+  const servers = claims.map(([flags]) => start([...flags, '--data-dir=bad', '--secure-port=0']));
+  for (const [index, [, message]] of claims.entries()) {
+    expect(await servers[index]?.exited).toBe(1);
+    expect(servers[index]?.output()).toMatch(message);
+  }
+  expect(readdirSync(folder)).not.toContain('bad');
+});
 
-  test('flags that npm swallowed are named with where to put the --', async () => {
-    const server = start([], { npm_config_naming: 'kubernetes' });
-    expect(await server.exited).toBe(1);
-    expect(server.output()).toMatch(/npm start -- --naming=kubernetes/);
-  });
+test('flags that npm swallowed are named with where to put the --', async () => {
+  const server = start([], { npm_config_naming: 'kubernetes' });
+  expect(await server.exited).toBe(1);
+  expect(server.output()).toMatch(/npm start -- --naming=kubernetes/);
+});
 
-  test('--help lists every flag and starts nothing', async () => {
-    const server = start(['--help']);
-    expect(await server.exited).toBe(0);
-    expect(server.output()).toMatch(/--etcd-servers urls/);
-    expect(server.output()).toMatch(/--secure-port int {3}\(default 6443\)/);
-  });
+test('--help lists every flag, --version tells the version, and nothing is started', async () => {
+  const [help, version] = [start(['--help']), start(['--version'])];
+  expect([await help.exited, await version.exited]).toEqual([0, 0]);
+  expect(help.output()).toMatch(/--etcd-servers urls/);
+  expect(help.output()).toMatch(/--secure-port int {3}\(default 6443\)/);
+  expect(version.output()).toMatch(/^svc-apiserver v\d\S+\n$/);
 });

@@ -19,7 +19,7 @@ import { createStoredMedia, storedMediaName } from '../../lib/codec/stored-media
 import type { StoredMedia } from '../../lib/codec/stored-media.ts';
 import { featureGates } from '../../lib/config/gates.ts';
 import type { FeatureGates } from '../../lib/config/gates.ts';
-import type { Flags } from '../../lib/config/flags.ts';
+import type { FlagError, Flags } from '../../lib/config/flags.ts';
 import { bootstrapNamespaces } from '../../lib/controllers/bootstrap-namespaces.ts';
 import { builtInStores } from '../../lib/registry/built-in-stores.ts';
 import { componentStatusStores } from '../../lib/registry/component-statuses.ts';
@@ -45,6 +45,7 @@ import type { GivenFiles } from './given-files.ts';
 import { greeting, writeAdminConfig } from './greeting.ts';
 import { healthChecks } from './health-checks.ts';
 import { startLocalEtcd } from './local-etcd.ts';
+import type { LocalEtcd } from './local-etcd.ts';
 import {
   cacheObserver,
   collectCache,
@@ -68,6 +69,8 @@ import { release, versionInfo } from './version.ts';
 export interface Assembled {
   /** What to print for whoever started it. */
   readonly greeting: string;
+  /** Resolves when the server cannot go on: what to tell the user. */
+  readonly failed: Promise<FlagError>;
   /** Drains and stops everything, etcd last. */
   stop(): Promise<void>;
 }
@@ -106,18 +109,19 @@ export async function assemble(
   await checkListening(flags);
   const { directory, files, address } = base;
   const stored = await openStorage(base);
+  const { starting } = stored;
   const cache = openCache(base, stored);
   const ownUrl = urlAt(address, flags['secure-port']);
-  const shared = await loadSharedState(stored.secrets, { flags, ownUrl }, signal);
+  const shared = await loadSharedState(stored.secrets, { flags, ownUrl }, starting);
   const resources = openRegistry(base, stored, cache, shared);
   const credentials = await ownCredentials({ directory, shared, flags, files, address });
   const options = { resources, tls: credentials.serving, startedAtMs };
   const server = await openServer(base, stored, cache, options);
-  await cache.start(signal);
+  await cache.start(starting);
   const { naming, clock } = base;
   const namespaces = resources.current.find({ group: '', version: 'v1', resource: 'namespaces' });
   if (namespaces !== undefined) {
-    await bootstrapNamespaces(namespaces, naming, signal);
+    await bootstrapNamespaces(namespaces, naming, starting);
     started.defer(startControllers({ namespaces, resources, naming, clock, logger }));
   }
   const url = urlAt(address, server.port);
@@ -125,7 +129,8 @@ export async function assemble(
   const running = started.move();
   const readyMs = clock.monotonicMs() - startedAtMs;
   return {
-    greeting: greeting({ url, directory, flags, readyMs }),
+    greeting: greeting({ url, directory, flags, readyMs, etcd: stored.local }),
+    failed: stored.local?.ended ?? new Promise(() => undefined),
     stop: () => running.disposeAsync(),
   };
 }
@@ -166,22 +171,29 @@ interface OpenedStorage {
   readonly keyspace: Keyspace;
   readonly secrets: SharedSecrets;
   readonly compactor: Compactor;
+  /** undefined: etcd is somebody else's. */
+  readonly local: LocalEtcd | undefined;
+  /** Fires when the start is given up, or when the local etcd ends. */
+  readonly starting: AbortSignal;
 }
 
 async function openStorage(base: Base): Promise<OpenedStorage> {
-  const { flags, logger, metrics, started, signal } = base;
+  const { flags, logger, metrics, started, signal, directory } = base;
   const external = flags['etcd-servers'];
   const say = (line: string): void => void process.stderr.write(`${line}\n`);
-  const local = external === undefined ? await startLocalEtcd(base.directory, say) : undefined;
+  const local = external === undefined ? await startLocalEtcd(directory, say, signal) : undefined;
   if (local !== undefined) started.defer(() => local.stop());
+  const ending = new AbortController();
+  void local?.ended.then((error) => ending.abort(error));
+  const starting = AbortSignal.any([signal, ending.signal]);
   const endpoints = external ?? [local?.url ?? ''];
   const tls = base.files.etcdTls;
   const storage = new EtcdStorage({ endpoints, tls, metrics: storageMetrics(metrics) });
   started.defer(() => storage.close());
-  await reachEtcd(storage, { endpoints, tls, logger, signal });
+  await reachEtcd(storage, { endpoints, tls, logger, signal: starting });
   const keyspace = createKeyspace(flags['etcd-prefix']);
   const secrets = new SharedSecrets(storage, keyspace);
-  await checkNaming(secrets, flags, signal);
+  await checkNaming(secrets, flags, starting);
   const compactor = new Compactor(storage.connection, {
     intervalMs: flags['etcd-compaction-interval'],
     onError: (error) => logger.warn('compaction failed; the next round tries again', { error }),
@@ -192,7 +204,7 @@ async function openStorage(base: Base): Promise<OpenedStorage> {
     closing.abort(new Error('the server stops'));
     await compacting;
   });
-  return { storage, keyspace, secrets, compactor };
+  return { storage, keyspace, secrets, compactor, local, starting };
 }
 
 function openCache(base: Base, { storage, keyspace, compactor }: OpenedStorage): Cache {
@@ -257,8 +269,8 @@ async function openServer(
   },
 ): Promise<RunningServer> {
   const { flags, clock, started, address } = base;
-  const { resources, tls, startedAtMs } = options;
   const { tokens } = base.files;
+  const { resources, tls, startedAtMs } = options;
   const authenticator = unionAuthenticator([
     clientCertificateAuthenticator(() => clock.nowMs()),
     ...(tokens === undefined ? [] : [staticTokenAuthenticator(tokens)]),

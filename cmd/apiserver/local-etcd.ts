@@ -2,43 +2,55 @@
 // last. Its PID and start time are recorded, so that a start after a crash ends exactly that
 // process and takes its data over.
 import { spawn } from 'node:child_process';
-import { openSync, closeSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
-import { sleep } from '../../lib/base/abort.ts';
+import { abortable, sleep } from '../../lib/base/abort.ts';
+import { FlagError } from '../../lib/config/flags.ts';
 import { findEtcd } from '../../scripts/etcd.mjs';
 import { parseIdentity } from './data-directory.ts';
 import type { DataDirectory } from './data-directory.ts';
+import { fileProblem } from './file-problem.ts';
 import { identify, isAlive } from './process-identity.ts';
 import type { ProcessIdentity } from './process-identity.ts';
 
 const recordName = 'etcd.pid';
 const startTimeoutMs = 60_000;
 const stopTimeoutMs = 10_000;
+/** As much of etcd's log is looked through for the reason of its end. */
+const logTailBytes = 64 * 1024;
 const never = new AbortController().signal;
 
 export interface LocalEtcd {
   readonly url: string;
-  readonly version: string;
+  /** Path of the tool beside it, where there is one. */
+  readonly etcdctlPath: string | undefined;
+  /** Resolves when it ends without being stopped: what to tell the user. */
+  readonly ended: Promise<FlagError>;
   stop(): Promise<void>;
 }
 
 /**
  * Runs etcd with its data below the folder; resolves once it answers.
- * @throws Error that says what to install, or the end of etcd's own log when it does not start.
+ * @throws FlagError that says what to install, or with the end of etcd's own log when it does not
+ * start; `signal.reason`.
  */
 export async function startLocalEtcd(
   directory: DataDirectory,
   say: (line: string) => void,
+  signal: AbortSignal,
 ): Promise<LocalEtcd> {
-  const etcd = await findEtcd({ log: say });
+  const etcd = await abortable(findEtcd({ log: say }), signal).catch((error: unknown) => {
+    if (signal.aborted) throw error;
+    throw new FlagError((error as Error).message, { cause: error });
+  });
   if (etcd.warning !== undefined) say(etcd.warning);
   say(`etcd ${etcd.version} (${etcd.path})`);
   await endLeftover(directory, say);
   const [clientPort, peerPort] = await freePorts(2);
   const url = `http://127.0.0.1:${String(clientPort)}`;
   const peerUrl = `http://127.0.0.1:${String(peerPort)}`;
-  const log = openSync(directory.file('etcd.log'), 'a', 0o600);
+  const log = openLog(directory);
   const child = spawn(
     etcd.path,
     [
@@ -51,30 +63,87 @@ export async function startLocalEtcd(
       `--initial-cluster=local=${peerUrl}`,
       '--quota-backend-bytes=8589934592',
     ],
-    { detached: true, stdio: ['ignore', log, log] },
+    { detached: true, stdio: ['ignore', log.descriptor, log.descriptor] },
   );
-  closeSync(log);
+  closeSync(log.descriptor);
   const exited = new Promise<string>((resolve) => {
     child.once('error', (error) => resolve(error.message));
-    child.once('exit', (code, signal) => resolve(`exit ${String(code ?? signal)}`));
+    child.once('exit', (code, signalName) => resolve(`exit ${String(code ?? signalName)}`));
   });
   const identity = child.pid === undefined ? undefined : identify(child.pid);
   if (identity !== undefined) directory.writePrivate(recordName, JSON.stringify(identity));
-  try {
-    await answers(url, exited, directory);
-  } catch (error) {
+  // A process that ends without stopping it first takes it along all the same.
+  const endAtExit = (): void => {
+    if (identity !== undefined) signalTo(identity, 'SIGTERM');
+  };
+  process.once('exit', endAtExit);
+  const stop = async (): Promise<void> => {
     if (identity !== undefined) await end(identity);
+    process.off('exit', endAtExit);
     directory.remove(recordName);
+  };
+  try {
+    const how = await answers(url, exited, signal);
+    if (how !== undefined) throw endOf(how, log);
+  } catch (error) {
+    await stop();
     throw error;
   }
-  return {
-    url,
-    version: etcd.version,
-    stop: async () => {
-      if (identity !== undefined) await end(identity);
-      directory.remove(recordName);
-    },
-  };
+  return { url, etcdctlPath: etcd.etcdctlPath, ended: exited.then((how) => endOf(how, log)), stop };
+}
+
+interface LogFile {
+  readonly file: string;
+  readonly descriptor: number;
+  /** Where the lines of this run begin. */
+  readonly startBytes: number;
+}
+
+function openLog(directory: DataDirectory): LogFile {
+  const file = directory.file('etcd.log');
+  try {
+    const descriptor = openSync(file, 'a', 0o600);
+    return { file, descriptor, startBytes: fstatSync(descriptor).size };
+  } catch (error) {
+    throw new FlagError(`--data-dir: ${file}: ${fileProblem(error)}`, { cause: error });
+  }
+}
+
+/** How it ended, with its last complaint in the log of this run. */
+function endOf(how: string, log: LogFile): FlagError {
+  const problem = lastLines(log)
+    .map(problemOf)
+    .findLast((found) => found !== undefined);
+  const why = problem === undefined ? '' : `: ${problem}`;
+  return new FlagError(`the etcd of this server ended (${how})${why}; its log is ${log.file}`);
+}
+
+function lastLines({ file, startBytes }: LogFile): string[] {
+  try {
+    const descriptor = openSync(file, 'r');
+    try {
+      const sizeBytes = fstatSync(descriptor).size;
+      const from = Math.max(startBytes, sizeBytes - logTailBytes);
+      const tail = Buffer.alloc(sizeBytes - from);
+      readSync(descriptor, tail, { position: from });
+      return tail.toString('utf8').split('\n');
+    } finally {
+      closeSync(descriptor);
+    }
+  } catch {
+    return []; // the folder was removed meanwhile
+  }
+}
+
+/** A line is a JSON object, or comes from something below its logger. */
+function problemOf(line: string): string | undefined {
+  try {
+    const { level, msg, error } = JSON.parse(line) as Partial<Record<string, unknown>>;
+    if (level !== 'error' && level !== 'fatal' && level !== 'panic') return undefined;
+    return [msg, error].filter((part) => typeof part === 'string').join(': ');
+  } catch {
+    return undefined; // not of its logger
+  }
 }
 
 /** Ends the etcd that a killed server left behind: only the very process that was recorded. */
@@ -105,24 +174,22 @@ function signalTo(identity: ProcessIdentity, signal: NodeJS.Signals): void {
   }
 }
 
+/** Resolves once it answers, or with how it ended. @throws `signal.reason`. */
 async function answers(
   url: string,
   exited: Promise<string>,
-  directory: DataDirectory,
-): Promise<void> {
+  signal: AbortSignal,
+): Promise<string | undefined> {
   let ended: string | undefined;
   void exited.then((how) => (ended = how));
   const giveUpAt = performance.now() + startTimeoutMs;
   while (performance.now() < giveUpAt) {
-    if (ended !== undefined)
-      throw new Error(`etcd did not start (${ended}): ${directory.file('etcd.log')}`);
-    const health = await fetch(`${url}/health`).catch(() => undefined);
-    if (health?.ok === true) return;
-    await sleep(25, never);
+    if (ended !== undefined) return ended;
+    const health = await fetch(`${url}/health`, { signal }).catch(() => undefined);
+    if (health?.ok === true) return undefined;
+    await sleep(25, signal);
   }
-  throw new Error(
-    `etcd did not answer within ${String(startTimeoutMs)} ms: ${directory.file('etcd.log')}`,
-  );
+  return `no answer within ${String(startTimeoutMs / 1_000)} s`;
 }
 
 /** Ports that were free a moment ago; all are held together so that they differ. */

@@ -31,9 +31,11 @@ async function main(): Promise<number> {
   const stopSignal = nextSignal(() => starting.abort(new FlagError('stopped before it was ready')));
   const server = await assemble(flags, logger, starting.signal);
   process.stdout.write(server.greeting);
-  const signal = await stopSignal;
-  logger.info('shutting down', { signal });
+  const why = await Promise.race([stopSignal, server.failed]);
+  if (typeof why === 'string') logger.info('shutting down', { signal: why });
+  else logger.error('shutting down', { reason: why.message });
   await server.stop();
+  if (typeof why !== 'string') throw why;
   return 0;
 }
 

@@ -226,7 +226,10 @@ type ValueOf<F> = F extends { readonly kind: FlagKind<infer T>; readonly fallbac
 /** Parsed flags, by name. */
 export type Flags = { readonly [Name in keyof Table]: ValueOf<Table[Name]> };
 
-/** A start that cannot go on; the message names the flag and goes to the user as it is. */
+/**
+ * What ends a start, or a server, for its user to mend: the message names flag, address or file
+ * and goes to the user as it is.
+ */
 export class FlagError extends Error {
   override readonly name = 'FlagError';
 }

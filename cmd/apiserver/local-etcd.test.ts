@@ -1,0 +1,57 @@
+// The etcd of a single machine: a real process below a temporary folder.
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DataDirectory, parseIdentity } from './data-directory.ts';
+import { startLocalEtcd } from './local-etcd.ts';
+import { isAlive } from './process-identity.ts';
+
+let directory: DataDirectory;
+const never = new AbortController().signal;
+const start = () => startLocalEtcd(directory, () => undefined, never);
+
+beforeEach(() => {
+  directory = DataDirectory.open(mkdtempSync(join(tmpdir(), 'local-etcd-')));
+});
+afterEach(() => rmSync(directory.path, { recursive: true }));
+
+test('an etcd that cannot start says why in its own words', async () => {
+  writeFileSync(directory.file('etcd'), 'a file in the place of the folder');
+  const failure = await start().catch((error: unknown) => error);
+  expect(failure).toMatchObject({
+    name: 'FlagError',
+    message: expect.stringMatching(
+      /^the etcd of this server ended \(exit 1\): .*not a directory; its log is \/.*etcd\.log$/,
+    ) as unknown,
+  });
+  expect(directory.read('etcd.pid')).toBeUndefined();
+});
+
+test('a log that cannot be written is named', async () => {
+  mkdirSync(directory.file('etcd.log'));
+  await expect(start()).rejects.toThrow(/^--data-dir: .*etcd\.log: is a folder, not a file$/);
+});
+
+test('a start that is given up leaves no process', async () => {
+  const stopping = new AbortController();
+  const stopBeforeSpawn = (line: string): void => {
+    if (line.startsWith('etcd 3.')) stopping.abort(new Error('stopped'));
+  };
+  await expect(startLocalEtcd(directory, stopBeforeSpawn, stopping.signal)).rejects.toThrow(
+    'stopped',
+  );
+  expect(directory.read('etcd.pid')).toBeUndefined();
+  await (await start()).stop(); // which could not have the data while another process does
+});
+
+test('an etcd that ends by itself is told of', async () => {
+  const etcd = await start();
+  const identity = parseIdentity(directory.read('etcd.pid'));
+  process.kill(identity?.pid ?? 0, 'SIGKILL');
+  expect((await etcd.ended).message).toMatch(
+    /^the etcd of this server ended \(exit SIGKILL\); its log is \/.*etcd\.log$/,
+  );
+  await etcd.stop();
+  expect(identity !== undefined && isAlive(identity)).toBe(false);
+});
