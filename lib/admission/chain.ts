@@ -6,8 +6,9 @@ import type { ApiObject } from '../codec/codec.ts';
 import type { AdmissionPlugin, AdmissionRequest } from './plugin.ts';
 
 export interface AdmissionChain {
+  /** @returns whether `object` was changed. @throws StatusError of the plugin that refuses. */
+  mutate(request: AdmissionRequest, object: ApiObject, signal: AbortSignal): MaybePromise<boolean>;
   /** @throws StatusError of the plugin that refuses. */
-  mutate(request: AdmissionRequest, object: ApiObject, signal: AbortSignal): MaybePromise<void>;
   validate(
     request: AdmissionRequest,
     object: Readonly<ApiObject> | undefined,
@@ -15,35 +16,54 @@ export interface AdmissionChain {
   ): MaybePromise<void>;
 }
 
-type Step = (plugin: AdmissionPlugin) => MaybePromise<void>;
-
 export function admissionChain(plugins: readonly AdmissionPlugin[]): AdmissionChain {
   const mutating = plugins.filter((plugin) => plugin.mutate !== undefined);
   const validating = plugins.filter((plugin) => plugin.validate !== undefined);
   return {
     mutate: (request, object, signal) =>
       runFrom(0, mutating, request, (plugin) => plugin.mutate?.(request, object, signal)),
-    validate: (request, object, signal) =>
-      runFrom(0, validating, request, (plugin) => plugin.validate?.(request, object, signal)),
+    validate(request, object, signal) {
+      const done = runFrom(0, validating, request, (plugin) =>
+        plugin.validate?.(request, object, signal),
+      );
+      if (done instanceof Promise) return done.then(() => undefined);
+    },
   };
 }
 
-/** One plugin after the other; the first that has to wait makes the rest wait for it. */
+/** What one plugin says: for mutations, whether it changed the object. */
+type Step = (plugin: AdmissionPlugin) => MaybePromise<boolean | void>;
+
+/**
+ * One plugin after the other; the first that has to wait makes the rest wait for it. Gives whether
+ * one of them said true.
+ */
 function runFrom(
   start: number,
   plugins: readonly AdmissionPlugin[],
   request: AdmissionRequest,
   step: Step,
-): MaybePromise<void> {
+): MaybePromise<boolean> {
+  let isTrue = false;
   for (let index = start; index < plugins.length; index++) {
     const plugin = plugins[index];
     if (plugin?.handles(request) !== true) continue;
     if (request.dryRun && plugin.sideEffects) {
       throw badRequest(`admission plugin ${plugin.name} does not support dry run`);
     }
-    const pending = step(plugin);
-    if (pending !== undefined) {
-      return pending.then(() => runFrom(index + 1, plugins, request, step));
-    }
+    const said = step(plugin);
+    if (said instanceof Promise) return restAfter(said, isTrue, index);
+    if (said === true) isTrue = true;
+  }
+  return isTrue;
+
+  async function restAfter(
+    pending: Promise<boolean | void>,
+    before: boolean,
+    index: number,
+  ): Promise<boolean> {
+    const said = (await pending) === true;
+    const rest = await runFrom(index + 1, plugins, request, step);
+    return before || said || rest;
   }
 }

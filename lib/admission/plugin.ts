@@ -16,6 +16,7 @@ export interface AdmissionRequest {
   readonly subresource: string;
   /** '' for cluster-scoped resources. */
   readonly namespace: string;
+  /** '' for CREATE before a name is generated. */
   readonly name: string;
   readonly user: User;
   readonly dryRun: boolean;
@@ -28,9 +29,17 @@ export interface AdmissionPlugin {
   /** Changes something outside the request: a dry run that reaches it fails. */
   readonly sideEffects: boolean;
   handles(request: AdmissionRequest): boolean;
-  /** CREATE and UPDATE, before validation: may change `object`. */
-  mutate?(request: AdmissionRequest, object: ApiObject, signal: AbortSignal): MaybePromise<void>;
-  /** Every operation, after validation. `object` is undefined for DELETE. */
+  /**
+   * CREATE and UPDATE: may change `object`, which is in the storage version. A create is asked once,
+   * before its name is generated; an update again after each lost race. What it makes of uid, times
+   * and status does not last, and the whole is read through the schema again.
+   * @returns whether it changed anything
+   */
+  mutate?(request: AdmissionRequest, object: ApiObject, signal: AbortSignal): MaybePromise<boolean>;
+  /**
+   * Every operation, on what would be stored, after its validation; again for each try of a write.
+   * `object` is undefined for DELETE.
+   */
   validate?(
     request: AdmissionRequest,
     object: Readonly<ApiObject> | undefined,

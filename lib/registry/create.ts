@@ -1,6 +1,8 @@
 // create: one object from body to etcd in one transaction that the key must not exist for.
 // The answer is made from the bytes that were written; nothing is read back.
+import type { AdmissionRequest } from '../admission/plugin.ts';
 import { apiVersionOf } from '../api/type-info.ts';
+import { cloneAlike } from '../api/json-value.ts';
 import { newName, validateObjectMeta } from '../api/meta.ts';
 import { limits } from '../base/limits.ts';
 import { alreadyExists, invalid, StatusError } from '../base/status.ts';
@@ -9,7 +11,7 @@ import { encodeStored } from '../codec/stored-form.ts';
 import type { ApiObject } from '../codec/codec.ts';
 import type { StoredItem } from '../storage-etcd/storage.ts';
 import { objectItem } from './converted-item.ts';
-import { admissionRequest, readBody, toStored, writeContext } from './incoming.ts';
+import { admissionRequest, mutated, readBody, toStored, writeContext } from './incoming.ts';
 import { isDeleting, metaOf, nameOf } from '../codec/object-meta.ts';
 import { clearStatus, fillNewMeta, settleNamespace } from './object-meta.ts';
 import type { CreateRequest, WriteAnswer } from './requests.ts';
@@ -27,17 +29,31 @@ export async function createObject(
   settleNamespace(body, resource, request.path.namespace);
   const object = toStored(parts, body);
   const context = writeContext(parts, request, '');
-  const prefix = nameOf(object) === '' ? (object.metadata?.generateName ?? '') : '';
-  if (prefix === '' && nameOf(object) === '' && parts.strategy.defaultName !== undefined) {
-    metaOf(object).name = parts.strategy.defaultName();
-  }
+  const admitted = await admitNew(parts, object, context, signal);
+  const prefix = nameOf(admitted) === '' ? (admitted.metadata?.generateName ?? '') : '';
+  const warningCount = warnings.length;
   for (let tries = 1; ; tries++) {
-    if (prefix !== '') metaOf(object).name = newName(prefix);
-    const made = await putNew(parts, object, context, signal);
+    const named = prefix === '' ? admitted : cloneAlike(admitted);
+    if (prefix !== '') metaOf(named).name = newName(prefix);
+    warnings.length = warningCount; // those of a name that was taken
+    const made = await putNew(parts, named, context, signal);
     if (made.ok) return { item: presentItem(parts, made.item), created: true };
     if (prefix !== '' && tries < limits.generateNameRetryCountMax) continue;
-    throw existsError(parts, keyOfObject(object), made.current);
+    throw existsError(parts, keyOfObject(named), made.current);
   }
+}
+
+/**
+ * What mutating admission makes of a new object, whose name may still be to generate. `object` is
+ * in the storage version and used up.
+ */
+export function admitNew(
+  parts: StoreParts,
+  object: ApiObject,
+  context: WriteContext,
+  signal: AbortSignal,
+): Promise<ApiObject> {
+  return mutated(parts, attributesOf(parts, object, context), object, signal);
 }
 
 export type NewObject =
@@ -46,8 +62,8 @@ export type NewObject =
   | { readonly ok: false; readonly current: StoredItem | undefined };
 
 /**
- * Completes, validates and stores a new object that has its name. `object` is in the storage
- * version.
+ * Completes, validates and stores a new object that is admitted and has its name. `object` is in
+ * the storage version and used up.
  */
 export async function putNew(
   parts: StoreParts,
@@ -56,17 +72,18 @@ export async function putNew(
   signal: AbortSignal,
 ): Promise<NewObject> {
   const { storedAs, strategy } = parts;
+  if (nameOf(object) === '' && strategy.defaultName !== undefined) {
+    metaOf(object).name = strategy.defaultName();
+  }
   fillNewMeta(object, storedAs, context);
   clearStatus(object, storedAs, strategy);
-  const key = keyOfObject(object);
-  const attributes = admissionRequest(parts, { operation: 'CREATE', key, old: undefined }, context);
-  await parts.admission.mutate(attributes, object, signal);
   parts.rules.dropDisabled(object, undefined);
   strategy.prepare?.(object, undefined, context);
   // Once more: what was cleared, filled in or changed by admission leaves fields open.
   parts.defaults.apply(object, storedAs.type);
   validateNew(parts, object, context);
-  await parts.admission.validate(attributes, object, signal);
+  await parts.admission.validate(attributesOf(parts, object, context), object, signal);
+  const key = keyOfObject(object);
   if (context.dryRun) return rehearse(parts, object, key, signal);
   const etcdKey = parts.keyOf(key);
   const value = encodeStored(object, storedAs);
@@ -104,6 +121,17 @@ async function rehearse(
   object.apiVersion = apiVersionOf(parts.storedAs.kind);
   return { ok: true, item: objectItem(object, parts.storedAs, 0) };
 }
+
+const attributesOf = (
+  parts: StoreParts,
+  object: Readonly<ApiObject>,
+  context: WriteContext,
+): AdmissionRequest =>
+  admissionRequest(
+    parts,
+    { operation: 'CREATE', key: keyOfObject(object), old: undefined },
+    context,
+  );
 
 const keyOfObject = (object: Readonly<ApiObject>): ItemKey => ({
   namespace: object.metadata?.namespace ?? '',

@@ -4,9 +4,10 @@
 import type { AdmissionRequest } from '../admission/plugin.ts';
 import { apiVersionOf } from '../api/type-info.ts';
 import type { ResourceInfo } from '../api/type-info.ts';
-import { badRequest } from '../base/status.ts';
+import { badRequest, internalError, StatusError } from '../base/status.ts';
 import type { ItemKey } from '../cacher/resource-view.ts';
 import type { ApiObject, Decoded, FieldProblem, NamedKind } from '../codec/codec.ts';
+import { readObject } from '../codec/normalise.ts';
 import type { FieldValidation, RequestScope, WriteOptions } from './requests.ts';
 import type { StoreParts } from './store-parts.ts';
 import type { WriteContext } from '../kinds/strategy.ts';
@@ -84,6 +85,26 @@ export function writeContext(
     nowMs: parts.clock.nowMs(),
     apiVersion: apiVersionOf(parts.resource),
   };
+}
+
+/**
+ * What mutating admission makes of an object, read through the schema again where it changed
+ * something: a plugin cannot store what a body could not. `object` is used up.
+ * @throws StatusError of the plugin that refuses, 500 when what a plugin made fits no schema.
+ */
+export async function mutated(
+  parts: StoreParts,
+  attributes: AdmissionRequest,
+  object: ApiObject,
+  signal: AbortSignal,
+): Promise<ApiObject> {
+  if (!(await parts.admission.mutate(attributes, object, signal))) return object;
+  try {
+    return readObject(object, parts.storedAs.type).object;
+  } catch (error) {
+    if (!(error instanceof StatusError)) throw error;
+    throw internalError(`admission made an object that fits no schema: ${error.message}`);
+  }
 }
 
 /** What admission is told of a write. */

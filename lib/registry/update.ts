@@ -7,11 +7,11 @@ import type { Item, ItemKey } from '../cacher/resource-view.ts';
 import type { ApiObject } from '../codec/codec.ts';
 import { encodeStored, openStored, withResourceVersion } from '../codec/stored-form.ts';
 import { objectItem } from './converted-item.ts';
-import { putNew } from './create.ts';
+import { admitNew, putNew } from './create.ts';
 import { decide, stateOf } from './current-state.ts';
 import type { State } from './current-state.ts';
 import { canRemove } from './deletion-plan.ts';
-import { admissionRequest, readBody, toStored, writeContext } from './incoming.ts';
+import { admissionRequest, mutated, readBody, toStored, writeContext } from './incoming.ts';
 import { cloneAlike, copyMember } from '../api/json-value.ts';
 import { metaOf, nameOf } from '../codec/object-meta.ts';
 import {
@@ -110,7 +110,12 @@ async function createAbsent(
   signal: AbortSignal,
 ): Promise<Try<WriteAnswer>> {
   if (write.create === undefined) throw notFound(parts.resource, key.name);
-  const made = await putNew(parts, await write.create(), context, signal);
+  const made = await putNew(
+    parts,
+    await admitNew(parts, await write.create(), context, signal),
+    context,
+    signal,
+  );
   if (!made.ok) return { kind: 'lost', state: stateOf(parts, made.current) };
   const answer = { item: presentItem(parts, made.item), created: true };
   return { kind: 'done', answer, written: made.item };
@@ -164,12 +169,13 @@ async function nextObject(
 ): Promise<ApiObject> {
   const { resource, storedAs, strategy } = parts;
   const old = item.object();
-  const object = transform(item);
-  checkVersion(parts, object, item);
+  const wanted = transform(item);
+  checkVersion(parts, wanted, item);
+  const attributes = admissionRequest(parts, { operation: 'UPDATE', key: item, old }, context);
+  const object = await mutated(parts, attributes, wanted, signal);
+  metaOf(object).resourceVersion = String(item.revision); // admission cannot choose another
   keepResetFields(object, old, storedAs, { subresource: context.subresource, strategy });
   keepServerMeta(object, old);
-  const attributes = admissionRequest(parts, { operation: 'UPDATE', key: item, old }, context);
-  await parts.admission.mutate(attributes, object, signal);
   parts.rules.dropDisabled(object, old);
   strategy.prepare?.(object, old, context);
   parts.defaults.apply(object, storedAs.type);

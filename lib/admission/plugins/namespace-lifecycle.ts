@@ -4,7 +4,6 @@
 import type { NamingProfile } from '../../api/vendor.ts';
 import type { Clock } from '../../base/clock.ts';
 import { limits } from '../../base/limits.ts';
-import type { MaybePromise } from '../../base/maybe-promise.ts';
 import { forbidden, notFound, StatusError } from '../../base/status.ts';
 import type { Item, ResourceView } from '../../cacher/resource-view.ts';
 import type { AdmissionPlugin, AdmissionRequest } from '../plugin.ts';
@@ -27,12 +26,13 @@ export function namespaceLifecycle(options: NamespaceLifecycleOptions): Admissio
     name: 'NamespaceLifecycle',
     sideEffects: false,
     handles: (request) => request.namespace !== '' || isNamespace(request),
-    mutate(request, _object, signal) {
+    mutate(request, object, signal) {
       const name = request.namespace;
-      if (name === '') return undefined;
+      if (name === '') return false;
+      const shown = request.name === '' ? (object.metadata?.generateName ?? '') : request.name;
       const known = deleted.has(name) ? undefined : namespaces.peek({ namespace: '', name });
-      if (known !== undefined) return admit(request, known);
-      return admitLater(request, options.lookUp(name, signal));
+      if (known !== undefined) return admit({ ...request, name: shown }, known);
+      return admitLater({ ...request, name: shown }, options.lookUp(name, signal));
     },
     validate(request) {
       if (request.operation !== 'DELETE' || !isNamespace(request)) return;
@@ -50,14 +50,16 @@ const isNamespace = ({ resource }: AdmissionRequest): boolean =>
 async function admitLater(
   request: AdmissionRequest,
   found: Promise<Item | undefined>,
-): Promise<void> {
+): Promise<false> {
   const namespace = await found;
   if (namespace === undefined) throw notFound(namespacesRef, request.namespace);
-  await admit(request, namespace);
+  return admit(request, namespace);
 }
 
-function admit(request: AdmissionRequest, namespace: Item): MaybePromise<void> {
+/** Nothing is changed. */
+function admit(request: AdmissionRequest, namespace: Item): false {
   if (request.operation === 'CREATE' && isTerminating(namespace)) throw terminating(request);
+  return false;
 }
 
 /** One that cannot be read is not known to end: its content stays usable. */

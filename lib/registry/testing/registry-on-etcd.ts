@@ -1,5 +1,6 @@
 // Built-in stores over a real etcd and a real cache, as one replica has them: for suites.
 // `second()` makes another replica over the same etcd.
+import type { AdmissionChain } from '../../admission/chain.ts';
 import { builtInScheme } from '../../kinds/built-in-kinds.ts';
 import type { Scheme } from '../../api/scheme.ts';
 import { namingProfile } from '../../api/vendor.ts';
@@ -41,6 +42,7 @@ export interface ReplicaOptions {
   readonly continueKey?: Uint8Array;
   readonly canDeleteUnreadable?: boolean;
   readonly storedMedia?: StoredMediaName;
+  readonly admission?: AdmissionChain;
 }
 
 export class RegistryOnEtcd {
@@ -110,6 +112,7 @@ async function startReplica(etcd: EtcdCluster, options: ReplicaOptions): Promise
     canStreamLists: true,
     canDeleteUnreadable: options.canDeleteUnreadable ?? false,
     eventTtlSeconds: 3_600,
+    ...(options.admission === undefined ? {} : { admission: options.admission }),
   });
   const stores = new ResourceMap(all);
   return {

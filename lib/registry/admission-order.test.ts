@@ -1,0 +1,194 @@
+// What admission plugins see of a write, and what lasts of what they do to it.
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { admissionChain } from '../admission/chain.ts';
+import type { AdmissionPlugin } from '../admission/plugin.ts';
+import type { JsonObject } from '../api/type-info.ts';
+import { limits } from '../base/limits.ts';
+import { alreadyExists } from '../base/status.ts';
+import type { ApiObject } from '../codec/codec.ts';
+import { RegistryOnEtcd } from './testing/registry-on-etcd.ts';
+import type { Replica } from './testing/registry-on-etcd.ts';
+import { bytesOf, codeOf, fresh, params, scope, sent, VerbDriver } from './testing/verb-driver.ts';
+import type { ResourceStore } from './resource-store.ts';
+import { jsonCodec } from '../codec/json.ts';
+import { parseWriteOptions } from './options.ts';
+
+let registry: RegistryOnEtcd;
+let replica: Replica;
+let verbs: VerbDriver;
+let pods: ResourceStore;
+let configMaps: ResourceStore;
+
+/** Set by each test. */
+let mutate: NonNullable<AdmissionPlugin['mutate']>;
+let validate: NonNullable<AdmissionPlugin['validate']>;
+const plugin: AdmissionPlugin = {
+  name: 'Test',
+  sideEffects: false,
+  handles: () => true,
+  mutate: (...args) => mutate(...args),
+  validate: (...args) => validate(...args),
+};
+
+beforeAll(async () => {
+  registry = await RegistryOnEtcd.start();
+  replica = await registry.replica({ admission: admissionChain([plugin]) });
+  verbs = new VerbDriver(replica);
+  pods = replica.store('pods');
+  configMaps = replica.store('configmaps');
+}, 120_000);
+afterAll(() => registry.stop());
+beforeEach(() => {
+  mutate = () => false;
+  validate = () => undefined;
+});
+
+const pod = (metadata: object = { name: fresh() }): object => ({
+  metadata,
+  spec: { containers: [{ name: 'c', image: 'i' }] },
+});
+
+describe('mutating admission of a create', () => {
+  test('sees the defaults, no uid and no generated name', async () => {
+    let seen: ApiObject | undefined;
+    let name: string | undefined;
+    mutate = (request, object) => {
+      seen = structuredClone(object);
+      ({ name } = request);
+      return false;
+    };
+    await verbs.create(pods, pod({ generateName: 'g-' }));
+    expect(seen?.['spec']).toMatchObject({ restartPolicy: 'Always' });
+    expect(seen?.metadata?.uid).toBeUndefined();
+    expect([seen?.metadata?.name ?? '', name]).toEqual(['', '']);
+  });
+
+  test('chooses labels, and a name; neither uid, times nor status', async () => {
+    mutate = (_request, object) => {
+      Object.assign(object.metadata ?? {}, {
+        labels: { added: 'yes' },
+        uid: 'mine',
+        creationTimestamp: '2001-01-01T00:00:00Z',
+        deletionTimestamp: '2001-01-01T00:00:00Z',
+        generation: 7,
+      });
+      object['status'] = { phase: 'Succeeded' };
+      return true;
+    };
+    const object = await verbs.create(pods, pod());
+    expect(object.metadata['labels']).toEqual({ added: 'yes' });
+    expect(object.metadata.uid).toMatch(/^[\da-f-]{36}$/);
+    expect(object.metadata['creationTimestamp']).not.toMatch(/^2001/);
+    expect(object.metadata['deletionTimestamp']).toBeUndefined();
+    expect(object['status']).toMatchObject({ phase: 'Pending' });
+  });
+
+  test('stores nothing that the schema does not know, and its fields get their defaults', async () => {
+    mutate = (_request, object) => {
+      const { containers } = object['spec'] as { containers: JsonObject[] };
+      containers.push({ name: 'added', image: 'i', nosuch: 1, ports: [{ containerPort: 80 }] });
+      return true;
+    };
+    const object = await verbs.create(pods, pod());
+    const [, added] = (object['spec'] as { containers: JsonObject[] }).containers;
+    expect(added).toMatchObject({ name: 'added', ports: [{ containerPort: 80, protocol: 'TCP' }] });
+    expect(added).not.toHaveProperty('nosuch');
+  });
+
+  test('that makes something of another shape is a failure of the server', async () => {
+    mutate = (_request, object) => {
+      object['spec'] = 'text';
+      return true;
+    };
+    expect(await codeOf(verbs.create(pods, pod()))).toBe(500);
+  });
+});
+
+describe('a generated name that is taken', () => {
+  test('is tried again by itself: one mutation, a fresh object, each warning once', async () => {
+    let mutations = 0;
+    const names: string[] = [];
+    mutate = (_request, object) => {
+      mutations++;
+      Object.assign(object.metadata ?? {}, { annotations: { count: String(mutations) } });
+      return true;
+    };
+    validate = (request, object) => {
+      names.push(request.name);
+      expect(object?.metadata?.name).toBe(request.name);
+      expect(object?.metadata?.annotations).toEqual({ count: '1' });
+    };
+    await verbs.create(configMaps, { metadata: { generateName: 'again-' } });
+    mutations = 0;
+    names.length = 0;
+    // The first names of the next object are taken: storage says so.
+    const { storage } = replica;
+    const put = storage.put.bind(storage);
+    let lost = 0;
+    storage.put = async (...args) => {
+      if (lost === 3) return put(...args);
+      lost++;
+      return { ok: false, current: undefined };
+    };
+    const request = scope();
+    try {
+      const { item } = await configMaps.create({
+        ...request,
+        path: { namespace: 'ns', name: '', subresource: '' },
+        body: jsonCodec.decode(
+          bytesOf({ metadata: { generateName: 'again-' }, nosuch: 1 }),
+          configMaps.resource.type,
+        ),
+        options: parseWriteOptions(params(''), 'create', replica.naming),
+      });
+      expect(item.name).toBe(names.at(-1));
+    } finally {
+      storage.put = put;
+    }
+    expect(mutations).toBe(1);
+    expect(new Set(names).size).toBe(4);
+    expect(request.warnings).toEqual(['unknown field "nosuch"']);
+  });
+
+  test('is given up after some tries', async () => {
+    const { storage } = replica;
+    const put = storage.put.bind(storage);
+    let tries = 0;
+    storage.put = () => {
+      tries++;
+      return Promise.resolve({ ok: false, current: undefined });
+    };
+    try {
+      const creating = verbs.create(configMaps, { metadata: { generateName: 'never-' } });
+      await expect(creating).rejects.toMatchObject({
+        reason: alreadyExists(configMaps.resource, '').reason,
+      });
+    } finally {
+      storage.put = put;
+    }
+    expect(tries).toBe(limits.generateNameRetryCountMax);
+  });
+});
+
+describe('mutating admission of an update', () => {
+  test('changes the spec; neither version, times nor what the request may not write', async () => {
+    const name = fresh();
+    const made = await verbs.create(pods, pod({ name }));
+    mutate = (_request, object) => {
+      Object.assign(object.metadata ?? {}, {
+        labels: { added: 'yes' },
+        resourceVersion: '1',
+        creationTimestamp: '2001-01-01T00:00:00Z',
+      });
+      object['status'] = { phase: 'Succeeded' };
+      return true;
+    };
+    const object = sent((await verbs.update(pods, name, made)).item);
+    expect(object.metadata).toMatchObject({
+      labels: { added: 'yes' },
+      uid: made.metadata.uid,
+      creationTimestamp: made.metadata['creationTimestamp'],
+    });
+    expect(object['status']).toMatchObject({ phase: 'Pending' });
+  });
+});
