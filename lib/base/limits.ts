@@ -56,6 +56,8 @@ export const limits = {
   futureRevisionWaitMs: 3_000,
   /** Snapshots of a resource for exact reads and continue tokens (specification 1, Limits). */
   snapshotRetentionMs: 75_000,
+  /** Objects that cannot be read and are named by the failure of one list. */
+  unreadableNamedMax: 100,
   /** Ordinary bookmarks of a watch that asked for them. */
   bookmarkIntervalMs: 60_000,
   /**

@@ -73,7 +73,7 @@ describe('filling', () => {
     expect(other?.revision).toBe(g);
   });
 
-  test('a value of another form is converted, an unreadable one reported and skipped', async () => {
+  test('a value of another form is converted, an unreadable one reported', async () => {
     await fixture.put('n/good');
     await fixture.putRaw('widgets/n/plain', Buffer.from(JSON.stringify(widget('n/plain'))));
     await fixture.putRaw('widgets/n/broken', Buffer.from('\u0000garbage'));
@@ -82,7 +82,12 @@ describe('filling', () => {
       observer: { onCorrupted: (_resource, key) => reported.push(key) },
     });
     const view = cache.view(widgets);
-    expect(await listPaths(view)).toEqual(['n/good', 'n/plain']);
+    const { items } = await view.list({ showsUnreadable: true }, latest, all, signal);
+    expect(items.map(({ name, corrupted }) => [name, corrupted])).toEqual([
+      ['broken', true],
+      ['good', false],
+      ['plain', false],
+    ]);
     const plain = view.peek({ namespace: 'n', name: 'plain' });
     expect(Buffer.from(plain?.json() ?? []).toString()).toMatch(/^\{"kind":"Widget","apiVersion"/);
     const broken = await view.get({ namespace: 'n', name: 'broken' }, latest, signal);

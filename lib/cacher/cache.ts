@@ -231,7 +231,9 @@ class ReplicaCache implements Cache {
   health(): CacheHealth {
     const corrupted = new Map<string, string>();
     for (const cache of this.#state.resources) {
-      for (const [key, problem] of cache.corrupted) corrupted.set(key, problem);
+      for (const item of cache.unreadable.values()) {
+        corrupted.set(item.etcdKey, item.problem ?? '');
+      }
     }
     return {
       state: this.#feed.state,
@@ -311,10 +313,9 @@ class ReplicaCache implements Cache {
   }
 
   #onCorrupted(item: CachedItem): void {
-    const key = item.source.keyPrefix + item.path;
-    const problem = item.problem ?? 'unreadable';
-    this.#options.logger.error('a stored object cannot be read', { object: key, problem });
+    const { etcdKey, problem = '' } = item;
+    this.#options.logger.error('a stored object cannot be read', { object: etcdKey, problem });
     const { group, resource } = item.source.resource;
-    this.#options.observer?.onCorrupted?.(`${group}/${resource}`, key, problem);
+    this.#options.observer?.onCorrupted?.(`${group}/${resource}`, etcdKey, problem);
   }
 }

@@ -24,6 +24,10 @@ export interface Follower {
 
 export interface FollowOptions {
   readonly view: ResourceView;
+  /**
+   * While an object that it may hold of cannot be read, the follower is told nothing new, unless it
+   * is to be shown such objects.
+   */
   readonly select?: Selection;
   readonly log: Logger;
 }

@@ -120,15 +120,19 @@ export class Interest {
 
   #visit(entry: LogEntry, visit: (bucket: Bucket) => void): void {
     visit(this.all);
-    const item = entry.visible ?? entry.visibleBefore;
+    const item = entry.item ?? entry.previous;
     if (item === undefined) return;
     visitOne(this.#namespaces, item.namespace, visit);
     visitOne(this.#paths, entry.path, visit);
     if (this.#names.size > 0) visitOne(this.#names, item.name, visit);
     for (const [field, values] of this.#fields) {
+      if (entry.isUnreadable) {
+        for (const bucket of values.values()) visit(bucket);
+        continue;
+      }
       const value = item.field(field);
       visitOne(values, value, visit);
-      const before = entry.visibleBefore?.field(field);
+      const before = entry.previous?.field(field);
       if (before !== undefined && before !== value) visitOne(values, before, visit);
     }
   }
@@ -193,7 +197,8 @@ function concerns(entry: LogEntry, dimension: Dimension): boolean {
     if (dimension.by === 'name') return item.name === dimension.value;
     return dimension.by === 'all' || item.field(dimension.field) === dimension.value;
   };
-  return held(entry.visible) || held(entry.visibleBefore);
+  if (entry.isUnreadable && dimension.by === 'field') return true;
+  return held(entry.item) || held(entry.previous);
 }
 
 function visitOne(

@@ -50,8 +50,6 @@ export class CachedItem implements Item, MemoOwner {
   readonly revision: Revision;
   /** Why the stored bytes cannot be read; undefined when they can. */
   readonly problem: string | undefined;
-  /** Of a corrupted item: the last version that watchers could see. */
-  lastReadable: CachedItem | undefined = undefined;
   kept: Memo | undefined = undefined;
   readonly data: Uint8Array;
   readonly #fields: Fields | undefined;
@@ -80,6 +78,10 @@ export class CachedItem implements Item, MemoOwner {
     return this.namespace === '' ? this.path : this.path.slice(this.namespace.length + 1);
   }
 
+  get etcdKey(): string {
+    return this.source.keyPrefix + this.path;
+  }
+
   get corrupted(): boolean {
     return this.problem !== undefined;
   }
@@ -105,12 +107,12 @@ export class CachedItem implements Item, MemoOwner {
   }
 
   object(): Readonly<ApiObject> {
-    if (this.problem !== undefined) throw unreadable(this);
+    if (this.problem !== undefined) throw unreadable(this, this.problem);
     return this.source.budget.object(this, this.data.byteLength, () => this.#decode());
   }
 
   json(): Uint8Array {
-    if (this.problem !== undefined) throw unreadable(this);
+    if (this.problem !== undefined) throw unreadable(this, this.problem);
     return this.data;
   }
 
@@ -123,7 +125,7 @@ export class CachedItem implements Item, MemoOwner {
   }
 
   listTail(): Uint8Array {
-    if (this.problem !== undefined) throw unreadable(this);
+    if (this.problem !== undefined) throw unreadable(this, this.problem);
     return this.data.subarray(this.#bodyAt);
   }
 
@@ -133,6 +135,9 @@ export class CachedItem implements Item, MemoOwner {
 
   /** The same content showing another revision: what a DELETED event carries. */
   atRevision(revision: Revision): CachedItem {
+    if (this.problem !== undefined) {
+      return new CachedItem(this.source, this.path, revision, noContent(this.problem));
+    }
     const old = versionMember(this.revision).length;
     const at = this.#versionAt;
     const data = spliced(this.data, { at, removed: old, member: versionMember(revision) });
@@ -156,7 +161,7 @@ export class CachedItem implements Item, MemoOwner {
       const object = this.source.transcoder.decode(this.data, this.source.resource);
       return this.source.freezeObjects ? deepFreeze(object) : object;
     } catch (error) {
-      throw unreadable(this, error);
+      throw unreadable(this, error instanceof Error ? error.message : String(error));
     }
   }
 }
@@ -203,11 +208,13 @@ function contentOf(source: ItemSource, value: Uint8Array, revision: Revision): I
       labelsEnd: header.labels === undefined ? 0 : shift(header.labels[1]),
     };
   } catch (error) {
-    const problem = error instanceof Error ? error.message : String(error);
-    const data = new Uint8Array();
-    const none = { fields: undefined, versionAt: 0, bodyAt: 0, labelsStart: 0, labelsEnd: 0 };
-    return { problem, data, ...none };
+    return noContent(error instanceof Error ? error.message : String(error));
   }
+}
+
+function noContent(problem: string): ItemContent {
+  const none = { fields: undefined, versionAt: 0, bodyAt: 0, labelsStart: 0, labelsEnd: 0 };
+  return { problem, data: new Uint8Array(), ...none };
 }
 
 function openCurrent(source: ItemSource, value: Uint8Array): OpenedStored {
@@ -231,11 +238,8 @@ function requireShape(versionAt: number, bodyAt: number, payload: Uint8Array): v
 }
 
 /** 500 that names the key. */
-export function unreadable(item: CachedItem, cause?: unknown): StatusError {
-  const reason = cause instanceof Error ? cause.message : (item.problem ?? String(cause));
-  const key = item.source.keyPrefix + item.path;
-  return internalError(`the stored object at key "${key}" cannot be read: ${reason}`);
-}
+const unreadable = ({ etcdKey }: CachedItem, problem: string): StatusError =>
+  internalError(`the stored object at key "${etcdKey}" cannot be read: ${problem}`);
 
 const versionMember = (revision: Revision): string => `"resourceVersion":"${String(revision)}",`;
 

@@ -16,6 +16,8 @@ export class LogEntry {
   /** What was there before. */
   readonly previous: CachedItem | undefined;
   readonly atMs: number;
+  /** One of the two cannot be read: what changed cannot be told. */
+  readonly isUnreadable: boolean;
   /**
    * Left in its resource's log although its turn to go had come: a quiet resource keeps a minimum.
    */
@@ -36,35 +38,25 @@ export class LogEntry {
     this.item = change.item;
     this.previous = change.previous;
     this.atMs = change.atMs;
+    this.isUnreadable = change.item?.corrupted === true || change.previous?.corrupted === true;
   }
 
   get bytes(): number {
     return entryOverheadBytes + (this.previous?.bytes ?? 0);
   }
 
-  /** The versions that watchers can see: of an unreadable object the last readable one. */
-  get visible(): CachedItem | undefined {
-    return readable(this.item);
-  }
-
-  get visibleBefore(): CachedItem | undefined {
-    return readable(this.previous);
-  }
-
   /**
    * What a watcher gets whose selection held before and holds now as told; undefined when it gets
-   * nothing. A write that made the object unreadable is not shown.
+   * nothing.
    */
   eventFor(held: boolean, holds: boolean): LoggedEvent | undefined {
-    if (this.item?.corrupted === true) return undefined;
     if (holds && this.item !== undefined) {
       if (held) return (this.#modified ??= new LoggedEvent('MODIFIED', this.revision, this.item));
       return (this.#added ??= new LoggedEvent('ADDED', this.revision, this.item));
     }
-    const last = this.visibleBefore;
-    if (!held || last === undefined) return undefined;
+    if (!held || this.previous === undefined) return undefined;
     if (this.#deleted !== undefined) return this.#deleted;
-    const item = last.atRevision(this.revision);
+    const item = this.previous.atRevision(this.revision);
     return (this.#deleted = new LoggedEvent('DELETED', this.revision, item));
   }
 
@@ -76,6 +68,3 @@ export class LogEntry {
     if (this.previous !== undefined) budget.forget(this.previous);
   }
 }
-
-const readable = (item: CachedItem | undefined): CachedItem | undefined =>
-  item?.corrupted === true ? item.lastReadable : item;

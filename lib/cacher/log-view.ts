@@ -18,9 +18,11 @@ import type { ItemOrder } from './resource-index.ts';
 import type { Item, ItemKey, ListPage, ListResult, ReadAt } from './resource-view.ts';
 import type { ResourceView, Selection, WatchCursor, WatchOptions } from './resource-view.ts';
 import type { WatchStart } from './resource-view.ts';
+import { PageBuilder } from './page-builder.ts';
 import { isFiltered, pathOf, predicateOf, rangeOf } from './select.ts';
 import { getStored, listStored } from './stored-list.ts';
 import type { StoredReads } from './stored-list.ts';
+import { mayHold } from './unreadable.ts';
 import { LogCursor } from './watch-cursor.ts';
 import type { InitialState } from './watch-cursor.ts';
 
@@ -130,7 +132,7 @@ export class LogView implements ResourceView {
       // Memory may have been dropped during the wait: look again, and open in this turn.
       if (!this.#host.isReady()) continue;
       if (start.from === 'revision') return this.#watchAfter(select, start.revision, options);
-      const { items, revision } = state ?? this.#currentState();
+      const { items, revision } = state ?? this.#currentState(select);
       return this.#open(select, revision, options, {
         items,
         range: rangeOf(select, undefined),
@@ -196,17 +198,9 @@ export class LogView implements ResourceView {
     const indexed = this.#indexed(select);
     if (indexed === undefined) return listOrder(this.#cache.index, select, page, revision);
     const afterKey = page.after === undefined ? '' : utf8SortKey(pathOf(page.after));
-    const predicate = predicateOf(select, { checksNamespace: true });
-    const items = indexed.filter(
-      (item) => item.sortKey > afterKey && !item.corrupted && (predicate?.(item) ?? true),
-    );
-    const more = page.limitCount > 0 && items.length > page.limitCount;
-    return {
-      items: more ? items.slice(0, page.limitCount) : items,
-      revision,
-      more,
-      remainingCount: undefined,
-    };
+    const built = new PageBuilder(select, page, { checksNamespace: true });
+    for (const item of indexed) if (item.sortKey > afterKey && !built.add(item)) break;
+    return { items: built.finish(), revision, more: built.isCut, remainingCount: undefined };
   }
 
   /** The few items that an index names; undefined where none helps. */
@@ -217,6 +211,8 @@ export class LogView implements ResourceView {
       const item = this.#cache.index.get(pathOf({ namespace: namespace ?? '', name }));
       return item === undefined ? [] : [item];
     }
+    // Fields of objects that cannot be read are in no index.
+    if (this.#cache.unreadable.size > 0) return undefined;
     for (const { path, operator, value } of fields ?? []) {
       if (operator !== '=' || value === '') continue;
       const index = this.#cache.fieldIndex(path);
@@ -236,7 +232,14 @@ export class LogView implements ResourceView {
     return this.#open(select, revision, options, undefined);
   }
 
-  #currentState(): OrderedState {
+  /** @throws StatusError 500: a stream could not say that it leaves an object out. */
+  #currentState(select: Selection): OrderedState {
+    const { unreadable } = this.#cache;
+    if (unreadable.size > 0) {
+      const probe = new PageBuilder(select, { limitCount: 0 }, { checksNamespace: true });
+      for (const item of unreadable.values()) probe.add(item);
+      probe.finish();
+    }
     return { items: this.#cache.index.snapshot(), revision: this.#host.log.revision };
   }
 
@@ -289,6 +292,8 @@ export class LogView implements ResourceView {
       interest,
       bucket: interest.join(dimension, after),
       predicate: predicateOf(remainder(select), { checksNamespace: dimension.by === 'field' }),
+      showsUnreadable: select.showsUnreadable === true,
+      mayHold: (item) => mayHold(select, item),
       after,
       state,
       bookmarkMs: options.bookmarks ? bookmarkIntervalMs : 0,
@@ -327,16 +332,10 @@ function listOrder(
   revision: Revision,
 ): ListResult {
   const range = rangeOf(select, page.after);
-  const predicate = predicateOf(select, { checksNamespace: false });
-  const limit = page.limitCount === 0 ? Infinity : page.limitCount;
-  const items: CachedItem[] = [];
-  let more = false;
-  order.walk(range, (item) => {
-    if (item.corrupted || predicate?.(item) === false) return true;
-    more = items.length === limit;
-    if (!more) items.push(item);
-    return !more;
-  });
+  const built = new PageBuilder(select, page, { checksNamespace: false });
+  order.walk(range, (item) => built.add(item));
+  const items = built.finish();
+  const more = built.isCut;
   if (isFiltered(select)) return { items, revision, more, remainingCount: undefined };
   const last = items.at(-1);
   const remainingCount =

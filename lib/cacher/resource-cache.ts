@@ -35,7 +35,7 @@ export class ResourceCache {
   #index = new ResourceIndex();
   #fields: readonly FieldIndex[];
   #log: ResourceLog;
-  readonly #corrupted = new Map<string, string>();
+  readonly #unreadable = new Map<string, CachedItem>();
   #bytes = 0;
   readonly #answered = new Map<string, Answered>();
 
@@ -59,9 +59,9 @@ export class ResourceCache {
     return this.#bytes;
   }
 
-  /** Problem by full key. */
-  get corrupted(): ReadonlyMap<string, string> {
-    return this.#corrupted;
+  /** By path. */
+  get unreadable(): ReadonlyMap<string, CachedItem> {
+    return this.#unreadable;
   }
 
   fieldIndex(field: string): FieldIndex | undefined {
@@ -74,7 +74,7 @@ export class ResourceCache {
     this.#bytes = 0;
     this.#index = new ResourceIndex();
     this.#fields = this.options.indexedFields.map((field) => new FieldIndex(field));
-    this.#corrupted.clear();
+    this.#unreadable.clear();
     this.#answered.clear();
     this.snapshots.clear();
   }
@@ -108,9 +108,6 @@ export class ResourceCache {
       this.#takeAnswered(path, value, revision) ?? makeItem(this.source, path, value, revision);
     const previous = this.#replace(path, item);
     if (previous !== undefined) this.source.budget.forgetObject(previous);
-    if (item.corrupted) {
-      item.lastReadable = previous?.corrupted === true ? previous.lastReadable : previous;
-    }
     this.#append({ revision, path, item, previous, atMs });
   }
 
@@ -145,10 +142,9 @@ export class ResourceCache {
     const grown = (item?.bytes ?? 0) - (previous?.bytes ?? 0);
     this.#bytes += grown;
     this.source.budget.addState(grown);
-    const key = this.source.keyPrefix + path;
-    if (previous?.corrupted === true) this.#corrupted.delete(key);
-    if (item?.problem !== undefined) {
-      this.#corrupted.set(key, item.problem);
+    if (previous?.corrupted === true) this.#unreadable.delete(path);
+    if (item?.corrupted === true) {
+      this.#unreadable.set(path, item);
       this.options.onCorrupted(item);
     }
     return previous;

@@ -68,6 +68,11 @@ export interface Selection {
    * its index.
    */
   readonly fields?: readonly FieldRequirement[];
+  /**
+   * Objects that cannot be read are items like others, with `corrupted` set. Without it a read that
+   * may select one fails.
+   */
+  readonly showsUnreadable?: boolean;
 }
 export interface FieldRequirement {
   readonly path: string;
@@ -128,7 +133,8 @@ export interface WatchCursor {
   /**
    * The next events of the selection, in order; waits for at least one. May coalesce many. Resolves
    * `undefined` when the cursor was closed.
-   * @throws StatusError 410 once the log has passed the position.
+   * @throws StatusError 410 once the log has passed the position, and at a change of an object that
+   * may be selected and cannot be read, before or after the change.
    */
   next(signal: AbortSignal): Promise<readonly WatchEvent[] | undefined>;
   /** Everything of the selection up to this revision has been returned by `next`. */
@@ -140,10 +146,14 @@ export interface ResourceView {
   /** `group/resource` for messages and metrics. */
   readonly name: string;
   get(key: ItemKey, at: ReadAt, end: WaitEnd): Promise<Item | undefined>;
-  /** @throws StatusError 410 (exact version gone), 504 (version not reached in time). */
+  /**
+   * @throws StatusError 410 (exact version gone), 504 (version not reached in time), 500 (an object
+   * that may be selected cannot be read).
+   */
   list(select: Selection, at: ReadAt, page: ListPage, signal: AbortSignal): Promise<ListResult>;
   /**
-   * Resolves once the start position is valid. @throws StatusError 410 when it lies before the log.
+   * Resolves once the start position is valid. @throws StatusError 410 when it lies before the log,
+   * 500 when an object of the state that it begins with cannot be read.
    */
   watch(
     select: Selection,

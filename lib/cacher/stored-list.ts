@@ -6,7 +6,8 @@ import type { Revision, Storage, StoredItem } from '../storage-etcd/storage.ts';
 import { makeItem } from './item.ts';
 import type { CachedItem, ItemSource } from './item.ts';
 import type { ListPage, ListResult, Selection } from './resource-view.ts';
-import { isFiltered, predicateOf, rangeOf } from './select.ts';
+import { PageBuilder } from './page-builder.ts';
+import { isFiltered, rangeOf } from './select.ts';
 import { Breather } from './breather.ts';
 
 export interface StoredReads {
@@ -38,15 +39,14 @@ export async function listStored(
   const range = rangeOf(select, page.after);
   const prefix =
     reads.source.keyPrefix + (select.namespace === undefined ? '' : `${select.namespace}/`);
-  const predicate = predicateOf(select, { checksNamespace: false });
   const limit = page.limitCount === 0 ? Infinity : page.limitCount;
   const isPlain = !isFiltered(select);
   const breather = new Breather();
-  const items: CachedItem[] = [];
+  const built = new PageBuilder(select, page, { checksNamespace: false });
   let revision = at;
   let afterKey = range.isAfter ? reads.source.keyPrefix + range.start : undefined;
   for (;;) {
-    const limitCount = countToAsk(limit, items.length, isPlain);
+    const limitCount = countToAsk(limit, built.count, isPlain);
     const stored = await reads.storage.list(
       {
         prefix,
@@ -60,18 +60,19 @@ export async function listStored(
     for (const entry of stored.items) {
       afterKey = entry.key;
       const item = itemOf(reads, entry);
-      if (item === undefined || item.corrupted || predicate?.(item) === false) continue;
-      if (items.length === limit) {
+      if (item === undefined) continue;
+      if (!built.add(item)) {
         const remainingCount = isPlain ? stored.remainingCount + 1 : undefined;
-        return { items, revision, more: true, remainingCount };
+        return { items: built.finish(), revision, more: true, remainingCount };
       }
-      items.push(item);
       if (breather.isDue()) await breather.breathe();
     }
-    const isFull = isPlain && items.length === limit && stored.remainingCount > 0;
-    if (isFull) return { items, revision, more: true, remainingCount: stored.remainingCount };
-    if (stored.remainingCount === 0 || stored.items.length === 0) {
-      return { items, revision, more: false, remainingCount: isPlain ? 0 : undefined };
+    const { remainingCount } = stored;
+    const isFull = isPlain && built.count === limit && remainingCount > 0;
+    if (isFull) return { items: built.finish(), revision, more: true, remainingCount };
+    if (remainingCount === 0 || stored.items.length === 0) {
+      const none = isPlain ? 0 : undefined;
+      return { items: built.finish(), revision, more: false, remainingCount: none };
     }
   }
 }

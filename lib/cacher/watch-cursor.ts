@@ -7,9 +7,11 @@ import type { Revision } from '../storage-etcd/storage.ts';
 import type { EventLog } from './event-log.ts';
 import type { Bucket, Interest, Waiter } from './interest.ts';
 import type { CachedItem } from './item.ts';
+import type { LogEntry } from './log-entry.ts';
 import type { ItemOrder, PathRange } from './resource-index.ts';
 import type { WatchCursor, WatchEvent } from './resource-view.ts';
 import type { Predicate } from './select.ts';
+import { unreadableChange } from './unreadable.ts';
 import { bookmark, stateEvent } from './watch-events.ts';
 
 /** Events that one call of `next` gives at most: the reader yields to others in between. */
@@ -31,6 +33,10 @@ export interface CursorOptions {
   readonly bucket: Bucket;
   /** undefined: everything in the bucket is selected. */
   readonly predicate: Predicate | undefined;
+  /** Of objects that cannot be read: may they be selected? */
+  readonly mayHold: Predicate;
+  /** Their changes are events too; otherwise they end the watch. */
+  readonly showsUnreadable: boolean;
   /** Changes after this revision are wanted. */
   readonly after: Revision;
   readonly state: InitialState | undefined;
@@ -159,9 +165,16 @@ export class LogCursor implements WatchCursor, Waiter {
       this.#end();
       return undefined;
     }
-    const events =
-      this.#options.predicate === undefined ? this.#takeShared() : this.#takeMatching();
+    const { predicate, showsUnreadable } = this.#options;
+    const isShared = predicate === undefined && !showsUnreadable;
+    const events = isShared ? this.#takeShared() : this.#takeMatching();
     if (events.length > 0) return events;
+    const next = entries.at(this.#next);
+    if (next !== undefined && this.#cannotTell(next)) {
+      this.#failure = unreadableChange(next);
+      this.#end();
+      return undefined;
+    }
     if (!this.#isBookmarkDue || this.#next < entries.end) return undefined;
     this.#isBookmarkDue = false;
     return [bookmark(this.position, false)];
@@ -200,16 +213,28 @@ export class LogCursor implements WatchCursor, Waiter {
     let number = this.#next;
     for (; number < stop && events.length < batchCountMax; number++) {
       const entry = entries.at(number);
-      if (entry === undefined || predicate === undefined) continue;
-      const before = entry.visibleBefore;
-      const held = before !== undefined && predicate(before);
-      const holds = entry.item !== undefined && !entry.item.corrupted && predicate(entry.item);
+      if (entry === undefined) continue;
+      const { previous, item, isUnreadable } = entry;
+      if (isUnreadable && this.#cannotTell(entry)) break;
+      const held = previous !== undefined && this.#selects(previous, predicate);
+      const holds = item !== undefined && this.#selects(item, predicate);
       if (!held && !holds) continue;
       const event = entry.eventFor(held, holds);
       if (event !== undefined) events.push(event);
     }
     this.#moveTo(number);
     return events;
+  }
+
+  #selects(item: CachedItem, predicate: Predicate | undefined): boolean {
+    if (item.problem === undefined) return predicate === undefined || predicate(item);
+    return this.#options.showsUnreadable && this.#options.mayHold(item);
+  }
+
+  #cannotTell({ isUnreadable, item, previous }: LogEntry): boolean {
+    if (!isUnreadable || this.#options.showsUnreadable) return false;
+    const either = item ?? previous;
+    return either !== undefined && this.#options.mayHold(either);
   }
 
   #moveTo(number: number): void {
@@ -233,8 +258,7 @@ export class LogCursor implements WatchCursor, Waiter {
         return false;
       }
       last = item;
-      const isSelected = !item.corrupted && (state.predicate?.(item) ?? true);
-      if (isSelected) events.push(stateEvent(item));
+      if (this.#selects(item, state.predicate)) events.push(stateEvent(item));
       return true;
     });
     if (isMore && last !== undefined) {
@@ -289,13 +313,15 @@ export class LogCursor implements WatchCursor, Waiter {
   };
 }
 
+/** Ends before a change that cannot be told. */
 function makeBatch(bucket: Bucket, from: number): SharedBatch {
   const { entries } = bucket;
   const events: WatchEvent[] = [];
   let to = from;
   for (; to < entries.end && to - from < batchCountMax; to++) {
     const entry = entries.at(to);
-    const event = entry?.eventFor(entry.visibleBefore !== undefined, entry.item !== undefined);
+    if (entry?.isUnreadable === true) break;
+    const event = entry?.eventFor(entry.previous !== undefined, entry.item !== undefined);
     if (event !== undefined) events.push(event);
   }
   return { from, to, events };

@@ -311,22 +311,6 @@ describe('ends', () => {
   });
 });
 
-describe('unreadable objects', () => {
-  test('a write that makes one unreadable is not shown; repair and deletion are', async () => {
-    await open();
-    const made = await fixture.put('n/a');
-    const cursor = await watch({}, after(made));
-    await fixture.putRaw('widgets/n/a', Buffer.from('garbage'));
-    const repaired = await fixture.put('n/a');
-    await fixture.putRaw('widgets/n/a', Buffer.from('garbage'));
-    const gone = await fixture.delete('n/a');
-    expect(await take(cursor, 2)).toEqual([
-      `MODIFIED n/a@${String(repaired)}`,
-      `DELETED n/a@${String(gone)}`,
-    ]);
-  });
-});
-
 describe('shared frames', () => {
   test('watchers of one event share what is made of it', async () => {
     await open();

@@ -3,6 +3,7 @@
 // wait for it.
 import { limits } from '../base/limits.ts';
 import type { Item, ResourceView } from '../cacher/resource-view.ts';
+import { readFailureOf } from '../cacher/unreadable.ts';
 import type { InternalClient } from '../registry/internal-client.ts';
 import { isDeleting } from '../codec/object-meta.ts';
 import type { ResourceStore } from '../registry/resource-store.ts';
@@ -74,9 +75,10 @@ function storesWithContent(stores: readonly ResourceStore[]): ResourceStore[] {
 async function empty(store: ResourceStore, pass: ContentPass, tally: Tally): Promise<void> {
   const { namespace, client, signal, confirm } = pass;
   const name = nameOf(store);
+  const select = { namespace, showsUnreadable: true };
   try {
     const at = { mode: 'notOlderThan', revision: pass.since } as const;
-    const first = await store.view.list({ namespace }, at, page, signal);
+    const first = await store.view.list(select, at, page, signal);
     if (first.items.length === 0) return;
     if (first.more || first.items.some(isUntouched)) {
       await client.deleteCollection(store, { namespace, confirm }, signal);
@@ -85,13 +87,13 @@ async function empty(store: ResourceStore, pass: ContentPass, tally: Tally): Pro
     if (signal.aborted || error instanceof NamespaceChanged) throw error;
     tally.failures.push(`${name}: ${error instanceof Error ? error.message : String(error)}`);
   }
-  const rest = await store.view.list({ namespace }, { mode: 'latest' }, page, signal);
+  const rest = await store.view.list(select, { mode: 'latest' }, page, signal);
   if (rest.items.length === 0) return;
   const count = rest.items.length + (rest.remainingCount ?? 0);
   tally.countByResource.set(name, count);
   tally.held.push({ view: store.view, revision: rest.revision, count });
   for (const item of rest.items) {
-    if (item.corrupted) continue;
+    if (readFailureOf(item) !== undefined) continue;
     for (const finalizer of item.object().metadata?.finalizers ?? []) {
       const count = tally.countByFinalizer.get(finalizer) ?? 0;
       tally.countByFinalizer.set(finalizer, count + 1);
@@ -103,7 +105,8 @@ async function empty(store: ResourceStore, pass: ContentPass, tally: Tally): Pro
 export class NamespaceChanged extends Error {}
 
 /** Deletion has not begun, or nobody can tell. */
-const isUntouched = (item: Item): boolean => item.corrupted || !isDeleting(item.object());
+const isUntouched = (item: Item): boolean =>
+  readFailureOf(item) !== undefined || !isDeleting(item.object());
 
 const nameOf = ({ resource: { resource, group } }: ResourceStore): string =>
   group === '' ? resource : `${resource}.${group}`;

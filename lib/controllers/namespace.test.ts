@@ -19,7 +19,7 @@ let configMaps: ResourceStore;
 
 beforeAll(async () => {
   registry = await RegistryOnEtcd.start();
-  replica = await registry.replica();
+  replica = await registry.replica({ canDeleteUnreadable: true });
   verbs = new VerbDriver(replica);
   namespaces = replica.store('namespaces');
   configMaps = replica.store('configmaps');
@@ -28,6 +28,21 @@ beforeAll(async () => {
 afterAll(async () => {
   await registry.stop();
 });
+
+interface Condition {
+  readonly type: string;
+  readonly status: string;
+  readonly message: string;
+}
+
+/** Overwrites what is stored with what nobody can read. */
+async function spoil(path: string): Promise<void> {
+  const { signal } = scope();
+  const key = `/registry/${path}`;
+  const { item } = await replica.storage.get(key, signal);
+  const expected = item?.modRevision ?? 0;
+  await replica.storage.put(key, Buffer.from('not an object'), { expected }, signal);
+}
 
 const named = (name: string): object => ({ metadata: { name } });
 const held = { finalizers: ['example.com/h'] };
@@ -58,6 +73,20 @@ describe('one pass over the content', () => {
     await verbs.remove(pods, 'p', { body: { gracePeriodSeconds: 0 }, namespace: name });
     expect([...(await onePass(name)).countByResource]).toEqual([]);
     expect((await verbs.list(configMaps, '', name)).items).toHaveLength(0);
+  });
+
+  test('deletes the rest beside what cannot be read, which remains and is named', async () => {
+    const name = fresh();
+    for (const one of ['a', 'b']) await verbs.create(configMaps, configMap(one), '', name);
+    await spoil(`configmaps/${name}/a`);
+    for (let count = 0; count < 2; count++) {
+      const result = await onePass(name);
+      expect([...result.countByResource]).toEqual([['configmaps', 1]]);
+      expect(result.failures.join()).toContain(`${name}/a`);
+    }
+    const body = { ignoreStoreReadErrorWithClusterBreakingPotential: true };
+    await verbs.remove(configMaps, 'a', { body, namespace: name });
+    expect([...(await onePass(name)).countByResource]).toEqual([]);
   });
 
   test('deletes nothing when the namespace is another one by now', async () => {
@@ -127,6 +156,52 @@ describe('the namespace controller', () => {
       await stop();
     }
   }, 20_000);
+
+  test('keeps a namespace while something in it cannot be read, and says what', async () => {
+    const name = fresh();
+    await verbs.create(namespaces, named(name));
+    await verbs.create(configMaps, configMap('a'), '', name);
+    await spoil(`configmaps/${name}/a`);
+    await verbs.remove(namespaces, name);
+    const { stop } = startController();
+    try {
+      const conditionOf = async (type: string): Promise<Condition | undefined> => {
+        const { status } = await verbs.get(namespaces, name);
+        const { conditions = [] } = status as { conditions?: readonly Condition[] };
+        return conditions.find((condition) => condition.type === type);
+      };
+      await until(async () => (await conditionOf('NamespaceContentRemaining'))?.status === 'True');
+      expect(await conditionOf('NamespaceContentRemaining')).toMatchObject({
+        message: 'objects that remain: configmaps (1)',
+      });
+      expect(await conditionOf('NamespaceDeletionContentFailure')).toMatchObject({
+        status: 'True',
+        message: expect.stringContaining(`${name}/a`),
+      });
+      const body = { ignoreStoreReadErrorWithClusterBreakingPotential: true };
+      await verbs.remove(configMaps, 'a', { body, namespace: name });
+      await until(async () => (await count(name)) === 0);
+    } finally {
+      await stop();
+    }
+  });
+
+  test('ends the others beside a namespace that cannot be read', async () => {
+    const [broken, other, later] = [fresh(), fresh(), fresh()];
+    for (const name of [broken, other, later]) await verbs.create(namespaces, named(name));
+    await spoil(`namespaces/${broken}`);
+    await verbs.remove(namespaces, other);
+    const { stop } = startController();
+    try {
+      await until(async () => (await count(other)) === 0);
+      await verbs.remove(namespaces, later);
+      await until(async () => (await count(later)) === 0);
+    } finally {
+      await stop();
+      const body = { ignoreStoreReadErrorWithClusterBreakingPotential: true };
+      await verbs.remove(namespaces, broken, { body });
+    }
+  });
 
   test('works beside another one without harm', async () => {
     const stops = [startController(), startController()];

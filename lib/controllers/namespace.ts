@@ -60,7 +60,8 @@ export class NamespaceController implements Controller {
       this.#reconcile(name, queue, running),
     );
     const { view } = this.#options.namespaces;
-    const following = follow(this.#follower(queue), { view, log }, signal);
+    const select = { showsUnreadable: true };
+    const following = follow(this.#follower(queue), { view, select, log }, signal);
     await Promise.all([queue.run(signal), following]);
     for (const name of this.#waits.keys()) this.#endWait(name);
     await Promise.all(this.#watching);
@@ -113,7 +114,8 @@ export class NamespaceController implements Controller {
     signal: AbortSignal,
   ): Promise<{ readonly namespace: Item | undefined; readonly revision: Revision }> {
     const { view } = this.#options.namespaces;
-    const list = await view.list({ name }, { mode: 'latest' }, { limitCount: 1 }, signal);
+    const select = { name, showsUnreadable: true };
+    const list = await view.list(select, { mode: 'latest' }, { limitCount: 1 }, signal);
     return { namespace: list.items[0], revision: list.revision };
   }
 
@@ -178,7 +180,8 @@ export class NamespaceController implements Controller {
 
   async #untilGone(namespace: string, held: Held, signal: AbortSignal): Promise<void> {
     const start = { from: 'revision', revision: held.revision } as const;
-    const cursor = await held.view.watch({ namespace }, start, { bookmarks: false }, signal);
+    const select = { namespace, showsUnreadable: true };
+    const cursor = await held.view.watch(select, start, { bookmarks: false }, signal);
     try {
       let { count } = held;
       while (count > 0) {

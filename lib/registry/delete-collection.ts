@@ -1,9 +1,10 @@
 // deletecollection: lists by the request's options, then deletes what was listed, object by object.
 // What is gone or replaced meanwhile is skipped; the answer is the list of what this request
-// deleted.
+// deleted. Objects that cannot be read keep no other one from being deleted, and then fail it.
 import { limits } from '../base/limits.ts';
 import { StatusError } from '../base/status.ts';
 import type { Item } from '../cacher/resource-view.ts';
+import { readFailureOf, unreadableObjects } from '../cacher/unreadable.ts';
 import { deleteObject } from './delete.ts';
 import { listObjects } from './read.ts';
 import type { DeleteCollectionRequest, ListAnswer } from './requests.ts';
@@ -14,26 +15,32 @@ export async function deleteCollection(
   request: DeleteCollectionRequest,
 ): Promise<ListAnswer> {
   const { namespace, list, signal } = request;
-  const listed = await listObjects(parts, { namespace, name: '', options: list, signal });
-  if (listed.items.length > 0) await request.confirm?.(signal);
+  const showsUnreadable = true;
+  const asked = { namespace, name: '', options: list, showsUnreadable, signal };
+  const listed = await listObjects(parts, asked);
+  const { items } = listed;
+  if (items.length > 0) await request.confirm?.(signal);
   const deleted: boolean[] = [];
   let next = 0;
+  const unreadable: Item[] = [];
   let failure: unknown;
   const work = async (): Promise<void> => {
-    while (failure === undefined && next < listed.items.length) {
+    while (failure === undefined && next < items.length) {
       const index = next++;
-      const item = listed.items[index];
+      const item = items[index];
       if (item === undefined) return;
       try {
         deleted[index] = await deleteListed(parts, item, request);
       } catch (error) {
-        failure ??= error;
+        if (readFailureOf(item) === undefined) failure ??= error;
+        else unreadable.push(item);
       }
     }
   };
   await Promise.all(Array.from({ length: limits.deleteCollectionWorkers }, work));
   if (failure !== undefined) throw failure as Error;
-  return { ...listed, items: listed.items.filter((_item, index) => deleted[index] === true) };
+  if (unreadable.length > 0) throw unreadableObjects(parts.resource, unreadable, parts.keyOf);
+  return { ...listed, items: items.filter((_item, index) => deleted[index] === true) };
 }
 
 /** False: the object was gone, or another one has its name now. */

@@ -1,9 +1,10 @@
 // delete: removes one object, or marks it and leaves the rest to its finalizers and grace period.
 // The unsafe delete of objects that cannot be read is a path of its own at the end.
 import { forbiddenField, throwInvalid } from './options.ts';
-import { notFound, StatusError } from '../base/status.ts';
+import { notFound } from '../base/status.ts';
 import type { StatusBody } from '../base/status.ts';
 import type { Item, ItemKey } from '../cacher/resource-view.ts';
+import { readFailureOf } from '../cacher/unreadable.ts';
 import type { ApiObject } from '../codec/codec.ts';
 import { decide } from './current-state.ts';
 import type { State } from './current-state.ts';
@@ -130,7 +131,7 @@ async function deleteUnreadable(
     if (!state.isCurrent) return stale;
     const { item } = state;
     if (item === undefined) throw notFound(parts.resource, key.name);
-    if (isReadable(item)) {
+    if (readFailureOf(item) === undefined) {
       const detail =
         'is for objects that cannot be read; this one can: delete it without the option';
       refuseUnsafe(parts, detail);
@@ -146,14 +147,4 @@ async function deleteUnreadable(
 function refuseUnsafe(parts: StoreParts, detail: string): void {
   const field = 'ignoreStoreReadErrorWithClusterBreakingPotential';
   throwInvalid('DeleteOptions', [forbiddenField(field, detail)], parts.naming);
-}
-
-function isReadable(item: Item): boolean {
-  try {
-    item.object();
-    return true;
-  } catch (error) {
-    if (error instanceof StatusError) return false;
-    throw error;
-  }
 }

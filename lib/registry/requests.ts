@@ -127,6 +127,8 @@ export interface ListRequest {
   /** Set for watches of one object (`/watch/…/NAME`); '' otherwise. */
   readonly name: string;
   readonly options: ListOptions;
+  /** For the server's own lists: as of `Selection`. */
+  readonly showsUnreadable?: boolean;
   readonly signal: AbortSignal;
 }
 
