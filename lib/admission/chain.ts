@@ -31,8 +31,8 @@ export function admissionChain(plugins: readonly AdmissionPlugin[]): AdmissionCh
   };
 }
 
-/** What one plugin says: for mutations, whether it changed the object. */
-type Step = (plugin: AdmissionPlugin) => MaybePromise<boolean | void>;
+/** What one plugin says, or a promise of it: true where it changed the object. */
+type Step = (plugin: AdmissionPlugin) => unknown;
 
 /**
  * One plugin after the other; the first that has to wait makes the rest wait for it. Gives whether
@@ -58,7 +58,7 @@ function runFrom(
   return isTrue;
 
   async function restAfter(
-    pending: Promise<boolean | void>,
+    pending: Promise<unknown>,
     before: boolean,
     index: number,
   ): Promise<boolean> {

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { admissionChain } from '../admission/chain.ts';
 import type { AdmissionPlugin } from '../admission/plugin.ts';
+import { cloneJson } from '../api/json-value.ts';
 import type { JsonObject } from '../api/type-info.ts';
 import { limits } from '../base/limits.ts';
 import { alreadyExists } from '../base/status.ts';
@@ -53,7 +54,7 @@ describe('mutating admission of a create', () => {
     let seen: ApiObject | undefined;
     let name: string | undefined;
     mutate = (request, object) => {
-      seen = structuredClone(object);
+      seen = cloneJson(object) as ApiObject;
       ({ name } = request);
       return false;
     };
