@@ -54,7 +54,7 @@ describe('mutating admission of a create', () => {
     let seen: ApiObject | undefined;
     let name: string | undefined;
     mutate = (request, object) => {
-      seen = cloneJson(object) as ApiObject;
+      seen = cloneJson<ApiObject>(object);
       ({ name } = request);
       return false;
     };
