@@ -1,9 +1,9 @@
 // An item over an object in memory: in another version than the stored one, or never stored (dry
-// run). It encodes on demand; bytes of a stored item's versions are kept with the stored item, so
-// that all readers and watchers of one version share them.
+// run). It encodes on demand; bytes of a stored item's versions, and of events that show them, are
+// kept with the stored item or event, so that all readers and watchers of one version share them.
 import { apiVersionOf } from '../api/type-info.ts';
 import type { ResourceInfo } from '../api/type-info.ts';
-import type { Item } from '../cacher/resource-view.ts';
+import type { Item, WatchEvent } from '../cacher/resource-view.ts';
 import { jsonCodec } from '../codec/json.ts';
 import type { ApiObject } from '../codec/codec.ts';
 import type { Revision } from '../storage-etcd/storage.ts';
@@ -30,6 +30,19 @@ export function convertedItem(
 ): Item {
   let converted: Readonly<ApiObject> | undefined;
   return lazyItem(item, resource, () => (converted ??= convert(item.object())), item);
+}
+
+/** `event` with its item in the version of `resource`. */
+export function convertedEvent(event: WatchEvent, item: Item, resource: ResourceInfo): WatchEvent {
+  const { type, revision } = event;
+  const version = apiVersionOf(resource.kind);
+  const converted: WatchEvent = {
+    type,
+    revision,
+    item,
+    memo: (variant, make) => event.memo(`${version} ${variant}`, () => make(converted)),
+  };
+  return converted;
 }
 
 type Identity = Pick<Item, 'namespace' | 'name' | 'labels' | 'revision'>;

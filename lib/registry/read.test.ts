@@ -1,4 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { createScheme } from '../api/scheme.ts';
+import { apiVersionOf } from '../api/type-info.ts';
+import { namingProfile } from '../api/vendor.ts';
+import type { WatchEvent } from '../cacher/resource-view.ts';
+import { encodeStored } from '../codec/stored-form.ts';
+import { createKeyspace } from '../storage-etcd/keys.ts';
 import { parseDeleteOptions, parseListOptions } from './options.ts';
 import type { ResourceStore } from './resource-store.ts';
 import { RegistryOnEtcd } from './testing/registry-on-etcd.ts';
@@ -226,5 +232,64 @@ describe('other versions', () => {
       maxReplicas: 5,
       targetCPUUtilizationPercentage: 80,
     });
+  });
+
+  const scheme = createScheme({ profile: namingProfile('svc') });
+  const keyspace = createKeyspace('/registry');
+  const converted = scheme.resources
+    .filter(({ virtual, storagePrefix }) => !virtual && storagePrefix !== '')
+    .map((resource) => ({ resource, storedAs: scheme.storageResource(resource) }))
+    .filter(({ resource, storedAs }) => resource !== storedAs)
+    .map((pair) => ({
+      ...pair,
+      what: pair.resource.resource,
+      as: apiVersionOf(pair.resource.kind),
+    }));
+
+  test.each(converted)('$what as $as: lists and live events', async ({ resource, storedAs }) => {
+    const { namespaced } = resource;
+    const place = namespaced ? { namespace: 'ns' } : {};
+    const store = replica.store(`${resource.group}/${resource.resource}`, resource.version);
+    const { signal } = scope();
+    const { revision } = await verbs.list(store);
+    const start = { from: 'revision', revision } as const;
+    const cursors = [await store.view.watch({}, start, { bookmarks: false }, signal)];
+    for (const labelSelector of ['', '', 'step']) {
+      const query = params(`resourceVersion=${String(revision)}&labelSelector=${labelSelector}`);
+      const options = parseListOptions(query);
+      const answer = await store.watch({ namespace: '', name: '', options, signal });
+      cursors.push(answer.cursor);
+    }
+    const key = keyspace.key(storedAs.storagePrefix, namespaced ? 'ns' : '', 'converted');
+    let expected = 0;
+    for (const step of ['ADDED', 'MODIFIED', 'DELETED']) {
+      const { kind } = storedAs.kind;
+      const metadata = { name: 'converted', ...place, uid: 'u', labels: { step } };
+      const object = { kind, apiVersion: apiVersionOf(storedAs.kind), metadata };
+      const written =
+        step === 'DELETED'
+          ? await replica.storage.delete(key, { expected }, signal)
+          : await replica.storage.put(key, encodeStored(object, storedAs), { expected }, signal);
+      if (!written.ok) throw new Error('nobody else writes the object');
+      expected = written.revision;
+      const metadataOfEvent = { name: 'converted', resourceVersion: String(expected) };
+      const asStored = { apiVersion: apiVersionOf(storedAs.kind), metadata: metadataOfEvent };
+      const asServed = { apiVersion: apiVersionOf(resource.kind), metadata: metadataOfEvent };
+      if (step !== 'DELETED') {
+        const { items } = await verbs.list(store, 'labelSelector=step');
+        expect(items.map(sent)).toMatchObject([asServed]);
+      }
+      const events = await Promise.all(cursors.map((cursor) => cursor.next(signal)));
+      expect(events.flatMap((some) => some?.map(({ type }) => type))).toEqual(Array(4).fill(step));
+      const frame = ({ item }: WatchEvent): Uint8Array => item?.json() ?? new Uint8Array();
+      const frames = events.flatMap((some) => some?.map((event) => event.memo('test', frame)));
+      const shown = frames.map(
+        (bytes) => JSON.parse(Buffer.from(bytes ?? []).toString()) as object,
+      );
+      expect(shown).toMatchObject([asStored, asServed, asServed, asServed]);
+      // Made once for all watchers of one version.
+      expect(new Set(frames).size).toBe(2);
+    }
+    for (const cursor of cursors) cursor.close();
   });
 });

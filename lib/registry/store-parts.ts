@@ -18,7 +18,7 @@ import type { ApiObject } from '../codec/codec.ts';
 import type { StoredMedia } from '../codec/stored-media.ts';
 import { isSegment } from '../storage-etcd/keys.ts';
 import type { Storage } from '../storage-etcd/storage.ts';
-import { convertedItem } from './converted-item.ts';
+import { convertedEvent, convertedItem } from './converted-item.ts';
 import type { ResourceStrategy } from '../kinds/strategy.ts';
 import type { ObjectRules } from './validation.ts';
 import type { WriteTurns } from './write-turns.ts';
@@ -78,7 +78,9 @@ export function presentItem(parts: StoreParts, item: Item): Item {
 export function presentCursor(parts: StoreParts, cursor: WatchCursor): WatchCursor {
   if (parts.isStorageVersion) return cursor;
   const present = (event: WatchEvent): WatchEvent =>
-    event.item === undefined ? event : { ...event, item: presentItem(parts, event.item) };
+    event.item === undefined
+      ? event
+      : convertedEvent(event, presentItem(parts, event.item), parts.resource);
   return {
     next: async (signal) => (await cursor.next(signal))?.map(present),
     get position() {

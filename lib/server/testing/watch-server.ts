@@ -1,0 +1,117 @@
+// Lists and watches of one replica over a listening server, and clients that take a whole watch
+// over each transport: for suites. A watch can be told where in its events it reaches its timeout.
+import { once } from 'node:events';
+import WebSocket from 'ws';
+import { pathNotFound } from '../../base/status.ts';
+import { createEncodings } from '../../codec/encodings.ts';
+import { RegistryOnEtcd } from '../../registry/testing/registry-on-etcd.ts';
+import type { Replica } from '../../registry/testing/registry-on-etcd.ts';
+import { silentRequestMetrics } from '../../telemetry/request-metrics.ts';
+import { listHandler } from '../handlers/read.ts';
+import { watchHandler } from '../handlers/watch.ts';
+import { watchTimedOut } from '../open-request.ts';
+import type { OpenRequest } from '../open-request.ts';
+import type { WatchRepresentation } from '../representation.ts';
+import { createRepresentations } from '../representations.ts';
+import type { Filter, HttpRequest } from '../request-context.ts';
+import { connect2, request1, request2, startTestServer } from './test-server.ts';
+import type { TestServer } from './test-server.ts';
+
+export const transports = ['HTTP/1.1', 'HTTP/2', 'WebSocket'] as const;
+export type Transport = (typeof transports)[number];
+
+/** Where a watch reaches its timeout: as its event of this number or name is framed. */
+export interface WatchEnd {
+  readonly at: number | string;
+  /** One turn of the loop later: while the event is on its way. Default: in the same turn. */
+  readonly isLater?: boolean;
+}
+
+export class WatchServer {
+  readonly replica: Replica;
+  readonly registry: RegistryOnEtcd;
+  readonly server: TestServer;
+
+  private constructor(registry: RegistryOnEtcd, replica: Replica, server: TestServer) {
+    this.registry = registry;
+    this.replica = replica;
+    this.server = server;
+  }
+
+  static async start(): Promise<WatchServer> {
+    const registry = await RegistryOnEtcd.start();
+    const replica = await registry.replica();
+    const server = await startTestServer({ filters: [readsOf(replica)] });
+    return new WatchServer(registry, replica, server);
+  }
+
+  async stop(): Promise<void> {
+    await this.server[Symbol.asyncDispose]();
+    await this.registry.stop();
+  }
+
+  /** Everything that a watch sent until it ended. */
+  async watch(
+    path: string,
+    options: { readonly end: WatchEnd; readonly over?: Transport; readonly accept?: string },
+  ): Promise<Buffer> {
+    const { end, over = 'HTTP/1.1', accept = 'application/json' } = options;
+    const headers = { accept, 'end-at': String(end.at), 'end-later': String(end.isLater === true) };
+    if (over === 'HTTP/1.1') return (await request1(this.server, path, { headers })).body;
+    if (over === 'WebSocket') return this.#watchMessages(path, headers);
+    const session = await connect2(this.server);
+    const { body } = await request2(session, path, { headers });
+    session.close();
+    return body;
+  }
+
+  /** Messages, each followed by a newline. */
+  async #watchMessages(path: string, headers: Record<string, string>): Promise<Buffer> {
+    const { port, ca } = this.server;
+    const socket = new WebSocket(`wss://127.0.0.1:${String(port)}${path}`, { ca, headers });
+    const messages: Buffer[] = [];
+    socket.on('message', (data: Buffer) => messages.push(data, Buffer.from('\n')));
+    await once(socket, 'close');
+    return Buffer.concat(messages);
+  }
+}
+
+function readsOf({ naming, scheme, stores }: Replica): Filter {
+  const representations = createRepresentations({ scheme, encodings: createEncodings(naming) });
+  const list = listHandler({
+    naming,
+    compress: false,
+    representationOf: representations.of.bind(representations),
+  });
+  const watch = watchHandler({
+    metrics: silentRequestMetrics,
+    minRequestTimeoutSeconds: 60,
+    watchRepresentationOf: (request, store) =>
+      endingAt(request, representations.ofWatch(request, store)),
+  });
+  return (request, response) => {
+    const store = stores.find(request.context.info);
+    if (store === undefined) throw pathNotFound();
+    const answer = request.context.info.verb === 'watch' ? watch : list;
+    return answer(store, request, response);
+  };
+}
+
+/** The representation, which ends its request where the headers say so. */
+function endingAt(request: HttpRequest, made: WatchRepresentation): WatchRepresentation {
+  const open = request.context as OpenRequest;
+  const { 'end-at': at, 'end-later': isLater } = request.headers;
+  const end = (): void => open.end(watchTimedOut);
+  let count = 0;
+  return {
+    ...made,
+    frame(event) {
+      count++;
+      if (at === String(count) || at === event.item?.name) {
+        if (isLater === 'true') setImmediate(end);
+        else end();
+      }
+      return made.frame(event);
+    },
+  };
+}
