@@ -137,7 +137,10 @@ export interface WatchCursor {
    * may be selected and cannot be read, before or after the change.
    */
   next(signal: AbortSignal): Promise<readonly WatchEvent[] | undefined>;
-  /** Everything of the selection up to this revision has been returned by `next`. */
+  /**
+   * Everything of the selection up to this revision has been returned by `next`; 0 while the state
+   * that the watch begins with is still being returned.
+   */
   readonly position: Revision;
   close(): void;
 }

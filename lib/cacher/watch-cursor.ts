@@ -63,6 +63,7 @@ export class LogCursor implements WatchCursor, Waiter {
   readonly #bucket: Bucket;
   /** Number in the bucket of the next entry to look at. */
   #next: number;
+  /** 0 until the whole state was given: nobody can go on from the middle of it. */
   #position: Revision;
   #state: InitialState | undefined;
   #pending: Pending | undefined;
@@ -78,14 +79,17 @@ export class LogCursor implements WatchCursor, Waiter {
     this.#options = options;
     this.#bucket = options.bucket;
     this.#next = this.#bucket.entries.find(({ revision }) => revision > options.after);
-    this.#position = options.after;
+    this.#position = options.state === undefined ? options.after : 0;
     this.#isAhead = options.log.revision < options.after;
     this.#state = options.state;
   }
 
   get position(): Revision {
-    const isDrained = this.#state === undefined && this.#next >= this.#bucket.entries.end;
-    if (isDrained) this.#position = Math.max(this.#position, this.#options.log.revision);
+    // A closed cursor has left its bucket, which need not hold what the log does.
+    if (this.#isClosed || this.#state !== undefined) return this.#position;
+    if (this.#next >= this.#bucket.entries.end) {
+      this.#position = Math.max(this.#position, this.#options.log.revision);
+    }
     return this.#position;
   }
 
@@ -266,6 +270,7 @@ export class LogCursor implements WatchCursor, Waiter {
       return events;
     }
     this.#state = undefined;
+    this.#position = this.#options.after;
     if (state.hasEndBookmark) events.push(bookmark(this.#options.after, true));
     return events.length > 0 ? events : this.#take();
   }
@@ -292,6 +297,7 @@ export class LogCursor implements WatchCursor, Waiter {
   }
 
   #end(): void {
+    this.#position = this.position;
     this.#isClosed = true;
     this.#signal?.removeEventListener('abort', this.#onAbort);
     this.#signal = undefined;

@@ -201,6 +201,7 @@ describe('a watch from the state', () => {
     const cursor = await watch({}, { from: 'state', at: { mode: 'latest' }, bookmark: true });
     const first = (await cursor.next(signal)) ?? [];
     expect(first.length).toBe(1_000);
+    expect(cursor.position).toBe(0); // nobody can go on from the middle of the state
     const changed = await fixture.put('n/w0');
     const rest = await take(cursor, 1_502);
     expect(rest.at(-2)).toMatch(/^END /);
@@ -242,6 +243,25 @@ describe('ends', () => {
     expect(await last).toBeUndefined();
     expect(await cursor.next(signal)).toBeUndefined();
     expect(cache.health().cursorCount).toBe(0);
+  });
+
+  test('a closed watch moves on no more', async () => {
+    await open();
+    const start = after(await fixture.put('n/a'));
+    const fromState: WatchStart = { from: 'state', at: { mode: 'any' }, bookmark: true };
+    const cursors = [
+      await watch({}, start),
+      await watch({ namespace: 'n' }, start),
+      await watch({}, fromState),
+    ];
+    for (const cursor of cursors) cursor.close();
+    const unseen = await fixture.put('n/a');
+    const at = { mode: 'notOlderThan', revision: unseen } as const;
+    await view.list({}, at, { limitCount: 0 }, signal);
+    const [everything = unseen, namespace = unseen, state] = cursors.map((each) => each.position);
+    expect(everything).toBeLessThan(unseen);
+    expect(namespace).toBeLessThan(unseen);
+    expect(state).toBe(0); // nothing of it was given
   });
 
   test('a slow watcher reads on from its position; once the log has passed it, 410', async () => {

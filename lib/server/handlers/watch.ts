@@ -42,8 +42,8 @@ export function watchHandler(options: WatchHandlerOptions): StoreHandler {
     open.deadlineMs = open.receivedAtMs + seconds * 1000;
     try {
       const sink = await openSink(request, response, representation);
-      const end = await pump(answer.cursor, sink, representation, open, options.metrics);
-      finish(sink, end, answer, representation);
+      const ending = await pump(answer.cursor, sink, representation, open, options.metrics);
+      finish(sink, ending, answer, representation);
     } finally {
       answer.cursor.close();
     }
@@ -62,25 +62,35 @@ async function openSink(
   return httpSink(request, response, representation.contentType);
 }
 
-/** Writes until the stream must end; returns why. */
+interface Ending {
+  /** undefined: the cursor was closed. */
+  readonly reason: unknown;
+  /** Events that the cursor gave and that were not written. */
+  readonly unwrittenCount: number;
+}
+
+/** Writes until the stream must end. */
 async function pump(
   cursor: WatchCursor,
   sink: WatchSink,
   representation: WatchRepresentation,
   open: RequestContext,
   metrics: RequestMetrics,
-): Promise<unknown> {
+): Promise<Ending> {
   const { signal, labels } = open;
+  let unwrittenCount = 0;
   try {
     for (;;) {
       const events = await cursor.next(signal);
-      if (events === undefined) return undefined;
+      if (events === undefined) return { reason: undefined, unwrittenCount };
+      unwrittenCount = events.length;
       let bytes = 0;
       let flushedBytes = 0;
       for (const event of events) {
         const frame = representation.frame(event);
         bytes += frame.length;
         sink.write(frame);
+        unwrittenCount--;
         if (bytes - flushedBytes < writeBytes) continue;
         flushedBytes = bytes; // a large batch, such as initial state, goes out in parts
         if (sink.flush()) await nextTurn();
@@ -92,30 +102,30 @@ async function pump(
       metrics.watchEvents(labels, events.length, bytes);
       if (!keepsUp) await sink.drained(signal);
     }
-  } catch (error) {
-    return error;
+  } catch (reason) {
+    return { reason, unwrittenCount };
   }
 }
 
 /**
- * The last words of a stream: a bookmark when it ends in peace, an ERROR event when its position is
- * gone.
+ * The last words of a stream: an ERROR event when its position is gone, a bookmark when it ends in
+ * peace. No bookmark after events that were not written: the client would never ask for them.
  */
 function finish(
   sink: WatchSink,
-  end: unknown,
+  { reason, unwrittenCount }: Ending,
   answer: { readonly cursor: WatchCursor; readonly allowBookmarks: boolean },
   representation: WatchRepresentation,
 ): void {
-  if (end === clientLeft) {
+  if (reason === clientLeft) {
     sink.destroy();
     return;
   }
-  if (end instanceof StatusError) sink.write(representation.error(end));
-  else if (end !== undefined && !(end instanceof RequestEnded)) {
+  if (reason instanceof StatusError) sink.write(representation.error(reason));
+  else if (reason !== undefined && !(reason instanceof RequestEnded)) {
     sink.destroy();
-    throw end as Error;
-  } else if (answer.allowBookmarks && answer.cursor.position > 0) {
+    throw reason as Error;
+  } else if (answer.allowBookmarks && unwrittenCount === 0 && answer.cursor.position > 0) {
     sink.write(representation.bookmark(answer.cursor.position));
   }
   sink.flush();
