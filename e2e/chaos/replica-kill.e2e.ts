@@ -38,3 +38,29 @@ test('replicas drained one after the other and started again, as in an upgrade',
   });
   expect({ seed, anomalies }).toEqual({ seed, anomalies: [] });
 }, 180_000);
+
+test('all replicas drained at once while watchers are behind', async () => {
+  const { seed, anomalies, history } = await judge({
+    name: 'all replicas drained',
+    // Large objects and slow readers: at any time most streams are in the middle of many events.
+    workload: {
+      paddingBytes: 240_000,
+      slowWatchers: 6,
+      watchers: 3,
+      names: 4,
+      streamMsMax: 20_000,
+    },
+    check: { ...check, watchDelayMaxMs: 60_000 },
+    harm: async ({ cluster, flow }) => {
+      for (let count = 0; count < 2; count += 1) {
+        await flow(400);
+        await Promise.all(cluster.replicas.map((replica) => replica.terminate()));
+        await Promise.all(cluster.replicas.map((replica) => replica.start()));
+      }
+    },
+  });
+  expect({ seed, anomalies }).toEqual({ seed, anomalies: [] });
+  // Streams that the servers ended, the last event of some of them a bookmark.
+  const closed = history.watches.filter(({ ending }) => ending.kind === 'closed');
+  expect(closed.some(({ events }) => events.at(-1)?.type === 'BOOKMARK')).toBe(true);
+}, 180_000);

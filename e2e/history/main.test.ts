@@ -67,4 +67,6 @@ test('wrong flags and unreachable servers end with a message and code 2', async 
   expect(unreachable).toMatchObject({ code: 2, output: expect.stringContaining('ECONNREFUSED') });
   const noNumber = await run('--server', 'http://127.0.0.1:1', '--clients', 'many');
   expect(noNumber).toMatchObject({ code: 2, output: expect.stringContaining('--clients') });
+  const unknown = await run('--server', 'http://127.0.0.1:1', '--resource', 'pods');
+  expect(unknown).toMatchObject({ code: 2, output: expect.stringContaining('--resource') });
 });

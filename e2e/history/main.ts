@@ -8,6 +8,7 @@ import type { Access } from './api-client.ts';
 import { checkHistory, type CheckOptions } from './checker.ts';
 import type { History } from './history.ts';
 import { newSeed } from './random.ts';
+import { isSubject } from './subject.ts';
 import { describeHistory } from './summary.ts';
 import { startWorkload } from './workload.ts';
 
@@ -21,6 +22,8 @@ const USAGE = `node e2e/history/main.ts --server URL [--server URL…] [flags]
   --watchers N           concurrent watchers (2 for each server)
   --slow-watchers N      watchers that read slowly, beside the others (0)
   --names N              objects the clients contend for (6)
+  --resource NAME        what they are: configmaps (default) or events
+  --padding-bytes N      size of the objects beside the data of the run (0)
   --pause-ms N           mean rest of a client between two requests (10)
   --seed S               choices of an earlier run
   --namespace NAME       where the objects are made (a new one for each run)
@@ -43,6 +46,8 @@ const { values } = parseArgs({
     watchers: { type: 'string' },
     'slow-watchers': { type: 'string' },
     names: { type: 'string' },
+    resource: { type: 'string', default: 'configmaps' },
+    'padding-bytes': { type: 'string' },
     'pause-ms': { type: 'string' },
     seed: { type: 'string', default: newSeed() },
     namespace: { type: 'string' },
@@ -78,6 +83,7 @@ function sizes(): Readonly<Record<string, number>> {
     watchers: 'watchers',
     'slow-watchers': 'slowWatchers',
     names: 'names',
+    'padding-bytes': 'paddingBytes',
     'pause-ms': 'pauseMs',
   } as const;
   const given: Record<string, number> = {};
@@ -89,7 +95,8 @@ function sizes(): Readonly<Record<string, number>> {
 }
 
 async function record(): Promise<History> {
-  const { server, seed, seconds, namespace } = values;
+  const { server, seed, seconds, namespace, resource } = values;
+  if (!isSubject(resource)) throw new Error(`--resource: not configmaps or events: ${resource}`);
   if (server.length === 0) throw new Error('--server is missing; --help lists the flags');
   const durationMs = numberOf('seconds', seconds) * 1000;
   console.log(`seed ${seed}`);
@@ -97,6 +104,7 @@ async function record(): Promise<History> {
     servers: server,
     access: access(),
     seed,
+    resource,
     ...(namespace !== undefined && { namespace }),
     ...sizes(),
   });

@@ -6,11 +6,15 @@ import { TransportError } from './api-client.ts';
 import type { Fields, ObjectState, ReadAt, WriteOutcome, WriteRecord } from './history.ts';
 import { WRITE_FIELD } from './history.ts';
 import { asObject, isOfRun, revisionIn, stateIn, type Recorder } from './recorder.ts';
+import type { Subject } from './subject.ts';
 
 export interface ClientOptions {
   readonly client: number;
   readonly servers: readonly ApiClient[];
   readonly namespace: string;
+  readonly subject: Subject;
+  /** Size of objects beside the data of the run. */
+  readonly paddingBytes: number;
   readonly recorder: Recorder;
   readonly requestTimeoutMs: number;
 }
@@ -33,7 +37,8 @@ export class Operations {
 
   constructor(options: ClientOptions) {
     this.#options = options;
-    this.#path = `/api/v1/namespaces/${options.namespace}/configmaps`;
+    const { namespace, subject } = options;
+    this.#path = `${subject.apiPaths[0] ?? ''}/namespaces/${namespace}/${subject.resource}`;
   }
 
   lastSeen(name: string): ObjectState | undefined {
@@ -157,7 +162,8 @@ export class Operations {
     const resourceVersion = revision === undefined ? {} : { resourceVersion: String(revision) };
     const compared = { ...resourceVersion, ...(uid === undefined ? {} : { uid }) };
     const path = `${this.#path}/${name}`;
-    const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, ...compared }, data };
+    const { subject } = this.#options;
+    const body = subject.object({ name, ...compared }, data, this.#options);
     switch (verb) {
       case 'create':
         return { method: 'POST', path: this.#path, body };
@@ -165,7 +171,7 @@ export class Operations {
         return { method: 'PUT', path, body };
       case 'patch': {
         const contentType = 'application/merge-patch+json';
-        return { method: 'PATCH', path, body: { metadata: compared, data }, contentType };
+        return { method: 'PATCH', path, body: subject.patch(compared, data), contentType };
       }
       case 'delete': {
         const options = { apiVersion: 'v1', kind: 'DeleteOptions', preconditions: compared };

@@ -67,8 +67,8 @@ export function revisionIn(object: ApiObject): Revision {
 }
 
 export function stateIn(object: ApiObject): ObjectState {
-  const { name = '', uid = '' } = object.metadata ?? {};
-  return { name, uid, revision: revisionIn(object), data: object.data ?? {} };
+  const { name = '', uid = '', annotations = {} } = object.metadata ?? {};
+  return { name, uid, revision: revisionIn(object), data: object.data ?? annotations };
 }
 
 export function isOfRun(object: ApiObject): boolean {

@@ -8,22 +8,25 @@ import type { ReadAt, Revision, WatchEvent, WatchRecord, WatchStart } from './hi
 import { readQuery, type Operations } from './operations.ts';
 import { Random } from './random.ts';
 import { asObject, isOfRun, revisionIn, stateIn, type Recorder } from './recorder.ts';
+import type { Subject } from './subject.ts';
 
 export interface WatcherOptions {
   readonly watcher: number;
   readonly seed: string;
   readonly servers: readonly ApiClient[];
   readonly namespace: string;
+  readonly subject: Subject;
   readonly recorder: Recorder;
   /** Lists on behalf of this watcher. */
   readonly operations: Operations;
   /** A slow watcher rests this long after each event, up to this many milliseconds; 0: never. */
   readonly restMsMax: number;
+  /** The longest time after which it cuts a stream by itself. */
+  readonly streamMsMax: number;
 }
 
 type Ending = WatchRecord['ending']['kind'];
 
-const STREAM_MS_MAX = 1_500;
 const RETRY_MS = 100;
 const FIRST_KINDS = ['list', 'state', 'streamed'] as const;
 
@@ -89,12 +92,12 @@ export class Watcher {
   }
 
   async #stream(start: WatchStart, server: number, random: Random): Promise<Ending> {
-    const { recorder, watcher, servers, restMsMax } = this.#options;
+    const { recorder, watcher, servers, restMsMax, streamMsMax } = this.#options;
     const target = servers[server];
     if (target === undefined) throw new Error(`no server ${server}`);
     const events: WatchEvent[] = [];
     const cut = new AbortController();
-    const cutAfterMs = random.below(STREAM_MS_MAX);
+    const cutAfterMs = random.below(streamMsMax);
     const timer = setTimeout(() => {
       if (!this.#isCalm) cut.abort();
     }, cutAfterMs);
@@ -140,7 +143,9 @@ export class Watcher {
     }
     query.set('allowWatchBookmarks', 'true');
     if (random.chance(0.3)) query.set('timeoutSeconds', String(1 + random.below(3)));
-    return `/api/v1/namespaces/${this.#options.namespace}/configmaps?${query.toString()}`;
+    const { namespace, subject } = this.#options;
+    const apiPath = random.pick(subject.apiPaths);
+    return `${apiPath}/namespaces/${namespace}/${subject.resource}?${query.toString()}`;
   }
 
   #read(document: unknown): WatchEvent | { failure: number | undefined } | undefined {

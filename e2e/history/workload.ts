@@ -8,6 +8,7 @@ import type { Fields, History, ReadAt, Revision } from './history.ts';
 import { Operations, type WriteOptions } from './operations.ts';
 import { newSeed, Random } from './random.ts';
 import { NAME_PREFIX, Recorder } from './recorder.ts';
+import { subjects, type Subject, type SubjectName } from './subject.ts';
 import { Watcher } from './watcher.ts';
 
 export interface WorkloadOptions {
@@ -18,10 +19,16 @@ export interface WorkloadOptions {
   readonly seed?: string;
   /** Made if absent, and left behind. Default: a new one for each run. */
   readonly namespace?: string;
+  /** What the clients write and watch; events in both versions. Default: configmaps. */
+  readonly resource?: SubjectName;
+  /** Size of objects beside the data of the run. */
+  readonly paddingBytes?: number;
   readonly clients?: number;
   readonly watchers?: number;
   /** Watchers that read slowly, beside the others. */
   readonly slowWatchers?: number;
+  /** The longest time after which a watcher cuts a stream by itself. */
+  readonly streamMsMax?: number;
   /** How many objects the clients contend for. */
   readonly names?: number;
   /** Mean rest of a client between two requests. */
@@ -63,6 +70,7 @@ class Run implements Workload {
   readonly seed: string;
   readonly namespace: string;
   readonly #options: Required<Omit<WorkloadOptions, 'seed' | 'namespace'>>;
+  readonly #subject: Subject;
   readonly #servers: readonly ApiClient[];
   readonly #recorder = new Recorder();
   readonly #watchers: Watcher[] = [];
@@ -75,15 +83,19 @@ class Run implements Workload {
     this.namespace = namespace ?? `history-${Date.now().toString(36)}-${newSeed().slice(0, 5)}`;
     this.#options = {
       access: {},
+      resource: 'configmaps',
+      paddingBytes: 0,
       clients: 6,
       watchers: 2 * options.servers.length,
       slowWatchers: 0,
+      streamMsMax: 1_500,
       names: 6,
       pauseMs: 10,
       requestTimeoutMs: 10_000,
       settleMs: 20_000,
       ...options,
     };
+    this.#subject = subjects[this.#options.resource];
     this.#servers = options.servers.map((url) => new ApiClient(url, this.#options.access));
   }
 
@@ -103,7 +115,7 @@ class Run implements Workload {
   }
 
   start(): void {
-    const { clients, watchers, slowWatchers } = this.#options;
+    const { clients, watchers, slowWatchers, streamMsMax } = this.#options;
     for (let client = 0; client < clients; client += 1) this.#loops.push(this.#runClient(client));
     for (let watcher = 0; watcher < watchers + slowWatchers; watcher += 1) {
       const member = new Watcher({
@@ -111,9 +123,11 @@ class Run implements Workload {
         seed: this.seed,
         servers: this.#servers,
         namespace: this.namespace,
+        subject: this.#subject,
         recorder: this.#recorder,
         operations: this.#operations(clients + 1 + watcher),
         restMsMax: watcher < watchers ? 0 : SLOW_REST_MS_MAX,
+        streamMsMax,
       });
       this.#watchers.push(member);
       this.#loops.push(member.run());
@@ -140,13 +154,15 @@ class Run implements Workload {
   }
 
   #operations(client: number): Operations {
-    const { requestTimeoutMs } = this.#options;
+    const { requestTimeoutMs, paddingBytes } = this.#options;
     const { namespace } = this;
     const servers = this.#servers;
     return new Operations({
       client,
       servers,
       namespace,
+      subject: this.#subject,
+      paddingBytes,
       recorder: this.#recorder,
       requestTimeoutMs,
     });
@@ -165,7 +181,8 @@ class Run implements Workload {
   }
 
   async #act(operations: Operations, random: Random, client: number): Promise<boolean> {
-    const action = random.weighted(ACTIONS);
+    const drawn = random.weighted(ACTIONS);
+    const action = drawn === 'update' && this.#subject.updateCreates ? 'patch' : drawn;
     const name = `${NAME_PREFIX}${random.below(this.#options.names)}`;
     const pickServer = (): number => random.below(this.#servers.length);
     const server = pickServer();
