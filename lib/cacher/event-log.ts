@@ -1,6 +1,7 @@
 // All changes of the replica's prefix in revision order, and the revision up to which they are
 // complete. Bounded by bytes (the memory budget) and age; each resource keeps a minimum so that a
-// busy one cannot erase a quiet one.
+// busy one cannot erase a quiet one. Nothing goes before the watchers that waited for it had their
+// turn, and a share of the budget is the log's whatever current state takes.
 import { invariant } from '../base/invariant.ts';
 import type { Revision } from '../storage-etcd/storage.ts';
 import { Interest } from './interest.ts';
@@ -13,9 +14,12 @@ import { WakeQueue } from './wake-queue.ts';
 //   ring:       1 2 3 4 5 6 7 8        every entry that may still be evicted, oldest first
 //   pods:       1 2   4 5   7 8        one log a resource; it is complete after its `oldest`
 //   nodes:    0     3     6            0 is exempt: its turn has come, the minimum keeps it
+//   handed:     1 2 3 4 5 6            7 and 8 wake watchers at the end of the turn: they stay
 
 /** Bytes that the exempt minimum of one resource may hold. */
 const exemptBytesMax = 1024 * 1024;
+/** Share of the memory budget that the log may fill although everything else exceeds the rest. */
+const ownShare = 1 / 8;
 const timelineStepMs = 1_000;
 
 /** The part of the log that belongs to one resource. */
@@ -55,10 +59,16 @@ export class EventLog implements Evictable {
   #compacted: Revision = 0;
   #bytes = 0;
   readonly #ring = new Sequence<RingEntry>();
+  #ringBytes = 0;
+  /** Number in the ring before which watchers that waited have taken everything. */
+  #handedEnd = 0;
   /** Revision at about every second of the last minutes. */
   readonly #timeline = new Sequence<{ readonly atMs: number; readonly revision: Revision }>();
   #touched = new Set<Bucket>();
-  readonly #wakes = new WakeQueue();
+  readonly #wakes = new WakeQueue((end) => {
+    this.#handedEnd = end;
+    this.#budget.settle();
+  });
   #waiters: RevisionWaiter[] = [];
 
   constructor(budget: MemoryBudget, ageMaxMs: number) {
@@ -89,6 +99,7 @@ export class EventLog implements Evictable {
 
   append(log: ResourceLog, entry: LogEntry): void {
     this.#ring.push({ log, entry });
+    this.#ringBytes += entry.bytes;
     log.interest.append(entry, this.#touched);
     log.bytes += entry.bytes;
     this.#bytes += entry.bytes;
@@ -104,7 +115,7 @@ export class EventLog implements Evictable {
     if (touched.size > 0) {
       this.#touched = new Set();
       this.#budget.settle();
-      this.#wakes.add(touched);
+      this.#wakes.add(touched, this.#ring.end);
     }
     this.#wakeReached();
   }
@@ -139,13 +150,15 @@ export class EventLog implements Evictable {
   }
 
   oldestMs(): number | undefined {
-    return this.#ring.oldest()?.entry.atMs;
+    const isOwn = this.#ringBytes <= this.#budget.limitBytes * ownShare;
+    return isOwn ? undefined : this.#oldestHanded()?.atMs;
   }
 
   evictOldest(): void {
     const oldest = this.#ring.shift();
     if (oldest === undefined) return;
     oldest.entry.isExempt = true;
+    this.#ringBytes -= oldest.entry.bytes;
     this.#trimExempt(oldest.log);
   }
 
@@ -153,7 +166,7 @@ export class EventLog implements Evictable {
   expire(nowMs: number): void {
     this.#note(nowMs);
     const before = nowMs - this.#ageMaxMs;
-    while ((this.oldestMs() ?? Infinity) < before) this.evictOldest();
+    while ((this.#oldestHanded()?.atMs ?? Infinity) < before) this.evictOldest();
     while (this.#timeline.length > 1 && (this.#timeline.oldest()?.atMs ?? nowMs) < before) {
       this.#timeline.shift();
     }
@@ -165,12 +178,13 @@ export class EventLog implements Evictable {
    */
   compact(revision: Revision): void {
     this.#compacted = Math.max(this.#compacted, revision);
-    while ((this.#ring.oldest()?.entry.revision ?? Infinity) <= revision) this.evictOldest();
+    while ((this.#oldestHanded()?.revision ?? Infinity) <= revision) this.evictOldest();
   }
 
   /** Empties the log; it begins anew at `revision` with other resource logs. */
   reset(revision: Revision, nowMs: number): void {
     this.#ring.clear();
+    this.#ringBytes = 0;
     this.#timeline.clear();
     this.#timeline.push({ atMs: nowMs, revision });
     this.#touched.clear();
@@ -178,6 +192,11 @@ export class EventLog implements Evictable {
     this.#compacted = 0;
     this.#revision = revision;
     this.#wakeReached();
+  }
+
+  /** The entry whose turn to go is next. */
+  #oldestHanded(): LogEntry | undefined {
+    return this.#ring.first < this.#handedEnd ? this.#ring.oldest()?.entry : undefined;
   }
 
   #note(nowMs: number): void {

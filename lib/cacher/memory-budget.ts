@@ -1,6 +1,6 @@
 // One hard bound for what the cache may forget: event log, memoised encodings and decoded objects
-// together. Least recently used goes first. Current state counts but is never evicted: past the
-// bound it is reported.
+// together. Least recently used goes first. Current state counts but is never evicted, nor is what
+// the log keeps for itself: past the bound both are reported.
 import type { ApiObject } from '../codec/codec.ts';
 
 /** Where a memo hangs: the budget clears it there. */

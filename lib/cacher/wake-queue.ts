@@ -11,11 +11,20 @@ const shortMs = 2;
 export class WakeQueue {
   #buckets = new Set<Bucket>();
   #isDue = false;
+  /** What the log held when it last grew. */
+  #logEnd = 0;
   /** No wake before this time. */
   #restsUntilMs = 0;
+  readonly #onWoken: (logEnd: number) => void;
 
-  add(buckets: Iterable<Bucket>): void {
+  /** `onWoken` is told up to which end of the log those who waited have taken what they wanted. */
+  constructor(onWoken: (logEnd: number) => void) {
+    this.#onWoken = onWoken;
+  }
+
+  add(buckets: Iterable<Bucket>, logEnd: number): void {
     for (const bucket of buckets) this.#buckets.add(bucket);
+    this.#logEnd = logEnd;
     if (this.#isDue) return;
     this.#isDue = true;
     const waitMs = this.#restsUntilMs - performance.now();
@@ -27,6 +36,7 @@ export class WakeQueue {
     this.#isDue = false;
     const buckets = this.#buckets;
     this.#buckets = new Set();
+    const logEnd = this.#logEnd;
     const startedMs = performance.now();
     for (const bucket of buckets) bucket.wake();
     // What the watchers wrote has been handed over by then.
@@ -34,6 +44,7 @@ export class WakeQueue {
       const now = performance.now();
       const tookMs = now - startedMs;
       if (tookMs >= shortMs) this.#restsUntilMs = now + Math.min(tookMs, waitMsMax);
+      this.#onWoken(logEnd);
     });
   };
 }
