@@ -172,11 +172,14 @@ function latestMatch(
       Math.min(lowest, versions.find(name, revision)?.possiblyUntil ?? -Infinity),
     below,
   );
+  let until = Math.min(ceiling, Number.MAX_SAFE_INTEGER);
   for (let index = versions.indexAfter(ceiling - 1) - 1; index >= -1; index -= 1) {
-    const revision = Math.max(versions.all[index]?.revision ?? floor, floor);
-    if (revision >= ceiling) return undefined;
-    if (versions.differences(items, revision).length === 0) return revision;
-    if (revision === floor) return undefined;
+    const from = Math.max(versions.all[index]?.revision ?? floor, floor);
+    if (from >= ceiling) return undefined;
+    // Between two versions only deletions can have happened that nobody saw: at the end all have.
+    if (versions.differences(items, until - 1).length === 0) return until - 1;
+    if (from === floor) return undefined;
+    until = from;
   }
   return undefined;
 }

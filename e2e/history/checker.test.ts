@@ -106,6 +106,9 @@ const good: Record<string, Story> = {
       sent: { write: 'w2', y: '2' },
     }),
   'a deletion nobody watched': base().delete(a2, 'd6').create(reborn7).get('a', reborn7),
+  'initial events right after a deletion nobody watched': base()
+    .delete(a2, 'd3')
+    .watch({ kind: 'streamed', at: latest }, [['BOOKMARK', 3]]),
 };
 
 const bad: Record<string, readonly [AnomalyKind, Story, CheckOptions?]> = {
