@@ -13,6 +13,7 @@ test('honest servers: no anomaly, and traffic of every kind', async () => {
   try {
     const workload = await startWorkload({ servers: servers.urls, pauseMs: 2, slowWatchers: 1 });
     await sleep(2_000);
+    while (workload.answered() < 1_000) await sleep(20);
     const history = await workload.stop();
     expect({ seed: workload.seed, anomalies: checkHistory(history) }).toEqual({
       seed: workload.seed,

@@ -1,8 +1,11 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { systemClock } from '../base/clock.ts';
+import { limits } from '../base/limits.ts';
 import { StatusError } from '../base/status.ts';
 import { EtcdCluster } from '../storage-etcd/testing/etcd-process.ts';
 import type { Cache } from './cache.ts';
 import type { ReadAt, ResourceView } from './resource-view.ts';
+import type { Transcoder } from './transcoder.ts';
 import {
   CacheFixture,
   gadgets,
@@ -13,6 +16,7 @@ import {
   take,
   widget,
   widgets,
+  widgetTranscoder,
 } from './testing/cache-fixture.ts';
 import { encodeStored } from '../codec/stored-form.ts';
 
@@ -103,18 +107,26 @@ describe('filling', () => {
     expect(cache.health().corrupted.size).toBe(0);
   });
 
-  test('5,000 objects fill without stalling the loop', async () => {
-    await fixture.putMany(5_000);
-    let longestMs = 0;
-    let lastMs = performance.now();
-    const timer = setInterval(() => {
-      longestMs = Math.max(longestMs, performance.now() - lastMs);
-      lastMs = performance.now();
-    }, 1);
-    const cache = await fixture.started();
-    clearInterval(timer);
-    expect(cache.view(widgets).peek({ namespace: 'n', name: 'w4999' })).toBeDefined();
-    expect(longestMs).toBeLessThan(250); // A shared machine: the benchmark has the figure.
+  test('objects that take long fill without stalling the loop', async () => {
+    await fixture.putMany(500);
+    // How many objects one turn of the loop takes: whoever else is served waits for it.
+    let inTurn = 0;
+    let inTurnMax = 0;
+    const transcoder: Transcoder = {
+      ...widgetTranscoder,
+      open(value) {
+        if (inTurn === 0) setImmediate(() => (inTurn = 0));
+        inTurn++;
+        inTurnMax = Math.max(inTurnMax, inTurn);
+        const startMs = performance.now();
+        while (performance.now() < startMs + 1);
+        return widgetTranscoder.open(value);
+      },
+    };
+    const cache = await fixture.started({ transcoder });
+    expect(cache.view(widgets).peek({ namespace: 'n', name: 'w499' })).toBeDefined();
+    expect(inTurnMax).toBeGreaterThan(0);
+    expect(inTurnMax).toBeLessThan(50); // a tenth of all
   }, 60_000);
 
   test('a resource added later has the objects that were there', async () => {
@@ -181,7 +193,9 @@ describe('reads', () => {
       details: { retryAfterSeconds: 1 },
     });
     expect(Date.now() - startedMs).toBeGreaterThan(250);
-    const next = view.list({}, { mode: 'notOlderThan', revision: now + 1 }, all, signal);
+    const times = { futureRevisionWaitMs: 60_000 };
+    const patient = (await fixture.started({ times })).view(widgets);
+    const next = patient.list({}, { mode: 'notOlderThan', revision: now + 1 }, all, signal);
     await fixture.putElsewhere();
     expect((await next).revision).toBeGreaterThanOrEqual(now + 1);
   });
@@ -247,17 +261,19 @@ describe('reads', () => {
   });
 
   test('exact: from etcd once the snapshot window has passed', async () => {
-    const times = { snapshotRetentionMs: 100 };
-    const short = (await fixture.started({ observer: seen, times })).view(widgets);
+    let aheadMs = 0;
+    const clock = { ...systemClock, monotonicMs: () => systemClock.monotonicMs() + aheadMs };
+    const other = (await fixture.started({ observer: seen, clock })).view(widgets);
     const old = await fixture.put('n/a');
     const now = await fixture.put('n/a');
     const at: ReadAt = { mode: 'exact', revision: old };
-    expect(shown((await short.list({}, at, all, signal)).items)).toEqual([`n/a@${String(old)}`]);
+    expect(shown((await other.list({}, at, all, signal)).items)).toEqual([`n/a@${String(old)}`]);
     expect(seen.counts).toMatchObject({ snapshot: 1, storage: 0 });
-    await new Promise((resolve) => setTimeout(resolve, 1_300));
-    await fixture.put('n/b');
-    await new Promise((resolve) => setTimeout(resolve, 1_300));
-    expect(shown((await short.list({}, at, all, signal)).items)).toEqual([`n/a@${String(old)}`]);
+    aheadMs += 2_000;
+    const later = await fixture.put('n/b');
+    await other.list({}, { mode: 'notOlderThan', revision: later }, all, signal);
+    aheadMs += limits.snapshotRetentionMs;
+    expect(shown((await other.list({}, at, all, signal)).items)).toEqual([`n/a@${String(old)}`]);
     expect(now).toBeGreaterThan(old);
     expect(seen.counts).toMatchObject({ snapshot: 1, storage: 1 });
   });

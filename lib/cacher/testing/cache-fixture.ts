@@ -14,6 +14,7 @@ import { createCache } from '../cache.ts';
 import type { Cache, CacheOptions } from '../cache.ts';
 import type { Item, ResourceView, WatchCursor, WatchEvent } from '../resource-view.ts';
 import { createTranscoder } from '../transcoder.ts';
+import type { Transcoder } from '../transcoder.ts';
 
 export const widgets: ResourceInfo = widgetResource;
 /** Cluster-scoped, and below two segments. */
@@ -23,6 +24,12 @@ export const gadgets: ResourceInfo = {
   namespaced: false,
   storagePrefix: 'example.com/gadgets',
 };
+
+export const widgetTranscoder: Transcoder = createTranscoder({
+  media: createStoredMedia('json', namingProfile('svc')),
+  typeOf: (_of, resource) => resource.type,
+  complete: (object) => object,
+});
 
 export interface WidgetOptions {
   readonly labels?: Record<string, string>;
@@ -76,11 +83,7 @@ export class CacheFixture {
       health: () => this.storage.health,
       prefix: this.prefix,
       resources: [{ resource: widgets, indexedFields: ['spec.nodeName'] }, { resource: gadgets }],
-      transcoder: createTranscoder({
-        media: createStoredMedia('json', namingProfile('svc')),
-        typeOf: (_of, resource) => resource.type,
-        complete: (object) => object,
-      }),
+      transcoder: widgetTranscoder,
       budgetBytes: 64 * 1024 * 1024,
       canaryKey: `${this.prefix}canary/test`,
       logger: createLogger('info', (line) => this.logs.push(line)),
