@@ -232,6 +232,9 @@ export function tooLargeResourceVersion(asked: number, current: number): StatusE
 export const requestTimeout = (message: string): StatusError =>
   new StatusError(504, 'Timeout', `Timeout: ${message}`, {});
 
+export const expectationFailed = (message: string): StatusError =>
+  new StatusError(417, '', message);
+
 export const requestEntityTooLarge = (message: string): StatusError =>
   new StatusError(413, 'RequestEntityTooLarge', `Request entity is too large: ${message}`);
 

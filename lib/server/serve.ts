@@ -16,6 +16,7 @@ import type { RequestMetrics } from '../telemetry/request-metrics.ts';
 import { Connections } from './connections.ts';
 import { beginRequest } from './filters/begin.ts';
 import type { FailureHandler } from './filters/panic.ts';
+import { checkHead, framingFault } from './message-rules.ts';
 import { serverDraining } from './open-request.ts';
 import type { FindStore, OpenRequest } from './open-request.ts';
 import { OpenRequests } from './open-requests.ts';
@@ -79,9 +80,21 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   const timeouts = options.timeouts ?? usualTimeouts;
   const connections = new Connections(timeouts.idleMs);
   const openRequests = new OpenRequests<OpenRequest>(options.clock);
-  const run = filterRunner(options);
+  const run = filterRunner({ ...options, filters: [checkHead, ...options.filters] });
   const beginOptions = { ...options, connections, openRequests };
+  const refuse = (socket: Socket, status: string): void => {
+    if (connections.ofSocket(socket)?.openRequests === 0) refuseMalformed(socket, status);
+    else socket.destroy(); // the TLS handshake failed, or another answer is being written there
+  };
   const accept = (request: HttpRequest, response: HttpResponse): void => {
+    if (!('stream' in request)) {
+      if (!request.socket.writable) return; // refused before: what follows is no request
+      const fault = framingFault(request);
+      if (fault !== undefined) {
+        refuse(request.socket, fault);
+        return;
+      }
+    }
     beginRequest(request, response, beginOptions);
     response.on('error', ignore); // a write after the client left; 'close' tells the rest
     run(request, response);
@@ -90,11 +103,15 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   const server = createSecureServer(tlsAndLimits(options.tls, timeouts));
   Object.assign(server, {
     maxHeadersCount: limits.requestHeadersCountMax, // HTTP/1.1; its type does not say so
+    requireHostHeader: false, // checkHead does
     // Any other protocol to upgrade to is passed over, as RFC 9110 §7.8 allows.
     shouldUpgradeCallback: (request: IncomingMessage) =>
       request.headers.upgrade?.toLowerCase() === 'websocket',
   });
-  server.on('request', (request, response) => accept(request as HttpRequest, response));
+  const onRequest = (request: unknown, response: HttpResponse): void => {
+    accept(request as HttpRequest, response);
+  };
+  server.on('request', onRequest).on('checkExpectation', onRequest);
   server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
     accept(request as unknown as HttpRequest, upgradeResponse(request, socket, head));
   });
@@ -102,10 +119,9 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   server.on('session', (session: Http2Session) => connections.addSession(session));
   server.on('sessionError', ignore);
   server.on('tlsClientError', () => options.metrics.tlsHandshakeFailed());
-  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
-    const connection = connections.ofSocket(socket); // none: the TLS handshake failed
-    if (connection?.openRequests === 0) refuseMalformed(error, socket);
-    else socket.destroy(); // nothing to say, or another answer is being written there
+  server.on('clientError', ({ code = '' }: NodeJS.ErrnoException, socket: Socket) => {
+    if (code === 'ECONNRESET') socket.destroy();
+    else refuse(socket, refusals.get(code) ?? malformed);
   });
   await listen(server, options);
 
@@ -209,10 +225,9 @@ const refusals: ReadonlyMap<string, string> = new Map([
   ['ERR_HTTP_REQUEST_TIMEOUT', '408 Request Timeout'],
 ]);
 
-/** Bytes that are no request are answered in words. */
-function refuseMalformed(error: NodeJS.ErrnoException, socket: Socket): void {
-  if (socket.writable && error.code !== 'ECONNRESET') {
-    const status = refusals.get(error.code ?? '') ?? malformed;
+/** Bytes that are no request are answered in words, once. */
+function refuseMalformed(socket: Socket, status: string): void {
+  if (socket.writable) {
     const head = `HTTP/1.1 ${status}\r\nAudit-Id: ${randomUUID()}\r\n`;
     socket.write(`${head}Connection: close\r\nContent-Length: 0\r\n\r\n`);
   }
