@@ -235,6 +235,8 @@ export const requestTimeout = (message: string): StatusError =>
 export const expectationFailed = (message: string): StatusError =>
   new StatusError(417, '', message);
 
+export const upgradeRequired = (message: string): StatusError => new StatusError(426, '', message);
+
 export const requestEntityTooLarge = (message: string): StatusError =>
   new StatusError(413, 'RequestEntityTooLarge', `Request entity is too large: ${message}`);
 

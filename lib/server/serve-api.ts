@@ -37,6 +37,7 @@ import { createRepresentations } from './representations.ts';
 import type { Representations } from './representations.ts';
 import { serve } from './serve.ts';
 import type { RunningServer, ServeOptions } from './serve.ts';
+import { createWebsockets } from './websocket.ts';
 
 /** Patches that are served; the others answer 415. */
 const servedPatches: readonly PatchName[] = ['json', 'merge'];
@@ -127,6 +128,7 @@ function verbHandlers(
     watch: watchHandler({
       metrics: options.metrics.requests,
       minRequestTimeoutSeconds: options.flags['min-request-timeout'],
+      websockets: createWebsockets(options.naming),
       watchRepresentationOf: (request, store) => representations.ofWatch(request, store),
     }),
     ...writeHandlers({

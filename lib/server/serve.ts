@@ -22,6 +22,7 @@ import type { FindStore, OpenRequest } from './open-request.ts';
 import { OpenRequests } from './open-requests.ts';
 import type { Filter, HttpRequest, HttpResponse } from './request-context.ts';
 import { filterRunner } from './run-filters.ts';
+import { becomesWebsocket } from './websocket.ts';
 
 export interface ServeOptions {
   readonly bindAddress: string;
@@ -104,9 +105,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   Object.assign(server, {
     maxHeadersCount: limits.requestHeadersCountMax, // HTTP/1.1; its type does not say so
     requireHostHeader: false, // checkHead does
-    // Any other protocol to upgrade to is passed over, as RFC 9110 §7.8 allows.
-    shouldUpgradeCallback: (request: IncomingMessage) =>
-      request.headers.upgrade?.toLowerCase() === 'websocket',
+    shouldUpgradeCallback: becomesWebsocket,
   });
   const onRequest = (request: unknown, response: HttpResponse): void => {
     accept(request as HttpRequest, response);

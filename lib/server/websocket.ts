@@ -3,52 +3,97 @@ import { WebSocketServer } from 'ws';
 import type { WebSocket } from 'ws';
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { badRequest } from '../base/status.ts';
+import type { NamingProfile } from '../api/vendor.ts';
+import { badRequest, upgradeRequired } from '../base/status.ts';
 import type { WatchRepresentation } from './representation.ts';
 import type { HttpRequest, HttpResponse } from './request-context.ts';
+import { parseRequestInfo } from './request-info.ts';
 import type { WatchSink } from './watch-sink.ts';
 
 /** Bytes on their way to the client above which its watch waits. */
 const bufferedBytesMax = 1024 * 1024;
 /** Frames of clients carry nothing in a watch. */
 const clientFrameBytesMax = 64 * 1024;
+/** The one of RFC 6455. */
+const protocolVersion = '13';
 
 type UpgradeRequest = IncomingMessage & { readonly upgradeHead?: Buffer };
 
 /** How frames of a watch become messages. */
 type MessageForm = Pick<WatchRepresentation, 'contentType' | 'message'>;
 
+/**
+ * Whether a request that asks to become a WebSocket does: only watches can. Any other is answered
+ * as if it had not asked, as RFC 9110 §7.8 allows, and its connection stays HTTP. Node hands out
+ * what comes after an upgrade as it is: a request with a body would wait for it for ever.
+ */
+export function becomesWebsocket({ headers, method = '', url = '' }: IncomingMessage): boolean {
+  if (headers.upgrade?.toLowerCase() !== 'websocket' || method !== 'GET') return false;
+  return parseRequestInfo(method, url).verb === 'watch';
+}
+
+/** Node has taken the connection out of HTTP for this request. */
 export const isUpgrade = (request: HttpRequest): boolean => 'upgradeHead' in request;
 
-const acceptor = new WebSocketServer({
-  noServer: true,
-  maxPayload: clientFrameBytesMax,
-  perMessageDeflate: false,
-  handleProtocols: (offered) =>
-    [...offered].find((name) => !name.startsWith('base64url.bearer.')) ?? false,
-});
-/** Handshakes that ws refuses: their requests' ways to say so over HTTP. */
-const refused = new WeakMap<IncomingMessage, (error: Error) => void>();
-acceptor.on('wsClientError', (error, _socket, request) => refused.get(request)?.(error));
+/** Subprotocols that the client offers, in its order. */
+export const offeredSubprotocols = (request: HttpRequest): string[] =>
+  (request.headers['sec-websocket-protocol'] ?? '')
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '');
 
-/**
- * Answers 101 and takes the connection over from HTTP.
- * @throws StatusError 400 for a handshake that is none.
- */
-export async function websocketSink(
-  request: HttpRequest,
-  response: HttpResponse,
-  stream: MessageForm,
-): Promise<WatchSink> {
-  const upgrade = request as unknown as UpgradeRequest;
-  const socket = upgrade.socket as Duplex;
-  const connection = await new Promise<WebSocket>((resolve, reject) => {
-    refused.set(upgrade, (error) => reject(badRequest(`WebSocket handshake: ${error.message}`)));
-    acceptor.handleUpgrade(upgrade, socket, upgrade.upgradeHead ?? Buffer.alloc(0), resolve);
+/** Carries a bearer token and is never chosen. */
+export const isBearerSubprotocol = (name: string): boolean => name.startsWith('base64url.bearer.');
+
+export interface Websockets {
+  /** Before anything is opened for the request. @throws StatusError 400, 426. */
+  check(request: HttpRequest, response: HttpResponse): void;
+  /**
+   * Answers 101 and takes the connection over from HTTP.
+   * @throws StatusError 400 for a handshake that is none.
+   */
+  accept(request: HttpRequest, response: HttpResponse, stream: MessageForm): Promise<WatchSink>;
+}
+
+export function createWebsockets(naming: Pick<NamingProfile, 'resolve'>): Websockets {
+  // All that clients offer for plain streams; the messages of a watch are the same in each.
+  const known = ['binary.{v}', 'base64.binary.{v}'].map((name) => naming.resolve(name));
+  const acceptor = new WebSocketServer({
+    noServer: true,
+    maxPayload: clientFrameBytesMax,
+    perMessageDeflate: false,
+    handleProtocols: (offered) => [...offered].find((name) => known.includes(name)) ?? false,
   });
-  response.statusCode = 101; // for the metrics; ws has written it
-  connection.on('error', () => connection.terminate());
-  return sinkOf(connection, stream);
+  /** Handshakes that ws refuses: their requests' ways to say so over HTTP. */
+  const refused = new WeakMap<IncomingMessage, (error: Error) => void>();
+  acceptor.on('wsClientError', (error, _socket, request) => refused.get(request)?.(error));
+  return {
+    check(request, response) {
+      if (request.headers['sec-websocket-version'] !== protocolVersion) {
+        const name = 'sec-websocket-version';
+        if (!('stream' in response)) response.setHeader(name, protocolVersion);
+        throw upgradeRequired(`WebSocket handshake: ${name} must be ${protocolVersion}`);
+      }
+      const offered = offeredSubprotocols(request).filter((name) => !isBearerSubprotocol(name));
+      if (offered.length > 0 && !offered.some((name) => known.includes(name))) {
+        const names = known.join(' and ');
+        throw badRequest(`WebSocket handshake: of subprotocols only ${names} are known`);
+      }
+    },
+    async accept(request, response, stream) {
+      const upgrade = request as unknown as UpgradeRequest;
+      const socket = upgrade.socket as Duplex;
+      const connection = await new Promise<WebSocket>((resolve, reject) => {
+        refused.set(upgrade, (error) =>
+          reject(badRequest(`WebSocket handshake: ${error.message}`)),
+        );
+        acceptor.handleUpgrade(upgrade, socket, upgrade.upgradeHead ?? Buffer.alloc(0), resolve);
+      });
+      response.statusCode = 101; // for the metrics; ws has written it
+      connection.on('error', () => connection.terminate());
+      return sinkOf(connection, stream);
+    },
+  };
 }
 
 /** The response keeps the socket and closes with it. */

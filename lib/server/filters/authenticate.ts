@@ -6,6 +6,7 @@ import { anonymousUser } from '../../base/user.ts';
 import type { Authentication, Authenticator, Credentials } from '../../authn/authenticator.ts';
 import { unauthorized } from '../../base/status.ts';
 import type { Filter, HttpRequest, Next } from '../request-context.ts';
+import { isBearerSubprotocol, isUpgrade, offeredSubprotocols } from '../websocket.ts';
 
 export function authenticateFilter(options: {
   readonly authenticator: Authenticator;
@@ -60,14 +61,17 @@ function bearerToken(request: HttpRequest): string | undefined {
 
 /**
  * Browsers cannot set headers on WebSockets: `base64url.bearer.authorization.<profile>.<token>` as
- * a subprotocol.
+ * a subprotocol, beside one that can be chosen.
+ * @throws StatusError 401.
  */
 function websocketToken(request: HttpRequest): string | undefined {
-  const protocols = request.headers['sec-websocket-protocol'];
-  if (protocols === undefined) return undefined;
-  const pattern = /(?:^|,)\s*base64url\.bearer\.authorization\.[\w.]+?\.io\.([\w-]+)\s*(?:,|$)/;
-  const encoded = pattern.exec(protocols)?.[1];
-  return encoded === undefined ? undefined : Buffer.from(encoded, 'base64url').toString('utf8');
+  if (!isUpgrade(request)) return undefined;
+  const offered = offeredSubprotocols(request);
+  const [carrier, ...more] = offered.filter(isBearerSubprotocol);
+  if (carrier === undefined) return undefined;
+  const encoded = /^base64url\.bearer\.authorization\.[\w.]+?\.io\.([\w-]+)$/.exec(carrier)?.[1];
+  if (encoded === undefined || more.length > 0 || offered.length === 1) throw unauthorized();
+  return Buffer.from(encoded, 'base64url').toString('utf8');
 }
 
 function peerCertificate(

@@ -8,17 +8,19 @@ import type { ResourceStore } from '../../registry/resource-store.ts';
 import type { RequestMetrics } from '../../telemetry/request-metrics.ts';
 import { RequestEnded, clientLeft } from '../open-request.ts';
 import type { WatchRepresentation } from '../representation.ts';
-import type { HttpRequest, HttpResponse, RequestContext } from '../request-context.ts';
+import type { HttpRequest, RequestContext } from '../request-context.ts';
 import { writeBytes } from '../respond.ts';
 import { httpSink } from '../watch-sink.ts';
 import type { WatchSink } from '../watch-sink.ts';
-import { isUpgrade, websocketSink } from '../websocket.ts';
+import { isUpgrade } from '../websocket.ts';
+import type { Websockets } from '../websocket.ts';
 import { namespaceOf } from './read.ts';
 import type { StoreHandler } from './resources.ts';
 
 export interface WatchHandlerOptions {
   readonly metrics: RequestMetrics;
   readonly minRequestTimeoutSeconds: number;
+  readonly websockets: Websockets;
   /** @throws StatusError 406. */
   readonly watchRepresentationOf: (
     request: HttpRequest,
@@ -30,6 +32,7 @@ export function watchHandler(options: WatchHandlerOptions): StoreHandler {
   return async function watch(store, request, response) {
     const open = request.context;
     const representation = options.watchRepresentationOf(request, store);
+    if (isUpgrade(request)) options.websockets.check(request, response);
     const listOptions = parseListOptions(open.info.query);
     const answer = await store.watch({
       namespace: namespaceOf(open.info),
@@ -41,7 +44,9 @@ export function watchHandler(options: WatchHandlerOptions): StoreHandler {
     open.isStreaming = true;
     open.deadlineMs = open.receivedAtMs + seconds * 1000;
     try {
-      const sink = await openSink(request, response, representation);
+      const sink = isUpgrade(request)
+        ? await options.websockets.accept(request, response, representation)
+        : httpSink(request, response, representation.contentType);
       const ending = await pump(answer.cursor, sink, representation, open, options.metrics);
       finish(sink, ending, answer, representation);
     } finally {
@@ -52,15 +57,6 @@ export function watchHandler(options: WatchHandlerOptions): StoreHandler {
 
 /** Random between the shortest time and twice as long, so that watches do not all end together. */
 const chosenTimeoutSeconds = (shortest: number): number => shortest * (1 + Math.random());
-
-async function openSink(
-  request: HttpRequest,
-  response: HttpResponse,
-  representation: WatchRepresentation,
-): Promise<WatchSink> {
-  if (isUpgrade(request)) return websocketSink(request, response, representation);
-  return httpSink(request, response, representation.contentType);
-}
 
 interface Ending {
   /** undefined: the cursor was closed. */
