@@ -44,6 +44,7 @@ import { readGivenFiles } from './given-files.ts';
 import type { GivenFiles } from './given-files.ts';
 import { greeting, writeAdminConfig } from './greeting.ts';
 import { healthChecks } from './health-checks.ts';
+import type { Lifecycle } from './health-checks.ts';
 import { startLocalEtcd } from './local-etcd.ts';
 import type { LocalEtcd } from './local-etcd.ts';
 import {
@@ -115,7 +116,8 @@ export async function assemble(
   const shared = await loadSharedState(stored.secrets, { flags, ownUrl }, starting);
   const resources = openRegistry(base, stored, cache, shared);
   const credentials = await ownCredentials({ directory, shared, flags, files, address });
-  const options = { resources, tls: credentials.serving, startedAtMs };
+  const lifecycle = { isDraining: false };
+  const options = { resources, tls: credentials.serving, startedAtMs, lifecycle };
   const server = await openServer(base, stored, cache, options);
   await cache.start(starting);
   const { naming, clock } = base;
@@ -124,6 +126,8 @@ export async function assemble(
     await bootstrapNamespaces(namespaces, naming, starting);
     started.defer(startControllers({ namespaces, resources, naming, clock, logger }));
   }
+  // Last started, first ended: balancers look elsewhere before anything stops working.
+  started.defer(() => void (lifecycle.isDraining = true));
   const url = urlAt(address, server.port);
   writeAdminConfig(directory, url, credentials.serverCa, credentials.admin);
   const running = started.move();
@@ -266,17 +270,17 @@ async function openServer(
     readonly resources: ResourceMapHolder;
     readonly tls: ServingTls;
     readonly startedAtMs: number;
+    readonly lifecycle: Lifecycle;
   },
 ): Promise<RunningServer> {
   const { flags, clock, started, address } = base;
   const { tokens } = base.files;
-  const { resources, tls, startedAtMs } = options;
+  const { resources, tls, startedAtMs, lifecycle } = options;
   const authenticator = unionAuthenticator([
     clientCertificateAuthenticator(() => clock.nowMs()),
     ...(tokens === undefined ? [] : [staticTokenAuthenticator(tokens)]),
   ]);
   const authorizer = unionAuthorizer([mastersAuthorizer, publicPathsAuthorizer]);
-  const lifecycle = { isDraining: false };
   const graceMs = flags['livez-grace-period'];
   const checks = healthChecks({ storage, cache, lifecycle, clock, startedAtMs, graceMs });
   const server = await serveApi({
@@ -292,7 +296,7 @@ async function openServer(
     throw listenError(flags, error);
   });
   started.defer(async () => {
-    lifecycle.isDraining = true;
+    lifecycle.isDraining = true; // a start that failed has not said so
     const drainGraceMs = flags['request-timeout'];
     await server.drain({ delayMs: flags['shutdown-delay-duration'], graceMs: drainGraceMs });
   });

@@ -4,10 +4,14 @@ import type { Cache } from '../../lib/cacher/cache.ts';
 import type { EtcdStorage } from '../../lib/storage-etcd/etcd-storage.ts';
 import type { HealthCheck } from '../../lib/telemetry/health.ts';
 
+export interface Lifecycle {
+  isDraining: boolean;
+}
+
 export interface HealthCheckOptions {
   readonly storage: EtcdStorage;
   readonly cache: Cache;
-  readonly lifecycle: { readonly isDraining: boolean };
+  readonly lifecycle: Readonly<Lifecycle>;
   readonly clock: Clock;
   readonly startedAtMs: number;
   /** `--livez-grace-period`. */
