@@ -118,7 +118,7 @@ export async function assemble(
   const credentials = await ownCredentials({ directory, shared, flags, files, address });
   const lifecycle = { isDraining: false };
   const options = { resources, tls: credentials.serving, startedAtMs, lifecycle };
-  const server = await openServer(base, stored, cache, options);
+  const server = await openServer(base, cache, options);
   await cache.start(starting);
   const { naming, clock } = base;
   const namespaces = resources.current.find({ group: '', version: 'v1', resource: 'namespaces' });
@@ -264,7 +264,6 @@ function openRegistry(
 
 async function openServer(
   base: Base,
-  { storage }: OpenedStorage,
   cache: Cache,
   options: {
     readonly resources: ResourceMapHolder;
@@ -282,7 +281,7 @@ async function openServer(
   ]);
   const authorizer = unionAuthorizer([mastersAuthorizer, publicPathsAuthorizer]);
   const graceMs = flags['livez-grace-period'];
-  const checks = healthChecks({ storage, cache, lifecycle, clock, startedAtMs, graceMs });
+  const checks = healthChecks({ cache, lifecycle, clock, startedAtMs, graceMs });
   const server = await serveApi({
     ...base,
     health: new Health(checks),

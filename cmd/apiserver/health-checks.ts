@@ -1,7 +1,6 @@
 // What livez, readyz and healthz look at.
 import type { Clock } from '../../lib/base/clock.ts';
-import type { Cache } from '../../lib/cacher/cache.ts';
-import type { EtcdStorage } from '../../lib/storage-etcd/etcd-storage.ts';
+import type { Cache, CacheHealth } from '../../lib/cacher/cache.ts';
 import type { HealthCheck } from '../../lib/telemetry/health.ts';
 
 export interface Lifecycle {
@@ -9,7 +8,6 @@ export interface Lifecycle {
 }
 
 export interface HealthCheckOptions {
-  readonly storage: EtcdStorage;
   readonly cache: Cache;
   readonly lifecycle: Readonly<Lifecycle>;
   readonly clock: Clock;
@@ -29,15 +27,18 @@ export function healthChecks(options: HealthCheckOptions): HealthCheck[] {
   };
   const live = (): string | undefined => {
     const health = cache.health();
-    if (health.isLive) return undefined;
-    const silence = `silent for ${String(Math.round(health.silentMs))} ms`;
-    return `the watch stream stands still: ${health.lastError ?? health.state}, ${silence}`;
+    return health.isLive ? undefined : `the watch stream stands still: ${silence(health)}`;
+  };
+  /** Filling takes as long as there is much to fill with: ending the process would not help. */
+  const moving = (): string | undefined => {
+    const health = cache.health();
+    return health.isMoving ? undefined : `nothing comes from etcd: ${silence(health)}`;
   };
   return [
     {
       name: 'etcd',
       endpoints: ['livez', 'readyz', 'healthz'],
-      failure: () => (inGrace() ? undefined : live()),
+      failure: () => (inGrace() ? undefined : moving()),
     },
     { name: 'caches-filled', endpoints: ['readyz', 'healthz'], failure: filled },
     { name: 'caches-live', endpoints: ['readyz', 'healthz'], failure: live },
@@ -61,6 +62,9 @@ export function healthChecks(options: HealthCheckOptions): HealthCheck[] {
     },
   ];
 }
+
+const silence = ({ lastError, state, silentMs }: CacheHealth): string =>
+  `${lastError ?? state}, silent for ${String(Math.round(silentMs))} ms`;
 
 function unreadable(corrupted: ReadonlyMap<string, string>): string | undefined {
   if (corrupted.size === 0) return undefined;

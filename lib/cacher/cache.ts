@@ -95,6 +95,8 @@ const defaultHistory = ({ resource }: ResourceInfo): number =>
 
 export interface CacheHealth {
   readonly state: FeedState;
+  /** Something has come from etcd lately, to fill memory or to follow. */
+  readonly isMoving: boolean;
   /** Filled, following, and the stream moves. */
   readonly isLive: boolean;
   readonly silentMs: number;
@@ -237,6 +239,7 @@ class ReplicaCache implements Cache {
     }
     return {
       state: this.#feed.state,
+      isMoving: this.#feed.isMoving,
       isLive: this.#feed.isLive,
       silentMs: this.#feed.silentMs,
       lastError: this.#feed.lastError,

@@ -45,7 +45,7 @@ export class Feed {
   readonly #options: FeedOptions;
   #state: FeedState = 'loading';
   #ready = Promise.withResolvers<undefined>();
-  #movedMs = 0;
+  #movedMs: number;
   #probedMs = 0;
   #loadCount = 0;
   #canaryRevision: Revision = 0;
@@ -54,6 +54,7 @@ export class Feed {
 
   constructor(options: FeedOptions) {
     this.#options = options;
+    this.#movedMs = options.clock.monotonicMs();
   }
 
   get state(): FeedState {
@@ -64,10 +65,14 @@ export class Feed {
     return this.#state === 'following';
   }
 
+  /** Something has come from the store lately, be it another page of what memory is filled with. */
+  get isMoving(): boolean {
+    return this.silentMs <= this.#options.livenessTimeoutMs;
+  }
+
   /** The stream has moved lately: what memory holds is not frozen. */
   get isLive(): boolean {
-    const silentMs = this.#options.clock.monotonicMs() - this.#movedMs;
-    return this.isReady && silentMs <= this.#options.livenessTimeoutMs;
+    return this.isReady && this.isMoving;
   }
 
   get silentMs(): number {
@@ -151,6 +156,7 @@ export class Feed {
         },
         signal,
       );
+      this.#movedMs = clock.monotonicMs();
       revision ??= page.revision;
       for (const item of page.items) {
         sink.load(item);
