@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { createScheme } from '../api/scheme.ts';
+import { builtInScheme } from '../kinds/built-in-kinds.ts';
 import { apiVersionOf } from '../api/type-info.ts';
 import { namingProfile } from '../api/vendor.ts';
 import type { WatchEvent } from '../cacher/resource-view.ts';
@@ -234,7 +234,7 @@ describe('other versions', () => {
     });
   });
 
-  const scheme = createScheme({ profile: namingProfile('svc') });
+  const scheme = builtInScheme({ profile: namingProfile('svc') });
   const keyspace = createKeyspace('/registry');
   const converted = scheme.resources
     .filter(({ virtual, storagePrefix }) => !virtual && storagePrefix !== '')

@@ -1,6 +1,6 @@
 // What a client sees that asks for another version than the stored one, in every form.
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { createScheme } from '../../api/scheme.ts';
+import { builtInScheme } from '../../kinds/built-in-kinds.ts';
 import { apiVersionOf } from '../../api/type-info.ts';
 import type { ResourceInfo } from '../../api/type-info.ts';
 import { namingProfile } from '../../api/vendor.ts';
@@ -11,7 +11,7 @@ import { request1 } from '../testing/test-server.ts';
 import { WatchServer } from '../testing/watch-server.ts';
 
 const naming = namingProfile('svc');
-const scheme = createScheme({ profile: naming });
+const scheme = builtInScheme({ profile: naming });
 const protobuf = createProtobufCodec(naming.protobufMediaType);
 const { signal } = new AbortController();
 let served: WatchServer;

@@ -16,6 +16,7 @@ import { createRepresentations } from '../representations.ts';
 import type { Filter, HttpRequest } from '../request-context.ts';
 import { connect2, request1, request2, startTestServer } from './test-server.ts';
 import type { TestServer } from './test-server.ts';
+import { createWebsockets } from '../websocket.ts';
 
 export const transports = ['HTTP/1.1', 'HTTP/2', 'WebSocket'] as const;
 export type Transport = (typeof transports)[number];
@@ -86,6 +87,7 @@ function readsOf({ naming, scheme, stores }: Replica): Filter {
   const watch = watchHandler({
     metrics: silentRequestMetrics,
     minRequestTimeoutSeconds: 60,
+    websockets: createWebsockets(naming),
     watchRepresentationOf: (request, store) =>
       endingAt(request, representations.ofWatch(request, store)),
   });
