@@ -62,6 +62,7 @@ export function builtInStores(options: BuiltInStoreOptions): ResourceStore[] {
         keyOf: ({ namespace, name }) => keyspace.key(storedAs.storagePrefix, namespace, name),
         defaults: scheme.defaults,
         convert: (object, toApiVersion) => convertObject(object, toApiVersion, scheme),
+        typeOf: (kind) => scheme.kind(kind),
         naming: options.naming,
         clock: options.clock,
         continueKey: options.continueKey,

@@ -2,7 +2,7 @@
 // would answer, in the request's version; the result is read back through the schema like a body.
 import { applyJsonPatch, parseJsonPatch } from '../apply/json-patch.ts';
 import { applyMergePatch, parseMergePatch } from '../apply/merge-patch.ts';
-import type { JsonValue } from '../api/type-info.ts';
+import type { JsonValue, ResourceInfo } from '../api/type-info.ts';
 import { apiVersionOf } from '../api/type-info.ts';
 import { invalid, StatusError, unsupportedMediaType } from '../base/status.ts';
 import type { FieldError } from '../base/status.ts';
@@ -17,18 +17,19 @@ import { presentItem } from './store-parts.ts';
 import type { StoreParts } from './store-parts.ts';
 import { writeTransformed } from './update.ts';
 
-type PatchFunction = (document: JsonValue) => JsonValue;
+export type PatchFunction = (document: JsonValue) => JsonValue;
 
 export async function patchObject(parts: StoreParts, request: PatchRequest): Promise<WriteAnswer> {
   const patch = readPatch(request.kind, request.patch);
   return writeTransformed(parts, request, {
-    transform: (old) => patchedObject(parts, old, patch, request),
+    transform: (old) =>
+      toStored(parts, patchItem(parts.resource, presentItem(parts, old), patch, request)),
     create: undefined,
   });
 }
 
 /** @throws StatusError 400 for a malformed patch. */
-function readPatch(kind: PatchKind, body: Uint8Array): PatchFunction {
+export function readPatch(kind: PatchKind, body: Uint8Array): PatchFunction {
   switch (kind) {
     case 'json': {
       const operations = parseJsonPatch(body);
@@ -44,34 +45,36 @@ function readPatch(kind: PatchKind, body: Uint8Array): PatchFunction {
   }
 }
 
-function patchedObject(
-  parts: StoreParts,
-  old: Item,
+/**
+ * `item`, which is shown by `resource`, as the patch changes it: read through the schema and checked
+ * like a body. @throws StatusError 400, 422.
+ */
+export function patchItem(
+  resource: ResourceInfo,
+  item: Item,
   patch: PatchFunction,
   request: PatchRequest,
 ): ApiObject {
-  const { resource } = parts;
-  const document = patch(parseData(presentItem(parts, old).json()));
-  const { object, problems } = readPatched(parts, document);
-  checkKind(parts, object);
+  const document = patch(parseData(item.json()));
+  const { object, problems } = readPatched(resource, document);
+  checkKind(resource, object);
   checkName(object, request.path.name);
   settleNamespace(object, resource, request.path.namespace);
   reportProblems(resource, problems, request.options.fieldValidation, request.warnings);
-  return toStored(parts, object);
+  return object;
 }
 
 /** What does not fit the schema any more is the patch's fault: 422, not 400. */
-function readPatched(parts: StoreParts, document: JsonValue): Decoded {
+function readPatched({ type }: ResourceInfo, document: JsonValue): Decoded {
   try {
-    return readObject(document, parts.resource.type);
+    return readObject(document, type);
   } catch (error) {
     if (!(error instanceof StatusError) || error.code !== 400) throw error;
     throw new StatusError(422, 'Invalid', `the patched object is invalid: ${error.message}`);
   }
 }
 
-function checkKind(parts: StoreParts, object: Readonly<ApiObject>): void {
-  const { kind } = parts.resource;
+function checkKind({ kind }: ResourceInfo, object: Readonly<ApiObject>): void {
   const expected = { kind: kind.kind, apiVersion: apiVersionOf(kind) };
   const errors: FieldError[] = [];
   for (const field of ['kind', 'apiVersion'] as const) {

@@ -1,7 +1,6 @@
 // One served resource in one version: its record, its view and storage, and the verbs over them.
 // Verbs answer in the version of `resource`; stored objects have the version of `storedAs`. No HTTP
 // here.
-import type { ResourceInfo, SubresourceInfo } from '../api/type-info.ts';
 import type { Item, ResourceView } from '../cacher/resource-view.ts';
 import { createObject } from './create.ts';
 import { deleteCollection } from './delete-collection.ts';
@@ -21,28 +20,10 @@ import type {
   WatchAnswer,
   WriteAnswer,
 } from './requests.ts';
+import { scaleSubresource } from './scale.ts';
 import type { StoreParts } from './store-parts.ts';
+import type { Subresource, VerbTarget } from './verb-target.ts';
 import { updateObject } from './update.ts';
-
-/** What a path serves: a resource, or one of its subresources. A verb that is absent is a 405. */
-export interface VerbTarget {
-  /** The record that answers are shown by: its kind, its columns. */
-  readonly resource: ResourceInfo;
-  /** What bodies hold. */
-  readonly input: Pick<ResourceInfo, 'kind' | 'type'>;
-
-  /** @throws StatusError 404, 400/504 by the resourceVersion asked for. */
-  readonly get?: (request: GetRequest) => Promise<Item>;
-  readonly create?: (request: CreateRequest) => Promise<WriteAnswer>;
-  readonly update?: (request: UpdateRequest) => Promise<WriteAnswer>;
-  readonly patch?: (request: PatchRequest) => Promise<WriteAnswer>;
-}
-
-/** A further segment below an object: with verbs, and perhaps kinds, of its own. */
-export interface Subresource extends VerbTarget {
-  /** As documents list it: each of its verbs has a function. */
-  readonly info: SubresourceInfo;
-}
 
 export interface ResourceStore extends VerbTarget {
   /**
@@ -78,9 +59,7 @@ export function createResourceStore(parts: StoreParts): ResourceStore {
   };
   return {
     ...object,
-    subresources: new Map(
-      subresourceViews(resource).map((info) => [info.name, { info, ...object }]),
-    ),
+    subresources: subresourcesOf(parts, object),
     view: parts.view,
     answersDeletedObject: parts.strategy.answersDeletedObject === true,
     list: (request) => listObjects(parts, request),
@@ -92,12 +71,20 @@ export function createResourceStore(parts: StoreParts): ResourceStore {
 }
 
 /**
- * Subresources that show the object itself, with other write rules (`status`, `finalize`,
+ * Most subresources show the object itself, with other write rules (`status`, `finalize`,
  * `approval`, …): the verbs of the object tell them by their path. Those of another kind need a
  * record of their own, and those whose writes have no rules are not served.
  */
-const subresourceViews = (resource: ResourceInfo): readonly SubresourceInfo[] =>
-  resource.subresources.filter(({ name, kind }) => {
-    const isView = kind.kind === resource.kind.kind && kind.group === resource.kind.group;
-    return isView && (name === 'status' || Object.hasOwn(resource.resetBySubresource, name));
-  });
+function subresourcesOf(parts: StoreParts, object: VerbTarget): ReadonlyMap<string, Subresource> {
+  const served = new Map<string, Subresource>();
+  const { kind: own, resetBySubresource, subresources } = parts.resource;
+  for (const info of subresources) {
+    const { name, kind } = info;
+    const isView = kind.kind === own.kind && kind.group === own.group;
+    const hasRules = name === 'status' || Object.hasOwn(resetBySubresource, name);
+    if (isView && hasRules) served.set(name, { info, ...object });
+    const scale = name === 'scale' ? scaleSubresource(parts, info) : undefined;
+    if (scale !== undefined) served.set(name, scale);
+  }
+  return served;
+}

@@ -2,7 +2,7 @@
 // Verbs are plain functions over this record; resource-store.ts binds them together.
 import type { AdmissionChain } from '../admission/chain.ts';
 import type { Defaults } from '../api/defaults.ts';
-import type { ResourceInfo } from '../api/type-info.ts';
+import type { GroupVersionKind, ResourceInfo, TypeInfo } from '../api/type-info.ts';
 import { apiVersionOf } from '../api/type-info.ts';
 import type { NamingProfile } from '../api/vendor.ts';
 import type { Clock } from '../base/clock.ts';
@@ -42,6 +42,8 @@ export interface StoreParts {
   readonly turns: WriteTurns;
   readonly defaults: Pick<Defaults, 'apply'>;
   readonly convert: (object: Readonly<ApiObject>, toApiVersion: string) => ApiObject;
+  /** The type of a kind that is not the resource's own; undefined: not known. */
+  readonly typeOf: (kind: GroupVersionKind) => TypeInfo | undefined;
   readonly naming: NamingProfile;
   readonly clock: Clock;
   /** Signs continue tokens; the same on every replica. */

@@ -211,7 +211,7 @@ function checkVersion(parts: StoreParts, object: ApiObject, item: Item): void {
 }
 
 /** A PUT that names another uid means an object that is gone. */
-function checkUid(parts: StoreParts, old: Item, uid: string | undefined): void {
+export function checkUid(parts: StoreParts, old: Item, uid: string | undefined): void {
   const stored = old.object().metadata?.uid ?? '';
   if ((uid ?? '') === '' || uid === stored) return;
   const message = `the stored object has the uid ${stored}, the body has ${String(uid)}`;

@@ -9,7 +9,7 @@ import { listMetaObject } from '../codec/frame.ts';
 import { parseData, stringify } from '../codec/json.ts';
 import type { Negotiated } from '../codec/negotiate.ts';
 import { parseIncludeObject } from '../codec/table.ts';
-import type { VerbTarget } from '../registry/resource-store.ts';
+import type { VerbTarget } from '../registry/verb-target.ts';
 import { elementForms } from './element-forms.ts';
 import { jsonForms, rewrittenForms } from './forms.ts';
 import type { Form, Forms } from './forms.ts';

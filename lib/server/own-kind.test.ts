@@ -6,7 +6,7 @@ import { notFound } from '../base/status.ts';
 import { objectItem } from '../registry/converted-item.ts';
 import { readBody } from '../registry/incoming.ts';
 import type { CreateRequest } from '../registry/requests.ts';
-import type { Subresource } from '../registry/resource-store.ts';
+import type { Subresource } from '../registry/verb-target.ts';
 import { RegistryOnEtcd } from '../registry/testing/registry-on-etcd.ts';
 import type { Replica } from '../registry/testing/registry-on-etcd.ts';
 import { startApiServer } from './testing/api-server.ts';

@@ -18,7 +18,7 @@ import {
 } from '../codec/negotiate.ts';
 import type { Negotiated, OfferedTransform, ResponseOffers } from '../codec/negotiate.ts';
 import type { ListAnswer } from '../registry/requests.ts';
-import type { VerbTarget } from '../registry/resource-store.ts';
+import type { VerbTarget } from '../registry/verb-target.ts';
 import { createFormChoice, isPretty, prettyPrint } from './form-choice.ts';
 import type { HttpRequest } from './request-context.ts';
 import type { Representation, WatchRepresentation } from './representation.ts';

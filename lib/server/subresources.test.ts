@@ -52,11 +52,7 @@ const requests = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'].flatMap((meth
     'services/s/proxy',
     'serviceaccounts/s/token',
     'configmaps/c/status',
-    'deployments/d/scale',
-  ].map((path) => {
-    const root = path.startsWith('deployments') ? '/apis/apps/v1' : '/api/v1';
-    return [method, `${root}/namespaces/n/${path}`] as const;
-  }),
+  ].map((path) => [method, `/api/v1/namespaces/n/${path}`] as const),
 );
 
 describe('subresources that nothing serves', () => {

@@ -2,7 +2,7 @@
 import type { NamingProfile } from '../../api/vendor.ts';
 import { methodNotAllowed } from '../../base/status.ts';
 import { parseGetOptions, parseListOptions } from '../../registry/options.ts';
-import type { VerbTarget } from '../../registry/resource-store.ts';
+import type { VerbTarget } from '../../registry/verb-target.ts';
 import type { HttpRequest, HttpResponse, RequestContext, RequestInfo } from '../request-context.ts';
 import type { Representation } from '../representation.ts';
 import { sendBytes, sendPieces } from '../respond.ts';

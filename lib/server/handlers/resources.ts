@@ -1,7 +1,8 @@
 // Requests that name a resource: which verb of which store, or the 404 and 405 of paths and methods
 // that are none.
 import { badRequest, methodNotAllowed, pathNotFound } from '../../base/status.ts';
-import type { ResourceStore, Subresource, VerbTarget } from '../../registry/resource-store.ts';
+import type { ResourceStore } from '../../registry/resource-store.ts';
+import type { Subresource, VerbTarget } from '../../registry/verb-target.ts';
 import type { NoteDeprecation } from '../deprecations.ts';
 import type { Filter, HttpRequest, HttpResponse, RequestInfo } from '../request-context.ts';
 

@@ -10,7 +10,7 @@ import type { ApiObject, Decoded } from '../../codec/codec.ts';
 import type { NegotiatedPatch } from '../../codec/negotiate.ts';
 import { parseDeleteOptions, parseListOptions, parseWriteOptions } from '../../registry/options.ts';
 import type { DeleteOptions, RequestScope, WriteAnswer } from '../../registry/requests.ts';
-import type { VerbTarget } from '../../registry/resource-store.ts';
+import type { VerbTarget } from '../../registry/verb-target.ts';
 import { readBody } from '../body.ts';
 import { attributesOf, refusal } from '../filters/authorize.ts';
 import type { Representation } from '../representation.ts';

@@ -1,0 +1,30 @@
+// What handlers work on: a resource, or a subresource with its own kinds and verbs.
+import type { ResourceInfo, SubresourceInfo } from '../api/type-info.ts';
+import type { Item } from '../cacher/resource-view.ts';
+import type {
+  CreateRequest,
+  GetRequest,
+  PatchRequest,
+  UpdateRequest,
+  WriteAnswer,
+} from './requests.ts';
+
+/** What a path serves: a resource, or one of its subresources. A verb that is absent is a 405. */
+export interface VerbTarget {
+  /** The record that answers are shown by: its kind, its columns. */
+  readonly resource: ResourceInfo;
+  /** What bodies hold. */
+  readonly input: Pick<ResourceInfo, 'kind' | 'type'>;
+
+  /** @throws StatusError 404, 400/504 by the resourceVersion asked for. */
+  readonly get?: (request: GetRequest) => Promise<Item>;
+  readonly create?: (request: CreateRequest) => Promise<WriteAnswer>;
+  readonly update?: (request: UpdateRequest) => Promise<WriteAnswer>;
+  readonly patch?: (request: PatchRequest) => Promise<WriteAnswer>;
+}
+
+/** A further segment below an object: with verbs, and perhaps kinds, of its own. */
+export interface Subresource extends VerbTarget {
+  /** As documents list it: each of its verbs has a function. */
+  readonly info: SubresourceInfo;
+}
