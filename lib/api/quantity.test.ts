@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { cutOut, heldBytes, mega } from '../base/testing/held-bytes.ts';
 import { canonicalQuantity, compareQuantities, parseQuantity } from './quantity.ts';
 
 describe('canonical text of a quantity', () => {
@@ -69,6 +70,13 @@ describe('canonical text of a quantity', () => {
 
   test('a text longer than any amount is refused without work', () => {
     expect(canonicalQuantity('9'.repeat(3_000_000))).toBeUndefined();
+  });
+
+  test('a remembered amount does not hold the body that it stood in', async () => {
+    const held = await heldBytes(() => {
+      for (let index = 0; index < 64; index++) canonicalQuantity(cutOut(index));
+    });
+    expect(held).toBeLessThan(8 * mega);
   });
 
   test('canonical text is a fixed point and keeps the amount', () => {

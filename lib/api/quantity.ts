@@ -1,6 +1,7 @@
 // Resource quantities (`250m`, `1.5Gi`, `1e3`): exact arithmetic in billionths, and the one text of
 // an amount: no fraction digits, the largest suffix that loses nothing. More than nine decimals
 // round away from zero.
+import { TextMemo } from '../base/text-memo.ts';
 
 export type QuantityFormat = 'decimal' | 'binary' | 'exponent';
 
@@ -67,21 +68,16 @@ export function formatQuantity(quantity: Quantity): string {
   return negative ? `-${text}` : text;
 }
 
-const canonicalTexts = new Map<string, string>();
-const canonicalTextsMax = 4096;
+const canonicalTexts = new TextMemo<string>({ countMax: 4_096, lengthMax: 24 });
 
 /** Canonical text of a quantity as written by a client; undefined: not a quantity. */
 export function canonicalQuantity(text: string): string | undefined {
-  const known = canonicalTexts.get(text);
-  if (known !== undefined) return known;
+  return canonicalTexts.of(text, makeCanonical);
+}
+
+function makeCanonical(text: string): string | undefined {
   const quantity = parseQuantity(text);
-  if (quantity === undefined) return undefined;
-  const canonical = formatQuantity(quantity);
-  if (text.length <= 24) {
-    if (canonicalTexts.size >= canonicalTextsMax) canonicalTexts.clear();
-    canonicalTexts.set(text, canonical);
-  }
-  return canonical;
+  return quantity === undefined ? undefined : formatQuantity(quantity);
 }
 
 /** Negative, zero or positive as `left` is below, equal to or above `right`. */

@@ -1,6 +1,7 @@
 // Bearer tokens from `--token-auth-file`: CSV lines `token,user,uid,"group1,group2"`.
 import type { User } from '../base/user.ts';
 import { createHash } from 'node:crypto';
+import { TextMemo } from '../base/text-memo.ts';
 import type { Authenticator } from './authenticator.ts';
 
 /**
@@ -25,16 +26,19 @@ export function parseTokenFile(text: string): Map<string, User> {
   return users;
 }
 
+/** Only tokens of the file are remembered; others cost their digest each time. */
+const recentBounds = { countMax: 1_024, lengthMax: 4_096 };
+
 /** Tokens are looked up by digest, so no comparison depends on a secret's bytes. */
 export function staticTokenAuthenticator(users: ReadonlyMap<string, User>): Authenticator {
-  const recent = new Map<string, User>();
+  const recent = new TextMemo<User>(recentBounds);
+  const userOf = (token: string): User | undefined => users.get(digest(token));
   return {
     name: 'static-token',
     authenticate({ token }) {
       if (token === undefined) return { outcome: 'absent' };
-      const user = recent.get(token) ?? users.get(digest(token));
+      const user = recent.of(token, userOf);
       if (user === undefined) return { outcome: 'rejected', reason: 'unknown token' };
-      if (recent.size < users.size) recent.set(token, user);
       return { outcome: 'accepted', user };
     },
   };

@@ -6,6 +6,7 @@ import type { JsonObject, ResourceInfo, TypeInfo } from '../api/type-info.ts';
 import { systemClock } from '../base/clock.ts';
 import type { StatusBody, StatusError } from '../base/status.ts';
 import type { ApiObject, Decoded, NamedKind } from '../codec/codec.ts';
+import { TextMemo } from '../base/text-memo.ts';
 import type { Encoding, StreamFraming } from '../codec/encodings.ts';
 import type { ListMeta } from '../codec/frame.ts';
 import {
@@ -132,26 +133,19 @@ const formParameters: readonly string[] = ['pretty', 'includeObject', 'noHeaders
  * More Accept headers than the clients of one cluster send; longer ones than they send are not
  * kept.
  */
-const acceptsMax = { count: 64, length: 256 } as const;
+const acceptBounds = { countMax: 64, lengthMax: 256 };
 
 /** What each Accept header comes to, by resource: clients send few different ones. */
 class UsualAnswers {
-  readonly #byResource = new WeakMap<ResourceInfo, Map<string, Representation>>();
+  readonly #byResource = new WeakMap<ResourceInfo, TextMemo<Representation>>();
 
   of(resource: ResourceInfo, accept: string, make: () => Representation): Representation {
     let byAccept = this.#byResource.get(resource);
     if (byAccept === undefined) {
-      byAccept = new Map();
+      byAccept = new TextMemo(acceptBounds);
       this.#byResource.set(resource, byAccept);
     }
-    const known = byAccept.get(accept);
-    if (known !== undefined) return known;
-    const made = make();
-    if (accept.length <= acceptsMax.length) {
-      if (byAccept.size >= acceptsMax.count) byAccept.clear();
-      byAccept.set(accept, made);
-    }
-    return made;
+    return byAccept.of(accept, make);
   }
 }
 

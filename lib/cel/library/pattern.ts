@@ -1,6 +1,7 @@
 // Regular expressions with RE2's syntax and linear time. Patterns that an evaluation computes are
 // compiled each time they are new.
 import { RE2JS } from 're2js';
+import { TextMemo } from '../../base/text-memo.ts';
 import { CelError } from '../model/value.ts';
 import type { Value } from '../model/value.ts';
 
@@ -14,27 +15,17 @@ export interface Pattern {
   findAll(text: string, limit: number): string[];
 }
 
-const recent = new Map<string, Pattern>();
-const recentMax = 100;
-const recentLengthMax = 1000;
+const recent = new TextMemo<Pattern | CelError>({ countMax: 100, lengthMax: 1_000 });
 
 /** The pattern, or the error of its syntax. */
-export function compilePattern(source: string): Pattern | CelError {
-  const known = recent.get(source);
-  if (known !== undefined) return known;
-  let compiled: RE2JS;
+export const compilePattern = (source: string): Pattern | CelError => recent.of(source, compile);
+
+function compile(source: string): Pattern | CelError {
   try {
-    compiled = RE2JS.compile(source);
+    return wrap(RE2JS.compile(source));
   } catch (error) {
     return new CelError(error instanceof Error ? error.message : String(error));
   }
-  const pattern = wrap(compiled);
-  if (source.length <= recentLengthMax) {
-    const [oldest] = recent.keys();
-    if (recent.size >= recentMax && oldest !== undefined) recent.delete(oldest);
-    recent.set(source, pattern);
-  }
-  return pattern;
 }
 
 function wrap(compiled: RE2JS): Pattern {

@@ -1,5 +1,6 @@
 // Timestamps and durations to the nanosecond: parsing and printing (RFC 3339, Go's durations),
 // range checks, calendar fields.
+import { TextMemo } from '../../base/text-memo.ts';
 import { CelError, Duration, Timestamp, intMax, intMin } from './value.ts';
 import type { Value } from './value.ts';
 
@@ -182,7 +183,7 @@ function zoneOffsetSeconds(time: Timestamp, zone: string): number | CelError {
 function namedZoneOffset(time: Timestamp, zone: string): number | CelError {
   let format: Intl.DateTimeFormat;
   try {
-    format = zoneFormat(zone);
+    format = zoneFormats.of(zone, zoneFormat);
   } catch {
     return new CelError(`unknown time zone ${zone}`);
   }
@@ -199,13 +200,10 @@ function namedZoneOffset(time: Timestamp, zone: string): number | CelError {
   return local - time.seconds;
 }
 
-const zoneFormats = new Map<string, Intl.DateTimeFormat>();
-const zoneFormatsMax = 64;
+const zoneFormats = new TextMemo<Intl.DateTimeFormat>({ countMax: 64, lengthMax: 64 });
 
 function zoneFormat(zone: string): Intl.DateTimeFormat {
-  const known = zoneFormats.get(zone);
-  if (known !== undefined) return known;
-  const format = new Intl.DateTimeFormat('en-US', {
+  return new Intl.DateTimeFormat('en-US', {
     timeZone: zone,
     calendar: 'gregory',
     hourCycle: 'h23',
@@ -217,7 +215,4 @@ function zoneFormat(zone: string): Intl.DateTimeFormat {
     minute: 'numeric',
     second: 'numeric',
   });
-  if (zoneFormats.size >= zoneFormatsMax) zoneFormats.clear();
-  zoneFormats.set(zone, format);
-  return format;
 }

@@ -6,6 +6,7 @@ import { parseQuantity } from '../../api/quantity.ts';
 import type { Quantity } from '../../api/quantity.ts';
 import type { JsonValue } from '../../api/type-info.ts';
 import type { NamingProfile } from '../../api/vendor.ts';
+import { TextMemo } from '../../base/text-memo.ts';
 import type { Holder } from '../validator.ts';
 
 const hugePages = 'hugepages-';
@@ -31,19 +32,14 @@ export const quantityOf = (value: JsonValue | undefined): Quantity | undefined =
   typeof value === 'string' ? parseQuantity(value) : undefined;
 
 /** Amounts repeat: the few texts in use are read once. */
-const knownAmounts = new Map<string, bigint>();
-const knownAmountsMax = 4_096;
+const knownAmounts = new TextMemo<bigint>({ countMax: 4_096, lengthMax: 24 });
 
 /** In billionths of one; 0 for what is no quantity. */
 export function nanoOf(value: JsonValue | undefined): bigint {
-  if (typeof value !== 'string') return 0n;
-  const known = knownAmounts.get(value);
-  if (known !== undefined) return known;
-  const nano = parseQuantity(value)?.nano ?? 0n;
-  if (knownAmounts.size >= knownAmountsMax) knownAmounts.clear();
-  if (value.length <= 24) knownAmounts.set(value, nano);
-  return nano;
+  return typeof value === 'string' ? knownAmounts.of(value, readNano) : 0n;
 }
+
+const readNano = (text: string): bigint => parseQuantity(text)?.nano ?? 0n;
 
 /** Never negative; whole where only whole units exist. */
 export function validateAmount(
