@@ -20,6 +20,7 @@ import type { MemoryUse } from './memory-budget.ts';
 import { ReadGate } from './read-at.ts';
 import { ResourceCache } from './resource-cache.ts';
 import type { ResourceView } from './resource-view.ts';
+import { SharedValues } from './shared-values.ts';
 import type { Transcoder } from './transcoder.ts';
 
 /** A stored resource: the record of its storage version. */
@@ -149,7 +150,7 @@ class ReplicaCache implements Cache {
   readonly #feed: Feed;
   readonly #host: ViewHost;
   readonly #views = new Map<string, LogView>();
-  readonly #namespaces = new Map<string, string>();
+  readonly #shared = new SharedValues();
   readonly #stop = new AbortController();
   #running: Promise<void> | undefined;
   #cancelTick: () => void = () => undefined;
@@ -213,9 +214,7 @@ class ReplicaCache implements Cache {
         budget: this.#budget,
         freezeObjects: this.#options.freezeObjects ?? false,
         schema: transcoder.schemaOf(resource),
-        labels: new Map(),
-        fields: new Map(),
-        namespaces: this.#namespaces,
+        shared: this.#shared,
       },
       log: this.#log,
       indexedFields: added.indexedFields ?? [],

@@ -10,17 +10,13 @@ import type { ResourceInfo } from '../api/type-info.ts';
 import type { Revision } from '../storage-etcd/storage.ts';
 import type { Memo, MemoOwner, MemoryBudget } from './memory-budget.ts';
 import type { Item } from './resource-view.ts';
+import type { Fields, Labels, SharedValues } from './shared-values.ts';
 import type { Transcoder } from './transcoder.ts';
-
-export type Labels = Readonly<Record<string, string>>;
-type Fields = Readonly<Record<string, string>>;
 
 /**
  * Heap of one item beside its bytes: the instance, its path, the Buffer's own objects, index slots.
  */
 export const itemOverheadBytes = 480;
-const internedCountMax = 20_000;
-const internedLengthMax = 2_048;
 const noLabels: Labels = Object.freeze(Object.create(null) as Record<string, string>);
 const openingBrace = 0x7b;
 const closingBrace = 0x7d;
@@ -35,9 +31,7 @@ export interface ItemSource {
   readonly budget: MemoryBudget;
   readonly freezeObjects: boolean;
   readonly schema: string;
-  readonly labels: Map<string, Labels>;
-  readonly fields: Map<string, Fields>;
-  readonly namespaces: Map<string, string>;
+  readonly shared: SharedValues;
 }
 
 export class CachedItem implements Item, MemoOwner {
@@ -94,7 +88,7 @@ export class CachedItem implements Item, MemoOwner {
   get labels(): Labels {
     if (this.#labelsStart !== 0) {
       const text = utf8(this.data.subarray(this.#labelsStart, this.#labelsEnd));
-      this.#labels = interned(this.source.labels, text, parseLabels);
+      this.#labels = this.source.shared.labels.of(text, parseLabels);
       this.#labelsStart = 0;
     }
     return this.#labels;
@@ -201,7 +195,7 @@ function contentOf(source: ItemSource, value: Uint8Array, revision: Revision): I
     return {
       problem: undefined,
       data,
-      fields: header.fields === undefined ? undefined : internFields(source.fields, header.fields),
+      fields: header.fields === undefined ? undefined : sharedFields(source, header.fields),
       versionAt: header.versionAt,
       bodyAt: header.bodyAt,
       labelsStart: header.labels === undefined ? 0 : shift(header.labels[0]),
@@ -262,8 +256,10 @@ function spliced(
 
 function namespaceOf(source: ItemSource, path: string): string {
   if (!source.resource.namespaced) return '';
-  return interned(source.namespaces, path.slice(0, path.indexOf('/')), (text) => text);
+  return source.shared.namespaces.of(path.slice(0, path.indexOf('/')), itself);
 }
+
+const itself = (text: string): string => text;
 
 function utf8(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
@@ -285,24 +281,10 @@ function parseLabels(text: string): Labels {
   return Object.freeze(labels);
 }
 
-function internFields(table: Map<string, Fields>, fields: Fields): Fields | undefined {
+function sharedFields({ shared }: ItemSource, fields: Fields): Fields | undefined {
   let text = '';
   for (const path in fields) text += `${path}\0${fields[path] ?? ''}\0`;
-  return text === '' ? undefined : interned(table, text, () => fields);
-}
-
-/**
- * One shared value per text that is not long. The table is emptied when it grows too large: sharing
- * is a saving, not a promise.
- */
-function interned<T>(table: Map<string, T>, text: string, make: (text: string) => T): T {
-  if (text.length > internedLengthMax) return make(text);
-  const known = table.get(text);
-  if (known !== undefined) return known;
-  if (table.size >= internedCountMax) table.clear();
-  const made = make(text);
-  table.set(text, made);
-  return made;
+  return text === '' ? undefined : shared.fields.of(text, () => fields);
 }
 
 function deepFreeze<T>(value: T): T {

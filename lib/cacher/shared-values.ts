@@ -1,0 +1,16 @@
+// Values that many items have alike, kept once for all resources of a cache. Long ones, which few
+// items have alike, are left to their items.
+import { TextMemo } from '../base/text-memo.ts';
+
+export type Labels = Readonly<Record<string, string>>;
+export type Fields = Readonly<Record<string, string>>;
+
+const bounds = { countMax: 10_000, lengthMax: 1_024 };
+
+export class SharedValues {
+  /** By their JSON. */
+  readonly labels = new TextMemo<Labels>(bounds);
+  /** By paths and values, one after the other. */
+  readonly fields = new TextMemo<Fields>(bounds);
+  readonly namespaces = new TextMemo<string>(bounds);
+}
