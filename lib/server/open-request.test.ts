@@ -1,15 +1,20 @@
 import { describe, expect, test } from '@jest/globals';
 import { abortable } from '../base/abort.ts';
+import { heldBytes, mega } from '../base/testing/held-bytes.ts';
+import type { ResourceInfo } from '../api/type-info.ts';
+import { widgetResource } from '../codec/testing/sample-types.ts';
+import type { ResourceStore } from '../registry/resource-store.ts';
+import type { RequestLabels } from '../telemetry/request-metrics.ts';
 import { OpenRequest, clientLeft, serverDraining } from './open-request.ts';
 import type { HttpResponse } from './request-context.ts';
 
-const opened = (): OpenRequest =>
-  new OpenRequest('GET', '/api/v1/pods', {
+const opened = (url = '/api/v1/pods', store?: ResourceStore): OpenRequest =>
+  new OpenRequest('GET', url, {
     auditId: undefined,
     nowMs: 0,
     timeoutMs: 1_000,
     response: {} as HttpResponse,
-    findStore: () => undefined,
+    findStore: () => store,
   });
 const forever = new Promise<never>(() => undefined);
 
@@ -36,5 +41,44 @@ describe('the end of a request', () => {
     const wait = abortable(forever, request);
     request.expire(1_000);
     await expect(wait).rejects.toMatchObject({ code: 504 });
+  });
+});
+
+describe('the labels of a request', () => {
+  const resource: ResourceInfo = {
+    ...widgetResource,
+    group: 'example.kubernetes.io',
+    resource: 'long-named-widgets',
+  };
+  const status = { name: 'long-named-status', kind: resource.kind, verbs: ['get'] };
+  const subresources = new Map([[status.name, { info: status, resource, input: resource }]]);
+  // What labels are made of.
+  const store = { resource, subresources } as unknown as ResourceStore;
+  const labelsOf = (url: string, served?: ResourceStore): RequestLabels =>
+    opened(url, served).labels;
+  const path = `/apis/${resource.group}/v1/namespaces/n/${resource.resource}/x`;
+  const none = { group: '', version: '', resource: '', subresource: '', scope: '' };
+
+  test.each([
+    [path, store, { group: resource.group, resource: resource.resource, scope: 'resource' }],
+    [`${path}/long-named-status`, store, { subresource: 'long-named-status' }],
+    [`${path}?dryRun=All`, store, { dryRun: 'All' }],
+    [`${path}/made-up`, store, none],
+    [path, undefined, none],
+    ['/livez', undefined, none],
+  ])('%s: only names of what is served', (url, served, expected) => {
+    expect(labelsOf(url, served)).toMatchObject(expected);
+  });
+
+  test('do not hold its URL', async () => {
+    const kept: RequestLabels[] = [];
+    const held = await heldBytes(() => {
+      for (let index = 0; index < 32; index++) {
+        const pad = `${String(index)}${'x'.repeat(mega)}`;
+        kept.push(labelsOf(`${path}/long-named-status?pad=${pad}`, store));
+      }
+    });
+    expect(kept).toHaveLength(32);
+    expect(held).toBeLessThan(4 * mega);
   });
 });

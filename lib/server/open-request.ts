@@ -92,21 +92,13 @@ export class OpenRequest implements RequestContext, Expiring {
   }
 
   get labels(): RequestLabels {
-    this.#labels ??= isServed(this) ? labelsOf(this.info) : foldedLabels(this.info);
+    this.#labels ??= labelsOf(this);
     return this.#labels;
   }
 }
 
 /** The store of the resource that a path names. */
 export type FindStore = (info: RequestInfo) => ResourceStore | undefined;
-
-/** Names of what is not served are unbounded: they must not become label values. */
-function isServed({ info, store }: OpenRequest): boolean {
-  if (info.kind !== 'resource') return true;
-  return (
-    store !== undefined && (info.subresource === '' || store.subresources.has(info.subresource))
-  );
-}
 
 const metricVerbs: ReadonlyMap<string, string> = new Map([
   ['get', 'GET'],
@@ -124,27 +116,19 @@ const metricVerbs: ReadonlyMap<string, string> = new Map([
 ]);
 const metricVerb = (info: RequestInfo): string => metricVerbs.get(info.verb) ?? 'OTHER';
 
-function foldedLabels(info: RequestInfo): RequestLabels {
-  const empty = {
-    group: '',
-    version: '',
-    resource: '',
-    subresource: '',
-    scope: '',
-    dryRun: '',
-  } as const;
-  return { ...empty, verb: metricVerb(info) };
-}
-
-function labelsOf(info: RequestInfo): RequestLabels {
+/**
+ * Names are those of the records, never the client's own: theirs have no bound, and are views of a
+ * URL that metrics would keep.
+ */
+function labelsOf({ info, store }: OpenRequest): RequestLabels {
+  const verb = metricVerb(info);
+  const dryRun = info.query.get('dryRun') === 'All' ? 'All' : '';
+  const subresource =
+    info.subresource === '' ? '' : store?.subresources.get(info.subresource)?.info.name;
+  if (store === undefined || subresource === undefined) {
+    return { verb, group: '', version: '', resource: '', subresource: '', scope: '', dryRun };
+  }
+  const { group, version, resource } = store.resource;
   const scope = info.name !== '' ? 'resource' : info.namespace !== '' ? 'namespace' : 'cluster';
-  return {
-    verb: metricVerb(info),
-    group: info.group,
-    version: info.version,
-    resource: info.resource,
-    subresource: info.subresource,
-    scope: info.kind === 'resource' ? scope : '',
-    dryRun: info.query.get('dryRun') === 'All' ? 'All' : '',
-  };
+  return { verb, group, version, resource, subresource, scope, dryRun };
 }
