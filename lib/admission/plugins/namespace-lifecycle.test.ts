@@ -3,6 +3,7 @@ import { builtInScheme } from '../../kinds/built-in-kinds.ts';
 import { namingProfile } from '../../api/vendor.ts';
 import { limits } from '../../base/limits.ts';
 import { StatusError } from '../../base/status.ts';
+import { cutOut, heldBytes, mega } from '../../base/testing/held-bytes.ts';
 import type { Item } from '../../cacher/resource-view.ts';
 import type { ApiObject } from '../../codec/codec.ts';
 import { admissionChain } from '../chain.ts';
@@ -107,6 +108,18 @@ describe('writes into a namespace', () => {
     clock.ms += limits.deletedNamespaceLookUpMs;
     expect(await ask({})).toBe('admitted');
   });
+});
+
+test('names of deleted namespaces do not hold the URLs of their deletions', async () => {
+  const { ask } = chainOf({});
+  const deletion = { operation: 'DELETE' as const, resource: resourceOf('namespaces') };
+  const held = await heldBytes(async () => {
+    for (let index = 0; index < 32; index++) {
+      await ask({ ...deletion, namespace: '', name: cutOut(index) });
+    }
+  });
+  expect(held).toBeLessThan(4 * mega);
+  expect(await ask({ namespace: cutOut(0) })).toContain('404');
 });
 
 describe('cluster-scoped objects', () => {

@@ -5,6 +5,7 @@ import type { NamingProfile } from '../../api/vendor.ts';
 import type { Clock } from '../../base/clock.ts';
 import { limits } from '../../base/limits.ts';
 import { forbidden, notFound, StatusError } from '../../base/status.ts';
+import { ownText } from '../../base/text-memo.ts';
 import type { Item, ResourceView } from '../../cacher/resource-view.ts';
 import type { AdmissionPlugin, AdmissionRequest } from '../plugin.ts';
 
@@ -91,7 +92,7 @@ class RecentNames {
 
   add(name: string): void {
     this.#untilMs.delete(name); // so that the map stays in the order of time
-    this.#untilMs.set(name, this.#clock.monotonicMs() + limits.deletedNamespaceLookUpMs);
+    this.#untilMs.set(ownText(name), this.#clock.monotonicMs() + limits.deletedNamespaceLookUpMs);
     for (const [oldest, untilMs] of this.#untilMs) {
       const isFull = this.#untilMs.size > limits.deletedNamespacesMax;
       if (!isFull && untilMs > this.#clock.monotonicMs()) break;
