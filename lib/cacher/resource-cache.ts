@@ -75,11 +75,11 @@ export class ResourceCache {
     this.#index = new ResourceIndex();
     this.#fields = this.options.indexedFields.map((field) => new FieldIndex(field));
     this.#unreadable.clear();
-    this.#answered.clear();
     this.snapshots.clear();
   }
 
   begin(revision: Revision): void {
+    this.#answered.clear(); // their events are in what was loaded
     this.#log = new ResourceLog(revision, this.options.historyCountMin);
   }
 
@@ -96,7 +96,8 @@ export class ResourceCache {
     const held = this.#index.get(path);
     if (held?.revision === revision) return held;
     const item = makeItem(this.source, path, value, revision);
-    if (item.corrupted || (held?.revision ?? 0) > revision) return item;
+    const isEventDue = revision > this.options.log.revision;
+    if (item.corrupted || !isEventDue) return item;
     if (this.#answered.size >= answeredCountMax) this.#answered.clear();
     this.#answered.set(path, { value, item });
     return item;

@@ -1,0 +1,67 @@
+import { describe, expect, test } from '@jest/globals';
+import { heldBytes, mega } from '../base/testing/held-bytes.ts';
+import { encodeStored } from '../codec/stored-form.ts';
+import { EventLog } from './event-log.ts';
+import { ResourceCache } from './resource-cache.ts';
+import { widget, widgets } from './testing/cache-fixture.ts';
+import { itemSource } from './testing/item-source.ts';
+
+/** A widget of about 1 MiB. */
+function largeWidget(path: string): Uint8Array {
+  const small = widget(path);
+  const annotations = { padding: path.padEnd(mega, 'x') };
+  return encodeStored({ ...small, metadata: { ...small.metadata, annotations } }, widgets);
+}
+
+function cacheAt(revision: number): ResourceCache {
+  const source = itemSource();
+  const log = new EventLog(source.budget, 1_000);
+  source.budget.attach(log);
+  const cache = new ResourceCache({
+    source,
+    log,
+    indexedFields: [],
+    historyCountMin: 0,
+    onCorrupted: () => undefined,
+  });
+  log.reset(revision, 0);
+  cache.begin(revision);
+  return cache;
+}
+
+describe('the item of an answered write', () => {
+  const [path, value] = ['n/w', encodeStored(widget('n/w'), widgets)];
+
+  test('is the one of its event', () => {
+    const cache = cacheAt(10);
+    const item = cache.itemOf(path, value, 11);
+    cache.put(path, value, 11, 0);
+    expect(cache.index.get(path)).toBe(item);
+  });
+
+  test('is not kept when its event has come: its object may be gone by then', async () => {
+    const cache = cacheAt(100);
+    const held = await heldBytes(() => {
+      for (let index = 0; index < 32; index++) {
+        const gone = `n/w${String(index)}`;
+        expect(cache.itemOf(gone, largeWidget(gone), 50).corrupted).toBe(false);
+      }
+    });
+    expect(held).toBeLessThan(4 * mega);
+    expect(cache.index.size).toBe(0);
+  });
+
+  test('is not kept when memory is filled anew: its event does not come again', async () => {
+    const cache = cacheAt(10);
+    const held = await heldBytes(() => {
+      cache.clear();
+      for (let index = 0; index < 32; index++) {
+        const written = `n/w${String(index)}`;
+        cache.itemOf(written, largeWidget(written), 11 + index);
+      }
+      cache.begin(100);
+    });
+    expect(held).toBeLessThan(4 * mega);
+    expect(cache.index.size).toBe(0);
+  });
+});
