@@ -4,12 +4,19 @@
 import type { Revision } from '../storage-etcd/storage.ts';
 import type { CachedItem } from './item.ts';
 import type { LogEntry } from './log-entry.ts';
-import type { Selection } from './resource-view.ts';
+import type { Selection, WatchEvent } from './resource-view.ts';
 import { Sequence } from './sequence.ts';
 
 /** Woken when its bucket has grown. */
 export interface Waiter {
   wake(): void;
+}
+
+/** What the entries `from` up to and without `to` come to for watchers without predicate. */
+export interface SharedBatch {
+  readonly from: number;
+  readonly to: number;
+  readonly events: readonly WatchEvent[];
 }
 
 /** Entries of one resource that concern one value of one dimension; `all` holds every entry. */
@@ -18,6 +25,8 @@ export class Bucket {
   /** Every entry after this revision that concerns the bucket is in it. */
   coversAfter: Revision;
   userCount = 0;
+  /** The last batch that was made; it goes with the first of its entries. */
+  shared: SharedBatch | undefined = undefined;
   /** Entries concern the selection before and after alike: no need to look at both versions. */
   readonly isExact: boolean;
   readonly release: () => void;
@@ -114,7 +123,9 @@ export class Interest {
   drop(entry: LogEntry): void {
     this.#visit(entry, (bucket) => {
       bucket.coversAfter = Math.max(bucket.coversAfter, entry.revision);
-      if (bucket.entries.oldest() === entry) bucket.entries.shift();
+      if (bucket.entries.oldest() !== entry) return;
+      bucket.entries.shift();
+      if ((bucket.shared?.from ?? Infinity) < bucket.entries.first) bucket.shared = undefined;
     });
   }
 

@@ -5,6 +5,7 @@ import { EventLog } from './event-log.ts';
 import { ResourceCache } from './resource-cache.ts';
 import { widget, widgets } from './testing/cache-fixture.ts';
 import { itemSource } from './testing/item-source.ts';
+import { LogCursor } from './watch-cursor.ts';
 
 /** A widget of about 1 MiB. */
 function largeWidget(path: string): Uint8Array {
@@ -64,4 +65,26 @@ describe('the item of an answered write', () => {
     expect(held).toBeLessThan(4 * mega);
     expect(cache.index.size).toBe(0);
   });
+});
+
+test('events that watchers shared go with the log', async () => {
+  const cache = cacheAt(10);
+  const { log } = cache.options;
+  const { interest } = cache.log;
+  const bucket = interest.join({ by: 'all' }, 10);
+  const watch = { log, interest, bucket, predicate: undefined, after: 10, state: undefined };
+  const cursor = new LogCursor({ ...watch, bookmarkMs: 0, onClose: () => undefined });
+  const held = await heldBytes(async () => {
+    for (let index = 0; index < 32; index++) {
+      const path = `n/w${String(index)}`;
+      cache.put(path, largeWidget(path), 11 + index, 0);
+    }
+    log.advance(42, 0);
+    expect(await cursor.next(new AbortController().signal)).toHaveLength(32);
+    for (let index = 0; index < 32; index++) cache.delete(`n/w${String(index)}`, 43 + index, 0);
+    log.advance(74, 0);
+    log.compact(74);
+  });
+  expect(held).toBeLessThan(4 * mega);
+  expect(cursor.position).toBe(42);
 });

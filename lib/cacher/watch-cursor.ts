@@ -5,7 +5,7 @@ import type { StatusError } from '../base/status.ts';
 import { tooOldResourceVersion } from '../base/status.ts';
 import type { Revision } from '../storage-etcd/storage.ts';
 import type { EventLog } from './event-log.ts';
-import type { Bucket, Interest, Waiter } from './interest.ts';
+import type { Bucket, Interest, SharedBatch, Waiter } from './interest.ts';
 import type { CachedItem } from './item.ts';
 import type { LogEntry } from './log-entry.ts';
 import type { ItemOrder, PathRange } from './resource-index.ts';
@@ -49,14 +49,6 @@ interface Pending {
   readonly resolve: (events: readonly WatchEvent[] | undefined) => void;
   readonly reject: (error: Error) => void;
 }
-
-interface SharedBatch {
-  readonly from: number;
-  readonly to: number;
-  readonly events: readonly WatchEvent[];
-}
-/** The last batch that was made of a bucket for watchers without predicate. */
-const sharedBatches = new WeakMap<Bucket, SharedBatch>();
 
 export class LogCursor implements WatchCursor, Waiter {
   readonly #options: CursorOptions;
@@ -200,11 +192,11 @@ export class LogCursor implements WatchCursor, Waiter {
 
   #takeShared(): readonly WatchEvent[] {
     const { entries } = this.#bucket;
-    const known = sharedBatches.get(this.#bucket);
+    const known = this.#bucket.shared;
     const isKnown =
       known?.from === this.#next && (known.to === entries.end || known.to < entries.end);
     const batch = isKnown ? known : makeBatch(this.#bucket, this.#next);
-    if (!isKnown && batch.events.length > 0) sharedBatches.set(this.#bucket, batch);
+    if (!isKnown && batch.events.length > 0) this.#bucket.shared = batch;
     this.#moveTo(batch.to);
     return batch.events;
   }
