@@ -3,6 +3,7 @@ import { systemClock } from '../base/clock.ts';
 import { limits } from '../base/limits.ts';
 import { StatusError } from '../base/status.ts';
 import { EtcdCluster } from '../storage-etcd/testing/etcd-process.ts';
+import { eventually } from '../storage-etcd/testing/events.ts';
 import type { Cache } from './cache.ts';
 import type { ReadAt, ResourceView } from './resource-view.ts';
 import type { Transcoder } from './transcoder.ts';
@@ -335,5 +336,17 @@ describe('reads', () => {
     release[1]?.();
     for (const item of await Promise.all(late)) expect(item?.revision).toBe(revision);
     expect(asked).toBe(2);
+  });
+});
+
+test('what was made of items goes when nobody asks for it', async () => {
+  await fixture.put('n/a');
+  const cache = await fixture.started({ times: { memoIdleMs: 50 } });
+  const item = await cache.view(widgets).get({ namespace: 'n', name: 'a' }, latest, signal);
+  item?.encoded('table', () => new Uint8Array(1_000));
+  item?.object();
+  expect(cache.health().memory.memoBytes).toBeGreaterThan(1_000);
+  await eventually(() => {
+    expect(cache.health().memory.memoBytes).toBe(0);
   });
 });

@@ -73,6 +73,8 @@ export interface CacheTimes {
   readonly bookmarkIntervalMs: number;
   /** Age of the log: etcd's own history by default settings. */
   readonly logAgeMaxMs: number;
+  /** What was made of items and events (encodings, objects) is dropped when unused for so long. */
+  readonly memoIdleMs: number;
   readonly probeIntervalMs: number;
   readonly livenessTimeoutMs: number;
   /** Bookmarks, expiry and probes are looked at so often. */
@@ -84,6 +86,7 @@ const defaultTimes: CacheTimes = {
   snapshotRetentionMs: limits.snapshotRetentionMs,
   bookmarkIntervalMs: limits.bookmarkIntervalMs,
   logAgeMaxMs: 300_000,
+  memoIdleMs: 120_000,
   probeIntervalMs: 5_000,
   livenessTimeoutMs: 15_000,
   tickMs: 1_000,
@@ -297,6 +300,7 @@ class ReplicaCache implements Cache {
     this.#budget.nowMs = nowMs;
     this.#log.compact(this.#options.compactedRevision?.() ?? 0);
     this.#log.expire(nowMs);
+    this.#budget.expire(nowMs - this.#times.memoIdleMs);
     this.#budget.settle();
     for (const cache of this.#state.resources) cache.snapshots.trim(cache.log.oldest);
     this.#feed.probe(this.#stop.signal);

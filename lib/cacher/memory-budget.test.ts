@@ -40,6 +40,18 @@ test('what was used last stays', () => {
   expect(owners.map(({ kept }) => kept === undefined)).toEqual([false, true]);
 });
 
+test('what nobody asked for since a time goes then', () => {
+  const { budget } = budgetOf(1_000_000);
+  const [idle, used] = [owner(), owner()];
+  const make = (): Uint8Array => new Uint8Array(700);
+  for (const each of [idle, used]) budget.encoding(each, 'table', make);
+  budget.nowMs = 5_000;
+  budget.encoding(used, 'table', make);
+  budget.expire(4_999);
+  expect([idle.kept, used.kept?.usedMs]).toEqual([undefined, 5_000]);
+  expect(budget.use().memoBytes).toBe(used.kept?.bytes);
+});
+
 test('decoded objects and encodings of one owner go together', () => {
   const { budget } = budgetOf(100_000);
   const one = owner();

@@ -118,6 +118,14 @@ export class MemoryBudget {
     memo.objectBytes = 0;
   }
 
+  /** Drops what nobody asked for since `sinceMs`. */
+  expire(sinceMs: number): void {
+    for (const memo of this.#memos) {
+      if (memo.usedMs >= sinceMs) return;
+      this.#drop(memo);
+    }
+  }
+
   /** Drops everything that was made. */
   clear(): void {
     for (const memo of this.#memos) this.#drop(memo);
