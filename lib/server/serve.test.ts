@@ -295,6 +295,22 @@ describe('bodies', () => {
     },
   );
 
+  test('of a refused request end with its answer on HTTP/2, sent or not', async () => {
+    const refusing: Filter = () => {
+      throw badRequest('no');
+    };
+    await using server = await startTestServer({ filters: [refusing] });
+    const session = await connect2(server);
+    const stream = session.request({ ':path': '/', ':method': 'POST' }, { endStream: false });
+    stream.write('the rest never comes');
+    let answer = '';
+    stream.setEncoding('utf8').on('data', (part: string) => (answer += part));
+    await once(stream, 'close');
+    expect(stream.rstCode).toBe(http2.constants.NGHTTP2_NO_ERROR);
+    expect(JSON.parse(answer)).toMatchObject({ code: 400 });
+    session.close();
+  });
+
   test('of a refused request leave the connection usable', async () => {
     const refusing: Filter = (request, response, next) => {
       if (request.context.info.path === '/no') throw badRequest('no');

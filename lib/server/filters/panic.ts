@@ -104,10 +104,8 @@ function afterBody(request: HttpRequest, response: HttpResponse, send: () => voi
   request.resume();
   if ('stream' in response) {
     const { stream } = response;
-    if (!stream.endAfterHeaders) {
-      response.once('finish', () => stream.close(constants.NGHTTP2_NO_ERROR)); // RFC 9113 §8.1
-    }
     send();
+    if (!stream.endAfterHeaders) stream.close(constants.NGHTTP2_NO_ERROR); // RFC 9113 §8.1
     return;
   }
   if (response.shouldKeepAlive && response.getHeader('connection') !== 'close') {
