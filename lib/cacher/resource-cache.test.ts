@@ -73,7 +73,13 @@ test('events that watchers shared go with the log', async () => {
   const { interest } = cache.log;
   const bucket = interest.join({ by: 'all' }, 10);
   const watch = { log, interest, bucket, predicate: undefined, after: 10, state: undefined };
-  const cursor = new LogCursor({ ...watch, bookmarkMs: 0, onClose: () => undefined });
+  const cursor = new LogCursor({
+    ...watch,
+    mayHold: () => true,
+    showsUnreadable: false,
+    bookmarkMs: 0,
+    onClose: () => undefined,
+  });
   const held = await heldBytes(async () => {
     for (let index = 0; index < 32; index++) {
       const path = `n/w${String(index)}`;
