@@ -1,7 +1,7 @@
 // The contract of defaults that an option beside a field cannot say, and small steps they share.
 // A rule is pure but for the object it completes, which is in the JSON form of its type.
-import { copyValue } from './default-value.ts';
 import { recordAt } from './json-access.ts';
+import { cloneJson, isObject } from './json-value.ts';
 import type { JsonObject, JsonValue } from './type-info.ts';
 import type { NamingProfile } from './vendor.ts';
 
@@ -26,9 +26,6 @@ export type DefaultRules = Readonly<Record<string, DefaultRule>>;
 
 type Value = JsonValue | undefined;
 
-export const isRecord = (value: Value): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 /** Absent, or null as JSON says it. */
 export const isUnset = (value: Value): value is null | undefined =>
   value === undefined || value === null;
@@ -41,12 +38,12 @@ export const isEmpty = (value: Value): boolean =>
   value === 0n ||
   value === false ||
   (Array.isArray(value) && value.length === 0) ||
-  (isRecord(value) && Object.keys(value).length === 0);
+  (isObject(value) && Object.keys(value).length === 0);
 
 /** The message at `name`; an absent one is made. */
 export function ensureRecord(object: JsonObject, name: string): JsonObject {
   const value = object[name];
-  return isRecord(value) ? value : (object[name] = newRecord());
+  return isObject(value) ? value : (object[name] = newRecord());
 }
 
 export const newRecord = (): JsonObject => Object.create(null) as JsonObject;
@@ -54,7 +51,7 @@ export const newRecord = (): JsonObject => Object.create(null) as JsonObject;
 /** Sets what is absent. */
 export function fillUnset(object: JsonObject, values: Readonly<Record<string, JsonValue>>): void {
   for (const name of Object.keys(values)) {
-    if (isUnset(object[name])) object[name] = copyValue(values[name] ?? null);
+    if (isUnset(object[name])) object[name] = cloneJson(values[name] ?? null);
   }
 }
 
@@ -62,7 +59,7 @@ export function fillUnset(object: JsonObject, values: Readonly<Record<string, Js
 export function templateLabels(object: JsonObject): JsonObject | undefined {
   const template = recordAt(recordAt(object, 'spec'), 'template');
   const labels = recordAt(recordAt(template, 'metadata'), 'labels');
-  return labels === undefined || Object.keys(labels).length === 0 ? undefined : copyValue(labels);
+  return labels === undefined || Object.keys(labels).length === 0 ? undefined : cloneJson(labels);
 }
 
 /** An object without labels takes those of its pod template. */

@@ -1,5 +1,6 @@
 // The value of a field's `(default_value)` option: plain text for texts, numbers, booleans and the
 // special forms that JSON writes as text; JSON for lists, maps and messages.
+import { cloneJson } from './json-value.ts';
 import type { FieldInfo, JsonObject, JsonValue } from './type-info.ts';
 
 /** undefined: the field has no default. @throws Error for a text that is no such value. */
@@ -11,16 +12,6 @@ export function defaultValueOf(field: FieldInfo): JsonValue | undefined {
     throw new Error(`${field.jsonName}: ${JSON.stringify(text)} is no value of the field`);
   }
   return value;
-}
-
-/** A copy that may be changed; maps and messages without a prototype, so that every key is data. */
-export function copyValue<T extends JsonValue>(value: T): T {
-  // The copy has the shape of the argument; TypeScript cannot follow that through the branches.
-  if (Array.isArray(value)) return value.map((element) => copyValue(element)) as T;
-  if (typeof value !== 'object' || value === null) return value;
-  const copy = Object.create(null) as JsonObject;
-  for (const key of Object.keys(value)) copy[key] = copyValue(value[key] ?? null);
-  return copy as T;
 }
 
 function read(field: FieldInfo, text: string): JsonValue | undefined {
@@ -60,7 +51,7 @@ function readJson(text: string, asList: boolean): JsonValue | undefined {
   try {
     const value = JSON.parse(text) as JsonValue;
     return typeof value === 'object' && value !== null && Array.isArray(value) === asList
-      ? copyValue(value)
+      ? cloneJson(value)
       : undefined;
   } catch {
     return undefined;

@@ -1,9 +1,10 @@
 // Defaulting: what a kind says of fields that a client left open. Defaults that stand alone are
 // options beside their field, those that depend on other fields are rules of kinds, by type.
 // Only types that have either below them are visited; steps are compiled once per type.
-import { defaultValueOf, copyValue } from './default-value.ts';
-import { isEmpty, isRecord, isUnset, newRecord } from './default-rule.ts';
+import { defaultValueOf } from './default-value.ts';
+import { isEmpty, isUnset, newRecord } from './default-rule.ts';
 import type { DefaultRule, DefaultRules, DefaultsContext } from './default-rule.ts';
+import { cloneJson, isObject } from './json-value.ts';
 import { roundToMilli } from './quantity.ts';
 import type { FieldInfo, JsonObject, JsonValue, TypeInfo } from './type-info.ts';
 
@@ -67,7 +68,7 @@ export function createDefaults(context: DefaultsContext, rules: DefaultRules): D
 /** Own values first, then everything below, then the rules of the type. */
 function complete(plan: Plan, object: JsonObject, context: DefaultsContext): void {
   for (const { name, value, isOpen } of plan.values) {
-    if (isOpen(object[name])) object[name] = copyValue(value);
+    if (isOpen(object[name])) object[name] = cloneJson(value);
   }
   const { nested, nestedFields } = plan;
   if (nestedFields.length < lookupCountMin) {
@@ -145,14 +146,14 @@ function descentOf(
   const plan = planOf(message);
   if (cardinality === 'single') {
     return (value) => {
-      if (isRecord(value)) complete(plan, value, context);
+      if (isObject(value)) complete(plan, value, context);
     };
   }
   return (value) => {
     const elements: readonly (JsonValue | undefined)[] = Array.isArray(value)
       ? value
-      : Object.values(isRecord(value) ? value : {});
-    for (const element of elements) if (isRecord(element)) complete(plan, element, context);
+      : Object.values(isObject(value) ? value : {});
+    for (const element of elements) if (isObject(element)) complete(plan, element, context);
   };
 }
 
@@ -161,7 +162,7 @@ const isResourceList = ({ options, cardinality }: FieldInfo): boolean =>
 
 /** Amounts of resources have at most three decimals. */
 function roundAmounts(amounts: JsonValue): void {
-  if (!isRecord(amounts)) return;
+  if (!isObject(amounts)) return;
   for (const resource in amounts) {
     const amount = amounts[resource];
     if (typeof amount === 'string') amounts[resource] = roundToMilli(amount);

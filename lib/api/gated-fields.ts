@@ -1,6 +1,7 @@
 // Fields of switched-off features: dropped from what clients send, kept where the stored object
 // uses them already. A walk along the type, compiled once per type and set of gates.
 import { isUnset } from './json-equal.ts';
+import { isObject } from './json-value.ts';
 import type { FieldInfo, JsonObject, JsonValue, TypeInfo } from './type-info.ts';
 
 /** Drops from `object` what gates switch off; `old` is undefined on create. Changes `object`. */
@@ -84,19 +85,16 @@ function visitOff(object: JsonObject, { off, below }: Plan, visit: Visit): void 
     const value = object[field.jsonName];
     if (value === undefined || value === null) continue;
     if (field.cardinality === 'single') {
-      if (isRecord(value)) visitOff(value, plan, visit);
+      if (isObject(value)) visitOff(value, plan, visit);
       continue;
     }
     for (const inner of recordsOf(value)) visitOff(inner, plan, visit);
   }
 }
 
-const isRecord = (one: JsonValue | undefined): one is JsonObject =>
-  typeof one === 'object' && one !== null && !Array.isArray(one);
-
 function recordsOf(value: JsonValue): readonly JsonObject[] {
-  if (Array.isArray(value)) return value.filter(isRecord);
-  return isRecord(value) ? Object.values(value).filter(isRecord) : [];
+  if (Array.isArray(value)) return value.filter(isObject);
+  return isObject(value) ? Object.values(value).filter(isObject) : [];
 }
 
 function typesReaching(

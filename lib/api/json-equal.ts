@@ -1,6 +1,7 @@
 // Deep equality of decoded values. Unset members, null and empty lists are the same: the forms of
 // an absent value that encodings tell apart and users do not. An empty object is not absent, but
 // for the members below, which are written even when nothing is in them.
+import { isObject } from './json-value.ts';
 import type { JsonObject, JsonValue } from './type-info.ts';
 
 type Value = JsonValue | undefined;
@@ -43,9 +44,6 @@ export const alwaysThere: ReadonlySet<string> = new Set([
   'template',
   'updateStrategy',
 ]);
-
-const isObject = (value: Value): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 export const isUnset = (value: Value): boolean =>
   value === undefined || value === null || (Array.isArray(value) && value.length === 0);

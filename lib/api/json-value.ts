@@ -40,15 +40,19 @@ export function cloneAlike<T extends Value>(value: T): T {
   return copy as T;
 }
 
-/** Deep equality; an undefined member equals an absent one. */
-export function jsonEqual(left: Value, right: Value): boolean {
+/**
+ * Equal exactly: the same values in lists and members, whatever the order of members; an undefined
+ * member equals an absent one, and numbers are equal as numbers. json-equal.ts has the other
+ * equality, up to the forms of absence.
+ */
+export function jsonEqual(left: unknown, right: unknown): boolean {
   if (left === right) return true;
   if (Array.isArray(left)) {
     if (!Array.isArray(right) || left.length !== right.length) return false;
     for (let at = 0; at < left.length; at += 1) if (!jsonEqual(left[at], right[at])) return false;
     return true;
   }
-  if (!isObject(left) || !isObject(right)) return false;
+  if (!isObject(left) || !isObject(right)) return isSameNumber(left, right);
   for (const key of Object.keys(left)) {
     if (!jsonEqual(left[key], ownMember(right, key))) return false;
   }
@@ -57,6 +61,13 @@ export function jsonEqual(left: Value, right: Value): boolean {
   }
   return true;
 }
+
+const isNumber = (value: unknown): value is number | bigint =>
+  typeof value === 'number' || typeof value === 'bigint';
+
+/** Integers are numbers or bigints by their size alone. */
+const isSameNumber = (left: unknown, right: unknown): boolean =>
+  isNumber(left) && isNumber(right) && left >= right && left <= right;
 
 /**
  * Sets the member at `path` (dotted, no list indexes) of `target` to a copy of the one in `source`,

@@ -5,6 +5,7 @@ import { FieldErrors } from './field-errors.ts';
 import { compileTerms, allTerms, termsOf } from './field-rules.ts';
 import type { FieldCheck, Run, RuleStage, Value } from './field-rules.ts';
 import { isUnset, sameJson } from './json-equal.ts';
+import { isObject } from './json-value.ts';
 import type { FieldInfo, JsonObject, JsonValue, TypeInfo } from './type-info.ts';
 import { compileUnions } from './union-rules.ts';
 import type { ObjectCheck } from './union-rules.ts';
@@ -157,30 +158,27 @@ function walkField(
   run: Run,
 ): void {
   if (field.cardinality === 'single') {
-    if (isRecord(value)) walk(value, isRecord(old) ? old : undefined, path, forTwin(run, old));
+    if (isObject(value)) walk(value, isObject(old) ? old : undefined, path, forTwin(run, old));
     return;
   }
   if (field.cardinality === 'map') {
-    if (!isRecord(value)) return;
+    if (!isObject(value)) return;
     for (const key of Object.keys(value)) {
       const element = value[key];
-      const twin = isRecord(old) && Object.hasOwn(old, key) ? old[key] : undefined;
-      if (!isRecord(element)) continue;
-      walk(element, isRecord(twin) ? twin : undefined, `${path}[${key}]`, forTwin(run, twin));
+      const twin = isObject(old) && Object.hasOwn(old, key) ? old[key] : undefined;
+      if (!isObject(element)) continue;
+      walk(element, isObject(twin) ? twin : undefined, `${path}[${key}]`, forTwin(run, twin));
     }
     return;
   }
   if (!Array.isArray(value)) return;
   for (let at = 0; at < value.length; at += 1) {
     const element = value[at];
-    if (!isRecord(element)) continue;
+    if (!isObject(element)) continue;
     const twin = run.isUpdate && Array.isArray(old) ? twinOf(element, old, at, field) : undefined;
     walk(element, twin, `${path}[${String(at)}]`, forTwin(run, twin));
   }
 }
-
-const isRecord = (value: Value): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Below a value that was not there, everything is new. */
 const forTwin = (run: Run, old: Value): Run =>
@@ -196,10 +194,10 @@ function twinOf(
   const keys = field.listMapKeys;
   if (keys.length === 0) {
     const same = old[at];
-    return isRecord(same) ? same : undefined;
+    return isObject(same) ? same : undefined;
   }
   for (const candidate of old) {
-    if (!isRecord(candidate)) continue;
+    if (!isObject(candidate)) continue;
     if (keys.every((key) => (candidate[key] ?? '') === (element[key] ?? ''))) return candidate;
   }
   return undefined;

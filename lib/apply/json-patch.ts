@@ -1,6 +1,7 @@
 // JSON Patch (RFC 6902) as pure functions: the document is not changed, any key is data, and the
 // work is bounded. A patch that cannot be read is a 400, one that does not fit the document a 422,
 // one that grows without bound a 413.
+import { isObject, jsonEqual } from '../api/json-value.ts';
 import type { JsonObject, JsonValue } from '../api/type-info.ts';
 import { limits } from '../base/limits.ts';
 import { StatusError, badRequest, requestEntityTooLarge } from '../base/status.ts';
@@ -113,7 +114,8 @@ function apply(state: PatchState, operation: JsonPatchOperation, index: number):
       replace(state, path, toData(operation.value), fail);
       break;
     case 'test':
-      if (!isEqual(get(state.root, path, fail), operation.value)) fail('the value is another one');
+      if (!jsonEqual(get(state.root, path, fail), operation.value))
+        fail('the value is another one');
       break;
     case 'copy':
       add(state, path, copied(state, get(state.root, operation.from, fail)), fail);
@@ -217,21 +219,6 @@ function copied(state: PatchState, value: JsonValue): JsonValue {
   return toData(value);
 }
 
-/** Recursion is bounded by the operation's own value, whose depth the parser has checked. */
-function isEqual(value: JsonValue, expected: JsonValue): boolean {
-  if (value === expected) return true;
-  if (Array.isArray(expected)) {
-    if (!Array.isArray(value) || value.length !== expected.length) return false;
-    return expected.every((element, index) => isEqual(value[index] ?? null, element));
-  }
-  if (!isObject(expected) || !isObject(value)) return false;
-  const keys = Object.keys(expected);
-  if (keys.length !== Object.keys(value).length) return false;
-  return keys.every(
-    (key) => Object.hasOwn(value, key) && isEqual(value[key] ?? null, expected[key] ?? null),
-  );
-}
-
 /** Level by level, without recursion: moves can nest a document deeper than any stack. */
 function isDeeperThan(root: JsonValue, depthMax: number): boolean {
   let level: JsonValue[] = [root];
@@ -249,8 +236,6 @@ function isDeeperThan(root: JsonValue, depthMax: number): boolean {
 
 const isNested = (value: JsonValue | undefined): value is JsonObject | JsonValue[] =>
   typeof value === 'object' && value !== null;
-const isObject = (value: JsonValue): value is JsonObject =>
-  isNested(value) && !Array.isArray(value);
 
 const tooDeep = (): StatusError =>
   badRequest(`the patched object nests deeper than ${String(limits.bodyDepthMax)} levels`);

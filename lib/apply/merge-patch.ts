@@ -1,6 +1,7 @@
 // JSON Merge Patch (RFC 7386) as pure functions: null deletes, objects merge, everything else
 // replaces. Any key is data; neither the document nor the patch is changed, and the result shares
 // nothing with the patch.
+import { isObject } from '../api/json-value.ts';
 import type { JsonObject, JsonValue } from '../api/type-info.ts';
 import { StatusError } from '../base/status.ts';
 import { parseData } from '../codec/json.ts';
@@ -41,6 +42,3 @@ function parse(body: Uint8Array): JsonValue {
 
 const unreadable = (why: string): StatusError =>
   new StatusError(400, '', `error decoding patch: ${why}`);
-
-const isObject = (value: JsonValue): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,6 +1,7 @@
 // From Protobuf fields to an object of JSON-shaped data, by closures compiled once per TypeInfo.
 // Unknown fields are skipped, lengths and depth are checked, repeated messages merge; the codec
 // makes the result canonical.
+import { isObject } from '../api/json-value.ts';
 import protobuf from 'protobufjs/minimal.js';
 import type { FieldInfo, JsonObject, JsonValue, ScalarType, TypeInfo } from '../api/type-info.ts';
 import { invariant } from '../base/invariant.ts';
@@ -271,9 +272,6 @@ function messageReader(type: TypeInfo): ReadValue {
     return object;
   };
 }
-
-const isObject = (value: JsonValue | undefined): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 interface ScalarReader {
   readonly wire: number;

@@ -1,6 +1,7 @@
 // From a canonical object to Protobuf fields, by closures compiled once per TypeInfo: numbers
 // ascending, map keys sorted, scalars and messages without a pointer always written. Kind and
 // apiVersion are the envelope's.
+import { isObject } from '../api/json-value.ts';
 import type protobuf from 'protobufjs/minimal.js';
 import type { FieldInfo, JsonObject, JsonValue, ScalarType, TypeInfo } from '../api/type-info.ts';
 import { invariant } from '../base/invariant.ts';
@@ -184,9 +185,6 @@ function elementWriter({ message }: FieldInfo): WriteValue {
   const empty: JsonObject = {};
   return (writer, value) => writeFields(writer, isObject(value) ? value : empty, inner);
 }
-
-const isObject = (value: JsonValue | undefined): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 interface ScalarWriter {
   readonly wire: number;

@@ -1,5 +1,6 @@
 // Writes a document's JSON form as the Protobuf messages that clients read instead of JSON.
 // Members that the message tables do not know are a bug and throw.
+import { isObject } from '../api/json-value.ts';
 import protobuf from 'protobufjs/minimal.js';
 import type { JsonObject, JsonValue } from '../api/type-info.ts';
 import { invariant } from '../base/invariant.ts';
@@ -9,8 +10,6 @@ type Writer = protobuf.Writer;
 
 const lengthDelimited = 2;
 const tag = (number: number): number => (number << 3) | lengthDelimited;
-const isObject = (value: JsonValue | undefined): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 export function encodeMessage(message: Message, value: JsonValue): Uint8Array {
   const writer = protobuf.Writer.create();

@@ -1,9 +1,9 @@
 // Says of every row of the table of defaults which test covers it. The rows that wait for something
 // this server does not have yet are named with what they wait for.
+import { cloneJson } from '../api/json-value.ts';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { copyValue } from '../api/default-value.ts';
 import { allCases, completed, profile, scheme } from './testing/completed-cases.ts';
 import type { Change, DefaultCase } from './testing/default-case.ts';
 import type { FieldInfo, JsonValue, TypeInfo } from '../api/type-info.ts';
@@ -108,7 +108,7 @@ interface Outcome {
 }
 const outcomes: readonly Outcome[] = allCases.map((one) => ({
   case: one,
-  changes: completed({ ...one, given: copyValue(one.given) }).map(
+  changes: completed({ ...one, given: cloneJson(one.given) }).map(
     ([path, value]) => [path.replaceAll(/\[\d+\]/g, '[]'), value] as const,
   ),
 }));

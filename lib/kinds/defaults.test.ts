@@ -2,13 +2,14 @@ import { describe, expect, test } from '@jest/globals';
 import { featureGates } from '../config/gates.ts';
 import { createDefaults } from '../api/defaults.ts';
 import type { Defaults } from '../api/defaults.ts';
-import { copyValue, defaultValueOf } from '../api/default-value.ts';
+import { defaultValueOf } from '../api/default-value.ts';
+import { cloneJson } from '../api/json-value.ts';
 import { allCases, completed, profile, scheme } from './testing/completed-cases.ts';
 import type { DefaultCase } from './testing/default-case.ts';
 import { builtInRules } from './built-in-kinds.ts';
 
 test.each(allCases.map((one) => [one.claim, one] as const))('%s', (_claim, one) => {
-  const changes = completed({ ...one, given: copyValue(one.given) });
+  const changes = completed({ ...one, given: cloneJson(one.given) });
   const isExpected = (path: string): boolean =>
     !(one.except ?? []).some((prefix) => path.startsWith(prefix)) || Object.hasOwn(one.adds, path);
   const found = changes.filter(([path]) => isExpected(path));
@@ -16,7 +17,7 @@ test.each(allCases.map((one) => [one.claim, one] as const))('%s', (_claim, one) 
 });
 
 test.each(allCases.map((one) => [one.claim, one] as const))('once is enough: %s', (_claim, one) => {
-  const given = copyValue(one.given);
+  const given = cloneJson(one.given);
   completed({ ...one, given });
   expect(completed({ ...one, given })).toEqual([]);
 });

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { copyValue } from '../api/default-value.ts';
 import { createDefaults } from '../api/defaults.ts';
 import { dropDisabledFields } from '../api/gated-fields.ts';
+import { cloneJson } from '../api/json-value.ts';
 import { parseRuntimeConfig } from '../api/runtime-config.ts';
 import { builtInScheme, builtInRules } from '../kinds/built-in-kinds.ts';
 import { ObjectGenerator } from '../api/testing/generated-objects.ts';
@@ -134,15 +134,15 @@ test.each(fieldRows)(
         : whole.object(last.message, '');
     const given = objectWith(path, last.cardinality === 'list' ? [value].flat() : value);
     const all = (): boolean => true;
-    const kept = copyValue(given);
+    const kept = cloneJson(given);
     dropDisabledFields(type, all)(kept, undefined);
     expect(kept).toEqual(given);
     const isOff = (name: string): boolean => name !== gate;
-    const dropped = copyValue(given);
+    const dropped = cloneJson(given);
     dropDisabledFields(type, isOff)(dropped, undefined);
     expect(JSON.stringify(dropped)).not.toContain(`"${last.jsonName}":`);
     // An object that uses the field already keeps it.
-    const used = copyValue(given);
+    const used = cloneJson(given);
     dropDisabledFields(type, isOff)(used, given);
     expect(used).toEqual(given);
   },
@@ -184,7 +184,7 @@ function errorsOf(
   if (stored === undefined) throw new Error(id);
   const defaults = createDefaults({ profile: naming, isOn, nowMs: () => 0 }, builtInRules.defaults);
   const complete = (of: ApiObject): ApiObject => {
-    const copy = copyValue(of);
+    const copy = cloneJson(of);
     defaults.apply(copy, stored.type);
     return copy;
   };

@@ -1,5 +1,6 @@
 // A schema of a custom resource, read once from its OpenAPI form: what rules and typed values need
 // of it.
+import { isObject } from '../../api/json-value.ts';
 import type { NamingProfile } from '../../api/vendor.ts';
 
 /** A rule on a node of a schema, as written. */
@@ -39,8 +40,6 @@ export interface StructuralSchema {
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 const text = (value: unknown): string | undefined =>
   typeof value === 'string' ? value : undefined;
 const count = (value: unknown): number | undefined => {

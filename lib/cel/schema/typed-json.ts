@@ -1,5 +1,6 @@
 // JSON of a declared schema as values: wrapped on access, never converted as a whole. Lists of sets
 // and of keyed items compare and add by their rules.
+import { jsonEqual } from '../../api/json-value.ts';
 import { CelError, Double, toInt } from '../model/value.ts';
 import type { MapValue, RecordField, RecordShape, Value } from '../model/value.ts';
 import { isError, isMap, readField, typeNameOf } from '../model/value.ts';
@@ -223,7 +224,7 @@ class TypedObject implements MapValue {
     if (wrap === undefined) {
       // Unknown fields are compared as JSON.
       if (!(other instanceof TypedObject)) return false;
-      return !Object.hasOwn(other.raw, key) || sameJson(this.raw[key], other.raw[key]);
+      return !Object.hasOwn(other.raw, key) || jsonEqual(this.raw[key], other.raw[key]);
     }
     const theirs = other.find(field?.identifier ?? key);
     if (theirs === undefined) return false;
@@ -240,28 +241,11 @@ class UnknownValue {
     this.raw = raw;
   }
   equals(other: { readonly kind: 'opaque' }): boolean {
-    return other instanceof UnknownValue && sameJson(this.raw, other.raw);
+    return other instanceof UnknownValue && jsonEqual(this.raw, other.raw);
   }
   toText(): string {
     return typeNameOf(JSON.stringify(this.raw));
   }
-}
-
-/** Whether two pieces of JSON are the same, whatever the order of keys. */
-export function sameJson(left: unknown, right: unknown): boolean {
-  if (left === right) return true;
-  if (isNumber(left) && isNumber(right)) return left >= right && left <= right;
-  if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null)
-    return false;
-  if (Array.isArray(left) || Array.isArray(right)) {
-    if (!Array.isArray(left) || !Array.isArray(right) || left.length !== right.length) return false;
-    const others: readonly unknown[] = right;
-    return left.every((item: unknown, index) => sameJson(item, others[index]));
-  }
-  const [mine, theirs] = [left as JsonObject, right as JsonObject];
-  const keys = Object.keys(mine);
-  if (keys.length !== Object.keys(theirs).length) return false;
-  return keys.every((key) => Object.hasOwn(theirs, key) && sameJson(mine[key], theirs[key]));
 }
 
 function arrayWrap(schema: StructuralSchema): Wrap {

@@ -1,5 +1,6 @@
 // Validates objects by the rules anywhere in their schema, within one cost budget. Made once for a
 // definition.
+import { isObject } from '../../api/json-value.ts';
 import type { FieldError, FieldErrorReason } from '../../base/status.ts';
 import type { NamingProfile } from '../../api/vendor.ts';
 import type { EvaluationOptions, Program } from '../program.ts';
@@ -142,8 +143,6 @@ interface Place {
 }
 
 type JsonObject = Readonly<Record<string, unknown>>;
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 function validateNode(node: ValidatorNode, run: Run, place: Place): void {
   if (place.value === null || place.value === undefined) return;

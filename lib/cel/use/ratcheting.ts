@@ -1,12 +1,9 @@
 // Ratcheting: a rule that fails on a value which an update did not change only warns. This walks
 // the old object beside the new one, as far as parts of the two can be told to be the same part.
+import { isObject, jsonEqual } from '../../api/json-value.ts';
 import type { StructuralSchema } from '../schema/structural.ts';
-import { sameJson } from '../schema/typed-json.ts';
 
 type JsonObject = Readonly<Record<string, unknown>>;
-
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** A value, what it was before, and its schema. */
 class Correlated {
@@ -23,7 +20,7 @@ class Correlated {
   }
 
   isUnchanged(): boolean {
-    return (this.#isSame ??= sameJson(this.value, this.old));
+    return (this.#isSame ??= jsonEqual(this.value, this.old));
   }
 
   key(name: string): Correlated | undefined {

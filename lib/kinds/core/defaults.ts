@@ -1,5 +1,4 @@
 // Defaults of the core group's other kinds that depend on other fields.
-import { copyValue } from '../../api/default-value.ts';
 import type { JsonObject } from '../../api/type-info.ts';
 import { recordAt, recordsAt, textAt } from '../../api/json-access.ts';
 import {
@@ -12,6 +11,7 @@ import {
   templateLabels,
 } from '../../api/default-rule.ts';
 import type { DefaultRule, DefaultRules } from '../../api/default-rule.ts';
+import { cloneJson } from '../../api/json-value.ts';
 
 const clientAffinitySeconds = 10_800;
 
@@ -67,7 +67,7 @@ const nodeStatus: DefaultRule = {
   complete(object) {
     const capacity = recordAt(object, 'capacity');
     if (capacity === undefined || !isUnset(object['allocatable'])) return;
-    object['allocatable'] = copyValue(capacity);
+    object['allocatable'] = cloneJson(capacity);
   },
 };
 

@@ -1,7 +1,7 @@
 // One claim about defaults: an object as a client writes it and all that it gains. For suites.
-import { copyValue } from '../../api/default-value.ts';
 import type { JsonObject, JsonValue, TypeInfo } from '../../api/type-info.ts';
 import type { Defaults } from '../../api/defaults.ts';
+import { cloneJson } from '../../api/json-value.ts';
 
 export interface DefaultCase {
   readonly claim: string;
@@ -20,7 +20,7 @@ export type Change = readonly [path: string, value: JsonValue | undefined];
 
 /** What completing a canonical object changes. Lists and maps that are new count as one value. */
 export function changesOf(object: JsonObject, type: TypeInfo, defaults: Defaults): Change[] {
-  const before = copyValue(object);
+  const before = cloneJson(object);
   defaults.apply(object, type);
   const changes: Change[] = [];
   compare(before, object, '', changes);
