@@ -7,8 +7,8 @@ const displaced = /[\ud800-\uffff]/;
 const displacedUnits = /[\ud800-\uffff]/g;
 
 /**
- * A text to compare with `<` in place of `text`: the order of such texts is that of the bytes. It is
- * `text` itself unless that holds characters from U+E000 on.
+ * A text to compare with `<` in place of `text`: the order of such texts is that of the bytes. It
+ * is `text` itself unless that holds surrogates or characters from U+E000 on.
  */
 export function utf8SortKey(text: string): string {
   return displaced.test(text) ? text.replace(displacedUnits, moved) : text;

@@ -1,6 +1,6 @@
-// The current objects of one resource in the order of their keys in etcd: sorted chunks that
-// snapshots share until somebody writes. A snapshot costs one pointer; the first write after it copies the list of chunks
-// and one chunk.
+// The current objects of one resource in the order of their keys in etcd: sorted chunks, shared
+// with snapshots until somebody writes. A snapshot costs one pointer; the first write after it
+// copies the list of chunks and one chunk.
 import { invariant } from '../base/invariant.ts';
 import { utf8SortKey } from '../base/utf8-order.ts';
 import type { CachedItem } from './item.ts';
