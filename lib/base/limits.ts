@@ -19,6 +19,11 @@ export const limits = {
    * memory.
    */
   bodyValuesMax: 500_000,
+  /**
+   * Nesting of stored messages: up to two make one level of JSON, and a version may nest deeper
+   * than the one that was sent.
+   */
+  storedDepthMax: 400,
   /** Nodes that YAML aliases may expand to, on top of the nodes written out. */
   yamlAliasNodesMax: 10_000,
   /**

@@ -6,6 +6,8 @@ import { badRequest, requestEntityTooLarge } from '../base/status.ts';
 import type { StatusError } from '../base/status.ts';
 import type { FieldProblem } from './codec.ts';
 import { tooDeep } from './json.ts';
+import { bodyBounds } from './read-bounds.ts';
+import type { ReadBounds } from './read-bounds.ts';
 import { utf8Text } from './utf8-text.ts';
 import { pathText } from './walk.ts';
 import type { PathSegment } from './walk.ts';
@@ -15,14 +17,19 @@ export interface ReadCbor {
   readonly duplicates: readonly FieldProblem[];
 }
 
+/** The tag 55799, which says that CBOR follows. */
+export const cborPrefix: Uint8Array = Buffer.from([0xd9, 0xd9, 0xf7]);
+
 /** @throws StatusError 400 or 413 when the bytes are not one item that JSON could hold. */
-export function readCbor(body: Uint8Array): ReadCbor {
+export function readCbor(body: Uint8Array, bounds: ReadBounds = bodyBounds): ReadCbor {
   if (body.length === 0) throw badRequest('the body is empty, a CBOR data item is needed');
   const reader: Reader = {
     bytes: Buffer.from(body.buffer, body.byteOffset, body.byteLength),
-    at: 0,
+    // Like all tags the prefix would count as a level.
+    at: cborPrefix.every((byte, index) => body[index] === byte) ? cborPrefix.length : 0,
     depth: 0,
     values: 0,
+    bounds,
     path: [],
     duplicates: [],
   };
@@ -36,6 +43,7 @@ interface Reader {
   at: number;
   depth: number;
   values: number;
+  readonly bounds: ReadBounds;
   readonly path: PathSegment[];
   readonly duplicates: FieldProblem[];
 }
@@ -97,7 +105,7 @@ function readItem(reader: Reader): JsonValue {
   const head = takeByte(reader);
   const info = head & 31;
   reader.values += 1;
-  if (reader.values > limits.bodyValuesMax) throw tooMany();
+  if (reader.values > reader.bounds.valuesMax) throw tooMany(reader);
   switch (head >> 5) {
     case major.unsigned:
       return argument(reader, info);
@@ -121,8 +129,8 @@ function readItem(reader: Reader): JsonValue {
   }
 }
 
-const tooMany = (): StatusError =>
-  requestEntityTooLarge(`a body may hold ${String(limits.bodyValuesMax)} values`);
+const tooMany = ({ bounds }: Reader): StatusError =>
+  requestEntityTooLarge(`a body may hold ${String(bounds.valuesMax)} values`);
 
 function nested(
   reader: Reader,
@@ -130,7 +138,7 @@ function nested(
   read: (reader: Reader, count: number) => JsonValue,
 ): JsonValue {
   reader.depth += 1;
-  if (reader.depth > limits.bodyDepthMax) throw tooDeep();
+  if (reader.depth > reader.bounds.depthMax) throw tooDeep();
   const value = read(reader, info === indefinite ? Infinity : lengthOf(reader, info));
   reader.depth -= 1;
   return value;
@@ -241,7 +249,7 @@ function readTagged(reader: Reader, number: number | bigint): JsonValue {
     throw malformed(reader, 'an integer beyond 64 bits');
   }
   reader.depth += 1; // Tags nest, too.
-  if (reader.depth > limits.bodyDepthMax) throw tooDeep();
+  if (reader.depth > reader.bounds.depthMax) throw tooDeep();
   const value = readItem(reader);
   reader.depth -= 1;
   return number === tag.timeSeconds ? timeOf(reader, value) : value;

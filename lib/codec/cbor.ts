@@ -1,16 +1,16 @@
 // The CBOR codec: every body starts with the tag of CBOR itself and is one data item. Lists are put
 // together from elements that are encoded once; a watch is a sequence of events.
-import type { TypeInfo } from '../api/type-info.ts';
+import type { JsonValue, TypeInfo } from '../api/type-info.ts';
 import type { ApiObject, Codec, WatchEventType } from './codec.ts';
-import { readCbor } from './cbor-read.ts';
+import { cborPrefix, readCbor } from './cbor-read.ts';
 import { CborWriter, writeListHead, writeMapHead, writeObject } from './cbor-write.ts';
 import { listMetaObject } from './frame.ts';
 import type { ListMeta } from './frame.ts';
 import { stringify } from './json.ts';
 import { canonicalObject, normalise } from './normalise.ts';
+import { storedBounds } from './read-bounds.ts';
+import { toData } from './walk.ts';
 
-/** The tag 55799, which says that CBOR follows. */
-export const cborPrefix: Uint8Array = Buffer.from([0xd9, 0xd9, 0xf7]);
 const mediaType = 'application/cbor';
 export const cborSequence = 'application/cbor-seq';
 
@@ -27,6 +27,10 @@ export const cborCodec: Codec = {
       writeObject(writer, canonicalObject(object, type), type);
     }),
 };
+
+/** A stored body as data. @throws StatusError 400. */
+export const storedCbor = (body: Uint8Array): JsonValue =>
+  toData(readCbor(body, storedBounds).value);
 
 /** A body without a schema (a patch) as JSON. @throws StatusError 400. */
 export const cborAsJson = (body: Uint8Array): Uint8Array =>

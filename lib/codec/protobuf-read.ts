@@ -5,10 +5,10 @@ import { isObject } from '../api/json-value.ts';
 import protobuf from 'protobufjs/minimal.js';
 import type { FieldInfo, JsonObject, JsonValue, ScalarType, TypeInfo } from '../api/type-info.ts';
 import { invariant } from '../base/invariant.ts';
-import { limits } from '../base/limits.ts';
 import { badRequest, requestEntityTooLarge } from '../base/status.ts';
 import { parseData, tooDeep } from './json.ts';
 import { fixed64Wire, lengthWire, varintWire } from './protobuf-write.ts';
+import type { ReadBounds } from './read-bounds.ts';
 import { utf8Text } from './utf8-text.ts';
 import { formatDuration } from './value-forms.ts';
 
@@ -40,9 +40,10 @@ export const readerOf = (bytes: Uint8Array): WireReader =>
  * The fields of one message in the order they were met.
  * @throws StatusError 400 when the bytes are not such a message.
  */
-export function readMessage(bytes: Uint8Array, type: TypeInfo): JsonObject {
+export function readMessage(bytes: Uint8Array, type: TypeInfo, within: ReadBounds): JsonObject {
   const object: JsonObject = {};
   values = 0;
+  bounds = within;
   try {
     readFields(readerOf(bytes), slotsOf(type), object, 1);
   } catch (error) {
@@ -58,19 +59,18 @@ export function asBadRequest(error: unknown, what: string): unknown {
   return badRequest(`${what} cannot be read: the Protobuf message is cut off or malformed`);
 }
 
-/**
- * Messages, list elements and map entries read so far; reading is synchronous and does not nest.
- */
+/** Messages, elements and entries read so far; reading is synchronous and does not nest. */
 let values = 0;
+let bounds: ReadBounds = { depthMax: 0, valuesMax: 0 };
 
 function countValue(): void {
   values += 1;
-  if (values <= limits.bodyValuesMax) return;
-  throw requestEntityTooLarge(`a body may hold ${String(limits.bodyValuesMax)} values`);
+  if (values <= bounds.valuesMax) return;
+  throw requestEntityTooLarge(`a body may hold ${String(bounds.valuesMax)} values`);
 }
 
 function readFields(reader: WireReader, slots: Slots, object: JsonObject, depth: number): void {
-  if (depth > limits.bodyDepthMax) throw tooDeep();
+  if (depth > bounds.depthMax) throw tooDeep();
   countValue();
   while (reader.pos < reader.len) {
     const key = reader.tag();

@@ -10,6 +10,8 @@ import { canonicalObject, normalise } from './normalise.ts';
 import { asBadRequest, readMessage, readerOf, skipValue } from './protobuf-read.ts';
 import { keyOf, lengthWire, varintWire, writeMessage } from './protobuf-write.ts';
 import type { WireWriter } from './protobuf-write.ts';
+import { bodyBounds } from './read-bounds.ts';
+import type { ReadBounds } from './read-bounds.ts';
 
 /** What an envelope says of the message in it. */
 export interface TypeMeta {
@@ -21,13 +23,13 @@ export interface TypeMeta {
 export const protobufPrefix: Uint8Array = Buffer.from([0x6b, 0x38, 0x73, 0x00]);
 
 /** `mediaType` is the naming profile's. */
-export function createProtobufCodec(mediaType: string): Codec {
+export function createProtobufCodec(mediaType: string, bounds: ReadBounds = bodyBounds): Codec {
   return {
     mediaType,
     decode(body, type, mustBe) {
       const { typeMeta, raw } = openEnvelope(body, mediaType);
       mustBe?.(typeMeta);
-      const fields = readMessage(raw, type);
+      const fields = readMessage(raw, type, bounds);
       if (type.hasTypeMeta) Object.assign(fields, typeMeta);
       return normalise(fields, type, { owned: true, reporting: false });
     },

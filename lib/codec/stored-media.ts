@@ -3,12 +3,15 @@
 // plain bodies that other servers of this API write too.
 import type { ResourceInfo, TypeInfo } from '../api/type-info.ts';
 import type { NamingProfile } from '../api/vendor.ts';
-import { cborAsJson, cborCodec, cborPrefix } from './cbor.ts';
+import { cborCodec, storedCbor } from './cbor.ts';
+import { cborPrefix } from './cbor-read.ts';
 import type { ApiObject } from './codec.ts';
-import { parseData } from './json.ts';
+import { decodeCanonical, parseData } from './json.ts';
 import { readObject } from './normalise.ts';
 import { createProtobufCodec, hasProtobufForm, protobufPrefix, typeMetaOf } from './protobuf.ts';
+import { storedBounds } from './read-bounds.ts';
 import { openStored } from './stored-form.ts';
+import type { OpenedStored } from './stored-form.ts';
 
 export type StoredMediaName = 'json' | 'protobuf' | 'cbor';
 
@@ -45,15 +48,16 @@ export function storedMediaName(
 
 export function createStoredMedia(name: StoredMediaName, naming: NamingProfile): StoredMedia {
   const mediaType = naming.protobufMediaType;
-  const protobuf = createProtobufCodec(mediaType);
+  const protobuf = createProtobufCodec(mediaType, storedBounds);
   const read: StoredMedia['read'] = (value, typeOf) => {
     if (startsWith(value, protobufPrefix)) {
       return protobuf.decode(value, typeOf(typeMetaOf(value, mediaType))).object;
     }
-    const text = startsWith(value, cborPrefix)
-      ? cborAsJson(value)
-      : (openStored(value)?.payload ?? value);
-    const data = parseData(text);
+    const opened = openStored(value);
+    if (opened !== undefined) {
+      return decodeCanonical(opened.payload, typeOf(storedTypeMeta(opened)));
+    }
+    const data = startsWith(value, cborPrefix) ? storedCbor(value) : parseData(value);
     return readObject(data, typeOf(asTypeMeta(data))).object;
   };
   switch (name) {
@@ -72,6 +76,12 @@ export function createStoredMedia(name: StoredMediaName, naming: NamingProfile):
 
 const startsWith = (bytes: Uint8Array, prefix: Uint8Array): boolean =>
   prefix.every((byte, index) => bytes[index] === byte);
+
+/** The members before the body. */
+function storedTypeMeta({ header, payload }: OpenedStored): StoredTypeMeta {
+  const members = Buffer.from(payload.subarray(0, header.bodyAt)).toString('utf8');
+  return JSON.parse(`${members.slice(0, -1)}}`) as StoredTypeMeta;
+}
 
 const asTypeMeta = (data: unknown): StoredTypeMeta =>
   typeof data === 'object' && data !== null ? data : {};

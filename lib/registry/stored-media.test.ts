@@ -1,12 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { namingProfile } from '../api/vendor.ts';
-import { openStored } from '../codec/stored-form.ts';
+import { jsonCodec } from '../codec/json.ts';
+import { encodeStored, openStored } from '../codec/stored-form.ts';
 import { createStoredMedia, storedMediaName } from '../codec/stored-media.ts';
 import { createKeyspace } from '../storage-etcd/keys.ts';
 import type { StoredItem } from '../storage-etcd/storage.ts';
 import { RegistryOnEtcd } from './testing/registry-on-etcd.ts';
 import type { Replica } from './testing/registry-on-etcd.ts';
-import { configMap, fresh, VerbDriver } from './testing/verb-driver.ts';
+import { bytesOf, configMap, fresh, VerbDriver } from './testing/verb-driver.ts';
 
 const forms = ['json', 'protobuf', 'cbor'] as const;
 type Form = (typeof forms)[number];
@@ -107,6 +108,28 @@ test('plain forms hold no resourceVersion, and kinds without Protobuf stay JSON'
   expect(createStoredMedia('protobuf', naming).write(object, { ...found, type }, canonical)).toBe(
     canonical,
   );
+});
+
+test.each(forms)('an object that was taken can be read again from %s', (form) => {
+  const { scheme, naming } = replicaOf('json');
+  const media = createStoredMedia(form, naming);
+  const args = Array.from({ length: 510_000 }, () => '');
+  const pod = { kind: 'Pod', metadata: { name: 'a' }, spec: { containers: [{ name: 'c', args }] } };
+  let schema: object = { type: 'object' };
+  for (let depth = 0; depth < 88; depth += 1) schema = { items: schema };
+  const versions = [{ name: 'v1', schema: { openAPIV3Schema: schema } }];
+  const definition = {
+    kind: 'CustomResourceDefinition',
+    metadata: { name: 'a' },
+    spec: { versions },
+  };
+  for (const body of [pod, definition]) {
+    const resource = scheme.storedResources.find(({ kind }) => kind.kind === body.kind);
+    if (resource === undefined) throw new Error(body.kind);
+    const { object } = jsonCodec.decode(bytesOf(body), resource.type);
+    const bytes = media.write(object, resource, encodeStored(object, resource));
+    expect(media.read(bytes, () => resource.type).spec).toMatchObject(body.spec);
+  }
 });
 
 describe('the flag', () => {
