@@ -7,8 +7,8 @@ import { badRequest } from '../base/status.ts';
 import type { StatusError } from '../base/status.ts';
 import { isAscii, isUtf8 } from 'node:buffer';
 import type { ApiObject, Codec, Decoded, FieldProblem } from './codec.ts';
-import { findDuplicates, replaceLoneSurrogates, scanJson } from './json-scan.ts';
-import type { JsonScan } from './json-scan.ts';
+import { findDuplicates, replaceLoneSurrogates, scanJson } from '../api/json-scan.ts';
+import type { JsonScan } from '../api/json-scan.ts';
 import { canonicalObject, normalise } from './normalise.ts';
 import { pathText, toData } from './walk.ts';
 

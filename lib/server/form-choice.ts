@@ -1,12 +1,13 @@
 // The form of an answer: what was asked for (object, metadata only, Table) in the encoding that was
 // agreed on. Encodings are rows (lib/codec/encodings.ts): nothing here knows one of them.
+import { indented } from '../api/json-spans.ts';
 import { kindColumns } from '../kinds/built-in-kinds.ts';
 import type { Scheme } from '../api/scheme.ts';
 import type { TypeInfo } from '../api/type-info.ts';
 import { jsonEncoding } from '../codec/encodings.ts';
 import type { Encoding, Rewrite } from '../codec/encodings.ts';
 import { listMetaObject } from '../codec/frame.ts';
-import { parseData, stringify } from '../codec/json.ts';
+import { stringify } from '../codec/json.ts';
 import type { Negotiated } from '../codec/negotiate.ts';
 import { parseIncludeObject } from '../codec/table.ts';
 import type { VerbTarget } from '../registry/verb-target.ts';
@@ -58,7 +59,10 @@ export const isPretty = (as: Negotiated, encoding: Encoding): boolean =>
   as.pretty && encoding === jsonEncoding;
 
 export const prettyPrint = (json: Uint8Array): Uint8Array =>
-  Buffer.from(`${stringify(parseData(json), 2)}\n`);
+  Buffer.from(`${indented(textOf(json))}\n`);
+
+const textOf = (json: Uint8Array): string =>
+  Buffer.from(json.buffer, json.byteOffset, json.byteLength).toString('utf8').trimEnd();
 
 const entryIndent = '    ';
 
@@ -69,8 +73,7 @@ const prettyJson: Rewrite = {
   whole: prettyPrint,
   lists: {
     entry(json) {
-      const text = stringify(parseData(json), 2).replaceAll('\n', `\n${entryIndent}`);
-      return Buffer.from(`${entryIndent}${text}`);
+      return Buffer.from(entryIndent + indented(textOf(json), entryIndent));
     },
     between: Buffer.from(',\n'),
     ends(of, metadata, count) {

@@ -124,7 +124,7 @@ export function findDuplicates(
 }
 
 /** Index of the quote that ends the string opened at `from`; the last index when it never ends. */
-function endOfString(text: string, from: number): number {
+export function endOfString(text: string, from: number): number {
   for (let at = from + 1; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
     if (code === backslash) at += 1;
