@@ -1,11 +1,12 @@
-// JSON Patch (RFC 6902) as pure functions: the document is not changed, any key is data, and the
-// work is bounded. A patch that cannot be read is a 400, one that does not fit the document a 422,
-// one that grows without bound a 413.
-import { isObject, jsonEqual } from '../api/json-value.ts';
+// JSON Patch (RFC 6902) as pure functions: the document is not changed, any key is data, work is
+// bounded. A patch that cannot be read is a 400, one that does not fit a 422, one without bound
+// a 413. Raw JSON is opened where something in it changes; the rest keeps its text.
+import { isRecord, opened, parsed, RawJson, sortedText } from '../api/raw-json.ts';
 import type { JsonObject, JsonValue } from '../api/type-info.ts';
 import { limits } from '../base/limits.ts';
 import { StatusError, badRequest, requestEntityTooLarge } from '../base/status.ts';
-import { parseData, stringify } from '../codec/json.ts';
+import { parseData } from '../codec/json.ts';
+import type { ReadJson } from '../codec/json.ts';
 import { toData } from '../codec/walk.ts';
 
 /** Reference tokens of a JSON pointer; `[]` is the whole document. */
@@ -21,10 +22,14 @@ export type JsonPatchOperation =
   | { readonly op: 'move' | 'copy'; readonly path: JsonPointer; readonly from: JsonPointer };
 
 /**
+ * `read` gives values, or raw JSON for objects whose text counts.
  * @throws StatusError 400 when the body is not a list of operations, 413 when there are too many.
  */
-export function parseJsonPatch(body: Uint8Array): readonly JsonPatchOperation[] {
-  const value = parseData(body);
+export function parseJsonPatch(
+  body: Uint8Array,
+  read: ReadJson = parseData,
+): readonly JsonPatchOperation[] {
+  const value = opened(read(body));
   if (!Array.isArray(value)) throw badRequest('a JSON patch must be a list of operations');
   const max = limits.jsonPatchOperationsMax;
   if (value.length > max) {
@@ -58,13 +63,14 @@ interface PatchState {
   shiftsLeft: number;
 }
 
-function parseOperation(value: JsonValue, index: number): JsonPatchOperation {
+function parseOperation(operation: JsonValue, index: number): JsonPatchOperation {
   const invalid = (why: string): StatusError =>
     badRequest(`invalid operation ${String(index)} of the JSON patch: ${why}`);
-  if (!isObject(value)) throw invalid('it must be an object');
-  const { op } = value;
+  const value = opened(operation);
+  if (!isRecord(value)) throw invalid('it must be an object');
+  const op = parsed(value['op'] ?? null);
   const pointer = (member: 'path' | 'from'): JsonPointer => {
-    const text = value[member];
+    const text = parsed(value[member] ?? null);
     const tokens = typeof text === 'string' ? parsePointer(text) : undefined;
     if (tokens === undefined)
       throw invalid(`"${member}" must be a JSON pointer such as /metadata/labels/a`);
@@ -114,8 +120,7 @@ function apply(state: PatchState, operation: JsonPatchOperation, index: number):
       replace(state, path, toData(operation.value), fail);
       break;
     case 'test':
-      if (!jsonEqual(get(state.root, path, fail), operation.value))
-        fail('the value is another one');
+      if (!isEqual(get(state.root, path, fail), operation.value)) fail('the value is another one');
       break;
     case 'copy':
       add(state, path, copied(state, get(state.root, operation.from, fail)), fail);
@@ -130,17 +135,44 @@ type Fail = (why: string) => never;
 
 function get(root: JsonValue, path: JsonPointer, fail: Fail): JsonValue {
   let value = root;
-  for (const token of path) value = child(value, token, fail);
+  for (const token of path) value = child(opened(value), token, fail);
   return value;
 }
 
+/** `parent` is open. */
 function child(parent: JsonValue, token: string, fail: Fail): JsonValue {
   if (Array.isArray(parent)) {
     return parent[listIndex(token, parent.length - 1, fail)] ?? null;
   }
-  if (!isObject(parent) || !Object.hasOwn(parent, token))
+  if (!isRecord(parent) || !Object.hasOwn(parent, token))
     return fail(`there is no ${JSON.stringify(token)}`);
   return parent[token] ?? null;
+}
+
+/** What lies at the path, to be changed: it and all that is around it belong to the document. */
+function openAt(state: PatchState, path: JsonPointer, fail: Fail): JsonValue {
+  let value = (state.root = ownLevel(state.root));
+  for (const token of path) {
+    const inner = child(value, token, fail);
+    const own = ownLevel(inner);
+    if (own !== inner) setChild(value, token, own);
+    value = own;
+  }
+  return value;
+}
+
+/** Raw JSON shares what it is opened to. */
+function ownLevel(value: JsonValue): JsonValue {
+  if (!(value instanceof RawJson)) return value;
+  const shared = value.opened;
+  if (Array.isArray(shared)) return shared.slice();
+  return isRecord(shared) ? (Object.assign(Object.create(null), shared) as JsonObject) : shared;
+}
+
+/** `child` has found it, so the parent is a list or an object. */
+function setChild(parent: JsonValue, token: string, value: JsonValue): void {
+  if (Array.isArray(parent)) parent[Number(token)] = value;
+  else (parent as JsonObject)[token] = value;
 }
 
 /** An index from 0 to `last`. */
@@ -157,12 +189,12 @@ function add(state: PatchState, path: JsonPointer, value: JsonValue, fail: Fail)
     state.root = value;
     return;
   }
-  const parent = get(state.root, path.slice(0, -1), fail);
+  const parent = openAt(state, path.slice(0, -1), fail);
   if (Array.isArray(parent)) {
     const index = last === '-' ? parent.length : listIndex(last, parent.length, fail);
     countShifts(state, parent.length - index);
     parent.splice(index, 0, value);
-  } else if (isObject(parent)) parent[last] = value;
+  } else if (isRecord(parent)) parent[last] = value;
   else fail('its parent is neither an object nor a list');
 }
 
@@ -172,16 +204,15 @@ function replace(state: PatchState, path: JsonPointer, value: JsonValue, fail: F
     state.root = value;
     return;
   }
-  const parent = get(state.root, path.slice(0, -1), fail);
+  const parent = openAt(state, path.slice(0, -1), fail);
   child(parent, last, fail);
-  if (Array.isArray(parent)) parent[Number(last)] = value;
-  else (parent as JsonObject)[last] = value; // `child` found it, so it is an object.
+  setChild(parent, last, value);
 }
 
 function remove(state: PatchState, path: JsonPointer, fail: Fail): JsonValue {
   const last = path.at(-1);
   if (last === undefined) return fail('the whole object cannot be removed');
-  const parent = get(state.root, path.slice(0, -1), fail);
+  const parent = openAt(state, path.slice(0, -1), fail);
   const removed = child(parent, last, fail);
   if (Array.isArray(parent)) {
     countShifts(state, parent.length - Number(last));
@@ -211,12 +242,28 @@ function move(state: PatchState, from: JsonPointer, path: JsonPointer, fail: Fai
 
 function copied(state: PatchState, value: JsonValue): JsonValue {
   if (isDeeperThan(value, limits.bodyDepthMax)) throw tooDeep();
-  state.copyBytesLeft -= Buffer.byteLength(stringify(value));
+  state.copyBytesLeft -= Buffer.byteLength(sortedText(value));
   if (state.copyBytesLeft < 0) {
     const max = String(limits.jsonPatchCopyBytesMax);
     throw requestEntityTooLarge(`copy operations of a JSON patch may add ${max} bytes`);
   }
   return toData(value);
+}
+
+/** Recursion is bounded by the operation's own value, whose depth the parser has checked. */
+function isEqual(found: JsonValue, wanted: JsonValue): boolean {
+  const [value, expected] = [parsed(found), parsed(wanted)];
+  if (value === expected) return true;
+  if (Array.isArray(expected)) {
+    if (!Array.isArray(value) || value.length !== expected.length) return false;
+    return expected.every((element, index) => isEqual(value[index] ?? null, element));
+  }
+  if (!isRecord(expected) || !isRecord(value)) return false;
+  const keys = Object.keys(expected);
+  if (keys.length !== Object.keys(value).length) return false;
+  return keys.every(
+    (key) => Object.hasOwn(value, key) && isEqual(value[key] ?? null, expected[key] ?? null),
+  );
 }
 
 /** Level by level, without recursion: moves can nest a document deeper than any stack. */
@@ -226,6 +273,10 @@ function isDeeperThan(root: JsonValue, depthMax: number): boolean {
     const next: JsonValue[] = [];
     for (const value of level) {
       if (typeof value !== 'object' || value === null) continue;
+      if (value instanceof RawJson) {
+        if (depth + value.depth > depthMax) return true;
+        continue;
+      }
       if (depth >= depthMax) return true;
       for (const member of Object.values(value)) if (isNested(member)) next.push(member);
     }

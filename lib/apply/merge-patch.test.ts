@@ -1,6 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
+import { sortedText } from '../api/raw-json.ts';
 import type { JsonObject, JsonValue } from '../api/type-info.ts';
 import { StatusError } from '../base/status.ts';
+import { parseData, rawData } from '../codec/json.ts';
 import { applyMergePatch, parseMergePatch } from './merge-patch.ts';
 
 // RFC 7386, appendix A, and what it leaves out.
@@ -53,8 +55,25 @@ describe('a patch body', () => {
     expect(JSON.stringify(applyMergePatch({}, patch))).toBe('{"a":{"l":[{"x":1}]}}');
   });
   test('integers beyond 2^53 stay exact', () => {
-    expect(parseMergePatch(Buffer.from('{"a":9007199254740993}'))['a']).toBe(9007199254740993n);
+    expect(parseMergePatch(Buffer.from('{"a":9007199254740993}'))).toEqual({
+      a: 9007199254740993n,
+    });
   });
+});
+
+test.each([
+  ['{}', '{"a":{"y":1.0, "x":1e400},"b":[ 1.0 ],"c":null}'],
+  ['{"a":{"x":null,"z":0.10}}', '{"a":{"y":1.0,"z":0.10},"b":[ 1.0 ],"c":null}'],
+  [
+    '{"b":[ 2.0],"c":{"d":{"e":null,"f":1.00}}}',
+    '{"a":{"y":1.0, "x":1e400},"b":[ 2.0],"c":{"d":{"f":1.00}}}',
+  ],
+])('raw JSON keeps its text beside what %s changes', (patch, expected) => {
+  const document = rawData(Buffer.from('{"b":[ 1.0 ],"a":{"y":1.0, "x":1e400},"c":null}'));
+  const parsed = parseMergePatch(Buffer.from(patch), rawData);
+  for (let turn = 0; turn < 2; turn += 1) {
+    expect(sortedText(applyMergePatch(document, parsed))).toBe(expected);
+  }
 });
 
 test('a patch applied twice is applied once, hostile keys included (seeded)', () => {
@@ -74,6 +93,9 @@ test('a patch applied twice is applied once, hostile keys included (seeded)', ()
   for (let round = 0; round < 500; round += 1) {
     const [document, patch] = [random(3, false), random(3, true)];
     const once = applyMergePatch(document, patch);
+    const raw = (value: JsonValue): JsonValue => rawData(Buffer.from(JSON.stringify(value)));
+    const text = sortedText(applyMergePatch(raw(document), raw(patch)));
+    expect([round, sortedText(parseData(Buffer.from(text)))]).toEqual([round, sortedText(once)]);
     expect([round, JSON.stringify(applyMergePatch(once, patch))]).toEqual([
       round,
       JSON.stringify(once),

@@ -1,29 +1,33 @@
 // JSON Merge Patch (RFC 7386) as pure functions: null deletes, objects merge, everything else
-// replaces. Any key is data; neither the document nor the patch is changed, and the result shares
-// nothing with the patch.
-import { isObject } from '../api/json-value.ts';
+// replaces. Any key is data, document and patch are not changed, and the result shares nothing with
+// the patch. Raw JSON is opened as far as the two meet; what lies beside keeps its text.
+import { isRecord, opened } from '../api/raw-json.ts';
 import type { JsonObject, JsonValue } from '../api/type-info.ts';
 import { StatusError } from '../base/status.ts';
 import { parseData } from '../codec/json.ts';
+import type { ReadJson } from '../codec/json.ts';
 import { toData } from '../codec/walk.ts';
 
 /**
+ * `read` gives values, or raw JSON for objects whose text counts.
  * @throws StatusError 400 without a reason, as Kubernetes answers, when the body is not a JSON
  * object.
  */
-export function parseMergePatch(body: Uint8Array): JsonObject {
-  const value = parse(body);
-  if (isObject(value)) return value;
+export function parseMergePatch(body: Uint8Array, read: ReadJson = parseData): JsonValue {
+  const value = parse(body, read);
+  if (isRecord(opened(value))) return value;
   throw unreadable('a merge patch must be a JSON object');
 }
 
 /** The document with the patch merged in. */
 export function applyMergePatch(document: JsonValue, patch: JsonValue): JsonValue {
-  if (!isObject(patch)) return toData(patch);
+  const changes = opened(patch);
+  if (!isRecord(changes)) return toData(patch);
   const result = Object.create(null) as JsonObject;
-  if (isObject(document)) for (const key of Object.keys(document)) result[key] = document[key];
-  for (const key of Object.keys(patch)) {
-    const change = patch[key];
+  const before = opened(document);
+  if (isRecord(before)) for (const key of Object.keys(before)) result[key] = before[key];
+  for (const key of Object.keys(changes)) {
+    const change = changes[key];
     if (change === undefined) continue;
     if (change === null) Reflect.deleteProperty(result, key);
     else result[key] = applyMergePatch(result[key] ?? null, change);
@@ -31,9 +35,9 @@ export function applyMergePatch(document: JsonValue, patch: JsonValue): JsonValu
   return result;
 }
 
-function parse(body: Uint8Array): JsonValue {
+function parse(body: Uint8Array, read: ReadJson): JsonValue {
   try {
-    return parseData(body);
+    return read(body);
   } catch (error) {
     if (error instanceof StatusError) throw unreadable(error.message);
     throw error;

@@ -1,14 +1,16 @@
 // The JSON codec: strict UTF-8, bounded depth, duplicate and unknown fields with their paths, exact
 // integers. The fast path is one scan, JSON.parse and one walk; what is rare (duplicates, huge
 // integers) runs only when seen.
+import { findDuplicates, replaceLoneSurrogates, scanJson } from '../api/json-scan.ts';
+import type { JsonScan } from '../api/json-scan.ts';
+import { parseExact } from '../api/parse-exact.ts';
+import { RawJson } from '../api/raw-json.ts';
 import type { JsonValue, TypeInfo } from '../api/type-info.ts';
 import { limits } from '../base/limits.ts';
 import { badRequest } from '../base/status.ts';
 import type { StatusError } from '../base/status.ts';
 import { isAscii, isUtf8 } from 'node:buffer';
 import type { ApiObject, Codec, Decoded, FieldProblem } from './codec.ts';
-import { findDuplicates, replaceLoneSurrogates, scanJson } from '../api/json-scan.ts';
-import type { JsonScan } from '../api/json-scan.ts';
 import { canonicalObject, normalise } from './normalise.ts';
 import { pathText, toData } from './walk.ts';
 
@@ -26,13 +28,21 @@ export function encodeText(object: Readonly<ApiObject>, type: TypeInfo): string 
   return stringify(canonicalObject(object, type));
 }
 
+/** Reads a body without a schema. @throws StatusError 400. */
+export type ReadJson = (body: Uint8Array) => JsonValue;
+
 /**
- * A body without a schema (a patch): objects have no prototype, of duplicate keys the last one
+ * The value of a patch, for example: objects have no prototype, of duplicate keys the last one
  * counts.
  */
-export function parseData(body: Uint8Array): JsonValue {
-  return toData(parse(decodeText(body)).value);
-}
+export const parseData: ReadJson = (body) => toData(parse(decodeText(body)).value);
+
+/** The same with its text kept: checked, and opened where somebody looks into it. */
+export const rawData: ReadJson = (body) => {
+  const text = decodeText(body);
+  parse(text);
+  return RawJson.of(text);
+};
 
 /**
  * Integers that a double may not hold, in JSON without white space. Long digits within strings
@@ -138,20 +148,6 @@ function malformed(text: string, error: SyntaxError): Error {
   }
   const end = error.message.includes('end of JSON input') || error.message.includes('Unterminated');
   return badRequest(`the body is not valid JSON${end ? ': it ends too early' : ''}`);
-}
-
-interface ReviverContext {
-  readonly source?: string;
-}
-type Reviver = (key: string, value: JsonValue, context: ReviverContext) => JsonValue;
-
-/** Keeps integers beyond 2^53 as bigint. */
-function parseExact(text: string): JsonValue {
-  const revive: Reviver = (_key, value, { source }) => {
-    if (typeof value !== 'number' || Number.isSafeInteger(value)) return value;
-    return source !== undefined && /^-?\d{1,64}$/.test(source) ? BigInt(source) : value;
-  };
-  return JSON.parse(text, revive as (key: string, value: unknown) => unknown) as JsonValue;
 }
 
 const rawJson = (JSON as unknown as { rawJSON: (text: string) => unknown }).rawJSON;

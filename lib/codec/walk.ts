@@ -1,6 +1,7 @@
 // The state of one walk over an object: where it is, what it counted, what it found wrong. One
 // instance serves all walks (they are synchronous and do not nest), so that the hot path allocates
 // nothing of its own.
+import { RawJson } from '../api/raw-json.ts';
 import type { JsonObject, JsonValue } from '../api/type-info.ts';
 import { limits } from '../base/limits.ts';
 import { badRequest } from '../base/status.ts';
@@ -104,9 +105,9 @@ export function countMembers(value: JsonValue | undefined): number {
   return count;
 }
 
-/** A copy whose objects have no prototype: any key is plain data. */
+/** A copy whose objects have no prototype: any key is plain data. Raw JSON stays as it is. */
 export function toData(value: JsonValue): JsonValue {
-  if (typeof value !== 'object' || value === null) return value;
+  if (typeof value !== 'object' || value === null || value instanceof RawJson) return value;
   if (Array.isArray(value)) return value.map(toData);
   const copy = Object.create(null) as JsonObject;
   for (const key of Object.keys(value)) {
