@@ -1,5 +1,7 @@
 // JSON-shaped data: copies, equality and members by path. Copies have null-prototype objects, so
-// that names from users (`__proto__`, `constructor`) are data like any other.
+// that names from users (`__proto__`, `constructor`) are data like any other. Raw JSON never
+// changes: it is shared, and equal when its text is.
+import { RawJson } from './raw-json.ts';
 import type { JsonObject, JsonValue } from './type-info.ts';
 
 type Value = JsonValue | undefined;
@@ -8,7 +10,7 @@ type Value = JsonValue | undefined;
 export function cloneJson<T extends Value>(value: T): T {
   // The result has the shape of the argument; TypeScript cannot follow that through the branches.
   if (Array.isArray(value)) return value.map((element) => cloneJson(element)) as T;
-  if (!isObject(value)) return value;
+  if (!isObject(value) || value instanceof RawJson) return value;
   const copy = Object.create(null) as JsonObject;
   for (const key of Object.keys(value)) copy[key] = cloneJson(value[key]);
   return copy as T;
@@ -28,11 +30,11 @@ export function cloneAlike<T extends Value>(value: T): T {
     return list as T;
   }
   if (!isObject(value)) return value;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype === RawJson.prototype) return value;
   // Members are set on what is an own member already: `__proto__` is a name like any other.
   const copy: JsonObject =
-    Object.getPrototypeOf(value) === null
-      ? (Object.assign(Object.create(null), value) as JsonObject)
-      : { ...value };
+    prototype === null ? (Object.assign(Object.create(null), value) as JsonObject) : { ...value };
   for (const key in copy) {
     const member = copy[key];
     if (typeof member === 'object' && member !== null) copy[key] = cloneAlike(member);

@@ -4,7 +4,8 @@
 
 /**
  * JSON-shaped data of an object. Maps with user keys have a null prototype; integers beyond
- * 2^53 are bigint.
+ * 2^53 are bigint; fields of the form `rawExtension` hold a RawJson (raw-json.ts), which is an
+ * object to those who do not ask.
  */
 export type JsonValue = string | number | bigint | boolean | null | JsonValue[] | JsonObject;
 export interface JsonObject {

@@ -5,6 +5,7 @@ import { internalError } from '../base/status.ts';
 import type { StatusError } from '../base/status.ts';
 import { utf8SortKey } from '../base/utf8-order.ts';
 import type { ApiObject } from '../codec/codec.ts';
+import { withResourceVersion } from '../codec/stored-form.ts';
 import type { OpenedStored } from '../codec/stored-form.ts';
 import type { ResourceInfo } from '../api/type-info.ts';
 import type { Revision } from '../storage-etcd/storage.ts';
@@ -46,6 +47,8 @@ export class CachedItem implements Item, MemoOwner {
   readonly problem: string | undefined;
   kept: Memo | undefined = undefined;
   readonly data: Uint8Array;
+  /** What `data` was made from, where that keeps raw JSON in another spelling. */
+  readonly #stored: OpenedStored | undefined;
   readonly #fields: Fields | undefined;
   readonly #versionAt: number;
   readonly #bodyAt: number;
@@ -61,6 +64,7 @@ export class CachedItem implements Item, MemoOwner {
     this.revision = revision;
     this.problem = content.problem;
     this.data = content.data;
+    this.#stored = content.stored;
     this.#fields = content.fields;
     this.#versionAt = content.versionAt;
     this.#bodyAt = content.bodyAt;
@@ -82,7 +86,7 @@ export class CachedItem implements Item, MemoOwner {
 
   /** What this item costs in memory, memos aside. */
   get bytes(): number {
-    return this.data.byteLength + itemOverheadBytes;
+    return this.data.byteLength + (this.#stored?.payload.byteLength ?? 0) + itemOverheadBytes;
   }
 
   get labels(): Labels {
@@ -140,6 +144,7 @@ export class CachedItem implements Item, MemoOwner {
     const copy = new CachedItem(this.source, this.path, revision, {
       problem: undefined,
       data,
+      stored: this.#stored,
       fields: this.#fields,
       versionAt: at,
       bodyAt: this.#bodyAt,
@@ -151,8 +156,10 @@ export class CachedItem implements Item, MemoOwner {
   }
 
   #decode(): ApiObject {
+    const stored = this.#stored;
     try {
-      const object = this.source.transcoder.decode(this.data, this.source.resource);
+      const json = stored === undefined ? this.data : withResourceVersion(stored, this.revision);
+      const object = this.source.transcoder.decode(json, this.source.resource);
       return this.source.freezeObjects ? deepFreeze(object) : object;
     } catch (error) {
       throw unreadable(this, error instanceof Error ? error.message : String(error));
@@ -163,6 +170,7 @@ export class CachedItem implements Item, MemoOwner {
 interface ItemContent {
   readonly problem: string | undefined;
   readonly data: Uint8Array;
+  readonly stored: OpenedStored | undefined;
   readonly fields: Fields | undefined;
   readonly versionAt: number;
   readonly bodyAt: number;
@@ -186,7 +194,9 @@ export function makeItem(
 
 function contentOf(source: ItemSource, value: Uint8Array, revision: Revision): ItemContent {
   try {
-    const { header, payload } = openCurrent(source, value);
+    const stored = openCurrent(source, value);
+    const isSent = stored.header.rawAsSent !== false;
+    const { header, payload } = isSent ? stored : source.transcoder.asSent(stored, source.resource);
     requireShape(header.versionAt, header.bodyAt, payload);
     const member = versionMember(revision);
     const data = spliced(payload, { at: header.versionAt, removed: 0, member });
@@ -195,6 +205,7 @@ function contentOf(source: ItemSource, value: Uint8Array, revision: Revision): I
     return {
       problem: undefined,
       data,
+      stored: isSent ? undefined : { ...stored, payload: new Uint8Array(stored.payload) },
       fields: header.fields === undefined ? undefined : sharedFields(source, header.fields),
       versionAt: header.versionAt,
       bodyAt: header.bodyAt,
@@ -207,8 +218,8 @@ function contentOf(source: ItemSource, value: Uint8Array, revision: Revision): I
 }
 
 function noContent(problem: string): ItemContent {
-  const none = { fields: undefined, versionAt: 0, bodyAt: 0, labelsStart: 0, labelsEnd: 0 };
-  return { problem, data: new Uint8Array(), ...none };
+  const offsets = { versionAt: 0, bodyAt: 0, labelsStart: 0, labelsEnd: 0 };
+  return { problem, data: new Uint8Array(), stored: undefined, fields: undefined, ...offsets };
 }
 
 function openCurrent(source: ItemSource, value: Uint8Array): OpenedStored {

@@ -5,8 +5,8 @@ import type { Scheme } from '../api/scheme.ts';
 import type { ResourceInfo, TypeInfo } from '../api/type-info.ts';
 import type { ApiObject } from '../codec/codec.ts';
 import { decodeCanonical } from '../codec/json.ts';
-import { encodeStored, openStored, schemaGeneration } from '../codec/stored-form.ts';
-import type { OpenStored } from '../codec/stored-form.ts';
+import { asSent, encodeStored, openStored, schemaGeneration } from '../codec/stored-form.ts';
+import type { OpenedStored, OpenStored } from '../codec/stored-form.ts';
 import type { StoredMedia, StoredTypeMeta } from '../codec/stored-media.ts';
 
 export interface Transcoder {
@@ -19,6 +19,8 @@ export interface Transcoder {
    * @throws when they cannot be read: the object is then corrupted.
    */
   decodeForeign(value: Uint8Array, resource: ResourceInfo): Uint8Array;
+  /** The stored form whose raw JSON is spelt as answers show it. */
+  asSent(opened: OpenedStored, resource: ResourceInfo): OpenedStored;
   /** The object of `Item.json()`. @throws when the bytes are not such an object. */
   decode(json: Uint8Array, resource: ResourceInfo): ApiObject;
 }
@@ -41,6 +43,7 @@ export function createTranscoder({ media, typeOf, complete }: TranscoderOptions)
       const object = media.read(value, (of) => typeOf(of, resource));
       return encodeStored(complete(object, resource), resource);
     },
+    asSent,
     decode: (json, resource) => decodeCanonical(json, resource.type),
   };
 }

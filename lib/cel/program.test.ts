@@ -1,5 +1,6 @@
 // Values, errors and costs of evaluations, and how an evaluation waits for the authorizer.
 import { describe, expect, test } from '@jest/globals';
+import { RawJson } from '../api/raw-json.ts';
 import type { AuthorizationCheck, AuthorizationDecision } from './model/declarations.ts';
 import { evaluate, programOf } from './testing/evaluate.ts';
 
@@ -28,6 +29,13 @@ describe('values', () => {
     ['optional.of(x).?a.orValue(0)', 1],
   ])('%s', (text, value) => {
     expect(evaluate(text, { x: { a: 1 } })).toEqual(value);
+  });
+  test('raw JSON is what its text says', () => {
+    const object = { data: RawJson.of('{"a":[1.0,{"b":9007199254740993}]}'), none: null };
+    const text =
+      'object.data.a[1].b == 9007199254740993 && has(object.data.a) && object.none == null';
+    expect(evaluate(text, { object })).toBe(true);
+    expect(evaluate('object.data', { object })).toEqual({ a: [1, { b: 9007199254740993n }] });
   });
 });
 

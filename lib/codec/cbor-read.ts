@@ -5,11 +5,10 @@ import { limits } from '../base/limits.ts';
 import { badRequest, requestEntityTooLarge } from '../base/status.ts';
 import type { StatusError } from '../base/status.ts';
 import type { FieldProblem } from './codec.ts';
-import { tooDeep } from './json.ts';
 import { bodyBounds } from './read-bounds.ts';
 import type { ReadBounds } from './read-bounds.ts';
 import { utf8Text } from './utf8-text.ts';
-import { pathText } from './walk.ts';
+import { pathText, tooDeep } from './walk.ts';
 import type { PathSegment } from './walk.ts';
 
 export interface ReadCbor {

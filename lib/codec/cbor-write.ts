@@ -1,5 +1,6 @@
 // JSON-shaped data as CBOR: text and names are byte strings, as they may be any bytes elsewhere;
 // fields of type bytes are tagged byte strings of what their base64 stands for.
+import { RawJson } from '../api/raw-json.ts';
 import type { FieldInfo, JsonObject, JsonValue, TypeInfo } from '../api/type-info.ts';
 
 const major = { unsigned: 0, negative: 1, bytes: 2, list: 4, map: 5, tag: 6 };
@@ -112,7 +113,8 @@ function writeValue(writer: CborWriter, value: JsonValue, field: FieldInfo | und
       writer.number(value);
       break;
     case 'bigint':
-      writer.integer(value);
+      if (isIntegerOfCbor(value)) writer.integer(value);
+      else writer.number(Number(value));
       break;
     case 'boolean':
       writer.byte(value ? simple.true : simple.false);
@@ -121,6 +123,8 @@ function writeValue(writer: CborWriter, value: JsonValue, field: FieldInfo | und
       writeStructure(writer, value, field);
   }
 }
+
+const isIntegerOfCbor = (value: bigint): boolean => value < 2n ** 64n && value >= -(2n ** 64n);
 
 function writeBytes(writer: CborWriter, base64: string): void {
   const bytes = Buffer.from(base64, 'base64');
@@ -136,6 +140,10 @@ function writeStructure(
 ): void {
   if (value === null) {
     writer.byte(simple.null);
+    return;
+  }
+  if (value instanceof RawJson) {
+    writeValue(writer, value.value, undefined);
     return;
   }
   if (Array.isArray(value)) {

@@ -1,6 +1,6 @@
 // The JSON codec: strict UTF-8, bounded depth, duplicate and unknown fields with their paths, exact
-// integers. The fast path is one scan, JSON.parse and one walk; what is rare (duplicates, huge
-// integers) runs only when seen.
+// integers, raw JSON as it is written. The fast path is one scan, JSON.parse and one walk; what is
+// rare (duplicates, huge integers, types with raw JSON) runs only when seen.
 import { findDuplicates, replaceLoneSurrogates, scanJson } from '../api/json-scan.ts';
 import type { JsonScan } from '../api/json-scan.ts';
 import { parseExact } from '../api/parse-exact.ts';
@@ -8,31 +8,29 @@ import { RawJson } from '../api/raw-json.ts';
 import type { JsonValue, TypeInfo } from '../api/type-info.ts';
 import { limits } from '../base/limits.ts';
 import { badRequest } from '../base/status.ts';
-import type { StatusError } from '../base/status.ts';
 import { isAscii, isUtf8 } from 'node:buffer';
 import type { ApiObject, Codec, Decoded, FieldProblem } from './codec.ts';
 import { canonicalObject, normalise } from './normalise.ts';
-import { pathText, toData } from './walk.ts';
+import { holdsRaw, sentText, setRawAside } from './raw-fields.ts';
+import { pathText, toData, tooDeep } from './walk.ts';
 
 export const jsonCodec: Codec = {
   mediaType: 'application/json',
-  decode(body, type) {
-    const parsed = parse(decodeText(body));
-    return finish(parsed, type);
-  },
+  decode: (body, type) => decodeJson(decodeText(body), type),
   encode: (object, type) => Buffer.from(encodeText(object, type)),
 };
 
 /** Canonical JSON text of an object. */
 export function encodeText(object: Readonly<ApiObject>, type: TypeInfo): string {
-  return stringify(canonicalObject(object, type));
+  const canonical = canonicalObject(object, type);
+  return holdsRaw(type) ? sentText(canonical) : stringify(canonical);
 }
 
 /** Reads a body without a schema. @throws StatusError 400. */
 export type ReadJson = (body: Uint8Array) => JsonValue;
 
 /**
- * The value of a patch, for example: objects have no prototype, of duplicate keys the last one
+ * A body without a schema (a patch): objects have no prototype, of duplicate keys the last one
  * counts.
  */
 export const parseData: ReadJson = (body) => toData(parse(decodeText(body)).value);
@@ -61,13 +59,15 @@ export function parseCanonical(json: Uint8Array): ApiObject {
  * nobody is told of problems. @throws StatusError 400 when the bytes are no such JSON.
  */
 export function decodeCanonical(json: Uint8Array, type: TypeInfo): ApiObject {
-  const text = decodeText(json);
+  const given = decodeText(json);
   try {
+    const aside = holdsRaw(type) ? setRawAside(given, type) : undefined;
+    const text = aside?.text ?? given;
     const value = manyDigits.test(text) ? parseExact(text) : (JSON.parse(text) as JsonValue);
-    return normalise(value, type, { owned: true, reporting: false }).object;
+    return normalise(value, type, { owned: true, reporting: false, raws: aside?.raws }).object;
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    throw malformed(text, error);
+    throw malformed(given, error);
   }
 }
 
@@ -101,7 +101,15 @@ export function decodeIfJson(text: string, type: TypeInfo): Decoded | undefined 
   } catch {
     return undefined; // Flow style that is not JSON, or broken: YAML's reader says which.
   }
-  return finish(parse(text), type);
+  return decodeJson(text, type);
+}
+
+/** As the codec decodes a body. */
+export function decodeJson(text: string, type: TypeInfo): Decoded {
+  const whole = parse(text);
+  if (!holdsRaw(type)) return finish(whole, type);
+  const aside = setRawAside(text, type);
+  return finish(parse(aside.text), type, aside.raws);
 }
 
 interface Parsed {
@@ -123,11 +131,8 @@ function parse(given: string): Parsed {
   }
 }
 
-export const tooDeep = (): StatusError =>
-  badRequest(`the body nests deeper than ${String(limits.bodyDepthMax)} levels`);
-
-function finish(parsed: Parsed, type: TypeInfo): Decoded {
-  const read = normalise(parsed.value, type, { owned: true, reporting: true });
+function finish(parsed: Parsed, type: TypeInfo, raws?: readonly JsonValue[]): Decoded {
+  const read = normalise(parsed.value, type, { owned: true, reporting: true, raws });
   if (read.members === parsed.scan.members) return { object: read.object, problems: read.problems };
   const duplicates: FieldProblem[] = [];
   findDuplicates(parsed.text, (path) => {

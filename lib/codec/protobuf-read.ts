@@ -6,11 +6,13 @@ import protobuf from 'protobufjs/minimal.js';
 import type { FieldInfo, JsonObject, JsonValue, ScalarType, TypeInfo } from '../api/type-info.ts';
 import { invariant } from '../base/invariant.ts';
 import { badRequest, requestEntityTooLarge } from '../base/status.ts';
-import { parseData, tooDeep } from './json.ts';
+import { parseData, rawData } from './json.ts';
+import type { ReadJson } from './json.ts';
 import { fixed64Wire, lengthWire, varintWire } from './protobuf-write.ts';
 import type { ReadBounds } from './read-bounds.ts';
 import { utf8Text } from './utf8-text.ts';
 import { formatDuration } from './value-forms.ts';
+import { tooDeep } from './walk.ts';
 
 export type WireReader = protobuf.Reader;
 /** Reads one value, whose key has been read. */
@@ -349,9 +351,10 @@ function formOf(type: TypeInfo): (fields: JsonObject) => JsonValue {
       return ({ type: form, intVal, strVal }) =>
         numberOf(form) === 0 ? (intVal ?? 0) : (strVal ?? '');
     case 'rawExtension':
+      return embeddedReader(type, rawData);
     case 'json':
     case 'fieldsV1':
-      return embeddedReader(type);
+      return embeddedReader(type, parseData);
     case 'schemaOrBool':
     case 'schemaOrList':
     case 'schemaOrStrings':
@@ -376,12 +379,11 @@ function timeText(given: JsonValue | undefined, fraction: string): string {
 const microsOf = (nanos: JsonValue | undefined): number =>
   Math.min(999_999, Math.max(0, Math.floor(numberOf(nanos) / 1000)));
 
-function embeddedReader(type: TypeInfo): (fields: JsonObject) => JsonValue {
+function embeddedReader(type: TypeInfo, read: ReadJson): (fields: JsonObject) => JsonValue {
   const name = type.fields[0]?.jsonName ?? '';
   return (fields) => {
-    const raw = fields[name];
-    if (typeof raw !== 'string' || raw === '') return null;
-    return parseData(Buffer.from(raw, 'base64'));
+    const bytes = fields[name];
+    return typeof bytes === 'string' && bytes !== '' ? read(Buffer.from(bytes, 'base64')) : null;
   };
 }
 

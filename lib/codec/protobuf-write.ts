@@ -3,6 +3,7 @@
 // apiVersion are the envelope's.
 import { isObject } from '../api/json-value.ts';
 import type protobuf from 'protobufjs/minimal.js';
+import { RawJson } from '../api/raw-json.ts';
 import type { FieldInfo, JsonObject, JsonValue, ScalarType, TypeInfo } from '../api/type-info.ts';
 import { invariant } from '../base/invariant.ts';
 import { sortUtf8 } from '../base/utf8-order.ts';
@@ -247,7 +248,9 @@ function specialWriter(type: TypeInfo): WriteValue {
     case 'json':
     case 'fieldsV1':
       return (writer, value) => {
-        if (value !== null) writer.uint32(keyOf(1, lengthWire)).string(stringify(value));
+        if (value === null) return;
+        const text = value instanceof RawJson ? value.text : stringify(value);
+        writer.uint32(keyOf(1, lengthWire)).string(text);
       };
     case 'schemaOrBool':
     case 'schemaOrList':

@@ -1,8 +1,11 @@
 // Readers of single values: scalars and the special forms of JSON. Each takes a value that is not
 // null, checks it, and returns its canonical form, or fails with the path and what would be right.
 import { canonicalQuantity } from '../api/quantity.ts';
+import { RawJson, rawJsonOf } from '../api/raw-json.ts';
 import type { JsonValue, ScalarType, SpecialForm } from '../api/type-info.ts';
-import { countMembers, toData } from './walk.ts';
+import { invariant } from '../base/invariant.ts';
+import { limits } from '../base/limits.ts';
+import { countMembers, toData, tooDeep } from './walk.ts';
 import type { Walk } from './walk.ts';
 import {
   canonicalBase64,
@@ -119,6 +122,22 @@ const readFieldSet: ReadValue = (value, walk) => {
   return value;
 };
 
+/**
+ * Text that the reader of JSON has set aside, else raw JSON of whatever was decoded. Of a body its
+ * depth counts, whatever encoding it lay in.
+ */
+const readRaw: ReadValue = (value, walk) => {
+  if (walk.raws !== undefined) {
+    const raw = walk.raws[Number(value)];
+    invariant(raw !== undefined, 'raw JSON was set aside');
+    return raw;
+  }
+  const raw = rawJsonOf(value);
+  const depth = raw instanceof RawJson ? raw.depth : 0;
+  if (walk.owned && walk.depth + depth > limits.bodyDepthMax) throw tooDeep();
+  return raw;
+};
+
 type PlainForm = Exclude<SpecialForm, 'schemaOrList' | 'schemaOrBool' | 'schemaOrStrings'>;
 
 const formReaders: Readonly<Record<PlainForm, ReadValue>> = {
@@ -128,7 +147,7 @@ const formReaders: Readonly<Record<PlainForm, ReadValue>> = {
   duration: readDuration,
   quantity: readQuantity,
   intOrString: readIntOrString,
-  rawExtension: readAny,
+  rawExtension: readRaw,
   json: readAny,
   fieldsV1: readFieldSet,
 };

@@ -9,6 +9,7 @@ import { invariant } from '../base/invariant.ts';
 import type { ApiObject, ObjectMeta } from './codec.ts';
 import { stringify } from './json.ts';
 import { canonicalObject } from './normalise.ts';
+import { holdsRaw, keptText, spelledAsSent } from './raw-fields.ts';
 
 const quote = 0x22;
 const comma = 0x2c;
@@ -37,6 +38,8 @@ export interface StoredHeader {
    * compared (`comparedText`): the header stays short. Unset ones are left out.
    */
   readonly fields?: Readonly<Record<string, string>>;
+  /** false: raw JSON in the payload is spelt otherwise than answers show it (`RawJson.sent`). */
+  readonly rawAsSent?: false;
 }
 
 export interface OpenedStored {
@@ -75,9 +78,12 @@ export const encodeStored: EncodeStored = (object, resource) => {
   const head = `{"kind":${kind},"apiVersion":${apiVersion},`;
   const metadata = encodeMetadata(canonical.metadata ?? {}, `${head}"metadata":{`);
   let payload = metadata.text;
+  const spelling = holdsRaw(resource.type) ? { isAsSent: true } : undefined;
   for (const key of Object.keys(canonical)) {
     if (key === 'kind' || key === 'apiVersion' || key === 'metadata') continue;
-    payload += `,${JSON.stringify(key)}:${stringify(canonical[key] as JsonValue)}`;
+    const value = canonical[key] as JsonValue;
+    const text = spelling === undefined ? stringify(value) : keptText(value, spelling);
+    payload += `,${JSON.stringify(key)}:${text}`;
   }
   payload += '}';
   const size = Buffer.byteLength(payload);
@@ -92,6 +98,7 @@ export const encodeStored: EncodeStored = (object, resource) => {
     bodyAt: bytesAt(head.length),
     ...(labels === undefined ? {} : { labels: [bytesAt(labels[0]), bytesAt(labels[1])] as const }),
     ...(Object.keys(fields).length === 0 ? {} : { fields }),
+    ...(spelling?.isAsSent === false ? { rawAsSent: false } : {}),
   };
   const value = Buffer.from(`${JSON.stringify(header)}\n${payload}`);
   invariant(openStored(value) !== undefined, 'what is stored can be opened again');
@@ -208,6 +215,13 @@ export const withResourceVersion: WithResourceVersion = ({ header, payload }, re
   return bytes;
 };
 
+/** The same with raw JSON spelt as answers show it; it lies behind what the header points to. */
+export function asSent({ header, payload }: OpenedStored, { type }: ResourceInfo): OpenedStored {
+  const sent = Buffer.from(spelledAsSent(asBuffer(payload).toString('utf8'), type));
+  const { rawAsSent: _rawAsSent, ...rest } = header;
+  return { header: { ...rest, size: sent.length }, payload: sent };
+}
+
 /** Labels of an opened object; undefined when its bytes are corrupted. */
 export function labelsOf({
   header,
@@ -246,6 +260,8 @@ export function schemaGeneration(resource: ResourceInfo): string {
       resource.kind.kind,
       resource.fieldSelectors,
       resource.defaultsVersion,
+      // Payloads from before its text was kept are read anew.
+      ...(holdsRaw(resource.type) ? ['raw JSON is text'] : []),
     ]),
   );
   for (const type of typesBelow(resource.type)) {

@@ -1,14 +1,15 @@
-// Which encoding objects have in etcd. Whatever is written, every encoding is read: the bytes say
-// which one it is. JSON is this product's stored form (stored-form.ts); Protobuf and CBOR are the
-// plain bodies that other servers of this API write too.
+// Which encoding objects have in etcd: every one is read, the bytes say which it is. JSON is the
+// stored form (stored-form.ts); Protobuf and CBOR are the plain bodies that other servers of this
+// API write too. CBOR has no place for raw JSON: kinds with such fields stay JSON.
 import type { ResourceInfo, TypeInfo } from '../api/type-info.ts';
 import type { NamingProfile } from '../api/vendor.ts';
 import { cborCodec, storedCbor } from './cbor.ts';
 import { cborPrefix } from './cbor-read.ts';
 import type { ApiObject } from './codec.ts';
-import { decodeCanonical, parseData } from './json.ts';
+import { decodeCanonical, jsonCodec, parseData } from './json.ts';
 import { readObject } from './normalise.ts';
 import { createProtobufCodec, hasProtobufForm, protobufPrefix, typeMetaOf } from './protobuf.ts';
+import { holdsRaw } from './raw-fields.ts';
 import { storedBounds } from './read-bounds.ts';
 import { openStored } from './stored-form.ts';
 import type { OpenedStored } from './stored-form.ts';
@@ -57,14 +58,21 @@ export function createStoredMedia(name: StoredMediaName, naming: NamingProfile):
     if (opened !== undefined) {
       return decodeCanonical(opened.payload, typeOf(storedTypeMeta(opened)));
     }
-    const data = startsWith(value, cborPrefix) ? storedCbor(value) : parseData(value);
-    return readObject(data, typeOf(asTypeMeta(data))).object;
+    const isCbor = startsWith(value, cborPrefix);
+    const data = isCbor ? storedCbor(value) : parseData(value);
+    const type = typeOf(asTypeMeta(data));
+    const isKept = holdsRaw(type) && !isCbor;
+    return (isKept ? jsonCodec.decode(value, type) : readObject(data, type)).object;
   };
   switch (name) {
     case 'json':
       return { read, write: (_object, _resource, canonical) => canonical };
     case 'cbor':
-      return { read, write: (object, { type }) => cborCodec.encode(unversioned(object), type) };
+      return {
+        read,
+        write: (object, { type }, canonical) =>
+          holdsRaw(type) ? canonical : cborCodec.encode(unversioned(object), type),
+      };
     case 'protobuf':
       return {
         read,

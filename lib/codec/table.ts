@@ -10,6 +10,7 @@ import type { ApiObject } from './codec.ts';
 import { envelope, listMetaObject } from './frame.ts';
 import type { ListMeta } from './frame.ts';
 import { stringify } from './json.ts';
+import { sentText } from './raw-fields.ts';
 
 /** What a row holds of its object. */
 export type IncludeObject = 'None' | 'Metadata' | 'Object';
@@ -92,7 +93,8 @@ export function openRow(
   }
   const conditions = columns.conditions?.(object);
   if (conditions !== undefined) text += `],"conditions":[${conditions.map(stringify).join()}`;
-  text += `],"object":${stringify(included(object, include, profile))}}`;
+  const row = included(object, include, profile);
+  text += `],"object":${include === 'Object' ? sentText(row) : stringify(row)}}`;
   const head = 1 + ages.length * ageBytes;
   const bytes = Buffer.allocUnsafe(head + Buffer.byteLength(text));
   bytes.writeUInt8(ages.length, 0);

@@ -15,12 +15,18 @@ export interface WalkMode {
   readonly owned: boolean;
   /** Unknown fields are reported; otherwise they are dropped without a word. */
   readonly reporting: boolean;
+  /** Raw values that were set aside: the values hold numbers in their places (raw-fields.ts). */
+  readonly raws?: readonly JsonValue[] | undefined;
 }
+
+export const tooDeep = (): StatusError =>
+  badRequest(`the body nests deeper than ${String(limits.bodyDepthMax)} levels`);
 
 export class Walk {
   /** Members of objects seen so far: fewer than the text has means that it held duplicates. */
   members = 0;
   owned = false;
+  raws: readonly JsonValue[] | undefined = undefined;
   depth = 0;
   readonly path: PathSegment[] = [];
   problems: FieldProblem[] = [];
@@ -31,6 +37,7 @@ export class Walk {
     this.members = 0;
     this.depth = 0;
     this.owned = mode.owned;
+    this.raws = mode.raws;
     this.#reporting = mode.reporting;
     this.#rootName = rootName;
     this.problems = [];

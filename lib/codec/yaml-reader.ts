@@ -7,8 +7,7 @@ import { limits } from '../base/limits.ts';
 import { badRequest, requestEntityTooLarge } from '../base/status.ts';
 import type { StatusError } from '../base/status.ts';
 import type { FieldProblem } from './codec.ts';
-import { tooDeep } from './json.ts';
-import { pathText, toData } from './walk.ts';
+import { pathText, toData, tooDeep } from './walk.ts';
 import type { PathSegment } from './walk.ts';
 import { numberValue, plainValue } from './yaml-scalar.ts';
 

@@ -5,8 +5,8 @@ import type { JsonValue } from '../api/type-info.ts';
 import type { ApiObject, Codec } from './codec.ts';
 import { listMetaObject } from './frame.ts';
 import type { ListMeta } from './frame.ts';
-import { decodeIfJson, decodeText } from './json.ts';
-import { canonicalObject, normalise } from './normalise.ts';
+import { decodeIfJson, decodeText, jsonCodec, parseData } from './json.ts';
+import { normalise } from './normalise.ts';
 import { readYaml } from './yaml-reader.ts';
 import { plainValue } from './yaml-scalar.ts';
 
@@ -20,7 +20,7 @@ export const yamlCodec: Codec = {
     const { object, problems } = normalise(value, type, { owned: true, reporting: true });
     return { object, problems: [...duplicates, ...problems] };
   },
-  encode: (object, type) => encodeYaml(canonicalObject(object, type)),
+  encode: (object, type) => encodeYaml(parseData(jsonCodec.encode(object, type))),
 };
 
 /** Numbers of any size; and text that would read back as anything but text is quoted. */
@@ -34,8 +34,10 @@ const numberTag = defineScalarTag(intYaml11Tag.tagName, {
       : NOT_RESOLVED;
   },
   identify: (value) => typeof value === 'number' || typeof value === 'bigint',
-  represent: String,
+  represent: (value) => (Number.isFinite(Number(value)) ? String(value) : infinity(value)),
 });
+/** What a number of JSON beyond doubles is read as. */
+const infinity = (value: unknown): string => (Number(value) > 0 ? '.inf' : '-.inf');
 const schema = DUMP_SCHEMA.withTags(numberTag);
 
 /** Any value as YAML that 1.1 and 1.2 readers take alike: a Status, a list, a Table. */

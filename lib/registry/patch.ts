@@ -2,17 +2,19 @@
 // would answer, in the request's version; the result is read back through the schema like a body.
 import { applyJsonPatch, parseJsonPatch } from '../apply/json-patch.ts';
 import { applyMergePatch, parseMergePatch } from '../apply/merge-patch.ts';
+import { RawJson, sortedText } from '../api/raw-json.ts';
 import type { JsonValue, ResourceInfo } from '../api/type-info.ts';
 import { apiVersionOf } from '../api/type-info.ts';
 import { invalid, StatusError, unsupportedMediaType } from '../base/status.ts';
 import type { FieldError } from '../base/status.ts';
 import type { Item } from '../cacher/resource-view.ts';
 import type { ApiObject, Decoded } from '../codec/codec.ts';
-import { parseData } from '../codec/json.ts';
-import { readObject } from '../codec/normalise.ts';
+import { decodeJson, parseData, rawData } from '../codec/json.ts';
+import { canonicalObject, readObject } from '../codec/normalise.ts';
+import { holdsRaw, keptText } from '../codec/raw-fields.ts';
 import { reportProblems, toStored } from './incoming.ts';
 import { checkName, settleNamespace } from './object-meta.ts';
-import type { PatchKind, PatchRequest, WriteAnswer } from './requests.ts';
+import type { PatchRequest, WriteAnswer } from './requests.ts';
 import { presentItem } from './store-parts.ts';
 import type { StoreParts } from './store-parts.ts';
 import { writeTransformed } from './update.ts';
@@ -20,7 +22,7 @@ import { writeTransformed } from './update.ts';
 export type PatchFunction = (document: JsonValue) => JsonValue;
 
 export async function patchObject(parts: StoreParts, request: PatchRequest): Promise<WriteAnswer> {
-  const patch = readPatch(request.kind, request.patch);
+  const patch = readPatch(request, parts.resource);
   return writeTransformed(parts, request, {
     transform: (old) =>
       toStored(parts, patchItem(parts.resource, presentItem(parts, old), patch, request)),
@@ -29,14 +31,16 @@ export async function patchObject(parts: StoreParts, request: PatchRequest): Pro
 }
 
 /** @throws StatusError 400 for a malformed patch. */
-export function readPatch(kind: PatchKind, body: Uint8Array): PatchFunction {
+export function readPatch(request: PatchRequest, { type }: ResourceInfo): PatchFunction {
+  const { kind, patch: body } = request;
+  const read = holdsRaw(type) ? rawData : parseData;
   switch (kind) {
     case 'json': {
-      const operations = parseJsonPatch(body);
+      const operations = parseJsonPatch(body, read);
       return (document) => applyJsonPatch(document, operations);
     }
     case 'merge': {
-      const patch = parseMergePatch(body);
+      const patch = parseMergePatch(body, read);
       return (document) => applyMergePatch(document, patch);
     }
     case 'strategic':
@@ -55,7 +59,7 @@ export function patchItem(
   patch: PatchFunction,
   request: PatchRequest,
 ): ApiObject {
-  const document = patch(parseData(item.json()));
+  const document = patch(documentOf(item, resource));
   const { object, problems } = readPatched(resource, document);
   checkKind(resource, object);
   checkName(object, request.path.name);
@@ -64,10 +68,16 @@ export function patchItem(
   return object;
 }
 
+/** What the patch works on: as one text where that counts. */
+function documentOf(item: Item, { type }: ResourceInfo): JsonValue {
+  if (!holdsRaw(type)) return parseData(item.json());
+  return RawJson.of(keptText(canonicalObject(item.object(), type)));
+}
+
 /** What does not fit the schema any more is the patch's fault: 422, not 400. */
 function readPatched({ type }: ResourceInfo, document: JsonValue): Decoded {
   try {
-    return readObject(document, type);
+    return holdsRaw(type) ? decodeJson(sortedText(document), type) : readObject(document, type);
   } catch (error) {
     if (!(error instanceof StatusError) || error.code !== 400) throw error;
     throw new StatusError(422, 'Invalid', `the patched object is invalid: ${error.message}`);

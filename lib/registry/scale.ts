@@ -50,7 +50,7 @@ export function scaleSubresource(
       return write(request, () => body);
     },
     async patch(request) {
-      const patch = readPatch(request.kind, request.patch);
+      const patch = readPatch(request, scale);
       return write(request, (old) => patchItem(scale, show(old), patch, request));
     },
   };

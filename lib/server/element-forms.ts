@@ -9,6 +9,7 @@ import type { Elements, Encoding, KindName } from '../codec/encodings.ts';
 import type { ListMeta } from '../codec/frame.ts';
 import { parseCanonical } from '../codec/json.ts';
 import { canonicalObject } from '../codec/normalise.ts';
+import { holdsRaw } from '../codec/raw-fields.ts';
 import { partialObject, tableObject, tableRow } from '../codec/table.ts';
 import { entriesOf, onePiece, piecesOf } from './forms.ts';
 import type { Form, Forms, TableOptions } from './forms.ts';
@@ -56,8 +57,11 @@ function elementForm(elements: Elements, shape: ElementShape): Form {
   const { variant, type, of, shown } = shape;
   const listOf = { kind: shape.listKind, apiVersion: of.apiVersion };
   // From the JSON, not from the decoded object: that would stay in memory beside the element.
-  const make = (item: Item): Uint8Array =>
-    elements.element(shown(parseCanonical(item.json())), type);
+  // Raw JSON is kept by the object alone.
+  const objectOf = holdsRaw(type)
+    ? (item: Item): Readonly<ApiObject> => canonicalObject(item.object(), type)
+    : (item: Item): Readonly<ApiObject> => parseCanonical(item.json());
+  const make = (item: Item): Uint8Array => elements.element(shown(objectOf(item)), type);
   const element = (item: Item): Uint8Array => item.encoded(variant, make);
   const entry = shape.isNamed
     ? (item: Item): Uint8Array => elements.named(element(item), of)

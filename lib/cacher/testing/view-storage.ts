@@ -39,6 +39,7 @@ const transcoder: Transcoder = {
     const meta = '"apiVersion":"v1","metadata":{"last":0}';
     return Buffer.from(`{"kind":"Raw",${meta},"data":"${data}"}`);
   },
+  asSent: (opened) => opened,
   decode: (json) => JSON.parse(Buffer.from(json).toString()) as { data: string },
 };
 

@@ -1,5 +1,6 @@
 // JSON of unknown type as values, wrapped on access: nothing is copied or converted before an
 // expression looks at it.
+import { RawJson } from '../../api/raw-json.ts';
 import { CelError, Double, toInt } from './value.ts';
 import type { ListValue, MapValue, Value } from './value.ts';
 
@@ -75,6 +76,7 @@ export function dynamicValue(raw: unknown): Value {
 
 function dynamicObject(raw: object): Value {
   if (Array.isArray(raw)) return new JsonList(raw);
+  if (raw instanceof RawJson) return dynamicValue(raw.value);
   if (isValueObject(raw)) return raw;
   return new JsonMap(raw as JsonObject);
 }

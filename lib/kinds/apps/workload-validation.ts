@@ -3,6 +3,7 @@
 import { isSet, numberAt, recordAt, recordsAt, textAt, valueAt } from '../../api/json-access.ts';
 import { sameJson } from '../../api/json-equal.ts';
 import { dns1123LabelProblems } from '../../api/name-rules.ts';
+import { isRecord, opened } from '../../api/raw-json.ts';
 import type { JsonObject } from '../../api/type-info.ts';
 import { validateRunningTemplate } from '../core/pod-spec.ts';
 import { validateTemplateSelector } from '../label-selectors.ts';
@@ -187,7 +188,6 @@ function validateDaemonRolling(
 
 export const validateControllerRevision: Validator = ({ object, errors }) => {
   const data = valueAt(object, 'data');
-  if (data === undefined) return; // required beside the field
-  if (typeof data === 'object' && !Array.isArray(data)) return;
-  errors.invalid('data', data, 'must be a valid JSON object');
+  if (data === undefined || isRecord(opened(data))) return; // required beside the field
+  errors.required('data', 'data must be a valid JSON object');
 };

@@ -12,6 +12,7 @@ import {
 import { isUnset } from '../../api/json-equal.ts';
 import { cIdentifierPattern } from '../../api/formats.ts';
 import { dns1123SubdomainProblems } from '../../api/name-rules.ts';
+import { isRecord, opened, sortedText } from '../../api/raw-json.ts';
 import type { JsonObject } from '../../api/type-info.ts';
 import { validateNodeSelector } from '../core/pod-scheduling.ts';
 import { nanoOf } from '../core/resource-lists.ts';
@@ -88,11 +89,11 @@ function validateOpaque(config: JsonObject, path: string, { errors }: Scope): vo
   const parameters = opaque['parameters'];
   const where = `${path}.opaque.parameters`;
   if (parameters === undefined || parameters === null) return; // required beside the field
-  if (Buffer.byteLength(JSON.stringify(parameters)) > parameterBytesMax) {
+  if (Buffer.byteLength(sortedText(parameters)) > parameterBytesMax) {
     errors.tooLong(where, parameterBytesMax);
+  } else if (!isRecord(opened(parameters))) {
+    errors.invalid(where, '<value omitted>', 'parameters must be a valid JSON object');
   }
-  if (typeof parameters === 'object' && !Array.isArray(parameters)) return;
-  errors.invalid(where, '<value omitted>', 'parameters must be a valid JSON object');
 }
 
 function validateClaimStatus({ object, old, errors }: ValidatedWrite): void {
