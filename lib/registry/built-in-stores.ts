@@ -1,18 +1,19 @@
 // One store for every served built-in resource and version: the record, the strategy, the shared
-// view and storage. Custom resources make their stores from the same parts.
+// view and storage.
 import { admissionChain } from '../admission/chain.ts';
 import type { AdmissionChain } from '../admission/chain.ts';
-import type { ResourceInfo } from '../api/type-info.ts';
+import type { GroupVersionKind, ResourceInfo } from '../api/type-info.ts';
 import type { Scheme } from '../api/scheme.ts';
 import { convertObject } from '../api/convert.ts';
 import type { ResourceView } from '../cacher/resource-view.ts';
+import type { ApiObject } from '../codec/codec.ts';
 import type { Keyspace } from '../storage-etcd/keys.ts';
 import type { Storage } from '../storage-etcd/storage.ts';
 import { kindStrategies } from '../kinds/built-in-kinds.ts';
 import type { KindOptions } from '../kinds/kind.ts';
-import { createResourceStore } from './resource-store.ts';
 import type { ResourceStore } from './resource-store.ts';
 import type { StoreParts } from './store-parts.ts';
+import { storeOf } from './store-of.ts';
 import { defaultValidation, objectRules } from './validation.ts';
 import type { ObjectRules, ValidationOptions } from './validation.ts';
 import { WriteTurns } from './write-turns.ts';
@@ -33,10 +34,8 @@ export interface BuiltInStoreOptions
 }
 
 export function builtInStores(options: BuiltInStoreOptions): ResourceStore[] {
-  const { scheme, keyspace } = options;
+  const { scheme } = options;
   const strategyOf = kindStrategies(options);
-  const admission = options.admission ?? admissionChain([]);
-  const turns = new WriteTurns(options.clock);
   const rules = new Map<ResourceInfo, ObjectRules>();
   const rulesOf = (stored: ResourceInfo): ObjectRules => {
     let made = rules.get(stored);
@@ -44,30 +43,34 @@ export function builtInStores(options: BuiltInStoreOptions): ResourceStore[] {
     rules.set(stored, made);
     return made;
   };
+  const shared = {
+    admission: options.admission ?? admissionChain([]),
+    storage: options.storage,
+    media: options.media,
+    turns: new WriteTurns(options.clock),
+    defaults: scheme.defaults,
+    convert: (object: Readonly<ApiObject>, toApiVersion: string) =>
+      convertObject(object, toApiVersion, scheme),
+    typeOf: (kind: GroupVersionKind) => scheme.kind(kind),
+    naming: options.naming,
+    clock: options.clock,
+    continueKey: options.continueKey,
+    canStreamLists: options.canStreamLists,
+    canDeleteUnreadable: options.canDeleteUnreadable,
+    keyspace: options.keyspace,
+  };
   return scheme.resources
     .filter((resource) => !resource.virtual && resource.storagePrefix !== '')
-    .map((resource) => {
-      const storedAs = scheme.storageResource(resource);
-      return createResourceStore({
-        resource,
-        storedAs,
-        isStorageVersion: storedAs === resource,
-        strategy: strategyOf(storedAs),
-        rules: rulesOf(storedAs),
-        admission,
-        view: options.viewOf(storedAs),
-        storage: options.storage,
-        media: options.media,
-        turns,
-        keyOf: ({ namespace, name }) => keyspace.key(storedAs.storagePrefix, namespace, name),
-        defaults: scheme.defaults,
-        convert: (object, toApiVersion) => convertObject(object, toApiVersion, scheme),
-        typeOf: (kind) => scheme.kind(kind),
-        naming: options.naming,
-        clock: options.clock,
-        continueKey: options.continueKey,
-        canStreamLists: options.canStreamLists,
-        canDeleteUnreadable: options.canDeleteUnreadable,
-      });
+    .map((served) => {
+      const stored = scheme.storageResource(served);
+      return storeOf(
+        { served, stored },
+        {
+          ...shared,
+          strategy: strategyOf(stored),
+          rules: rulesOf(stored),
+          view: options.viewOf(stored),
+        },
+      );
     });
 }
