@@ -23,7 +23,7 @@ import type { FlagError, Flags } from '../../lib/config/flags.ts';
 import { bootstrapNamespaces } from '../../lib/controllers/bootstrap-namespaces.ts';
 import { builtInStores } from '../../lib/registry/built-in-stores.ts';
 import { componentStatusStores } from '../../lib/registry/component-statuses.ts';
-import { ResourceMap, ResourceMapHolder } from '../../lib/registry/resource-map.ts';
+import { builtInOwner, ResourceMapHolder } from '../../lib/registry/resource-map.ts';
 import { serveApi } from '../../lib/server/serve-api.ts';
 import type { RunningServer } from '../../lib/server/serve.ts';
 import { Compactor } from '../../lib/storage-etcd/compaction.ts';
@@ -258,7 +258,7 @@ function openRegistry(
   });
   const components = componentStatusStores(scheme, (signal) => etcdComponents(storage, signal));
   const resources = new ResourceMapHolder();
-  resources.swap(new ResourceMap([...stores, ...components]));
+  resources.set(builtInOwner, [...stores, ...components]);
   return resources;
 }
 

@@ -3,7 +3,7 @@ import { sleep } from '../base/abort.ts';
 import { systemClock } from '../base/clock.ts';
 import { createLogger } from '../base/log.ts';
 import { internalClient } from '../registry/internal-client.ts';
-import { ResourceMapHolder } from '../registry/resource-map.ts';
+import { builtInOwner, ResourceMapHolder } from '../registry/resource-map.ts';
 import type { ResourceStore } from '../registry/resource-store.ts';
 import { RegistryOnEtcd } from '../registry/testing/registry-on-etcd.ts';
 import type { Replica } from '../registry/testing/registry-on-etcd.ts';
@@ -224,7 +224,7 @@ describe('the namespace controller', () => {
 
 function startController(): { stop: () => Promise<void> } {
   const resources = new ResourceMapHolder();
-  resources.swap(replica.stores);
+  resources.set(builtInOwner, replica.stores.all);
   const { naming } = replica;
   const controller = new NamespaceController({
     namespaces,

@@ -1,36 +1,72 @@
-// (group, version, resource) to its store. A map never changes: a new one replaces it as a whole.
+// (group, version, resource) to its store. Resources come and go by owner: the built-in ones, those
+// of a definition, those of an API service.
 import type { ResourceStore } from './resource-store.ts';
 
-export class ResourceMap {
-  readonly #stores: ReadonlyMap<string, ResourceStore>;
-  readonly all: readonly ResourceStore[];
+/** How requests name a resource. */
+export interface ResourceName {
+  readonly group: string;
+  readonly version: string;
+  readonly resource: string;
+}
 
-  constructor(stores: readonly ResourceStore[]) {
-    this.all = stores;
-    this.#stores = new Map(stores.map((store) => [keyOf(store.resource), store]));
+export interface ResourceMap {
+  find(of: ResourceName): ResourceStore | undefined;
+  /** A list of its own for each state of the map. */
+  readonly all: readonly ResourceStore[];
+  /** Another one after each change. */
+  readonly version: number;
+}
+
+/**
+ * What is served now. A change is one turn of the loop and costs what its owner has: readers see all
+ * of it or nothing, and take what they need in one turn.
+ */
+export class ResourceMapHolder implements ResourceMap {
+  readonly #stores = new Map<string, ResourceStore>();
+  /** Keys in `#stores` by owner. */
+  readonly #owned = new Map<string, readonly string[]>();
+  #all: readonly ResourceStore[] | undefined;
+  #version = 0;
+
+  /** For those who only read. */
+  get current(): ResourceMap {
+    return this;
   }
 
-  find(of: {
-    readonly group: string;
-    readonly version: string;
-    readonly resource: string;
-  }): ResourceStore | undefined {
+  find(of: ResourceName): ResourceStore | undefined {
     return this.#stores.get(keyOf(of));
   }
-}
 
-/** The one place that holds the current map; readers take `current` once per request. */
-export class ResourceMapHolder {
-  #current = new ResourceMap([]);
-
-  get current(): ResourceMap {
-    return this.#current;
+  get all(): readonly ResourceStore[] {
+    return (this.#all ??= [...this.#stores.values()]);
   }
 
-  swap(next: ResourceMap): void {
-    this.#current = next;
+  get version(): number {
+    return this.#version;
+  }
+
+  /**
+   * Serves these stores in place of the owner's former ones; none: the owner is gone. What another
+   * owner serves stays with it: a definition cannot take the place of a built-in resource.
+   */
+  set(owner: string, stores: readonly ResourceStore[]): void {
+    for (const key of this.#owned.get(owner) ?? []) this.#stores.delete(key);
+    const keys: string[] = [];
+    for (const store of stores) {
+      const key = keyOf(store.resource);
+      if (this.#stores.has(key)) continue;
+      this.#stores.set(key, store);
+      keys.push(key);
+    }
+    if (keys.length === 0) this.#owned.delete(owner);
+    else this.#owned.set(owner, keys);
+    this.#all = undefined;
+    this.#version += 1;
   }
 }
 
-const keyOf = (of: { group: string; version: string; resource: string }): string =>
-  `${of.group}/${of.version}/${of.resource}`;
+/** The owner of what every server of this release serves. */
+export const builtInOwner = 'built-in';
+
+const keyOf = ({ group, version, resource }: ResourceName): string =>
+  `${group}/${version}/${resource}`;

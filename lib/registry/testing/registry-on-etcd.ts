@@ -19,7 +19,7 @@ import { createKeyspace } from '../../storage-etcd/keys.ts';
 import type { StorageMetrics, WatchBatch } from '../../storage-etcd/storage.ts';
 import { EtcdCluster } from '../../storage-etcd/testing/etcd-process.ts';
 import { builtInStores } from '../built-in-stores.ts';
-import { ResourceMap } from '../resource-map.ts';
+import { builtInOwner, ResourceMapHolder } from '../resource-map.ts';
 import type { ResourceStore } from '../resource-store.ts';
 
 const keyspace = createKeyspace('/registry');
@@ -27,7 +27,7 @@ const keyspace = createKeyspace('/registry');
 export interface Replica {
   readonly storage: EtcdStorage;
   readonly cache: Cache;
-  readonly stores: ResourceMap;
+  readonly stores: ResourceMapHolder;
   readonly scheme: Scheme;
   readonly naming: NamingProfile;
   /** `apps/deployments`, or `configmaps` in the core group; version `v1` unless given. */
@@ -114,7 +114,8 @@ async function startReplica(etcd: EtcdCluster, options: ReplicaOptions): Promise
     eventTtlSeconds: 3_600,
     ...(options.admission === undefined ? {} : { admission: options.admission }),
   });
-  const stores = new ResourceMap(all);
+  const stores = new ResourceMapHolder();
+  stores.set(builtInOwner, all);
   return {
     storage,
     cache,

@@ -5,7 +5,7 @@ import { systemClock } from '../../base/clock.ts';
 import { createLogger } from '../../base/log.ts';
 import { featureGates } from '../../config/gates.ts';
 import { parseFlags } from '../../config/parse-flags.ts';
-import { ResourceMap, ResourceMapHolder } from '../../registry/resource-map.ts';
+import { builtInOwner, ResourceMapHolder } from '../../registry/resource-map.ts';
 import type { ResourceStore } from '../../registry/resource-store.ts';
 import type { Replica } from '../../registry/testing/registry-on-etcd.ts';
 import { Health } from '../../telemetry/health.ts';
@@ -27,7 +27,7 @@ export async function startApiServer(
   const { ca, pair } = await testTls();
   const log: string[] = [];
   const resources = new ResourceMapHolder();
-  resources.swap(new ResourceMap(options.stores ?? stores.all));
+  resources.set(builtInOwner, options.stores ?? stores.all);
   const { flags } = parseFlags(['--secure-port=0']);
   const user = { name: 'tester', uid: '1', groups: ['system:authenticated'], extra: {} };
   const running = await serveApi({
