@@ -195,7 +195,16 @@ const kindEntry = ({ group, version, kind }: GroupVersionKind): JsonObject => ({
   kind,
 });
 
-function aggregatedGroup({ group, versions }: DiscoveryGroup): JsonObject {
+/** Entries of groups that did not change are those of the document before. */
+const aggregatedGroups = new WeakMap<DiscoveryGroup, JsonObject>();
+
+function aggregatedGroup(of: DiscoveryGroup): JsonObject {
+  const made = aggregatedGroups.get(of) ?? makeAggregatedGroup(of);
+  aggregatedGroups.set(of, made);
+  return made;
+}
+
+function makeAggregatedGroup({ group, versions }: DiscoveryGroup): JsonObject {
   return {
     metadata: group === '' ? {} : { name: group },
     versions: versions.map(({ version, resources, freshness = 'Current' }) => ({

@@ -14,7 +14,7 @@ type Value = Record<string, unknown>;
 const scheme = builtInScheme({ profile: namingProfile('kubernetes') });
 const openApi = createOpenApi({
   scheme,
-  groups: scheme.groups,
+  groups: () => scheme.groups,
   media: { objects: ['application/json'], streams: [], patches: ['application/json-patch+json'] },
   listsValues: true,
   serverVersion: 'v1.36.0',

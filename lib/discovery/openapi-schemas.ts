@@ -14,7 +14,7 @@ import { definitionName } from './openapi-names.ts';
 
 export type OpenApiVersion = 'v2' | 'v3';
 
-interface GroupVersion {
+export interface GroupVersion {
   readonly group: string;
   readonly version: string;
 }

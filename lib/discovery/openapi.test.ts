@@ -7,6 +7,7 @@ import { parseRuntimeConfig } from '../api/runtime-config.ts';
 import { builtInScheme } from '../kinds/built-in-kinds.ts';
 import { namingProfile } from '../api/vendor.ts';
 import type { NamingProfileName } from '../api/vendor.ts';
+import type { DiscoveryGroup } from './discovery.ts';
 import { createOpenApi } from './openapi.ts';
 import type { OpenApi } from './openapi.ts';
 
@@ -39,10 +40,14 @@ const media = {
   streams: ['application/json;stream=watch'],
   patches: ['application/json-patch+json', 'application/apply-patch+yaml'],
 };
-const make = (scheme: ReturnType<typeof schemeOf>, listsValues = true): OpenApi =>
+const make = (
+  scheme: ReturnType<typeof schemeOf>,
+  listsValues = true,
+  groups: () => readonly DiscoveryGroup[] = () => scheme.groups,
+): OpenApi =>
   createOpenApi({
     scheme,
-    groups: scheme.groups,
+    groups,
     media,
     listsValues,
     serverVersion: 'v1.36.0',
@@ -351,4 +356,41 @@ const factsFile = join(import.meta.dirname, '../../../shared/api-facts/types.jso
     compared++;
   }
   expect(compared).toBeGreaterThan(150);
+});
+
+test('when a group comes or changes, the documents of the others stay', async () => {
+  const pods = scheme.groups[0]?.versions[0]?.resources.find(({ resource }) => resource === 'pods');
+  if (pods === undefined) throw new Error('there are pods');
+  const zoo = (resource: string) => ({
+    group: 'zoo.example.com',
+    versions: [
+      {
+        version: 'v1',
+        resources: [{ ...pods, group: 'zoo.example.com', version: 'v1', resource }],
+      },
+    ],
+  });
+  let groups: readonly DiscoveryGroup[] = scheme.groups;
+  const changing = make(scheme, true, () => groups);
+  const [podsBefore, wholeBefore] = [
+    await changing.part('api/v1', 'json'),
+    await wholeOf(changing),
+  ];
+  const path = 'apis/zoo.example.com/v1';
+  expect(await changing.part(path, 'json')).toBeUndefined();
+  groups = [...scheme.groups, zoo('lions')];
+  const lions = await changing.part(path, 'json');
+  expect(Buffer.from(lions?.bytes ?? []).toString()).toContain(
+    `/${path}/namespaces/{namespace}/lions`,
+  );
+  expect(await changing.part('api/v1', 'json')).toBe(podsBefore);
+  expect(await indexOf(changing)).toHaveProperty([path]);
+  expect(Object.keys((await wholeOf(changing)).paths)).toContain(`/${path}/lions`);
+  groups = [...scheme.groups, zoo('tigers')];
+  expect((await changing.part(path, 'json'))?.hash).not.toBe(lions?.hash);
+  expect(await changing.part('api/v1', 'json')).toBe(podsBefore);
+  groups = [...scheme.groups];
+  expect(await changing.part(path, 'json')).toBeUndefined();
+  expect(await indexOf(changing)).not.toHaveProperty([path]);
+  expect(await wholeOf(changing)).toEqual(wholeBefore);
 });

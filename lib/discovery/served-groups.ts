@@ -1,28 +1,83 @@
-// Of everything that is known, what is served: resources that have a store, with the subresources
-// that the store has. What documents list, works.
-import type { ResourceInfo } from '../api/type-info.ts';
+// What is served, in the order of documents: resources that have a store, with the subresources that
+// the store has. What documents list, works.
+import { compareVersions } from '../api/version-order.ts';
 import type { ResourceStore } from '../registry/resource-store.ts';
-import type { DiscoveryGroup } from './discovery.ts';
+import type { DiscoveryGroup, DiscoveryVersion } from './discovery.ts';
 
-/** In the order given; versions and groups of which nothing is served are left out. */
-export function servedGroups(
-  groups: readonly DiscoveryGroup[],
-  storeOf: (resource: ResourceInfo) => Pick<ResourceStore, 'subresources'> | undefined,
-): DiscoveryGroup[] {
-  return groups
-    .map(({ group, versions }) => ({
-      group,
-      versions: versions
-        .map((version) => ({
-          ...version,
-          resources: version.resources.flatMap((resource) => {
-            const store = storeOf(resource);
-            if (store === undefined) return [];
-            const subresources = [...store.subresources.values()].map(({ info }) => info);
-            return [{ ...resource, subresources }];
-          }),
-        }))
-        .filter(({ resources }) => resources.length > 0),
-    }))
-    .filter(({ versions }) => versions.length > 0);
+export type ServedStore = Pick<ResourceStore, 'resource' | 'subresources'>;
+
+interface Made {
+  readonly stores: readonly ServedStore[];
+  readonly group: DiscoveryGroup;
 }
+
+/**
+ * `known` groups and versions come first and in the order given, the others after them: groups by
+ * name, versions by `compareVersions`. A group whose stores are the same as the last time is the
+ * very same group, so that what was made of it can be kept.
+ */
+export function servedGroups(
+  known: readonly DiscoveryGroup[],
+): (stores: readonly ServedStore[]) => readonly DiscoveryGroup[] {
+  const ranks = new Map(known.map(({ group }, rank) => [group, rank]));
+  const rankOf = (group: string): number => ranks.get(group) ?? ranks.size;
+  const order = (one: string, other: string): number =>
+    rankOf(one) - rankOf(other) || compareText(one, other);
+  let last = new Map<string, Made>();
+  return (stores) => {
+    const made = new Map<string, Made>();
+    for (const [group, own] of byGroup(stores)) {
+      const former = last.get(group);
+      const isSame =
+        former?.stores.length === own.length &&
+        own.every((store, index) => store === former.stores[index]);
+      made.set(group, isSame ? former : { stores: own, group: groupOf(group, own, known) });
+    }
+    last = made;
+    return [...made.values()]
+      .map(({ group }) => group)
+      .sort((one, other) => order(one.group, other.group));
+  };
+}
+
+function byGroup(stores: readonly ServedStore[]): Map<string, ServedStore[]> {
+  const groups = new Map<string, ServedStore[]>();
+  for (const store of stores) {
+    const { group } = store.resource;
+    const own = groups.get(group);
+    if (own === undefined) groups.set(group, [store]);
+    else own.push(store);
+  }
+  return groups;
+}
+
+function groupOf(
+  group: string,
+  stores: readonly ServedStore[],
+  known: readonly DiscoveryGroup[],
+): DiscoveryGroup {
+  const order = known.find((one) => one.group === group)?.versions.map(({ version }) => version);
+  const rankOf = (version: string): number => {
+    const rank = order?.indexOf(version) ?? -1;
+    return rank < 0 ? Infinity : rank;
+  };
+  const versions = [...new Set(stores.map(({ resource }) => resource.version))].sort(
+    (one, other) =>
+      rankOf(one) === rankOf(other) ? compareVersions(one, other) : rankOf(one) - rankOf(other),
+  );
+  return { group, versions: versions.map((version) => versionOf(version, stores)) };
+}
+
+function versionOf(version: string, stores: readonly ServedStore[]): DiscoveryVersion {
+  const resources = stores
+    .filter(({ resource }) => resource.version === version)
+    .map(({ resource, subresources }) => ({
+      ...resource,
+      subresources: [...subresources.values()].map(({ info }) => info),
+    }))
+    .sort((one, other) => compareText(one.resource, other.resource));
+  return { version, resources };
+}
+
+const compareText = (one: string, other: string): number =>
+  one < other ? -1 : Number(one > other);

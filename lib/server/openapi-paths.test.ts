@@ -19,7 +19,7 @@ beforeAll(async () => {
   const scheme = builtInScheme({ profile: namingProfile('kubernetes') });
   const openApi = createOpenApi({
     scheme,
-    groups: scheme.groups,
+    groups: () => scheme.groups,
     media: { objects: ['application/json'], streams: [], patches: [] },
     listsValues: true,
     serverVersion: 'v1.36.0',

@@ -19,7 +19,7 @@ import type { OpenApi } from '../discovery/openapi.ts';
 import { servedGroups } from '../discovery/served-groups.ts';
 import { mustBeOf } from '../registry/incoming.ts';
 import { mustBeDeleteOptions } from '../registry/options.ts';
-import type { ResourceMapHolder } from '../registry/resource-map.ts';
+import type { ResourceMap, ResourceMapHolder } from '../registry/resource-map.ts';
 import type { Health } from '../telemetry/health.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { filterChain } from './chain.ts';
@@ -68,13 +68,17 @@ export async function serveApi(options: ServeApiOptions): Promise<RunningServer>
   const patches = { names: servedPatches, cbor };
   const representations = createRepresentations({ scheme, encodings });
   const handlers = verbHandlers(options, representations, patches);
-  const groups = servedGroups(scheme.groups, (resource) => resources.current.find(resource));
+  const { current } = resources;
+  const groupsOf = servedGroups(scheme.groups);
+  const groups = madeOf(current, () => groupsOf(current.all));
   const { serverAddress } = options;
-  const discovery = createDiscovery({ scheme, groups, serverAddress });
+  const discovery = madeOf(current, () =>
+    createDiscovery({ scheme, groups: groups(), serverAddress }),
+  );
   const openApi = openApiOf(options, { groups, encodings, patches: patchMediaTypes(patches) });
   const answerOpenApi = openApiPaths({ openApi: () => openApi, clock: options.clock, compress });
   const answerDiscovery = discoveryPaths({
-    discovery: () => discovery,
+    discovery,
     naming,
     representations,
     compress,
@@ -108,6 +112,16 @@ export async function serveApi(options: ServeApiOptions): Promise<RunningServer>
     requestTimeoutMs: flags['request-timeout'],
     goawayChance: flags['goaway-chance'],
   });
+}
+
+/** What is made of the resources, made anew when somebody asks after they changed. */
+function madeOf<T>(resources: ResourceMap, make: () => T): () => T {
+  let last: { readonly version: number; readonly made: T } | undefined;
+  return () => {
+    const { version } = resources;
+    if (last?.version !== version) last = { version, made: make() };
+    return last.made;
+  };
 }
 
 /** One handler per verb, over what the registry holds. */
@@ -147,7 +161,7 @@ function verbHandlers(
 function openApiOf(
   { gates, scheme, resources, version }: ServeApiOptions,
   served: {
-    readonly groups: readonly DiscoveryGroup[];
+    readonly groups: () => readonly DiscoveryGroup[];
     readonly encodings: readonly Encoding[];
     readonly patches: readonly string[];
   },

@@ -190,3 +190,29 @@ const aggregatedNames = ({ items }: AggregatedList): string[] =>
       ]);
     }),
   );
+
+test('resources that come and go are found at once, in documents too', async () => {
+  const pods = replica.store('pods');
+  const resource = { ...pods.resource, group: 'zoo.example.com', resource: 'lions' };
+  const path = '/apis/zoo.example.com/v1';
+  const status = async (asked: string): Promise<number> => (await request1(server, asked)).status;
+  const aggregated = async (): Promise<string> => {
+    const { discoveryGroup } = replica.naming;
+    const accept = `application/json;g=${discoveryGroup};v=v2;as=APIGroupDiscoveryList`;
+    return (await request1(server, '/apis', { headers: { accept } })).body.toString();
+  };
+  const before = await aggregated();
+  expect([await status(path), await status(`/openapi/v3${path}`)]).toEqual([404, 404]);
+  replica.stores.set('lions', [{ ...pods, resource }]);
+  expect(await status(`${path}/lions`)).toBe(200);
+  expect(await json(path)).toMatchObject({
+    resources: [{ name: 'lions' }, { name: 'lions/status' }],
+  });
+  expect([await status('/apis/zoo.example.com'), await status(`/openapi/v3${path}`)]).toEqual([
+    200, 200,
+  ]);
+  expect(await aggregated()).toContain('zoo.example.com');
+  replica.stores.set('lions', []);
+  expect([await status(`${path}/lions`), await status(path)]).toEqual([404, 404]);
+  expect(await aggregated()).toBe(before);
+});

@@ -26,8 +26,7 @@ export async function startApiServer(
 ): Promise<TestServer> {
   const { ca, pair } = await testTls();
   const log: string[] = [];
-  const resources = new ResourceMapHolder();
-  resources.set(builtInOwner, options.stores ?? stores.all);
+  const resources = options.stores === undefined ? stores : holderOf(options.stores);
   const { flags } = parseFlags(['--secure-port=0']);
   const user = { name: 'tester', uid: '1', groups: ['system:authenticated'], extra: {} };
   const running = await serveApi({
@@ -56,4 +55,10 @@ export async function startApiServer(
     log,
     [Symbol.asyncDispose]: () => running.drain({ delayMs: 0, graceMs: 0 }),
   };
+}
+
+function holderOf(stores: readonly ResourceStore[]): ResourceMapHolder {
+  const resources = new ResourceMapHolder();
+  resources.set(builtInOwner, stores);
+  return resources;
 }
