@@ -100,3 +100,7 @@ export const ownMember = (object: Readonly<JsonObject>, key: string): Value =>
 
 export const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** An object, where values may be raw JSON: that has no members before it is opened. */
+export const isRecord = (value: unknown): value is JsonObject =>
+  isObject(value) && !(value instanceof RawJson);

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { isRecord, opened, parsed, RawJson, rawJsonOf, sortedText } from './raw-json.ts';
+import { isRecord } from './json-value.ts';
+import { opened, parsed, RawJson, rawJsonOf, sortedText } from './raw-json.ts';
 import type { JsonObject, JsonValue } from './type-info.ts';
 
 function raw(text: string): JsonValue & RawJson {

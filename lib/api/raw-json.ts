@@ -93,13 +93,6 @@ function open(raw: RawJson): JsonValue {
   return elements;
 }
 
-/** An object with members to look at: no list, and nothing that is raw. */
-export const isRecord = (value: JsonValue | undefined): value is JsonObject =>
-  typeof value === 'object' &&
-  value !== null &&
-  !Array.isArray(value) &&
-  !(value instanceof RawJson);
-
 /** The value with its first level open, if it is raw. Not to be changed. */
 export const opened = (value: JsonValue): JsonValue =>
   value instanceof RawJson ? value.opened : value;

@@ -1,7 +1,8 @@
 // JSON Patch (RFC 6902) as pure functions: the document is not changed, any key is data, work is
 // bounded. A patch that cannot be read is a 400, one that does not fit a 422, one without bound
 // a 413. Raw JSON is opened where something in it changes; the rest keeps its text.
-import { isRecord, opened, parsed, RawJson, sortedText } from '../api/raw-json.ts';
+import { isRecord, jsonEqual } from '../api/json-value.ts';
+import { opened, parsed, RawJson, sortedText } from '../api/raw-json.ts';
 import type { JsonObject, JsonValue } from '../api/type-info.ts';
 import { limits } from '../base/limits.ts';
 import { StatusError, badRequest, requestEntityTooLarge } from '../base/status.ts';
@@ -250,15 +251,14 @@ function copied(state: PatchState, value: JsonValue): JsonValue {
   return toData(value);
 }
 
-/** Recursion is bounded by the operation's own value, whose depth the parser has checked. */
+/** Level by level: raw JSON may lie anywhere in what was found. */
 function isEqual(found: JsonValue, wanted: JsonValue): boolean {
   const [value, expected] = [parsed(found), parsed(wanted)];
-  if (value === expected) return true;
   if (Array.isArray(expected)) {
     if (!Array.isArray(value) || value.length !== expected.length) return false;
     return expected.every((element, index) => isEqual(value[index] ?? null, element));
   }
-  if (!isRecord(expected) || !isRecord(value)) return false;
+  if (!isRecord(expected) || !isRecord(value)) return jsonEqual(value, expected);
   const keys = Object.keys(expected);
   if (keys.length !== Object.keys(value).length) return false;
   return keys.every(

@@ -1,7 +1,8 @@
 // JSON Merge Patch (RFC 7386) as pure functions: null deletes, objects merge, everything else
 // replaces. Any key is data, document and patch are not changed, and the result shares nothing with
 // the patch. Raw JSON is opened as far as the two meet; what lies beside keeps its text.
-import { isRecord, opened } from '../api/raw-json.ts';
+import { isRecord } from '../api/json-value.ts';
+import { opened } from '../api/raw-json.ts';
 import type { JsonObject, JsonValue } from '../api/type-info.ts';
 import { StatusError } from '../base/status.ts';
 import { parseData } from '../codec/json.ts';

@@ -3,7 +3,8 @@
 import { isSet, numberAt, recordAt, recordsAt, textAt, valueAt } from '../../api/json-access.ts';
 import { sameJson } from '../../api/json-equal.ts';
 import { dns1123LabelProblems } from '../../api/name-rules.ts';
-import { isRecord, opened } from '../../api/raw-json.ts';
+import { isRecord } from '../../api/json-value.ts';
+import { opened } from '../../api/raw-json.ts';
 import type { JsonObject } from '../../api/type-info.ts';
 import { validateRunningTemplate } from '../core/pod-spec.ts';
 import { validateTemplateSelector } from '../label-selectors.ts';

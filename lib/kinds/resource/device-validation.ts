@@ -12,7 +12,8 @@ import {
 import { isUnset } from '../../api/json-equal.ts';
 import { cIdentifierPattern } from '../../api/formats.ts';
 import { dns1123SubdomainProblems } from '../../api/name-rules.ts';
-import { isRecord, opened, sortedText } from '../../api/raw-json.ts';
+import { isRecord } from '../../api/json-value.ts';
+import { opened, sortedText } from '../../api/raw-json.ts';
 import type { JsonObject } from '../../api/type-info.ts';
 import { validateNodeSelector } from '../core/pod-scheduling.ts';
 import { nanoOf } from '../core/resource-lists.ts';
