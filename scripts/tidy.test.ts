@@ -44,12 +44,12 @@ describe('what a planted file is found for', () => {
   const split = (...parts: string[]): string => parts.join('');
 
   test('nothing, when it is tidy', () => {
-    expect(findingsIn(`${header}export const a = 1;\n`)).toEqual([]);
+    expect(findingsIn(`${header}const a = 1;\n`)).toEqual([]);
   });
 
   test.each<[claim: string, text: string, finding: RegExp]>([
     ['a file too long', header + statements(fileLinesMax), /^0: 401 lines/],
-    ['no header', 'export const a = 1;\n', /^0: starts with 0 lines/],
+    ['no header', 'const a = 1;\n', /^0: starts with 0 lines/],
     ['a header too long', '// a\n// b\n// c\n// d\nf();\n', /^0: starts with 4 lines/],
     [
       'a function too long',
@@ -91,6 +91,38 @@ describe('what a planted file is found for', () => {
     ]);
   });
 
+  const exported = {
+    path: 'lib/base/planted.ts',
+    text: `${header}export function planted() {}\n`,
+  };
+  const using = { path: exported.path, text: `${exported.text}planted();\n` };
+  const importsIt = "import { a, planted as b } from '../lib/base/planted.ts';\n";
+  test.each<[claim: string, files: SourceFile[], finding: RegExp]>([
+    ['nobody', [uses, using], /^nobody imports planted: keep/],
+    [
+      'only a test imports, without need in its own file',
+      [uses, exported, { path: 'cmd/uses.test.ts', text: importsIt }],
+      /^only tests need planted: remove/,
+    ],
+  ])('an exported value that %s', (_claim, files, finding) => {
+    expect(tidyFindings(files)).toEqual([
+      { path: exported.path, line: 2, message: expect.stringMatching(finding) },
+    ]);
+  });
+  test.each<[claim: string, files: SourceFile[]]>([
+    ['another file imports', [exported, { path: 'cmd/b.ts', text: header + importsIt }]],
+    [
+      'another file passes on whole',
+      [
+        exported,
+        { path: 'cmd/b.ts', text: `${header}f();\nexport * from '../${exported.path}';\n` },
+      ],
+    ],
+    ['its own file and a test use', [uses, using, { path: 'cmd/b.test.ts', text: importsIt }]],
+  ])('but not an exported value that %s', (_claim, files) => {
+    expect(tidyFindings(files)).toEqual([]);
+  });
+
   test('a test that keeps others from running', () => {
     const text = `${header}test.only('x', f);\n`;
     expect(findingsIn(text, 'lib/base/planted.test.ts')).toEqual([
@@ -102,7 +134,7 @@ describe('what a planted file is found for', () => {
     [
       'a long table',
       'lib/base/planted.ts',
-      `${header}export const rows = [\n${"  ['a', 1],\n".repeat(fileLinesMax)}] as const;\n`,
+      `${header}const rows = [\n${"  ['a', 1],\n".repeat(fileLinesMax)}] as const;\n`,
     ],
     [
       'a long list of tests',

@@ -69,7 +69,7 @@ export function tidyFindings(files: readonly SourceFile[]): Finding[] {
   const findings = files
     .filter((file) => !isGenerated(file.path) && !isTestData(file.path))
     .flatMap((file) => [...fileFindings(file), ...lineFindings(file)]);
-  return [...findings, ...orphanFindings(files)];
+  return [...findings, ...orphanFindings(files), ...unusedExportFindings(files)];
 }
 
 function fileFindings(file: SourceFile): Finding[] {
@@ -217,4 +217,64 @@ function orphanFindings(files: readonly SourceFile[]): Finding[] {
     .filter((path) => /^lib\/.*\.[cm]?ts$/.test(path) && !isGenerated(path))
     .filter((path) => !isTestData(path) && !isTest(path) && !reached.has(path))
     .map((path) => ({ path, line: 0, message: 'nothing but tests imports it: use or remove it' }));
+}
+
+/**
+ * Exported values of lib/ and cmd/ that nothing else needs. What only tests import must be used by
+ * its own file as well, or it is code that exists for its test.
+ */
+function unusedExportFindings(files: readonly SourceFile[]): Finding[] {
+  const code = files.filter(({ path }) => isCode(path) && !isGenerated(path) && !isTestData(path));
+  const importers = new Map<string, 'product' | 'test'>();
+  for (const { path, text } of code) {
+    for (const key of importedValues(path, text)) {
+      if (!isTest(path)) importers.set(key, 'product');
+      else if (!importers.has(key)) importers.set(key, 'test');
+    }
+  }
+  return code
+    .filter(({ path }) => /^(lib|cmd)\//.test(path) && !isTest(path))
+    .flatMap(({ path, text }) =>
+      exportedValues(text).flatMap(({ name, line }) => {
+        const importer = importers.get(`${path} ${name}`) ?? importers.get(`${path} *`);
+        const uses = text.match(new RegExp(`(?<![\\w$.])${name}(?![\\w$])`, 'g')) ?? [];
+        if (importer === 'product' || (importer === 'test' && uses.length > 1)) return [];
+        const message =
+          importer === 'test'
+            ? `only tests need ${name}: remove it`
+            : `nobody imports ${name}: keep it to its file or remove it`;
+        return [{ path, line, message }];
+      }),
+    );
+}
+
+/** `export const`, `function` and `class` at the start of a line, as the formatter leaves them. */
+function exportedValues(text: string): { name: string; line: number }[] {
+  const pattern = /^export (?:async )?(?:abstract )?(?:const|let|function\*?|class) ([\w$]+)/;
+  return text.split('\n').flatMap((content, index) => {
+    const name = pattern.exec(content)?.[1];
+    return name === undefined ? [] : [{ name, line: index + 1 }];
+  });
+}
+
+/** `path name` of everything that a file imports or passes on; `path *` where it takes all. */
+function importedValues(path: string, text: string): string[] {
+  const pattern = /^(?:import|export) (?:type )?(?:\{([^}]*)\}|\* as [\w$]+|\*) from '(\.[^']+)'/gm;
+  const named = [...text.matchAll(pattern)].flatMap(([, names, from = '']) => {
+    const target = posix.join(posix.dirname(path), from);
+    if (names === undefined) return [`${target} *`];
+    return names
+      .split(',')
+      .map((name) =>
+        name
+          .trim()
+          .replace(/^type /, '')
+          .replace(/ as .*/, ''),
+      )
+      .map((name) => `${target} ${name}`);
+  });
+  const whole = [...text.matchAll(/\bimport\(\s*'(\.[^']+)'/g)].map(
+    ([, from = '']) => `${posix.join(posix.dirname(path), from)} *`,
+  );
+  return [...named, ...whole];
 }

@@ -30,9 +30,9 @@ export interface AdmissionPlugin {
   readonly sideEffects: boolean;
   handles(request: AdmissionRequest): boolean;
   /**
-   * CREATE and UPDATE: may change `object`, which is in the storage version. A create is asked once,
-   * before its name is generated; an update again after each lost race. What it makes of uid, times
-   * and status does not last, and the whole is read through the schema again.
+   * CREATE and UPDATE: may change `object`, which is in the storage version. A create is asked
+   * once, before its name is generated; an update again after each lost race. What it makes of
+   * uid, times and status does not last, and the whole is read through the schema again.
    * @returns whether it changed anything
    */
   mutate?(request: AdmissionRequest, object: ApiObject, signal: AbortSignal): MaybePromise<boolean>;

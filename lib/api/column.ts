@@ -116,7 +116,7 @@ export function count(path: string): Fill {
   };
 }
 
-export function texts(object: Readonly<JsonObject>, path: string): readonly string[] {
+function texts(object: Readonly<JsonObject>, path: string): readonly string[] {
   const value = at(object, path);
   return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [];
 }
@@ -172,10 +172,4 @@ export const defaultColumns: TableColumns = tableOf([
     (object) => at(object, 'metadata.creationTimestamp') ?? null,
     'When the object was created.',
   ),
-]);
-
-/** Of custom resources that list none. */
-export const customColumns: TableColumns = tableOf([
-  name,
-  { ...age, definition: { ...age.definition, type: 'date' } },
 ]);

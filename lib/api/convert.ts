@@ -75,11 +75,6 @@ export function storedTypeOf(
   throw internalError(`a stored ${name} is no ${stored.kind.kind} in a version that is known`);
 }
 
-/** Whether convertObject can bring objects of one type directly into the other. */
-export function canConvert(from: TypeInfo, to: TypeInfo, scheme: Scheme): boolean {
-  return directStep(from, to, scheme) !== undefined;
-}
-
 const unchanged: Conversion = (object) => ({ ...object });
 
 function directStep(from: TypeInfo, to: TypeInfo, scheme: Scheme): Conversion | undefined {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { deprecationOf } from './deprecation.ts';
-import { parseRuntimeConfig } from './runtime-config.ts';
-import { noKindRules } from './kind-rules.ts';
+import { switches } from '../config/flag-kinds.ts';
+import { noKindRules } from './testing/no-kind-rules.ts';
 import { createScheme } from './scheme.ts';
 import { apiVersionOf } from './type-info.ts';
 import type { Life } from './type-info.ts';
@@ -10,7 +10,7 @@ import { namingProfile } from './vendor.ts';
 const scheme = createScheme({
   rules: noKindRules,
   profile: namingProfile('kubernetes'),
-  runtimeConfig: parseRuntimeConfig('api/all=true'),
+  runtimeConfig: switches.parse('api/all=true'),
 });
 const kind = { group: 'batch', version: 'v1beta1', kind: 'CronJob' };
 

@@ -42,11 +42,11 @@ export const portNumberProblems = (port: number): readonly string[] =>
 const environmentNameText =
   'a valid environment variable name must consist only of ' +
   'printable ASCII characters other than "="';
-export const environmentNameProblems = (text: string): readonly string[] =>
+const environmentNameProblems = (text: string): readonly string[] =>
   unless(/^[ -<>-~]+$/.test(text), environmentNameText);
 
 /** `domain/path`: names of controllers. */
-export function domainPathProblems(text: string): readonly string[] {
+function domainPathProblems(text: string): readonly string[] {
   const slash = text.indexOf('/');
   if (slash <= 0 || slash === text.length - 1) {
     return ['must be a domain-prefixed path (such as "acme.io/foo")'];
@@ -86,7 +86,7 @@ export function cidrProblems(text: string): readonly string[] {
 export function localPathProblems(text: string): readonly string[] {
   return [...unless(!text.startsWith('/'), 'must be a relative path'), ...noDotsProblems(text)];
 }
-export const noDotsProblems = (text: string): readonly string[] =>
+const noDotsProblems = (text: string): readonly string[] =>
   unless(!text.split('/').includes('..'), "must not contain '..'");
 
 /** The path of a service that is called: absolute, without empty segments. */

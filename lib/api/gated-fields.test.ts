@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { dropDisabledFields } from './gated-fields.ts';
-import { noKindRules } from './kind-rules.ts';
+import { noKindRules } from './testing/no-kind-rules.ts';
 import { createScheme } from './scheme.ts';
 import type { JsonObject } from './type-info.ts';
 import { namingProfile } from './vendor.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { alwaysThere, isUnset, sameJson } from './json-equal.ts';
-import { parseRuntimeConfig } from './runtime-config.ts';
-import { noKindRules } from './kind-rules.ts';
+import { switches } from '../config/flag-kinds.ts';
+import { noKindRules } from './testing/no-kind-rules.ts';
 import { createScheme } from './scheme.ts';
 import type { FieldInfo, JsonValue } from './type-info.ts';
 import { namingProfile } from './vendor.ts';
@@ -31,7 +31,7 @@ test('an empty object is there', () => {
 });
 
 test('members that are always there have no tracked presence', () => {
-  const runtimeConfig = parseRuntimeConfig('api/all=true');
+  const runtimeConfig = switches.parse('api/all=true');
   const { storedResources } = createScheme({
     rules: noKindRules,
     profile: namingProfile('svc'),

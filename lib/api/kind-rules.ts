@@ -13,9 +13,6 @@ export interface KindRules {
   readonly fieldReaders: Readonly<Record<string, Readonly<Record<string, FieldReader>>>>;
 }
 
-/** Kinds that are what their description says, and nothing more. */
-export const noKindRules: KindRules = { defaults: {}, conversions: {}, fieldReaders: {} };
-
 /** `core/Pod` of `core/v1.Pod`: what names a kind in all of its versions. */
 export const kindNameOf = (typeId: string): string =>
   `${typeId.slice(0, typeId.indexOf('/'))}/${typeId.slice(typeId.indexOf('.') + 1)}`;

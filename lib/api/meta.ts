@@ -36,8 +36,6 @@ export function newName(prefix: string): string {
   return name;
 }
 
-export const metaOf = (object: Readonly<JsonObject>): Meta => recordOf(object['metadata']) ?? {};
-
 const textOf = (value: JsonValue | undefined): string => (typeof value === 'string' ? value : '');
 const isSet = (value: JsonValue | undefined): boolean => value !== undefined && value !== null;
 const listOf = (value: JsonValue | undefined): readonly JsonValue[] =>

@@ -17,37 +17,6 @@ const stages: Readonly<Record<string, RegExp>> = {
   'api/beta': /^v[0-9]+beta[0-9]+$/,
   'api/alpha': /^v[0-9]+alpha[0-9]+$/,
 };
-const truths: ReadonlyMap<string, boolean> = new Map([
-  ['', true],
-  ['true', true],
-  ['1', true],
-  ['t', true],
-  ['false', false],
-  ['0', false],
-  ['f', false],
-]);
-
-/** Reads `key=value,key=value`. @throws Error with a sentence for the user. */
-export function parseRuntimeConfig(text: string): RuntimeConfig {
-  const config = new Map<string, boolean>();
-  for (const part of text.split(',').map((one) => one.trim())) {
-    if (part === '') continue;
-    const equals = part.indexOf('=');
-    const key = equals < 0 ? part : part.slice(0, equals);
-    const value = truths.get(
-      equals < 0
-        ? ''
-        : part
-            .slice(equals + 1)
-            .trim()
-            .toLowerCase(),
-    );
-    if (value === undefined) throw new Error(`runtime-config: ${key} must be true or false`);
-    config.set(key.trim(), value);
-  }
-  return config;
-}
-
 const keyOf = (group: string, version: string): string =>
   group === '' ? version : `${group}/${version}`;
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseRuntimeConfig } from './runtime-config.ts';
-import { noKindRules } from './kind-rules.ts';
+import { switches } from '../config/flag-kinds.ts';
+import { noKindRules } from './testing/no-kind-rules.ts';
 import { createScheme } from './scheme.ts';
 import { apiVersionOf } from './type-info.ts';
 import type { ResourceInfo } from './type-info.ts';
@@ -13,7 +13,7 @@ const scheme = createScheme({ rules: noKindRules, profile });
 const everything = createScheme({
   rules: noKindRules,
   profile,
-  runtimeConfig: parseRuntimeConfig('api/all=true'),
+  runtimeConfig: switches.parse('api/all=true'),
 });
 const factsFolder = join(import.meta.dirname, '../../../shared/api-facts');
 const facts = existsSync(factsFolder) ? describe : describe.skip;
@@ -246,7 +246,7 @@ describe('runtime configuration', () => {
     const { groups } = createScheme({
       rules: noKindRules,
       profile,
-      runtimeConfig: parseRuntimeConfig(config),
+      runtimeConfig: switches.parse(config),
     });
     return groups.flatMap(({ group, versions }) =>
       versions.map(({ version }) => apiVersionOf({ group, version })),
@@ -262,14 +262,14 @@ describe('runtime configuration', () => {
     expect(served('apps/v1=true,api/all=false')).toEqual(['apps/v1']);
   });
   test('one resource of a version that is off', () => {
-    const config = parseRuntimeConfig('resource.k8s.io/v1beta2/deviceclasses');
+    const config = switches.parse('resource.k8s.io/v1beta2/deviceclasses');
     const one = createScheme({ rules: noKindRules, profile, runtimeConfig: config });
     expect(
       one.group('resource.k8s.io')?.versions.map((v) => v.resources.map((r) => r.resource))[1],
     ).toEqual(['deviceclasses']);
   });
   test('a resource can be switched off', () => {
-    const config = parseRuntimeConfig('apps/v1/daemonsets=false');
+    const config = switches.parse('apps/v1/daemonsets=false');
     expect(
       createScheme({ rules: noKindRules, profile, runtimeConfig: config }).resource(
         v1('daemonsets', 'apps'),
@@ -278,6 +278,6 @@ describe('runtime configuration', () => {
   });
   test('unknown keys and values are refused by name', () => {
     expect(() => served('apps/v9=true,api/gamma=true')).toThrow(/unknown "apps\/v9", "api\/gamma"/);
-    expect(() => parseRuntimeConfig('apps/v1=maybe')).toThrow(/apps\/v1 must be true or false/);
+    expect(() => switches.parse('apps/v1=maybe')).toThrow(/apps\/v1 must be true or false/);
   });
 });

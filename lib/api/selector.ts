@@ -165,7 +165,7 @@ const valueOf = (labels: Readonly<Record<string, string>>, key: string): string 
   Object.hasOwn(labels, key) ? labels[key] : undefined;
 
 /** Requirements as one function; made once per request, called per object. */
-export function labelPredicate(requirements: readonly LabelRequirement[]): LabelPredicate {
+function labelPredicate(requirements: readonly LabelRequirement[]): LabelPredicate {
   const tests = requirements.map(requirementPredicate);
   const [first, second] = tests;
   if (first === undefined) return () => true;

@@ -107,8 +107,8 @@ export const limits = {
   /** Node's bound on what one HTTP/2 session may hold. */
   http2SessionMegabytesMax: 64,
   /**
-   * Longest grace period of a deletion: what clients in Go hold as a duration, 2^63 nanoseconds (292
-   * years).
+   * Longest grace period of a deletion: what clients in Go hold as a duration, 2^63 nanoseconds
+   * (292 years).
    */
   deletionGraceSecondsMax: 9_223_372_036,
   /** Objects that one deletecollection deletes at a time. */

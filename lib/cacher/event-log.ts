@@ -1,7 +1,6 @@
-// All changes of the replica's prefix in revision order, and the revision up to which they are
-// complete. Bounded by bytes (the memory budget) and age; each resource keeps a minimum so that a
-// busy one cannot erase a quiet one. Nothing goes before the watchers that waited for it had their
-// turn, and a share of the budget is the log's whatever current state takes.
+// All changes of the replica's prefix in revision order, complete up to a revision. Bounded by age
+// and bytes (a share of the memory budget is always the log's); each resource keeps a minimum.
+// Nothing goes before the watchers that waited for it had their turn.
 import { invariant } from '../base/invariant.ts';
 import type { Revision } from '../storage-etcd/storage.ts';
 import { Interest } from './interest.ts';

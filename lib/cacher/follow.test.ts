@@ -93,7 +93,7 @@ test('an object that leaves the selection is absent', async () => {
   });
 });
 
-test('after its watch failed it is told the state anew, and what went meanwhile is gone', async () => {
+test('after its watch failed it is told the state anew, without what went meanwhile', async () => {
   const cache = await fixture.started();
   const real = cache.view(widgets);
   let broken = 0;

@@ -17,7 +17,7 @@ import type { Transcoder } from './transcoder.ts';
 /**
  * Heap of one item beside its bytes: the instance, its path, the Buffer's own objects, index slots.
  */
-export const itemOverheadBytes = 480;
+const itemOverheadBytes = 480;
 const noLabels: Labels = Object.freeze(Object.create(null) as Record<string, string>);
 const openingBrace = 0x7b;
 const closingBrace = 0x7d;

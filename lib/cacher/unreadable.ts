@@ -55,7 +55,7 @@ export function unreadableItems(items: readonly CachedItem[]): StatusError {
   return unreadableObjects(resource, items, (item) => keyPrefix + pathOf(item));
 }
 
-/** 410 of a watch: only a list tells what is there after the change, or names what cannot be read. */
+/** 410 of a watch: only a list tells what is there after the change, or what cannot be read. */
 export function unreadableChange({ revision, item, path }: LogEntry): StatusError {
   const what = item?.corrupted === true ? 'cannot be read' : 'could not be read before';
   return expired(`the object ${path} ${what} at version ${String(revision)}: list anew`);

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { dynType } from './model/cel-type.ts';
 import { Environment } from './environment.ts';
-import { toJson } from './model/to-json.ts';
+import { toJson } from './testing/to-json.ts';
 import { authorizerTypes, authorizerValue } from './library/authorizer.ts';
 import { languageOf } from './library/libraries.ts';
 import { compileErrors, naming, programOf } from './testing/evaluate.ts';

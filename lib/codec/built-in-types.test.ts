@@ -1,7 +1,7 @@
 // Every built-in type through the codecs: what holds for the samples of json.test.ts holds for all
 // of them.
 import { describe, expect, test } from '@jest/globals';
-import { noKindRules } from '../api/kind-rules.ts';
+import { noKindRules } from '../api/testing/no-kind-rules.ts';
 import { createScheme } from '../api/scheme.ts';
 import { apiVersionOf } from '../api/type-info.ts';
 import type { JsonObject, JsonValue } from '../api/type-info.ts';

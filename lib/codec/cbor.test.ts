@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { noKindRules } from '../api/kind-rules.ts';
+import { noKindRules } from '../api/testing/no-kind-rules.ts';
 import { createScheme } from '../api/scheme.ts';
 import type { JsonValue } from '../api/type-info.ts';
 import { namingProfile } from '../api/vendor.ts';

@@ -1,15 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { notFound } from '../base/status.ts';
-import {
-  bookmarkObject,
-  eventClose,
-  eventOpen,
-  listClose,
-  listOpen,
-  listSeparator,
-  statusBytes,
-  watchEvent,
-} from './frame.ts';
+import { listClose, listOpen, listSeparator, watchEvent } from './frame.ts';
 
 const text = (...chunks: Uint8Array[]): string => Buffer.concat(chunks).toString();
 const entry = Buffer.from('{"metadata":{"name":"a"}}');
@@ -36,22 +26,5 @@ test.each(['ADDED', 'MODIFIED', 'DELETED', 'BOOKMARK', 'ERROR'] as const)(
   (type) => {
     const line = `{"type":"${type}","object":{"metadata":{"name":"a"}}}\n`;
     expect(text(watchEvent(type, entry))).toBe(line);
-    expect(text(eventOpen(type), entry, eventClose)).toBe(line);
   },
 );
-
-test('a bookmark holds the version, and the annotation when it ends the initial events', () => {
-  const of = { kind: 'Pod', apiVersion: 'v1', revision: 7 };
-  expect(text(bookmarkObject(of))).toBe(
-    '{"kind":"Pod","apiVersion":"v1","metadata":{"resourceVersion":"7"}}',
-  );
-  expect(text(bookmarkObject({ ...of, initialEventsEnd: 'x/end' }))).toBe(
-    '{"kind":"Pod","apiVersion":"v1","metadata":{"resourceVersion":"7","annotations":{"x/en' +
-      'd":"true"}}}',
-  );
-});
-
-test('a Status body is its JSON', () => {
-  const body = notFound({ group: '', resource: 'pods' }, 'a').toBody();
-  expect(JSON.parse(text(statusBytes(body)))).toEqual(body);
-});

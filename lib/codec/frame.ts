@@ -1,6 +1,5 @@
-// Framing around objects that are already encoded as JSON: list envelopes, watch events, bookmarks,
-// Status bodies. Nothing here decodes or encodes an object; lists and watches are concatenations.
-import type { StatusBody } from '../base/status.ts';
+// Framing around objects that are already encoded as JSON: list envelopes and watch events.
+// Nothing here decodes or encodes an object; lists and watches are concatenations.
 import type { WatchEventType } from './codec.ts';
 
 /** metadata of a list response. */
@@ -50,10 +49,8 @@ function eventOpening(type: string): Uint8Array {
   return bytesOf(`{"type":"${type}","object":`);
 }
 
-/** What comes before the object's bytes of a watch event. */
-export const eventOpen = (type: WatchEventType): Uint8Array => eventOpenings[type];
-/** What comes after them: each event is one line. */
-export const eventClose: Uint8Array = bytesOf('}\n');
+/** Each event is one line. */
+const eventClose: Uint8Array = bytesOf('}\n');
 
 /**
  * One whole event in one allocation, for those that send it many times (or as one WebSocket
@@ -62,22 +59,3 @@ export const eventClose: Uint8Array = bytesOf('}\n');
 export function watchEvent(type: WatchEventType, object: Uint8Array): Uint8Array {
   return Buffer.concat([eventOpenings[type], object, eventClose]);
 }
-
-/**
- * The object of a bookmark; `initialEventsEnd` names the annotation that ends the initial events of
- * a streaming list.
- */
-export function bookmarkObject(options: {
-  readonly kind: string;
-  readonly apiVersion: string;
-  readonly revision: number;
-  readonly initialEventsEnd?: string | undefined;
-}): Uint8Array {
-  const { kind, apiVersion, revision, initialEventsEnd } = options;
-  const annotations =
-    initialEventsEnd === undefined ? {} : { annotations: { [initialEventsEnd]: 'true' } };
-  const metadata = { resourceVersion: String(revision), ...annotations };
-  return bytesOf(JSON.stringify({ kind, apiVersion, metadata }));
-}
-
-export const statusBytes = (body: StatusBody): Uint8Array => bytesOf(`${JSON.stringify(body)}\n`);

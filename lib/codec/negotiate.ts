@@ -178,7 +178,7 @@ export function negotiatePatch(
 }
 
 /** Whether a `pretty` query or media type parameter asks for line breaks. */
-export const isTrue = (text: string | undefined): boolean => text === 'true' || text === '1';
+const isTrue = (text: string | undefined): boolean => text === 'true' || text === '1';
 
 function mediaTypeIn(contentType: string | undefined, offered: readonly string[]): string {
   const media = parseMediaType(contentType ?? '');

@@ -1,7 +1,7 @@
 // The Protobuf codec: bytes as the API's description asks, hostile bodies, and lists and watches of
 // ready messages.
 import { describe, expect, test } from '@jest/globals';
-import { noKindRules } from '../api/kind-rules.ts';
+import { noKindRules } from '../api/testing/no-kind-rules.ts';
 import { createScheme } from '../api/scheme.ts';
 import type { JsonObject, TypeInfo } from '../api/type-info.ts';
 import { namingProfile } from '../api/vendor.ts';

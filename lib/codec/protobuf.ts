@@ -67,7 +67,7 @@ function written(write: (writer: WireWriter) => void): Uint8Array {
 }
 
 /** An object's message without its envelope. */
-export function messageBytes(object: Readonly<ApiObject>, type: TypeInfo): Uint8Array {
+function messageBytes(object: Readonly<ApiObject>, type: TypeInfo): Uint8Array {
   const canonical = canonicalObject(object, type);
   return written((writer) => writeMessage(writer, canonical, type));
 }

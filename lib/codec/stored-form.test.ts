@@ -5,13 +5,7 @@ import { namingProfile } from '../api/vendor.ts';
 import { StatusError } from '../base/status.ts';
 import type { ApiObject } from './codec.ts';
 import { encodeText } from './json.ts';
-import {
-  encodeStored,
-  labelsOf,
-  openStored,
-  schemaGeneration,
-  withResourceVersion,
-} from './stored-form.ts';
+import { encodeStored, openStored, schemaGeneration, withResourceVersion } from './stored-form.ts';
 import type { OpenedStored } from './stored-form.ts';
 import { createStoredMedia } from './stored-media.ts';
 import type { StoredTypeMeta } from './stored-media.ts';
@@ -19,6 +13,12 @@ import { field, message, schemaType, widgetResource, widgetType } from './testin
 
 const schema = schemaGeneration(widgetResource);
 const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString();
+/** What lies between the offsets that the header gives for labels. */
+const labelsIn = ({ header, payload }: OpenedStored): Record<string, unknown> => {
+  const [start, end] = header.labels ?? [0, 0];
+  const json = text(payload.subarray(start, end));
+  return json === '' ? {} : (JSON.parse(json) as Record<string, unknown>);
+};
 function opened(object: ApiObject): OpenedStored {
   const result = openStored(encodeStored(object, widgetResource));
   if (result === undefined) throw new Error('what was encoded opens');
@@ -65,7 +65,7 @@ describe('a stored object', () => {
         sent.replace('"kind":"Widget","apiVersion":"example.com/v1",', ''),
       );
     }
-    expect(labelsOf(stored)).toEqual(metadata['labels'] ?? {});
+    expect(labelsIn(stored)).toEqual(metadata['labels'] ?? {});
   });
 
   test('keeps schema order where metadata has a later member', () => {
@@ -126,8 +126,7 @@ describe('a stored object', () => {
   test('labels are data whatever their keys', () => {
     const labels = Object.create(null) as Record<string, string>;
     labels['__proto__'] = 'x';
-    const read = labelsOf(opened(widget({ name: 'a', labels })));
-    expect(Object.keys(read ?? {})).toEqual(['__proto__']);
+    expect(Object.keys(labelsIn(opened(widget({ name: 'a', labels }))))).toEqual(['__proto__']);
   });
 });
 
@@ -181,16 +180,7 @@ describe('values that are not ours', () => {
       expect(withResourceVersion(result, 5).length).toBe(
         result.payload.length + '"resourceVersion":"5",'.length,
       );
-      labelsOf(result);
     }
-  });
-  test('corrupted labels are told apart from none', () => {
-    const at = text(good).indexOf('"l":"m"');
-    const copy = Buffer.from(good);
-    copy[at] = 0x7b;
-    const result = openStored(copy);
-    expect(result).toBeDefined();
-    if (result !== undefined) expect(labelsOf(result)).toBeUndefined();
   });
 });
 

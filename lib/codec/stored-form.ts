@@ -222,27 +222,6 @@ export function asSent({ header, payload }: OpenedStored, { type }: ResourceInfo
   return { header: { ...rest, size: sent.length }, payload: sent };
 }
 
-/** Labels of an opened object; undefined when its bytes are corrupted. */
-export function labelsOf({
-  header,
-  payload,
-}: OpenedStored): Readonly<Record<string, string>> | undefined {
-  const labels = Object.create(null) as Record<string, string>;
-  if (header.labels === undefined) return labels;
-  try {
-    const text = asBuffer(payload).toString('utf8', header.labels[0], header.labels[1]);
-    const parsed = JSON.parse(text) as Record<string, unknown>;
-    for (const key of Object.keys(parsed)) {
-      const value = parsed[key];
-      if (typeof value !== 'string') return undefined;
-      labels[key] = value;
-    }
-    return labels;
-  } catch {
-    return undefined; // Not the labels that the header promised.
-  }
-}
-
 const generations = new WeakMap<ResourceInfo, string>();
 
 /**

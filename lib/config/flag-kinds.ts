@@ -120,11 +120,19 @@ export const switches: FlagKind<ReadonlyMap<string, boolean>> = {
   join: (texts) => texts.join(','),
   parse: (given) => {
     const entries = [...pairs.parse(given)].map(
-      ([key, value]) => [key, bool.parse(value)] as const,
+      ([key, value]) => [key, switched(key, value)] as const,
     );
     return new Map(entries);
   },
 };
+
+function switched(key: string, value: string): boolean {
+  try {
+    return bool.parse(value);
+  } catch (cause) {
+    throw new Error(`${key} must be true or false`, { cause });
+  }
+}
 
 export function choice<const T extends string>(...values: readonly T[]): FlagKind<T> {
   return {

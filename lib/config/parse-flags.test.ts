@@ -90,6 +90,7 @@ describe('a command line', () => {
     [['--secure-port=65536'], /--secure-port=65536: must be/],
     [['--secure-port=1', '--secure-port=2'], /--secure-port is given 2 times/],
     [['--anonymous-auth=maybe'], /--anonymous-auth=maybe: must be true or false/],
+    [['--runtime-config=a/v1=true,b/v1=maybe'], /: b\/v1 must be true or false/],
     [['--naming=other'], /--naming=other: must be one of svc, kubernetes/],
     [['--request-timeout=0s'], /--request-timeout=0s: must be longer than 0/],
     [['--request-timeout=5'], /--request-timeout=5: must be a duration/],

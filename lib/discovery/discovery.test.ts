@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { parseRuntimeConfig } from '../api/runtime-config.ts';
+import { switches } from '../config/flag-kinds.ts';
 import { builtInScheme } from '../kinds/built-in-kinds.ts';
 import type { JsonObject, TypeInfo } from '../api/type-info.ts';
 import { namingProfile } from '../api/vendor.ts';
@@ -176,7 +176,7 @@ describe('the aggregated document', () => {
     expect(etag(make(again.groups, '10.0.0.1:443'))).toBe(etag(discovery));
     const more = builtInScheme({
       profile: namingProfile('kubernetes'),
-      runtimeConfig: parseRuntimeConfig('api/beta=true'),
+      runtimeConfig: switches.parse('api/beta=true'),
     });
     expect(etag(make(more.groups))).not.toBe(etag(discovery));
     expect(etag(discovery)).toMatch(/^"[0-9A-F]{64}"$/);
@@ -213,7 +213,7 @@ describe('replicas', () => {
   const replica = (runtimeConfig: string, address: string): Discovery => {
     const own = builtInScheme({
       profile: namingProfile('kubernetes'),
-      runtimeConfig: parseRuntimeConfig(runtimeConfig),
+      runtimeConfig: switches.parse(runtimeConfig),
     });
     return createDiscovery({ scheme: own, groups: own.groups, serverAddress: address });
   };

@@ -3,7 +3,7 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseRuntimeConfig } from '../api/runtime-config.ts';
+import { switches } from '../config/flag-kinds.ts';
 import { builtInScheme } from '../kinds/built-in-kinds.ts';
 import { namingProfile } from '../api/vendor.ts';
 import type { NamingProfileName } from '../api/vendor.ts';
@@ -34,7 +34,7 @@ interface Part {
 }
 
 const schemeOf = (name: NamingProfileName, config = '') =>
-  builtInScheme({ profile: namingProfile(name), runtimeConfig: parseRuntimeConfig(config) });
+  builtInScheme({ profile: namingProfile(name), runtimeConfig: switches.parse(config) });
 const media = {
   objects: ['application/json', 'application/yaml'],
   streams: ['application/json;stream=watch'],

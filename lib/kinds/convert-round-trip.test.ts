@@ -1,8 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import { canConvert, convertObject } from '../api/convert.ts';
+import { convertObject } from '../api/convert.ts';
+import { canConvert } from './testing/can-convert.ts';
 import { sameJson } from '../api/json-equal.ts';
 import { recordAt, textAt } from '../api/json-access.ts';
-import { parseRuntimeConfig } from '../api/runtime-config.ts';
+import { switches } from '../config/flag-kinds.ts';
 import { builtInScheme, builtInRules } from './built-in-kinds.ts';
 import { ObjectGenerator } from '../api/testing/generated-objects.ts';
 import type { Shapes } from '../api/testing/generated-objects.ts';
@@ -12,7 +13,7 @@ import { namingProfile } from '../api/vendor.ts';
 
 const scheme = builtInScheme({
   profile: namingProfile('kubernetes'),
-  runtimeConfig: parseRuntimeConfig('api/all=true'),
+  runtimeConfig: switches.parse('api/all=true'),
 });
 
 const pick = (of: JsonObject, ...names: readonly string[]): JsonObject =>

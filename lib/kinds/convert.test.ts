@@ -1,13 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
-import { canConvert, convertObject } from '../api/convert.ts';
-import { parseRuntimeConfig } from '../api/runtime-config.ts';
+import { convertObject } from '../api/convert.ts';
+import { canConvert } from './testing/can-convert.ts';
+import { switches } from '../config/flag-kinds.ts';
 import { builtInScheme } from './built-in-kinds.ts';
 import type { JsonObject } from '../api/type-info.ts';
 import { namingProfile } from '../api/vendor.ts';
 
 const scheme = builtInScheme({
   profile: namingProfile('kubernetes'),
-  runtimeConfig: parseRuntimeConfig('api/all=true'),
+  runtimeConfig: switches.parse('api/all=true'),
 });
 const convert = (object: JsonObject, to: string): JsonObject => convertObject(object, to, scheme);
 

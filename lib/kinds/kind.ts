@@ -19,7 +19,7 @@ export interface Kind {
   readonly name: string;
   /** What Tables show; absent: name and time of creation. */
   readonly columns?: TableColumns | ((naming: NamingProfile) => TableColumns);
-  /** Defaults that depend on other fields, by type; of the kind itself and of what it is made of. */
+  /** Defaults that depend on other fields, by type: of the kind itself and of its parts. */
   readonly defaults?: DefaultRules;
   /** Conversions of versions whose fields differ. */
   readonly conversions?: Conversions;

@@ -37,7 +37,7 @@ function validateRequirement(requirement: JsonObject, path: string, errors: Fiel
 const keyProblems = (requirement: JsonObject): readonly string[] =>
   qualifiedNameProblems(textAt(requirement, 'key'));
 
-export const isEmptySelector = (selector: Holder): boolean =>
+const isEmptySelector = (selector: Holder): boolean =>
   entriesAt(selector, 'matchLabels').length === 0 &&
   listAt(selector, 'matchExpressions').length === 0;
 

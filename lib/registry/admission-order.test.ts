@@ -84,7 +84,7 @@ describe('mutating admission of a create', () => {
     expect(object['status']).toMatchObject({ phase: 'Pending' });
   });
 
-  test('stores nothing that the schema does not know, and its fields get their defaults', async () => {
+  test('stores nothing that the schema does not know, and fields get their defaults', async () => {
     mutate = (_request, object) => {
       const { containers } = object['spec'] as { containers: JsonObject[] };
       containers.push({ name: 'added', image: 'i', nosuch: 1, ports: [{ containerPort: 80 }] });

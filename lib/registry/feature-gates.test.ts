@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createDefaults } from '../api/defaults.ts';
 import { dropDisabledFields } from '../api/gated-fields.ts';
 import { cloneJson } from '../api/json-value.ts';
-import { parseRuntimeConfig } from '../api/runtime-config.ts';
+import { switches } from '../config/flag-kinds.ts';
 import { builtInScheme, builtInRules } from '../kinds/built-in-kinds.ts';
 import { ObjectGenerator } from '../api/testing/generated-objects.ts';
 import type { FieldInfo, JsonObject, JsonValue, TypeInfo } from '../api/type-info.ts';
@@ -24,7 +24,7 @@ const root = join(import.meta.dirname, '../..');
 const naming = namingProfile('svc');
 const scheme = builtInScheme({
   profile: naming,
-  runtimeConfig: parseRuntimeConfig('api/all=true'),
+  runtimeConfig: switches.parse('api/all=true'),
 });
 const rows = Object.entries(effectiveGates) as [GateName, GateEffect][];
 const isKnown = new Map(gateTable.map(([name, , , isLocked]) => [name, isLocked]));

@@ -72,7 +72,7 @@ export async function watchObjects(parts: StoreParts, request: ListRequest): Pro
 /**
  * @throws StatusError 400 for selectors that cannot be read or name fields that are not selectable.
  */
-export function selectionOf(parts: StoreParts, request: ListRequest): Selection {
+function selectionOf(parts: StoreParts, request: ListRequest): Selection {
   const { labelSelector, fieldSelector } = request.options;
   const labels = parseLabelSelector(labelSelector);
   const { resource } = parts;

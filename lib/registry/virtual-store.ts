@@ -1,5 +1,5 @@
-// A store without storage: for kinds that are answered where they are asked for, such as reviews and
-// the states of components. What it is not given is a 405.
+// A store without storage: for kinds that are answered where they are asked for, such as reviews
+// and the states of components. What it is not given is a 405.
 import { invariant } from '../base/invariant.ts';
 import { methodNotAllowed } from '../base/status.ts';
 import type { ResourceView } from '../cacher/resource-view.ts';

@@ -79,7 +79,7 @@ export async function untilWritten<T>(
   }
 }
 
-/** What the writer before stored, where that is newer: an answer to this request cannot rest on it. */
+/** What the writer before stored, where that is newer: no answer to this request rests on it. */
 function newer(state: State, turn: WriteTurn | undefined): State {
   const newest = turn?.newest;
   if (newest === undefined || (state.item?.revision ?? Infinity) >= newest.revision) return state;

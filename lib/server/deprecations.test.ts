@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { parseRuntimeConfig } from '../api/runtime-config.ts';
+import { switches } from '../config/flag-kinds.ts';
 import { builtInScheme } from '../kinds/built-in-kinds.ts';
 import { namingProfile } from '../api/vendor.ts';
 import type { ResourceStore } from '../registry/resource-store.ts';
@@ -12,7 +12,7 @@ import { request1, startTestServer } from './testing/test-server.ts';
 import type { TestAnswer } from './testing/test-server.ts';
 
 const naming = namingProfile('svc');
-const runtimeConfig = parseRuntimeConfig('api/all=true');
+const runtimeConfig = switches.parse('api/all=true');
 const scheme = builtInScheme({ profile: naming, runtimeConfig });
 
 interface Seen {
@@ -30,7 +30,8 @@ async function seen(path: string, minor = '36'): Promise<Seen> {
     sendNow(request, response, { status: 200, contentType: 'text/plain' }, Buffer.from('ok'));
     return Promise.resolve();
   };
-  const handlers = { get: answer, list: answer } as unknown as VerbHandlers; // the verbs of this test
+  // Only the verbs of this test.
+  const handlers = { get: answer, list: answer } as unknown as VerbHandlers;
   const stores = new Map<string, Pick<ResourceStore, 'resource'>>(
     scheme.resources.map((resource) => [
       `${resource.group}/${resource.version}/${resource.resource}`,

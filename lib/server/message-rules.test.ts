@@ -129,7 +129,8 @@ describe('the host of an HTTP/1.1 request', () => {
     ['is a list', 'GET /x HTTP/1.0\r\nHost: a\r\nHost: b\r\n'],
     [
       'stands twice before an upgrade',
-      'GET /x?watch=1 HTTP/1.1\r\nHost: a\r\nHost: b\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n',
+      'GET /x?watch=1 HTTP/1.1\r\nHost: a\r\nHost: b\r\nConnection: Upgrade\r\n' +
+        'Upgrade: websocket\r\n',
     ],
   ])('%s: 400', async (_what, head) => {
     const received = await until(`${head}\r\n`);

@@ -43,7 +43,7 @@ export interface Representations {
   /** How a document that is no resource is answered. @throws StatusError 406. */
   negotiate(request: HttpRequest, transforms: readonly OfferedTransform[]): Negotiated;
   encode(object: Readonly<JsonObject>, type: TypeInfo, as: Negotiated): EncodedDocument;
-  /** The object of a request's body; `mustBe` as the codecs take it. @throws StatusError 400, 415. */
+  /** Object of a request's body; `mustBe` as the codecs take it. @throws StatusError 400, 415. */
   decode(
     request: HttpRequest,
     body: Uint8Array,

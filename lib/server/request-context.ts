@@ -75,8 +75,8 @@ export type HttpResponse = ServerResponse | Http2ServerResponse;
 export type Next = () => MaybePromise<void>;
 
 /**
- * A filter answers, throws a StatusError, or gives what `next` gives. It wraps what follows: what it
- * does before and after `next`, or in its own `catch`. Whatever answers at once makes no promise.
+ * A filter answers, throws a StatusError, or gives what `next` gives. It wraps what follows: what
+ * it does before and after `next`, or in its own `catch`. What answers at once makes no promise.
  * The first line of its file says what it may answer.
  */
 export type Filter = (

@@ -5,8 +5,8 @@ import type { RequestInfo } from './request-context.ts';
 const noQuery = new URLSearchParams();
 const none: readonly string[] = [];
 /**
- * Of requests for resources; all other methods have none. HTTP/2 takes any text for a method, `list`
- * too, so no method is its own verb.
+ * Of requests for resources; all other methods have none. HTTP/2 takes any text for a method,
+ * `list` too, so no method is its own verb.
  */
 const verbOfMethod: ReadonlyMap<string, string> = new Map([
   ['POST', 'create'],

@@ -4,7 +4,7 @@ import http2 from 'node:http2';
 import https from 'node:https';
 import { connect } from 'node:net';
 import { badRequest, serviceUnavailable } from '../base/status.ts';
-import { silentRequestMetrics } from '../telemetry/request-metrics.ts';
+import { silentRequestMetrics } from '../telemetry/testing/silent-request-metrics.ts';
 import type { OpenRequest } from './open-request.ts';
 import type { Filter } from './request-context.ts';
 import { readBody } from './body.ts';

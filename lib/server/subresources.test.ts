@@ -156,11 +156,10 @@ test('the aggregated document and OpenAPI list the same', async () => {
   expect(aggregated.flat().sort()).toEqual(names);
   const { paths } = (await json('/openapi/v2')) as { paths: JsonObject };
   const described = Object.keys(paths).flatMap((path) => {
-    const found =
-      /^(\/api\/v1|\/apis\/[^/]+\/[^/]+)(?:\/namespaces\/\{namespace\})?\/([^/{]+)(?:\/\{name\}(?:\/([^/]+))?)?$/.exec(
-        path,
-      );
-    const [, root = '', resource = '', subresource] = found ?? [];
+    const [, root = '', rest = ''] =
+      /^(\/api\/v1|\/apis\/[^/]+\/[^/]+)(?:\/namespaces\/\{namespace\})?\/(.*)$/.exec(path) ?? [];
+    const [, resource = '', subresource] =
+      /^([^/{]+)(?:\/\{name\}(?:\/([^/]+))?)?$/.exec(rest) ?? [];
     if (resource === '' || resource === 'watch') return [];
     return [`${root} ${resource}${subresource === undefined ? '' : `/${subresource}`}`];
   });

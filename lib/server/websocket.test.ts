@@ -6,7 +6,7 @@ import { forbiddenRequest } from '../base/status.ts';
 import { jsonStream } from '../codec/encodings.ts';
 import { RegistryOnEtcd } from '../registry/testing/registry-on-etcd.ts';
 import type { RequestMetrics } from '../telemetry/request-metrics.ts';
-import { silentRequestMetrics } from '../telemetry/request-metrics.ts';
+import { silentRequestMetrics } from '../telemetry/testing/silent-request-metrics.ts';
 import { readBody } from './body.ts';
 import { authenticateFilter } from './filters/authenticate.ts';
 import type { OpenRequest } from './open-request.ts';

@@ -175,7 +175,8 @@ export class EtcdConnection {
 
   /**
    * Asks every member by itself for a linearizable read: undefined for each that answers, else why
-   * it does not, in words for clients. In the order of the endpoints; none of this changes which member is in use.
+   * it does not, in words for clients. In the order of the endpoints; none of this changes which
+   * member is in use.
    */
   probeMembers(signal: AbortSignal): Promise<(string | undefined)[]> {
     const request = { key: '\0', count_only: true, limit: 1 };

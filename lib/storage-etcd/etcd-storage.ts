@@ -1,6 +1,6 @@
-// Storage on an etcd cluster: each write is one transaction that compares mod revisions and, when it
-// lost, returns what is stored in the same round trip. It never repeats a write that may
-// have happened.
+// Storage on an etcd cluster: each write is one transaction that compares mod revisions and, when
+// it lost, returns what is stored in the same round trip. It never repeats a write that may have
+// happened.
 import type { Clock } from '../base/clock.ts';
 import { systemClock } from '../base/clock.ts';
 import { invariant } from '../base/invariant.ts';

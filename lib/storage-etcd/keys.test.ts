@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { createKeyspace, InvalidKeyError, isSegment, parseKey, prefixEnd } from './keys.ts';
+import { createKeyspace, InvalidKeyError, isSegment, prefixEnd } from './keys.ts';
 
 const keyspace = createKeyspace('/registry');
 
@@ -8,11 +8,8 @@ test.each([
   ['namespaces', '', 'default', '/registry/namespaces/default'],
   ['services/specs', 'default', 'web', '/registry/services/specs/default/web'],
   ['example.com/widgets', 'a', '__proto__', '/registry/example.com/widgets/a/__proto__'],
-])('%s %s/%s lies at its place and is parsed back', (storagePrefix, namespace, name, key) => {
+])('%s %s/%s lies at its place', (storagePrefix, namespace, name, key) => {
   expect(keyspace.key(storagePrefix, namespace, name)).toBe(key);
-  const scope = namespace === '' ? 'cluster' : 'namespaced';
-  const prefix = keyspace.resourcePrefix(storagePrefix);
-  expect(parseKey(prefix, key, scope)).toEqual({ namespace, name });
 });
 
 test.each([
@@ -51,17 +48,6 @@ test('a prefix never selects a sibling that starts alike', () => {
 test('shared values and resources cannot meet', () => {
   expect(keyspace.internalKey('ca')).toBe('/registry/svc-internal/ca');
   expect(() => keyspace.key('svc-internal', '', 'ca')).toThrow('svc-internal');
-});
-
-test.each([
-  ['/registry/pods/a', 'namespaced'],
-  ['/registry/pods/a/b/c', 'namespaced'],
-  ['/registry/pods//b', 'namespaced'],
-  ['/registry/pods/a/b', 'cluster'],
-  ['/registry/pods/', 'cluster'],
-  ['/registry/podsx/a', 'cluster'],
-] as const)('the foreign key %s is no %s key', (key, scope) => {
-  expect(parseKey('/registry/pods/', key, scope)).toBeUndefined();
 });
 
 test.each(['registry', '/registry/', '/registry'])(

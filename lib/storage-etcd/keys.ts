@@ -9,12 +9,6 @@ import { limits } from '../base/limits.ts';
  */
 const internalSegment = 'svc-internal';
 
-export interface ParsedKey {
-  /** Empty for a cluster-scoped key. */
-  readonly namespace: string;
-  readonly name: string;
-}
-
 export interface Keyspace {
   /** Everything of this server; ends with `/`. */
   readonly root: string;
@@ -61,26 +55,6 @@ export function createKeyspace(etcdPrefix: string): Keyspace {
       return `${root}${internalSegment}/${name}`;
     },
   };
-}
-
-/**
- * Namespace and name of a key below `prefix` (a `resourcePrefix`); undefined when the key has not
- * the form of that scope: something foreign that the caller skips.
- */
-export function parseKey(
-  prefix: string,
-  key: string,
-  scope: 'namespaced' | 'cluster',
-): ParsedKey | undefined {
-  if (!key.startsWith(prefix)) return undefined;
-  const rest = key.slice(prefix.length);
-  const slash = rest.indexOf('/');
-  if (scope === 'cluster') {
-    return slash === -1 && isSegment(rest) ? { namespace: '', name: rest } : undefined;
-  }
-  const namespace = rest.slice(0, Math.max(slash, 0));
-  const name = rest.slice(slash + 1);
-  return isSegment(namespace) && isSegment(name) ? { namespace, name } : undefined;
 }
 
 /** The end of the range of all keys that start with `prefix`: its last byte plus one. */

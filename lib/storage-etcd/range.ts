@@ -1,7 +1,7 @@
 // Pages of a key range, each read at one revision and sized by bytes: the count that is asked for
 // follows the size of the items seen below the same prefix. etcd itself can only limit by count.
 import { limits } from '../base/limits.ts';
-import { expired, StatusError, tooLargeResourceVersion } from '../base/status.ts';
+import { expired, tooLargeResourceVersion } from '../base/status.ts';
 import type { EtcdConnection } from './connection.ts';
 import { linearizableRead } from './connection.ts';
 import { EtcdError, isAnswerTooLarge, isCompacted, isFutureRevision } from './etcd-error.ts';
@@ -138,6 +138,3 @@ function toPage(response: RangeResponse): StoragePage {
     remainingCount: Math.max(0, response.count - response.kvs.length),
   };
 }
-
-export const isGone = (error: unknown): boolean =>
-  error instanceof StatusError && error.code === 410;

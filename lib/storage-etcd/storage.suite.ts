@@ -4,9 +4,12 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { StatusError } from '../base/status.ts';
 import { pagesOf } from './range.ts';
+import { describeTransactions } from './storage-transactions.suite.ts';
+import { bytes, newPlace, revisionOf, text } from './testing/place.ts';
+import type { Place } from './testing/place.ts';
 import { brief, collect, eventually, keyOf } from './testing/events.ts';
 import { nextWithEvents, pause, revisionOfEvent } from './testing/events.ts';
-import type { Change, Revision, Storage, WriteResult } from './storage.ts';
+import type { Revision, Storage } from './storage.ts';
 
 export interface StorageSuiteSetup {
   readonly storage: Storage;
@@ -14,9 +17,6 @@ export interface StorageSuiteSetup {
   compact(revision: Revision): Promise<void>;
 }
 
-const bytes = (text: string): Uint8Array => Buffer.from(text);
-const text = (value: Uint8Array | undefined): string | undefined =>
-  value && Buffer.from(value).toString();
 const statusOf = async (work: Promise<unknown>): Promise<number> => {
   const error = await work.then(
     () => undefined,
@@ -24,8 +24,6 @@ const statusOf = async (work: Promise<unknown>): Promise<number> => {
   );
   return error instanceof StatusError ? error.code : 0;
 };
-
-let runCount = 0;
 
 /**
  * Registers the suite. `setup` is called when the tests run, once `beforeAll` of the caller is
@@ -37,21 +35,14 @@ export function describeStorage(name: string, setup: () => StorageSuiteSetup): v
     let prefix: string;
     let ending: AbortController;
     let signal: AbortSignal;
-
+    let create: Place['create'];
+    let created: Place['created'];
     beforeEach(() => {
-      storage = setup().storage;
-      prefix = `/registry/suite-${String(process.pid)}-${String(runCount++)}/`;
-      ending = new AbortController();
-      signal = ending.signal;
+      ({ storage, prefix, ending, signal, create, created } = newPlace(setup().storage));
     });
     afterEach(() => {
       ending.abort(new Error('the test is over'));
     });
-
-    const create = (key: string, value: string): Promise<WriteResult> =>
-      storage.put(prefix + key, bytes(value), { expected: 0 }, signal);
-    const created = async (key: string, value: string): Promise<Revision> =>
-      revisionOf(await create(key, value));
 
     describe('writes', () => {
       test('create stores the bytes and answers the revision that a read shows', async () => {
@@ -168,122 +159,7 @@ export function describeStorage(name: string, setup: () => StorageSuiteSetup): v
       });
     });
 
-    describe('transactions', () => {
-      const put = (key: string, value: string): Change => ({
-        type: 'put',
-        key: prefix + key,
-        value: bytes(value),
-      });
-      const valueOf = async (key: string): Promise<string | undefined> =>
-        text((await storage.get(prefix + key, signal)).item?.value);
-
-      test('all changes happen at one revision, under conditions on other keys', async () => {
-        const guard = await created('guard', 'x');
-        const old = await created('old', 'x');
-        const result = await storage.transact(
-          {
-            conditions: [
-              { key: `${prefix}guard`, expected: guard },
-              { key: `${prefix}old`, expected: old },
-              { key: `${prefix}new`, expected: 0 },
-            ],
-            changes: [put('new', 'made'), { type: 'delete', key: `${prefix}old` }],
-          },
-          signal,
-        );
-        const revision = result.ok ? result.revision : 0;
-        const { item } = await storage.get(`${prefix}new`, signal);
-        expect(item).toMatchObject({ modRevision: revision, createRevision: revision });
-        expect(await valueOf('old')).toBeUndefined();
-        expect(await valueOf('guard')).toBe('x');
-      });
-
-      test.each([0, 1, 2])('condition %d of three fails: nothing happens', async (broken) => {
-        const [first, second] = [await created('a', 'one'), await created('b', 'two')];
-        const held = [
-          { key: `${prefix}a`, expected: first },
-          { key: `${prefix}b`, expected: second },
-          { key: `${prefix}c`, expected: 0 },
-        ];
-        const conditions = held.map((one, at) => (at === broken ? { ...one, expected: 5 } : one));
-        const changes: readonly Change[] = [
-          put('c', 'new'),
-          put('a', 'new'),
-          { type: 'delete', key: `${prefix}b` },
-        ];
-        const lost = await storage.transact({ conditions, changes }, signal);
-        expect(lost.ok).toBe(false);
-        const current = lost.ok ? [] : lost.current;
-        expect(current.map((item) => text(item?.value))).toEqual(['one', 'two', undefined]);
-        expect(await Promise.all(['a', 'b', 'c'].map(valueOf))).toEqual(['one', 'two', undefined]);
-      });
-
-      test('watchers see the changes in one batch, in their order', async () => {
-        const old = await created('old', 'x');
-        const batches = storage.watch(prefix, old, signal)[Symbol.asyncIterator]();
-        const first = nextWithEvents(batches);
-        const changes: readonly Change[] = [
-          put('z', '1'),
-          { type: 'delete', key: `${prefix}old` },
-          put('a', '2'),
-        ];
-        const result = await storage.transact({ conditions: [], changes }, signal);
-        const revision = String(result.ok ? result.revision : 0);
-        expect((await first).events.map(brief)).toEqual([
-          `put ${prefix}z ${revision} 1`,
-          `delete ${prefix}old ${revision}`,
-          `put ${prefix}a ${revision} 2`,
-        ]);
-      });
-
-      test('racing transactions count each object exactly once', async () => {
-        await created('used', '0');
-        await Promise.all(Array.from({ length: 12 }, (_, index) => countedCreate(index)));
-        expect(await valueOf('used')).toBe('12');
-        const page = await storage.list({ prefix, limitCount: 0 }, signal);
-        expect(page.items).toHaveLength(13);
-      });
-
-      /** Makes an object and counts it, in one transaction. */
-      async function countedCreate(index: number): Promise<void> {
-        let { item: used } = await storage.get(`${prefix}used`, signal);
-        for (;;) {
-          const conditions = [
-            { key: `${prefix}used`, expected: used?.modRevision ?? 0 },
-            { key: `${prefix}object${String(index)}`, expected: 0 },
-          ];
-          const count = String(Number(text(used?.value)) + 1);
-          const changes = [put('used', count), put(`object${String(index)}`, 'x')];
-          const result = await storage.transact({ conditions, changes }, signal);
-          if (result.ok) return;
-          [used] = result.current;
-        }
-      }
-
-      test('one of the changes may have a time to live', async () => {
-        const changes: readonly Change[] = [
-          { type: 'put', key: `${prefix}mortal`, value: bytes('x'), ttlSeconds: 1 },
-          put('lasting', 'x'),
-        ];
-        await storage.transact({ conditions: [], changes }, signal);
-        await eventually(async () => {
-          expect(await valueOf('mortal')).toBeUndefined();
-        });
-        expect(await valueOf('lasting')).toBe('x');
-      }, 15_000);
-
-      test.each([
-        ['values together larger than etcd takes', 2, 900_000, /1800000 bytes.*limit is/],
-        ['more changes than etcd takes', 129, 1, /129 objects.*limit is 128/],
-      ])('%s are a 413, nothing is written', async (_, count, size, message) => {
-        const changes = Array.from({ length: count }, (__, at) => put(`k${String(at)}`, 'x'));
-        const large = changes.map((one) => ({ ...one, value: new Uint8Array(size) }));
-        const failed = storage.transact({ conditions: [], changes: large }, signal);
-        await expect(failed).rejects.toMatchObject({ code: 413 });
-        await expect(failed).rejects.toThrow(message);
-        expect(await valueOf('k0')).toBeUndefined();
-      });
-    });
+    describeTransactions(setup);
 
     describe('lists', () => {
       test('items come in key order, of this prefix only', async () => {
@@ -487,9 +363,4 @@ async function increment(
       item = result.current;
     }
   }
-}
-
-function revisionOf(result: WriteResult): Revision {
-  if (!result.ok) throw new Error('the write lost');
-  return result.revision;
 }

@@ -35,12 +35,3 @@ export interface RequestMetrics {
   aborted(labels: RequestLabels): void;
   tlsHandshakeFailed(): void;
 }
-
-/** Reports nothing: for tests that look at other things. */
-export const silentRequestMetrics: RequestMetrics = {
-  started: () => undefined,
-  finished: () => undefined,
-  watchEvents: () => undefined,
-  aborted: () => undefined,
-  tlsHandshakeFailed: () => undefined,
-};

@@ -13,7 +13,7 @@ import type {
 /**
  * Whether a value may be an argument of this type. Of containers only the first entry is looked at.
  */
-export function fitsType(value: Value, type: CelType): boolean {
+function fitsType(value: Value, type: CelType): boolean {
   switch (type.kind) {
     case 'dyn':
     case 'param':

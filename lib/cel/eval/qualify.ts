@@ -3,7 +3,6 @@
 import {
   CelError,
   Double,
-  OptionalValue,
   Uint,
   isError,
   isList,
@@ -60,12 +59,6 @@ export function isKey(value: Value): boolean {
   return (
     kind === 'string' || kind === 'int' || kind === 'uint' || kind === 'bool' || kind === 'double'
   );
-}
-
-/** What an optional holds, where `value` is one. */
-export function unwrapOptional(value: Value): { isOptional: boolean; value: Value | undefined } {
-  if (value instanceof OptionalValue) return { isOptional: true, value: value.value };
-  return { isOptional: false, value };
 }
 
 export const none = optionalNone;

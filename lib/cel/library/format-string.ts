@@ -35,7 +35,7 @@ const quoteEscapes: Readonly<Record<string, string>> = {
 };
 
 /** A text in double quotes, special characters escaped. */
-export function quote(text: string): string {
+function quote(text: string): string {
   const escaped = text
     .toWellFormed()
     .replace(/[\u0007\b\f\n\r\t\v\\"]/g, (c) => quoteEscapes[c] ?? c);

@@ -5,7 +5,6 @@ import {
   bytesType,
   doubleType,
   durationType,
-  dynType,
   intType,
   listType,
   paramType,
@@ -147,5 +146,3 @@ const functions: readonly FunctionDeclaration[] = [
 ];
 
 export const listsLibrary: Library = { name: '{kubernetes}.lists', since: 0, functions };
-
-export const anyList = listType(dynType);

@@ -17,7 +17,7 @@ import type { Int, Value } from './value.ts';
 import { noSuchOverload } from './equality.ts';
 import { addToTimestamp, nanosBetween } from './time.ts';
 
-export const intOverflow = new CelError('integer overflow');
+const intOverflow = new CelError('integer overflow');
 const uintOverflow = new CelError('unsigned integer overflow');
 const divisionByZero = new CelError('division by zero');
 const modulusByZero = new CelError('modulus by zero');

@@ -53,7 +53,7 @@ function order(left: bigint, right: bigint): number {
 }
 
 /** Order by code point (equal to the order of the UTF-8 bytes), not by UTF-16 unit. */
-export function compareStrings(left: string, right: string): number {
+function compareStrings(left: string, right: string): number {
   const length = Math.min(left.length, right.length);
   for (let index = 0; index < length; index++) {
     const first = left.charCodeAt(index);

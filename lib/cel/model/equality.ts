@@ -69,7 +69,7 @@ function equalTagged(left: Tagged, right: Value): Value {
   return equalValues(left.value, right.value);
 }
 
-export function equalBytes(left: Uint8Array, right: Uint8Array): boolean {
+function equalBytes(left: Uint8Array, right: Uint8Array): boolean {
   return left.length === right.length && left.every((byte, index) => byte === right[index]);
 }
 
@@ -80,7 +80,7 @@ function equalLists(left: ListValue, right: Value): Value {
 }
 
 /** Element by element. For lists wrapped from typed JSON the first error ends the comparison. */
-export function equalElements(left: ListValue, right: ListValue): Value {
+function equalElements(left: ListValue, right: ListValue): Value {
   const size = left.size();
   if (size !== right.size()) return false;
   for (let index = 0; index < size; index++) {

@@ -7,7 +7,7 @@ import type { ListValue, MapValue, Value } from './value.ts';
 type JsonObject = Readonly<Record<string, unknown>>;
 
 /** A JSON object as a map with text keys. */
-export class JsonMap implements MapValue {
+class JsonMap implements MapValue {
   readonly kind = 'map';
   readonly raw: JsonObject;
   #keys: readonly string[] | undefined;
@@ -52,7 +52,7 @@ class JsonList implements ListValue {
 }
 
 /** A number of JSON: an int when it is whole, else a double. */
-export function jsonNumber(value: number): Value {
+function jsonNumber(value: number): Value {
   if (Number.isSafeInteger(value)) return value + 0;
   return new Double(value);
 }

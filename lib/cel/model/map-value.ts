@@ -1,5 +1,5 @@
 // Maps built by expressions: literals, comprehensions, and maps whose keys are not all strings.
-import { CelError, Double, Uint, toInt, typeNameOf, uintMax } from './value.ts';
+import { Double, Uint, toInt, typeNameOf, uintMax } from './value.ts';
 import type { Int, MapValue, Value } from './value.ts';
 
 type PlainKey = string | number | bigint | boolean;
@@ -73,11 +73,6 @@ function wholeNumber(value: number): Int | undefined {
   if (Number.isSafeInteger(value)) return value === 0 ? 0 : value;
   const exact = BigInt(value);
   return exact > -(2n ** 63n) && exact <= uintMax ? toInt(exact) : undefined;
-}
-
-/** The value at `key`, or the error that the author of the expression reads. */
-export function mapGet(map: MapValue, key: Value): Value {
-  return map.find(key) ?? new CelError(`no such key: ${keyText(key)}`);
 }
 
 /** A key as error texts show it. */

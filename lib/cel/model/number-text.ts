@@ -19,7 +19,7 @@ export function formatDouble(value: number, plainDigits = 21): string {
 }
 
 /** Without an exponent, whatever the size. */
-export function plainText(value: number): string {
+function plainText(value: number): string {
   const text = String(value);
   if (!text.includes('e')) return text;
   const [digits, exponentText] = text.split('e') as [string, string];

@@ -2,11 +2,6 @@
 import { addRanges, fixed, multiplyRanges, unsignedMax } from '../model/range.ts';
 import type { StructuralSchema } from './structural.ts';
 
-/** Estimated cost of one expression, times how often it can run. */
-export const expressionCostLimit = 10_000_000n;
-/** Of all expressions of a definition together. */
-export const definitionCostLimit = 100_000_000n;
-
 const reportedMax = 4;
 const reportedFrom = 1_000_000n;
 
@@ -24,18 +19,6 @@ export function childCardinality(
   const entries = isMap ? schema.maxProperties : schema.maxItems;
   if (entries === undefined) return undefined;
   return multiplyRanges(fixed(times), fixed(Math.max(entries, 0))).max;
-}
-
-/**
- * The cost of an expression that runs `times`; without a bound as often as its values fit into a
- * request.
- */
-export function totalExpressionCost(
-  cost: bigint,
-  times: bigint | undefined,
-  maxCardinality: bigint,
-): bigint {
-  return multiplyRanges(fixed(cost), fixed(times ?? maxCardinality)).max;
 }
 
 /** The sum of the costs, and the dearest of those worth naming, falling. */

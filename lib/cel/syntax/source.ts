@@ -20,7 +20,7 @@ export interface Position {
 const issuesMax = 100;
 
 /** Line and column of an offset into the text. */
-export function positionOf(text: string, offset: number): Position {
+function positionOf(text: string, offset: number): Position {
   if (offset < 0) return { line: -1, column: -1 };
   let line = 1;
   let start = 0;
@@ -38,7 +38,7 @@ export function positionOf(text: string, offset: number): Position {
 /**
  * Issues in the order of their positions; those at one position stay in the order they were found.
  */
-export function sortIssues(issues: readonly Issue[]): readonly Issue[] {
+function sortIssues(issues: readonly Issue[]): readonly Issue[] {
   return issues.slice(0, issuesMax).sort((left, right) => left.offset - right.offset);
 }
 

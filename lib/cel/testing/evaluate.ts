@@ -3,7 +3,7 @@ import { namingProfile } from '../../api/vendor.ts';
 import { dynType, intType, listType, stringType } from '../model/cel-type.ts';
 import { CompileErrors, Environment, ProgramFailure } from '../environment.ts';
 import type { EnvironmentOptions } from '../environment.ts';
-import { toJson } from '../model/to-json.ts';
+import { toJson } from './to-json.ts';
 import { authorizerTypes, authorizerValue } from '../library/authorizer.ts';
 import type { Bindings, EvaluationOptions, Program } from '../program.ts';
 

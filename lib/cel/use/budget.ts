@@ -2,8 +2,6 @@
 
 /** Of all expressions that validate one object. */
 export const objectCostBudget = 10_000_000;
-/** Of all match conditions of one webhook or policy. */
-export const matchConditionCostBudget = 2_500_000;
 
 export const budgetExhaustedMessage =
   'validation failed due to running out of cost budget, no further validation rules will be run';

@@ -6,7 +6,9 @@ import { Budget } from './budget.ts';
 import { composeVariables } from './composition.ts';
 import { compileCondition, evaluateConditions } from './conditions.ts';
 import type { ConditionsOutcome } from './conditions.ts';
-import { mutationProblem, writtenJson } from './mutation-types.ts';
+import { unescapeName } from '../schema/escaping.ts';
+import { toJson } from '../testing/to-json.ts';
+import { mutationProblem } from './mutation-types.ts';
 import {
   authorizationEnvironment,
   claimsEnvironment,
@@ -154,7 +156,8 @@ describe('mutations', () => {
   const written = (text: string) => {
     const result = programOf(text, mutating).evaluate({ object });
     if (result.kind !== 'value') throw new Error(JSON.stringify(result));
-    return { json: writtenJson(result.value), problem: mutationProblem(result.value) };
+    const json = toJson(result.value, (_object, key) => unescapeName(key) ?? key);
+    return { json, problem: mutationProblem(result.value) };
   };
 
   test('write objects whose parts are named by path', () => {

@@ -1,14 +1,12 @@
 // The types that mutations write: `Object{...}` with any fields, each part named by its path
-// (`Object.spec.template`), and `JSONPatch{...}`. What they evaluate to is plain JSON again, after
-// the names of the parts were compared with where they are.
+// (`Object.spec.template`), and `JSONPatch{...}`. The names of the
+// parts are compared with where they are.
 import { dynType, stringType } from '../model/cel-type.ts';
 import type { CelType } from '../model/cel-type.ts';
 import type { FieldDeclaration, ObjectTypes } from '../model/declarations.ts';
 import { keyText } from '../model/map-value.ts';
 import type { MapValue, Value } from '../model/value.ts';
 import { isList, isMap, listItems } from '../model/value.ts';
-import { unescapeName } from '../schema/escaping.ts';
-import { toJson } from '../model/to-json.ts';
 
 const rootName = 'Object';
 const patchName = 'JSONPatch';
@@ -83,11 +81,4 @@ function firstProblem(parts: readonly (readonly [Value, string])[]): string | un
     if (problem !== undefined) return problem;
   }
   return undefined;
-}
-
-/** The JSON of a written object, fields under their own names. */
-export function writtenJson(value: Value): unknown {
-  return toJson(value, (object, key) =>
-    object instanceof WrittenObject ? (unescapeName(key) ?? key) : key,
-  );
 }

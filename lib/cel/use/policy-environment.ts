@@ -37,7 +37,7 @@ export interface PolicyEnvironmentOptions extends LanguageOptions {
 }
 
 /** Whether reserved words may be selected as fields in expressions of a version. */
-export const allowsKeywordFields = (version: number | 'stored'): boolean =>
+const allowsKeywordFields = (version: number | 'stored'): boolean =>
   version === 'stored' || version >= keywordFieldsSince;
 
 function environmentOf(

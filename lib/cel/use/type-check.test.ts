@@ -1,6 +1,6 @@
 // Types of built-in kinds, as type checks of policies see them.
 import { expect, test } from '@jest/globals';
-import { noKindRules } from '../../api/kind-rules.ts';
+import { noKindRules } from '../../api/testing/no-kind-rules.ts';
 import { createScheme } from '../../api/scheme.ts';
 import { typeText } from '../model/cel-type.ts';
 import { naming } from '../testing/evaluate.ts';

@@ -10,7 +10,7 @@ import type { NamedExpression } from './composition.ts';
 import { policyEnvironment } from './policy-environment.ts';
 
 /** Kinds beyond these are not looked at. */
-export const checkedKindsMax = 10;
+const checkedKindsMax = 10;
 
 export interface CheckedKind {
   readonly group: string;

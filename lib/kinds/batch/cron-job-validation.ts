@@ -87,7 +87,7 @@ const parts: readonly Part[] = [
   { low: 0, high: 6, names: days },
 ];
 
-export function isSchedule(text: string): boolean {
+function isSchedule(text: string): boolean {
   if (text.startsWith('@')) {
     if (macros.has(text)) return true;
     return /^@every ([0-9]+(\.[0-9]+)?(ns|us|µs|ms|s|m|h))+$/.test(text);

@@ -11,7 +11,7 @@ import { isDerSequence, pemBlocks } from './pem.ts';
 const signerBytesMax = 571;
 
 /** `<domain>/<path>` of who signs. */
-export function validateSignerName(signer: string, path: string, errors: FieldErrors): void {
+function validateSignerName(signer: string, path: string, errors: FieldErrors): void {
   if (signer === '') return;
   const slash = signer.indexOf('/');
   if (slash < 0) {

@@ -8,7 +8,7 @@ import type { PodScope } from './pod-scope.ts';
 import { isHugePages, quantityOf } from './resource-lists.ts';
 
 const podPaths = ['metadata.name', 'metadata.namespace', 'metadata.uid'] as const;
-export const environmentPaths = [
+const environmentPaths = [
   ...podPaths,
   'spec.nodeName',
   'spec.serviceAccountName',

@@ -210,7 +210,7 @@ function runningOf(pod: Pod, ownReason: string, staying: Restarts): Running {
 }
 
 /** Names or images of the containers in the pod spec at `path`. */
-export const containerTexts =
+const containerTexts =
   (path: string, member: 'name' | 'image') =>
   (object: Readonly<JsonObject>): string => {
     const spec = recordAt({ spec: at(object, path) }, 'spec');

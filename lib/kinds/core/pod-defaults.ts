@@ -119,7 +119,7 @@ const container: DefaultRule = {
 };
 
 /** What moves is pulled always: the tag `latest`, which an image without tag and digest means. */
-export function pullPolicyOf(image: string): 'Always' | 'IfNotPresent' {
+function pullPolicyOf(image: string): 'Always' | 'IfNotPresent' {
   if (image === '') return 'IfNotPresent';
   const at = image.indexOf('@');
   const named = at < 0 ? image : image.slice(0, at);

@@ -54,7 +54,7 @@ export function validateNodeSelector(selector: Holder, path: string, errors: Fie
   }
 }
 
-export function validateNodeTerm(term: Holder, path: string, errors: FieldErrors): void {
+function validateNodeTerm(term: Holder, path: string, errors: FieldErrors): void {
   for (const [at, requirement] of recordsAt(term, 'matchExpressions').entries()) {
     const where = `${path}.matchExpressions[${String(at)}]`;
     const key = textAt(requirement, 'key');

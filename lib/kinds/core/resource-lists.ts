@@ -22,7 +22,7 @@ export const isStandardContainerResource = (name: string): boolean =>
 export const isExtendedResource = (name: string, naming: NamingProfile): boolean =>
   name.includes('/') && !name.startsWith('requests.') && !isOwnResource(name, naming);
 
-export function isOwnResource(name: string, naming: NamingProfile): boolean {
+function isOwnResource(name: string, naming: NamingProfile): boolean {
   if (!name.includes('/')) return true;
   const own = `${naming.metadataDomain}/`;
   return name.startsWith(own) || name.includes(`.${own}`);

@@ -11,7 +11,7 @@ import type { Holder, Validator } from '../validator.ts';
 const driverProblems = (text: string): readonly string[] =>
   dns1123SubdomainProblems(text.toLowerCase());
 
-export function poolProblems(text: string): readonly string[] {
+function poolProblems(text: string): readonly string[] {
   const tooLong = Buffer.byteLength(text) > 253 ? ['must be no more than 253 bytes'] : [];
   return [...tooLong, ...text.split('/').flatMap(dns1123SubdomainProblems)];
 }

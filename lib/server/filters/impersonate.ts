@@ -10,7 +10,8 @@ export const refuseImpersonation: Filter = (request, _response, next) => {
   for (const name in request.headers) {
     if (!name.startsWith(prefix)) continue;
     throw forbiddenRequest(
-      `forbidden: impersonation is not supported: the header ${JSON.stringify(name)} must not be sent`,
+      'forbidden: impersonation is not supported: ' +
+        `the header ${JSON.stringify(name)} must not be sent`,
     );
   }
   return next();

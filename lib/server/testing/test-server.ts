@@ -9,7 +9,7 @@ import tls from 'node:tls';
 import { systemClock } from '../../base/clock.ts';
 import { createLogger } from '../../base/log.ts';
 import type { RequestMetrics } from '../../telemetry/request-metrics.ts';
-import { silentRequestMetrics } from '../../telemetry/request-metrics.ts';
+import { silentRequestMetrics } from '../../telemetry/testing/silent-request-metrics.ts';
 import { failureHandler } from '../filters/panic.ts';
 import type { FindStore } from '../open-request.ts';
 import type { Filter } from '../request-context.ts';

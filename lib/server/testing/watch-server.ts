@@ -6,7 +6,7 @@ import { pathNotFound } from '../../base/status.ts';
 import { createEncodings } from '../../codec/encodings.ts';
 import { RegistryOnEtcd } from '../../registry/testing/registry-on-etcd.ts';
 import type { Replica } from '../../registry/testing/registry-on-etcd.ts';
-import { silentRequestMetrics } from '../../telemetry/request-metrics.ts';
+import { silentRequestMetrics } from '../../telemetry/testing/silent-request-metrics.ts';
 import { listHandler } from '../handlers/read.ts';
 import { watchHandler } from '../handlers/watch.ts';
 import { watchTimedOut } from '../open-request.ts';

@@ -1,6 +1,6 @@
-// Values as JSON, for what leaves the engine: mutations, claims that are mapped, audit annotations.
-import { keyText } from './map-value.ts';
-import { formatDuration, formatTimestamp } from './time.ts';
+// Values as JSON: what tests compare.
+import { keyText } from '../model/map-value.ts';
+import { formatDuration, formatTimestamp } from '../model/time.ts';
 import {
   Double,
   Duration,
@@ -12,8 +12,8 @@ import {
   isMap,
   isOpaque,
   listItems,
-} from './value.ts';
-import type { MapValue, Value } from './value.ts';
+} from '../model/value.ts';
+import type { MapValue, Value } from '../model/value.ts';
 
 /**
  * The JSON of a value. Objects have no prototype; ints beyond 2^53 are bigints. `rename` may change

@@ -1,0 +1,10 @@
+// For tests that look at other things: reports nothing.
+import type { RequestMetrics } from '../request-metrics.ts';
+
+export const silentRequestMetrics: RequestMetrics = {
+  started: () => undefined,
+  finished: () => undefined,
+  watchEvents: () => undefined,
+  aborted: () => undefined,
+  tlsHandshakeFailed: () => undefined,
+};
