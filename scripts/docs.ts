@@ -1,7 +1,10 @@
 // Writes the pages of docs/ that tables decide: `npm run docs`. A test compares the files with what
 // is made here, so that no table changes without its page.
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import ts from 'typescript';
+import { limits } from '../lib/base/limits.ts';
+import { fieldReasons, statusReasons } from '../lib/base/status-reasons.ts';
 import { effectiveGates } from '../lib/config/gate-effects.ts';
 import type { GateEffect } from '../lib/config/gate-effects.ts';
 import { gateTable } from '../lib/config/gate-table.ts';
@@ -126,7 +129,95 @@ function metricsPage(): Page {
   ]);
 }
 
-export const pages = (): readonly Page[] => [gatesPage(), flagsPage(), metricsPage()];
+function errorsPage(): Page {
+  const rows = Object.entries(statusReasons).map(([reason, { codes, when }]) => [
+    reason === '' ? '(none)' : `\`${reason}\``,
+    codes.join(', '),
+    when,
+  ]);
+  const fieldRows = Object.entries(fieldReasons).map(([reason, { label, when }]) => [
+    `\`${reason}\``,
+    label,
+    when,
+  ]);
+  return page('docs/errors.md', 'lib/base/status-reasons.ts', [
+    '# Errors',
+    'A failed request is answered with a Status: `reason` for programs, `message` for people, ' +
+      '`code` as in the HTTP status line. `details` names the object; with ' +
+      '`details.retryAfterSeconds` the answer has a Retry-After header, too.',
+    table(['Reason', 'Code', 'When'], rows),
+    '## Causes of Invalid',
+    'Each entry of `details.causes` has the path of a `field` and one of these reasons.',
+    table(['Reason', 'Its message begins with', 'When'], fieldRows),
+  ]);
+}
+
+interface LimitRow {
+  readonly section: string;
+  readonly name: string;
+  readonly why: string;
+}
+
+/** The rows of the table with the comment above each, which is a row's documentation. */
+export function limitRows(): readonly LimitRow[] {
+  const path = join(import.meta.dirname, '../lib/base/limits.ts');
+  const text = readFileSync(path, 'utf8');
+  const tree = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true);
+  const rows: LimitRow[] = [];
+  let section = '';
+  const visit = (node: ts.Node): void => {
+    if (!ts.isPropertyAssignment(node)) {
+      ts.forEachChild(node, visit);
+      return;
+    }
+    const comments = ts.getLeadingCommentRanges(text, node.pos) ?? [];
+    let why = '';
+    for (const { pos, end, kind } of comments) {
+      const comment = text.slice(pos, end);
+      if (kind === ts.SyntaxKind.SingleLineCommentTrivia) section = comment.slice(2).trim();
+      else
+        why = comment
+          .slice(3, -2)
+          .replace(/\s*\n\s*\*\s*/g, ' ')
+          .trim();
+    }
+    rows.push({ section, name: node.name.getText(tree), why });
+  };
+  visit(tree);
+  return rows;
+}
+
+function limitsPage(): Page {
+  const values: Readonly<Record<string, number>> = limits;
+  const rows = limitRows();
+  const sections = [...new Set(rows.map(({ section }) => section))];
+  return page('docs/limits.md', 'lib/base/limits.ts', [
+    '# Limits',
+    'What bounds input, memory, time, retries and queues. The end of a name is the unit. Limits ' +
+      'are part of the program; where a flag moves one, it says so.',
+    ...sections.flatMap((wanted) => [
+      `## ${wanted}`,
+      table(
+        ['Limit', 'Value', 'What it costs, and why'],
+        rows
+          .filter(({ section }) => section === wanted)
+          .map(({ name, why }) => [
+            `\`${name}\``,
+            (values[name] ?? 0).toLocaleString('en').replaceAll(',', ' '),
+            why,
+          ]),
+      ),
+    ]),
+  ]);
+}
+
+export const pages = (): readonly Page[] => [
+  gatesPage(),
+  flagsPage(),
+  metricsPage(),
+  limitsPage(),
+  errorsPage(),
+];
 
 if (import.meta.main) {
   for (const { path, text } of pages()) {

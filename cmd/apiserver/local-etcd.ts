@@ -1,6 +1,7 @@
 // The etcd of a single-machine start: a child on loopback ports in its own process group, stopped
 // last. Its PID and start time are recorded, so that a start after a crash ends exactly that
 // process and takes its data over.
+import { limits } from '../../lib/base/limits.ts';
 import { spawn } from 'node:child_process';
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -15,10 +16,7 @@ import { identify, isAlive } from './process-identity.ts';
 import type { ProcessIdentity } from './process-identity.ts';
 
 const recordName = 'etcd.pid';
-const startTimeoutMs = 60_000;
-const stopTimeoutMs = 10_000;
-/** As much of etcd's log is looked through for the reason of its end. */
-const logTailBytes = 64 * 1024;
+const { localEtcdStartTimeoutMs, localEtcdStopTimeoutMs, localEtcdLogTailBytes } = limits;
 const never = new AbortController().signal;
 
 export interface LocalEtcd {
@@ -123,7 +121,7 @@ function lastLines({ file, startBytes }: LogFile): string[] {
     const descriptor = openSync(file, 'r');
     try {
       const sizeBytes = fstatSync(descriptor).size;
-      const from = Math.max(startBytes, sizeBytes - logTailBytes);
+      const from = Math.max(startBytes, sizeBytes - localEtcdLogTailBytes);
       const tail = Buffer.alloc(sizeBytes - from);
       readSync(descriptor, tail, { position: from });
       return tail.toString('utf8').split('\n');
@@ -157,7 +155,7 @@ async function endLeftover(directory: DataDirectory, say: (line: string) => void
 }
 
 async function end(identity: ProcessIdentity): Promise<void> {
-  const giveUpAt = performance.now() + stopTimeoutMs;
+  const giveUpAt = performance.now() + localEtcdStopTimeoutMs;
   signalTo(identity, 'SIGTERM');
   while (isAlive(identity)) {
     if (performance.now() > giveUpAt) signalTo(identity, 'SIGKILL');
@@ -182,14 +180,14 @@ async function answers(
 ): Promise<string | undefined> {
   let ended: string | undefined;
   void exited.then((how) => (ended = how));
-  const giveUpAt = performance.now() + startTimeoutMs;
+  const giveUpAt = performance.now() + localEtcdStartTimeoutMs;
   while (performance.now() < giveUpAt) {
     if (ended !== undefined) return ended;
     const health = await fetch(`${url}/health`, { signal }).catch(() => undefined);
     if (health?.ok === true) return undefined;
     await sleep(25, signal);
   }
-  return `no answer within ${String(startTimeoutMs / 1_000)} s`;
+  return `no answer within ${String(localEtcdStartTimeoutMs / 1_000)} s`;
 }
 
 /** Ports that were free a moment ago; all are held together so that they differ. */

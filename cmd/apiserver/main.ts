@@ -1,4 +1,5 @@
 // The command: flags → assemble → listen → drain on SIGTERM; nothing else.
+import { limits } from '../../lib/base/limits.ts';
 import { FlagError } from '../../lib/config/flags.ts';
 import { helpText, parseFlags, swallowedFlags } from '../../lib/config/parse-flags.ts';
 import { createLogger } from '../../lib/base/log.ts';
@@ -6,11 +7,7 @@ import { StatusError } from '../../lib/base/status.ts';
 import { assemble } from './assemble.ts';
 import { versionText } from './version.ts';
 
-/**
- * A second signal within this time is the same Ctrl-C, delivered twice (terminal and npm both send
- * it).
- */
-const sameSignalMs = 1_000;
+const { sameSignalMs } = limits;
 
 async function main(): Promise<number> {
   const lost = swallowedFlags(process.env);

@@ -8,8 +8,7 @@ import type { EtcdTlsFiles } from '../../lib/storage-etcd/endpoint.ts';
 import type { EtcdStorage } from '../../lib/storage-etcd/etcd-storage.ts';
 import { isTooOld, supportsProgressRequests } from '../../lib/storage-etcd/version-gate.ts';
 
-/** After so long without an answer the reasons are looked for. */
-const firstWaitMs = 1_000;
+const { etcdReasonsAfterMs } = limits;
 
 /**
  * Resolves once a majority of the members answers.
@@ -28,7 +27,7 @@ export async function reachEtcd(
   },
 ): Promise<void> {
   const { endpoints, tls, logger, signal, timeoutMs = limits.etcdStartTimeoutMs } = options;
-  for (const waitMs of [firstWaitMs, timeoutMs - firstWaitMs]) {
+  for (const waitMs of [etcdReasonsAfterMs, timeoutMs - etcdReasonsAfterMs]) {
     if (await answersWithin(storage, waitMs, signal)) {
       const warning = versionWarning(await storage.connection.version(signal));
       if (warning !== undefined) logger.warn(warning);
@@ -38,7 +37,7 @@ export async function reachEtcd(
     const problems = endpoints.map((url, index) => {
       return `${url} ${found[index]?.problem ?? 'answers, but a majority of the members does not'}`;
     });
-    const isLast = waitMs !== firstWaitMs || found.every((one) => one?.isFinal === true);
+    const isLast = waitMs !== etcdReasonsAfterMs || found.every((one) => one?.isFinal === true);
     if (isLast) throw new FlagError(`--etcd-servers: etcd cannot be used: ${problems.join('; ')}`);
     logger.warn('etcd does not answer yet', { problems, giveUpSeconds: timeoutMs / 1_000 });
   }

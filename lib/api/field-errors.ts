@@ -1,6 +1,7 @@
 // Collects the failures of one object: field path, reason, bad value, and what would be right.
 // Order is the order of the calls, so that the same object gives the same answer.
-import type { FieldError, FieldErrorReason } from '../base/status.ts';
+import type { FieldError } from '../base/status.ts';
+import type { FieldErrorReason } from '../base/status-reasons.ts';
 
 export const immutableDetail = 'field is immutable';
 

@@ -2,7 +2,8 @@
 // Pure: what the server fills in itself (uid, times, generation) is the registry's business.
 import { randomInt } from 'node:crypto';
 import { limits } from '../base/limits.ts';
-import type { FieldError, FieldErrorReason } from '../base/status.ts';
+import type { FieldError } from '../base/status.ts';
+import type { FieldErrorReason } from '../base/status-reasons.ts';
 import {
   dns1123LabelProblems,
   labelValueProblems,

@@ -1,6 +1,7 @@
 // Resource quantities (`250m`, `1.5Gi`, `1e3`): exact arithmetic in billionths, and the one text of
 // an amount: no fraction digits, the largest suffix that loses nothing. More than nine decimals
 // round away from zero.
+import { limits } from '../base/limits.ts';
 import { TextMemo } from '../base/text-memo.ts';
 
 export type QuantityFormat = 'decimal' | 'binary' | 'exponent';
@@ -12,8 +13,7 @@ export interface Quantity {
   readonly format: QuantityFormat;
 }
 
-/** Longer texts are no quantities: the work of reading one stays bounded. */
-const textLengthMax = 128;
+const { quantityLengthMax } = limits;
 const nanoPerUnit = 1_000_000_000n;
 const nanoMax = (2n ** 63n - 1n) * nanoPerUnit;
 const decimalExponents: ReadonlyMap<string, number> = new Map([
@@ -36,7 +36,7 @@ const pattern = /^([+-]?)(\d*)(?:\.(\d*))?(?:([eE])([+-]?\d+)|([numkMGTPE]|[KMGT
 
 /** undefined: not a quantity. */
 export function parseQuantity(text: string): Quantity | undefined {
-  if (text.length > textLengthMax) return undefined;
+  if (text.length > quantityLengthMax) return undefined;
   const match = pattern.exec(text);
   if (match === null) return undefined;
   const [, sign, whole = '', fraction = '', exponentMark, exponentText = '0', suffix = ''] = match;
@@ -68,7 +68,10 @@ export function formatQuantity(quantity: Quantity): string {
   return negative ? `-${text}` : text;
 }
 
-const canonicalTexts = new TextMemo<string>({ countMax: 4_096, lengthMax: 24 });
+const canonicalTexts = new TextMemo<string>({
+  countMax: limits.canonicalQuantitiesMax,
+  lengthMax: limits.knownQuantityLengthMax,
+});
 
 /** Canonical text of a quantity as written by a client; undefined: not a quantity. */
 export function canonicalQuantity(text: string): string | undefined {
@@ -89,7 +92,7 @@ export function compareQuantities(left: Quantity, right: Quantity): number {
 function scaled(value: bigint, exponent: number): bigint {
   if (value === 0n) return 0n;
   if (exponent >= 0) return exponent > 60 ? nanoMax : value * 10n ** BigInt(exponent);
-  if (exponent < -2 * textLengthMax) return 1n;
+  if (exponent < -2 * quantityLengthMax) return 1n;
   const divisor = 10n ** BigInt(-exponent);
   return (value + divisor - 1n) / divisor;
 }

@@ -1,5 +1,6 @@
 // The naming profile: the only file that knows either spelling of names with the vendor's token.
 // `resolve` replaces {v}, {kube} and {kubernetes}; it runs once at load, never per request.
+import { limits } from '../base/limits.ts';
 
 export type NamingProfileName = 'svc' | 'kubernetes';
 
@@ -67,7 +68,7 @@ const entries: NamedEntries = {
   bearerSubprotocol: 'base64url.bearer.authorization.{v}',
 };
 
-const resolvedCountMax = 1_000;
+const { resolvedTextsMax } = limits;
 
 export function namingProfile(name: NamingProfileName): NamingProfile {
   const spelling = tokens[name];
@@ -77,7 +78,7 @@ export function namingProfile(name: NamingProfileName): NamingProfile {
     const known = resolved.get(text);
     if (known !== undefined) return known;
     const made = text.replaceAll(/\{(?:v|kube|kubernetes)\}/g, (token) => spelling[token] ?? token);
-    if (resolved.size < resolvedCountMax) resolved.set(text, made);
+    if (resolved.size < resolvedTextsMax) resolved.set(text, made);
     return made;
   };
   const upper = (text: string): string =>

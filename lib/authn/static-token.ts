@@ -1,4 +1,5 @@
 // Bearer tokens from `--token-auth-file`: CSV lines `token,user,uid,"group1,group2"`.
+import { limits } from '../base/limits.ts';
 import type { User } from '../base/user.ts';
 import { createHash } from 'node:crypto';
 import { TextMemo } from '../base/text-memo.ts';
@@ -27,7 +28,7 @@ export function parseTokenFile(text: string): Map<string, User> {
 }
 
 /** Only tokens of the file are remembered; others cost their digest each time. */
-const recentBounds = { countMax: 1_024, lengthMax: 4_096 };
+const recentBounds = { countMax: limits.knownTokensMax, lengthMax: limits.knownTokenLengthMax };
 
 /** Tokens are looked up by digest, so no comparison depends on a secret's bytes. */
 export function staticTokenAuthenticator(users: ReadonlyMap<string, User>): Authenticator {

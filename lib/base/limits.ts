@@ -1,158 +1,316 @@
-// Every limit and default of the server, units in the names. A row says why; relations are asserted
-// at load.
+// THE table of limits: what bounds input, memory, time, retries and queues, units in the names. A
+// row says what it costs and why; docs/limits.md comes from it. Facts of a format or an algorithm
+// stay where they are used. Relations are asserted at load.
 import { invariant } from './invariant.ts';
 
 export const limits = {
-  /**
-   * Largest request body (Kubernetes: 3 MiB); etcd's own request limit is lower and answers 413.
-   */
+  // Bodies and objects
+  /** Largest request body (Kubernetes: 3 MiB); etcd's own limit is lower and answers 413. */
   requestBodyBytesMax: 3 * 1024 * 1024,
-  /** Nesting of a JSON or YAML body; deeper input is a 400 (CVE-2019-11253 class). */
+  /** Nesting of a body in any encoding; deeper input is a 400 (CVE-2019-11253 class). */
   bodyDepthMax: 100,
-  /**
-   * Length of a YAML body: its parser takes it in one turn, about 0.2 s for the worst text of this
-   * length.
-   */
+  /** Length of a YAML body: its parser takes it in one turn, 0.2 s for the worst text this long. */
   yamlTextLengthMax: 1024 * 1024,
-  /**
-   * Values of a Protobuf or CBOR body, which can be a byte or two each in the body and hundreds in
-   * memory.
-   */
-  bodyValuesMax: 500_000,
-  /**
-   * Nesting of stored messages: up to two make one level of JSON, and a version may nest deeper
-   * than the one that was sent.
-   */
+  /** Nesting of stored messages: two levels make one of JSON, and a version may nest deeper. */
   storedDepthMax: 400,
   /** Nodes that YAML aliases may expand to, on top of the nodes written out. */
   yamlAliasNodesMax: 10_000,
-  /**
-   * Unknown and duplicate fields reported for one body, and the length of each path: reports stay
-   * small.
-   */
+  /** Digits of a whole number in YAML that are read exactly; the work grows with their square. */
+  yamlDigitsMax: 128,
+  /** Values of a Protobuf or CBOR body: a byte or two each in it, and hundreds in memory. */
+  bodyValuesMax: 500_000,
+  /** Unknown and duplicate fields reported for one body: the report stays small. */
   fieldProblemsMax: 100,
+  /** Characters of the path of each such field. */
   fieldPathLengthMax: 512,
   /** Operations in one JSON patch (CVE-2019-1002100). */
   jsonPatchOperationsMax: 10_000,
-  /** Bytes that copy operations of one JSON patch may add. */
+  /** Bytes that copy operations of one JSON patch may add: as large as a body. */
   jsonPatchCopyBytesMax: 3 * 1024 * 1024,
-  /**
-   * List elements that insertions and removals of one JSON patch may shift: tens of milliseconds of
-   * memory moves.
-   */
+  /** List elements that one JSON patch may shift: tens of milliseconds of memory moves. */
   jsonPatchShiftsMax: 100_000_000,
   /** Characters of a name, which is part of the object's key in etcd. */
   nameLengthMax: 1_024,
-  /** Total of keys and values of `metadata.annotations`. */
+  /** Total of keys and values of `metadata.annotations` (Kubernetes: 256 KiB). */
   annotationBytesMax: 256 * 1024,
-  /**
-   * etcd's default request limit (`--max-request-bytes`); larger objects are refused before the
-   * write.
-   */
-  etcdRequestBytesMax: 1.5 * 1024 * 1024,
-  /** etcd's default limit of conditions, and of changes, in one transaction (`--max-txn-ops`). */
-  etcdTransactionOpsMax: 128,
-  /** Bytes in one page of a range read from etcd. */
-  etcdPageBytesTarget: 4 * 1024 * 1024,
-  /**
-   * How long a read waits for a revision that the replica has not seen before 504 (Kubernetes: 3
-   * s).
-   */
-  futureRevisionWaitMs: 3_000,
-  /** Snapshots of a resource for exact reads and continue tokens (specification 1, Limits). */
-  snapshotRetentionMs: 75_000,
-  /** Objects that cannot be read and are named by the failure of one list. */
-  unreadableNamedMax: 100,
-  /** Ordinary bookmarks of a watch that asked for them. */
-  bookmarkIntervalMs: 60_000,
-  /**
-   * Answers at least this long are compressed when the client accepts gzip (Kubernetes: 128 KiB).
-   */
-  gzipThresholdBytes: 128 * 1024,
-  /**
-   * Races for one object that a write may lose before it is 429; in a turn at the object it loses
-   * only to other replicas.
-   */
-  lostRacesMax: 100,
-  /** Writers of one object that wait for their turn, and how long one waits for those before it. */
-  writersInLineMax: 1_000,
-  writeTurnWaitMs: 5_000,
-  /** Tries of `generateName` before AlreadyExists is given back. */
-  generateNameRetryCountMax: 8,
+  /** Characters of a quantity; longer texts are none, since the work grows with their square. */
+  quantityLengthMax: 128,
+  /** Quantities whose canonical text is remembered, a few hundred bytes each. */
+  canonicalQuantitiesMax: 4_096,
+  /** Characters of a quantity that is remembered: those that come again are short. */
+  knownQuantityLengthMax: 24,
+  /** Resource amounts that are remembered as numbers, a few hundred bytes each. */
+  knownAmountsMax: 4_096,
+  /** Texts with vendor spellings that are remembered in their resolved form. */
+  resolvedTextsMax: 1_000,
+  /** Slots of decoded fields kept between bodies; those of a larger body are given back. */
+  decodedSlotsKeptMax: 4_096,
+  /** Bytes of a buffer kept between encodings; a larger one is given back. */
+  encodeBufferKeptBytes: 1024 * 1024,
+
+  // Requests and connections
+  /** Default of `--min-request-timeout`: shortest time of a watch, random up to twice as long. */
+  minRequestTimeoutSeconds: 1_800,
+  /** How late a request's deadline may be seen: one timer serves all open requests. */
+  deadlineTickMs: 250,
   /** Header block of one request, both protocols. */
   requestHeaderBytesMax: 64 * 1024,
+  /** Header lines of one request, both protocols. */
   requestHeadersCountMax: 200,
-  /** A client that sends its headers or body slower than this is cut (slow loris). */
+  /** Tokens of `--token-auth-file` that are known without their digest. */
+  knownTokensMax: 1_024,
+  /** Longest of these. */
+  knownTokenLengthMax: 4_096,
+  /** Accept headers of a resource that are remembered: more than the clients of a cluster send. */
+  knownAcceptsMax: 64,
+  /** Longest of these. */
+  knownAcceptLengthMax: 256,
+  /** Media types of an Accept header that are looked at, more than any client sends. */
+  acceptEntriesMax: 32,
+  /** Characters of an Accept header that are looked at. */
+  acceptLengthMax: 4_096,
+  /** A client that sends its headers slower than this is cut (slow loris). */
   requestHeadersTimeoutMs: 32_000,
+  /** A client that sends its body slower than this is cut. */
   requestBodyTimeoutMs: 90_000,
-  /**
-   * Idle keep-alive connections; longer than common load balancers' own limit, so that they close
-   * first.
-   */
+  /** How long an answer that closes its connection waits for the rest of an unread body. */
+  unreadBodyLingerMs: 1_000,
+  /** Idle connections live longer than common load balancers' own limit: those close first. */
   idleConnectionMs: 180_000,
+  /** At the end of a server, how long idle connections are kept for requests on their way. */
+  idleCloseGraceMs: 300,
   /** A connection that has not finished its TLS handshake by then is cut. */
   tlsHandshakeTimeoutMs: 10_000,
   /** Silence after which the kernel asks whether a peer is still there. */
   tcpKeepAliveMs: 30_000,
   /** Past its deadline, how long a client may take for the rest of an answer (slow readers). */
   answerGraceMs: 15_000,
-  /** Warning headers of one answer: characters in all, and of each where that is exceeded. */
+  /** Answers at least this long are compressed when the client takes gzip (Kubernetes: 128 KiB). */
+  gzipThresholdBytes: 128 * 1024,
+  /** Bytes gathered before a write: TLS and kernel work in bulk, and caches still hold them. */
+  answerChunkBytes: 128 * 1024,
+  /** Chunks kept for later answers: 2 MiB in all. */
+  spareChunksMax: 16,
+  /** Longest run while a list is written, before others get their turn. */
+  answerTurnMsMax: 3,
+  /** Longest run while an OpenAPI document is made; its largest piece takes less than this. */
+  openapiTurnMsMax: 5,
+  /** Characters of all Warning headers of one answer. */
   warningsLengthMax: 4_096,
+  /** Characters of each where that is exceeded. */
   warningLengthWhenManyMax: 256,
   /** Streams that one HTTP/2 connection may have open. */
   http2StreamsPerConnectionMax: 250,
-  /** Rapid reset (CVE-2023-44487): a burst, then this rate; beyond it the session ends. */
+  /** Rapid reset (CVE-2023-44487): so many resets at once are taken. */
   http2ResetBurstMax: 500,
+  /** After a burst, this rate; beyond it the session ends. */
   http2ResetsPerSecondMax: 33,
   /** Node's bound on what one HTTP/2 session may hold. */
   http2SessionMegabytesMax: 64,
-  /**
-   * Longest grace period of a deletion: what clients in Go hold as a duration, 2^63 nanoseconds
-   * (292 years).
-   */
+  /** Bytes on their way to one WebSocket above which its watch waits: memory of a slow client. */
+  websocketBufferedBytesMax: 1024 * 1024,
+  /** Longest frame of a client on a WebSocket; in a watch they carry nothing. */
+  websocketFrameBytesMax: 64 * 1024,
+
+  // Writes
+  /** Races for one object that a write may lose before it is 429; only replicas race. */
+  lostRacesMax: 100,
+  /** Writers of one object that wait for their turn; one more is a 429. */
+  writersInLineMax: 1_000,
+  /** How long one of them waits for those before it. */
+  writeTurnWaitMs: 5_000,
+  /** Tries of `generateName` before AlreadyExists is given back. */
+  generateNameRetryCountMax: 8,
+  /** Longest grace period of a deletion: what clients in Go hold as a duration, 2^63 ns. */
   deletionGraceSecondsMax: 9_223_372_036,
   /** Objects that one deletecollection deletes at a time. */
   deleteCollectionWorkers: 8,
-  /** Default and largest time of one request that is not long-running (`--request-timeout`). */
-  requestTimeoutMs: 60_000,
-  /**
-   * How long a namespace whose deletion was admitted is looked up in the store, and how many are
-   * remembered.
-   */
+  /** How long a namespace whose deletion was admitted is looked up in the store. */
   deletedNamespaceLookUpMs: 30_000,
+  /** Such namespaces that are remembered. */
   deletedNamespacesMax: 1_000,
+
+  // Reads and watches
+  /** How long a read waits for a revision not seen before 504 (Kubernetes: 3 s). */
+  futureRevisionWaitMs: 3_000,
+  /** How long a consistent read waits for memory to be proven current before 504. */
+  proofTimeoutMs: 10_000,
+  /** How long a proven read waits for the log to catch up before it goes to etcd. */
+  logLagWaitMs: 1_000,
+  /** The same where etcd cannot be asked for progress: waiting seldom helps. */
+  logLagWaitUnaskedMs: 8,
+  /** A progress request whose answer is lost is repeated after this, then twice as long. */
+  progressRetryFirstMs: 10,
+  /** Longest wait between two of them. */
+  progressRetryLongestMs: 200,
+  /** How long a watch waits for a cache that is being filled before the client is sent away. */
+  cacheReadyWaitMs: 10_000,
+  /** Lists that waited for one proof are selected together for so long; the rest in later turns. */
+  selectTurnMsMax: 2,
+  /** Work on the cache between two turns of the event loop, well below a stall that is noticed. */
+  workSliceMs: 8,
+  /** Objects asked for at once when a selector may drop most of them. */
+  filteredPageCount: 1_000,
+  /** Ordinary bookmarks of a watch that asked for them. */
+  bookmarkIntervalMs: 60_000,
+  /** Events that a watch takes at once, before it lets others run. */
+  watchBatchCountMax: 1_000,
+  /** Entries of the log that a watch looks at before it lets others run. */
+  watchScanCountMax: 10_000,
+  /** Under load, how long changes are gathered before watchers are woken: adds to delivery. */
+  wakeWaitMsMax: 20,
+  /** Snapshots of a resource for exact reads and continue tokens (specification 1, Limits). */
+  snapshotRetentionMs: 75_000,
+  /** Old revisions kept at once for pages that follow: an order of pointers each. */
+  snapshotsKeptMax: 8,
+  /** Objects that cannot be read and are causes of the failure of one list. */
+  unreadableNamedMax: 100,
+  /** Of these, the ones that its message names. */
+  unreadableInMessageMax: 10,
+  /** Age of the oldest change that the log keeps: as long as etcd keeps its history. */
+  logAgeMaxMs: 300_000,
+  /** Changes of a resource that the log keeps whatever is over its bound; none of events. */
+  logHistoryCountMin: 100,
+  /** Bytes that these changes of one resource may hold. */
+  logExemptBytesMax: 1024 * 1024,
+  /** Pause between two passes that drop what is too old. */
+  cacheTickMs: 1_000,
+  /** Answered writes that are kept for their events, which are on their way. */
+  answeredWritesMax: 256,
+  /** Labels, fields and namespaces of a kind that objects share instead of holding them each. */
+  sharedTextsMax: 10_000,
+  /** Longest of these: few objects have longer ones alike. */
+  sharedTextLengthMax: 1_024,
+  /** What was made of an object (encodings, its fields) goes when nobody asked for so long. */
+  memoIdleMs: 120_000,
+  /** Silence of the watch after which etcd is asked whether it is there. */
+  feedProbeIntervalMs: 5_000,
+  /** Silence after which the watch is taken for dead. */
+  feedLivenessTimeoutMs: 15_000,
+  /** Wait before the cache is filled again after a failure, then twice as long. */
+  feedRetryFirstMs: 50,
+  /** Longest wait between two such tries. */
+  feedRetryLongestMs: 5_000,
+  /** How long a key lives in etcd that proves that the watch still delivers. */
+  canaryTtlSeconds: 60,
   /** Wait before a follower of the cache that lost its watch starts again. */
   followRetryMs: 250,
+
+  // Expressions
+  /** Code points of an expression (the reference's). */
+  expressionLengthMax: 100_000,
+  /** Nesting of an expression (the reference's). */
+  expressionDepthMax: 250,
+  /** Errors reported for one expression. */
+  expressionIssuesMax: 100,
+  /** Cost of one evaluation (the reference's): about 0.1 s. */
+  expressionCostMax: 1_000_000,
+  /** Characters of the texts of one evaluation that cost less than they take. */
+  evaluationTextLengthMax: 32 * 1024 * 1024,
+  /** Elements of a list by `lists.range`: it costs a limit's worth of units before it is full. */
+  expressionRangeMax: 2_000_000,
+  /** Bytes of the message of a rule, its expression's too (the reference's). */
+  ruleMessageBytesMax: 5 * 1024,
+  /** Kinds of a policy that its expressions are checked for (the reference's). */
+  typeCheckedKindsMax: 10,
+  /** Memory of compiled expressions that are kept for the next use. */
+  programCacheBytesMax: 32 * 1024 * 1024,
+  /** Compiled regular expressions that are kept. */
+  keptPatternsMax: 100,
+  /** Longest of these. */
+  keptPatternLengthMax: 1_000,
+  /** Time zones whose formatter is kept: each is tens of kilobytes. */
+  zoneFormatsMax: 64,
+  /** Characters of their names. */
+  zoneNameLengthMax: 64,
+
+  // etcd
+  /** etcd's default request limit (`--max-request-bytes`): larger objects are refused before. */
+  etcdRequestBytesMax: 1.5 * 1024 * 1024,
+  /** etcd's default limit of conditions, and of changes, in one transaction (`--max-txn-ops`). */
+  etcdTransactionOpsMax: 128,
+  /** Bytes in one page of a range read from etcd. */
+  etcdPageBytesTarget: 4 * 1024 * 1024,
+  /** Keys in the first page below a prefix never read: safe when all are of the largest size. */
+  etcdPageCountFirst: 32,
+  /** Keys in one page. */
+  etcdPageCountMax: 10_000,
+  /** Prefixes whose size of items is remembered for the next page. */
+  rememberedPrefixesMax: 4_096,
+  /** Largest answer of etcd that is taken; pages aim far below, watches come in fragments. */
+  etcdAnswerBytesMax: 256 * 1024 * 1024,
+  /** Silence after which a watch asks for progress; after as long again it is given up. */
+  etcdWatchSilenceMs: 5_000,
+  /** Bytes of a watch that wait to be read before the stream is paused; etcd then keeps them. */
+  etcdWatchQueuedBytesMax: 16 * 1024 * 1024,
+  /** Pause before etcd is asked for progress again. */
+  etcdAskAgainMs: 100,
+  /** How long one try to find a member for a watch takes; the watch itself tries for ever. */
+  etcdFindMemberMs: 15_000,
+  /** Wait before a watch resumes, or a request tries another member; then twice as long. */
+  etcdRetryFirstMs: 10,
+  /** Longest wait between two such tries. */
+  etcdRetryLongestMs: 1_000,
+  /** Wait for the version of a member. */
+  etcdVersionTimeoutMs: 2_000,
+  /** Longest wait between two tries to learn it. */
+  etcdVersionRetryLongestMs: 15_000,
+  /** How long one try to connect to a member takes before the next one is tried. */
+  etcdConnectTimeoutMs: 2_000,
+  /** How long one member may take for a read before another one is asked. */
+  etcdReadAttemptMs: 5_000,
+  /** How long all members together may take for it before 503. */
+  etcdReadTimeoutMs: 15_000,
+  /** How long a write may take; afterwards nobody knows whether it happened, and it is 504. */
+  etcdWriteTimeoutMs: 10_000,
+  /** Silence after which a member is asked whether it is there. */
+  etcdKeepAliveMs: 10_000,
+  /** Silence after that question after which its connection is dropped. */
+  etcdKeepAliveTimeoutMs: 5_000,
+  /** Wait before a connection to a member is made anew, then longer. */
+  etcdReconnectFirstMs: 100,
+  /** Wait for the answer of one member when its health is asked for. */
+  memberProbeTimeoutMs: 2_000,
+  /** A start gives up when etcd has not answered for so long, and tells why a little later. */
+  etcdStartTimeoutMs: 9_000,
+  /** After so long without an answer the reasons are looked for. */
+  etcdReasonsAfterMs: 1_000,
+  /** Keys on one lease: its end deletes them all in one transaction of etcd. */
+  keysPerLeaseMax: 1_000,
+  /** Leases kept for reuse; the one that ends first is forgotten (not revoked) beyond it. */
+  leasesMax: 64,
+  /** Tries to read or make a secret that replicas share. */
+  sharedSecretTriesMax: 5,
+  /** Wait between two of them. */
+  sharedSecretRetryMs: 200,
+  /** How long an etcd of this server may take to start. */
+  localEtcdStartTimeoutMs: 60_000,
+  /** How long it may take to stop before it is killed. */
+  localEtcdStopTimeoutMs: 10_000,
+  /** As much of its log is looked through for the reason of its end. */
+  localEtcdLogTailBytes: 64 * 1024,
+
+  // Controllers
   /** Keys that one controller works on at a time. */
   controllerWorkers: 4,
-  /**
-   * Wait before a failed or unfinished key is worked on again: doubled from the first to the
-   * longest.
-   */
+  /** Wait before a failed or unfinished key is worked on again, then twice as long. */
   controllerRetryFirstMs: 250,
+  /** Longest wait between two such tries. */
   controllerRetryLongestMs: 30_000,
-  /**
-   * A leader that has not renewed its Lease for so long is replaced; one that cannot renew gives up
-   * earlier.
-   */
+  /** A leader that has not renewed its Lease for so long is replaced. */
   leaderLeaseSeconds: 15,
+  /** One that cannot renew gives up earlier. */
   leaderRenewDeadlineMs: 10_000,
+  /** Pause between two renewals. */
   leaderRenewIntervalMs: 4_000,
   /** Longest time that giving the leadership back may take at shutdown. */
   leaderReleaseTimeoutMs: 2_000,
-  /**
-   * Objects of one resource whose finalizers are counted for the conditions of an ending namespace.
-   */
+  /** Objects of one resource whose finalizers are counted for an ending namespace. */
   heldObjectsReadMax: 1_000,
-  /** A start gives up when etcd has not answered for so long, and tells why a little later. */
-  etcdStartTimeoutMs: 9_000,
-  /** Wait for the answer of one etcd member when its health is asked for. */
-  memberProbeTimeoutMs: 2_000,
-  /**
-   * Shortest default time of a watch; the actual one is random up to twice as long
-   * (`--min-request-timeout`).
-   */
-  minRequestTimeoutSeconds: 1_800,
+
+  // Process
+  /** A second signal within this time is the same Ctrl-C, delivered twice (terminal and npm). */
+  sameSignalMs: 1_000,
 } as const;
 
 invariant(

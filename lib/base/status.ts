@@ -1,40 +1,8 @@
-// Every failure that a client may see: the Status error, one constructor per reason, and the
-// reason-to-HTTP table. Anything else thrown is a bug and becomes InternalError in one place
-// (lib/server/filters/panic.ts).
-
-export type StatusReason =
-  | 'BadRequest'
-  | 'Unauthorized'
-  | 'Forbidden'
-  | 'NotFound'
-  | 'MethodNotAllowed'
-  | 'NotAcceptable'
-  | 'AlreadyExists'
-  | 'Conflict'
-  | 'Gone'
-  | 'Expired'
-  | 'RequestEntityTooLarge'
-  | 'UnsupportedMediaType'
-  | 'Invalid'
-  | 'TooManyRequests'
-  | 'InternalError'
-  | 'StorageReadError'
-  | 'ServiceUnavailable'
-  | 'Timeout'
-  | 'ServerTimeout'
-  | '';
-
-export type FieldErrorReason =
-  | 'FieldValueRequired'
-  | 'FieldValueInvalid'
-  | 'FieldValueNotSupported'
-  | 'FieldValueForbidden'
-  | 'FieldValueDuplicate'
-  | 'FieldValueTooLong'
-  | 'FieldValueTooMany'
-  | 'FieldValueNotFound'
-  | 'FieldValueTypeInvalid'
-  | 'InternalError';
+// Every failure that a client may see: the Status error and one constructor for each way to fail;
+// status-reasons.ts has the reasons. Anything else thrown is a bug and becomes InternalError in one
+// place (lib/server/filters/panic.ts).
+import { fieldReasons } from './status-reasons.ts';
+import type { FieldErrorReason, StatusReason } from './status-reasons.ts';
 
 /**
  * One failure of validation: `field` is a path such as `spec.ports[0].name`; `message` says what
@@ -257,18 +225,6 @@ export const serviceUnavailable = (message: string, retryAfterSeconds?: number):
     retryAfterSeconds === undefined ? undefined : { retryAfterSeconds },
   );
 
-const labels: Readonly<Record<FieldErrorReason, string>> = {
-  FieldValueRequired: 'Required value',
-  FieldValueInvalid: 'Invalid value',
-  FieldValueNotSupported: 'Unsupported value',
-  FieldValueForbidden: 'Forbidden',
-  FieldValueDuplicate: 'Duplicate value',
-  FieldValueTooLong: 'Too long',
-  FieldValueTooMany: 'Too many',
-  FieldValueNotFound: 'Not found',
-  FieldValueTypeInvalid: 'Invalid value',
-  InternalError: 'Internal error',
-};
 const withoutValue: ReadonlySet<FieldErrorReason> = new Set([
   'FieldValueRequired',
   'FieldValueForbidden',
@@ -278,7 +234,7 @@ const withoutValue: ReadonlySet<FieldErrorReason> = new Set([
 
 /** The text of one field error without its path: `Invalid value: "x": must be …`. */
 export function fieldErrorMessage(error: FieldError): string {
-  const label = labels[error.reason];
+  const { label } = fieldReasons[error.reason];
   const hasValue = error.badValue !== undefined && !withoutValue.has(error.reason);
   const value = hasValue ? `: ${shown(error.badValue)}` : '';
   return `${label}${value}${error.detail === '' ? '' : `: ${error.detail}`}`;

@@ -1,7 +1,7 @@
 // Lets the event loop turn during long work: ask `isDue` often, await `breathe` when it is.
+import { limits } from '../base/limits.ts';
 
-/** Work between two turns of the loop; well below the stall that a client may notice. */
-const sliceMs = 8;
+const { workSliceMs } = limits;
 /** Reading the clock costs more than most steps: it is read once in so many. */
 const stepCount = 16;
 
@@ -12,7 +12,7 @@ export class Breather {
   isDue(): boolean {
     if (++this.#steps < stepCount) return false;
     this.#steps = 0;
-    return performance.now() - this.#startedMs > sliceMs;
+    return performance.now() - this.#startedMs > workSliceMs;
   }
 
   async breathe(): Promise<void> {

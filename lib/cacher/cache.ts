@@ -85,17 +85,16 @@ const defaultTimes: CacheTimes = {
   futureRevisionWaitMs: limits.futureRevisionWaitMs,
   snapshotRetentionMs: limits.snapshotRetentionMs,
   bookmarkIntervalMs: limits.bookmarkIntervalMs,
-  logAgeMaxMs: 300_000,
-  memoIdleMs: 120_000,
-  probeIntervalMs: 5_000,
-  livenessTimeoutMs: 15_000,
-  tickMs: 1_000,
+  logAgeMaxMs: limits.logAgeMaxMs,
+  memoIdleMs: limits.memoIdleMs,
+  probeIntervalMs: limits.feedProbeIntervalMs,
+  livenessTimeoutMs: limits.feedLivenessTimeoutMs,
+  tickMs: limits.cacheTickMs,
 };
-const historyCountMin = 100;
 
 /** Nobody follows events for long, and there are many: their history lasts as long as etcd's. */
 const defaultHistory = ({ resource }: ResourceInfo): number =>
-  resource === 'events' ? 0 : historyCountMin;
+  resource === 'events' ? 0 : limits.logHistoryCountMin;
 
 export interface CacheHealth {
   readonly state: FeedState;

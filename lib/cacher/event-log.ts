@@ -1,6 +1,7 @@
 // All changes of the replica's prefix in revision order, complete up to a revision. Bounded by age
 // and bytes (a share of the memory budget is always the log's); each resource keeps a minimum.
 // Nothing goes before the watchers that waited for it had their turn.
+import { limits } from '../base/limits.ts';
 import { invariant } from '../base/invariant.ts';
 import type { Revision } from '../storage-etcd/storage.ts';
 import { Interest } from './interest.ts';
@@ -15,8 +16,7 @@ import { WakeQueue } from './wake-queue.ts';
 //   nodes:    0     3     6            0 is exempt: its turn has come, the minimum keeps it
 //   handed:     1 2 3 4 5 6            7 and 8 wake watchers at the end of the turn: they stay
 
-/** Bytes that the exempt minimum of one resource may hold. */
-const exemptBytesMax = 1024 * 1024;
+const { logExemptBytesMax } = limits;
 /** Share of the memory budget that the log may fill although everything else exceeds the rest. */
 const ownShare = 1 / 8;
 const timelineStepMs = 1_000;
@@ -210,7 +210,7 @@ export class EventLog implements Evictable {
     for (;;) {
       const head = log.entries.oldest();
       if (head?.isExempt !== true) return;
-      if (log.entries.length <= log.minimumCount && log.bytes <= exemptBytesMax) return;
+      if (log.entries.length <= log.minimumCount && log.bytes <= logExemptBytesMax) return;
       log.interest.drop(head);
       log.bytes -= head.bytes;
       this.#bytes -= head.bytes;

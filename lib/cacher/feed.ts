@@ -1,6 +1,7 @@
 // Keeps memory equal to the store: lists the whole prefix at one revision, then follows one watch.
 // A lost position or a replaced store begins anew; until then nothing old is served. Proves that
 // the stream moves.
+import { limits } from '../base/limits.ts';
 import { abortable, sleep } from '../base/abort.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
@@ -38,8 +39,7 @@ export interface FeedOptions {
 
 export type FeedState = 'loading' | 'following' | 'stopped';
 
-const retryMs = { first: 50, most: 5_000 } as const;
-const canaryTtlSeconds = 60;
+const { canaryTtlSeconds } = limits;
 
 export class Feed {
   readonly #options: FeedOptions;
@@ -100,17 +100,17 @@ export class Feed {
 
   /** Until the signal fires. */
   async run(signal: AbortSignal): Promise<void> {
-    let delayMs: number = retryMs.first;
+    let delayMs: number = limits.feedRetryFirstMs;
     while (!signal.aborted) {
       try {
         await this.#load(signal);
-        delayMs = retryMs.first;
+        delayMs = limits.feedRetryFirstMs;
         await this.#follow(signal);
       } catch (error) {
         if (signal.aborted) break;
         this.#lose(error);
         await sleep(delayMs, signal).catch(() => undefined);
-        delayMs = Math.min(delayMs * 2, retryMs.most);
+        delayMs = Math.min(delayMs * 2, limits.feedRetryLongestMs);
       }
     }
     this.#state = 'stopped';
@@ -183,12 +183,12 @@ export class Feed {
   async #follow(signal: AbortSignal): Promise<void> {
     const { storage, prefix, sink } = this.#options;
     const session = AbortSignal.any([signal, this.#session.signal]);
-    let delayMs: number = retryMs.first;
+    let delayMs: number = limits.feedRetryFirstMs;
     for (;;) {
       try {
         for await (const batch of storage.watch(prefix, sink.revision(), session)) {
           await this.#take(batch);
-          delayMs = retryMs.first;
+          delayMs = limits.feedRetryFirstMs;
         }
         session.throwIfAborted();
       } catch (error) {
@@ -197,7 +197,7 @@ export class Feed {
         this.#note('the watch of the store failed and is opened again', error);
       }
       await sleep(delayMs, session);
-      delayMs = Math.min(delayMs * 2, retryMs.most);
+      delayMs = Math.min(delayMs * 2, limits.feedRetryLongestMs);
     }
   }
 

@@ -1,5 +1,6 @@
 // ResourceView over the log and the indexes: decides who answers a read, then selects in one turn
 // of the loop.
+import { limits } from '../base/limits.ts';
 import { signalOf } from '../base/abort.ts';
 import type { WaitEnd } from '../base/abort.ts';
 import { invariant } from '../base/invariant.ts';
@@ -43,13 +44,7 @@ export interface ViewHost {
   readonly onRead?: (resource: string, answerer: 'memory' | 'snapshot' | 'storage') => void;
 }
 
-/**
- * Lists that wait for the same proof resume in one turn: after so long the others are selected in
- * later ones.
- */
-const selectTurnMsMax = 2;
-/** How long a watch waits for a cache that is being filled before the client is sent away. */
-const readyWaitMs = 10_000;
+const { selectTurnMsMax, cacheReadyWaitMs } = limits;
 
 interface OrderedState {
   readonly items: ItemOrder;
@@ -265,7 +260,7 @@ export class LogView implements ResourceView {
   }
 
   async #waitReady(signal: AbortSignal): Promise<void> {
-    const limited = AbortSignal.any([signal, AbortSignal.timeout(readyWaitMs)]);
+    const limited = AbortSignal.any([signal, AbortSignal.timeout(cacheReadyWaitMs)]);
     try {
       await this.#host.ready(limited);
     } catch (error) {

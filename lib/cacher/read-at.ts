@@ -1,6 +1,7 @@
 // When memory may answer: the proof that the log is current, shared by all readers that came before
 // it was sent, and the waits for a revision. Where progress cannot be requested and the log lags,
 // reads go to etcd instead.
+import { limits } from '../base/limits.ts';
 import { abortable } from '../base/abort.ts';
 import type { WaitEnd } from '../base/abort.ts';
 import type { Clock } from '../base/clock.ts';
@@ -28,16 +29,7 @@ export interface ReadGateOptions {
   readonly onProof?: (readerCount: number) => void;
 }
 
-/**
- * How long a consistent read waits for the log before it goes to etcd, with and without progress
- * requests.
- */
-const lagWaitMs = { withProgress: 1_000, without: 8 } as const;
-/**
- * A progress request whose answer is lost is repeated after this time, then after twice as long, …
- */
-const progressRetryMs = { first: 10, most: 200 } as const;
-const proofTimeoutMs = 10_000;
+const { proofTimeoutMs } = limits;
 const ignore = (): void => undefined;
 
 interface Proof {
@@ -71,7 +63,7 @@ export class ReadGate {
     if (log.revision >= revision) return 'memory';
     this.requireReachable(revision);
     const asksProgress = canRequestProgress();
-    const quickMs = asksProgress ? futureRevisionWaitMs : lagWaitMs.without;
+    const quickMs = asksProgress ? futureRevisionWaitMs : limits.logLagWaitUnaskedMs;
     if (await this.#reached(revision, quickMs, signal)) return 'memory';
     if (!asksProgress) {
       const proven = await abortable(this.#currentRevision(), signal);
@@ -113,7 +105,7 @@ export class ReadGate {
     const { isReady, canRequestProgress } = this.#options;
     const revision = await proven;
     if (!isReady()) return 'storage';
-    const waitMs = canRequestProgress() ? lagWaitMs.withProgress : lagWaitMs.without;
+    const waitMs = canRequestProgress() ? limits.logLagWaitMs : limits.logLagWaitUnaskedMs;
     const isReached = await this.#reached(revision, waitMs, new AbortController().signal);
     return isReached && isReady() ? 'memory' : 'storage';
   }
@@ -139,7 +131,7 @@ export class ReadGate {
     const stop = clock.after(waitMs, () => {
       timeout.resolve(false);
     });
-    this.#askProgress(progressRetryMs.first);
+    this.#askProgress(limits.progressRetryFirstMs);
     try {
       const reached = done.then(() => true);
       return await abortable(Promise.race([reached, timeout.promise]), signal);
@@ -159,7 +151,7 @@ export class ReadGate {
     if (!canRequestProgress() || !log.isAwaited) return;
     storage.requestProgress();
     this.#stopAsking = clock.after(retryMs, () => {
-      this.#askProgress(Math.min(retryMs * 2, progressRetryMs.most));
+      this.#askProgress(Math.min(retryMs * 2, limits.progressRetryLongestMs));
     });
   }
 }

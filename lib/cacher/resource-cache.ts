@@ -1,5 +1,6 @@
 // One resource in memory: its current objects, its indexes, its part of the log and what is
 // corrupted in it. Written by the feed alone. Readers take what they need in one turn of the loop.
+import { limits } from '../base/limits.ts';
 import type { Revision } from '../storage-etcd/storage.ts';
 import { ResourceLog } from './event-log.ts';
 import type { EventLog } from './event-log.ts';
@@ -20,8 +21,7 @@ export interface ResourceCacheOptions {
   readonly onCorrupted: (item: CachedItem) => void;
 }
 
-/** Answered writes whose events are on their way; more are made anew from their events. */
-const answeredCountMax = 256;
+const { answeredWritesMax } = limits;
 
 interface Answered {
   readonly value: Uint8Array;
@@ -98,7 +98,7 @@ export class ResourceCache {
     const item = makeItem(this.source, path, value, revision);
     const isEventDue = revision > this.options.log.revision;
     if (item.corrupted || !isEventDue) return item;
-    if (this.#answered.size >= answeredCountMax) this.#answered.clear();
+    if (this.#answered.size >= answeredWritesMax) this.#answered.clear();
     this.#answered.set(path, { value, item });
     return item;
   }

@@ -1,11 +1,12 @@
 // Values that many items have alike, kept once for all resources of a cache. Long ones, which few
 // items have alike, are left to their items.
+import { limits } from '../base/limits.ts';
 import { TextMemo } from '../base/text-memo.ts';
 
 export type Labels = Readonly<Record<string, string>>;
 export type Fields = Readonly<Record<string, string>>;
 
-const bounds = { countMax: 10_000, lengthMax: 1_024 };
+const bounds = { countMax: limits.sharedTextsMax, lengthMax: limits.sharedTextLengthMax };
 
 export class SharedValues {
   /** By their JSON. */

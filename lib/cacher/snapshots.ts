@@ -1,14 +1,14 @@
 // One resource as it was at an older revision: the current order with the log's changes undone,
 // newest first. Possible while the log holds every change since then; so a snapshot pins nothing
 // that the log does not hold.
+import { limits } from '../base/limits.ts';
 import type { Revision } from '../storage-etcd/storage.ts';
 import { Breather } from './breather.ts';
 import type { ResourceLog } from './event-log.ts';
 import type { LogEntry } from './log-entry.ts';
 import type { ItemOrder, ResourceIndex } from './resource-index.ts';
 
-/** Revisions kept at once for pages that follow: the least recently used one goes first. */
-const keptCountMax = 8;
+const { snapshotsKeptMax } = limits;
 
 export class Snapshots {
   readonly #kept = new Map<Revision, Promise<ItemOrder>>();
@@ -22,7 +22,7 @@ export class Snapshots {
     this.#kept.delete(revision);
     this.#kept.set(revision, order);
     const [oldest] = this.#kept.keys();
-    if (this.#kept.size > keptCountMax && oldest !== undefined) this.#kept.delete(oldest);
+    if (this.#kept.size > snapshotsKeptMax && oldest !== undefined) this.#kept.delete(oldest);
     return order;
   }
 

@@ -1,6 +1,7 @@
 // Reads that etcd answers: at revisions that memory does not hold, or when memory cannot be proven
 // current. They give the same items as memory does: bytes that memory holds in the same version are
 // not read again.
+import { limits } from '../base/limits.ts';
 import { utf8SortKey } from '../base/utf8-order.ts';
 import type { Revision, Storage, StoredItem } from '../storage-etcd/storage.ts';
 import { makeItem } from './item.ts';
@@ -22,8 +23,7 @@ export interface StoredListing extends ListResult {
   readonly items: readonly CachedItem[];
 }
 
-/** Entries asked for at once when a selector may drop most of them. */
-const filteredPageCount = 1_000;
+const { filteredPageCount } = limits;
 
 /**
  * `at` undefined: the newest. @throws StatusError 410 when the revision was compacted, 504 when it

@@ -20,8 +20,7 @@ export function readFailureOf(item: Item): StatusError | undefined {
   }
 }
 
-/** Named in the message itself. */
-const namedMax = 10;
+const { unreadableInMessageMax } = limits;
 
 /**
  * 500 of a read of several objects of which these cannot be read: a cause for each, its field the
@@ -39,8 +38,8 @@ export function unreadableObjects(
     field: keyOf(item),
   }));
   if (items.length > max) causes.push({ reason: 'FieldValueTooMany', message: 'there are more' });
-  const names = items.slice(0, namedMax).map(pathOf);
-  if (items.length > namedMax) names.push('…');
+  const names = items.slice(0, unreadableInMessageMax).map(pathOf);
+  if (items.length > unreadableInMessageMax) names.push('…');
   const what = group === '' ? resource : `${resource}.${group}`;
   const message = `these ${what} cannot be read from the store: ${names.join(', ')}`;
   const details = { ...(group === '' ? {} : { group }), kind: resource, causes };

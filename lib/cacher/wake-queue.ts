@@ -1,10 +1,10 @@
 // Wakes watchers at the end of a turn, so that changes that arrive together are delivered together.
 // After a wake that kept the loop busy the next one waits about as long: under load each watcher
 // gets several events with one write.
+import { limits } from '../base/limits.ts';
 import type { Bucket } from './interest.ts';
 
-/** Bounds what a wait adds to the delivery of an event. */
-const waitMsMax = 20;
+const { wakeWaitMsMax } = limits;
 /** A wake that took less was nothing to save on. */
 const shortMs = 2;
 
@@ -43,7 +43,7 @@ export class WakeQueue {
     setImmediate(() => {
       const now = performance.now();
       const tookMs = now - startedMs;
-      if (tookMs >= shortMs) this.#restsUntilMs = now + Math.min(tookMs, waitMsMax);
+      if (tookMs >= shortMs) this.#restsUntilMs = now + Math.min(tookMs, wakeWaitMsMax);
       this.#onWoken(logEnd);
     });
   };

@@ -1,6 +1,7 @@
 // A watcher: a position in a bucket of the log plus a predicate. It buffers nothing: a slow one
 // falls behind and gets 410 once the log has passed its position. Watchers of one bucket without
 // predicate share their batches.
+import { limits } from '../base/limits.ts';
 import type { StatusError } from '../base/status.ts';
 import { tooOldResourceVersion } from '../base/status.ts';
 import type { Revision } from '../storage-etcd/storage.ts';
@@ -14,10 +15,7 @@ import type { Predicate } from './select.ts';
 import { unreadableChange } from './unreadable.ts';
 import { bookmark, stateEvent } from './watch-events.ts';
 
-/** Events that one call of `next` gives at most: the reader yields to others in between. */
-const batchCountMax = 1_000;
-/** Entries that one call looks at before it lets others run. */
-const scanCountMax = 10_000;
+const { watchBatchCountMax, watchScanCountMax } = limits;
 
 /** The state that a watch begins with. */
 export interface InitialState {
@@ -205,9 +203,9 @@ export class LogCursor implements WatchCursor, Waiter {
     const { entries } = this.#bucket;
     const { predicate } = this.#options;
     const events: WatchEvent[] = [];
-    const stop = Math.min(entries.end, this.#next + scanCountMax);
+    const stop = Math.min(entries.end, this.#next + watchScanCountMax);
     let number = this.#next;
-    for (; number < stop && events.length < batchCountMax; number++) {
+    for (; number < stop && events.length < watchBatchCountMax; number++) {
       const entry = entries.at(number);
       if (entry === undefined) continue;
       const { previous, item, isUnreadable } = entry;
@@ -249,7 +247,7 @@ export class LogCursor implements WatchCursor, Waiter {
     let last: CachedItem | undefined;
     let isMore = false;
     state.items.walk(state.range, (item) => {
-      if (events.length >= batchCountMax) {
+      if (events.length >= watchBatchCountMax) {
         isMore = true;
         return false;
       }
@@ -316,7 +314,7 @@ function makeBatch(bucket: Bucket, from: number): SharedBatch {
   const { entries } = bucket;
   const events: WatchEvent[] = [];
   let to = from;
-  for (; to < entries.end && to - from < batchCountMax; to++) {
+  for (; to < entries.end && to - from < watchBatchCountMax; to++) {
     const entry = entries.at(to);
     if (entry?.isUnreadable === true) break;
     const event = entry?.eventFor(entry.previous !== undefined, entry.item !== undefined);

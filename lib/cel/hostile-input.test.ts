@@ -3,8 +3,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { costLimitMessage, memoryLimitMessage } from './eval/frame.ts';
 import { compileErrors, evaluate, programOf } from './testing/evaluate.ts';
-import { objectCostBudget } from './use/budget.ts';
-import { perCallCostLimit } from './program.ts';
+import { limits } from '../base/limits.ts';
 
 const answerMsMax = 2_000;
 
@@ -73,8 +72,7 @@ describe('limits', () => {
   const many = Array.from({ length: 1_000 }, (_, index) => index);
 
   test('are those of the reference', () => {
-    expect(perCallCostLimit).toBe(1_000_000);
-    expect(objectCostBudget).toBe(10_000_000);
+    expect(limits.expressionCostMax).toBe(1_000_000);
   });
 
   test.each([

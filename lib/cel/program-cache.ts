@@ -1,6 +1,7 @@
 // Programs by environment and text, so that equal expressions compile once. Bounded by bytes: those
 // that were not asked for longest are dropped. Environments are told apart by identity: make each
 // once and keep it.
+import { limits } from '../base/limits.ts';
 import { CompileErrors } from './environment.ts';
 import type { Environment, ProgramFailure } from './environment.ts';
 import { Program } from './program.ts';
@@ -14,7 +15,7 @@ interface Entry {
 
 /** What a text that does not compile keeps, beside the text. */
 const failureBytes = 1_024;
-const bytesMaxDefault = 32 * 1024 * 1024;
+const { programCacheBytesMax } = limits;
 
 export class ProgramCache {
   readonly #bytesMax: number;
@@ -24,7 +25,7 @@ export class ProgramCache {
   #environmentCount = 0;
   #bytes = 0;
 
-  constructor(bytesMax: number = bytesMaxDefault) {
+  constructor(bytesMax: number = programCacheBytesMax) {
     this.#bytesMax = bytesMax;
   }
 

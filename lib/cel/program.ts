@@ -1,4 +1,5 @@
 // A compiled expression. Immutable and shareable: each evaluation has a state of its own.
+import { limits } from '../base/limits.ts';
 import type { CelType } from './model/cel-type.ts';
 import type { AuthorizationCheck, Authorizer } from './model/declarations.ts';
 import type { Range } from './model/range.ts';
@@ -8,8 +9,7 @@ import type { Plan } from './eval/plan.ts';
 import { CelError } from './model/value.ts';
 import type { Value } from './model/value.ts';
 
-/** Limit of one evaluation. */
-export const perCallCostLimit = 1_000_000;
+const { expressionCostMax } = limits;
 
 export interface EvaluationOptions {
   /** Default: 1,000,000. */
@@ -37,7 +37,11 @@ export type Evaluation =
 /** What variables stand for, by name. Missing ones fail the evaluation when it uses them. */
 export type Bindings = Readonly<Record<string, unknown>>;
 
-const defaultOptions = { costLimit: perCallCostLimit, authorizer: undefined, isExpired: undefined };
+const defaultOptions = {
+  costLimit: expressionCostMax,
+  authorizer: undefined,
+  isExpired: undefined,
+};
 
 /** Closures and constants of a node of the tree, as measured over many rules. */
 const nodeBytes = 512;

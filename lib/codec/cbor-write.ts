@@ -1,6 +1,7 @@
 // JSON-shaped data as CBOR: text and names are byte strings, as they may be any bytes elsewhere;
 // fields of type bytes are tagged byte strings of what their base64 stands for.
 import { RawJson } from '../api/raw-json.ts';
+import { limits } from '../base/limits.ts';
 import type { FieldInfo, JsonObject, JsonValue, TypeInfo } from '../api/type-info.ts';
 
 const major = { unsigned: 0, negative: 1, bytes: 2, list: 4, map: 5, tag: 6 };
@@ -8,7 +9,7 @@ const base64Tag = 22;
 const simple = { false: 0xf4, true: 0xf5, null: 0xf6, float32: 0xfa, float64: 0xfb };
 const headBytesMax = 9;
 const firstBytes = 1024;
-const keptBytes = 1024 * 1024;
+const { encodeBufferKeptBytes } = limits;
 
 /** Bytes in the making. */
 export class CborWriter {
@@ -19,7 +20,8 @@ export class CborWriter {
   finish(): Uint8Array {
     const bytes = Buffer.from(this.#bytes.subarray(0, this.#length));
     this.#length = 0;
-    if (this.#bytes.length > keptBytes) this.#bytes = Buffer.allocUnsafeSlow(firstBytes);
+    if (this.#bytes.length > encodeBufferKeptBytes)
+      this.#bytes = Buffer.allocUnsafeSlow(firstBytes);
     return bytes;
   }
 

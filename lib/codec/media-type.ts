@@ -1,6 +1,7 @@
 // Media types of HTTP headers: one type with its parameters (Content-Type), or a preference list
 // (Accept). Names and parameter names are case-insensitive; a malformed entry of a list is skipped,
 // not an error.
+import { limits } from '../base/limits.ts';
 
 export interface MediaType {
   /** `application`, or `*`. */
@@ -16,9 +17,7 @@ export interface AcceptedType extends MediaType {
   readonly quality: number;
 }
 
-/** More entries than any client sends: the rest is ignored. */
-const entriesMax = 32;
-const headerLengthMax = 4096;
+const { acceptEntriesMax, acceptLengthMax } = limits;
 const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
 /** undefined: not a media type. */
@@ -41,8 +40,8 @@ export function parseMediaType(text: string): MediaType | undefined {
 /** Entries of an Accept header, best first; entries of one quality keep their order. */
 export function parseAccept(header: string): AcceptedType[] {
   const accepted: AcceptedType[] = [];
-  const entries = splitOutsideQuotes(header.slice(0, headerLengthMax), ',');
-  for (const entry of entries.slice(0, entriesMax)) {
+  const entries = splitOutsideQuotes(header.slice(0, acceptLengthMax), ',');
+  for (const entry of entries.slice(0, acceptEntriesMax)) {
     const media = parseMediaType(entry);
     if (media === undefined) continue;
     const parameters = new Map(media.parameters);

@@ -1,6 +1,7 @@
 // From any JSON-shaped value to the canonical object of a kind: checked, in schema order, with its
 // omit and zero rules. Closures are compiled once per TypeInfo. A value that is canonical already
 // is returned as it is, without a copy.
+import { limits } from '../base/limits.ts';
 import type { FieldInfo, JsonObject, JsonValue, TypeInfo } from '../api/type-info.ts';
 import type { ApiObject, Decoded } from './codec.ts';
 import { formReader, formZero, fresh, readAny, readElements } from './scalar-readers.ts';
@@ -237,7 +238,7 @@ function isAscending(keys: readonly string[]): boolean {
 const stackSlots: Slot[] = [];
 const stackValues: JsonValue[] = [];
 let stackTop = 0;
-const stackKeptMax = 4096;
+const { decodedSlotsKeptMax } = limits;
 
 function readMessage(shape: Shape, value: JsonValue, walk: Walk): JsonValue {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
@@ -286,7 +287,7 @@ function readMessage(shape: Shape, value: JsonValue, walk: Walk): JsonValue {
 /** After a failed walk, or one over a huge object, the stack starts anew. */
 function resetStack(): void {
   stackTop = 0;
-  if (stackValues.length > stackKeptMax) {
+  if (stackValues.length > decodedSlotsKeptMax) {
     stackSlots.length = 0;
     stackValues.length = 0;
   }

@@ -1,6 +1,7 @@
 // The Protobuf codec: an object's message in the envelope that names its kind, lists of messages
 // that are bytes already, and watch frames. Hostile bytes are a 400: lengths, depth and text are
 // checked before anything is made of them.
+import { limits } from '../base/limits.ts';
 import protobuf from 'protobufjs/minimal.js';
 import type { JsonObject, TypeInfo } from '../api/type-info.ts';
 import { badRequest } from '../base/status.ts';
@@ -50,7 +51,7 @@ export const hasProtobufForm = (type: TypeInfo): boolean =>
   type.options['jsonOnly'] !== true &&
   type.fields.every(({ number, jsonName }) => number > 0 || jsonName === '-');
 
-const writerKeptBytes = 1024 * 1024;
+const { encodeBufferKeptBytes } = limits;
 let sharedWriter: WireWriter | undefined;
 
 /**
@@ -62,7 +63,7 @@ function written(write: (writer: WireWriter) => void): Uint8Array {
   sharedWriter = undefined; // A write that throws leaves its writer behind.
   write(writer);
   const bytes = writer.finish();
-  if (bytes.length <= writerKeptBytes) sharedWriter = writer.reset();
+  if (bytes.length <= encodeBufferKeptBytes) sharedWriter = writer.reset();
   return bytes;
 }
 

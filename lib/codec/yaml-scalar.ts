@@ -1,5 +1,6 @@
 // Plain scalars of YAML 1.1 as the usual reader of manifests takes them: `yes` and `on` are
 // booleans, `010` is eight, integers are exact to 64 bits; times and sexagesimals stay text.
+import { limits } from '../base/limits.ts';
 import type { JsonValue } from '../api/type-info.ts';
 
 const words: ReadonlyMap<string, boolean | null> = new Map<string, boolean | null>([
@@ -49,14 +50,15 @@ export function numberValue(given: string): number | bigint | undefined {
 const withoutUnderscores = (text: string): string =>
   text.startsWith('.') ? text : text.replaceAll('_', '');
 
-const digitsMax = 128;
+const { yamlDigitsMax } = limits;
 const unsignedMax = 2n ** 64n - 1n;
 const signedMin = -(2n ** 63n);
 
 /** Exact up to 64 bits, a float beyond. */
 function integer(text: string, magnitude: string): number | bigint {
   const sign = text.startsWith('-') ? -1 : 1;
-  if (magnitude.length <= 15 || magnitude.length > digitsMax) return sign * Number(magnitude) || 0;
+  if (magnitude.length <= 15 || magnitude.length > yamlDigitsMax)
+    return sign * Number(magnitude) || 0;
   const exact = BigInt(sign) * BigInt(magnitude);
   const rounded = Number(exact);
   if (Number.isSafeInteger(rounded)) return rounded;

@@ -1,5 +1,6 @@
 // One OpenAPI document as bytes, made piece by piece so that nobody else waits for it.
 // Paths come before schemas: what they refer to decides which schemas follow.
+import { limits } from '../base/limits.ts';
 import { createHash } from 'node:crypto';
 import type { JsonObject } from '../api/type-info.ts';
 import { nextTurn, turnMs } from '../base/turn.ts';
@@ -17,11 +18,10 @@ import {
 import { encodeEntry, encodeMessage, wrap } from './openapi-protobuf.ts';
 import type { Definitions } from './openapi-schemas.ts';
 
-/** Longest run before others get their turn; the largest single piece takes less than this. */
-const turnMsMax = 5;
+const { openapiTurnMsMax } = limits;
 
 async function passTurnOn(): Promise<void> {
-  if (turnMs() >= turnMsMax) await nextTurn();
+  if (turnMs() >= openapiTurnMsMax) await nextTurn();
 }
 
 export interface DocumentSource {

@@ -50,8 +50,8 @@ export function readPatch(request: PatchRequest, { type }: ResourceInfo): PatchF
 }
 
 /**
- * `item`, which is shown by `resource`, as the patch changes it: read through the schema and checked
- * like a body. @throws StatusError 400, 422.
+ * `item`, which is shown by `resource`, as the patch changes it: read through the schema and
+ * checked like a body. @throws StatusError 400, 422.
  */
 export function patchItem(
   resource: ResourceInfo,

@@ -1,5 +1,6 @@
 // The forms an answer can have: objects as they are stored, metadata only, Table. Here they are
 // JSON, made at most once per item; lists are concatenations.
+import { limits } from '../base/limits.ts';
 import { setImmediate } from 'node:timers/promises';
 import type { ResourceInfo } from '../api/type-info.ts';
 import { apiVersionOf } from '../api/type-info.ts';
@@ -19,7 +20,8 @@ import {
 } from '../codec/table.ts';
 import type { RowForm } from '../codec/table.ts';
 import type { Pieces } from './representation.ts';
-import { turnMsMax } from './respond.ts';
+
+const { answerTurnMsMax } = limits;
 
 export interface Form {
   /** Names encoding and form among what is memoised of items and events. */
@@ -106,7 +108,7 @@ export async function entriesOf(
   let turnStart = performance.now();
   for (const item of items) {
     entries.push(make(item));
-    if (entries.length % entriesPerLook !== 0 || performance.now() - turnStart < turnMsMax)
+    if (entries.length % entriesPerLook !== 0 || performance.now() - turnStart < answerTurnMsMax)
       continue;
     await setImmediate();
     turnStart = performance.now();

@@ -1,6 +1,7 @@
 // All requests between their first byte and their last, and their deadlines with one timer.
 // Held in an array, not in a Set: a Set's outgrown tables keep what left until the next major
 // collection, which made every request outlive the minor ones (measured: half of its CPU).
+import { limits } from '../base/limits.ts';
 import type { Clock } from '../base/clock.ts';
 
 export interface Expiring {
@@ -9,12 +10,13 @@ export interface Expiring {
   /** May be moved while the entry is held. */
   deadlineMs: number;
   /**
-   * Called at the deadline, at most `tickMs` late; and again each time the moved deadline passes.
+   * Called at the deadline, at most `deadlineTickMs` late; and again each time the moved deadline
+   * passes.
    */
   expire(nowMs: number): void;
 }
 
-const tickMs = 250;
+const { deadlineTickMs } = limits;
 
 export class OpenRequests<T extends Expiring> implements Iterable<T> {
   readonly #open: T[] = [];
@@ -30,7 +32,7 @@ export class OpenRequests<T extends Expiring> implements Iterable<T> {
     this.#open.push(request);
     if (this.#isTicking) return;
     this.#isTicking = true;
-    this.#clock.after(tickMs, this.#tick);
+    this.#clock.after(deadlineTickMs, this.#tick);
   }
 
   remove(request: T): void {
@@ -55,6 +57,6 @@ export class OpenRequests<T extends Expiring> implements Iterable<T> {
     const nowMs = this.#clock.monotonicMs();
     for (const request of this) if (request.deadlineMs <= nowMs) request.expire(nowMs);
     this.#isTicking = this.#open.length > 0;
-    if (this.#isTicking) this.#clock.after(tickMs, this.#tick);
+    if (this.#isTicking) this.#clock.after(deadlineTickMs, this.#tick);
   };
 }

@@ -1,6 +1,7 @@
 // Which representation answers a request, and how each is made: by the form that was asked for, in
 // the encoding that was agreed on. Encodings are rows (lib/codec/encodings.ts): nothing here knows
 // one of them.
+import { limits } from '../base/limits.ts';
 import type { Scheme } from '../api/scheme.ts';
 import type { JsonObject, ResourceInfo, TypeInfo } from '../api/type-info.ts';
 import { systemClock } from '../base/clock.ts';
@@ -129,11 +130,7 @@ function agreedOn(request: HttpRequest, offers: ResponseOffers): Negotiated {
 
 /** Query parameters that choose a form besides the Accept header. */
 const formParameters: readonly string[] = ['pretty', 'includeObject', 'noHeaders'];
-/**
- * More Accept headers than the clients of one cluster send; longer ones than they send are not
- * kept.
- */
-const acceptBounds = { countMax: 64, lengthMax: 256 };
+const acceptBounds = { countMax: limits.knownAcceptsMax, lengthMax: limits.knownAcceptLengthMax };
 
 /** What each Accept header comes to, by resource: clients send few different ones. */
 class UsualAnswers {

@@ -4,16 +4,13 @@ import { createGzip, gzip } from 'node:zlib';
 import { promisify } from 'node:util';
 import { limits } from '../base/limits.ts';
 import { nextTurn, turnMs } from '../base/turn.ts';
-import { chunkBytes, giveChunk, takeChunk } from './chunk-pool.ts';
+import { giveChunk, takeChunk } from './chunk-pool.ts';
 import { cut } from './cut.ts';
 import type { HttpRequest, HttpResponse } from './request-context.ts';
 import type { Pieces } from './representation.ts';
 
 const gzipBytes = promisify(gzip);
-/** Bytes gathered before a write. */
-export const writeBytes = chunkBytes;
-/** Longest synchronous run while a list is written. */
-export const turnMsMax = 3;
+const { answerTurnMsMax, answerChunkBytes } = limits;
 /** Kubernetes' level for large answers: most of the gain at a third of the CPU. */
 const gzipLevel = 4;
 
@@ -93,7 +90,7 @@ export async function sendPieces(
     await sendZipped(request, response, answer, pieces);
     return;
   }
-  if (totalBytes <= writeBytes) {
+  if (totalBytes <= answerChunkBytes) {
     sendNow(request, response, answer, Buffer.concat([...pieces], totalBytes));
     return;
   }
@@ -144,7 +141,7 @@ async function writePieces(
     });
     if (!keepGoing) {
       await drained(sink, signal);
-    } else if (turnMs() > turnMsMax) {
+    } else if (turnMs() > answerTurnMsMax) {
       await nextTurn();
     }
   }
@@ -161,12 +158,12 @@ function* gather(pieces: Iterable<Uint8Array>): Generator<Gathered> {
   let chunk: Buffer | undefined;
   let used = 0;
   for (const piece of pieces) {
-    if (chunk !== undefined && used + piece.length > chunkBytes) {
+    if (chunk !== undefined && used + piece.length > answerChunkBytes) {
       yield { bytes: chunk.subarray(0, used), chunk };
       chunk = undefined;
       used = 0;
     }
-    if (piece.length >= chunkBytes) {
+    if (piece.length >= answerChunkBytes) {
       yield { bytes: piece, chunk: undefined };
       continue;
     }

@@ -151,8 +151,7 @@ function upgradeResponse(request: IncomingMessage, socket: Socket, head: Buffer)
   return response;
 }
 
-/** How long an idle connection is left open while it drains: a request may be on its way. */
-const idleGraceMs = 300;
+const { idleCloseGraceMs } = limits;
 const never = new AbortController().signal;
 
 async function finish(
@@ -164,7 +163,7 @@ async function finish(
     for (const request of openRequests) if (request.isStreaming) request.end(serverDraining);
   };
   endStreams();
-  await sleep(idleGraceMs, never);
+  await sleep(idleCloseGraceMs, never);
   const giveUpAt = performance.now() + graceMs;
   while (performance.now() < giveUpAt) {
     endStreams();

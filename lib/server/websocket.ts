@@ -1,4 +1,5 @@
 // Watches over WebSocket: the same path with an Upgrade, one message per event.
+import { limits } from '../base/limits.ts';
 import { WebSocketServer } from 'ws';
 import type { WebSocket } from 'ws';
 import type { IncomingMessage } from 'node:http';
@@ -10,10 +11,7 @@ import type { HttpRequest, HttpResponse } from './request-context.ts';
 import { parseRequestInfo } from './request-info.ts';
 import type { WatchSink } from './watch-sink.ts';
 
-/** Bytes on their way to the client above which its watch waits. */
-const bufferedBytesMax = 1024 * 1024;
-/** Frames of clients carry nothing in a watch. */
-const clientFrameBytesMax = 64 * 1024;
+const { websocketBufferedBytesMax, websocketFrameBytesMax } = limits;
 /** The one of RFC 6455. */
 const protocolVersion = '13';
 
@@ -60,7 +58,7 @@ export function createWebsockets(naming: Pick<NamingProfile, 'resolve'>): Websoc
   const known = ['binary.{v}', 'base64.binary.{v}'].map((name) => naming.resolve(name));
   const acceptor = new WebSocketServer({
     noServer: true,
-    maxPayload: clientFrameBytesMax,
+    maxPayload: websocketFrameBytesMax,
     perMessageDeflate: false,
     handleProtocols: (offered) => [...offered].find((name) => known.includes(name)) ?? false,
   });
@@ -100,7 +98,7 @@ export function createWebsockets(naming: Pick<NamingProfile, 'resolve'>): Websoc
 function sinkOf(connection: WebSocket, stream: MessageForm): WatchSink {
   const binary = !stream.contentType.startsWith('application/json');
   let waiting: (() => void) | undefined;
-  const hasRoom = (): boolean => connection.bufferedAmount < bufferedBytesMax;
+  const hasRoom = (): boolean => connection.bufferedAmount < websocketBufferedBytesMax;
   const onSent = (): void => {
     if (hasRoom()) waiting?.();
   };

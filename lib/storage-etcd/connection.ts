@@ -35,8 +35,6 @@ export interface CallOptions {
   readonly isLinearizable: boolean;
 }
 
-const retryDelayMs = { first: 10, max: 1_000 };
-
 export class EtcdConnection {
   readonly fence = new Fence();
   readonly #endpoints: readonly Endpoint[];
@@ -54,13 +52,13 @@ export class EtcdConnection {
   constructor(options: ConnectionOptions) {
     invariant(options.endpoints.length > 0, 'an etcd cluster has at least one endpoint');
     this.#timeouts = {
-      connectMs: options.connectTimeoutMs ?? 2_000,
-      readAttemptMs: options.readAttemptMs ?? 5_000,
-      readMs: options.readTimeoutMs ?? 15_000,
-      writeMs: options.writeTimeoutMs ?? 10_000,
+      connectMs: options.connectTimeoutMs ?? limits.etcdConnectTimeoutMs,
+      readAttemptMs: options.readAttemptMs ?? limits.etcdReadAttemptMs,
+      readMs: options.readTimeoutMs ?? limits.etcdReadTimeoutMs,
+      writeMs: options.writeTimeoutMs ?? limits.etcdWriteTimeoutMs,
     };
     this.#metrics = options.metrics;
-    const endpointOptions = { keepaliveMs: options.keepaliveMs ?? 10_000 };
+    const endpointOptions = { keepaliveMs: options.keepaliveMs ?? limits.etcdKeepAliveMs };
     this.#endpoints = options.endpoints.map(
       (url) => new Endpoint(url, options.tls ?? {}, endpointOptions),
     );
@@ -126,7 +124,7 @@ export class EtcdConnection {
   ): Promise<Response> {
     const isRead = options.effect === 'read';
     const lastMs = Date.now() + (isRead ? this.#timeouts.readMs : this.#timeouts.writeMs);
-    for (let delayMs = retryDelayMs.first; ; delayMs = Math.min(delayMs * 2, retryDelayMs.max)) {
+    for (let delayMs: number = limits.etcdRetryFirstMs; ; delayMs = laterMs(delayMs)) {
       const endpoint = await this.endpoint(lastMs, signal);
       const nowMs = Date.now();
       const attemptMs = isRead ? this.#timeouts.readAttemptMs : this.#timeouts.writeMs;
@@ -153,7 +151,7 @@ export class EtcdConnection {
    * The member in use, connected; goes through the others when it is not. @throws StatusError 503
    */
   async endpoint(lastMs: number, signal: AbortSignal): Promise<Endpoint> {
-    for (let delayMs = retryDelayMs.first; ; delayMs = Math.min(delayMs * 2, retryDelayMs.max)) {
+    for (let delayMs: number = limits.etcdRetryFirstMs; ; delayMs = laterMs(delayMs)) {
       for (const _ of this.#endpoints) {
         if (signal.aborted) throw signal.reason as Error;
         if (this.#isClosed) throw unreachable('the connection was closed');
@@ -221,3 +219,5 @@ export const linearizableRead: CallOptions = { effect: 'read', isLinearizable: t
 export const write: CallOptions = { effect: 'write', isLinearizable: true };
 /** Answers of these carry the member's own revision, which proves nothing. */
 export const unorderedWrite: CallOptions = { effect: 'write', isLinearizable: false };
+
+const laterMs = (delayMs: number): number => Math.min(delayMs * 2, limits.etcdRetryLongestMs);

@@ -1,6 +1,7 @@
 // One etcd member: its channel, whether it is connected, and its version as checked since it
 // connected. It makes single calls and tells what failed; choosing members and repeating is
 // connection.ts.
+import { limits } from '../base/limits.ts';
 import { Client, connectivityState, credentials, Metadata } from '@grpc/grpc-js';
 import { status as grpcStatus } from '@grpc/grpc-js';
 import type { ClientDuplexStream, ServiceError } from '@grpc/grpc-js';
@@ -25,16 +26,13 @@ export type VersionState = 'unchecked' | 'supported' | 'unsupported';
 const requireLeader = new Metadata();
 requireLeader.set('hasleader', 'true');
 
-/** Largest answer that is taken; pages aim far below it and a watch is sent in fragments. */
-const receiveBytesMax = 256 * 1024 * 1024;
-const versionCheckTimeoutMs = 2_000;
-const versionCheckDelayMs = { first: 10, max: 15_000 };
+const { etcdAnswerBytesMax, etcdVersionTimeoutMs } = limits;
 
 const channelOptions = {
-  'grpc.keepalive_timeout_ms': 5_000,
-  'grpc.initial_reconnect_backoff_ms': 100,
-  'grpc.max_reconnect_backoff_ms': 1_000,
-  'grpc.max_receive_message_length': receiveBytesMax,
+  'grpc.keepalive_timeout_ms': limits.etcdKeepAliveTimeoutMs,
+  'grpc.initial_reconnect_backoff_ms': limits.etcdReconnectFirstMs,
+  'grpc.max_reconnect_backoff_ms': limits.etcdRetryLongestMs,
+  'grpc.max_receive_message_length': etcdAnswerBytesMax,
   'grpc.max_send_message_length': -1,
   'grpc.use_local_subchannel_pool': 1,
   'grpc.enable_http_proxy': 0,
@@ -62,7 +60,7 @@ export class Endpoint {
     this.#secrets = parseEndpoint(url).isSecure ? readSecrets(tls) : undefined;
     this.#client = this.#newClient();
     this.#followState(connectivityState.IDLE);
-    this.#checkVersion(versionCheckDelayMs.first);
+    this.#checkVersion(limits.etcdRetryFirstMs);
   }
 
   /** As last seen; empty before the first answer. */
@@ -185,13 +183,13 @@ export class Endpoint {
   #lostConnection(): void {
     this.#reloadSecrets();
     if (this.#versionState === 'supported') this.#versionState = 'unchecked';
-    this.#checkVersion(versionCheckDelayMs.first);
+    this.#checkVersion(limits.etcdRetryFirstMs);
   }
 
   #checkVersion(delayMs: number): void {
     clearTimeout(this.#recheck);
     this.#recheck = setTimeout(() => {
-      const deadlineMs = Date.now() + versionCheckTimeoutMs;
+      const deadlineMs = Date.now() + etcdVersionTimeoutMs;
       this.call(statusMethod, {}, deadlineMs, undefined).then(
         (status) => {
           this.#version = status.version;
@@ -203,7 +201,7 @@ export class Endpoint {
           // Not reachable: asked again until it is.
           if (this.#closed) return;
           this.#reloadSecrets();
-          this.#checkVersion(Math.min(delayMs * 2, versionCheckDelayMs.max));
+          this.#checkVersion(Math.min(delayMs * 2, limits.etcdVersionRetryLongestMs));
         },
       );
     }, delayMs);

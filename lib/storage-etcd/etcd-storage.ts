@@ -56,7 +56,7 @@ export class EtcdStorage implements Storage {
     this.#leases = new LeasePool(this.connection, options.clock ?? systemClock);
     this.#requestBytesMax = options.requestBytesMax ?? limits.etcdRequestBytesMax;
     this.#watchPrevious = options.watchPrevious ?? false;
-    this.#watchSilenceMs = options.watchSilenceMs ?? 5_000;
+    this.#watchSilenceMs = options.watchSilenceMs ?? limits.etcdWatchSilenceMs;
     this.#metrics = options.metrics;
   }
 

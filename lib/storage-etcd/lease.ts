@@ -1,16 +1,14 @@
 // Leases for values with a time to live, shared: many puts that end at about the same time use one
 // lease. Guarantee: a value lives at least as long as asked, and at most 5 % (at least 1 s, at most
 // 60 s) longer.
+import { limits } from '../base/limits.ts';
 import type { Clock } from '../base/clock.ts';
 import type { EtcdConnection } from './connection.ts';
 import { unorderedWrite } from './connection.ts';
 import { leaseGrantMethod } from './rpc.ts';
 import type { Identifier } from './rpc.ts';
 
-/** Keys on one lease: its end deletes them all in one transaction of etcd. */
-const keysPerLeaseMax = 1_000;
-/** Leases kept for reuse; the one that ends first is forgotten (not revoked) beyond it. */
-const leasesMax = 64;
+const { keysPerLeaseMax, leasesMax } = limits;
 
 interface SharedLease {
   readonly id: Promise<Identifier>;

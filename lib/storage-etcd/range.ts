@@ -11,19 +11,12 @@ import { rangeMethod } from './rpc.ts';
 import type { KeyValue, RangeResponse } from './rpc.ts';
 import type { Revision, Storage, StoragePage, StoredItem } from './storage.ts';
 
-/**
- * What is asked for below a prefix that was never read: safe even when every item is of the largest
- * size.
- */
-const firstCount = 32;
-const countMax = 10_000;
+const { etcdPageCountFirst, etcdPageCountMax, rememberedPrefixesMax } = limits;
 /**
  * A page may be this much longer in count than the one before, so that a run of small items
  * misleads little.
  */
 const growthMax = 8;
-/** Prefixes whose item size is remembered. */
-const rememberedMax = 4_096;
 
 export interface RangeQuery {
   readonly prefix: string;
@@ -45,8 +38,8 @@ export class RangeReader {
 
   /** @throws StatusError 410 (compacted), 504 (revision not reached), 503 */
   async page(query: RangeQuery, signal: AbortSignal): Promise<StoragePage> {
-    const wanted = query.limitCount === 0 ? countMax : query.limitCount;
-    let count = Math.min(wanted, this.#counts.get(query.prefix) ?? firstCount);
+    const wanted = query.limitCount === 0 ? etcdPageCountMax : query.limitCount;
+    let count = Math.min(wanted, this.#counts.get(query.prefix) ?? etcdPageCountFirst);
     for (;;) {
       try {
         const response = await this.#range(query, count, signal);
@@ -76,8 +69,11 @@ export class RangeReader {
     let bytes = 0;
     for (const item of response.kvs) bytes += item.key.length + item.value.length + 32;
     const fitting = Math.floor((this.#pageBytes * count) / bytes);
-    const next = Math.max(1, Math.min(fitting, Math.max(asked, firstCount) * growthMax, countMax));
-    if (this.#counts.size >= rememberedMax) this.#counts.clear();
+    const next = Math.max(
+      1,
+      Math.min(fitting, Math.max(asked, etcdPageCountFirst) * growthMax, etcdPageCountMax),
+    );
+    if (this.#counts.size >= rememberedPrefixesMax) this.#counts.clear();
     this.#counts.set(prefix, next);
   }
 

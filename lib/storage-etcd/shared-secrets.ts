@@ -1,13 +1,13 @@
 // Values that all replicas must agree on (keys, the CA, the naming profile): made once, by
 // compare-and-swap. They lie below the etcd prefix but beside the resources: no API path reads
 // them, access to etcd does.
+import { limits } from '../base/limits.ts';
 import { sleep } from '../base/abort.ts';
 import { StatusError } from '../base/status.ts';
 import type { Keyspace } from './keys.ts';
 import type { Storage } from './storage.ts';
 
-const tryCount = 5;
-const retryDelayMs = 200;
+const { sharedSecretTriesMax, sharedSecretRetryMs } = limits;
 
 export class SharedSecrets {
   readonly #storage: Storage;
@@ -39,10 +39,10 @@ export class SharedSecrets {
         if (result.current !== undefined) return Uint8Array.from(result.current.value);
       } catch (error) {
         // The outcome is unknown; the next look tells. The same value is offered again.
-        if (!(error instanceof StatusError) || error.code !== 504 || count === tryCount)
+        if (!(error instanceof StatusError) || error.code !== 504 || count === sharedSecretTriesMax)
           throw error;
       }
-      await sleep(retryDelayMs, signal);
+      await sleep(sharedSecretRetryMs, signal);
     }
   }
 }

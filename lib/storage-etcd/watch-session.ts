@@ -1,6 +1,7 @@
 // One gRPC watch stream: joins fragments, checks the order of revisions, queues what was not yet
 // taken. It ends (for any reason but compaction and disorder, which throw 410) and is then
 // replaced, never repaired.
+import { limits } from '../base/limits.ts';
 import { abortable } from '../base/abort.ts';
 import { expired } from '../base/status.ts';
 import type { EtcdConnection } from './connection.ts';
@@ -18,9 +19,7 @@ export interface WatchSessionOptions {
   readonly silenceMs: number;
 }
 
-/** Bytes that wait for the consumer before the stream is paused; etcd then keeps them. */
-const queuedBytesMax = 16 * 1024 * 1024;
-const askAgainMs = 100;
+const { etcdWatchQueuedBytesMax, etcdAskAgainMs } = limits;
 
 export class WatchSession {
   readonly #connection: EtcdConnection;
@@ -219,7 +218,7 @@ export class WatchSession {
     }
     if (last === floor) return;
     this.#position = last;
-    if (this.#queuedBytes > queuedBytesMax) this.#call.pause();
+    if (this.#queuedBytes > etcdWatchQueuedBytesMax) this.#call.pause();
     this.#announce();
   }
 
@@ -241,7 +240,7 @@ export class WatchSession {
     clearTimeout(this.#askAgain);
     this.#askAgain = setTimeout(() => {
       this.#sendProgressRequest();
-    }, askAgainMs);
+    }, etcdAskAgainMs);
     this.#askAgain.unref();
   }
 

@@ -1,6 +1,7 @@
 // A watch of a whole prefix over one gRPC stream at a time. Delivers whole revisions in order,
 // resumes from the last event or progress, and throws 410 rather than leave a gap. Not shared by
 // consumers.
+import { limits } from '../base/limits.ts';
 import { sleep } from '../base/abort.ts';
 import { expired } from '../base/status.ts';
 import type { EtcdConnection } from './connection.ts';
@@ -20,9 +21,7 @@ export interface WatchStreamOptions {
   readonly metrics: StorageMetrics | undefined;
 }
 
-const resumeDelayMs = { first: 10, max: 1_000 };
-/** How long one try to find a member for the stream takes; the watch itself tries for ever. */
-const findMemberMs = 15_000;
+const { etcdFindMemberMs } = limits;
 
 export class WatchStream {
   readonly #connection: EtcdConnection;
@@ -55,12 +54,12 @@ export class WatchStream {
       this.#session?.end('the store was replaced');
     });
     try {
-      let delayMs = resumeDelayMs.first;
+      let delayMs: number = limits.etcdRetryFirstMs;
       for (;;) {
         const before = this.#position;
         yield* this.#oneSession(signal);
-        delayMs = this.#position > before ? resumeDelayMs.first : delayMs * 2;
-        await sleep(Math.min(delayMs, resumeDelayMs.max), signal);
+        delayMs = this.#position > before ? limits.etcdRetryFirstMs : delayMs * 2;
+        await sleep(Math.min(delayMs, limits.etcdRetryLongestMs), signal);
       }
     } finally {
       unsubscribe();
@@ -106,7 +105,7 @@ export class WatchStream {
   async #open(signal: AbortSignal): Promise<WatchSession | undefined> {
     try {
       await this.#verifyStore(signal);
-      const endpoint = await this.#connection.endpoint(Date.now() + findMemberMs, signal);
+      const endpoint = await this.#connection.endpoint(Date.now() + etcdFindMemberMs, signal);
       return new WatchSession(this.#connection, endpoint, {
         prefix: this.#options.prefix,
         after: this.#position,

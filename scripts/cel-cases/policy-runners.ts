@@ -1,4 +1,5 @@
 // Runs the cases of policies and of authentication and authorization configuration.
+import { objectCostBudget } from '../../lib/cel/testing/evaluate.ts';
 import { parseLabelRequirements } from '../../lib/api/selector.ts';
 import type {
   AuthorizationCheck,
@@ -8,7 +9,7 @@ import type {
 import type { Environment } from '../../lib/cel/environment.ts';
 import { declaredType } from '../../lib/cel/schema/schema-types.ts';
 import { readSchema } from '../../lib/cel/schema/structural.ts';
-import { Budget, objectCostBudget } from '../../lib/cel/use/budget.ts';
+import { Budget } from '../../lib/cel/use/budget.ts';
 import { composeVariables } from '../../lib/cel/use/composition.ts';
 import type { NamedExpression } from '../../lib/cel/use/composition.ts';
 import { compileCondition, evaluateConditions } from '../../lib/cel/use/conditions.ts';

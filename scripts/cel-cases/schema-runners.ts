@@ -1,10 +1,11 @@
 // Runs the cases of rules in custom resources' schemas.
+import { objectCostBudget } from '../../lib/cel/testing/evaluate.ts';
 import type { FieldError } from '../../lib/base/status.ts';
 import { childCardinality, summarizeCosts } from '../../lib/cel/schema/cardinality.ts';
 import { FieldPathError, relativeFieldPath } from '../../lib/cel/schema/field-path.ts';
 import { readSchema } from '../../lib/cel/schema/structural.ts';
 import type { StructuralSchema } from '../../lib/cel/schema/structural.ts';
-import { Budget, objectCostBudget } from '../../lib/cel/use/budget.ts';
+import { Budget } from '../../lib/cel/use/budget.ts';
 import { createObjectValidator } from '../../lib/cel/use/object-validator.ts';
 import { compileSchemaRules } from '../../lib/cel/use/schema-rules.ts';
 import { naming } from './base-runners.ts';

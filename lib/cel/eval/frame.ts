@@ -1,4 +1,5 @@
 // The state of one evaluation: values of variables, the cost so far, and its limits.
+import { limits } from '../../base/limits.ts';
 import type { AuthorizationCheck, Authorizer, CallContext } from '../model/declarations.ts';
 import { dynamicValue } from '../model/json-value.ts';
 import { CelError } from '../model/value.ts';
@@ -22,8 +23,7 @@ export class PendingAuthorization extends Error {
 export const costLimitMessage = 'operation cancelled: actual cost limit exceeded';
 export const memoryLimitMessage = 'operation cancelled: memory limit exceeded';
 const interruptCheckFrequency = 100;
-/** Characters of all texts of one evaluation that cost less than they take. */
-const allocatedMax = 32 * 1024 * 1024;
+const { evaluationTextLengthMax } = limits;
 
 /** A variable of the environment that a program uses. */
 export interface BoundVariable {
@@ -95,7 +95,7 @@ export class Frame implements CallContext {
 
   allocate(length: number): void {
     this.allocated += length;
-    if (this.allocated > allocatedMax) throw new Cancelled(memoryLimitMessage);
+    if (this.allocated > evaluationTextLengthMax) throw new Cancelled(memoryLimitMessage);
   }
 
   /** The value of a variable, fetched when it is first used. */

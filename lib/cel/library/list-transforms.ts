@@ -1,5 +1,6 @@
 // distinct, flatten, range, reverse, slice, sort, sortBy: functions that make new lists. Charged by
 // the size of what they make.
+import { limits } from '../../base/limits.ts';
 import { dynType, intType, listType, paramType } from '../model/cel-type.ts';
 import type { CelType } from '../model/cel-type.ts';
 import type { CostEstimate, Implementation, Library, RuntimeCost } from '../model/declarations.ts';
@@ -66,14 +67,10 @@ const flatten: Implementation = (args) => {
   return new ArrayList(items);
 };
 
-/**
- * A list that costs a limit's worth of units is never needed: the evaluation that made it has
- * ended.
- */
-const rangeMax = 2_000_000;
+const { expressionRangeMax } = limits;
 
 const range: Implementation = (args) => {
-  const count = Math.min(Number(arg(args, 0)), rangeMax);
+  const count = Math.min(Number(arg(args, 0)), expressionRangeMax);
   return count <= 0 ? emptyList : new ArrayList(Array.from({ length: count }, (_, index) => index));
 };
 

@@ -1,5 +1,6 @@
 // Regular expressions with RE2's syntax and linear time. Patterns that an evaluation computes are
 // compiled each time they are new.
+import { limits } from '../../base/limits.ts';
 import { RE2JS } from 're2js';
 import { TextMemo } from '../../base/text-memo.ts';
 import { CelError } from '../model/value.ts';
@@ -15,7 +16,10 @@ export interface Pattern {
   findAll(text: string, limit: number): string[];
 }
 
-const recent = new TextMemo<Pattern | CelError>({ countMax: 100, lengthMax: 1_000 });
+const recent = new TextMemo<Pattern | CelError>({
+  countMax: limits.keptPatternsMax,
+  lengthMax: limits.keptPatternLengthMax,
+});
 
 /** The pattern, or the error of its syntax. */
 export const compilePattern = (source: string): Pattern | CelError => recent.of(source, compile);

@@ -1,12 +1,13 @@
 // Numbers the nodes of one expression and remembers where each is in the text and how deeply it
 // nests.
+import { limits } from '../../base/limits.ts';
 import type { Value } from './value.ts';
 import type { Expr, MapEntry, StructField } from './ast.ts';
 
 /** Thrown when an expression nests too deeply; the parser turns it into its only error. */
 export class RecursionLimitError extends Error {}
 
-const depthMax = 250;
+const { expressionDepthMax } = limits;
 
 export class NodeFactory {
   readonly offsets: number[] = [];
@@ -171,7 +172,7 @@ export class NodeFactory {
     let deepest = this.#depths[id] ?? 0;
     for (const child of below) deepest = Math.max(deepest, (this.#depths[child.id] ?? 0) + levels);
     if (levels === 1 && deepest === 0) deepest = 1;
-    if (deepest > depthMax) throw new RecursionLimitError();
+    if (deepest > expressionDepthMax) throw new RecursionLimitError();
     this.#depths[id] = deepest;
   }
 }

@@ -1,5 +1,6 @@
 // Timestamps and durations to the nanosecond: parsing and printing (RFC 3339, Go's durations),
 // range checks, calendar fields.
+import { limits } from '../../base/limits.ts';
 import { TextMemo } from '../../base/text-memo.ts';
 import { CelError, Duration, Timestamp, intMax, intMin } from './value.ts';
 import type { Value } from './value.ts';
@@ -200,7 +201,10 @@ function namedZoneOffset(time: Timestamp, zone: string): number | CelError {
   return local - time.seconds;
 }
 
-const zoneFormats = new TextMemo<Intl.DateTimeFormat>({ countMax: 64, lengthMax: 64 });
+const zoneFormats = new TextMemo<Intl.DateTimeFormat>({
+  countMax: limits.zoneFormatsMax,
+  lengthMax: limits.zoneNameLengthMax,
+});
 
 function zoneFormat(zone: string): Intl.DateTimeFormat {
   return new Intl.DateTimeFormat('en-US', {

@@ -1,6 +1,7 @@
 // Text to tree: precedence climbing over the tokens, macros expanded on the way. Reports all errors
 // it can find, not only the first, and refuses texts that are too long or nest too deeply before
 // they cost anything.
+import { limits } from '../../base/limits.ts';
 import type { Expr, MapEntry, ParsedExpression, StructField } from '../model/ast.ts';
 import { operators } from '../model/ast.ts';
 import type { Token } from './lexer.ts';
@@ -20,17 +21,16 @@ export interface ParserOptions {
   readonly optionalSyntax: boolean;
 }
 
-const codePointsMax = 100_000;
-const nestingMax = 250;
+const { expressionDepthMax, expressionLengthMax } = limits;
 
 /** The tree, or the errors. */
 export function parseExpression(
   text: string,
   options: ParserOptions,
 ): { readonly parsed: ParsedExpression } | { readonly issues: readonly Issue[] } {
-  const size = text.length > codePointsMax ? codePointCount(text) : text.length;
-  if (size > codePointsMax) {
-    const limit = `size: ${String(size)}, limit ${String(codePointsMax)}`;
+  const size = text.length > expressionLengthMax ? codePointCount(text) : text.length;
+  if (size > expressionLengthMax) {
+    const limit = `size: ${String(size)}, limit ${String(expressionLengthMax)}`;
     return {
       issues: [{ offset: -1, message: `expression code point size exceeds limit: ${limit}` }],
     };
@@ -90,8 +90,10 @@ class Parser {
   }
 
   #expression(): Expr {
-    if (++this.#nesting > nestingMax) {
-      throw new RecursionLimitError(`expression recursion limit exceeded: ${String(nestingMax)}`);
+    if (++this.#nesting > expressionDepthMax) {
+      throw new RecursionLimitError(
+        `expression recursion limit exceeded: ${String(expressionDepthMax)}`,
+      );
     }
     const condition = this.#logical('||', operators.or, () =>
       this.#logical('&&', operators.and, () => this.#binary(relations, () => this.#sum())),
@@ -176,8 +178,10 @@ class Parser {
   #member(primary: Expr): Expr {
     let expr = primary;
     for (let length = 0; ; length++) {
-      if (length > nestingMax) {
-        throw new RecursionLimitError(`expression recursion limit exceeded: ${String(nestingMax)}`);
+      if (length > expressionDepthMax) {
+        throw new RecursionLimitError(
+          `expression recursion limit exceeded: ${String(expressionDepthMax)}`,
+        );
       }
       const dot = this.#tokens.accept('.');
       if (dot !== undefined) {

@@ -1,5 +1,6 @@
 // Text of an expression with lines and columns in code points, and the printing of errors with the
 // line they are about.
+import { limits } from '../../base/limits.ts';
 import { codePointCount } from '../model/value.ts';
 
 /**
@@ -17,7 +18,7 @@ export interface Position {
   readonly column: number;
 }
 
-const issuesMax = 100;
+const { expressionIssuesMax } = limits;
 
 /** Line and column of an offset into the text. */
 function positionOf(text: string, offset: number): Position {
@@ -39,7 +40,7 @@ function positionOf(text: string, offset: number): Position {
  * Issues in the order of their positions; those at one position stay in the order they were found.
  */
 function sortIssues(issues: readonly Issue[]): readonly Issue[] {
-  return issues.slice(0, issuesMax).sort((left, right) => left.offset - right.offset);
+  return issues.slice(0, expressionIssuesMax).sort((left, right) => left.offset - right.offset);
 }
 
 /** One line for each issue: `line:column: message`, columns from 1. */
@@ -59,8 +60,8 @@ export function renderIssues(text: string, issues: readonly Issue[]): string {
     const snippet = lines[line - 1]?.replaceAll('\t', ' ');
     return snippet === undefined ? head : `${head}\n | ${snippet}\n | ${marker(snippet, column)}`;
   });
-  if (issues.length > issuesMax) {
-    rendered.push(`${String(issues.length - issuesMax)} more errors were truncated`);
+  if (issues.length > expressionIssuesMax) {
+    rendered.push(`${String(issues.length - expressionIssuesMax)} more errors were truncated`);
   }
   return rendered.join('\n');
 }

@@ -8,6 +8,8 @@ import { authorizerTypes, authorizerValue } from '../library/authorizer.ts';
 import type { Bindings, EvaluationOptions, Program } from '../program.ts';
 
 export const naming = namingProfile('kubernetes');
+/** The reference's, of all expressions that validate one object. */
+export const objectCostBudget = 10_000_000;
 
 /** With `object` and `x` of unknown type, `count`, `name`, `names` and `authorizer`. */
 export function sampleEnvironment(options: Partial<EnvironmentOptions> = {}): Environment {

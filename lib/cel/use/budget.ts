@@ -1,8 +1,5 @@
 // The cost that the expressions of one object or policy may spend together.
 
-/** Of all expressions that validate one object. */
-export const objectCostBudget = 10_000_000;
-
 export const budgetExhaustedMessage =
   'validation failed due to running out of cost budget, no further validation rules will be run';
 

@@ -1,8 +1,8 @@
 // Rules of custom resources on whole objects: paths, transitions, ratcheting and the budget.
 import { describe, expect, test } from '@jest/globals';
 import { readSchema } from '../schema/structural.ts';
-import { naming } from '../testing/evaluate.ts';
-import { Budget, objectCostBudget } from './budget.ts';
+import { naming, objectCostBudget } from '../testing/evaluate.ts';
+import { Budget } from './budget.ts';
 import { createObjectValidator } from './object-validator.ts';
 import type { ObjectValidation } from './object-validator.ts';
 

@@ -1,7 +1,9 @@
 // Validates objects by the rules anywhere in their schema, within one cost budget. Made once for a
 // definition.
 import { isObject } from '../../api/json-value.ts';
-import type { FieldError, FieldErrorReason } from '../../base/status.ts';
+import { limits } from '../../base/limits.ts';
+import type { FieldError } from '../../base/status.ts';
+import type { FieldErrorReason } from '../../base/status-reasons.ts';
 import type { NamingProfile } from '../../api/vendor.ts';
 import type { EvaluationOptions, Program } from '../program.ts';
 import { costLimitMessage } from '../eval/frame.ts';
@@ -286,7 +288,7 @@ function failureText(message: string, rule: ValidationRule): string {
   return `${message} evaluating rule: ${shownRule(rule)}`;
 }
 
-const messageBytesMax = 5 * 1024;
+const { ruleMessageBytesMax } = limits;
 
 /**
  * The text of a failure: of the message expression where it gives a proper one, else the message,
@@ -317,7 +319,7 @@ function messageFor(
   const text =
     result.kind === 'value' && typeof result.value === 'string' ? result.value.trim() : '';
   const isProper =
-    text !== '' && !text.includes('\n') && Buffer.byteLength(text) <= messageBytesMax;
+    text !== '' && !text.includes('\n') && Buffer.byteLength(text) <= ruleMessageBytesMax;
   return isProper ? { text, isFatal: false } : fallback;
 }
 

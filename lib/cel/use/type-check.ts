@@ -1,5 +1,6 @@
 // Checks the expressions of a policy against the types of the kinds it matches. What it finds only
 // warns: a policy may match kinds that do not exist yet.
+import { limits } from '../../base/limits.ts';
 import type { TypeInfo } from '../../api/type-info.ts';
 import type { NamingProfile } from '../../api/vendor.ts';
 import { CompileErrors } from '../environment.ts';
@@ -9,8 +10,7 @@ import { composeVariables } from './composition.ts';
 import type { NamedExpression } from './composition.ts';
 import { policyEnvironment } from './policy-environment.ts';
 
-/** Kinds beyond these are not looked at. */
-const checkedKindsMax = 10;
+const { typeCheckedKindsMax } = limits;
 
 export interface CheckedKind {
   readonly group: string;
@@ -36,7 +36,7 @@ export interface TypeCheckWarning {
 
 /** One warning for each expression that some kind does not fit. */
 export function typeCheckPolicy(options: TypeCheckOptions): readonly TypeCheckWarning[] {
-  const environments = options.kinds.slice(0, checkedKindsMax).map((kind) => {
+  const environments = options.kinds.slice(0, typeCheckedKindsMax).map((kind) => {
     const base = policyEnvironment({
       naming: options.naming,
       hasParams: options.hasParams,

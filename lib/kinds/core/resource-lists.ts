@@ -1,4 +1,5 @@
 // Names and amounts of resources: what a container, a node or a quota may ask for.
+import { limits } from '../../base/limits.ts';
 import type { FieldErrors } from '../../api/field-errors.ts';
 import { entriesAt } from '../../api/json-access.ts';
 import { qualifiedNameProblems } from '../../api/name-rules.ts';
@@ -32,7 +33,10 @@ export const quantityOf = (value: JsonValue | undefined): Quantity | undefined =
   typeof value === 'string' ? parseQuantity(value) : undefined;
 
 /** Amounts repeat: the few texts in use are read once. */
-const knownAmounts = new TextMemo<bigint>({ countMax: 4_096, lengthMax: 24 });
+const knownAmounts = new TextMemo<bigint>({
+  countMax: limits.knownAmountsMax,
+  lengthMax: limits.knownQuantityLengthMax,
+});
 
 /** In billionths of one; 0 for what is no quantity. */
 export function nanoOf(value: JsonValue | undefined): bigint {

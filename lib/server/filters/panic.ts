@@ -1,5 +1,6 @@
 // The one place where a failure becomes an answer: StatusErrors as they are, anything else as a 500
 // without its stack.
+import { limits } from '../../base/limits.ts';
 import { constants } from 'node:http2';
 import type { Logger } from '../../base/log.ts';
 import { StatusError, internalError, pathNotFound, serviceUnavailable } from '../../base/status.ts';
@@ -88,8 +89,7 @@ function closeAfter(request: HttpRequest, response: HttpResponse): void {
   } else response.setHeader('connection', 'close');
 }
 
-/** How long an answer that closes its connection waits for the rest of an unread body. */
-const lingerMs = 1_000;
+const { unreadBodyLingerMs } = limits;
 
 /**
  * The rest of a body that nobody reads is dropped, so that a client that sends first and reads then
@@ -117,6 +117,6 @@ function afterBody(request: HttpRequest, response: HttpResponse, send: () => voi
     request.off('end', finish).off('close', finish);
     send();
   };
-  const timer = setTimeout(finish, lingerMs);
+  const timer = setTimeout(finish, unreadBodyLingerMs);
   request.once('end', finish).once('close', finish);
 }

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { encodeStored } from '../../codec/stored-form.ts';
 import { transports, WatchServer } from '../testing/watch-server.ts';
 import type { WatchEnd } from '../testing/watch-server.ts';
-import { writeBytes } from '../respond.ts';
+import { limits } from '../../base/limits.ts';
 
 let served: WatchServer;
 const { signal } = new AbortController();
@@ -82,7 +82,8 @@ async function cutAndResumed(
 }
 
 describe('a watch that is cut says with its last bookmark no more than it sent', () => {
-  const large = 'x'.repeat(writeBytes); // an event is handed over as soon as it is framed
+  // An event is handed over as soon as it is framed.
+  const large = 'x'.repeat(limits.answerChunkBytes);
   const namespace = 'large';
   let start = 0;
 

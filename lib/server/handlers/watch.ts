@@ -1,5 +1,6 @@
 // A watch: cursor to frames to the client, over HTTP or a WebSocket. A slow client holds its
 // position, nothing is queued.
+import { limits } from '../../base/limits.ts';
 import { StatusError } from '../../base/status.ts';
 import { nextTurn } from '../../base/turn.ts';
 import type { WatchCursor } from '../../cacher/resource-view.ts';
@@ -9,13 +10,14 @@ import type { RequestMetrics } from '../../telemetry/request-metrics.ts';
 import { RequestEnded, clientLeft } from '../open-request.ts';
 import type { WatchRepresentation } from '../representation.ts';
 import type { HttpRequest, RequestContext } from '../request-context.ts';
-import { writeBytes } from '../respond.ts';
 import { httpSink } from '../watch-sink.ts';
 import type { WatchSink } from '../watch-sink.ts';
 import { isUpgrade } from '../websocket.ts';
 import type { Websockets } from '../websocket.ts';
 import { namespaceOf } from './read.ts';
 import type { StoreHandler } from './resources.ts';
+
+const { answerChunkBytes } = limits;
 
 export interface WatchHandlerOptions {
   readonly metrics: RequestMetrics;
@@ -87,7 +89,7 @@ async function pump(
         bytes += frame.length;
         sink.write(frame);
         unwrittenCount--;
-        if (bytes - flushedBytes < writeBytes) continue;
+        if (bytes - flushedBytes < answerChunkBytes) continue;
         flushedBytes = bytes; // a large batch, such as initial state, goes out in parts
         if (sink.flush()) await nextTurn();
         else await sink.drained(signal);
