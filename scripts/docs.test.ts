@@ -71,6 +71,11 @@ describe('tables have no row that the product does not use:', () => {
     );
     expect([...new Set(made)].sort()).toEqual(listed.sort());
   });
+  test('metrics', () => {
+    const code = without('lib/telemetry/metric-table.ts');
+    const unused = Object.keys(metricTable).filter((name) => !code.includes(`.${name}`));
+    expect(unused).toEqual([]);
+  });
   test('flags', () => {
     const code = without('lib/config/flags.ts');
     const unused = Object.keys(flagTable).filter(

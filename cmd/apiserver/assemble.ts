@@ -6,6 +6,8 @@ import { namingProfile } from '../../lib/api/vendor.ts';
 import type { NamingProfile } from '../../lib/api/vendor.ts';
 import { clientCertificateAuthenticator } from '../../lib/authn/client-cert.ts';
 import { staticTokenAuthenticator } from '../../lib/authn/static-token.ts';
+import { measuredAuthenticator } from '../../lib/authn/measured.ts';
+import { measuredAuthorizer } from '../../lib/authz/measured.ts';
 import { unionAuthenticator } from '../../lib/authn/union.ts';
 import { mastersAuthorizer, publicPathsAuthorizer } from '../../lib/authz/masters.ts';
 import { unionAuthorizer } from '../../lib/authz/union.ts';
@@ -53,6 +55,8 @@ import {
   etcdComponents,
   mismatchObserver,
   storageMetrics,
+  authenticationAttempts,
+  authorizationAttempts,
 } from './observers.ts';
 import {
   addressWarning,
@@ -275,11 +279,18 @@ async function openServer(
   const { flags, clock, started, address } = base;
   const { tokens } = base.files;
   const { resources, tls, startedAtMs, lifecycle } = options;
-  const authenticator = unionAuthenticator([
-    clientCertificateAuthenticator(() => clock.nowMs()),
-    ...(tokens === undefined ? [] : [staticTokenAuthenticator(tokens)]),
-  ]);
-  const authorizer = unionAuthorizer([mastersAuthorizer, publicPathsAuthorizer]);
+  const authenticator = measuredAuthenticator(
+    unionAuthenticator([
+      clientCertificateAuthenticator(() => clock.nowMs()),
+      ...(tokens === undefined ? [] : [staticTokenAuthenticator(tokens)]),
+    ]),
+    authenticationAttempts(base.metrics),
+    { allowsAnonymous: flags['anonymous-auth'] },
+  );
+  const authorizer = measuredAuthorizer(
+    unionAuthorizer([mastersAuthorizer, publicPathsAuthorizer]),
+    authorizationAttempts(base.metrics),
+  );
   const graceMs = flags['livez-grace-period'];
   const checks = healthChecks({ cache, lifecycle, clock, startedAtMs, graceMs });
   const server = await serveApi({

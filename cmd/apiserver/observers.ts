@@ -1,13 +1,19 @@
 // Carries what storage and cache report into the metrics table, and what members answer into
 // componentstatuses.
+import { authenticationResults } from '../../lib/authn/measured.ts';
+import type { AuthenticationResult } from '../../lib/authn/measured.ts';
+import { authorizationResults } from '../../lib/authz/measured.ts';
+import type { AuthorizationResult } from '../../lib/authz/measured.ts';
+import { Attempts } from '../../lib/telemetry/attempts.ts';
 import type { Logger } from '../../lib/base/log.ts';
 import type { Cache, CacheObserver } from '../../lib/cacher/cache.ts';
+import type { ResourceCounts } from '../../lib/cacher/resource-counts.ts';
 import type { Component } from '../../lib/registry/component-statuses.ts';
 import type { ValidationOptions } from '../../lib/registry/validation.ts';
 import type { EtcdStorage } from '../../lib/storage-etcd/etcd-storage.ts';
 import type { StorageMetrics } from '../../lib/storage-etcd/storage.ts';
 import type { Metrics } from '../../lib/telemetry/metrics.ts';
-import type { NumberChild } from '../../lib/telemetry/series.ts';
+import type { HistogramChild, NumberChild, NumberSeries } from '../../lib/telemetry/series.ts';
 
 export function storageMetrics({ series }: Metrics): StorageMetrics {
   const known = new Map<string, ReturnType<typeof childrenOf>>();
@@ -42,6 +48,7 @@ export function cacheObserver({ series }: Metrics): CacheObserver {
     snapshot: new Map<string, NumberChild>(),
     storage: new Map<string, NumberChild>(),
   };
+  const waits = new Map<string, HistogramChild>();
   return {
     onRead(resource, answerer) {
       let child = reads[answerer].get(resource);
@@ -50,6 +57,15 @@ export function cacheObserver({ series }: Metrics): CacheObserver {
         reads[answerer].set(resource, child);
       }
       child.value++;
+    },
+    onWait(resource, seconds) {
+      let child = waits.get(resource);
+      if (child === undefined) {
+        const [group = '', name = ''] = splitName(resource);
+        child = series.apiserver_watch_cache_read_wait_seconds.child(group, name);
+        waits.set(resource, child);
+      }
+      child.observe(seconds);
     },
     onCorrupted(resource) {
       const [group = '', name = ''] = splitName(resource);
@@ -61,7 +77,8 @@ export function cacheObserver({ series }: Metrics): CacheObserver {
 /** Sizes and positions, read at each scrape. */
 export function collectCache({ series }: Metrics, cache: Cache, budgetBytes: number): void {
   series.apiserver_cache_memory_limit_bytes.child().value = budgetBytes;
-  series.apiserver_resource_objects.collect.add(() => {
+  // The first of its rows in the table: the others render after it.
+  series.apiserver_cache_list_fetched_objects_total.collect.add(() => {
     const health = cache.health();
     for (const use of cache.resourceUse()) {
       const [group = '', name = ''] = splitName(use.name);
@@ -69,11 +86,31 @@ export function collectCache({ series }: Metrics, cache: Cache, budgetBytes: num
       series.apiserver_storage_objects.child(group === '' ? name : `${name}.${group}`).value =
         use.objectCount;
       series.apiserver_watch_cache_resource_version.child(group, name).value = health.revision;
+      collectCounts(series, group, name, use.counts);
     }
     for (const [kind, bytes] of Object.entries(health.memory)) {
       if (typeof bytes === 'number') series.apiserver_cache_memory_bytes.child(kind).value = bytes;
     }
   });
+}
+
+function collectCounts(
+  series: Metrics['series'],
+  group: string,
+  name: string,
+  counts: ResourceCounts,
+): void {
+  const report = (counter: NumberSeries, value: number, ...labels: readonly string[]): void => {
+    if (value > 0) counter.child(...labels).value = value;
+  };
+  const { receivedEvents, initialEvents, passedWatches, fetched, returned } = counts;
+  report(series.apiserver_watch_cache_events_received_total, receivedEvents, group, name);
+  report(series.apiserver_init_events_total, initialEvents, group, name);
+  report(series.apiserver_terminated_watchers_total, passedWatches, group, name);
+  report(series.apiserver_cache_list_returned_objects_total, returned, group, name);
+  const { apiserver_cache_list_fetched_objects_total: looked } = series;
+  report(looked, fetched.memory, group, 'memory', name);
+  report(looked, fetched.snapshot, group, 'snapshot', name);
 }
 
 /** `group/resource` of a view. */
@@ -99,3 +136,16 @@ export function mismatchObserver(
     logger.warn('validation differs', { group, version, resource, difference });
   };
 }
+
+export const authenticationAttempts = ({ series }: Metrics): Attempts<AuthenticationResult> =>
+  new Attempts(
+    authenticationResults,
+    series.authentication_attempts,
+    series.authentication_duration_seconds,
+  );
+export const authorizationAttempts = ({ series }: Metrics): Attempts<AuthorizationResult> =>
+  new Attempts(
+    authorizationResults,
+    series.authorization_attempts_total,
+    series.authorization_duration_seconds,
+  );

@@ -95,12 +95,18 @@ export class CacheState implements FeedSink {
       const { key, value, modRevision } = event.item;
       const target = this.#resolve(key);
       if (target === undefined) this.#keep(key, value, modRevision);
-      else target.cache.put(target.path, value, modRevision, atMs);
+      else {
+        target.cache.counts.receivedEvents++;
+        target.cache.put(target.path, value, modRevision, atMs);
+      }
       return;
     }
     const target = this.#resolve(event.key);
     if (target === undefined) this.#unclaimed.delete(event.key);
-    else target.cache.delete(target.path, event.revision, atMs);
+    else {
+      target.cache.counts.receivedEvents++;
+      target.cache.delete(target.path, event.revision, atMs);
+    }
   }
 
   #keep(key: string, value: Uint8Array, revision: Revision): void {

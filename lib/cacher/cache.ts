@@ -19,6 +19,7 @@ import { MemoryBudget } from './memory-budget.ts';
 import type { MemoryUse } from './memory-budget.ts';
 import { ReadGate } from './read-at.ts';
 import { ResourceCache } from './resource-cache.ts';
+import type { ResourceCounts } from './resource-counts.ts';
 import type { ResourceView } from './resource-view.ts';
 import { SharedValues } from './shared-values.ts';
 import type { Transcoder } from './transcoder.ts';
@@ -35,6 +36,8 @@ export interface CachedResource {
 /** Calls for metrics; all optional, all cheap. */
 export interface CacheObserver {
   onRead?(resource: string, answerer: 'memory' | 'snapshot' | 'storage'): void;
+  /** A read that asks for a version found out in this time who can answer. */
+  onWait?(resource: string, seconds: number): void;
   /** One linearizable read proved the log current for so many readers. */
   onProof?(readerCount: number): void;
   /** A stored object cannot be read; `resource` is the view's name. */
@@ -119,6 +122,7 @@ export interface ResourceUse {
   readonly bytes: number;
   readonly logCount: number;
   readonly oldestRevision: Revision;
+  readonly counts: ResourceCounts;
 }
 
 export interface Cache {
@@ -260,6 +264,7 @@ class ReplicaCache implements Cache {
       bytes: cache.bytes,
       logCount: cache.log.entries.length,
       oldestRevision: cache.log.oldest,
+      counts: cache.counts,
     }));
   }
 
@@ -290,6 +295,7 @@ class ReplicaCache implements Cache {
       listFromSnapshot: this.#options.listFromSnapshot ?? true,
       bookmarkIntervalMs: this.#times.bookmarkIntervalMs,
       onRead: (resource, answerer) => observer?.onRead?.(resource, answerer),
+      onWait: (resource, seconds) => observer?.onWait?.(resource, seconds),
     };
   }
 

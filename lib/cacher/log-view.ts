@@ -42,6 +42,7 @@ export interface ViewHost {
   readonly listFromSnapshot: boolean;
   readonly bookmarkIntervalMs: number;
   readonly onRead?: (resource: string, answerer: 'memory' | 'snapshot' | 'storage') => void;
+  readonly onWait?: (resource: string, seconds: number) => void;
 }
 
 const { selectTurnMsMax, cacheReadyWaitMs } = limits;
@@ -76,7 +77,8 @@ export class LogView implements ResourceView {
   }
 
   async get(key: ItemKey, at: ReadAt, end: WaitEnd): Promise<Item | undefined> {
-    const source = this.#taken(await this.#decide(at, end), at);
+    const fromMs = performance.now();
+    const source = this.#taken(await this.#decide(at, end), at, fromMs);
     const path = pathOf(key);
     switch (source.from) {
       case 'memory':
@@ -97,15 +99,16 @@ export class LogView implements ResourceView {
     page: ListPage,
     signal: AbortSignal,
   ): Promise<ListResult> {
+    const fromMs = performance.now();
     const found = await this.#decide(at, signal);
     // Memory only becomes newer meanwhile; an exact version would be passed.
     while (at.mode !== 'exact' && turnMs() > selectTurnMsMax) await nextTurn();
-    const source = this.#taken(found, at);
+    const source = this.#taken(found, at, fromMs);
     switch (source.from) {
       case 'memory':
         return this.#listMemory(select, page);
       case 'snapshot':
-        return listOrder(source.order, select, page, source.revision);
+        return this.#listOrder(source.order, select, page, source);
       case 'storage': {
         const result = await listStored(this.#stored, select, page, source.at, signal);
         requireNew(at, result.revision);
@@ -147,11 +150,12 @@ export class LogView implements ResourceView {
   }
 
   /** Called in the turn that reads: memory may have been dropped since it was found good. */
-  #taken(found: Source, at: ReadAt): Source {
+  #taken(found: Source, at: ReadAt, fromMs: number): Source {
     const isHeld = found.from !== 'memory' || this.#host.isReady();
     const exactly = at.mode === 'exact' ? at.revision : undefined;
     const source: Source = isHeld ? found : { from: 'storage', at: exactly };
     this.#host.onRead?.(this.name, source.from);
+    if (at.mode !== 'any') this.#host.onWait?.(this.name, (performance.now() - fromMs) / 1000);
     return source;
   }
 
@@ -191,11 +195,43 @@ export class LogView implements ResourceView {
   #listMemory(select: Selection, page: ListPage): ListResult {
     const { revision } = this.#host.log;
     const indexed = this.#indexed(select);
-    if (indexed === undefined) return listOrder(this.#cache.index, select, page, revision);
+    if (indexed === undefined) {
+      return this.#listOrder(this.#cache.index, select, page, { from: 'memory', revision });
+    }
     const afterKey = page.after === undefined ? '' : utf8SortKey(pathOf(page.after));
     const built = new PageBuilder(select, page, { checksNamespace: true });
     for (const item of indexed) if (item.sortKey > afterKey && !built.add(item)) break;
-    return { items: built.finish(), revision, more: built.isCut, remainingCount: undefined };
+    const items = this.#counted(built, 'memory');
+    return { items, revision, more: built.isCut, remainingCount: undefined };
+  }
+
+  #listOrder(
+    order: ItemOrder,
+    select: Selection,
+    page: ListPage,
+    source: { readonly from: 'memory' | 'snapshot'; readonly revision: Revision },
+  ): ListResult {
+    const { from, revision } = source;
+    const range = rangeOf(select, page.after);
+    const built = new PageBuilder(select, page, { checksNamespace: false });
+    order.walk(range, (item) => built.add(item));
+    const items = this.#counted(built, from);
+    const more = built.isCut;
+    if (isFiltered(select)) return { items, revision, more, remainingCount: undefined };
+    const last = items.at(-1);
+    const remainingCount =
+      more && last !== undefined
+        ? order.count({ start: last.path, isAfter: true, end: range.end })
+        : 0;
+    return { items, revision, more, remainingCount };
+  }
+
+  #counted(built: PageBuilder, from: 'memory' | 'snapshot'): CachedItem[] {
+    const items = built.finish();
+    const { counts } = this.#cache;
+    counts.fetched[from] += built.seenCount;
+    counts.returned += items.length;
+    return items;
   }
 
   /** The few items that an index names; undefined where none helps. */
@@ -282,6 +318,9 @@ export class LogView implements ResourceView {
       namespaced: this.#cache.source.resource.namespaced,
       indexedFields: this.#cache.options.indexedFields,
     });
+    if (state !== undefined) {
+      this.#cache.counts.initialEvents += state.items.count({ ...state.range, isAfter: false });
+    }
     const cursor = new LogCursor({
       log,
       interest,
@@ -291,6 +330,7 @@ export class LogView implements ResourceView {
       mayHold: (item) => mayHold(select, item),
       after,
       state,
+      counts: this.#cache.counts,
       bookmarkMs: options.bookmarks ? bookmarkIntervalMs : 0,
       onClose: (closed) => {
         cursors.delete(closed);
@@ -318,24 +358,4 @@ function requireNew(at: ReadAt, revision: Revision): void {
   if (at.mode === 'notOlderThan' && revision < at.revision) {
     throw tooLargeResourceVersion(at.revision, revision);
   }
-}
-
-function listOrder(
-  order: ItemOrder,
-  select: Selection,
-  page: ListPage,
-  revision: Revision,
-): ListResult {
-  const range = rangeOf(select, page.after);
-  const built = new PageBuilder(select, page, { checksNamespace: false });
-  order.walk(range, (item) => built.add(item));
-  const items = built.finish();
-  const more = built.isCut;
-  if (isFiltered(select)) return { items, revision, more, remainingCount: undefined };
-  const last = items.at(-1);
-  const remainingCount =
-    more && last !== undefined
-      ? order.count({ start: last.path, isAfter: true, end: range.end })
-      : 0;
-  return { items, revision, more, remainingCount };
 }

@@ -14,6 +14,8 @@ export class PageBuilder {
   readonly #limit: number;
   readonly #unreadable: CachedItem[] = [];
   #isCut = false;
+  /** Items that were given to it, selected or not. */
+  seenCount = 0;
 
   /** `checksNamespace`: items of other namespaces may be added too. */
   constructor(
@@ -40,6 +42,7 @@ export class PageBuilder {
    * it. @throws StatusError 500 when too many were met that cannot be read.
    */
   add(item: CachedItem): boolean {
+    this.seenCount++;
     const isUnreadable = item.problem !== undefined;
     if (isUnreadable ? !mayHold(this.#select, item) : this.#predicate?.(item) === false)
       return true;

@@ -4,6 +4,7 @@ import { nextTurn } from '../base/turn.ts';
 import { encodeStored } from '../codec/stored-form.ts';
 import { EventLog } from './event-log.ts';
 import { ResourceCache } from './resource-cache.ts';
+import { ResourceCounts } from './resource-counts.ts';
 import { widget, widgets } from './testing/cache-fixture.ts';
 import { itemSource } from './testing/item-source.ts';
 import { LogCursor } from './watch-cursor.ts';
@@ -78,6 +79,7 @@ test('events that watchers shared go with the log', async () => {
     ...watch,
     mayHold: () => true,
     showsUnreadable: false,
+    counts: new ResourceCounts(),
     bookmarkMs: 0,
     onClose: () => undefined,
   });

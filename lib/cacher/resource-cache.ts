@@ -8,6 +8,7 @@ import { FieldIndex } from './field-index.ts';
 import { makeItem } from './item.ts';
 import type { CachedItem, ItemSource } from './item.ts';
 import { LogEntry } from './log-entry.ts';
+import { ResourceCounts } from './resource-counts.ts';
 import { ResourceIndex } from './resource-index.ts';
 import { Snapshots } from './snapshots.ts';
 
@@ -32,6 +33,7 @@ export class ResourceCache {
   readonly options: ResourceCacheOptions;
   readonly source: ItemSource;
   readonly snapshots = new Snapshots();
+  readonly counts = new ResourceCounts();
   #index = new ResourceIndex();
   #fields: readonly FieldIndex[];
   #log: ResourceLog;

@@ -10,6 +10,7 @@ import type { Bucket, Interest, SharedBatch, Waiter } from './interest.ts';
 import type { CachedItem } from './item.ts';
 import type { LogEntry } from './log-entry.ts';
 import type { ItemOrder, PathRange } from './resource-index.ts';
+import type { ResourceCounts } from './resource-counts.ts';
 import type { WatchCursor, WatchEvent } from './resource-view.ts';
 import type { Predicate } from './select.ts';
 import { unreadableChange } from './unreadable.ts';
@@ -40,6 +41,7 @@ export interface CursorOptions {
   readonly state: InitialState | undefined;
   /** Milliseconds between bookmarks; 0: none wanted. */
   readonly bookmarkMs: number;
+  readonly counts: ResourceCounts;
   readonly onClose: (cursor: LogCursor) => void;
 }
 
@@ -155,6 +157,7 @@ export class LogCursor implements WatchCursor, Waiter {
     const { entries } = this.#bucket;
     if (this.#isAhead) this.#skipToStart();
     if (this.#next < entries.first) {
+      this.#options.counts.passedWatches++;
       this.#failure = tooOldResourceVersion(String(this.#position), this.#bucket.coversAfter);
       this.#end();
       return undefined;

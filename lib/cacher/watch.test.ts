@@ -280,6 +280,8 @@ describe('ends', () => {
     expect(cache.health().memory.logBytes).toBeLessThan(40_000);
     await expect(lost.next(signal)).rejects.toMatchObject({ code: 410, reason: 'Expired' });
     await expect(lost.next(signal)).rejects.toMatchObject({ code: 410 });
+    const [use] = cache.resourceUse().filter(({ name }) => name === 'example.com/widgets');
+    expect(use?.counts.passedWatches).toBe(1);
     while (seen.length < 200) seen.push(...(await take(slow, 1)));
     expect(new Set(seen).size).toBe(200);
     expect(cache.view(widgets).peek({ namespace: 'n', name: 'a' })?.json()).toBeDefined();

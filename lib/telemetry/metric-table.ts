@@ -87,15 +87,6 @@ export const metricTable = {
     sloSeconds,
     'Request time without what users add themselves (webhooks, queueing).',
   ),
-  apiserver_request_slo_duration_seconds: {
-    ...histogram(
-      'ALPHA',
-      requestLabels,
-      sloSeconds,
-      'Former name of apiserver_request_sli_duration_seconds.',
-    ),
-    deprecatedSince: '1.27',
-  },
   apiserver_response_sizes: histogram(
     'STABLE',
     requestLabels,
@@ -116,7 +107,7 @@ export const metricTable = {
   apiserver_request_terminations_total: counter(
     'ALPHA',
     ['code', 'component', 'group', 'resource', 'scope', 'subresource', 'verb', 'version'],
-    'Requests that the server ended in self-defence.',
+    'Requests that the server refused or ended in self-defence: 429 and 504.',
   ),
   apiserver_requested_deprecated_apis: gauge(
     'STABLE',
@@ -185,7 +176,7 @@ export const metricTable = {
   apiserver_watch_cache_events_received_total: counter(
     'ALPHA',
     ofResource,
-    'Events taken from etcd into the log.',
+    'Events taken from etcd into memory.',
   ),
   apiserver_watch_cache_consistent_read_total: counter(
     'ALPHA',

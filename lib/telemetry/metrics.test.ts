@@ -15,6 +15,17 @@ const labels: RequestLabels = {
 const create = (showHiddenFor?: string) => createMetrics({ release: '1.36', showHiddenFor });
 
 describe('the text of /metrics', () => {
+  test.each([
+    [200, 0],
+    [429, 1],
+    [504, 1],
+  ])('requests that end with %d are %d terminations', async (code, count) => {
+    const metrics = create();
+    metrics.requests.finished('readOnly', labels, { code, seconds: 1, responseBytes: 10 });
+    const { body } = await metrics.text();
+    const samples = body.match(/^apiserver_request_terminations_total\{.* 1$/gm) ?? [];
+    expect(samples).toHaveLength(count);
+  });
   test('counts requests by their labels, with cumulative buckets', async () => {
     const metrics = create();
     metrics.requests.started('readOnly', labels);
@@ -82,16 +93,16 @@ describe('the text of /metrics', () => {
 
 describe('deprecated metrics', () => {
   test.each([
-    ['1.36', undefined, true], // deprecated in 1.34: shown, with a mark
-    ['1.37', undefined, false], // three releases later: hidden
-    ['1.37', '1.36', true], // hidden, but asked for
-    ['1.38', '1.37', false], // gone
-  ])('in %s with %s asked for: shown %s', async (release, showHiddenFor, isShown) => {
+    ['1.36', undefined, true, 0], // deprecated in 1.34: shown, with a mark
+    ['1.37', undefined, false, 1], // three releases later: hidden
+    ['1.37', '1.36', true, 0], // hidden, but asked for
+    ['1.38', '1.37', false, 1], // gone
+  ])('in %s with %s asked for: shown %s', async (release, showHiddenFor, isShown, hidden) => {
     const { body } = await createMetrics({ release, showHiddenFor }).text();
     expect(body.includes('# TYPE apiserver_storage_objects ')).toBe(isShown);
     if (isShown)
       expect(body).toContain('apiserver_storage_objects [STABLE] (Deprecated from 1.34)');
-    expect(body).toMatch(/^hidden_metrics_total [1-9]/m);
+    expect(body).toContain(`\nhidden_metrics_total ${String(hidden)}\n`);
   });
 
   test.each(['1.34', '1.36', '1.37', 'x', ''])('cannot be asked for of %s', (version) => {

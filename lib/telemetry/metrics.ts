@@ -80,6 +80,9 @@ const inflightLabel: Readonly<Record<Exclude<InflightKind, 'longRunning'>, strin
   readOnly: 'readOnly',
 };
 
+/** Refused since there are too many, or not done in time. */
+const isTermination = (code: number): boolean => code === 429 || code === 504;
+
 interface RequestChildren {
   readonly totalByCode: Map<number, NumberChild>;
   readonly seconds: HistogramChild;
@@ -97,6 +100,7 @@ function requestMetrics(series: AllSeries): RequestMetrics {
     mutating: series.apiserver_current_inflight_requests.child(inflightLabel.mutating),
     readOnly: series.apiserver_current_inflight_requests.child(inflightLabel.readOnly),
   };
+  const terminations = series.apiserver_request_terminations_total;
   const handshakes = series.apiserver_tls_handshake_errors_total.child();
   const childrenOf = (labels: RequestLabels): RequestChildren => {
     const { verb, group, version, resource, subresource, scope, dryRun } = labels;
@@ -118,6 +122,11 @@ function requestMetrics(series: AllSeries): RequestMetrics {
       if (kind === 'longRunning') children.longRunning.value--;
       else inflight[kind].value--;
       totalOf(series, children, labels, outcome.code).value++;
+      if (isTermination(outcome.code)) {
+        const { verb, group, version, resource, subresource, scope } = labels;
+        const usual = [component, group, resource, scope, subresource, verb, version];
+        terminations.child(String(outcome.code), ...usual).value++;
+      }
       if (kind === 'longRunning') return;
       children.seconds.observe(outcome.seconds);
       children.sliSeconds.observe(outcome.seconds);

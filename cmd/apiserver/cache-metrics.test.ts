@@ -1,0 +1,39 @@
+// What reads and watches of a cache over a real etcd leave in its metrics.
+import { expect, test } from '@jest/globals';
+import { CacheFixture, widgets } from '../../lib/cacher/testing/cache-fixture.ts';
+import { EtcdCluster } from '../../lib/storage-etcd/testing/etcd-process.ts';
+import { createMetrics } from '../../lib/telemetry/metrics.ts';
+import { cacheObserver, collectCache } from './observers.ts';
+
+test('objects read, states of watches, events and waits are counted by resource', async () => {
+  const cluster = await EtcdCluster.start();
+  const fixture = new CacheFixture(cluster);
+  try {
+    const metrics = createMetrics({ release: '1.36', showHiddenFor: undefined });
+    const cache = await fixture.started({ observer: cacheObserver(metrics) });
+    collectCache(metrics, cache, 1);
+    const view = cache.view(widgets);
+    await fixture.putMany(3);
+    const latest = { mode: 'latest' } as const;
+    await view.list({}, latest, { limitCount: 2 }, fixture.signal);
+    const of = { namespace: 'n', name: 'w1' };
+    await view.list(of, latest, { limitCount: 0 }, fixture.signal);
+    const start = { from: 'state', at: latest, bookmark: false } as const;
+    (await view.watch({}, start, { bookmarks: false }, fixture.signal)).close();
+    const { body } = await metrics.text();
+    const labels = 'group="example.com"';
+    const name = 'resource="widgets"';
+    expect(body.split('\n')).toEqual(
+      expect.arrayContaining([
+        `apiserver_watch_cache_events_received_total{${labels},${name}} 3`,
+        `apiserver_cache_list_fetched_objects_total{${labels},index="memory",${name}} 4`,
+        `apiserver_cache_list_returned_objects_total{${labels},${name}} 3`,
+        `apiserver_init_events_total{${labels},${name}} 3`,
+        `apiserver_watch_cache_read_wait_seconds_count{${labels},${name}} 2`,
+      ]),
+    );
+  } finally {
+    await fixture.close();
+    await cluster.stop();
+  }
+}, 120_000);

@@ -1,0 +1,43 @@
+import { expect, test } from '@jest/globals';
+import { Attempts } from '../telemetry/attempts.ts';
+import { createMetrics } from '../telemetry/metrics.ts';
+import type { Attributes, Decision } from './authorizer.ts';
+import { authorizationResults, measuredAuthorizer } from './measured.ts';
+
+const { signal } = new AbortController();
+const attributes: Attributes = {
+  user: { name: 'u', uid: '', groups: [], extra: {} },
+  verb: 'get',
+  isResourceRequest: false,
+  group: '',
+  version: '',
+  resource: '',
+  subresource: '',
+  namespace: '',
+  name: '',
+  path: '/livez',
+};
+
+test.each<[result: string, effect: Decision['effect']]>([
+  ['allowed', 'allow'],
+  ['denied', 'deny'],
+  ['no-opinion', 'noOpinion'],
+])('%s is counted, at once and later', async (result, effect) => {
+  const metrics = createMetrics({ release: '1.36', showHiddenFor: undefined });
+  const { authorization_attempts_total: count, authorization_duration_seconds: seconds } =
+    metrics.series;
+  const attempts = new Attempts(authorizationResults, count, seconds);
+  const decision: Decision = { effect, reason: '' };
+  const answers = [() => decision, () => Promise.resolve(decision)];
+  for (const authorize of answers) {
+    const measured = measuredAuthorizer({ name: 'inner', authorize }, attempts);
+    expect(await measured.authorize(attributes, signal)).toBe(decision);
+  }
+  const failing = { name: 'inner', authorize: () => Promise.reject(new Error('no answer')) };
+  const asked = async () => measuredAuthorizer(failing, attempts).authorize(attributes, signal);
+  await expect(asked()).rejects.toThrow('no answer');
+  const { body } = await metrics.text();
+  expect(body).toContain(`authorization_attempts_total{result="${result}"} 2\n`);
+  expect(body).toContain(`authorization_duration_seconds_count{result="${result}"} 2\n`);
+  expect(body).toContain('authorization_attempts_total{result="error"} 1\n');
+});
