@@ -1,40 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Clock } from '../base/clock.ts';
 import { limits } from '../base/limits.ts';
 import { createLogger } from '../base/log.ts';
+import { ManualClock } from '../base/testing/manual-clock.ts';
 import { KeyedQueue } from './controller.ts';
 import type { Outcome, Reconcile } from './controller.ts';
 
 const log = createLogger('error', () => undefined);
-
-/** A clock that stands still until it is told otherwise. */
-class ManualClock implements Clock {
-  #nowMs = 0;
-  readonly #timers = new Set<{ readonly atMs: number; readonly run: () => void }>();
-
-  nowMs(): number {
-    return this.#nowMs;
-  }
-  monotonicMs(): number {
-    return this.#nowMs;
-  }
-  after(delayMs: number, run: () => void): () => void {
-    const timer = { atMs: this.#nowMs + delayMs, run };
-    this.#timers.add(timer);
-    return () => this.#timers.delete(timer);
-  }
-  get waitsMs(): number[] {
-    return [...this.#timers].map(({ atMs }) => atMs - this.#nowMs);
-  }
-  pass(ms: number): void {
-    this.#nowMs += ms;
-    for (const timer of this.#timers) {
-      if (timer.atMs > this.#nowMs) continue;
-      this.#timers.delete(timer);
-      timer.run();
-    }
-  }
-}
 
 interface Fixture {
   readonly queue: KeyedQueue;

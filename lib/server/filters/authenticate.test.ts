@@ -2,9 +2,9 @@ import { describe, expect, test } from '@jest/globals';
 import { clientCertificateAuthenticator } from '../../authn/client-cert.ts';
 import { parseTokenFile, staticTokenAuthenticator } from '../../authn/static-token.ts';
 import { unionAuthenticator } from '../../authn/union.ts';
+import { createTestCa } from '../../base/testing/certificates.ts';
 import type { Filter } from '../request-context.ts';
 import { sendNow } from '../respond.ts';
-import { createTestCa } from '../testing/certificates.ts';
 import { connect2, request1, request2, startTestServer, testTls } from '../testing/test-server.ts';
 import { authenticateFilter } from './authenticate.ts';
 

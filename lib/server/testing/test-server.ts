@@ -8,6 +8,8 @@ import https from 'node:https';
 import tls from 'node:tls';
 import { systemClock } from '../../base/clock.ts';
 import { createLogger } from '../../base/log.ts';
+import { createTestCa } from '../../base/testing/certificates.ts';
+import type { TestCa, TestPair } from '../../base/testing/certificates.ts';
 import type { RequestMetrics } from '../../telemetry/request-metrics.ts';
 import { silentRequestMetrics } from '../../telemetry/testing/silent-request-metrics.ts';
 import { failureHandler } from '../filters/panic.ts';
@@ -15,8 +17,6 @@ import type { FindStore } from '../open-request.ts';
 import type { Filter } from '../request-context.ts';
 import { serve } from '../serve.ts';
 import type { HttpTimeouts, RunningServer } from '../serve.ts';
-import { createTestCa } from './certificates.ts';
-import type { TestCa, TestPair } from './certificates.ts';
 
 let made: Promise<{ readonly ca: TestCa; readonly pair: TestPair }> | undefined;
 

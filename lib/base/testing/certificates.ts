@@ -1,7 +1,8 @@
-// Throw-away certificates for tests: a CA and what it signs, for 127.0.0.1.
+// Throw-away certificates for tests: a CA and what it signs, for 127.0.0.1 unless names are given.
 import 'reflect-metadata';
 import * as x509 from '@peculiar/x509';
 import { KeyObject, webcrypto } from 'node:crypto';
+import { isIP } from 'node:net';
 
 export interface TestPair {
   readonly key: string;
@@ -18,10 +19,13 @@ export interface LeafRequest {
   readonly commonName: string;
   readonly organizations?: readonly string[];
   readonly notAfter?: Date;
+  /** DNS names and IP addresses that it is good for; none: a certificate without such names. */
+  readonly names?: readonly string[];
 }
 
 const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
 const dayMs = 86_400_000;
+const ownNames = ['localhost', '127.0.0.1'];
 
 export async function createTestCa(commonName = 'test-ca'): Promise<TestCa> {
   x509.cryptoProvider.set(webcrypto as never);
@@ -39,7 +43,7 @@ export async function createTestCa(commonName = 'test-ca'): Promise<TestCa> {
   });
   return {
     cert: pem(ca),
-    async issue({ use, commonName: name, organizations = [], notAfter }) {
+    async issue({ use, commonName: name, organizations = [], notAfter, names = ownNames }) {
       const keys = await newKeys();
       const groups = organizations.length === 0 ? [] : [{ O: [...organizations] }];
       const certificate = await x509.X509CertificateGenerator.create({
@@ -53,10 +57,9 @@ export async function createTestCa(commonName = 'test-ca'): Promise<TestCa> {
         extensions: [
           new x509.BasicConstraintsExtension(false, undefined, true),
           new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage[use]]),
-          new x509.SubjectAlternativeNameExtension([
-            { type: 'dns', value: 'localhost' },
-            { type: 'ip', value: '127.0.0.1' },
-          ]),
+          ...(names.length === 0
+            ? []
+            : [new x509.SubjectAlternativeNameExtension(names.map(named))]),
         ],
       });
       const key = KeyObject.from(keys.privateKey).export({ type: 'pkcs8', format: 'pem' });
@@ -64,6 +67,11 @@ export async function createTestCa(commonName = 'test-ca'): Promise<TestCa> {
     },
   };
 }
+
+const named = (value: string): { type: 'ip' | 'dns'; value: string } => ({
+  type: isIP(value) === 0 ? 'dns' : 'ip',
+  value,
+});
 
 const newKeys = (): Promise<webcrypto.CryptoKeyPair> =>
   webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);
