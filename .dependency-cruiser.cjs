@@ -85,6 +85,7 @@ module.exports = {
     onlyIn('server', 'express/'),
     onlyIn('storage-etcd', '@grpc/'),
     onlyIn('cel', 're2js/'),
+    onlyIn('client', 'undici/'),
     {
       name: 'no-test-code-in-production',
       severity: 'error',

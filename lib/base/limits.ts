@@ -311,6 +311,44 @@ export const limits = {
   // Process
   /** A second signal within this time is the same Ctrl-C, delivered twice (terminal and npm). */
   sameSignalMs: 1_000,
+
+  // Outgoing calls
+  /** Connections to one target: each holds a TLS session. */
+  clientConnectionsMax: 64,
+  /** Calls that may wait for one of them; more fail at once. */
+  clientPendingCallsMax: 512,
+  /** Time of one call when the caller names none; the longest that webhooks may have. */
+  clientCallTimeoutMs: 30_000,
+  /** Time to look up a name. */
+  clientResolveTimeoutMs: 5_000,
+  /** Time to connect to one address: a dead one costs a call no more. */
+  clientConnectTimeoutMs: 3_000,
+  /** Time for a TLS handshake. */
+  clientHandshakeTimeoutMs: 10_000,
+  /** Time to send a body. */
+  clientSendTimeoutMs: 10_000,
+  /** Time until an answer begins. */
+  clientHeaderTimeoutMs: 30_000,
+  /** Time for the body of an answer. */
+  clientBodyTimeoutMs: 10_000,
+  /** How long a kept connection may be idle. */
+  clientIdleConnectionMs: 30_000,
+  /** An address that could not be reached comes after the others for so long. */
+  clientAddressRestMs: 30_000,
+  /** An answer: a patch of the largest object, in base64, and room. */
+  clientAnswerBytesMax: 8 * 1024 * 1024,
+  /** The header of an answer. */
+  clientAnswerHeaderBytesMax: 64 * 1024,
+  /** What is read of an answer that is an error, to tell the caller why. */
+  clientExcerptBytesMax: 1_024,
+  /** Answers of status 1xx that may come before the answer. */
+  clientInterimAnswersMax: 5,
+  /** Wait before a call is repeated, where its caller asked for that; doubled each time. */
+  clientRetryFirstMs: 100,
+  /** Longest such wait. */
+  clientRetryLongestMs: 5_000,
+  /** Hosts that have labels of their own in metrics; webhooks are user data. */
+  clientMetricHostsMax: 100,
 } as const;
 
 invariant(

@@ -1,13 +1,12 @@
 // The part of the storage contract that is about several keys at a time.
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import type { StorageSuiteSetup } from './storage.suite.ts';
 import type { Change, Storage } from './storage.ts';
 import { brief, eventually, nextWithEvents } from './testing/events.ts';
 import { bytes, newPlace, text } from './testing/place.ts';
 import type { Place } from './testing/place.ts';
 
 /** Registers the tests. `setup` is called when they run. */
-export function describeTransactions(setup: () => StorageSuiteSetup): void {
+export function describeTransactions(setup: () => { readonly storage: Storage }): void {
   describe('transactions', () => {
     let storage: Storage;
     let prefix: string;

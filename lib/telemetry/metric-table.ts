@@ -38,6 +38,10 @@ const authSeconds = [
   0.001, 0.002, 0.004, 0.008, 0.016, 0.032, 0.064, 0.128, 0.256, 0.512, 1.024, 2.048, 4.096, 8.192,
   16.384,
 ];
+const clientSeconds = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60];
+const clientBytes = [
+  64, 256, 512, 1_024, 4_096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216,
+];
 const waitSeconds = [0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3];
 
 const counter = (stability: Stability, labels: readonly string[], help: string): NumberRow => ({
@@ -215,6 +219,40 @@ export const metricTable = {
     'ALPHA',
     ['group', 'operation', 'resource'],
     'Requests to etcd that failed.',
+  ),
+  rest_client_requests_total: counter(
+    'ALPHA',
+    ['code', 'host', 'method'],
+    'Outgoing requests, by status code; `<error>` when there was no answer.',
+  ),
+  rest_client_request_retries_total: counter(
+    'ALPHA',
+    ['code', 'host', 'verb'],
+    'Outgoing requests that were repeated, by what the one before had ended with.',
+  ),
+  rest_client_request_duration_seconds: histogram(
+    'ALPHA',
+    ['host', 'verb'],
+    clientSeconds,
+    'Time of outgoing calls, with waiting for a connection and repetitions.',
+  ),
+  rest_client_request_size_bytes: histogram(
+    'ALPHA',
+    ['host', 'verb'],
+    clientBytes,
+    'Bytes of the bodies of outgoing requests.',
+  ),
+  rest_client_response_size_bytes: histogram(
+    'ALPHA',
+    ['host', 'verb'],
+    clientBytes,
+    'Bytes of the bodies of answers to outgoing requests.',
+  ),
+  rest_client_dns_resolution_duration_seconds: histogram(
+    'ALPHA',
+    ['host'],
+    [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30],
+    'Time of looking up the addresses of hosts.',
   ),
   apiserver_cache_memory_bytes: gauge(
     'ALPHA',

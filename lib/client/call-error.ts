@@ -1,0 +1,84 @@
+// What can go wrong with an outgoing call, as data. Messages name method, URL and cause in words
+// that upstream's logs have made familiar. Bytes of an answer are in `excerpt`, never in a message.
+import { unreachable } from '../base/invariant.ts';
+
+/** Where a call is: from waiting for a connection to reading the body of the answer. */
+export type Step = 'queue' | 'resolve' | 'connect' | 'handshake' | 'send' | 'header' | 'body';
+
+export type CallFailure =
+  /** No address, or none that takes connections. */
+  | { readonly kind: 'unreachable'; readonly reason: string }
+  | { readonly kind: 'timeout'; readonly step: Step }
+  /** A certificate that is not trusted, of either side, or no TLS at all. */
+  | { readonly kind: 'tls'; readonly reason: string }
+  /** The connection ended before the answer was complete; `begun`: part of it had come. */
+  | { readonly kind: 'closed'; readonly begun: boolean; readonly reason: string }
+  /** As many calls as may wait for a connection are waiting. */
+  | { readonly kind: 'overloaded'; readonly pendingMax: number }
+  | { readonly kind: 'tooLarge'; readonly part: 'header' | 'body'; readonly bytesMax: number }
+  /** Any 3xx. */
+  | { readonly kind: 'redirect'; readonly status: number }
+  /** An answer that is no success; `excerpt` is the beginning of its body. */
+  | { readonly kind: 'status'; readonly status: number; readonly excerpt: string }
+  /** No HTTP, compressed though nobody asked, or a body that `decode` refused. */
+  | { readonly kind: 'badAnswer'; readonly reason: string; readonly excerpt: string };
+
+export interface CallName {
+  readonly method: string;
+  /** As configured, with path and query. */
+  readonly url: string;
+}
+
+export class CallError extends Error {
+  override readonly name = 'CallError';
+  readonly method: string;
+  readonly url: string;
+  readonly failure: CallFailure;
+  /** The message without method and URL. */
+  readonly reason: string;
+
+  constructor({ method, url }: CallName, failure: CallFailure, options?: ErrorOptions) {
+    const reason = reasonOf(failure);
+    super(`${method} "${url}": ${reason}`, options);
+    this.method = method;
+    this.url = url;
+    this.failure = failure;
+    this.reason = reason;
+  }
+}
+
+const doing: Readonly<Record<Step, string>> = {
+  queue: 'waiting for a free connection',
+  resolve: 'resolving the name',
+  connect: 'connecting',
+  handshake: 'agreeing on TLS',
+  send: 'sending the request',
+  header: 'waiting for the answer',
+  body: 'reading the answer',
+};
+
+function reasonOf(failure: CallFailure): string {
+  switch (failure.kind) {
+    case 'unreachable':
+    case 'tls':
+    case 'closed':
+    case 'badAnswer':
+      return failure.reason;
+    case 'timeout':
+      return `deadline exceeded while ${doing[failure.step]}`;
+    case 'overloaded':
+      return `${failure.pendingMax} calls are waiting for a connection already`;
+    case 'tooLarge':
+      return `the ${failure.part} of the answer is larger than ${failure.bytesMax} bytes`;
+    case 'redirect':
+      return `the answer is a redirect (${failure.status}), which is never followed`;
+    case 'status':
+      return `the answer has status ${failure.status}`;
+    default:
+      return unreachable(failure);
+  }
+}
+
+/** Whether the target cannot have begun with the call, or cut it off before it answered. */
+export const mayRepeat = ({ failure }: CallError): boolean =>
+  failure.kind === 'unreachable' || (failure.kind === 'closed' && !failure.begun);

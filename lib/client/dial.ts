@@ -1,0 +1,175 @@
+// Makes one TLS connection: looks the host up, tries its addresses one after the other, checks the
+// certificate. Each step has a deadline of its own, so that a dead address is left for the next.
+import { isIP } from 'node:net';
+import tls from 'node:tls';
+import { abortable } from '../base/abort.ts';
+import type { Clock } from '../base/clock.ts';
+import { invariant } from '../base/invariant.ts';
+import { limits } from '../base/limits.ts';
+import { AddressBook } from './addresses.ts';
+import type { Address, Resolve } from './addresses.ts';
+import type { CallFailure, Step } from './call-error.ts';
+import type { ClientMetrics } from './client-metrics.ts';
+import { WrongName, dialFailure } from './socket-failure.ts';
+import { indicationOf } from './target-settings.ts';
+import type { TargetSettings } from './target-settings.ts';
+
+export interface Dialed {
+  readonly socket: tls.TLSSocket;
+  readonly address: Address;
+}
+
+export interface NotDialed {
+  readonly failure: CallFailure;
+  readonly cause: unknown;
+}
+
+/** Told each step of one dial as it begins. */
+export type OnStep = (step: Step) => void;
+
+interface Lookup {
+  readonly host: string;
+  readonly found: Promise<readonly Address[]>;
+  readonly signal: AbortSignal;
+}
+
+export class Dialer {
+  readonly addresses: AddressBook;
+  readonly #clock: Clock;
+  readonly #resolve: Resolve;
+  readonly #metrics: ClientMetrics;
+  /** One at a time: all that need it wait for the same one, also for one that does not end. */
+  #lookup: Lookup | undefined;
+
+  constructor(options: {
+    readonly clock: Clock;
+    readonly resolve: Resolve;
+    readonly metrics: ClientMetrics;
+  }) {
+    this.#clock = options.clock;
+    this.#resolve = options.resolve;
+    this.#metrics = options.metrics;
+    this.addresses = new AddressBook(options.clock);
+  }
+
+  /** When no address can be used, the outcome of the one that was tried last. */
+  async dial(settings: TargetSettings, onStep: OnStep): Promise<Dialed | NotDialed> {
+    const endsAtMs = this.#clock.monotonicMs() + limits.clientCallTimeoutMs;
+    onStep('resolve');
+    const found = await this.#find(settings);
+    if ('failure' in found) return found;
+    let last: NotDialed | undefined;
+    for (const address of this.addresses.inOrder(found)) {
+      const outcome = await connectTo(address, settings, { clock: this.#clock, onStep });
+      if ('socket' in outcome) return outcome;
+      this.addresses.failed(address);
+      last = outcome;
+      if (!isDead(outcome.failure) || this.#clock.monotonicMs() >= endsAtMs) break;
+    }
+    return last ?? notFound(settings.host, undefined);
+  }
+
+  async #find(settings: TargetSettings): Promise<readonly Address[] | NotDialed> {
+    const { host } = settings;
+    const lookup =
+      this.#lookup?.host === host ? this.#lookup : (this.#lookup = this.#startLookup(settings));
+    try {
+      return await lookup.found;
+    } catch (cause) {
+      if (!lookup.signal.aborted) return notFound(host, cause);
+      return { failure: { kind: 'timeout', step: 'resolve' }, cause };
+    }
+  }
+
+  #startLookup({ host, authority }: TargetSettings): Lookup {
+    const ending = new AbortController();
+    const { signal } = ending;
+    const cancel = this.#clock.after(limits.clientResolveTimeoutMs, () => ending.abort());
+    const startMs = this.#clock.monotonicMs();
+    const answer = this.#resolve(host, signal).finally(() => {
+      cancel();
+      const seconds = (this.#clock.monotonicMs() - startMs) / 1_000;
+      this.#metrics.of(authority).resolved(seconds);
+      if (this.#lookup === lookup) this.#lookup = undefined;
+    });
+    const lookup = { host, signal, found: abortable(answer, signal) };
+    return lookup;
+  }
+}
+
+/** Errors of the system have a code; those of other resolvers say themselves what is missing. */
+function notFound(host: string, cause: unknown): NotDialed {
+  const code = Error.isError(cause) && 'code' in cause ? String(cause.code) : 'ENOTFOUND';
+  const reason =
+    Error.isError(cause) && !('code' in cause)
+      ? cause.message
+      : `dial tcp: lookup ${host}: ${code === 'ENOTFOUND' ? 'no such host' : code}`;
+  return { failure: { kind: 'unreachable', reason }, cause };
+}
+
+/** Whether another address may do better: nothing was heard of this one. */
+const isDead = (failure: CallFailure): boolean =>
+  failure.kind === 'unreachable' || (failure.kind === 'timeout' && failure.step === 'connect');
+
+function connectTo(
+  address: Address,
+  settings: TargetSettings,
+  { clock, onStep }: { readonly clock: Clock; readonly onStep: OnStep },
+): Promise<Dialed | NotDialed> {
+  const { ip, port = settings.port } = address;
+  // A name here would be looked up once more, past whatever was checked.
+  invariant(isIP(ip) !== 0, `${ip} is an IP address`);
+  return new Promise((resolve, reject) => {
+    let step: Step = 'connect';
+    onStep(step);
+    const socket = tls.connect({
+      host: ip,
+      port,
+      secureContext: settings.secureContext,
+      servername: indicationOf(settings),
+      ALPNProtocols: ['http/1.1'],
+      rejectUnauthorized: !settings.isServerUnchecked,
+      checkServerIdentity: (_host, certificate) => checkName(settings.serverName, certificate),
+    });
+    socket.setNoDelay(true).setKeepAlive(true, limits.tcpKeepAliveMs);
+    const fail = (failure: CallFailure, cause?: unknown): void => {
+      cancelTimer();
+      socket.destroy();
+      resolve({ failure, cause });
+    };
+    const outOfTime = (): void => fail({ kind: 'timeout', step });
+    let cancelTimer = clock.after(limits.clientConnectTimeoutMs, outOfTime);
+    const onError = (error: Error): void => {
+      const failure = dialFailure(error, { ip, port, isConnected: step === 'handshake' });
+      if (failure === undefined) reject(error);
+      else fail(failure, error);
+    };
+    socket.once('connect', () => {
+      cancelTimer();
+      step = 'handshake';
+      onStep(step);
+      cancelTimer = clock.after(limits.clientHandshakeTimeoutMs, outOfTime);
+    });
+    socket.once('secureConnect', () => {
+      cancelTimer();
+      socket.off('error', onError).on('error', ignore);
+      resolve({ socket, address });
+    });
+    socket.on('error', onError);
+  });
+}
+
+/** An error may come between two uses, when nobody waits: whoever comes next finds it closed. */
+const ignore = (): void => undefined;
+
+/** As upstream, the certificate's common name does not count: only its subjectAltName does. */
+function checkName(
+  name: string,
+  certificate: Parameters<typeof tls.checkServerIdentity>[1],
+): Error | undefined {
+  const nameless = { ...certificate, subject: {} } as typeof certificate;
+  if (tls.checkServerIdentity(name, nameless) === undefined) return undefined;
+  const { subjectaltname = 'no name' } = certificate;
+  const names = subjectaltname.replaceAll(/(DNS|IP Address):/g, '');
+  return new WrongName(`x509: certificate is valid for ${names}, not ${name}`);
+}
