@@ -6,6 +6,7 @@ import { Agent, request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '../../lib/base/clock.ts';
+import { createLogger } from '../../lib/base/log.ts';
 import { createTestCa } from '../../lib/base/testing/certificates.ts';
 import { ClientMetrics } from '../../lib/client/client-metrics.ts';
 import { openTarget } from '../../lib/client/open-target.ts';
@@ -59,7 +60,9 @@ async function ownSide(options: { readonly port: number; readonly ca: string }):
     { webhook: { url: `https://127.0.0.1:${String(options.port)}/`, caBundle } },
     {
       clock: systemClock,
+      log: createLogger('error'),
       metrics: new ClientMetrics(series),
+      parse: (text) => JSON.parse(text) as unknown,
       resolveService: () => Promise.reject(new Error('no services here')),
     },
   );

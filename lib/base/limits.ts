@@ -347,6 +347,8 @@ export const limits = {
   clientRetryFirstMs: 100,
   /** Longest such wait. */
   clientRetryLongestMs: 5_000,
+  /** How often files of an outgoing identity are read: certificates, keys, tokens, CAs. */
+  clientFilesIntervalMs: 10_000,
   /** Hosts that have labels of their own in metrics; webhooks are user data. */
   clientMetricHostsMax: 100,
 } as const;

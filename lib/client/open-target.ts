@@ -1,22 +1,27 @@
-// Opens a target of outgoing calls from the `clientConfig` of a webhook, which is opened anew when
-// it changes.
+// Opens a target of outgoing calls from its configuration: a client configuration file, which is
+// followed, or the `clientConfig` of a webhook, which is opened anew when it changes.
 import type { Clock } from '../base/clock.ts';
+import type { Logger } from '../base/log.ts';
 import { resolveBySystem } from './addresses.ts';
 import type { Resolve } from './addresses.ts';
 import type { ClientMetrics } from './client-metrics.ts';
 import { HttpsTarget } from './https-target.ts';
+import { KubeconfigFollower, readKubeconfig } from './kubeconfig-files.ts';
+import type { ParseConfig } from './kubeconfig-files.ts';
+import { makeSettings } from './target-settings.ts';
 import type { Target } from './target.ts';
 import { webhookSettings } from './webhook-config.ts';
 import type { ResolveService, WebhookClientConfig } from './webhook-config.ts';
 
-export interface TargetConfig {
-  readonly webhook: WebhookClientConfig;
-}
+export type TargetConfig =
+  { readonly kubeconfigFile: string } | { readonly webhook: WebhookClientConfig };
 
 /** What all targets of a server share. */
 export interface ClientParts {
   readonly clock: Clock;
+  readonly log: Logger;
   readonly metrics: ClientMetrics;
+  readonly parse: ParseConfig;
   readonly resolveService: ResolveService;
   /** Not given: asks the system. */
   readonly resolve?: Resolve;
@@ -24,7 +29,25 @@ export interface ClientParts {
 
 /** @throws SettingsError that names what is wrong with the configuration */
 export async function openTarget(config: TargetConfig, parts: ClientParts): Promise<Target> {
-  const { clock, metrics, resolve = resolveBySystem, resolveService } = parts;
-  const made = webhookSettings(config.webhook, { resolve, resolveService });
-  return new HttpsTarget(made.settings, { clock, resolve: made.resolve, metrics });
+  const { clock, log, metrics, parse, resolve = resolveBySystem, resolveService } = parts;
+  if ('webhook' in config) {
+    const made = webhookSettings(config.webhook, { resolve, resolveService });
+    return new HttpsTarget(made.settings, { clock, resolve: made.resolve, metrics });
+  }
+  const { kubeconfigFile } = config;
+  const { source, digest } = await readKubeconfig(kubeconfigFile, parse);
+  const target = new HttpsTarget(makeSettings(source), { clock, resolve, metrics });
+  const follower = new KubeconfigFollower(kubeconfigFile, digest, {
+    parse,
+    clock,
+    log,
+    use: (changed) => target.renew(changed),
+  });
+  return {
+    call: (call) => target.call(call),
+    close() {
+      follower.close();
+      target.close();
+    },
+  };
 }

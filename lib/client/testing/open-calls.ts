@@ -1,6 +1,8 @@
 // Targets and calls for tests, with everything filled in that a test does not care about.
+import { load } from 'js-yaml';
 import { systemClock } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
+import { createLogger } from '../../base/log.ts';
 import { createMetrics } from '../../telemetry/metrics.ts';
 import { resolveBySystem } from '../addresses.ts';
 import type { Resolve } from '../addresses.ts';
@@ -20,7 +22,15 @@ export const clientMetrics = new ClientMetrics(metrics.series);
 /** What a server passes to all of its targets; there are no services. */
 export const clientParts = (): ClientParts => ({
   clock: systemClock,
+  log: createLogger('error'),
   metrics: clientMetrics,
+  parse(text) {
+    try {
+      return load(text);
+    } catch {
+      throw new Error('not YAML');
+    }
+  },
   resolveService: () => Promise.reject(new Error('no endpoints')),
 });
 
