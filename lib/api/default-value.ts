@@ -1,7 +1,7 @@
 // The value of a field's `(default_value)` option: plain text for texts, numbers, booleans and the
 // special forms that JSON writes as text; JSON for lists, maps and messages.
 import { cloneJson } from './json-value.ts';
-import type { FieldInfo, JsonObject, JsonValue } from './type-info.ts';
+import type { FieldInfo, JsonValue } from './type-info.ts';
 
 /** undefined: the field has no default. @throws Error for a text that is no such value. */
 export function defaultValueOf(field: FieldInfo): JsonValue | undefined {

@@ -2,7 +2,7 @@
 // an absent value that encodings tell apart and users do not. An empty object is not absent, but
 // for the members below, which are written even when nothing is in them.
 import { isObject } from './json-value.ts';
-import type { JsonObject, JsonValue } from './type-info.ts';
+import type { JsonValue } from './type-info.ts';
 
 type Value = JsonValue | undefined;
 

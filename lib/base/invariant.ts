@@ -5,3 +5,8 @@
 export function invariant(condition: unknown, message: string): asserts condition {
   if (!condition) throw new Error(`invariant violated: ${message}`);
 }
+
+/** Ends an exhaustive switch over a union: fails to type-check when a member is not handled. */
+export function unreachable(value: never): never {
+  throw new Error(`unreachable: ${JSON.stringify(value)}`);
+}

@@ -2,7 +2,7 @@
 // Members that the message tables do not know are a bug and throw.
 import { isObject } from '../api/json-value.ts';
 import protobuf from 'protobufjs/minimal.js';
-import type { JsonObject, JsonValue } from '../api/type-info.ts';
+import type { JsonValue } from '../api/type-info.ts';
 import { invariant } from '../base/invariant.ts';
 import type { Member, Message } from './openapi-messages.ts';
 
