@@ -1,5 +1,5 @@
 // Labels and label selectors in the text form of queries.
-import { recordAt, recordsAt, textAt, textsAt } from '../api/json-access.ts';
+import { asRecord, recordAt, recordsAt, textAt, textsAt } from '../api/json-access.ts';
 import type { JsonObject } from '../api/type-info.ts';
 import { at } from '../api/column.ts';
 import type { Fill } from '../api/column.ts';
@@ -19,7 +19,7 @@ export const labels = (path: string): Fill => {
   const [holder, member] = [path.slice(0, Math.max(dot, 0)), path.slice(dot + 1)];
   return (object) => {
     const parent = holder === '' ? object : at(object, holder);
-    return labelsText(recordAt({ parent }, 'parent'), member) || '<none>';
+    return labelsText(asRecord(parent), member) || '<none>';
   };
 };
 
