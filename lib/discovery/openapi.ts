@@ -136,7 +136,7 @@ function documentsOf(
   return { groups, groupVersions, parts, whole, index: undefined };
 }
 
-/** Of those that come and go the types of all do not speak: their documents would change with each. */
+/** Types of all do not speak of those that come and go: their documents would change with each. */
 const knownVersions = (scheme: Scheme, groups: readonly DiscoveryGroup[]): GroupVersion[] =>
   groups
     .filter(({ group }) => scheme.groups.some((known) => known.group === group))

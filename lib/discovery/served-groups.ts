@@ -1,5 +1,5 @@
-// What is served, in the order of documents: resources that have a store, with the subresources that
-// the store has. What documents list, works.
+// What is served, in the order of documents: resources that have a store, with the subresources
+// that the store has. What documents list, works.
 import { compareVersions } from '../api/version-order.ts';
 import type { ResourceStore } from '../registry/resource-store.ts';
 import type { DiscoveryGroup, DiscoveryVersion } from './discovery.ts';

@@ -18,8 +18,8 @@ export interface ResourceMap {
 }
 
 /**
- * What is served now. A change is one turn of the loop and costs what its owner has: readers see all
- * of it or nothing, and take what they need in one turn.
+ * What is served now. A change is one turn of the loop and costs what its owner has: readers see
+ * all of it or nothing, and take what they need in one turn.
  */
 export class ResourceMapHolder implements ResourceMap {
   readonly #stores = new Map<string, ResourceStore>();
