@@ -2,12 +2,14 @@
 // Keys that belong to no resource are kept as they are, so that a resource added later is complete
 // at once.
 import type { Clock } from '../base/clock.ts';
+import { invariant } from '../base/invariant.ts';
 import type { StatusError } from '../base/status.ts';
 import type { Revision, StorageEvent, StoredItem, WatchBatch } from '../storage-etcd/storage.ts';
 import type { EventLog } from './event-log.ts';
 import type { FeedSink } from './feed.ts';
 import type { ResourceCache } from './resource-cache.ts';
 import { isItemPath } from './stored-list.ts';
+import { Unclaimed } from './unclaimed.ts';
 import type { LogCursor } from './watch-cursor.ts';
 
 export class CacheState implements FeedSink {
@@ -17,10 +19,7 @@ export class CacheState implements FeedSink {
   readonly #clock: Clock;
   /** By storage prefix: one or two segments. */
   readonly #resources = new Map<string, ResourceCache>();
-  readonly #unclaimed = new Map<
-    string,
-    { readonly value: Uint8Array; readonly revision: Revision }
-  >();
+  readonly #unclaimed = new Unclaimed();
   #replacedUpTo: Revision = 0;
 
   /** `prefix` ends with `/`. */
@@ -46,13 +45,25 @@ export class CacheState implements FeedSink {
   /** Claims the resource's keys. */
   add(storagePrefix: string, cache: ResourceCache): void {
     this.#resources.set(storagePrefix, cache);
-    for (const [key, { value, revision }] of this.#unclaimed) {
-      if (!key.startsWith(cache.source.keyPrefix)) continue;
-      const path = key.slice(cache.source.keyPrefix.length);
+    for (const [key, { value, revision }] of this.#unclaimed.below(storagePrefix)) {
+      const path = key.slice(storagePrefix.length + 1);
       if (!isItemPath(path, cache.source.resource.namespaced)) continue;
       this.#unclaimed.delete(key);
       cache.load(path, value, revision);
     }
+  }
+
+  /** Ends the resource's watches, which fail with `reason`; its keys belong to nobody again. */
+  remove(storagePrefix: string, reason: StatusError): void {
+    const cache = this.#resources.get(storagePrefix);
+    invariant(cache !== undefined, `nothing is cached for ${storagePrefix}`);
+    const values = cache.remove();
+    this.#resources.delete(storagePrefix);
+    for (const cursor of this.cursors) if (cursor.isOf(cache.log)) cursor.fail(reason);
+    for (const { path, revision, stored } of values) {
+      this.#unclaimed.set(`${storagePrefix}/${path}`, { value: stored, revision });
+    }
+    this.#log.remove(cache.log);
   }
 
   revision(): Revision {
@@ -102,7 +113,7 @@ export class CacheState implements FeedSink {
       return;
     }
     const target = this.#resolve(event.key);
-    if (target === undefined) this.#unclaimed.delete(event.key);
+    if (target === undefined) this.#unclaimed.delete(event.key.slice(this.#prefix.length));
     else {
       target.cache.counts.receivedEvents++;
       target.cache.delete(target.path, event.revision, atMs);
@@ -111,7 +122,8 @@ export class CacheState implements FeedSink {
 
   #keep(key: string, value: Uint8Array, revision: Revision): void {
     // Storage's bytes may be a view into a whole page.
-    this.#unclaimed.set(key, { value: Uint8Array.from(value), revision });
+    const held = { value: Uint8Array.from(value), revision };
+    this.#unclaimed.set(key.slice(this.#prefix.length), held);
   }
 
   #resolve(key: string): { readonly cache: ResourceCache; readonly path: string } | undefined {

@@ -7,6 +7,7 @@ import type { Clock } from '../base/clock.ts';
 import { invariant } from '../base/invariant.ts';
 import { limits } from '../base/limits.ts';
 import type { Logger } from '../base/log.ts';
+import { expired } from '../base/status.ts';
 import type { Revision, Storage, StorageHealth } from '../storage-etcd/storage.ts';
 import { CacheState } from './cache-state.ts';
 import { EventLog } from './event-log.ts';
@@ -31,6 +32,10 @@ export interface CachedResource {
   readonly indexedFields?: readonly string[];
   /** Changes kept for watchers although they are old; default: 100, for events none. */
   readonly historyCountMin?: number;
+  /** Where the resource brings decoding and conversion of its own; default: the cache's. */
+  readonly transcoder?: Transcoder;
+  /** `remove` may take it away: bytes of other forms are then kept beside what is made of them. */
+  readonly isRemovable?: boolean;
 }
 
 /** Calls for metrics; all optional, all cheap. */
@@ -137,6 +142,11 @@ export interface Cache {
   view(resource: ResourceInfo): ResourceView;
   /** Adds a resource while running: its keys are known already. Watches may start from now on. */
   add(resource: CachedResource): ResourceView;
+  /**
+   * Forgets a resource that is removable: its watches fail with 410, reads through a view that is
+   * still held go to etcd, its memory is free. It may be added again, with another record too.
+   */
+  remove(resource: ResourceInfo): void;
   health(): CacheHealth;
   resourceUse(): ResourceUse[];
 }
@@ -209,7 +219,8 @@ class ReplicaCache implements Cache {
 
   add(added: CachedResource): ResourceView {
     const { resource } = added;
-    const { prefix, transcoder } = this.#options;
+    const { prefix } = this.#options;
+    const transcoder = added.transcoder ?? this.#options.transcoder;
     const known = this.#views.get(resource.storagePrefix);
     invariant(known === undefined, `${resource.storagePrefix} is cached already`);
     const cache = new ResourceCache({
@@ -221,6 +232,7 @@ class ReplicaCache implements Cache {
         freezeObjects: this.#options.freezeObjects ?? false,
         schema: transcoder.schemaOf(resource),
         shared: this.#shared,
+        keepsStored: added.isRemovable ?? false,
       },
       log: this.#log,
       indexedFields: added.indexedFields ?? [],
@@ -233,6 +245,13 @@ class ReplicaCache implements Cache {
     const view = new LogView(this.#host, cache);
     this.#views.set(resource.storagePrefix, view);
     return view;
+  }
+
+  remove({ storagePrefix, group, resource }: ResourceInfo): void {
+    const reason = expired(`${resource} of ${group} were removed or changed: list anew`);
+    this.#state.remove(storagePrefix, reason);
+    this.#views.delete(storagePrefix);
+    this.#budget.settle();
   }
 
   health(): CacheHealth {

@@ -6,7 +6,7 @@ import { invariant } from '../base/invariant.ts';
 import type { Revision } from '../storage-etcd/storage.ts';
 import { Interest } from './interest.ts';
 import type { Bucket } from './interest.ts';
-import type { LogEntry } from './log-entry.ts';
+import { LogEntry } from './log-entry.ts';
 import type { Evictable, MemoryBudget } from './memory-budget.ts';
 import { Sequence } from './sequence.ts';
 import { WakeQueue } from './wake-queue.ts';
@@ -43,9 +43,11 @@ export class ResourceLog {
 }
 
 interface RingEntry {
-  readonly log: ResourceLog;
-  readonly entry: LogEntry;
+  log: ResourceLog;
+  entry: LogEntry;
 }
+/** Of places whose resource was removed. */
+const noLog = new ResourceLog(0, 0);
 interface RevisionWaiter {
   readonly revision: Revision;
   readonly resolve: () => void;
@@ -178,6 +180,31 @@ export class EventLog implements Evictable {
   compact(revision: Revision): void {
     this.#compacted = Math.max(this.#compacted, revision);
     while ((this.#oldestHanded()?.revision ?? Infinity) <= revision) this.evictOldest();
+  }
+
+  /** Drops everything of one resource. Its places in the ring stay, empty, until their turn. */
+  remove(log: ResourceLog): void {
+    const { first, end } = this.#ring;
+    for (let number = first; number < end; number++) {
+      const place = this.#ring.at(number);
+      if (place?.log !== log) continue;
+      const { revision, atMs } = place.entry;
+      this.#ringBytes -= place.entry.bytes;
+      place.log = noLog;
+      place.entry = new LogEntry({
+        revision,
+        path: '',
+        item: undefined,
+        previous: undefined,
+        atMs,
+      });
+      this.#ringBytes += place.entry.bytes;
+    }
+    const { entries } = log;
+    for (let number = entries.first; number < entries.end; number++) {
+      entries.at(number)?.forget(this.#budget);
+    }
+    this.#bytes -= log.bytes;
   }
 
   /** Empties the log; it begins anew at `revision` with other resource logs. */

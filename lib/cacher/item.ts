@@ -32,6 +32,8 @@ export interface ItemSource {
   readonly budget: MemoryBudget;
   readonly freezeObjects: boolean;
   readonly schema: string;
+  /** Bytes of other forms are kept as they were stored, for another record of the resource. */
+  readonly keepsStored: boolean;
   readonly shared: SharedValues;
 }
 
@@ -52,9 +54,10 @@ export class CachedItem implements Item, MemoOwner {
   readonly #fields: Fields | undefined;
   readonly #versionAt: number;
   readonly #bodyAt: number;
-  #labelsStart: number;
+  readonly #labelsStart: number;
   readonly #labelsEnd: number;
-  #labels: Labels = noLabels;
+  #labels: Labels | undefined;
+  readonly #foreign: Uint8Array | undefined;
 
   constructor(source: ItemSource, path: string, revision: Revision, content: ItemContent) {
     this.source = source;
@@ -70,6 +73,7 @@ export class CachedItem implements Item, MemoOwner {
     this.#bodyAt = content.bodyAt;
     this.#labelsStart = content.labelsStart;
     this.#labelsEnd = content.labelsEnd;
+    this.#foreign = content.foreign;
   }
 
   get name(): string {
@@ -86,16 +90,12 @@ export class CachedItem implements Item, MemoOwner {
 
   /** What this item costs in memory, memos aside. */
   get bytes(): number {
-    return this.data.byteLength + (this.#stored?.payload.byteLength ?? 0) + itemOverheadBytes;
+    const keptBytes = (this.#stored?.payload.byteLength ?? 0) + (this.#foreign?.byteLength ?? 0);
+    return this.data.byteLength + keptBytes + itemOverheadBytes;
   }
 
   get labels(): Labels {
-    if (this.#labelsStart !== 0) {
-      const text = utf8(this.data.subarray(this.#labelsStart, this.#labelsEnd));
-      this.#labels = this.source.shared.labels.of(text, parseLabels);
-      this.#labelsStart = 0;
-    }
-    return this.#labels;
+    return (this.#labels ??= this.#readLabels());
   }
 
   field(path: string): string {
@@ -127,6 +127,29 @@ export class CachedItem implements Item, MemoOwner {
     return this.data.subarray(this.#bodyAt);
   }
 
+  /** The value that the item was made of; only where the source keeps it. */
+  storedValue(): Uint8Array {
+    const { transcoder } = this.source;
+    if (this.#foreign !== undefined) return this.#foreign;
+    if (this.#stored !== undefined) return transcoder.close(this.#stored);
+    const { length } = versionMember(this.revision);
+    const at = this.#versionAt;
+    const payload = spliced(this.data, { at, removed: length, member: '' });
+    const shift = (offset: number): number => (offset > at ? offset - length : offset);
+    const header = {
+      media: 'json',
+      schema: this.source.schema,
+      size: payload.byteLength,
+      versionAt: at,
+      bodyAt: this.#bodyAt,
+      ...(this.#labelsStart === 0
+        ? {}
+        : { labels: [shift(this.#labelsStart), shift(this.#labelsEnd)] as const }),
+      ...(this.#fields === undefined ? {} : { fields: this.#fields }),
+    } as const;
+    return transcoder.close({ header, payload });
+  }
+
   encoded(variant: string, make: (item: Item) => Uint8Array): Uint8Array {
     return this.source.budget.encoding(this, variant, () => make(this));
   }
@@ -134,7 +157,7 @@ export class CachedItem implements Item, MemoOwner {
   /** The same content showing another revision: what a DELETED event carries. */
   atRevision(revision: Revision): CachedItem {
     if (this.problem !== undefined) {
-      return new CachedItem(this.source, this.path, revision, noContent(this.problem));
+      return new CachedItem(this.source, this.path, revision, noContent(this.problem, undefined));
     }
     const old = versionMember(this.revision).length;
     const at = this.#versionAt;
@@ -150,9 +173,16 @@ export class CachedItem implements Item, MemoOwner {
       bodyAt: this.#bodyAt,
       labelsStart: this.#labelsStart === 0 ? 0 : this.#labelsStart + labelsMove,
       labelsEnd: this.#labelsEnd + labelsMove,
+      foreign: undefined,
     });
     copy.#labels = this.#labels;
     return copy;
+  }
+
+  #readLabels(): Labels {
+    if (this.#labelsStart === 0) return noLabels;
+    const text = utf8(this.data.subarray(this.#labelsStart, this.#labelsEnd));
+    return this.source.shared.labels.of(text, parseLabels);
   }
 
   #decode(): ApiObject {
@@ -177,6 +207,8 @@ interface ItemContent {
   /** 0: no labels. */
   readonly labelsStart: number;
   readonly labelsEnd: number;
+  /** The stored bytes, where they are of another form and kept. */
+  readonly foreign: Uint8Array | undefined;
 }
 
 /**
@@ -193,8 +225,13 @@ export function makeItem(
 }
 
 function contentOf(source: ItemSource, value: Uint8Array, revision: Revision): ItemContent {
+  let foreign: Uint8Array | undefined;
   try {
-    const stored = openCurrent(source, value);
+    const opened = source.transcoder.open(value);
+    const isCurrent = opened?.header.schema === source.schema;
+    // Storage's bytes may be a view into a whole page.
+    if (!isCurrent && source.keepsStored) foreign = Uint8Array.from(value);
+    const stored = isCurrent ? opened : convertedTo(source, value);
     const isSent = stored.header.rawAsSent !== false;
     const { header, payload } = isSent ? stored : source.transcoder.asSent(stored, source.resource);
     requireShape(header.versionAt, header.bodyAt, payload);
@@ -211,21 +248,22 @@ function contentOf(source: ItemSource, value: Uint8Array, revision: Revision): I
       bodyAt: header.bodyAt,
       labelsStart: header.labels === undefined ? 0 : shift(header.labels[0]),
       labelsEnd: header.labels === undefined ? 0 : shift(header.labels[1]),
+      foreign,
     };
   } catch (error) {
-    return noContent(error instanceof Error ? error.message : String(error));
+    foreign ??= source.keepsStored ? Uint8Array.from(value) : undefined;
+    return noContent(error instanceof Error ? error.message : String(error), foreign);
   }
 }
 
-function noContent(problem: string): ItemContent {
+function noContent(problem: string, foreign: Uint8Array | undefined): ItemContent {
   const offsets = { versionAt: 0, bodyAt: 0, labelsStart: 0, labelsEnd: 0 };
-  return { problem, data: new Uint8Array(), stored: undefined, fields: undefined, ...offsets };
+  const none = { stored: undefined, fields: undefined, ...offsets };
+  return { problem, data: new Uint8Array(), ...none, foreign };
 }
 
-function openCurrent(source: ItemSource, value: Uint8Array): OpenedStored {
+function convertedTo(source: ItemSource, value: Uint8Array): OpenedStored {
   const { transcoder } = source;
-  const opened = transcoder.open(value);
-  if (opened?.header.schema === source.schema) return opened;
   const converted = transcoder.open(transcoder.decodeForeign(value, source.resource));
   if (converted === undefined) throw new Error('the converted object has no stored form');
   return converted;

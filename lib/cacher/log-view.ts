@@ -5,7 +5,12 @@ import { signalOf } from '../base/abort.ts';
 import type { WaitEnd } from '../base/abort.ts';
 import { invariant } from '../base/invariant.ts';
 import type { Clock } from '../base/clock.ts';
-import { tooLargeResourceVersion, tooManyRequests, tooOldResourceVersion } from '../base/status.ts';
+import {
+  expired,
+  tooLargeResourceVersion,
+  tooManyRequests,
+  tooOldResourceVersion,
+} from '../base/status.ts';
 import { nextTurn, turnMs } from '../base/turn.ts';
 import { utf8SortKey } from '../base/utf8-order.ts';
 import type { Revision, Storage, StoredItem } from '../storage-etcd/storage.ts';
@@ -124,11 +129,12 @@ export class LogView implements ResourceView {
     signal: AbortSignal,
   ): Promise<WatchCursor> {
     for (;;) {
+      if (this.#cache.isRemoved) throw expired(`${this.name} were removed or changed: list anew`);
       if (!this.#host.isReady()) await this.#waitReady(signal);
       const state =
         start.from === 'state' ? await this.#stateFor(select, start.at, signal) : undefined;
       // Memory may have been dropped during the wait: look again, and open in this turn.
-      if (!this.#host.isReady()) continue;
+      if (!this.#isHeld()) continue;
       if (start.from === 'revision') return this.#watchAfter(select, start.revision, options);
       const { items, revision } = state ?? this.#currentState(select);
       return this.#open(select, revision, options, {
@@ -141,7 +147,7 @@ export class LogView implements ResourceView {
   }
 
   peek(key: ItemKey): Item | undefined {
-    return this.#host.isReady() ? this.#cache.index.get(pathOf(key)) : undefined;
+    return this.#isHeld() ? this.#cache.index.get(pathOf(key)) : undefined;
   }
 
   itemOf({ key, value, modRevision }: StoredItem): Item {
@@ -149,9 +155,14 @@ export class LogView implements ResourceView {
     return this.#cache.itemOf(path, value, modRevision);
   }
 
+  /** Memory holds the resource. */
+  #isHeld(): boolean {
+    return this.#host.isReady() && !this.#cache.isRemoved;
+  }
+
   /** Called in the turn that reads: memory may have been dropped since it was found good. */
   #taken(found: Source, at: ReadAt, fromMs: number): Source {
-    const isHeld = found.from !== 'memory' || this.#host.isReady();
+    const isHeld = found.from !== 'memory' || this.#isHeld();
     const exactly = at.mode === 'exact' ? at.revision : undefined;
     const source: Source = isHeld ? found : { from: 'storage', at: exactly };
     this.#host.onRead?.(this.name, source.from);
@@ -161,10 +172,10 @@ export class LogView implements ResourceView {
 
   /** Who answers; a promise where the mode asks for a wait. */
   #decide(at: ReadAt, end: WaitEnd): Source | Promise<Source> {
-    const { gate, isReady } = this.#host;
+    const { gate } = this.#host;
     switch (at.mode) {
       case 'any':
-        return isReady() ? newest.memory : newest.storage;
+        return this.#isHeld() ? newest.memory : newest.storage;
       case 'latest':
         return gate.latest(end).then(newestOf);
       case 'notOlderThan':
@@ -175,12 +186,12 @@ export class LogView implements ResourceView {
   }
 
   async #decideExact(revision: Revision, signal: AbortSignal): Promise<Source> {
-    const { gate, log, clock, isReady, listFromSnapshot, snapshotRetentionMs } = this.#host;
+    const { gate, log, clock, listFromSnapshot, snapshotRetentionMs } = this.#host;
     const answerer = await gate.notOlderThan(revision, signal);
     const isHeld =
       answerer === 'memory' &&
       listFromSnapshot &&
-      isReady() &&
+      this.#isHeld() &&
       revision >= this.#cache.log.oldest &&
       revision >= log.compacted &&
       log.isRecent(revision, snapshotRetentionMs, clock.monotonicMs());

@@ -1,5 +1,6 @@
 // One resource in memory: its current objects, its indexes, its part of the log and what is
 // corrupted in it. Written by the feed alone. Readers take what they need in one turn of the loop.
+import { invariant } from '../base/invariant.ts';
 import { limits } from '../base/limits.ts';
 import type { Revision } from '../storage-etcd/storage.ts';
 import { ResourceLog } from './event-log.ts';
@@ -24,6 +25,12 @@ export interface ResourceCacheOptions {
 
 const { answeredWritesMax } = limits;
 
+export interface StoredValue {
+  readonly path: string;
+  readonly revision: Revision;
+  readonly stored: Uint8Array;
+}
+
 interface Answered {
   readonly value: Uint8Array;
   readonly item: CachedItem;
@@ -39,6 +46,7 @@ export class ResourceCache {
   #log: ResourceLog;
   readonly #unreadable = new Map<string, CachedItem>();
   #bytes = 0;
+  #isRemoved = false;
   readonly #answered = new Map<string, Answered>();
 
   constructor(options: ResourceCacheOptions) {
@@ -78,6 +86,28 @@ export class ResourceCache {
     this.#fields = this.options.indexedFields.map((field) => new FieldIndex(field));
     this.#unreadable.clear();
     this.snapshots.clear();
+  }
+
+  /**
+   * Ends the cache, which holds nothing from now on: what it held, as it was stored. Reads that have
+   * the view go to the store.
+   */
+  remove(): readonly StoredValue[] {
+    invariant(this.source.keepsStored, 'the stored bytes of what is removed were kept');
+    const values: StoredValue[] = [];
+    this.#index.walk({ start: '', isAfter: false, end: undefined }, (item) => {
+      values.push({ path: item.path, revision: item.revision, stored: item.storedValue() });
+      this.source.budget.forget(item);
+      return true;
+    });
+    this.clear();
+    this.#answered.clear();
+    this.#isRemoved = true;
+    return values;
+  }
+
+  get isRemoved(): boolean {
+    return this.#isRemoved;
   }
 
   begin(revision: Revision): void {

@@ -5,12 +5,15 @@ import type { Scheme } from '../api/scheme.ts';
 import type { ResourceInfo, TypeInfo } from '../api/type-info.ts';
 import type { ApiObject } from '../codec/codec.ts';
 import { decodeCanonical } from '../codec/json.ts';
-import { asSent, encodeStored, openStored, schemaGeneration } from '../codec/stored-form.ts';
-import type { OpenedStored, OpenStored } from '../codec/stored-form.ts';
+import { asSent, closeStored, encodeStored, openStored } from '../codec/stored-form.ts';
+import { schemaGeneration } from '../codec/stored-form.ts';
+import type { CloseStored, OpenedStored, OpenStored } from '../codec/stored-form.ts';
 import type { StoredMedia, StoredTypeMeta } from '../codec/stored-media.ts';
 
 export interface Transcoder {
   readonly open: OpenStored;
+  /** The value that `open` opens as that. */
+  readonly close: CloseStored;
   /** Schema generation that this release writes for the resource (`StoredHeader.schema`). */
   schemaOf(resource: ResourceInfo): string;
   /**
@@ -38,6 +41,7 @@ export interface TranscoderOptions {
 export function createTranscoder({ media, typeOf, complete }: TranscoderOptions): Transcoder {
   return {
     open: openStored,
+    close: closeStored,
     schemaOf: schemaGeneration,
     decodeForeign: (value, resource) => {
       const object = media.read(value, (of) => typeOf(of, resource));

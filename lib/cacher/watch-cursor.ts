@@ -5,7 +5,7 @@ import { limits } from '../base/limits.ts';
 import type { StatusError } from '../base/status.ts';
 import { tooOldResourceVersion } from '../base/status.ts';
 import type { Revision } from '../storage-etcd/storage.ts';
-import type { EventLog } from './event-log.ts';
+import type { EventLog, ResourceLog } from './event-log.ts';
 import type { Bucket, Interest, SharedBatch, Waiter } from './interest.ts';
 import type { CachedItem } from './item.ts';
 import type { LogEntry } from './log-entry.ts';
@@ -74,6 +74,10 @@ export class LogCursor implements WatchCursor, Waiter {
     this.#position = options.state === undefined ? options.after : 0;
     this.#isAhead = options.log.revision < options.after;
     this.#state = options.state;
+  }
+
+  isOf(log: ResourceLog): boolean {
+    return this.#options.interest === log.interest;
   }
 
   get position(): Revision {

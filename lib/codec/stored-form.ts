@@ -55,6 +55,8 @@ export type EncodeStored = (object: Readonly<ApiObject>, resource: ResourceInfo)
  * own form.
  */
 export type OpenStored = (value: Uint8Array) => OpenedStored | undefined;
+/** The value that opens as this. */
+export type CloseStored = (opened: OpenedStored) => Uint8Array;
 /** The payload with `resourceVersion` set: one allocation, ready to send. */
 export type WithResourceVersion = (opened: OpenedStored, revision: number) => Uint8Array;
 
@@ -104,6 +106,9 @@ export const encodeStored: EncodeStored = (object, resource) => {
   invariant(openStored(value) !== undefined, 'what is stored can be opened again');
   return value;
 };
+
+export const closeStored: CloseStored = ({ header, payload }) =>
+  Buffer.concat([Buffer.from(`${JSON.stringify(header)}\n`), payload]);
 
 interface MetadataText {
   /** `before` and the members of metadata, closed. */

@@ -20,6 +20,7 @@ export function itemSource(): ItemSource {
     budget: new MemoryBudget(Infinity, () => undefined),
     freezeObjects: false,
     schema: transcoder.schemaOf(widgets),
+    keepsStored: false,
     shared: new SharedValues(),
   };
 }

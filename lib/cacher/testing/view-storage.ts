@@ -33,6 +33,7 @@ const open = (value: Uint8Array): OpenedStored | undefined => {
 
 const transcoder: Transcoder = {
   open,
+  close: ({ payload }) => payload,
   schemaOf: () => 'raw',
   decodeForeign: (value) => {
     const data = Buffer.from(value).toString('base64');

@@ -1,0 +1,55 @@
+// Keys below the prefix that belong to no resource, by their first two segments: a resource that is
+// added looks at what may be its own.
+import type { Revision } from '../storage-etcd/storage.ts';
+
+export interface UnclaimedValue {
+  readonly value: Uint8Array;
+  readonly revision: Revision;
+}
+type Keys = Map<string, UnclaimedValue>;
+
+//   pods    ─▶ n1    ─▶ pods/n1/a, pods/n1/b
+//   zoo.org ─▶ lions ─▶ zoo.org/lions/n1/a
+
+export class Unclaimed {
+  readonly #byFirst = new Map<string, Map<string, Keys>>();
+
+  /** `key` without the prefix of all. */
+  set(key: string, held: UnclaimedValue): void {
+    const [first, second] = segmentsOf(key);
+    const bySecond = this.#byFirst.get(first) ?? new Map<string, Keys>();
+    this.#byFirst.set(first, bySecond);
+    const keys = bySecond.get(second) ?? new Map<string, UnclaimedValue>();
+    bySecond.set(second, keys);
+    keys.set(key, held);
+  }
+
+  delete(key: string): void {
+    const [first, second] = segmentsOf(key);
+    const bySecond = this.#byFirst.get(first);
+    const keys = bySecond?.get(second);
+    if (bySecond === undefined || keys?.delete(key) !== true || keys.size > 0) return;
+    bySecond.delete(second);
+    if (bySecond.size === 0) this.#byFirst.delete(first);
+  }
+
+  /** What lies below a storage prefix of one or two segments. It may be deleted meanwhile. */
+  *below(storagePrefix: string): Generator<readonly [key: string, UnclaimedValue]> {
+    const [first, second] = storagePrefix.split('/');
+    const bySecond = this.#byFirst.get(first ?? '');
+    if (bySecond === undefined) return;
+    if (second !== undefined) yield* bySecond.get(second) ?? [];
+    else for (const keys of bySecond.values()) yield* keys;
+  }
+
+  clear(): void {
+    this.#byFirst.clear();
+  }
+}
+
+function segmentsOf(key: string): readonly [first: string, second: string] {
+  const end = key.indexOf('/');
+  if (end < 0) return [key, ''];
+  const next = key.indexOf('/', end + 1);
+  return [key.slice(0, end), key.slice(end + 1, next < 0 ? undefined : next)];
+}
