@@ -7,7 +7,7 @@ import { createKeyspace } from '../storage-etcd/keys.ts';
 import type { StoredItem } from '../storage-etcd/storage.ts';
 import { RegistryOnEtcd } from './testing/registry-on-etcd.ts';
 import type { Replica } from './testing/registry-on-etcd.ts';
-import { bytesOf, configMap, fresh, VerbDriver } from './testing/verb-driver.ts';
+import { bytesOf, configMap, fresh, sent, VerbDriver } from './testing/verb-driver.ts';
 
 const forms = ['json', 'protobuf', 'cbor'] as const;
 type Form = (typeof forms)[number];
@@ -86,6 +86,51 @@ describe.each(forms)('a server that stores %s', (form) => {
     expect(again.metadata.resourceVersion).toBe(created.metadata.resourceVersion);
     expect((await inEtcd(name)).modRevision).toBe(Number(created.metadata.resourceVersion));
   });
+
+  test('writes what others wrote in its own form, although nothing else changes', async () => {
+    for (const other of forms.filter((one) => one !== form)) {
+      const name = fresh();
+      const given = configMap(name, { data: { a: 'b' } });
+      const made = await new VerbDriver(replicaOf(other)).create(
+        replicaOf(other).store('configmaps'),
+        given,
+      );
+      const store = replicaOf(form).store('configmaps');
+      const verbs = new VerbDriver(replicaOf(form));
+      const { resourceVersion, ...metadata } = made.metadata;
+      await verbs.get(store, name, resourceVersion); // Its memory has it.
+      const { item } = await verbs.update(store, name, { ...made, metadata });
+      const again = sent(item);
+      expect(again).toEqual({
+        ...made,
+        metadata: { ...metadata, resourceVersion: expect.any(String) },
+      });
+      const rewritten = await inEtcd(name);
+      expect(startOf(rewritten, form)).toBe(starts[form]);
+      expect(again.metadata.resourceVersion).toBe(String(rewritten.modRevision));
+      expect(rewritten.modRevision).toBeGreaterThan(Number(resourceVersion));
+      await verbs.update(store, name, { ...made, metadata });
+      expect((await inEtcd(name)).modRevision).toBe(rewritten.modRevision);
+    }
+  });
+});
+
+test('an update that changes nothing writes bytes of an older schema generation anew', async () => {
+  const name = fresh();
+  const replica = replicaOf('json');
+  const [store, verbs] = [replica.store('configmaps'), new VerbDriver(replica)];
+  await verbs.create(store, configMap(name, { data: { a: 'b' } }));
+  const written = await inEtcd(name);
+  const text = Buffer.from(written.value).toString();
+  const value = Buffer.from(text.replace(/"schema":"[^"]*"/, '"schema":"of an older one"'));
+  const { signal } = new AbortController();
+  const expected = written.modRevision;
+  const put = await replica.storage.put(written.key, value, { expected }, signal);
+  expect(put.ok).toBe(true);
+  await verbs.patch(store, name, { data: { a: 'b' } });
+  const rewritten = await inEtcd(name);
+  expect(Buffer.from(rewritten.value).toString()).toBe(text);
+  expect(rewritten.modRevision).toBeGreaterThan(expected + 1);
 });
 
 test('plain forms hold no resourceVersion, and kinds without Protobuf stay JSON', () => {
