@@ -65,6 +65,10 @@ export interface FieldInfo {
   readonly patchStrategies: readonly ('merge' | 'replace' | 'retainKeys')[];
   readonly patchMergeKey: string | undefined;
   readonly gates: readonly string[];
+  /** Of an open type: null is a value. Otherwise null means that the field is absent. */
+  readonly nullable?: boolean;
+  /** Of an open type's map: null is a value of its entries. Elements of lists may always be null. */
+  readonly nullableElements?: boolean;
   /**
    * All options as written (defaults, declarative validation, unions …), for those who need
    * more than the above.
@@ -89,6 +93,18 @@ export interface TypeInfo {
   /** By JSON name, inlined messages' fields included. */
   readonly fieldByJsonName: ReadonlyMap<string, FieldInfo>;
   readonly options: Readonly<Record<string, unknown>>;
+  readonly open?: OpenType;
+}
+
+/**
+ * Of types whose schema is checked after reading (custom resources): values are kept as they are
+ * given, also where their JSON type is not the declared one; `omit` and `zero` of fields mean
+ * nothing. Messages that are not open keep their own rules inside (metadata). Absent: the fields and
+ * their types are all there is, other types of values fail, unknown fields are dropped.
+ */
+export interface OpenType {
+  /** `drop`: with a report, as everywhere. `keep`: as plain data, after the known fields. */
+  readonly unknownFields: 'drop' | 'keep';
 }
 
 export interface GroupVersionKind {

@@ -23,7 +23,21 @@ export const jsonCodec: Codec = {
 /** Canonical JSON text of an object. */
 export function encodeText(object: Readonly<ApiObject>, type: TypeInfo): string {
   const canonical = canonicalObject(object, type);
-  return holdsRaw(type) ? sentText(canonical) : stringify(canonical);
+  const textOf = holdsRaw(type) ? sentText : stringify;
+  return type.open === undefined ? textOf(canonical) : openText(canonical, textOf);
+}
+
+/** Names of users that look like list indexes would come before kind and apiVersion. */
+function openText(
+  { kind, apiVersion, ...rest }: ApiObject,
+  textOf: (object: Readonly<ApiObject>) => string,
+): string {
+  const head = stringify({
+    ...(kind === undefined ? {} : { kind }),
+    ...(apiVersion === undefined ? {} : { apiVersion }),
+  }).slice(0, -1);
+  const members = textOf(rest).slice(1);
+  return head === '{' || members === '}' ? head + members : `${head},${members}`;
 }
 
 /** Reads a body without a schema. @throws StatusError 400. */

@@ -1,17 +1,17 @@
 // From any JSON-shaped value to the canonical object of a kind: checked, in schema order, with its
 // omit and zero rules. Closures are compiled once per TypeInfo. A value that is canonical already
 // is returned as it is, without a copy.
+import { isObject } from '../api/json-value.ts';
 import { limits } from '../base/limits.ts';
 import type { FieldInfo, JsonObject, JsonValue, TypeInfo } from '../api/type-info.ts';
 import type { ApiObject, Decoded } from './codec.ts';
+import { openFieldReader, openReader, readData } from './open-fields.ts';
+import { readMap } from './read-map.ts';
 import { formReader, formZero, fresh, readAny, readElements } from './scalar-readers.ts';
 import { scalarReader, scalarZero } from './scalar-readers.ts';
-import type { ReadValue } from './scalar-readers.ts';
+import type { ReadField, ReadValue } from './scalar-readers.ts';
 import { Walk } from './walk.ts';
 import type { WalkMode } from './walk.ts';
-
-/** undefined: the field is left out. */
-type ReadField = (value: JsonValue, walk: Walk) => JsonValue | undefined;
 
 interface Slot {
   readonly name: string;
@@ -27,6 +27,8 @@ interface Shape {
   /** Slots that are always written, in order. */
   readonly always: readonly Slot[];
   readonly read: ReadValue;
+  /** For fields that the type does not have, where it keeps them: they come last. */
+  readonly unknownSlot: ((name: string) => Slot) | undefined;
   /** The canonical form of an object without fields. */
   readonly zero: JsonValue;
 }
@@ -81,6 +83,10 @@ function compile(type: TypeInfo): Shape {
     byName,
     always,
     read: (value, walk) => readMessage(shape, value, walk),
+    unknownSlot:
+      type.open?.unknownFields === 'keep'
+        ? (name) => ({ name, index: byName.size, read: readData, zero: undefined })
+        : undefined,
     get zero() {
       zero ??= zeroOf(always);
       return zero;
@@ -93,11 +99,14 @@ function compile(type: TypeInfo): Shape {
     if (fieldZero !== undefined) always.push(slot);
   };
   if (type.hasTypeMeta) {
-    add('kind', readTypeMeta, undefined);
-    add('apiVersion', readTypeMeta, undefined);
+    const read = type.open === undefined ? readTypeMeta : readOpenTypeMeta;
+    add('kind', read, undefined);
+    add('apiVersion', read, undefined);
   }
   for (const field of flatFields(type)) {
-    if (!byName.has(field.jsonName)) add(field.jsonName, fieldReader(field), field.zero);
+    if (byName.has(field.jsonName)) continue;
+    if (type.open === undefined) add(field.jsonName, fieldReader(field), field.zero);
+    else add(field.jsonName, openFieldReader(field, openElementReader(field)), undefined);
   }
   return shape;
 }
@@ -122,6 +131,18 @@ const readTypeMeta: ReadField = (value, walk) => {
   if (value === null || value === '') return undefined;
   return typeof value === 'string' ? value : walk.fail('a string', value);
 };
+
+/** Whether an embedded object names its kind is for validation to say. */
+const readOpenTypeMeta: ReadField = (value, walk) =>
+  value === '' ? value : readTypeMeta(value, walk);
+
+function openElementReader(field: FieldInfo): ReadValue {
+  const { message } = field;
+  if (message === undefined || message.special === 'intOrString') return readData;
+  const { read } = elementReader(field);
+  if (message.open === undefined || message.isNamedList) return read;
+  return (value, walk) => (isObject(value) ? read(value, walk) : readData(value, walk));
+}
 
 function fieldReader(field: FieldInfo): ReadField {
   const read = cardinalReader(field);
@@ -190,48 +211,14 @@ function elementReader(field: FieldInfo): ElementReader {
   }
   const inner = message.fields[0];
   if (message.isNamedList && inner !== undefined) {
-    return { read: cardinalReader(inner), zero: () => null };
+    const read =
+      message.open === undefined
+        ? cardinalReader(inner)
+        : openReader(inner, openElementReader(inner));
+    return { read, zero: () => null };
   }
   const shape = shapeOf(message);
   return { read: shape.read, zero: () => shape.zero };
-}
-
-/** Keys in ascending order, no prototype: any key is data. */
-function readMap(value: JsonValue, read: ReadValue, zero: JsonValue, walk: Walk): JsonValue {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    return walk.fail('an object', value);
-  }
-  const keys = Object.keys(value);
-  walk.members += keys.length;
-  const sorted = isAscending(keys);
-  if (!sorted) keys.sort();
-  const keep = sorted && Object.getPrototypeOf(value) === null;
-  let result: JsonObject = keep ? value : (Object.create(null) as JsonObject);
-  const at = walk.depth;
-  walk.depth = at + 1;
-  for (const key of keys) {
-    const given = value[key];
-    walk.path[at] = key;
-    const element = given === null || given === undefined ? fresh(zero) : read(given, walk);
-    if (result !== value) result[key] = element;
-    else if (element !== given) {
-      if (!walk.owned) result = Object.assign(Object.create(null), value) as JsonObject;
-      result[key] = element;
-    }
-  }
-  walk.depth = at;
-  return result;
-}
-
-/** Keys that look like list indexes come first in any object, whatever order they are set in. */
-const indexKey = /^(?:0|[1-9]\d{0,9})$/;
-
-function isAscending(keys: readonly string[]): boolean {
-  for (let index = 1; index < keys.length; index += 1) {
-    const before = keys[index - 1] ?? '';
-    if (before >= (keys[index] ?? '') && !indexKey.test(before)) return false;
-  }
-  return true;
 }
 
 /** Results of the message being read and of the messages around it: one stack for all. */
@@ -253,7 +240,7 @@ function readMessage(shape: Shape, value: JsonValue, walk: Walk): JsonValue {
   for (const key in value) {
     walk.members += 1;
     const given = value[key];
-    const slot = shape.byName.get(key);
+    const slot = shape.byName.get(key) ?? shape.unknownSlot?.(key);
     if (slot === undefined || given === undefined) {
       canonical = false;
       if (slot === undefined) walk.unknown(key, given);

@@ -49,6 +49,7 @@ export const typeMetaOf = (body: Uint8Array, mediaType: string): JsonObject =>
 /** Whether objects of this type have a Protobuf form: tables and custom resources have none. */
 export const hasProtobufForm = (type: TypeInfo): boolean =>
   type.options['jsonOnly'] !== true &&
+  type.open === undefined &&
   type.fields.every(({ number, jsonName }) => number > 0 || jsonName === '-');
 
 const { encodeBufferKeptBytes } = limits;

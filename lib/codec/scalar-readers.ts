@@ -17,8 +17,11 @@ import {
 /** Returns the canonical value: the given one itself when nothing had to change. */
 export type ReadValue = (value: JsonValue, walk: Walk) => JsonValue;
 
-const int64Max = 2n ** 63n - 1n;
-const int64Min = -(2n ** 63n);
+/** Of a field: undefined leaves it out. */
+export type ReadField = (value: JsonValue, walk: Walk) => JsonValue | undefined;
+
+export const int64Max = 2n ** 63n - 1n;
+export const int64Min = -(2n ** 63n);
 
 const readString: ReadValue = (value, walk) =>
   typeof value === 'string' ? value : walk.fail('a string', value);

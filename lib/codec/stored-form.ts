@@ -252,6 +252,7 @@ export function schemaGeneration(resource: ResourceInfo): string {
     hash.update(
       fingerprint([type.id, type.hasTypeMeta, type.special, type.isNamedList, type.options]),
     );
+    if (type.open !== undefined) hash.update(fingerprint(type.open));
     for (const field of type.fields)
       hash.update(fingerprint({ ...field, message: field.message?.id, description: undefined }));
   }
