@@ -105,6 +105,12 @@ export const limits = {
   http2ResetBurstMax: 500,
   /** After a burst, this rate; beyond it the session ends. */
   http2ResetsPerSecondMax: 33,
+  /**
+   * A connection with open streams is asked so often whether its peer is there; after so many
+   * unanswered times it is cut. Node does not always notice that a connection was reset.
+   */
+  http2PingIntervalMs: 15_000,
+  http2UnansweredPingsMax: 2,
   /** Node's bound on what one HTTP/2 session may hold. */
   http2SessionMegabytesMax: 64,
   /** Bytes on their way to one WebSocket above which its watch waits: memory of a slow client. */

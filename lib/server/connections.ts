@@ -14,15 +14,21 @@ const anyStream = 2 ** 31 - 1;
 export interface Connection {
   openRequests: number;
 }
+interface SessionConnection extends Connection {
+  unansweredPings: number;
+}
 
 export class Connections {
   readonly #sockets = new Map<Socket, Connection>();
-  readonly #sessions = new Map<Http2Session, Connection>();
+  readonly #sessions = new Map<Http2Session, SessionConnection>();
   readonly #idleMs: number;
+  readonly #pingMs: number;
+  #pings: NodeJS.Timeout | undefined;
   #isDraining = false;
 
-  constructor(idleMs: number = limits.idleConnectionMs) {
+  constructor({ idleMs, pingMs }: { readonly idleMs: number; readonly pingMs: number }) {
     this.#idleMs = idleMs;
+    this.#pingMs = pingMs;
   }
 
   get isDraining(): boolean {
@@ -35,13 +41,33 @@ export class Connections {
   }
 
   addSession(session: Http2Session): void {
-    const connection = { openRequests: 0 };
+    const connection = { openRequests: 0, unansweredPings: 0 };
     this.#sessions.set(session, connection);
-    session.once('close', () => this.#sessions.delete(session));
+    this.#pings ??= setInterval(() => this.#ping(), this.#pingMs);
+    session.once('close', () => {
+      this.#sessions.delete(session);
+      if (this.#sessions.size > 0) return;
+      clearInterval(this.#pings);
+      this.#pings = undefined;
+    });
     // Silence with a request open is a quiet watch; without one nobody needs the connection.
-    session.setTimeout(this.#idleMs, () => {
+    session.setTimeout(this.#idleMs);
+    session.on('timeout', () => {
       if (connection.openRequests === 0) session.close();
     });
+  }
+
+  /** Watches may be quiet for long: only an answer tells that somebody is there. */
+  #ping(): void {
+    for (const [session, connection] of this.#sessions) {
+      if (connection.unansweredPings >= limits.http2UnansweredPingsMax) session.destroy();
+      else if (connection.openRequests > 0 && !session.closed) {
+        connection.unansweredPings++;
+        session.ping(() => {
+          connection.unansweredPings = 0;
+        });
+      }
+    }
   }
 
   ofSocket(socket: Socket): Connection | undefined {

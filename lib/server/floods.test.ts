@@ -12,6 +12,7 @@ import {
   connectRaw,
   eventually,
   request2,
+  shortTimeouts,
   startTestServer,
 } from './testing/test-server.ts';
 
@@ -121,6 +122,29 @@ describe('floods on HTTP/2', () => {
     raw.socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
     expect(await raw.closed).toMatch(/^HTTP\/1\.1 401 /);
   });
+});
+
+test('an HTTP/2 peer that is gone is noticed under its open streams', async () => {
+  const requests: OpenRequest[] = [];
+  const filter: Filter = (request) => void requests.push(request.context as OpenRequest);
+  await using server = await startTestServer({ filters: [filter], timeouts: shortTimeouts });
+  const session = await connect2(server);
+  session.request({ ':path': '/' }).on('error', () => undefined);
+  // Answers nothing, pings neither: as the server sees a peer whose machine is gone.
+  const socket = tls.connect({
+    host: '127.0.0.1',
+    port: server.port,
+    ca: server.ca,
+    ALPNProtocols: ['h2'],
+  });
+  socket.on('error', () => undefined).resume();
+  await once(socket, 'secureConnect');
+  socket.write(Buffer.concat([preface, frame(0x1, endOfHeadersAndStream, 1, getHeaders)]));
+  await once(socket, 'close');
+  await eventually(() => requests.filter(({ endedWith }) => endedWith !== undefined).length === 1);
+  expect(requests).toHaveLength(2);
+  expect(session.destroyed).toBe(false);
+  session.destroy();
 });
 
 describe('a reader that stops', () => {

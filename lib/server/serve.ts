@@ -68,6 +68,8 @@ export interface HttpTimeouts {
   readonly bodyMs: number;
   readonly idleMs: number;
   readonly handshakeMs: number;
+  /** Between two pings of an HTTP/2 connection with open streams. */
+  readonly pingMs: number;
 }
 
 const usualTimeouts: HttpTimeouts = {
@@ -75,11 +77,12 @@ const usualTimeouts: HttpTimeouts = {
   bodyMs: limits.requestBodyTimeoutMs,
   idleMs: limits.idleConnectionMs,
   handshakeMs: limits.tlsHandshakeTimeoutMs,
+  pingMs: limits.http2PingIntervalMs,
 };
 
 export async function serve(options: ServeOptions): Promise<RunningServer> {
   const timeouts = options.timeouts ?? usualTimeouts;
-  const connections = new Connections(timeouts.idleMs);
+  const connections = new Connections(timeouts);
   const openRequests = new OpenRequests<OpenRequest>(options.clock);
   const run = filterRunner({ ...options, filters: [checkHead, ...options.filters] });
   const beginOptions = { ...options, connections, openRequests };

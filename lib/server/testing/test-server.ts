@@ -53,6 +53,7 @@ export const shortTimeouts: HttpTimeouts = {
   bodyMs: 800,
   idleMs: 600,
   handshakeMs: 400,
+  pingMs: 100,
 };
 
 export async function startTestServer(options: TestServerOptions = {}): Promise<TestServer> {
