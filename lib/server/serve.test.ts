@@ -1,8 +1,9 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import { once } from 'node:events';
 import http2 from 'node:http2';
 import https from 'node:https';
 import { connect } from 'node:net';
+import { TLSSocket } from 'node:tls';
 import { badRequest, serviceUnavailable } from '../base/status.ts';
 import { silentRequestMetrics } from '../telemetry/testing/silent-request-metrics.ts';
 import type { OpenRequest } from './open-request.ts';
@@ -130,6 +131,16 @@ describe('malformed HTTP/1.1', () => {
     const raw = await connectRaw(server);
     raw.socket.write(`${get}X-A: ${'a'.repeat(70_000)}\r\n\r\n`);
     expect(await raw.closed).toMatch(/^HTTP\/1\.1 431 .*\r\nAudit-Id: [0-9a-f-]{36}\r\n/);
+  });
+
+  test('is refused once, however much of it comes', async () => {
+    const endings = jest.spyOn(TLSSocket.prototype, 'destroySoon');
+    await using server = await startTestServer({ filters: [hello] });
+    const raw = await connectRaw(server);
+    raw.socket.write(`GET /${'a'.repeat(8 * 1024 * 1024)}`);
+    await raw.closed;
+    expect(endings).toHaveBeenCalledTimes(1);
+    endings.mockRestore();
   });
 
   test('routes an absolute target like its path', async () => {

@@ -228,6 +228,7 @@ const refusals: ReadonlyMap<string, string> = new Map([
 
 /** Bytes that are no request are answered in words, once. */
 function refuseMalformed(socket: Socket, status: string): void {
+  if (socket.writableEnded) return; // there may be more of what was refused already
   if (socket.writable) {
     const head = `HTTP/1.1 ${status}\r\nAudit-Id: ${randomUUID()}\r\n`;
     socket.write(`${head}Connection: close\r\nContent-Length: 0\r\n\r\n`);
