@@ -1,4 +1,4 @@
-// Names by which rules read objects are names of fields: docs/adr/0024.
+// Names by which rules read objects are names of fields: docs/adr/0025.
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
