@@ -67,7 +67,7 @@ export interface FieldInfo {
   readonly gates: readonly string[];
   /** Of an open type: null is a value. Otherwise null means that the field is absent. */
   readonly nullable?: boolean;
-  /** Of an open type's map: null is a value of its entries. Elements of lists may always be null. */
+  /** Of an open type's map: null is a value of its entries; lists always take null. */
   readonly nullableElements?: boolean;
   /**
    * All options as written (defaults, declarative validation, unions …), for those who need
@@ -99,8 +99,8 @@ export interface TypeInfo {
 /**
  * Of types whose schema is checked after reading (custom resources): values are kept as they are
  * given, also where their JSON type is not the declared one; `omit` and `zero` of fields mean
- * nothing. Messages that are not open keep their own rules inside (metadata). Absent: the fields and
- * their types are all there is, other types of values fail, unknown fields are dropped.
+ * nothing. Messages that are not open keep their own rules inside (metadata). Absent: the fields
+ * and their types are all there is, other types of values fail, unknown fields are dropped.
  */
 export interface OpenType {
   /** `drop`: with a report, as everywhere. `keep`: as plain data, after the known fields. */

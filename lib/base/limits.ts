@@ -106,10 +106,11 @@ export const limits = {
   /** After a burst, this rate; beyond it the session ends. */
   http2ResetsPerSecondMax: 33,
   /**
-   * A connection with open streams is asked so often whether its peer is there; after so many
-   * unanswered times it is cut. Node does not always notice that a connection was reset.
+   * A connection with open streams is asked so often whether its peer is there: Node does not always
+   * notice that a connection was reset.
    */
   http2PingIntervalMs: 15_000,
+  /** Questions that may stay unanswered before the connection is cut. */
   http2UnansweredPingsMax: 2,
   /** Node's bound on what one HTTP/2 session may hold. */
   http2SessionMegabytesMax: 64,

@@ -122,7 +122,7 @@ describe('added again', () => {
     expect(await take(cursor, 1)).toEqual([`ADDED n/e@${String(next)}`]);
   });
 
-  test('with another record it shows what is stored, also what the record before left out', async () => {
+  test('with another record it shows all that is stored', async () => {
     const narrow = {
       ...widgets,
       type: message(

@@ -89,8 +89,8 @@ export class ResourceCache {
   }
 
   /**
-   * Ends the cache, which holds nothing from now on: what it held, as it was stored. Reads that have
-   * the view go to the store.
+   * Ends the cache, which holds nothing from now on: what it held, as it was stored. Reads that
+   * have the view go to the store.
    */
   remove(): readonly StoredValue[] {
     invariant(this.source.keepsStored, 'the stored bytes of what is removed were kept');

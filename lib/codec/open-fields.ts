@@ -7,7 +7,7 @@ import { int64Max, int64Min, readAny, readElements } from './scalar-readers.ts';
 import type { ReadField, ReadValue } from './scalar-readers.ts';
 import type { Walk } from './walk.ts';
 
-/** Any JSON, as data. Integers of 64 bits are exact, longer ones are doubles; beyond a double it fails. */
+/** Any JSON, as data. Integers of 64 bits are exact, longer ones doubles; beyond these it fails. */
 export const readData: ReadValue = (value, walk) => withNumbers(readAny(value, walk), walk);
 
 /** `readElement` reads what is not null of a field's value, or of its elements. */

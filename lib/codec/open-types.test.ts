@@ -165,7 +165,7 @@ describe('encodings', () => {
   test('there is no Protobuf form', () => {
     expect(hasProtobufForm(message('Empty', [], keep))).toBe(false);
   });
-  test('the stored form keeps everything, and its generation tells what becomes of unknown fields', () => {
+  test('the stored form keeps everything, and its generation tells of unknown fields', () => {
     const resource = { ...widgetResource, type: root };
     const { object } = jsonCodec.decode(
       bytes(`{"metadata":{"name":"a"},"spec":${text},"other":[""]}`),
