@@ -106,8 +106,8 @@ export const limits = {
   /** After a burst, this rate; beyond it the session ends. */
   http2ResetsPerSecondMax: 33,
   /**
-   * A connection with open streams is asked so often whether its peer is there: Node does not always
-   * notice that a connection was reset.
+   * A connection with open streams is asked so often whether its peer is there: Node does not
+   * always notice that a connection was reset.
    */
   http2PingIntervalMs: 15_000,
   /** Questions that may stay unanswered before the connection is cut. */
