@@ -66,6 +66,7 @@ import {
   listenError,
   urlAt,
 } from './own-address.ts';
+import { giveMemoryBackWhenQuiet } from './quiet-memory.ts';
 import { reachEtcd } from './reach-etcd.ts';
 import { checkNaming, loadSharedState } from './shared-state.ts';
 import type { SharedState } from './shared-state.ts';
@@ -111,6 +112,7 @@ export async function assemble(
   // A start that fails takes down what it had started.
   await using started = new AsyncDisposableStack();
   const base = openBase({ flags, logger, signal, started });
+  started.defer(giveMemoryBackWhenQuiet(base.clock));
   await checkListening(flags);
   const { directory, files, address } = base;
   const stored = await openStorage(base);
