@@ -1,6 +1,6 @@
-// Gives memory back when the server is quiet. V8 keeps the pages of what it has collected until it
-// collects to reduce memory, which under Node it never does by itself (docs/adr/0026). In its memory
-// saver mode it does, but collects many times as often: the mode is on for moments of quiet only.
+// Gives memory back when the server is quiet: V8 keeps the pages of what it has collected until it
+// collects to reduce memory, which under Node it never does by itself. Its memory saver mode does,
+// at many times the collections, and so is on for moments of quiet only (docs/adr/0026).
 import { setFlagsFromString } from 'node:v8';
 import type { Clock } from '../../lib/base/clock.ts';
 

@@ -71,7 +71,7 @@ async function until(isTrue: () => boolean): Promise<void> {
 }
 
 describe('the leader', () => {
-  test('is one of the replicas; the next one follows when it leaves, long before its lease is over', async () => {
+  test('is one of the replicas; the next one follows once it gave its lease back', async () => {
     const log: string[] = [];
     const first = candidate(0, 'handover', { log, leaseSeconds: 3_600 });
     await until(() => first.leader.isLeading);
