@@ -16,14 +16,22 @@ export async function heldBytes(run: () => void | Promise<void>): Promise<number
   return (await reachableBytes()) - before;
 }
 
-/** Buffers are freed some time after the collection that found them unused. */
+/** Collections that freed less are the last. */
+const settledBytes = 64 * 1024;
+
+/** Buffers, and what weak references held, are freed some time after the collection. */
 async function reachableBytes(): Promise<number> {
-  for (let round = 0; round < 3; round++) {
-    collect();
-    await setImmediate();
+  let last = Infinity;
+  for (;;) {
+    for (let round = 0; round < 3; round++) {
+      collect();
+      await setImmediate();
+    }
+    const { heapUsed, external } = process.memoryUsage();
+    const bytes = heapUsed + external;
+    if (last - bytes < settledBytes) return bytes;
+    last = bytes;
   }
-  const { heapUsed, external } = process.memoryUsage();
-  return heapUsed + external;
 }
 
 export const mega = 1024 * 1024;
