@@ -1,6 +1,7 @@
 // One version of one object: a Buffer of ready-to-send JSON, offsets into it, and what was made
 // from it so far. Labels are parsed when first asked for and shared between items; the object is
 // decoded on demand.
+import { limits } from '../base/limits.ts';
 import { internalError } from '../base/status.ts';
 import type { StatusError } from '../base/status.ts';
 import { utf8SortKey } from '../base/utf8-order.ts';
@@ -9,6 +10,7 @@ import { withResourceVersion } from '../codec/stored-form.ts';
 import type { OpenedStored } from '../codec/stored-form.ts';
 import type { ResourceInfo } from '../api/type-info.ts';
 import type { Revision } from '../storage-etcd/storage.ts';
+import { objectBytesPerJsonByte } from './memory-budget.ts';
 import type { Memo, MemoOwner, MemoryBudget } from './memory-budget.ts';
 import type { Item } from './resource-view.ts';
 import type { Fields, Labels, SharedValues } from './shared-values.ts';
@@ -88,10 +90,13 @@ export class CachedItem implements Item, MemoOwner {
     return this.problem !== undefined;
   }
 
-  /** What this item costs in memory, memos aside. */
+  /** What this item costs in memory, memos aside; labels of its own as if they were parsed. */
   get bytes(): number {
     const keptBytes = (this.#stored?.payload.byteLength ?? 0) + (this.#foreign?.byteLength ?? 0);
-    return this.data.byteLength + keptBytes + itemOverheadBytes;
+    const labelsLength = this.#labelsEnd - this.#labelsStart;
+    const ownLabelsBytes =
+      labelsLength > limits.sharedTextLengthMax ? labelsLength * objectBytesPerJsonByte : 0;
+    return this.data.byteLength + keptBytes + itemOverheadBytes + ownLabelsBytes;
   }
 
   get labels(): Labels {

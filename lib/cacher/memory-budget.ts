@@ -43,7 +43,7 @@ const touchIntervalMs = 1_000;
 /** Map entry, views and bookkeeping of one memo. */
 const memoOverheadBytes = 200;
 /** Heap of a decoded object for a byte of its JSON (measured on Pods: 2.2). */
-const objectBytesPerJsonByte = 2.25;
+export const objectBytesPerJsonByte = 2.25;
 
 export class MemoryBudget {
   readonly limitBytes: number;
