@@ -32,7 +32,9 @@ export interface CpuAnswer {
 export interface MemoryAnswer {
   readonly rssBytes: number;
   readonly heapBytes: number;
+  /** ArrayBuffers included. */
   readonly externalBytes: number;
+  readonly arrayBufferBytes: number;
 }
 /**
  * Pauses of the event loop since `watchStalls`: as others see them, and the CPU that one turn of
@@ -137,8 +139,13 @@ async function memory(): Promise<MemoryAnswer> {
     gc();
     await new Promise((resolve) => setTimeout(resolve, 250));
   }
-  const { rss, heapUsed, external } = process.memoryUsage();
-  return { rssBytes: rss, heapBytes: heapUsed, externalBytes: external };
+  const { rss, heapUsed, external, arrayBuffers } = process.memoryUsage();
+  return {
+    rssBytes: rss,
+    heapBytes: heapUsed,
+    externalBytes: external,
+    arrayBufferBytes: arrayBuffers,
+  };
 }
 
 if (process.env['BENCH_WATCH_STALLS'] === '1') watchTurnsOnceListening();
