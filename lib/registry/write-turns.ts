@@ -5,20 +5,20 @@ import { abortable } from '../base/abort.ts';
 import type { Clock } from '../base/clock.ts';
 import { limits } from '../base/limits.ts';
 import { tooManyRequests } from '../base/status.ts';
-import type { Item } from '../cacher/resource-view.ts';
+import type { Found } from './current-state.ts';
 
 export interface WriteTurn {
   /** What the writer before stored; undefined: nothing is known. */
-  readonly newest: Item | undefined;
+  readonly newest: Found | undefined;
   /** Must be called once. `written`: the object as it is stored now, when the writer stored it. */
-  end(written: Item | undefined): void;
+  end(written: Found | undefined): void;
 }
 
 interface Line {
   /** Resolves when everybody who is in the line now has left it. */
   end: Promise<unknown>;
   length: number;
-  newest: Item | undefined;
+  newest: Found | undefined;
 }
 
 export class WriteTurns {
