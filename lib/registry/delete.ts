@@ -3,7 +3,7 @@
 import { forbiddenField, throwInvalid } from './options.ts';
 import { notFound } from '../base/status.ts';
 import type { StatusBody } from '../base/status.ts';
-import type { Item, ItemKey } from '../cacher/resource-view.ts';
+import type { ItemKey } from '../cacher/resource-view.ts';
 import { readFailureOf } from '../cacher/unreadable.ts';
 import type { ApiObject } from '../codec/codec.ts';
 import { decide } from './current-state.ts';

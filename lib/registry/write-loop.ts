@@ -3,7 +3,7 @@
 // what etcd holds now; an answer that changes nothing is given from etcd's state only.
 import { limits } from '../base/limits.ts';
 import { tooManyRequests } from '../base/status.ts';
-import type { Item, ItemKey } from '../cacher/resource-view.ts';
+import type { ItemKey } from '../cacher/resource-view.ts';
 import type { ApiObject } from '../codec/codec.ts';
 import { encodeStored } from '../codec/stored-form.ts';
 import { currentState, firstState, stateOf } from './current-state.ts';
