@@ -50,7 +50,7 @@ function candidate(
     log: createLogger('error', () => undefined),
     leaseSeconds,
     renewIntervalMs: 100,
-    renewDeadlineMs: 600,
+    renewDeadlineMs: leaseSeconds * 600,
   });
   const ending = new AbortController();
   const running = leader.run(async (signal) => {
@@ -140,7 +140,7 @@ describe('the leader', () => {
   test('leads on when others write to its lease', async () => {
     const leases = replica(0).store('coordination.svc.io/leases');
     const name = 'labelled';
-    const { leader, log, stop } = candidate(0, name);
+    const { leader, log, stop } = candidate(0, name, { leaseSeconds: 60 });
     await until(() => leader.isLeading);
     await leases.patch({
       user,
