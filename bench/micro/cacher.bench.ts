@@ -19,6 +19,7 @@ if (found === undefined) throw new Error('pods are served');
 const pods = found;
 const { signal } = new AbortController();
 const prefix = '/registry/';
+const epoch = { history: 1, replacedUpTo: 0 };
 
 /** Values are made when they are read: none is kept here. */
 class CountingStore {
@@ -56,7 +57,7 @@ class CountingStore {
       this.revision++;
       return { type: 'put', item: this.stored(index), previous: undefined } as const;
     });
-    return { revision: this.revision, events };
+    return { revision: this.revision, events, epoch };
   }
 
   get storage(): Storage {
@@ -64,6 +65,7 @@ class CountingStore {
       throw new Error('not part of this benchmark');
     };
     return {
+      epoch,
       get: unused,
       put: unused,
       delete: unused,

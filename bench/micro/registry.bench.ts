@@ -24,6 +24,7 @@ const health = { canRequestProgress: true, clusterId: '', versions: {} };
 /** Each write is an event of its own, taken by the cache before the next write. */
 class MemoryStorage implements Storage {
   readonly health = health;
+  readonly epoch = { history: 1, replacedUpTo: 0 };
   #revision = 1;
   #queue: StorageEvent[] = [];
   #wake: (() => void) | undefined;
@@ -55,7 +56,7 @@ class MemoryStorage implements Storage {
       }
       const events = this.#queue;
       this.#queue = [];
-      yield { revision: this.#revision, events };
+      yield { revision: this.#revision, events, epoch: this.epoch };
     }
   }
 }

@@ -250,6 +250,8 @@ export const limits = {
   etcdWatchSilenceMs: 5_000,
   /** Bytes of a watch that wait to be read before the stream is paused; etcd then keeps them. */
   etcdWatchQueuedBytesMax: 16 * 1024 * 1024,
+  /** Events of a watch by which a store is known again; the last of them come again for that. */
+  etcdKnownEventsCount: 64,
   /** Pause before etcd is asked for progress again. */
   etcdAskAgainMs: 100,
   /** How long one try to find a member for a watch takes; the watch itself tries for ever. */

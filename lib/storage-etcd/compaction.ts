@@ -30,7 +30,8 @@ export class Compactor {
   constructor(connection: EtcdConnection, options: CompactorOptions) {
     this.#connection = connection;
     this.#options = options;
-    connection.fence.onFence(() => {
+    connection.fence.onEpoch((fenced) => {
+      if (fenced === undefined) return;
       this.#time = 0;
       this.#revision = 0;
       this.#compactedRevision = 0;

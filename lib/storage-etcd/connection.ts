@@ -10,7 +10,7 @@ import { effectOf, EtcdError, unknownOutcome, unreachable } from './etcd-error.t
 import { Fence } from './fence.ts';
 import { rangeMethod, statusMethod } from './rpc.ts';
 import type { Method, ResponseHeader } from './rpc.ts';
-import type { StorageHealth, StorageMetrics } from './storage.ts';
+import type { Epoch, StorageHealth, StorageMetrics } from './storage.ts';
 
 export interface ConnectionOptions {
   /** `https://host:port` or `http://host:port`, one a member. */
@@ -33,7 +33,12 @@ export interface CallOptions {
   readonly effect: 'read' | 'write';
   /** The answer's revision cannot be below one that was seen before: checked by the fence. */
   readonly isLinearizable: boolean;
+  /** Only in this epoch is it sent. @throws EpochEnded */
+  readonly epoch?: Epoch | undefined;
 }
+
+/** Nothing was sent: what the request is based on may be of another history. */
+export class EpochEnded extends Error {}
 
 export class EtcdConnection {
   readonly fence = new Fence();
@@ -45,7 +50,6 @@ export class EtcdConnection {
     readonly readMs: number;
     readonly writeMs: number;
   };
-  readonly #leaveListeners = new Set<(endpoint: Endpoint) => void>();
   #current = 0;
   #isClosed = false;
 
@@ -58,10 +62,13 @@ export class EtcdConnection {
       writeMs: options.writeTimeoutMs ?? limits.etcdWriteTimeoutMs,
     };
     this.#metrics = options.metrics;
-    const endpointOptions = { keepaliveMs: options.keepaliveMs ?? limits.etcdKeepAliveMs };
-    this.#endpoints = options.endpoints.map(
-      (url) => new Endpoint(url, options.tls ?? {}, endpointOptions),
-    );
+    const keepaliveMs = options.keepaliveMs ?? limits.etcdKeepAliveMs;
+    this.#endpoints = options.endpoints.map((url, index) => {
+      const onLost = (): void => {
+        this.#lost(index);
+      };
+      return new Endpoint(url, options.tls ?? {}, { keepaliveMs, onLost });
+    });
   }
 
   get health(): StorageHealth {
@@ -129,11 +136,14 @@ export class EtcdConnection {
       const nowMs = Date.now();
       const attemptMs = isRead ? this.#timeouts.readAttemptMs : this.#timeouts.writeMs;
       const deadlineMs = isRead ? Math.min(nowMs + attemptMs, lastMs) : nowMs + attemptMs;
-      const seen = this.fence.seenRevision;
+      const { epoch, seenRevision } = this.fence;
+      if (options.epoch !== undefined && options.epoch !== epoch) throw new EpochEnded();
       try {
         const response = await endpoint.call(method, request, deadlineMs, signal);
         const { cluster_id: clusterId, revision } = response.header;
-        if (options.isLinearizable) this.fence.observe(clusterId.toString(), revision, seen);
+        if (options.isLinearizable) {
+          this.fence.observe(clusterId.toString(), revision, { epoch, seenRevision });
+        }
         return response;
       } catch (error) {
         if (!(error instanceof EtcdError)) throw error;
@@ -193,19 +203,17 @@ export class EtcdConnection {
     );
   }
 
-  /** Goes on to the next member, unless someone already did. Streams on it are told to follow. */
+  /** Goes on to the next member, unless someone already did. Streams on it end, and follow. */
   leave(endpoint: Endpoint): void {
     if (this.#endpoints.length === 1 || this.#endpoint !== endpoint) return;
     this.#current = (this.#current + 1) % this.#endpoints.length;
-    for (const run of this.#leaveListeners) run(endpoint);
+    this.fence.disconnected();
   }
 
-  /** Calls `run` with each member that was left because it failed. */
-  onLeave(run: (endpoint: Endpoint) => void): () => void {
-    this.#leaveListeners.add(run);
-    return () => {
-      this.#leaveListeners.delete(run);
-    };
+  #lost(index: number): void {
+    if (index !== this.#current || this.#isClosed) return;
+    if (this.#endpoints.length > 1) this.leave(this.#endpoint);
+    else this.fence.disconnected();
   }
 
   close(): void {

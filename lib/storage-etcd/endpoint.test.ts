@@ -31,6 +31,10 @@ test.each([
 
 test('half a client certificate is refused', () => {
   const open = (): Endpoint =>
-    new Endpoint('https://127.0.0.1:1', { certFile: 'a' }, { keepaliveMs: 10_000 });
+    new Endpoint(
+      'https://127.0.0.1:1',
+      { certFile: 'a' },
+      { keepaliveMs: 10_000, onLost: () => undefined },
+    );
   expect(open).toThrow('both the certificate and the key file');
 });

@@ -18,6 +18,12 @@ export interface EtcdTlsFiles {
   readonly keyFile?: string;
 }
 
+export interface EndpointOptions {
+  readonly keepaliveMs: number;
+  /** The connection is lost or given up: what is asked from now on goes over another one. */
+  readonly onLost: () => void;
+}
+
 export type WatchCall = ClientDuplexStream<WatchRequest, WatchResponse>;
 /** `unchecked`: not asked since it (re)connected. */
 export type VersionState = 'unchecked' | 'supported' | 'unsupported';
@@ -45,7 +51,7 @@ const channelOptions = {
 export class Endpoint {
   readonly url: string;
   readonly #tls: EtcdTlsFiles;
-  readonly #keepaliveMs: number;
+  readonly #options: EndpointOptions;
   #client: Client;
   #secrets: TlsSecrets | undefined;
   #version = '';
@@ -53,10 +59,10 @@ export class Endpoint {
   #recheck: NodeJS.Timeout | undefined;
   #closed = false;
 
-  constructor(url: string, tls: EtcdTlsFiles, options: { readonly keepaliveMs: number }) {
+  constructor(url: string, tls: EtcdTlsFiles, options: EndpointOptions) {
     this.url = url;
     this.#tls = tls;
-    this.#keepaliveMs = options.keepaliveMs;
+    this.#options = options;
     this.#secrets = parseEndpoint(url).isSecure ? readSecrets(tls) : undefined;
     this.#client = this.#newClient();
     this.#followState(connectivityState.IDLE);
@@ -139,7 +145,7 @@ export class Endpoint {
         : credentials.createSsl(secrets.ca, secrets.key, secrets.cert);
     return new Client(parseEndpoint(this.url).target, channelCredentials, {
       // etcd refuses pings that come more often than every 5 s.
-      'grpc.keepalive_time_ms': this.#keepaliveMs,
+      'grpc.keepalive_time_ms': this.#options.keepaliveMs,
       ...channelOptions,
     });
   }
@@ -158,6 +164,7 @@ export class Endpoint {
     const old = this.#client;
     this.#client = this.#newClient();
     this.#followState(connectivityState.IDLE);
+    this.#options.onLost();
     old.close();
   }
 
@@ -181,6 +188,7 @@ export class Endpoint {
   }
 
   #lostConnection(): void {
+    this.#options.onLost();
     this.#reloadSecrets();
     if (this.#versionState === 'supported') this.#versionState = 'unchecked';
     this.#checkVersion(limits.etcdRetryFirstMs);

@@ -6,7 +6,7 @@ import { systemClock } from '../base/clock.ts';
 import { invariant } from '../base/invariant.ts';
 import { limits } from '../base/limits.ts';
 import { requestEntityTooLarge } from '../base/status.ts';
-import { EtcdConnection, linearizableRead, write } from './connection.ts';
+import { EpochEnded, EtcdConnection, linearizableRead, write } from './connection.ts';
 import type { ConnectionOptions } from './connection.ts';
 import { EtcdError, isLeaseNotFound, isRequestTooLarge, tooLarge } from './etcd-error.ts';
 import { toStatusError } from './etcd-error.ts';
@@ -16,7 +16,7 @@ import { currentRevision, RangeReader, toItem } from './range.ts';
 import type { RangeQuery } from './range.ts';
 import { compareTarget, rangeMethod, txnMethod } from './rpc.ts';
 import type { Identifier, RequestOp, TxnRequest, TxnResponse } from './rpc.ts';
-import type { Change, Condition, Revision, Storage, StorageHealth } from './storage.ts';
+import type { Change, Epoch, Expected, Revision, Storage, StorageHealth } from './storage.ts';
 import type { StorageMetrics, StoragePage, StoredItem, Transaction } from './storage.ts';
 import type { TransactionResult, WatchBatch, WriteResult } from './storage.ts';
 import { WatchStream } from './watch-stream.ts';
@@ -64,6 +64,10 @@ export class EtcdStorage implements Storage {
     return this.connection.health;
   }
 
+  get epoch(): Epoch {
+    return this.connection.fence.epoch;
+  }
+
   /** Tells when the store was replaced by another one or by its own past. */
   get fence(): Fence {
     return this.connection.fence;
@@ -89,20 +93,16 @@ export class EtcdStorage implements Storage {
   async put(
     key: string,
     value: Uint8Array,
-    options: { readonly expected: Revision; readonly ttlSeconds?: number },
+    options: Expected & { readonly ttlSeconds?: number },
     signal: AbortSignal,
   ): Promise<WriteResult> {
-    const { expected, ttlSeconds } = options;
+    const { ttlSeconds } = options;
     const lifetime = ttlSeconds === undefined ? {} : { ttlSeconds };
-    return this.#write({ key, expected }, { type: 'put', key, value, ...lifetime }, signal);
+    return this.#write(options, { type: 'put', key, value, ...lifetime }, signal);
   }
 
-  async delete(
-    key: string,
-    options: { readonly expected: Revision },
-    signal: AbortSignal,
-  ): Promise<WriteResult> {
-    return this.#write({ key, expected: options.expected }, { type: 'delete', key }, signal);
+  async delete(key: string, expected: Expected, signal: AbortSignal): Promise<WriteResult> {
+    return this.#write(expected, { type: 'delete', key }, signal);
   }
 
   async transact(transaction: Transaction, signal: AbortSignal): Promise<TransactionResult> {
@@ -115,10 +115,12 @@ export class EtcdStorage implements Storage {
     prefix: string,
     after: Revision,
     signal: AbortSignal,
+    epoch: Epoch = this.epoch,
   ): AsyncGenerator<WatchBatch, void, undefined> {
     const stream = new WatchStream(this.connection, {
       prefix,
       after,
+      epoch,
       previousValues: this.#watchPrevious,
       silenceMs: this.#watchSilenceMs,
       metrics: this.#metrics,
@@ -144,8 +146,13 @@ export class EtcdStorage implements Storage {
     this.connection.close();
   }
 
-  async #write(condition: Condition, change: Change, signal: AbortSignal): Promise<WriteResult> {
-    const transaction = { conditions: [condition], changes: [change] };
+  async #write(
+    { expected, epoch }: Expected,
+    change: Change,
+    signal: AbortSignal,
+  ): Promise<WriteResult> {
+    const conditions = [{ key: change.key, expected }];
+    const transaction = { conditions, changes: [change], epoch };
     const response = await this.#commit(transaction, signal);
     if (response.succeeded) return { ok: true, revision: response.header.revision };
     return { ok: false, current: currentOf(response, 0) };
@@ -188,11 +195,12 @@ export class EtcdStorage implements Storage {
     }
   }
 
-  #send(
-    { conditions, changes }: Transaction,
+  async #send(
+    { conditions, changes, epoch }: Transaction,
     leases: ReadonlyMap<number, Identifier>,
     signal: AbortSignal,
   ): Promise<TxnResponse> {
+    const current = conditions.map(({ key }) => ({ request_range: { key } }));
     const request: TxnRequest = {
       compare: conditions.map(({ key, expected }) => ({
         result: 0,
@@ -201,9 +209,16 @@ export class EtcdStorage implements Storage {
         mod_revision: expected,
       })),
       success: changes.map((change) => operationOf(change, leases)),
-      failure: conditions.map(({ key }) => ({ request_range: { key } })),
+      failure: current,
     };
-    return this.connection.call(txnMethod, request, write, signal);
+    try {
+      return await this.connection.call(txnMethod, request, { ...write, epoch }, signal);
+    } catch (error) {
+      if (!(error instanceof EpochEnded)) throw error;
+      const look: TxnRequest = { compare: [], success: current, failure: [] };
+      const seen = await this.connection.call(txnMethod, look, linearizableRead, signal);
+      return { ...seen, succeeded: false };
+    }
   }
 }
 

@@ -1,7 +1,8 @@
-// Notices that the store behind us is not the one we have read from: another cluster id, or a
-// revision below one already seen (a restored backup). Tells its subscribers before anything newer
-// is returned.
-import type { Revision } from './storage.ts';
+// Which history of the store is read: notices that the store behind us is not the one we have read
+// from (another cluster, a restored backup) and begins a new epoch before anything newer is
+// returned. It knows what answers and watches tell; what a stream can prove is watch-tail.ts.
+import { randomInt } from 'node:crypto';
+import type { Epoch, Revision } from './storage.ts';
 
 export interface FenceEvent {
   readonly reason: 'clusterChanged' | 'revisionWentBack' | 'historyDiffers';
@@ -12,10 +13,32 @@ export interface FenceEvent {
   readonly seenRevision: Revision;
 }
 
+/** What was known when a request was sent. */
+export interface Sent {
+  readonly epoch: Epoch;
+  readonly seenRevision: Revision;
+}
+
+/** Called when an epoch begins: `fenced` tells that and why the history is another one. */
+type Listener = (fenced: FenceEvent | undefined) => void;
+
+const historyMax = 2 ** 47;
+
 export class Fence {
-  readonly #subscribers = new Set<(event: FenceEvent) => void>();
+  readonly #listeners = new Set<Listener>();
+  #epoch: Epoch = { history: randomInt(historyMax), replacedUpTo: 0 };
+  #lastFence: FenceEvent | undefined;
   #clusterId = '';
   #seenRevision: Revision = 0;
+
+  get epoch(): Epoch {
+    return this.#epoch;
+  }
+
+  /** How the present history began; undefined for the first. */
+  get lastFence(): FenceEvent | undefined {
+    return this.#lastFence;
+  }
 
   /** Empty until the first answer. */
   get clusterId(): string {
@@ -27,23 +50,29 @@ export class Fence {
     return this.#seenRevision;
   }
 
-  /** Calls `run` at each replacement of the store, before the answer that showed it is returned. */
-  onFence(run: (event: FenceEvent) => void): () => void {
-    this.#subscribers.add(run);
+  /** Calls `run` at each new epoch, before an answer of it is returned. */
+  onEpoch(run: Listener): () => void {
+    this.#listeners.add(run);
     return () => {
-      this.#subscribers.delete(run);
+      this.#listeners.delete(run);
     };
   }
 
+  /** The connection is gone: whether the next one shows the same history is to be seen. */
+  disconnected(): void {
+    this.#begin({ ...this.#epoch }, undefined);
+  }
+
   /**
-   * Takes note of a linearizable answer to a request that was sent when `seenAtSend` was the
-   * highest revision seen: it cannot be lower. Answers overtake each other, so the value at sending
-   * counts.
+   * Takes note of a linearizable answer: it cannot be lower than what was seen when the request was
+   * sent. Answers overtake each other, so that counts; one that was sent before the history ended
+   * tells nothing of the next.
    */
-  observe(clusterId: string, revision: Revision, seenAtSend: Revision): void {
+  observe(clusterId: string, revision: Revision, sent: Sent): void {
+    if (sent.epoch.history !== this.#epoch.history) return;
     if (this.#clusterId !== '' && clusterId !== this.#clusterId) {
       this.#trip('clusterChanged', clusterId, revision);
-    } else if (revision < seenAtSend && seenAtSend <= this.#seenRevision) {
+    } else if (revision < sent.seenRevision) {
       this.#trip('revisionWentBack', clusterId, revision);
     } else {
       this.#clusterId = clusterId;
@@ -56,15 +85,23 @@ export class Fence {
     this.#seenRevision = Math.max(this.#seenRevision, revision);
   }
 
-  /** A version that was read before is not there any more, at its own revision. */
-  historyDiffers(clusterId: string, revision: Revision): void {
-    this.#trip('historyDiffers', clusterId, revision);
+  /** What the store has at `revision` is not what was read there before. */
+  historyDiffers(revision: Revision): void {
+    this.#trip('historyDiffers', this.#clusterId, revision);
   }
 
   #trip(reason: FenceEvent['reason'], clusterId: string, revision: Revision): void {
     const event: FenceEvent = { reason, clusterId, revision, seenRevision: this.#seenRevision };
+    // What is below the store's revision was shown to nobody as part of the new history.
+    const replacedUpTo = Math.max(this.#epoch.replacedUpTo, this.#seenRevision, revision - 1);
     this.#clusterId = clusterId;
     this.#seenRevision = revision;
-    for (const run of this.#subscribers) run(event);
+    this.#lastFence = event;
+    this.#begin({ history: randomInt(historyMax), replacedUpTo }, event);
+  }
+
+  #begin(epoch: Epoch, fenced: FenceEvent | undefined): void {
+    this.#epoch = epoch;
+    for (const run of this.#listeners) run(fenced);
   }
 }

@@ -2,6 +2,7 @@
 // follows the size of the items seen below the same prefix. etcd itself can only limit by count.
 import { limits } from '../base/limits.ts';
 import { expired, tooLargeResourceVersion } from '../base/status.ts';
+import type { StatusError } from '../base/status.ts';
 import type { EtcdConnection } from './connection.ts';
 import { linearizableRead } from './connection.ts';
 import { EtcdError, isAnswerTooLarge, isCompacted, isFutureRevision } from './etcd-error.ts';
@@ -82,11 +83,17 @@ export class RangeReader {
     const at = query.at ?? 0;
     if (isCompacted(error)) return expired(`the revision ${String(at)} was compacted`);
     if (isFutureRevision(error)) {
-      return tooLargeResourceVersion(at, await currentRevision(this.#connection, signal));
+      const current = await currentRevision(this.#connection, signal);
+      const isReplaced = at <= this.#connection.fence.epoch.replacedUpTo;
+      return isReplaced ? replaced(at) : tooLargeResourceVersion(at, current);
     }
     return toStatusError(error);
   }
 }
+
+/** The 410 of a revision that the store has not, or not again: its history is another one. */
+export const replaced = (revision: Revision): StatusError =>
+  expired(`resource version ${String(revision)} is not of this store: its data was replaced`);
 
 /** The store's revision by a quorum: nothing committed before the call is newer. */
 export async function currentRevision(

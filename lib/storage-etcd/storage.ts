@@ -4,6 +4,18 @@
 /** An etcd revision: a safe integer, asserted once at the gRPC edge. */
 export type Revision = number;
 
+/**
+ * All that is read during one epoch is of one history of the store, and what was read in another
+ * need not be. One ends with the connection, and when the store turns out to be another one or its
+ * own past. Compared by identity.
+ */
+export interface Epoch {
+  /** The same number: as far as is known, the same history. No other replica has this number. */
+  readonly history: number;
+  /** Revisions up to this one may be of a history that ended. 0: none did. */
+  readonly replacedUpTo: Revision;
+}
+
 export interface StoredItem {
   readonly key: string;
   /** May be a view into the frame of a whole page or batch: whoever keeps it copies it. */
@@ -40,6 +52,8 @@ export type Change =
 export interface Transaction {
   readonly conditions: readonly Condition[];
   readonly changes: readonly Change[];
+  /** In which the conditions were read: see `Expected`. */
+  readonly epoch?: Epoch | undefined;
 }
 
 /**
@@ -75,9 +89,24 @@ export interface WatchBatch {
   /** Everything up to and including this revision has been delivered. */
   readonly revision: Revision;
   readonly events: readonly StorageEvent[];
+  /** In which it came: what was delivered before is of the same history. */
+  readonly epoch: Epoch;
+}
+
+/** What a write compares before it writes. */
+export interface Expected {
+  /** The key's mod revision; 0: must not exist. */
+  readonly expected: Revision;
+  /**
+   * In which `expected` was read. When it is over nothing is written, as if somebody else had been
+   * first: an equal revision may be that of another object. undefined: written in any.
+   */
+  readonly epoch?: Epoch | undefined;
 }
 
 export interface Storage {
+  /** Of everything that is read from now on. */
+  readonly epoch: Epoch;
   /** Linearizable read of one key. */
   get(
     key: string,
@@ -99,24 +128,19 @@ export interface Storage {
     signal: AbortSignal,
   ): Promise<StoragePage>;
   /**
-   * One transaction: writes when the key's mod revision equals `expected` (0: must not exist).
+   * One transaction: writes when the key is as expected.
    * @throws StatusError 413 when the value is larger than etcd takes.
    */
   put(
     key: string,
     value: Uint8Array,
-    options: { readonly expected: Revision; readonly ttlSeconds?: number },
+    options: Expected & { readonly ttlSeconds?: number },
     signal: AbortSignal,
   ): Promise<WriteResult>;
   /**
-   * One transaction: deletes when the key's mod revision equals `expected`. `revision` is the
-   * deletion's.
+   * One transaction: deletes when the key is as expected. `revision` is the deletion's.
    */
-  delete(
-    key: string,
-    options: { readonly expected: Revision },
-    signal: AbortSignal,
-  ): Promise<WriteResult>;
+  delete(key: string, options: Expected, signal: AbortSignal): Promise<WriteResult>;
   /**
    * One transaction over several keys. Watchers see its changes in one batch, at one revision, in
    * the order of `changes`.
@@ -124,11 +148,17 @@ export interface Storage {
    */
   transact(transaction: Transaction, signal: AbortSignal): Promise<TransactionResult>;
   /**
-   * Every change below `prefix` after revision `after`, without gaps or repeats. Reconnects by
-   * itself; throws StatusError 410 when the position was compacted or the store was replaced
-   * (fence).
+   * Every change below `prefix` after revision `after`, without gaps or repeats; `after` was read
+   * in `epoch` (default: the present one). Reconnects by itself. @throws StatusError 410 when the
+   * position was compacted, the store was replaced (fence), or a new connection cannot show that
+   * its history is still the same.
    */
-  watch(prefix: string, after: Revision, signal: AbortSignal): AsyncIterable<WatchBatch>;
+  watch(
+    prefix: string,
+    after: Revision,
+    signal: AbortSignal,
+    epoch?: Epoch,
+  ): AsyncIterable<WatchBatch>;
   /**
    * The store's revision by a linearizable read: the proof that a read at this revision is current.
    */

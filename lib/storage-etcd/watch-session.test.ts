@@ -17,15 +17,25 @@ type Script = (stream: Stream, create: Message, index: number) => void;
 const proto = readFileSync(new URL('./proto/etcd.proto', import.meta.url), 'utf8');
 const { root } = protobuf.parse(proto, { keepCase: true });
 const header = (revision: number): Message => ({ cluster_id: 7, member_id: 1, revision });
-const put = (key: string, revision: number): Message => ({
+interface Stored {
+  readonly create_revision?: number;
+  readonly version?: number;
+  readonly value?: string;
+}
+const put = (key: string, revision: number, { value = key, ...stored }: Stored = {}): Message => ({
   type: 0,
   kv: {
     key,
     mod_revision: revision,
     create_revision: revision,
     version: 1,
-    value: Buffer.from(key),
+    value: Buffer.from(value),
+    ...stored,
   },
+});
+const remove = (key: string, revision: number): Message => ({
+  type: 1,
+  kv: { key, mod_revision: revision },
 });
 const created = { header: header(100), watch_id: 0, created: true };
 const events = (revision: number, ...list: readonly Message[]): Message => ({
@@ -148,6 +158,7 @@ describe('a watch', () => {
         stream.write({ ...events(100, put('b', 12)), fragment: true });
         stream.end();
       } else {
+        stream.write(events(100, put('a', 11)));
         stream.write({ ...events(100, put('b', 12)), fragment: true });
         stream.write({ ...events(100, put('c', 12)), fragment: true });
         stream.write(events(100, put('d', 12)));
@@ -173,18 +184,18 @@ describe('a watch', () => {
     expect(await watched(storage, 10, 1)).toEqual(['a@11']);
   });
 
-  test('resumes from the last event or progress, never from the header of an event', async () => {
+  test('resumes from what it knows of its position, never from the header of an event', async () => {
     const starts: number[] = [];
     const storage = await scriptedMember((stream, create, index) => {
       starts.push(Number(create.start_revision));
       stream.write(created);
-      if (index === 0) stream.write(events(90, put('a', 11)));
+      stream.write(events(90, put('a', 11)));
       if (index === 1) stream.write({ header: header(30), watch_id: 0 });
       if (index === 2) stream.write(events(100, put('b', 31)));
       stream.write({ header: header(100), watch_id: 0, canceled: true, cancel_reason: 'scripted' });
     });
     expect(await watched(storage, 10, 2)).toEqual(['a@11', 'b@31']);
-    expect(starts).toEqual([10, 11, 30]);
+    expect(starts).toEqual([10, 11, 11]);
   });
 
   test('ends with 410 when its position was compacted', async () => {
@@ -193,6 +204,67 @@ describe('a watch', () => {
       stream.write({ header: header(100), watch_id: 0, canceled: true, compact_revision: 60 });
     });
     expect(await watched(storage, 10, 1)).toEqual([410]);
+  });
+
+  test('that is opened anew goes on once all it knows has come again, and gives none twice', async () => {
+    const storage = await scriptedMember((stream, _create, index) => {
+      stream.write(created);
+      stream.write(events(100, put('old', 9), put('at', 10), put('a', 11), remove('b', 12)));
+      if (index === 0) stream.end();
+      else stream.write(events(100, put('c', 13)));
+    });
+    expect(await watched(storage, 10, 2)).toEqual(['a@11', 'c@13']);
+  });
+
+  test.each<[string, Message[]]>([
+    ['an event is not there', [put('at', 10), put('a', 11)]],
+    ['there is one that was not', [put('at', 10), put('a', 11), remove('b', 12), put('c', 20)]],
+    ['another object was deleted', [put('at', 10), put('a', 11), remove('c', 12)]],
+    ['an object was put instead', [put('at', 10), put('a', 11), put('b', 12)]],
+    ['a value is another one', [put('at', 10), put('a', 11, { value: 'A' }), remove('b', 12)]],
+    ['an object is older', [put('at', 10), put('a', 11, { create_revision: 5 }), remove('b', 12)]],
+    ['an object was put before', [put('at', 10), put('a', 11, { version: 2 }), remove('b', 12)]],
+    ['its own position is another one', [put('AT', 10), put('a', 11), remove('b', 12)]],
+  ])('that is opened anew ends with 410 where %s', async (_what, instead) => {
+    const first = [put('at', 10), put('a', 11), remove('b', 12)];
+    const storage = await scriptedMember((stream, _create, index) => {
+      stream.write(created);
+      stream.write(events(100, ...(index === 0 ? first : instead)));
+      stream.write({ header: header(30), watch_id: 0 });
+      if (index === 0) stream.end();
+      else stream.write(events(100, put('d', 31)));
+    });
+    const { history } = storage.epoch;
+    expect(await watched(storage, 10, 9)).toEqual(['a@11', 410]);
+    expect(storage.epoch.history).not.toBe(history);
+    expect(storage.epoch.replacedUpTo).toBe(100);
+  });
+
+  test('begins with what is not compacted of what it knows', async () => {
+    const starts: number[] = [];
+    const storage = await scriptedMember((stream, create, index) => {
+      starts.push(Number(create.start_revision));
+      stream.write(created);
+      if (index === 0) stream.write(events(100, put('a', 11), put('b', 12), put('c', 13)));
+      if (index === 2) stream.write(events(100, put('c', 13), put('d', 14)));
+      const compacted = { canceled: true, compact_revision: 12 };
+      if (index === 1) stream.write({ header: header(100), watch_id: 0, ...compacted });
+      if (index === 0) stream.end();
+    });
+    expect(await watched(storage, 10, 4)).toEqual(['a@11', 'b@12', 'c@13', 'd@14']);
+    expect(starts).toEqual([10, 11, 13]);
+  });
+
+  test('ends with 410 when all that it knows was compacted', async () => {
+    const storage = await scriptedMember((stream, _create, index) => {
+      stream.write(created);
+      if (index === 0) stream.write(events(100, put('a', 11)));
+      if (index === 0) stream.write({ header: header(30), watch_id: 0 });
+      const compacted = { canceled: true, compact_revision: 20 };
+      if (index === 1) stream.write({ header: header(100), watch_id: 0, ...compacted });
+      if (index === 0) stream.end();
+    });
+    expect(await watched(storage, 10, 9)).toEqual(['a@11', 410]);
   });
 
   test('takes no progress of a stream from a member that is too old to be trusted', async () => {

@@ -1,6 +1,6 @@
-// One gRPC watch stream: joins fragments, checks the order of revisions, queues what was not yet
-// taken. It ends (for any reason but compaction and disorder, which throw 410) and is then
-// replaced, never repaired.
+// One gRPC watch stream: compares its beginning with what is known, joins fragments, checks the
+// order of revisions, queues what was not yet taken. It ends (for any reason but compaction and
+// disorder, which throw 410) and is then replaced, never repaired.
 import { limits } from '../base/limits.ts';
 import { abortable } from '../base/abort.ts';
 import { expired } from '../base/status.ts';
@@ -10,11 +10,16 @@ import { prefixEnd } from './keys.ts';
 import { toItem } from './range.ts';
 import { eventTypeDelete, streamWatchId } from './rpc.ts';
 import type { EtcdEvent, WatchResponse } from './rpc.ts';
-import type { Revision, StorageEvent, WatchBatch } from './storage.ts';
+import type { Epoch, Revision, StorageEvent, WatchBatch } from './storage.ts';
+import type { WatchTail } from './watch-tail.ts';
 
 export interface WatchSessionOptions {
   readonly prefix: string;
   readonly after: Revision;
+  /** Ends with the session. */
+  readonly epoch: Epoch;
+  /** What came up to `after`: compared with what comes again, and added to. */
+  readonly tail: WatchTail;
   readonly previousValues: boolean;
   readonly silenceMs: number;
 }
@@ -26,6 +31,12 @@ export class WatchSession {
   readonly #endpoint: Endpoint;
   readonly #call: WatchCall;
   readonly #after: Revision;
+  readonly #epoch: Epoch;
+  readonly #tail: WatchTail;
+  /** Events below it were not asked for. */
+  readonly #start: Revision;
+  /** What is known of the position comes first, and must be as it was. */
+  #isRepeating: boolean;
   readonly #liveness: NodeJS.Timeout;
   readonly #stopListening: () => void;
   /** Highest revision received whole: of an event, or of progress. */
@@ -46,6 +57,14 @@ export class WatchSession {
     this.#connection = connection;
     this.#endpoint = endpoint;
     this.#after = options.after;
+    this.#epoch = options.epoch;
+    this.#tail = options.tail;
+    this.#isRepeating = !options.tail.isEmpty;
+    options.tail.rewind();
+    // One revision early where nothing is known: etcd answers no progress request below the start,
+    // so a quiet store would look dead; and it may lose deletions at a start that is being
+    // compacted (etcd#18089, #19179).
+    this.#start = this.#isRepeating ? options.tail.start : Math.max(options.after, 1);
     this.#position = options.after;
     this.#call = endpoint.openWatch();
     this.#call.on('data', (response: WatchResponse) => {
@@ -63,17 +82,14 @@ export class WatchSession {
       create_request: {
         key: options.prefix,
         range_end: prefixEnd(options.prefix),
-        // One revision early: etcd answers no progress request below the start, so a quiet store
-        // would look dead; and it may lose deletions at a start that is being compacted
-        // (etcd#18089, #19179).
-        start_revision: Math.max(options.after, 1),
+        start_revision: this.#start,
         progress_notify: true,
         prev_kv: options.previousValues,
         fragment: true,
       },
     });
-    this.#stopListening = connection.onLeave((left) => {
-      if (left === endpoint) this.end('its member failed');
+    this.#stopListening = connection.fence.onEpoch((fenced) => {
+      this.end(fenced === undefined ? 'its connection is gone' : 'the store was replaced');
     });
     this.#liveness = setInterval(() => {
       this.#checkLiveness();
@@ -129,7 +145,7 @@ export class WatchSession {
   }
 
   #take(): WatchBatch {
-    const batch = { revision: this.#position, events: this.#queue };
+    const batch = { revision: this.#position, events: this.#queue, epoch: this.#epoch };
     this.#queue = [];
     this.#queuedBytes = 0;
     this.#hasNews = false;
@@ -145,6 +161,7 @@ export class WatchSession {
     } else if (response.created) {
       this.#isCreated = true;
       this.#askProgress();
+      this.#askProof();
     } else if (response.events.length === 0) {
       this.#progressed(response);
     } else if (response.fragment || this.#fragments.length > 0) {
@@ -170,9 +187,15 @@ export class WatchSession {
   }
 
   #canceled(response: WatchResponse): void {
-    if (response.compact_revision > 0) {
-      const oldest = String(response.compact_revision);
-      this.#fail(expired(`watch position ${String(this.#after)} was compacted (${oldest})`));
+    const oldest = response.compact_revision;
+    if (oldest > 0) {
+      this.#tail.forget(oldest);
+      if (this.#tail.isEmpty) {
+        const where = `watch position ${String(this.#after)}, or what would prove it,`;
+        this.#fail(expired(`${where} was compacted (${String(oldest)})`));
+      } else {
+        this.end('the first of the events that it began with was compacted');
+      }
     } else {
       this.end(`etcd canceled the watch: ${response.cancel_reason}`);
     }
@@ -191,6 +214,7 @@ export class WatchSession {
     }
     const { revision } = response.header;
     if (this.#fragments.length > 0 || revision < this.#position) return;
+    if (!this.#isProven(revision)) return;
     this.#position = revision;
     this.#announce();
   }
@@ -204,8 +228,11 @@ export class WatchSession {
     let last = floor;
     for (const event of events) {
       const revision = event.kv.mod_revision;
-      // etcd#20221: events from before the start of the watch. They were delivered, or listed.
-      if (revision <= this.#after) continue;
+      if (revision <= this.#after) {
+        if (!this.#repeat(event)) return;
+        continue;
+      }
+      if (!this.#isProven(revision)) return;
       if (revision <= floor || revision < last) {
         // Either delivered before or skipped by a wrong progress: which one cannot be told. Relist.
         const order = `revision ${String(revision)} came after ${String(last)}`;
@@ -213,6 +240,7 @@ export class WatchSession {
         return;
       }
       last = revision;
+      this.#tail.note(event);
       this.#queue.push(toEvent(event));
       this.#queuedBytes += event.kv.value.length + event.kv.key.length;
     }
@@ -222,9 +250,48 @@ export class WatchSession {
     this.#announce();
   }
 
+  /** An event that was delivered, or listed. False: the session has ended. */
+  #repeat(event: EtcdEvent): boolean {
+    // etcd#20221: events from before the start.
+    if (event.kv.mod_revision < this.#start) return true;
+    if (!this.#isRepeating) this.#tail.note(event);
+    else if (!this.#tail.repeats(event)) return this.#differs(event.kv.mod_revision);
+    return true;
+  }
+
+  /**
+   * At `revision`, which may be news: everything up to the position has come. False: the session
+   * has ended.
+   */
+  #isProven(revision: Revision): boolean {
+    if (!this.#isRepeating) return true;
+    if (!this.#tail.isRepeated) return this.#differs(revision);
+    this.#isRepeating = false;
+    return true;
+  }
+
+  #differs(revision: Revision): false {
+    this.#connection.fence.historyDiffers(revision);
+    return false;
+  }
+
   #announce(): void {
     this.#hasNews = true;
     this.#wake?.();
+  }
+
+  /** A quiet store would show only with its next event that its history is still the same. */
+  #askProof(): void {
+    if (!this.#isRepeating || this.#progress !== 'none' || this.#endReason !== undefined) return;
+    if (this.#connection.canRequestProgress) {
+      this.requestProgress();
+      return;
+    }
+    // The member's version is looked at anew after each connection.
+    this.#askAgain = setTimeout(() => {
+      this.#askProof();
+    }, etcdAskAgainMs);
+    this.#askAgain.unref();
   }
 
   /** One request is on its way at a time; the next one is sent with the answer. */

@@ -8,7 +8,7 @@ import { createStoredMedia } from '../../codec/stored-media.ts';
 import { namingProfile } from '../../api/vendor.ts';
 import { widgetResource } from '../../codec/testing/sample-types.ts';
 import { EtcdStorage } from '../../storage-etcd/etcd-storage.ts';
-import type { Revision, Storage } from '../../storage-etcd/storage.ts';
+import type { Revision, Storage, WriteResult } from '../../storage-etcd/storage.ts';
 import type { EtcdCluster } from '../../storage-etcd/testing/etcd-process.ts';
 import { createCache } from '../cache.ts';
 import type { Cache, CacheOptions } from '../cache.ts';
@@ -61,14 +61,16 @@ let prefixCount = 0;
 
 export class CacheFixture {
   readonly storage: EtcdStorage;
-  readonly prefix = `/test-${String(process.pid)}-${String(++prefixCount)}/`;
+  readonly prefix: string;
   readonly logs: string[] = [];
   readonly #revisions = new Map<string, Revision>();
   readonly #caches: Cache[] = [];
   readonly signal = new AbortController().signal;
 
-  constructor(cluster: EtcdCluster) {
+  /** `prefix`: where another fixture writes; else a place of its own. */
+  constructor(cluster: Pick<EtcdCluster, 'connection'>, prefix?: string) {
     this.storage = new EtcdStorage(cluster.connection);
+    this.prefix = prefix ?? `/test-${String(process.pid)}-${String(++prefixCount)}/`;
   }
 
   async close(): Promise<void> {
@@ -120,22 +122,27 @@ export class CacheFixture {
 
   async putRaw(key: string, value: Uint8Array): Promise<Revision> {
     const fullKey = this.prefix + key;
-    for (;;) {
-      const expected = this.#revisions.get(fullKey) ?? 0;
-      const result = await this.storage.put(fullKey, value, { expected }, this.signal);
-      const now = result.ok ? result.revision : (result.current?.modRevision ?? 0);
-      this.#revisions.set(fullKey, now);
-      if (result.ok) return now;
-    }
+    return this.#write(fullKey, (expected) =>
+      this.storage.put(fullKey, value, { expected }, this.signal),
+    );
   }
 
   async delete(path: string): Promise<Revision> {
     const key = `${this.prefix}widgets/${path}`;
-    const expected = this.#revisions.get(key) ?? 0;
-    const result = await this.storage.delete(key, { expected }, this.signal);
-    if (!result.ok) throw new Error(`${path} was not deleted`);
+    const revision = await this.#write(key, (expected) =>
+      this.storage.delete(key, { expected }, this.signal),
+    );
     this.#revisions.delete(key);
-    return result.revision;
+    return revision;
+  }
+
+  async #write(key: string, write: (expected: Revision) => Promise<WriteResult>) {
+    for (;;) {
+      const result = await write(this.#revisions.get(key) ?? 0);
+      const now = result.ok ? result.revision : (result.current?.modRevision ?? 0);
+      this.#revisions.set(key, now);
+      if (result.ok) return now;
+    }
   }
 
   /** A write outside the prefix: the store's revision moves on and the watch hears nothing. */
@@ -188,6 +195,9 @@ export const listPaths = async (view: ResourceView): Promise<string[]> => {
 /** Storage with some methods replaced: faults are put in between, nothing else is feigned. */
 export function intercept(storage: Storage, replaced: Partial<Storage>): Storage {
   return {
+    get epoch() {
+      return storage.epoch;
+    },
     get: replaced.get ?? storage.get.bind(storage),
     list: replaced.list ?? storage.list.bind(storage),
     put: replaced.put ?? storage.put.bind(storage),

@@ -7,8 +7,9 @@ import { expired } from '../../base/status.ts';
 import { widgetResource } from '../../codec/testing/sample-types.ts';
 import type { OpenedStored } from '../../codec/stored-form.ts';
 import type { EtcdStorage } from '../../storage-etcd/etcd-storage.ts';
-import type { Revision, Storage, StorageEvent, StoragePage } from '../../storage-etcd/storage.ts';
-import type { StoredItem, Transaction, TransactionResult } from '../../storage-etcd/storage.ts';
+import type { Epoch, Expected, Revision, Storage } from '../../storage-etcd/storage.ts';
+import type { StorageEvent, StoragePage, StoredItem } from '../../storage-etcd/storage.ts';
+import type { Transaction, TransactionResult } from '../../storage-etcd/storage.ts';
 import type { WatchBatch, WriteResult } from '../../storage-etcd/storage.ts';
 import { createCache } from '../cache.ts';
 import type { Cache } from '../cache.ts';
@@ -66,10 +67,14 @@ export class ViewStorage implements Storage {
     });
   }
 
+  get epoch(): Epoch {
+    return this.#below.epoch;
+  }
+
   async put(
     key: string,
     value: Uint8Array,
-    options: { readonly expected: Revision; readonly ttlSeconds?: number },
+    options: Expected & { readonly ttlSeconds?: number },
     signal: AbortSignal,
   ): Promise<WriteResult> {
     this.#view(key);
@@ -80,19 +85,20 @@ export class ViewStorage implements Storage {
 
   delete(
     key: string,
-    options: { readonly expected: Revision },
+    options: Expected,
     signal: AbortSignal,
   ): Promise<WriteResult> {
     return this.#below.delete(this.#inner(key), options, signal);
   }
 
   async transact(transaction: Transaction, signal: AbortSignal): Promise<TransactionResult> {
-    const { conditions, changes } = transaction;
+    const { conditions, changes, epoch } = transaction;
     for (const { key } of changes) this.#view(key);
     const result = await this.#below.transact(
       {
         conditions: conditions.map((one) => ({ ...one, key: this.#inner(one.key) })),
         changes: changes.map((one) => ({ ...one, key: this.#inner(one.key) })),
+        epoch,
       },
       signal,
     );
@@ -150,7 +156,7 @@ export class ViewStorage implements Storage {
         const place = this.#place(prefix);
         const changes = events.map((event) => this.#change(place, event));
         const seen = changes.filter((change) => keyOf(change).startsWith(prefix));
-        yield { revision: cursor.position, events: seen };
+        yield { revision: cursor.position, events: seen, epoch: this.epoch };
       }
     } finally {
       cursor.close();

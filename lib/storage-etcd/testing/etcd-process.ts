@@ -189,8 +189,13 @@ export class EtcdCluster {
   /**
    * Replaces a one-member cluster's data with a backup, on the same ports, as an operator would.
    * `grow` runs while the restored etcd serves another address, before clients of this one see it.
+   * `flags` are for the tool that restores.
    */
-  async restoreSnapshot(path: string, grow?: (endpoint: string) => Promise<void>): Promise<void> {
+  async restoreSnapshot(
+    path: string,
+    grow?: (endpoint: string) => Promise<void>,
+    flags: readonly string[] = [],
+  ): Promise<void> {
     const member = this.#member(0);
     await endProcess(member, 'SIGKILL');
     const dataDir = `${member.dataDir}-restored`;
@@ -203,6 +208,7 @@ export class EtcdCluster {
       `--data-dir=${dataDir}`,
       `--initial-cluster=${this.#initialCluster()}`,
       `--initial-advertise-peer-urls=${peerUrl(member)}`,
+      ...flags,
     ]);
     member.dataDir = dataDir;
     if (grow !== undefined) {
