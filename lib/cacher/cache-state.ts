@@ -20,7 +20,6 @@ export class CacheState implements FeedSink {
   /** By storage prefix: one or two segments. */
   readonly #resources = new Map<string, ResourceCache>();
   readonly #unclaimed = new Unclaimed();
-  #replacedUpTo: Revision = 0;
 
   /** `prefix` ends with `/`. */
   constructor(prefix: string, log: EventLog, clock: Clock) {
@@ -31,11 +30,6 @@ export class CacheState implements FeedSink {
 
   get resources(): Iterable<ResourceCache> {
     return this.#resources.values();
-  }
-
-  /** Revisions above the log's and up to this one were of a store that is gone. */
-  get replacedUpTo(): Revision {
-    return this.#replacedUpTo;
   }
 
   resource(storagePrefix: string): ResourceCache | undefined {
@@ -88,9 +82,6 @@ export class CacheState implements FeedSink {
   }
 
   begin(revision: Revision): void {
-    if (revision < this.#log.revision) {
-      this.#replacedUpTo = Math.max(this.#replacedUpTo, this.#log.revision);
-    }
     for (const cache of this.#resources.values()) cache.begin(revision);
     this.#log.reset(revision, this.#clock.monotonicMs());
   }

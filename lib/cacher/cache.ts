@@ -295,10 +295,8 @@ class ReplicaCache implements Cache {
       clock: this.#clock,
       canRequestProgress: () => health().canRequestProgress,
       isReady: () => this.#feed.isReady,
-      replacedUpTo: () => this.#state.replacedUpTo,
-      onStoreReplaced: () => {
-        this.#feed.restart('the store went back in time');
-      },
+      isCurrent: () => this.#feed.isCurrent,
+      current: (signal) => this.#feed.current(signal),
       futureRevisionWaitMs: this.#times.futureRevisionWaitMs,
       onProof: (readerCount) => observer?.onProof?.(readerCount),
     });
@@ -309,7 +307,10 @@ class ReplicaCache implements Cache {
       clock: this.#clock,
       cursors: this.#state.cursors,
       isReady: () => this.#feed.isReady,
+      isCurrent: () => this.#feed.isCurrent,
+      epoch: () => this.#feed.epoch,
       ready: (signal) => this.#feed.ready(signal),
+      current: (signal) => this.#feed.current(signal),
       snapshotRetentionMs: this.#times.snapshotRetentionMs,
       listFromSnapshot: this.#options.listFromSnapshot ?? true,
       bookmarkIntervalMs: this.#times.bookmarkIntervalMs,

@@ -1,11 +1,7 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { expired } from '../base/status.ts';
 import type { Storage, StorageHealth, WatchBatch } from '../storage-etcd/storage.ts';
 import { EtcdCluster, etcdOfSuite } from '../storage-etcd/testing/etcd-process.ts';
-import type { Cache } from './cache.ts';
 import type { ReadAt, ResourceView } from './resource-view.ts';
 import {
   CacheFixture,
@@ -260,46 +256,6 @@ describe('where progress cannot be requested', () => {
       `ADDED n/b@${String(b)}`,
     ]);
   });
-});
-
-describe('a store that was replaced by its past', () => {
-  let own: EtcdCluster;
-  let other: CacheFixture;
-  let cache: Cache;
-  beforeAll(async () => {
-    own = await EtcdCluster.start();
-    other = new CacheFixture(own);
-  }, 60_000);
-  afterAll(async () => {
-    await other.close();
-    await own.stop();
-  });
-
-  test('serves nothing from before; lost revisions are 410', async () => {
-    await other.put('n/kept');
-    cache = await other.started();
-    const view = cache.view(widgets);
-    const folder = mkdtempSync(join(tmpdir(), 'svc-backup-'));
-    const backup = join(folder, 'backup.db');
-    await own.etcdctl('snapshot', 'save', backup);
-    for (let i = 0; i < 20; i++) await other.put('n/lost', { size: i });
-    expect(await listPaths(view)).toEqual(['n/kept', 'n/lost']);
-    const { revision } = cache.health();
-    const cursor = await openCursor(view, revision);
-    const pending = cursor.next(signal);
-    pending.catch(() => undefined);
-    await own.restoreSnapshot(backup);
-    rmSync(folder, { recursive: true });
-    await expect(pending).rejects.toMatchObject({ code: 410 });
-    await until(() => cache.health().state === 'following', 20_000);
-    expect(await listPaths(view)).toEqual(['n/kept']);
-    expect(cache.health().revision).toBeLessThan(revision);
-    await expect(openCursor(view, revision)).rejects.toMatchObject({ code: 410 });
-    const lost: ReadAt = { mode: 'notOlderThan', revision };
-    await expect(view.list({}, lost, all, signal)).rejects.toMatchObject({ code: 410 });
-    const exact: ReadAt = { mode: 'exact', revision };
-    await expect(view.list({}, exact, all, signal)).rejects.toMatchObject({ code: 410 });
-  }, 60_000);
 });
 
 describe('an etcd that is too old for progress requests', () => {

@@ -1,12 +1,13 @@
 // Keeps memory equal to the store: lists the whole prefix at one revision, then follows one watch.
-// A lost position or a replaced store begins anew; until then nothing old is served. Proves that
-// the stream moves.
+// A lost position or a replaced store begins anew; until then nothing old is served. Knows in which
+// epoch of the store memory holds, and proves that the stream moves.
 import { limits } from '../base/limits.ts';
 import { abortable, sleep } from '../base/abort.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
 import { expired, StatusError } from '../base/status.ts';
-import type { Revision, Storage, StoredItem, WatchBatch } from '../storage-etcd/storage.ts';
+import type { Epoch, Revision, Storage, StoredItem } from '../storage-etcd/storage.ts';
+import type { WatchBatch } from '../storage-etcd/storage.ts';
 import { Breather } from './breather.ts';
 
 /** Who takes what the feed reads. */
@@ -45,15 +46,19 @@ export class Feed {
   readonly #options: FeedOptions;
   #state: FeedState = 'loading';
   #ready = Promise.withResolvers<undefined>();
+  /** In which memory was filled, or the stream last proven. */
+  #epoch: Epoch;
+  /** Resolves when memory gets another epoch, or is dropped. */
+  #turned = Promise.withResolvers<undefined>();
   #movedMs: number;
   #probedMs = 0;
   #loadCount = 0;
   #canaryRevision: Revision = 0;
-  #session = new AbortController();
   #lastError: string | undefined;
 
   constructor(options: FeedOptions) {
     this.#options = options;
+    this.#epoch = options.storage.epoch;
     this.#movedMs = options.clock.monotonicMs();
   }
 
@@ -61,8 +66,24 @@ export class Feed {
     return this.#state;
   }
 
+  /** Memory is filled, and nothing shows that it is of a history that ended. */
   get isReady(): boolean {
-    return this.#state === 'following';
+    return (
+      this.#state === 'following' && this.#epoch.history === this.#options.storage.epoch.history
+    );
+  }
+
+  /**
+   * What memory holds is of the store as it is read now. False from the loss of the connection
+   * until the stream has shown the same history over the next one.
+   */
+  get isCurrent(): boolean {
+    return this.#state === 'following' && this.#epoch === this.#options.storage.epoch;
+  }
+
+  /** The epoch that memory is of; undefined when there is nothing in it. */
+  get epoch(): Epoch | undefined {
+    return this.isReady ? this.#epoch : undefined;
   }
 
   /** Something has come from the store lately, be it another page of what memory is filled with. */
@@ -90,12 +111,17 @@ export class Feed {
 
   /** Resolves when memory is filled and followed. */
   ready(signal: AbortSignal): Promise<void> {
+    // The stream will say so too, in a later turn.
+    if (this.#state === 'following' && !this.isReady) this.#lose(expired('the store was replaced'));
     return abortable(this.#ready.promise, signal);
   }
 
-  /** Drops everything and lists anew: the store is another one. */
-  restart(reason: string): void {
-    if (this.isReady) this.#session.abort(expired(reason));
+  /** Resolves when memory is of the store as it is read now. */
+  async current(signal: AbortSignal): Promise<void> {
+    while (!this.isCurrent) {
+      await this.ready(signal);
+      if (!this.isCurrent) await abortable(this.#turned.promise, signal);
+    }
   }
 
   /** Until the signal fires. */
@@ -141,6 +167,7 @@ export class Feed {
 
   async #load(signal: AbortSignal): Promise<void> {
     const { storage, prefix, sink, logger, clock } = this.#options;
+    const { epoch } = storage;
     const startedMs = clock.monotonicMs();
     const breather = new Breather();
     let revision: Revision | undefined;
@@ -162,6 +189,7 @@ export class Feed {
         sink.load(item);
         if (breather.isDue()) await breather.breathe();
       }
+      if (storage.epoch !== epoch) throw expired('the connection to the store was lost');
       count += page.items.length;
       afterKey = page.items.at(-1)?.key;
       if (page.remainingCount === 0 || afterKey === undefined) break;
@@ -171,7 +199,7 @@ export class Feed {
     this.#movedMs = clock.monotonicMs();
     this.#state = 'following';
     this.#lastError = undefined;
-    this.#session = new AbortController();
+    this.#turn(epoch);
     this.#ready.resolve(undefined);
     const tookMs = Math.round(clock.monotonicMs() - startedMs);
     logger.info('cache filled', { keyCount: count, revision, tookMs });
@@ -182,21 +210,20 @@ export class Feed {
    */
   async #follow(signal: AbortSignal): Promise<void> {
     const { storage, prefix, sink } = this.#options;
-    const session = AbortSignal.any([signal, this.#session.signal]);
     let delayMs: number = limits.feedRetryFirstMs;
     for (;;) {
       try {
-        for await (const batch of storage.watch(prefix, sink.revision(), session)) {
+        for await (const batch of storage.watch(prefix, sink.revision(), signal, this.#epoch)) {
           await this.#take(batch);
           delayMs = limits.feedRetryFirstMs;
         }
-        session.throwIfAborted();
+        signal.throwIfAborted();
       } catch (error) {
-        if (session.aborted) throw session.reason as Error;
+        if (signal.aborted) throw signal.reason as Error;
         if (error instanceof StatusError && error.code === 410) throw error;
         this.#note('the watch of the store failed and is opened again', error);
       }
-      await sleep(delayMs, session);
+      await sleep(delayMs, signal);
       delayMs = Math.min(delayMs * 2, limits.feedRetryLongestMs);
     }
   }
@@ -205,17 +232,24 @@ export class Feed {
 
   async #take(batch: WatchBatch): Promise<void> {
     const { sink, clock } = this.#options;
+    if (!this.isReady) throw expired('the store was replaced');
     if (batch.revision < sink.revision()) throw expired('the store went back in time');
-    this.#session.signal.throwIfAborted();
     this.#movedMs = clock.monotonicMs();
     sink.apply(batch);
+    if (this.#epoch !== batch.epoch) this.#turn(batch.epoch);
     if (this.#breather.isDue()) await this.#breather.breathe();
   }
 
+  #turn(epoch: Epoch): void {
+    this.#epoch = epoch;
+    this.#turned.resolve(undefined);
+    this.#turned = Promise.withResolvers();
+  }
+
   #lose(error: unknown): void {
-    const wasReady = this.isReady;
+    if (this.#state === 'following') this.#ready = Promise.withResolvers();
     this.#state = 'loading';
-    if (wasReady) this.#ready = Promise.withResolvers();
+    this.#turn(this.#epoch);
     const reason = error instanceof StatusError && error.code === 410 ? error.message : 'unknown';
     this.#options.sink.clear(expired(`the cache was dropped and is filled anew: ${reason}`));
     this.#note('the cache is filled anew', error);

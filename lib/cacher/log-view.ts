@@ -5,17 +5,13 @@ import { signalOf } from '../base/abort.ts';
 import type { WaitEnd } from '../base/abort.ts';
 import { invariant } from '../base/invariant.ts';
 import type { Clock } from '../base/clock.ts';
-import {
-  expired,
-  tooLargeResourceVersion,
-  tooManyRequests,
-  tooOldResourceVersion,
-} from '../base/status.ts';
+import { expired, tooManyRequests, tooOldResourceVersion } from '../base/status.ts';
 import { nextTurn, turnMs } from '../base/turn.ts';
 import { utf8SortKey } from '../base/utf8-order.ts';
-import type { Revision, Storage, StoredItem } from '../storage-etcd/storage.ts';
+import type { Epoch, Revision, Storage, StoredItem } from '../storage-etcd/storage.ts';
 import type { EventLog } from './event-log.ts';
 import { dimensionOf } from './interest.ts';
+import { makeItem } from './item.ts';
 import type { CachedItem } from './item.ts';
 import type { Answerer, ReadGate } from './read-at.ts';
 import type { ResourceCache } from './resource-cache.ts';
@@ -40,8 +36,14 @@ export interface ViewHost {
   readonly clock: Clock;
   readonly cursors: Set<LogCursor>;
   readonly isReady: () => boolean;
+  /** What is in memory is of the store as it is read now. */
+  readonly isCurrent: () => boolean;
+  /** That memory is of; undefined while it is filled. */
+  readonly epoch: () => Epoch | undefined;
   /** Resolves when the log follows the store; rejects when the signal fires. */
   readonly ready: (signal: AbortSignal) => Promise<void>;
+  /** The same for `isCurrent`. */
+  readonly current: (signal: AbortSignal) => Promise<void>;
   readonly snapshotRetentionMs: number;
   /** Exact reads of recent revisions are answered from memory (gate ListFromCacheSnapshot). */
   readonly listFromSnapshot: boolean;
@@ -76,7 +78,8 @@ export class LogView implements ResourceView {
     this.#stored = {
       storage: host.storage,
       source: cache.source,
-      known: (path) => cache.index.get(path),
+      // The same revision of another history is another version.
+      known: (path) => (host.isCurrent() ? cache.index.get(path) : undefined),
       onCorrupted: cache.options.onCorrupted,
     };
   }
@@ -92,7 +95,7 @@ export class LogView implements ResourceView {
         return source.order.get(path);
       case 'storage': {
         const { item, revision } = await getStored(this.#stored, path, source.at, signalOf(end));
-        requireNew(at, revision);
+        await this.#requireAsked(at, revision, signalOf(end));
         return item;
       }
     }
@@ -116,7 +119,7 @@ export class LogView implements ResourceView {
         return this.#listOrder(source.order, select, page, source);
       case 'storage': {
         const result = await listStored(this.#stored, select, page, source.at, signal);
-        requireNew(at, result.revision);
+        await this.#requireAsked(at, result.revision, signal);
         return result;
       }
     }
@@ -128,11 +131,17 @@ export class LogView implements ResourceView {
     options: WatchOptions,
     signal: AbortSignal,
   ): Promise<WatchCursor> {
+    const { isReady, isCurrent, ready, current } = this.#host;
     for (;;) {
       if (this.#cache.isRemoved) throw expired(`${this.name} were removed or changed: list anew`);
-      if (!this.#host.isReady()) await this.#waitReady(signal);
+      if (!isReady()) await limitedWait(ready, signal);
       const state =
         start.from === 'state' ? await this.#stateFor(select, start.at, signal) : undefined;
+      // The state and what follows it are of one history.
+      if (state !== undefined && !isCurrent()) {
+        await limitedWait(current, signal);
+        continue;
+      }
       // Memory may have been dropped during the wait: look again, and open in this turn.
       if (!this.#isHeld()) continue;
       if (start.from === 'revision') return this.#watchAfter(select, start.revision, options);
@@ -150,9 +159,16 @@ export class LogView implements ResourceView {
     return this.#isHeld() ? this.#cache.index.get(pathOf(key)) : undefined;
   }
 
+  get epoch(): Epoch | undefined {
+    return this.#host.epoch();
+  }
+
   itemOf({ key, value, modRevision }: StoredItem): Item {
     const path = key.slice(this.#cache.source.keyPrefix.length);
-    return this.#cache.itemOf(path, value, modRevision);
+    // The same revision of another history is another version.
+    return this.#host.isCurrent()
+      ? this.#cache.itemOf(path, value, modRevision)
+      : makeItem(this.#cache.source, path, value, modRevision);
   }
 
   /** Memory holds the resource. */
@@ -162,6 +178,7 @@ export class LogView implements ResourceView {
 
   /** Called in the turn that reads: memory may have been dropped since it was found good. */
   #taken(found: Source, at: ReadAt, fromMs: number): Source {
+    if (at.mode === 'exact') this.#host.gate.requireSameHistory(at);
     const isHeld = found.from !== 'memory' || this.#isHeld();
     const exactly = at.mode === 'exact' ? at.revision : undefined;
     const source: Source = isHeld ? found : { from: 'storage', at: exactly };
@@ -181,12 +198,24 @@ export class LogView implements ResourceView {
       case 'notOlderThan':
         return gate.notOlderThan(at.revision, signalOf(end)).then(newestOf);
       case 'exact':
-        return this.#decideExact(at.revision, signalOf(end));
+        return this.#decideExact(at, signalOf(end));
     }
   }
 
-  async #decideExact(revision: Revision, signal: AbortSignal): Promise<Source> {
+  /** Of what etcd answered. @throws StatusError */
+  async #requireAsked(at: ReadAt, revision: Revision, signal: AbortSignal): Promise<void> {
+    const { gate, isReady, isCurrent, current } = this.#host;
+    // Of which history it is comes out once memory is known to be of the same store.
+    if (at.mode === 'exact' && isReady() && !isCurrent()) await limitedWait(current, signal);
+    gate.requireAsked(at, revision);
+  }
+
+  async #decideExact(
+    at: ReadAt & { readonly mode: 'exact' },
+    signal: AbortSignal,
+  ): Promise<Source> {
     const { gate, log, clock, listFromSnapshot, snapshotRetentionMs } = this.#host;
+    const { revision } = at;
     const answerer = await gate.notOlderThan(revision, signal);
     const isHeld =
       answerer === 'memory' &&
@@ -213,7 +242,8 @@ export class LogView implements ResourceView {
     const built = new PageBuilder(select, page, { checksNamespace: true });
     for (const item of indexed) if (item.sortKey > afterKey && !built.add(item)) break;
     const items = this.#counted(built, 'memory');
-    return { items, revision, more: built.isCut, remainingCount: undefined };
+    const { history } = this.#host.storage.epoch;
+    return { items, revision, history, more: built.isCut, remainingCount: undefined };
   }
 
   #listOrder(
@@ -223,18 +253,19 @@ export class LogView implements ResourceView {
     source: { readonly from: 'memory' | 'snapshot'; readonly revision: Revision },
   ): ListResult {
     const { from, revision } = source;
+    const { history } = this.#host.storage.epoch;
     const range = rangeOf(select, page.after);
     const built = new PageBuilder(select, page, { checksNamespace: false });
     order.walk(range, (item) => built.add(item));
     const items = this.#counted(built, from);
     const more = built.isCut;
-    if (isFiltered(select)) return { items, revision, more, remainingCount: undefined };
+    if (isFiltered(select)) return { items, revision, history, more, remainingCount: undefined };
     const last = items.at(-1);
     const remainingCount =
       more && last !== undefined
         ? order.count({ start: last.path, isAfter: true, end: range.end })
         : 0;
-    return { items, revision, more, remainingCount };
+    return { items, revision, history, more, remainingCount };
   }
 
   #counted(built: PageBuilder, from: 'memory' | 'snapshot'): CachedItem[] {
@@ -300,20 +331,10 @@ export class LogView implements ResourceView {
     if (source.from !== 'storage') return undefined;
     const everything = { limitCount: 0 };
     const result = await listStored(this.#stored, select, everything, undefined, signal);
-    requireNew(at, result.revision);
+    await this.#requireAsked(at, result.revision, signal);
     const items = new ResourceIndex();
     for (const item of result.items) items.set(item);
     return { items, revision: result.revision };
-  }
-
-  async #waitReady(signal: AbortSignal): Promise<void> {
-    const limited = AbortSignal.any([signal, AbortSignal.timeout(cacheReadyWaitMs)]);
-    try {
-      await this.#host.ready(limited);
-    } catch (error) {
-      if (signal.aborted) throw error;
-      throw tooManyRequests('storage is (re)initializing', 1);
-    }
   }
 
   #open(
@@ -364,9 +385,14 @@ const newest: Readonly<Record<Answerer, Source>> = {
 };
 const newestOf = (answerer: Answerer): Source => newest[answerer];
 
-/** What etcd answered while memory could not must be as new as asked for. */
-function requireNew(at: ReadAt, revision: Revision): void {
-  if (at.mode === 'notOlderThan' && revision < at.revision) {
-    throw tooLargeResourceVersion(at.revision, revision);
+async function limitedWait(
+  wait: (signal: AbortSignal) => Promise<void>,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    await wait(AbortSignal.any([signal, AbortSignal.timeout(cacheReadyWaitMs)]));
+  } catch (error) {
+    if (signal.aborted) throw error;
+    throw tooManyRequests('storage is (re)initializing', 1);
   }
 }

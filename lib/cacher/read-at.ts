@@ -5,10 +5,12 @@ import { limits } from '../base/limits.ts';
 import { abortable } from '../base/abort.ts';
 import type { WaitEnd } from '../base/abort.ts';
 import type { Clock } from '../base/clock.ts';
-import { expired, requestTimeout, tooLargeResourceVersion } from '../base/status.ts';
+import { requestTimeout, tooLargeResourceVersion } from '../base/status.ts';
 import { nextTurn } from '../base/turn.ts';
+import { replaced } from '../storage-etcd/range.ts';
 import type { Revision, Storage } from '../storage-etcd/storage.ts';
 import type { EventLog } from './event-log.ts';
+import type { ReadAt } from './resource-view.ts';
 
 /** Who may answer a read. */
 export type Answerer = 'memory' | 'storage';
@@ -20,10 +22,10 @@ export interface ReadGateOptions {
   readonly canRequestProgress: () => boolean;
   /** The log follows the store: false while it is filled. */
   readonly isReady: () => boolean;
-  /** Revisions above the log's and up to this one belonged to a store that was replaced. */
-  readonly replacedUpTo: () => Revision;
-  /** The store answers with a revision from before the log's: it was replaced. */
-  readonly onStoreReplaced: () => void;
+  /** What is in the log is of the store as it is read now. */
+  readonly isCurrent: () => boolean;
+  /** Resolves when it is. */
+  readonly current: (signal: AbortSignal) => Promise<void>;
   readonly futureRevisionWaitMs: number;
   /** Count of proofs asked of the store, for metrics. */
   readonly onProof?: (readerCount: number) => void;
@@ -73,13 +75,28 @@ export class ReadGate {
     throw tooLargeResourceVersion(revision, log.revision);
   }
 
-  /** @throws StatusError 410 when the revision is of a store that was replaced. */
+  /** @throws StatusError 410 when the revision is of a history that ended before it came again. */
   requireReachable(revision: Revision): void {
-    const { log, replacedUpTo } = this.#options;
-    if (revision <= log.revision || revision > replacedUpTo()) return;
-    throw expired(
-      `resource version ${String(revision)} is not of this store: its data was replaced`,
-    );
+    const { log, storage } = this.#options;
+    if (revision > log.revision && revision <= storage.epoch.replacedUpTo) throw replaced(revision);
+  }
+
+  /**
+   * What etcd answered while memory could not must be as new as asked for, and of the history that
+   * was asked for.
+   * @throws StatusError 504, 410
+   */
+  requireAsked(at: ReadAt, revision: Revision): void {
+    if (at.mode === 'exact') this.requireSameHistory(at);
+    if (at.mode !== 'notOlderThan' || revision >= at.revision) return;
+    if (at.revision <= this.#options.storage.epoch.replacedUpTo) throw replaced(at.revision);
+    throw tooLargeResourceVersion(at.revision, revision);
+  }
+
+  /** @throws StatusError 410 when the exact state asked for may be one of a history that ended. */
+  requireSameHistory({ revision, history }: ReadAt & { readonly mode: 'exact' }): void {
+    const { epoch } = this.#options.storage;
+    if (revision <= epoch.replacedUpTo && history !== epoch.history) throw replaced(revision);
   }
 
   /**
@@ -102,24 +119,35 @@ export class ReadGate {
   }
 
   async #answerAt(proven: Promise<Revision>): Promise<Answerer> {
-    const { isReady, canRequestProgress } = this.#options;
+    const { isCurrent, canRequestProgress } = this.#options;
     const revision = await proven;
-    if (!isReady()) return 'storage';
     const waitMs = canRequestProgress() ? limits.logLagWaitMs : limits.logLagWaitUnaskedMs;
+    if (!isCurrent() && !(await this.#untilCurrent(waitMs))) return 'storage';
     const isReached = await this.#reached(revision, waitMs, new AbortController().signal);
-    return isReached && isReady() ? 'memory' : 'storage';
+    return isReached && isCurrent() ? 'memory' : 'storage';
   }
 
-  async #currentRevision(): Promise<Revision> {
-    const { storage, log, clock, onStoreReplaced } = this.#options;
-    const known = log.revision;
+  #currentRevision(): Promise<Revision> {
+    const { storage, clock } = this.#options;
     const limit = new AbortController();
     const stop = clock.after(proofTimeoutMs, () => {
       limit.abort(requestTimeout('etcd did not answer in time'));
     });
-    const revision = await storage.currentRevision(limit.signal).finally(stop);
-    if (revision < known) onStoreReplaced();
-    return revision;
+    return storage.currentRevision(limit.signal).finally(stop);
+  }
+
+  /** After a new connection; false when the time is over. */
+  #untilCurrent(waitMs: number): Promise<boolean> {
+    const { clock, current } = this.#options;
+    const limit = new AbortController();
+    const stop = clock.after(waitMs, () => {
+      limit.abort();
+    });
+    const isCurrent = current(limit.signal).then(
+      () => true,
+      () => false,
+    );
+    return isCurrent.finally(stop);
   }
 
   /** Waits for the log, asking for progress where that is possible; false when the time is over. */

@@ -2,14 +2,15 @@
 // ordered event log.
 import type { WaitEnd } from '../base/abort.ts';
 import type { ApiObject } from '../codec/codec.ts';
-import type { Revision, StoredItem } from '../storage-etcd/storage.ts';
+import type { Epoch, Revision, StoredItem } from '../storage-etcd/storage.ts';
 
 /** Specification 1, Meaning of the read modes. */
 export type ReadAt =
   | { readonly mode: 'any' }
   | { readonly mode: 'latest' }
   | { readonly mode: 'notOlderThan'; readonly revision: Revision }
-  | { readonly mode: 'exact'; readonly revision: Revision };
+  /** `history`: of the list that this one goes on with, where that is known. */
+  | { readonly mode: 'exact'; readonly revision: Revision; readonly history?: number };
 
 export interface ItemKey {
   /** Empty for cluster-scoped resources. */
@@ -91,6 +92,8 @@ export interface ListPage {
 export interface ListResult {
   readonly items: readonly Item[];
   readonly revision: Revision;
+  /** Of the store, that the revision belongs to. */
+  readonly history: number;
   /** Set when more items follow; the number is known only without selectors. */
   readonly more: boolean;
   readonly remainingCount: number | undefined;
@@ -148,6 +151,8 @@ export interface WatchCursor {
 export interface ResourceView {
   /** `group/resource` for messages and metrics. */
   readonly name: string;
+  /** Of the store, that `peek` shows; undefined when it shows nothing. */
+  readonly epoch: Epoch | undefined;
   get(key: ItemKey, at: ReadAt, end: WaitEnd): Promise<Item | undefined>;
   /**
    * @throws StatusError 410 (exact version gone), 504 (version not reached in time), 500 (an object

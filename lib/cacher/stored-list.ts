@@ -36,6 +36,27 @@ export async function listStored(
   at: Revision | undefined,
   signal: AbortSignal,
 ): Promise<StoredListing> {
+  for (;;) {
+    const { epoch } = reads.storage;
+    const { readCount, ...read } = await readPages(reads, select, page, at, signal);
+    // Pages over two connections need not be of one store: then all of them once more.
+    const isOfOne = readCount === 1 || reads.storage.epoch === epoch;
+    if (isOfOne) return { ...read, history: epoch.history };
+  }
+}
+
+interface PagesRead extends Omit<StoredListing, 'history'> {
+  /** How often the store was asked. */
+  readonly readCount: number;
+}
+
+async function readPages(
+  reads: StoredReads,
+  select: Selection,
+  page: ListPage,
+  at: Revision | undefined,
+  signal: AbortSignal,
+): Promise<PagesRead> {
   const range = rangeOf(select, page.after);
   const prefix =
     reads.source.keyPrefix + (select.namespace === undefined ? '' : `${select.namespace}/`);
@@ -45,7 +66,7 @@ export async function listStored(
   const built = new PageBuilder(select, page, { checksNamespace: false });
   let revision = at;
   let afterKey = range.isAfter ? reads.source.keyPrefix + range.start : undefined;
-  for (;;) {
+  for (let readCount = 1; ; readCount++) {
     const limitCount = countToAsk(limit, built.count, isPlain);
     const stored = await reads.storage.list(
       {
@@ -63,16 +84,16 @@ export async function listStored(
       if (item === undefined) continue;
       if (!built.add(item)) {
         const remainingCount = isPlain ? stored.remainingCount + 1 : undefined;
-        return { items: built.finish(), revision, more: true, remainingCount };
+        return { items: built.finish(), revision, more: true, remainingCount, readCount };
       }
       if (breather.isDue()) await breather.breathe();
     }
     const { remainingCount } = stored;
     const isFull = isPlain && built.count === limit && remainingCount > 0;
-    if (isFull) return { items: built.finish(), revision, more: true, remainingCount };
+    if (isFull) return { items: built.finish(), revision, more: true, remainingCount, readCount };
     if (remainingCount === 0 || stored.items.length === 0) {
       const none = isPlain ? 0 : undefined;
-      return { items: built.finish(), revision, more: false, remainingCount: none };
+      return { items: built.finish(), revision, more: false, remainingCount: none, readCount };
     }
   }
 }

@@ -38,5 +38,6 @@ function noView({ group, resource }: ResourceInfo): ResourceView {
   const never = (): never => {
     invariant(false, `${name} is not stored`);
   };
-  return { name, get: never, list: never, watch: never, peek: never, itemOf: never };
+  const reads = { get: never, list: never, watch: never, peek: never };
+  return { name, epoch: undefined, ...reads, itemOf: never };
 }

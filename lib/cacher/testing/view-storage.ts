@@ -83,11 +83,7 @@ export class ViewStorage implements Storage {
     return result;
   }
 
-  delete(
-    key: string,
-    options: Expected,
-    signal: AbortSignal,
-  ): Promise<WriteResult> {
+  delete(key: string, options: Expected, signal: AbortSignal): Promise<WriteResult> {
     return this.#below.delete(this.#inner(key), options, signal);
   }
 
