@@ -10,7 +10,8 @@ const scope = {
   labelSelector: 'x=y',
   fieldSelector: '',
 };
-const position = { revision: 42, after: { namespace: 'a', name: 'last' } };
+const after = { namespace: 'a', name: 'last' };
+const position = { at: { revision: 42, history: 7 }, after };
 
 describe('a continue token', () => {
   test('gives back its position to whoever has the key', () => {
@@ -20,7 +21,7 @@ describe('a continue token', () => {
   });
 
   test('can stand for the rest at the then current version', () => {
-    const rest = { ...position, revision: undefined };
+    const rest = { at: undefined, after };
     const token = makeContinueToken(rest, scope, key);
     expect(readContinueToken(token, scope, key)).toEqual(rest);
   });

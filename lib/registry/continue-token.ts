@@ -15,23 +15,28 @@ export interface TokenScope {
   readonly fieldSelector: string;
 }
 
-/**
- * `revision` undefined: the rest of the list at the then current revision (inconsistent continue).
- */
 export interface ContinuePosition {
-  readonly revision: Revision | undefined;
+  /** undefined: the rest of the list at the then current revision (inconsistent continue). */
+  readonly at: ListedAt | undefined;
   readonly after: ItemKey;
+}
+
+export interface ListedAt {
+  readonly revision: Revision;
+  /** Of the store, as the replica knew it that made the token. */
+  readonly history: number;
 }
 
 const macBytes = 16;
 
-// token = base64url( mac[16] || JSON [revision or -1, namespace, name] )
+// token = base64url( mac[16] || JSON [revision or -1, namespace, name, history] )
 export function makeContinueToken(
   position: ContinuePosition,
   scope: TokenScope,
   key: Uint8Array,
 ): string {
-  const fields = [position.revision ?? -1, position.after.namespace, position.after.name];
+  const { at, after } = position;
+  const fields = [at?.revision ?? -1, after.namespace, after.name, at?.history ?? 0];
   const payload = Buffer.from(JSON.stringify(fields));
   return Buffer.concat([macOf(payload, scope, key), payload]).toString('base64url');
 }
@@ -50,8 +55,9 @@ export function readContinueToken(
     throw badRequest('invalid continue token: it was not made for this list');
   }
   // The MAC proves that makeContinueToken wrote the payload.
-  const [revision, namespace, name] = JSON.parse(payload.toString()) as [number, string, string];
-  return { revision: revision === -1 ? undefined : revision, after: { namespace, name } };
+  const fields = JSON.parse(payload.toString()) as [number, string, string, number];
+  const [revision, namespace, name, history] = fields;
+  return { at: revision === -1 ? undefined : { revision, history }, after: { namespace, name } };
 }
 
 function macOf(payload: Uint8Array, scope: TokenScope, key: Uint8Array): Uint8Array {

@@ -3,7 +3,7 @@
 // current state.
 import { StatusError } from '../base/status.ts';
 import type { Item, ItemKey } from '../cacher/resource-view.ts';
-import type { StoredItem } from '../storage-etcd/storage.ts';
+import type { Epoch, StoredItem } from '../storage-etcd/storage.ts';
 import type { StoreParts } from './store-parts.ts';
 
 export interface State {
@@ -13,6 +13,8 @@ export interface State {
   readonly value: Uint8Array | undefined;
   /** Read from etcd after the request came in. */
   readonly isCurrent: boolean;
+  /** Began before it was read: a write that is based on it compares that, too. */
+  readonly epoch: Epoch;
 }
 
 /** The cached item when there is one, else etcd's. */
@@ -22,8 +24,9 @@ export async function firstState(
   signal: AbortSignal,
 ): Promise<State> {
   const item = parts.view.peek(key);
-  if (item !== undefined) return { item, value: undefined, isCurrent: false };
-  return currentState(parts, key, signal);
+  const { epoch } = parts.view;
+  if (item === undefined || epoch === undefined) return currentState(parts, key, signal);
+  return { item, value: undefined, isCurrent: false, epoch };
 }
 
 export async function currentState(
@@ -31,14 +34,15 @@ export async function currentState(
   key: ItemKey,
   signal: AbortSignal,
 ): Promise<State> {
+  const { epoch } = parts.storage;
   const { item } = await parts.storage.get(parts.keyOf(key), signal);
-  return stateOf(parts, item);
+  return stateOf(parts, item, epoch);
 }
 
-/** The state that a failed write came back with. */
-export function stateOf(parts: StoreParts, stored: StoredItem | undefined): State {
-  if (stored === undefined) return { item: undefined, value: undefined, isCurrent: true };
-  return { item: parts.view.itemOf(stored), value: stored.value, isCurrent: true };
+/** The state that a failed write came back with; `epoch`: of when the write was sent. */
+export function stateOf(parts: StoreParts, stored: StoredItem | undefined, epoch: Epoch): State {
+  if (stored === undefined) return { item: undefined, value: undefined, isCurrent: true, epoch };
+  return { item: parts.view.itemOf(stored), value: stored.value, isCurrent: true, epoch };
 }
 
 /** A step of a write on one state: what to do, or why not. */

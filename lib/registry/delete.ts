@@ -3,7 +3,7 @@
 import { forbiddenField, throwInvalid } from './options.ts';
 import { notFound } from '../base/status.ts';
 import type { StatusBody } from '../base/status.ts';
-import type { Item, ItemKey } from '../cacher/resource-view.ts';
+import type { ItemKey } from '../cacher/resource-view.ts';
 import { readFailureOf } from '../cacher/unreadable.ts';
 import type { ApiObject } from '../codec/codec.ts';
 import { decide } from './current-state.ts';
@@ -16,6 +16,7 @@ import type { StoreParts } from './store-parts.ts';
 import { unstoredItem } from './update.ts';
 import { putInstead, removeStored, stale, untilWritten } from './write-loop.ts';
 import type { Try } from './write-loop.ts';
+import type { Found } from './write-turns.ts';
 
 export async function deleteObject(
   parts: StoreParts,
@@ -33,7 +34,7 @@ async function tryDelete(
   state: State,
   request: DeleteRequest,
 ): Promise<Try<DeleteAnswer>> {
-  const { item } = state;
+  const { item, epoch } = state;
   if (item === undefined) throw notFound(parts.resource, key.name);
   const decision = await decide(async () => {
     const plan = deletionPlan(parts, item, request.options, parts.clock.nowMs());
@@ -48,9 +49,9 @@ async function tryDelete(
     case 'wait':
       return { kind: 'done', answer: { kind: 'object', item: presentItem(parts, item) } };
     case 'remove':
-      return remove(parts, key, { item, last: plan.last }, request);
+      return remove(parts, key, { item, epoch, last: plan.last }, request);
     case 'mark':
-      return mark(parts, key, { item, object: plan.object }, request);
+      return mark(parts, key, { item, epoch, object: plan.object }, request);
   }
 }
 
@@ -70,12 +71,12 @@ async function admit(
 async function remove(
   parts: StoreParts,
   key: ItemKey,
-  change: { readonly item: Item; readonly last: ApiObject | undefined },
+  change: Found & { readonly last: ApiObject | undefined },
   request: DeleteRequest,
 ): Promise<Try<DeleteAnswer>> {
   const { item, last } = change;
   if (!request.options.dryRun) {
-    const lost = await removeStored(parts, key, item, request.signal);
+    const lost = await removeStored(parts, key, change, request.signal);
     if (lost !== undefined) return lost;
   }
   if (parts.strategy.answersDeletedObject === true) {
@@ -89,7 +90,7 @@ async function remove(
 async function mark(
   parts: StoreParts,
   key: ItemKey,
-  change: { readonly item: Item; readonly object: ApiObject },
+  change: Found & { readonly object: ApiObject },
   request: DeleteRequest,
 ): Promise<Try<DeleteAnswer>> {
   const { item, object } = change;
@@ -100,7 +101,7 @@ async function mark(
   const result = await putInstead(parts, key, change, request.signal);
   if (result.kind === 'lost') return result;
   const shown = presentItem(parts, result.item);
-  return { kind: 'done', answer: { kind: 'object', item: shown }, written: result.item };
+  return { kind: 'done', answer: { kind: 'object', item: shown }, written: result };
 }
 
 function deletedStatus(parts: StoreParts, name: string, uid: string | undefined): StatusBody {
@@ -129,7 +130,7 @@ async function deleteUnreadable(
   }
   return untilWritten(parts, key, request, async (state) => {
     if (!state.isCurrent) return stale;
-    const { item } = state;
+    const { item, epoch } = state;
     if (item === undefined) throw notFound(parts.resource, key.name);
     if (readFailureOf(item) === undefined) {
       const detail =
@@ -138,7 +139,7 @@ async function deleteUnreadable(
     }
     await request.authorizeUnsafeDelete?.(request.signal);
     await admit(parts, key, undefined, request);
-    const lost = await removeStored(parts, key, item, request.signal);
+    const lost = await removeStored(parts, key, { item, epoch }, request.signal);
     const status = deletedStatus(parts, key.name, undefined);
     return lost ?? { kind: 'done', answer: { kind: 'status', status } };
   });

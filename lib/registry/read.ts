@@ -116,16 +116,15 @@ function positionOf(
   return readContinueToken(options.continueToken, scope, parts.continueKey);
 }
 
-const readAtOfPosition = (position: ContinuePosition): ReadAt =>
-  position.revision === undefined
-    ? { mode: 'latest' }
-    : { mode: 'exact', revision: position.revision };
+const readAtOfPosition = ({ at }: ContinuePosition): ReadAt =>
+  at === undefined ? { mode: 'latest' } : { mode: 'exact', ...at };
 
 function nextToken(result: ListResult, scope: TokenScope, parts: StoreParts): string {
   const last = result.items.at(-1);
   if (!result.more || last === undefined) return '';
   const after = { namespace: last.namespace, name: last.name };
-  return makeContinueToken({ revision: result.revision, after }, scope, parts.continueKey);
+  const { revision, history } = result;
+  return makeContinueToken({ at: { revision, history }, after }, scope, parts.continueKey);
 }
 
 /** Selectors hide the number: counting would mean to look at every object. */
@@ -140,6 +139,6 @@ function withNewToken(
   parts: StoreParts,
 ): unknown {
   if (!(error instanceof StatusError) || error.code !== 410) return error;
-  const next = { revision: undefined, after: position.after };
+  const next = { at: undefined, after: position.after };
   return expiredContinue(makeContinueToken(next, scope, parts.continueKey));
 }

@@ -30,6 +30,7 @@ import type { StoreParts } from './store-parts.ts';
 import type { WriteContext } from '../kinds/strategy.ts';
 import { putInstead, removeStored, stale, untilWritten } from './write-loop.ts';
 import type { Try } from './write-loop.ts';
+import type { Found } from './write-turns.ts';
 
 /** A new object in the storage version from the stored one, which it must not change. */
 export type Transform = (old: Item) => ApiObject;
@@ -111,27 +112,28 @@ async function createAbsent(
   signal: AbortSignal,
 ): Promise<Try<WriteAnswer>> {
   if (write.create === undefined) throw notFound(parts.resource, key.name);
+  const { epoch } = parts.storage;
   const made = await putNew(
     parts,
     await admitNew(parts, await write.create(), context, signal),
     context,
     signal,
   );
-  if (!made.ok) return { kind: 'lost', state: stateOf(parts, made.current) };
+  if (!made.ok) return { kind: 'lost', state: stateOf(parts, made.current, epoch) };
   const answer = { item: presentItem(parts, made.item), created: true };
-  return { kind: 'done', answer, written: made.item };
+  return { kind: 'done', answer, written: { item: made.item, epoch } };
 }
 
 /** Writes the object (or removes it with its last finalizer), unless that changes nothing. */
 async function replace(
   parts: StoreParts,
   key: ItemKey,
-  state: State & { readonly item: Item },
+  state: State & Found,
   transform: Transform,
   context: WriteContext,
   signal: AbortSignal,
 ): Promise<Try<WriteAnswer>> {
-  const { item } = state;
+  const { item, epoch } = state;
   const decision = await decide(() => nextObject(parts, item, transform, context, signal));
   if (decision.kind === 'stop') {
     if (!state.isCurrent) return stale;
@@ -147,14 +149,14 @@ async function replace(
   if (isNoOp && !removes) return written(parts, item);
   if (context.dryRun) return written(parts, unstoredItem(parts, object, item));
   if (!removes) {
-    const result = await putInstead(parts, key, { item, object, value }, signal);
-    return result.kind === 'lost' ? result : written(parts, result.item, result.item);
+    const result = await putInstead(parts, key, { item, epoch, object, value }, signal);
+    return result.kind === 'lost' ? result : written(parts, result.item, result);
   }
-  const lost = await removeStored(parts, key, item, signal);
+  const lost = await removeStored(parts, key, { item, epoch }, signal);
   return lost ?? written(parts, unstoredItem(parts, object, item));
 }
 
-const written = (parts: StoreParts, shown: Item, stored?: Item): Try<WriteAnswer> => ({
+const written = (parts: StoreParts, shown: Item, stored?: Found): Try<WriteAnswer> => ({
   kind: 'done',
   answer: { item: presentItem(parts, shown), created: false },
   written: stored,

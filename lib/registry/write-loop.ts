@@ -3,18 +3,18 @@
 // what etcd holds now; an answer that changes nothing is given from etcd's state only.
 import { limits } from '../base/limits.ts';
 import { tooManyRequests } from '../base/status.ts';
-import type { Item, ItemKey } from '../cacher/resource-view.ts';
+import type { ItemKey } from '../cacher/resource-view.ts';
 import type { ApiObject } from '../codec/codec.ts';
 import { encodeStored } from '../codec/stored-form.ts';
 import { currentState, firstState, stateOf } from './current-state.ts';
 import type { State } from './current-state.ts';
 import type { StoreParts } from './store-parts.ts';
-import type { WriteTurn } from './write-turns.ts';
+import type { Found, WriteTurn } from './write-turns.ts';
 
 /** What one try came to. */
 export type Try<T> =
   /** `written`: the object as it is stored now, when this try stored it. */
-  | { readonly kind: 'done'; readonly answer: T; readonly written?: Item | undefined }
+  | { readonly kind: 'done'; readonly answer: T; readonly written?: Found | undefined }
   /** No, or nothing to do, by a state that may be old. */
   | { readonly kind: 'stale' }
   | Lost;
@@ -48,7 +48,7 @@ export async function untilWritten<T>(
   // No transaction will tell whether a dry run started from an old state.
   const isRehearsal = request.options.dryRun;
   let turn: WriteTurn | undefined;
-  let written: Item | undefined;
+  let written: Found | undefined;
   try {
     if (!isRehearsal && turns.isAwaited(etcdKey)) turn = await turns.take(etcdKey, signal);
     let state = await (isRehearsal ? currentState : firstState)(parts, key, signal);
@@ -81,41 +81,48 @@ export async function untilWritten<T>(
 
 /** What the writer before stored, where that is newer: no answer to this request rests on it. */
 function newer(state: State, turn: WriteTurn | undefined): State {
-  const newest = turn?.newest;
-  if (newest === undefined || (state.item?.revision ?? Infinity) >= newest.revision) return state;
-  return { item: newest, value: undefined, isCurrent: false };
+  if (turn?.newest?.epoch !== state.epoch) return state;
+  const { item, epoch } = turn.newest;
+  if ((state.item?.revision ?? Infinity) >= item.revision) return state;
+  return { item, value: undefined, isCurrent: false, epoch };
 }
 
-/** Stores `object` in place of `item`. `value` is its stored form, when that was made already. */
+/**
+ * Stores `object` in place of `item`, unless the epoch of that is over. `value` is its stored form,
+ * when that was made already.
+ */
 export async function putInstead(
   parts: StoreParts,
   key: ItemKey,
-  change: { readonly item: Item; readonly object: ApiObject; readonly value?: Uint8Array },
+  change: Found & { readonly object: ApiObject; readonly value?: Uint8Array },
   signal: AbortSignal,
-): Promise<{ readonly kind: 'stored'; readonly item: Item } | Lost> {
-  const { item, object } = change;
+): Promise<(Found & { readonly kind: 'stored' }) | Lost> {
+  const { item, epoch, object } = change;
   const etcdKey = parts.keyOf(key);
   const value = change.value ?? encodeStored(object, parts.storedAs);
   const bytes = parts.media.write(object, parts.storedAs, value);
   const ttlSeconds = parts.strategy.ttlSeconds?.(object);
   const options = {
     expected: item.revision,
+    epoch,
     ...(ttlSeconds === undefined ? {} : { ttlSeconds }),
   };
+  const sentIn = parts.storage.epoch;
   const result = await parts.storage.put(etcdKey, bytes, options, signal);
-  if (!result.ok) return { kind: 'lost', state: stateOf(parts, result.current) };
+  if (!result.ok) return { kind: 'lost', state: stateOf(parts, result.current, sentIn) };
   const stored = { key: etcdKey, value, modRevision: result.revision, createRevision: 0 };
-  return { kind: 'stored', item: parts.view.itemOf(stored) };
+  return { kind: 'stored', item: parts.view.itemOf(stored), epoch };
 }
 
-/** undefined: it is gone. */
+/** undefined: it is gone. Lost, too, when the epoch of `item` is over. */
 export async function removeStored(
   parts: StoreParts,
   key: ItemKey,
-  item: Pick<Item, 'revision'>,
+  { item, epoch }: Found,
   signal: AbortSignal,
 ): Promise<Lost | undefined> {
-  const expected = { expected: item.revision };
+  const expected = { expected: item.revision, epoch };
+  const sentIn = parts.storage.epoch;
   const result = await parts.storage.delete(parts.keyOf(key), expected, signal);
-  return result.ok ? undefined : { kind: 'lost', state: stateOf(parts, result.current) };
+  return result.ok ? undefined : { kind: 'lost', state: stateOf(parts, result.current, sentIn) };
 }

@@ -3,6 +3,7 @@ import type { Clock } from '../base/clock.ts';
 import { limits } from '../base/limits.ts';
 import type { Item } from '../cacher/resource-view.ts';
 import { WriteTurns } from './write-turns.ts';
+import type { Found } from './write-turns.ts';
 
 /** Timers run when the test says so. */
 class ManualClock implements Clock {
@@ -17,7 +18,8 @@ class ManualClock implements Clock {
 
 const key = '/registry/configmaps/ns/a';
 const never = new AbortController().signal;
-const item = (revision: number): Item => ({ revision }) as Item;
+const epoch = { history: 1, replacedUpTo: 0 };
+const stored = (revision: number): Found => ({ item: { revision } as Item, epoch });
 /** Lets everything that is settled be noticed. */
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
@@ -28,14 +30,14 @@ describe('turns at an object', () => {
     const first = await turns.take(key, never);
     const others = ['b', 'c', 'd'].map(async (name, index) => {
       const turn = await turns.take(key, never);
-      seen.push(`${name} after ${String(turn.newest?.revision)}`);
+      seen.push(`${name} after ${String(turn.newest?.item.revision)}`);
       await settle();
       // The third writer stores nothing.
-      turn.end(index === 1 ? undefined : item(index + 2));
+      turn.end(index === 1 ? undefined : stored(index + 2));
     });
     await settle();
     expect(seen).toEqual([]);
-    first.end(item(1));
+    first.end(stored(1));
     await Promise.all(others);
     expect(seen).toEqual(['b after 1', 'c after 2', 'd after 2']);
     expect(turns.isAwaited(key)).toBe(false);

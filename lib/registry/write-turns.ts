@@ -6,19 +6,27 @@ import type { Clock } from '../base/clock.ts';
 import { limits } from '../base/limits.ts';
 import { tooManyRequests } from '../base/status.ts';
 import type { Item } from '../cacher/resource-view.ts';
+import type { Epoch } from '../storage-etcd/storage.ts';
+
+/** A stored object that a write may be based on. */
+export interface Found {
+  readonly item: Item;
+  /** Began before it was read or written. */
+  readonly epoch: Epoch;
+}
 
 export interface WriteTurn {
   /** What the writer before stored; undefined: nothing is known. */
-  readonly newest: Item | undefined;
+  readonly newest: Found | undefined;
   /** Must be called once. `written`: the object as it is stored now, when the writer stored it. */
-  end(written: Item | undefined): void;
+  end(written: Found | undefined): void;
 }
 
 interface Line {
   /** Resolves when everybody who is in the line now has left it. */
   end: Promise<unknown>;
   length: number;
-  newest: Item | undefined;
+  newest: Found | undefined;
 }
 
 export class WriteTurns {

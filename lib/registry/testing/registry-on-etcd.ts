@@ -43,6 +43,8 @@ export interface ReplicaOptions {
   readonly canDeleteUnreadable?: boolean;
   readonly storedMedia?: StoredMediaName;
   readonly admission?: AdmissionChain;
+  /** Where etcd serves at the moment, if not where it was started. */
+  readonly endpoint?: string;
 }
 
 export class RegistryOnEtcd {
@@ -83,9 +85,10 @@ async function startReplica(etcd: EtcdCluster, options: ReplicaOptions): Promise
   const naming = namingProfile('svc');
   const scheme = builtInScheme({ profile: naming });
   const media = createStoredMedia(options.storedMedia ?? 'json', naming);
-  const { metrics, isFrozen = false } = options;
+  const { metrics, isFrozen = false, endpoint } = options;
   const storage = new EtcdStorage({
     ...etcd.connection,
+    ...(endpoint === undefined ? {} : { endpoints: [endpoint] }),
     ...(metrics === undefined ? {} : { metrics }),
   });
   const cache = createCache({
