@@ -21,6 +21,8 @@ export interface ClusterOptions extends EtcdClusterOptions {
   /** Further flags for every replica. */
   readonly serverFlags?: readonly string[];
   readonly naming?: 'svc' | 'kubernetes';
+  /** By which URL a replica reaches a member of etcd; default: straight. */
+  readonly etcdUrlOf?: (replica: number, url: string) => Promise<string>;
 }
 
 export interface Reply {
@@ -50,7 +52,6 @@ export class TestCluster {
     writeFileSync(tokens, `${adminToken},e2e-admin,1,"system:masters"\n`, { mode: 0o600 });
     const tls = etcd.tlsFiles;
     const etcdFlags = [
-      `--etcd-servers=${etcd.endpoints.join(',')}`,
       ...(tls === undefined
         ? []
         : [
@@ -59,14 +60,19 @@ export class TestCluster {
             `--etcd-keyfile=${tls.keyFile}`,
           ]),
     ];
-    const replicas = Array.from({ length: options.replicaCount ?? 1 }, (_, index) => {
-      return new Replica(join(folder, `replica-${String(index)}`), [
+    const { etcdUrlOf = (_replica, url) => Promise.resolve(url) } = options;
+    const replicas: Replica[] = [];
+    for (let index = 0; index < (options.replicaCount ?? 1); index++) {
+      const urls = await Promise.all(etcd.endpoints.map((url) => etcdUrlOf(index, url)));
+      const replica = new Replica(join(folder, `replica-${String(index)}`), [
+        `--etcd-servers=${urls.join(',')}`,
         ...etcdFlags,
         `--token-auth-file=${tokens}`,
         `--naming=${options.naming ?? 'kubernetes'}`,
         ...(options.serverFlags ?? []),
       ]);
-    });
+      replicas.push(replica);
+    }
     const cluster = new TestCluster(etcd, replicas, folder);
     try {
       for (const replica of replicas) await replica.start();

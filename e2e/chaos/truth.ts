@@ -82,7 +82,8 @@ export function accessTo({ replicas }: TestCluster): Access {
   return { token: adminToken, ca };
 }
 
-async function flowOf(workload: Workload, seed: string, count: number): Promise<void> {
+/** Waits until this many more requests of the workload were answered. */
+export async function flowOf(workload: Workload, seed: string, count: number): Promise<void> {
   const wanted = workload.answered() + count;
   const deadline = Date.now() + FLOW_TIMEOUT_MS;
   while (workload.answered() < wanted) {

@@ -24,6 +24,11 @@ export interface WorkloadOptions {
   /** Size of objects beside the data of the run. */
   readonly paddingBytes?: number;
   readonly clients?: number;
+  /**
+   * Number of the first client. Another one lets a run go on with the objects that an earlier run
+   * left in its namespace: ids of writes carry it. Judge the records of both together.
+   */
+  readonly firstClient?: number;
   readonly watchers?: number;
   /** Watchers that read slowly, beside the others. */
   readonly slowWatchers?: number;
@@ -86,6 +91,7 @@ class Run implements Workload {
       resource: 'configmaps',
       paddingBytes: 0,
       clients: 6,
+      firstClient: 0,
       watchers: 2 * options.servers.length,
       slowWatchers: 0,
       streamMsMax: 1_500,
@@ -115,8 +121,10 @@ class Run implements Workload {
   }
 
   start(): void {
-    const { clients, watchers, slowWatchers, streamMsMax } = this.#options;
-    for (let client = 0; client < clients; client += 1) this.#loops.push(this.#runClient(client));
+    const { clients, firstClient, watchers, slowWatchers, streamMsMax } = this.#options;
+    for (let client = 0; client < clients; client += 1) {
+      this.#loops.push(this.#runClient(firstClient + client));
+    }
     for (let watcher = 0; watcher < watchers + slowWatchers; watcher += 1) {
       const member = new Watcher({
         watcher,
@@ -125,7 +133,7 @@ class Run implements Workload {
         namespace: this.namespace,
         subject: this.#subject,
         recorder: this.#recorder,
-        operations: this.#operations(clients + 1 + watcher),
+        operations: this.#operations(firstClient + clients + 1 + watcher),
         restMsMax: watcher < watchers ? 0 : SLOW_REST_MS_MAX,
         streamMsMax,
       });
@@ -209,8 +217,8 @@ class Run implements Workload {
 
   /** The write whose arrival every watcher is waited for. */
   async #writeLast(): Promise<Revision> {
-    const { clients, settleMs } = this.#options;
-    const operations = this.#operations(clients);
+    const { clients, firstClient, settleMs } = this.#options;
+    const operations = this.#operations(firstClient + clients);
     const deadline = Date.now() + settleMs;
     for (let attempt = 0; Date.now() < deadline; attempt += 1) {
       const name = `${NAME_PREFIX}last-${attempt}`;

@@ -1,0 +1,63 @@
+// A proxy that passes bytes between clients and one server, until the link is cut: then it drops
+// every connection, and each new one, until the link is mended.
+
+import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+
+export class TcpProxy {
+  readonly url: string;
+  readonly #server: Server;
+  readonly #sockets: Set<Socket>;
+  #isCut = false;
+
+  private constructor(url: string, server: Server, sockets: Set<Socket>) {
+    this.url = url;
+    this.#server = server;
+    this.#sockets = sockets;
+    server.on('connection', (socket) => {
+      if (this.#isCut) socket.destroy();
+    });
+  }
+
+  /** Listens on a free port of 127.0.0.1; its URL has the scheme of the target. */
+  static async start(target: string): Promise<TcpProxy> {
+    const { protocol, hostname, port } = new URL(target);
+    const sockets = new Set<Socket>();
+    const keep = (socket: Socket): void => {
+      sockets.add(socket);
+      socket.on('error', () => undefined).on('close', () => sockets.delete(socket));
+    };
+    const server = createServer((client) => {
+      const upstream = connect(Number(port), hostname);
+      for (const [socket, other] of [
+        [client, upstream],
+        [upstream, client],
+      ] as const) {
+        keep(socket);
+        socket.on('close', () => other.destroy());
+        socket.pipe(other);
+      }
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const url = `${protocol}//127.0.0.1:${(server.address() as AddressInfo).port}`;
+    return new TcpProxy(url, server, sockets);
+  }
+
+  cut(): void {
+    this.#isCut = true;
+    this.#dropAll();
+  }
+
+  mend(): void {
+    this.#isCut = false;
+  }
+
+  async close(): Promise<void> {
+    const closed = new Promise((resolve) => this.#server.close(resolve));
+    this.#dropAll();
+    await closed;
+  }
+
+  #dropAll(): void {
+    for (const socket of this.#sockets) socket.destroy();
+  }
+}
