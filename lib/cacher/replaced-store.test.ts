@@ -265,7 +265,7 @@ describe('from before deletions, and grown past them', () => {
     60_000,
   );
 
-  test('exact reads and continued lists of the old history are 410, of the new one not', async () => {
+  test('exact reads and continued lists of the old history alone are 410', async () => {
     const cache = await fixture.started();
     const view = cache.view(widgets);
     const lost = await loseSome();

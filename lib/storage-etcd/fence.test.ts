@@ -214,7 +214,7 @@ describe('a restored backup', () => {
     60_000,
   );
 
-  test('a write that is based on what was read before is not done on what is there now', async () => {
+  test('a write based on what was read before is not done on what is there now', async () => {
     await put(storage, 'a');
     const backup = await cluster.saveSnapshot('backup.db');
     const { epoch } = storage;
@@ -314,7 +314,7 @@ describe('the same store over another connection', () => {
     expect(storage.epoch).toEqual(epoch);
   }, 60_000);
 
-  test('a write that is based on what was read before is refused, the next one is not', async () => {
+  test('a write based on what was read before is refused, the next one is not', async () => {
     const first = await put(storage, 'a');
     const { epoch } = storage;
     await cluster.restart(0);

@@ -184,7 +184,7 @@ describe('a watch', () => {
     expect(await watched(storage, 10, 1)).toEqual(['a@11']);
   });
 
-  test('resumes from what it knows of its position, never from the header of an event', async () => {
+  test('resumes from what it knows of its position, not from the header of an event', async () => {
     const starts: number[] = [];
     const storage = await scriptedMember((stream, create, index) => {
       starts.push(Number(create.start_revision));
@@ -206,7 +206,7 @@ describe('a watch', () => {
     expect(await watched(storage, 10, 1)).toEqual([410]);
   });
 
-  test('that is opened anew goes on once all it knows has come again, and gives none twice', async () => {
+  test('opened again goes on once all it knows has come again, and gives none twice', async () => {
     const storage = await scriptedMember((stream, _create, index) => {
       stream.write(created);
       stream.write(events(100, put('old', 9), put('at', 10), put('a', 11), remove('b', 12)));
