@@ -232,7 +232,6 @@ export class Feed {
 
   async #take(batch: WatchBatch): Promise<void> {
     const { sink, clock } = this.#options;
-    if (!this.isReady) throw expired('the store was replaced');
     if (batch.revision < sink.revision()) throw expired('the store went back in time');
     this.#movedMs = clock.monotonicMs();
     sink.apply(batch);

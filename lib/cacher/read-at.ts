@@ -124,7 +124,7 @@ export class ReadGate {
     const waitMs = canRequestProgress() ? limits.logLagWaitMs : limits.logLagWaitUnaskedMs;
     if (!isCurrent() && !(await this.#untilCurrent(waitMs))) return 'storage';
     const isReached = await this.#reached(revision, waitMs, new AbortController().signal);
-    return isReached && isCurrent() ? 'memory' : 'storage';
+    return isReached ? 'memory' : 'storage';
   }
 
   #currentRevision(): Promise<Revision> {

@@ -65,9 +65,18 @@ const definition = (path: string, request: string, response: string, stream: boo
   responseDeserialize: codec(response).decode,
 });
 
-async function scriptedMember(script: Script, version = '3.5.30'): Promise<EtcdStorage> {
+interface Member {
+  readonly version?: string;
+  /** Reads whose connection is cut in place of an answer, counted from 0. */
+  readonly cutsRead?: number;
+}
+
+async function scriptedMember(script: Script, member: Member = {}): Promise<EtcdStorage> {
+  const { version = '3.5.30', cutsRead } = member;
   const server = new Server();
   let index = 0;
+  let readCount = 0;
+  let address = '';
   const watch: handleBidiStreamingCall<Message, Message> = (stream) => {
     stream.on('error', () => undefined);
     stream.on('data', (request: { create_request?: Message | null }) => {
@@ -78,6 +87,10 @@ async function scriptedMember(script: Script, version = '3.5.30'): Promise<EtcdS
     answer(null, { header: header(100), version });
   };
   const range: handleUnaryCall<Message, Message> = (call, answer) => {
+    if (readCount++ === cutsRead) {
+      server.drain(address, 0);
+      return;
+    }
     const { revision, key } = call.request as { revision: protobuf.Long; key: string };
     const found = Number(revision) > 0 ? [(put(key, Number(revision)) as { kv: Message }).kv] : [];
     answer(null, { header: header(100), kvs: found, count: found.length });
@@ -96,7 +109,8 @@ async function scriptedMember(script: Script, version = '3.5.30'): Promise<EtcdS
       else reject(error);
     });
   });
-  const storage = new EtcdStorage({ endpoints: [`http://127.0.0.1:${String(port)}`] });
+  address = `127.0.0.1:${String(port)}`;
+  const storage = new EtcdStorage({ endpoints: [`http://${address}`] });
   closing.push(() => {
     storage.close();
     server.forceShutdown();
@@ -240,6 +254,27 @@ describe('a watch', () => {
     expect(storage.epoch.replacedUpTo).toBe(100);
   });
 
+  test('is of the connection over which its store was looked at', async () => {
+    const known = events(100, put('at', 10), put('a', 11));
+    const storage = await scriptedMember(
+      (stream, _create, index) => {
+        stream.write(created);
+        stream.write(known);
+        if (index === 0) stream.end();
+        else stream.write(events(100, put('b', 12)));
+      },
+      { cutsRead: 1 },
+    );
+    const epochs: unknown[] = [];
+    for await (const batch of storage.watch('/registry/', 10, AbortSignal.timeout(30_000))) {
+      epochs.push(batch.epoch);
+      if (batch.revision === 12) break;
+    }
+    expect(epochs).toHaveLength(2);
+    expect(epochs[0]).not.toBe(storage.epoch);
+    expect(epochs[1]).toBe(storage.epoch);
+  });
+
   test('begins with what is not compacted of what it knows', async () => {
     const starts: number[] = [];
     const storage = await scriptedMember((stream, create, index) => {
@@ -268,11 +303,14 @@ describe('a watch', () => {
   });
 
   test('takes no progress of a stream from a member that is too old to be trusted', async () => {
-    const storage = await scriptedMember((stream) => {
-      stream.write(created);
-      stream.write({ header: header(80), watch_id: -1 });
-      stream.write(events(100, put('a', 11)));
-    }, '3.4.23');
+    const storage = await scriptedMember(
+      (stream) => {
+        stream.write(created);
+        stream.write({ header: header(80), watch_id: -1 });
+        stream.write(events(100, put('a', 11)));
+      },
+      { version: '3.4.23' },
+    );
     await eventually(() => {
       expect(storage.health.versions).not.toEqual({});
     });
