@@ -8,6 +8,14 @@ import type { OpenRequest } from './open-request.ts';
 import type { Filter } from './request-context.ts';
 import { sendNow, sendPieces } from './respond.ts';
 import {
+  endOfHeaders,
+  endOfStream,
+  frame,
+  frameTypes,
+  getHeaders,
+  preface,
+} from './testing/http2-frames.ts';
+import {
   connect2,
   connectRaw,
   eventually,
@@ -21,42 +29,27 @@ const hello: Filter = (request, response) => {
   sendNow(request, response, text, Buffer.from('hello'));
 };
 
-/** Frames by hand: what no client library would send. */
-const frame = (
-  type: number,
-  flags: number,
-  streamId: number,
-  payload = Buffer.alloc(0),
-): Buffer => {
-  const head = Buffer.alloc(9);
-  head.writeUIntBE(payload.length, 0, 3);
-  head.writeUInt8(type, 3);
-  head.writeUInt8(flags, 4);
-  head.writeUInt32BE(streamId, 5);
-  return Buffer.concat([head, payload]);
-};
-const preface = Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), frame(0x4, 0, 0)]);
-// GET https://a/ by HPACK's static table.
-const getHeaders = Buffer.from([0x82, 0x87, 0x84, 0x41, 0x01, 0x61]);
-const endOfHeadersAndStream = 0x5;
+const endOfHeadersAndStream = endOfHeaders | endOfStream;
 
 const attacks: readonly (readonly [string, (round: number) => Buffer])[] = [
   [
     'opened and reset streams',
     (round) =>
       Buffer.concat([
-        frame(0x1, endOfHeadersAndStream, round * 2 + 1, getHeaders),
-        frame(0x3, 0, round * 2 + 1, Buffer.from([0, 0, 0, 8])),
+        frame(frameTypes.headers, endOfHeadersAndStream, round * 2 + 1, getHeaders),
+        frame(frameTypes.reset, 0, round * 2 + 1, Buffer.from([0, 0, 0, 8])),
       ]),
   ],
-  ['settings of many entries', () => frame(0x4, 0, 0, Buffer.alloc(6 * 100, 0))],
+  ['settings of many entries', () => frame(frameTypes.settings, 0, 0, Buffer.alloc(6 * 100, 0))],
   [
     'continuations',
     (round) =>
-      round === 0 ? frame(0x1, 0x1, 1, getHeaders) : frame(0x9, 0, 1, Buffer.from([0x82])),
+      round === 0
+        ? frame(frameTypes.headers, endOfStream, 1, getHeaders)
+        : frame(frameTypes.continuation, 0, 1, Buffer.from([0x82])),
   ],
-  ['empty data frames on no stream', () => frame(0x0, 0, 1)],
-  ['window updates of nothing', () => frame(0x8, 0, 0, Buffer.alloc(4))],
+  ['empty data frames on no stream', () => frame(frameTypes.data, 0, 1)],
+  ['window updates of nothing', () => frame(frameTypes.windowUpdate, 0, 0, Buffer.alloc(4))],
 ];
 
 describe('floods on HTTP/2', () => {
@@ -103,8 +96,8 @@ describe('floods on HTTP/2', () => {
   });
 
   test.each([
-    ['pings', () => frame(0x6, 0, 0, Buffer.alloc(8))],
-    ['empty settings', () => frame(0x4, 0, 0)],
+    ['pings', () => frame(frameTypes.ping, 0, 0, Buffer.alloc(8))],
+    ['empty settings', () => frame(frameTypes.settings, 0, 0)],
   ])('of %s leave others served', async (_name, attack) => {
     expect(await flood(attack, 20_000)).toMatchObject({ status: 200 });
   });
@@ -139,7 +132,9 @@ test('an HTTP/2 peer that is gone is noticed under its open streams', async () =
   });
   socket.on('error', () => undefined).resume();
   await once(socket, 'secureConnect');
-  socket.write(Buffer.concat([preface, frame(0x1, endOfHeadersAndStream, 1, getHeaders)]));
+  socket.write(
+    Buffer.concat([preface, frame(frameTypes.headers, endOfHeadersAndStream, 1, getHeaders)]),
+  );
   await once(socket, 'close');
   await eventually(() => requests.filter(({ endedWith }) => endedWith !== undefined).length === 1);
   expect(requests).toHaveLength(2);

@@ -6,6 +6,14 @@ import { readBody } from './body.ts';
 import type { Filter } from './request-context.ts';
 import { sendNow } from './respond.ts';
 import {
+  endOfHeaders,
+  endOfStream,
+  frame,
+  frameTypes,
+  getHeaders,
+  preface,
+} from './testing/http2-frames.ts';
+import {
   connect2,
   connectRaw,
   eventually,
@@ -191,14 +199,6 @@ describe('HTTP/2', () => {
   });
 
   /** Bytes by hand: what no client library would send. */
-  const frame = (type: number, flags: number, stream: number, payload: Buffer): Buffer => {
-    const head = Buffer.alloc(9);
-    head.writeUIntBE(payload.length, 0, 3);
-    head.writeUInt8(type, 3);
-    head.writeUInt8(flags, 4);
-    head.writeUInt32BE(stream, 5);
-    return Buffer.concat([head, payload]);
-  };
   const literal = (name: string, value: string): Buffer =>
     Buffer.concat([
       Buffer.from([0, name.length]),
@@ -206,9 +206,6 @@ describe('HTTP/2', () => {
       Buffer.from([value.length]),
       Buffer.from(value),
     ]);
-  // GET https://a/ by HPACK's static table.
-  const get = Buffer.from([0x82, 0x87, 0x84, 0x41, 0x01, 0x61]);
-  const resetFrame = 0x3;
 
   /** Types of the frames of stream 1 that come back, until it ends. */
   async function answered(headers: readonly Buffer[]): Promise<number[]> {
@@ -224,9 +221,9 @@ describe('HTTP/2', () => {
     let isClosed = false;
     socket.on('close', () => (isClosed = true));
     await once(socket, 'secureConnect');
-    socket.write('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
-    socket.write(frame(0x4, 0, 0, Buffer.alloc(0)));
-    socket.write(frame(0x1, 0x5, 1, Buffer.concat([get, ...headers])));
+    const flags = endOfHeaders | endOfStream;
+    const request = frame(frameTypes.headers, flags, 1, Buffer.concat([getHeaders, ...headers]));
+    socket.write(Buffer.concat([preface, request]));
     const types = (): number[] => {
       const found: number[] = [];
       for (let at = 0; at + 9 <= received.length; at += 9 + received.readUIntBE(at, 3)) {
@@ -249,16 +246,16 @@ describe('HTTP/2', () => {
     ['te', 'gzip'],
     ['Impersonate-User', 'a'],
   ])('has no header %s: %s', async (name, value) => {
-    expect(await answered([literal('x-a', 'b')])).not.toContain(resetFrame);
+    expect(await answered([literal('x-a', 'b')])).not.toContain(frameTypes.reset);
     expect(seen).toEqual(['GET / ']);
-    expect(await answered([literal(name, value)])).toEqual([resetFrame]);
+    expect(await answered([literal(name, value)])).toEqual([frameTypes.reset]);
     expect(seen).toEqual(['GET / ']);
   });
 
   test('has one host, and a body as long as it says', async () => {
     const hosts = [literal('host', 'a'), literal('host', 'a')];
-    expect(await answered(hosts)).toEqual([resetFrame]);
-    expect(await answered([literal('content-length', '5')])).toEqual([resetFrame]);
+    expect(await answered(hosts)).toEqual([frameTypes.reset]);
+    expect(await answered([literal('content-length', '5')])).toEqual([frameTypes.reset]);
     expect(seen).toEqual([]);
   });
 });
