@@ -6,6 +6,7 @@ import { connections } from './connections.ts';
 import { heads } from './heads.ts';
 import { http2Floods } from './http2-floods.ts';
 import { watches } from './watches.ts';
+import { Connection, requestBytes } from '../support/http1-client.ts';
 
 export const attacks: readonly Attack[] = [
   ...bodies,
@@ -34,22 +35,28 @@ export async function runAttack(
 }
 
 /** The collections that the server lists in its discovery documents. */
-export async function collectionsOf(ask: (path: string) => Promise<string>): Promise<string[]> {
-  const groups = JSON.parse(await ask('/apis')) as {
-    groups: { versions: { groupVersion: string }[] }[];
+export async function servedCollections(port: number): Promise<string[]> {
+  const connection = await Connection.open(port, { keepBodies: true });
+  const ask = async (path: string): Promise<unknown> => {
+    const { body } = await connection.request(requestBytes('GET', path));
+    return JSON.parse(body?.toString() ?? '');
   };
-  const roots = [
-    '/api/v1',
-    ...groups.groups.flatMap(({ versions }) =>
-      versions.map(({ groupVersion }) => `/apis/${groupVersion}`),
-    ),
-  ];
-  const collections: string[] = [];
-  for (const root of roots) {
-    const { resources } = JSON.parse(await ask(root)) as { resources: { name: string }[] };
-    for (const { name } of resources) {
-      if (!name.includes('/')) collections.push(`${root}/${name}`);
+  try {
+    const { groups } = (await ask('/apis')) as { groups: { versions: ServedVersion[] }[] };
+    const served = groups.flatMap(({ versions }) => versions);
+    const roots = ['/api/v1', ...served.map(({ groupVersion }) => `/apis/${groupVersion}`)];
+    const collections: string[] = [];
+    for (const root of roots) {
+      const { resources } = (await ask(root)) as { resources: { name: string }[] };
+      const names = resources.map(({ name }) => name).filter((name) => !name.includes('/'));
+      collections.push(...names.map((name) => `${root}/${name}`));
     }
+    return collections;
+  } finally {
+    connection.close();
   }
-  return collections;
+}
+
+interface ServedVersion {
+  readonly groupVersion: string;
 }

@@ -166,6 +166,10 @@ const zipped: Attack = {
   },
 };
 
+const expressionOf = (mark: string): string =>
+  `object.metadata.name != "${mark}" && object.metadata.name.matches("^${mark}.*$") && ` +
+  `${'(1 + 1 > 1) && '.repeat(50)}true`;
+
 /** Compiled when they are written, and none like another. */
 const expressions: Attack = {
   name: 'expressions',
@@ -183,10 +187,7 @@ const expressions: Attack = {
             ],
           },
           validations: Array.from({ length: 20 }, (_, at) => ({
-            expression:
-              `object.metadata.name != "${mark}${String(at)}" && ` +
-              `object.metadata.name.matches("^${mark}${String(at)}.*$") && ` +
-              `${'(1 + 1 > 1) && '.repeat(50)}true`,
+            expression: expressionOf(`${mark}${String(at)}`),
           })),
         },
       };

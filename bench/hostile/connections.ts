@@ -68,14 +68,15 @@ const pipelines: Attack = {
     }),
 };
 
+const initialEvents = 'sendInitialEvents=true&resourceVersionMatch=NotOlderThan';
+
 const slowReaders: Attack = {
   name: 'slow readers',
   async run(attacker) {
     const paths = [
       pods,
       `${pods}?watch=1`,
-      `${pods}?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan` +
-        '&allowWatchBookmarks=true',
+      `${pods}?watch=1&allowWatchBookmarks=true&${initialEvents}`,
     ];
     const accepts = [
       'application/json',

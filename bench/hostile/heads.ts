@@ -48,7 +48,7 @@ const paddedPaths: Attack = {
 const documents: Attack = {
   name: 'documents',
   run: (attacker, round) =>
-    repeat(300, (index) => {
+    repeat(100, (index) => {
       const mark = textOf(60, round, index);
       const paths = ['/apis', '/api', '/metrics', '/openapi/v3', '/openapi/v2'];
       const accepts = [
@@ -146,7 +146,8 @@ const positions: Attack = {
   run: (attacker, round) =>
     repeat(900, (index) => {
       const forged = Buffer.from(textOf(300, round, index)).toString('base64url');
-      const version = String(round * 1_000 + index);
+      // Of a revision to come the server waits a while.
+      const version = index % 30 === 3 ? '4000000000' : '1';
       const queries = [
         `continue=${forged}`,
         `limit=1&continue=${forged}${'x'.repeat(20_000)}`,

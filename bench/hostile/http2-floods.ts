@@ -1,39 +1,20 @@
 // Attacks on HTTP/2: frames by hand that no client library would send, streams that never end.
 import { constants } from 'node:http2';
+import {
+  endOfHeaders,
+  endOfStream,
+  frame,
+  frameTypes,
+  getHeaders,
+  preface,
+} from '../../lib/server/testing/http2-frames.ts';
 import { closed, pause, repeat, textOf } from './attacker.ts';
 import type { Attack, Attacker } from './attacker.ts';
 
-/** One frame of RFC 9113 §4.1. */
-export function frame(
-  type: number,
-  flags: number,
-  streamId: number,
-  payload: Uint8Array = new Uint8Array(),
-): Buffer {
-  const head = Buffer.alloc(9);
-  head.writeUIntBE(payload.length, 0, 3);
-  head.writeUInt8(type, 3);
-  head.writeUInt8(flags, 4);
-  head.writeUInt32BE(streamId, 5);
-  return Buffer.concat([head, payload]);
-}
-
-const type = {
-  data: 0,
-  headers: 1,
-  priority: 2,
-  reset: 3,
-  settings: 4,
-  ping: 6,
-  window: 8,
-  more: 9,
-};
-const endOfHeadersAndStream = 0x5;
-const endOfHeaders = 0x4;
-const preface = Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), frame(4, 0, 0)]);
-/** GET https://a/ by HPACK's static table. */
-const getHeaders = Buffer.from([0x82, 0x87, 0x84, 0x41, 0x01, 0x61]);
-const postHeaders = Buffer.from([0x83, 0x87, 0x84, 0x41, 0x01, 0x61]);
+const { headers } = frameTypes;
+const endOfHeadersAndStream = endOfHeaders | endOfStream;
+/** POST https://a/ by HPACK's static table. */
+const postHeaders = Buffer.from([0x83, ...getHeaders.subarray(1)]);
 const idOf = (number: number): number => number * 2 + 1;
 
 /** A literal header with indexing: 4,000 bytes of the dynamic table, then used again and again. */
@@ -49,35 +30,35 @@ const floods: readonly (readonly [string, (number: number) => Buffer])[] = [
     'resets',
     (number) =>
       Buffer.concat([
-        frame(type.headers, endOfHeadersAndStream, idOf(number), getHeaders),
-        frame(type.reset, 0, idOf(number), Buffer.from([0, 0, 0, 8])),
+        frame(headers, endOfHeadersAndStream, idOf(number), getHeaders),
+        frame(frameTypes.reset, 0, idOf(number), Buffer.from([0, 0, 0, 8])),
       ]),
   ],
-  ['settings', () => frame(type.settings, 0, 0, Buffer.alloc(600))],
-  ['empty settings', () => frame(type.settings, 0, 0)],
-  ['pings', () => frame(type.ping, 0, 0, Buffer.alloc(8))],
+  ['settings', () => frame(frameTypes.settings, 0, 0, Buffer.alloc(600))],
+  ['empty settings', () => frame(frameTypes.settings, 0, 0)],
+  ['pings', () => frame(frameTypes.ping, 0, 0, Buffer.alloc(8))],
   [
     'continuations',
     (number) =>
       number === 0
-        ? frame(type.headers, 0x1, 1, getHeaders)
-        : frame(type.more, 0, 1, Buffer.alloc(1_000, 0x82)),
+        ? frame(headers, endOfStream, 1, getHeaders)
+        : frame(frameTypes.continuation, 0, 1, Buffer.alloc(1_000, 0x82)),
   ],
-  ['empty data', () => frame(type.data, 0, 1)],
-  ['window updates', () => frame(type.window, 0, 0, Buffer.from([0, 0, 0, 1]))],
-  ['priorities', (number) => frame(type.priority, 0, idOf(number), Buffer.from([0, 0, 0, 0, 16]))],
+  ['empty data', () => frame(frameTypes.data, 0, 1)],
+  ['window updates', () => frame(frameTypes.windowUpdate, 0, 0, Buffer.from([0, 0, 0, 1]))],
+  [
+    'priorities',
+    (number) => frame(frameTypes.priority, 0, idOf(number), Buffer.from([0, 0, 0, 0, 16])),
+  ],
   [
     'unfinished bodies',
     (number) =>
       Buffer.concat([
-        frame(type.headers, endOfHeaders, idOf(number), postHeaders),
-        frame(type.data, 0, idOf(number), Buffer.alloc(4_000)),
+        frame(headers, endOfHeaders, idOf(number), postHeaders),
+        frame(frameTypes.data, 0, idOf(number), Buffer.alloc(4_000)),
       ]),
   ],
-  [
-    'header bombs',
-    (number) => frame(type.headers, endOfHeadersAndStream, idOf(number), bombHeaders),
-  ],
+  ['header bombs', (number) => frame(headers, endOfHeadersAndStream, idOf(number), bombHeaders)],
 ];
 
 /** Frames in turns of fifty, until the server has had enough. */

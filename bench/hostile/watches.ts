@@ -53,13 +53,10 @@ const watchFlood: Attack = {
 const namespaceWatches: Attack = {
   name: 'watches of namespaces that are none',
   async run(attacker, round) {
-    const sessions = await openWatches(
-      attacker,
-      1_000,
-      (index) =>
-        `/api/v1/namespaces/${textOf(50, 'n', round, index)}/configmaps` +
-        `?watch=1&pad=${'x'.repeat(5_000)}`,
-    );
+    const query = `watch=1&pad=${'x'.repeat(5_000)}`;
+    const sessions = await openWatches(attacker, 1_000, (index) => {
+      return `/api/v1/namespaces/${textOf(50, 'n', round, index)}/configmaps?${query}`;
+    });
     for (const session of sessions) session?.destroy();
   },
 };
