@@ -79,9 +79,9 @@ describe.each([
       501,
     ],
     // RFC 9112 §6.3: the end of such a body cannot be found.
-    ['chunked, gzip', `${post}Transfer-Encoding: chunked, gzip\r\n\r\n${chunked}`, 400],
-    ['chunked twice', `${post}Transfer-Encoding: chunked, chunked\r\n\r\n${chunked}`, 400],
-    ['nothing', `${post}Transfer-Encoding:\r\n\r\n${chunked}`, 400],
+    ['chunked, gzip', `${post}Transfer-Encoding: chunked, gzip\r\n\r\n${chunked}`, 501],
+    ['chunked twice', `${post}Transfer-Encoding: chunked, chunked\r\n\r\n${chunked}`, 501],
+    ['nothing', `${post}Transfer-Encoding:\r\n\r\n${chunked}`, 501],
     ['chunked after a vertical tab', `${post}Transfer-Encoding: \vchunked\r\n\r\n${chunked}`, 400],
     ['a folded chunked', `${post}Transfer-Encoding:\r\n chunked\r\n\r\n${chunked}`, 400],
     [

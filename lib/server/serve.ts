@@ -121,9 +121,9 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   server.on('session', (session: Http2Session) => connections.addSession(session));
   server.on('sessionError', ignore);
   server.on('tlsClientError', () => options.metrics.tlsHandshakeFailed());
-  server.on('clientError', ({ code = '' }: NodeJS.ErrnoException, socket: Socket) => {
-    if (code === 'ECONNRESET') socket.destroy();
-    else refuse(socket, refusals.get(code) ?? malformed);
+  server.on('clientError', (error: ParserError, socket: Socket) => {
+    if (error.code === 'ECONNRESET') socket.destroy();
+    else refuse(socket, statusOf(error));
   });
   await listen(server, options);
 
@@ -219,7 +219,16 @@ function secureContext(tls: ServeOptions['tls']): { key: string; cert: string; c
   };
 }
 
-const malformed = '400 Bad Request';
+/** `reason`: the parser's own words. */
+type ParserError = NodeJS.ErrnoException & { readonly reason?: string };
+
+function statusOf({ code = '', reason = '' }: ParserError): string {
+  // Of two ways to tell the length of a body one is wrong, which is no matter of codings.
+  const isUnknownCoding =
+    code === 'HPE_INVALID_TRANSFER_ENCODING' && !reason.includes('Content-Length');
+  return isUnknownCoding ? '501 Not Implemented' : (refusals.get(code) ?? '400 Bad Request');
+}
+
 const refusals: ReadonlyMap<string, string> = new Map([
   ['HPE_HEADER_OVERFLOW', '431 Request Header Fields Too Large'],
   ['HPE_CHUNK_EXTENSIONS_OVERFLOW', '413 Payload Too Large'],
