@@ -136,7 +136,7 @@ function kubectl(...args: readonly string[]): { code: number | null; out: string
     let seen = '';
     child.stdout.on('data', (chunk: Buffer) => (seen += chunk.toString('utf8')));
     const closed = new Promise((resolve) => child.once('close', resolve));
-    const giveUpAt = Date.now() + 10_000;
+    const giveUpAt = Date.now() + 60_000;
     for (let count = 0; !seen.includes('configmap/watched') && Date.now() < giveUpAt; count++) {
       const name = `watched-${String(count)}`;
       await cluster.replica(0).request('POST', '/api/v1/namespaces/default/configmaps', {

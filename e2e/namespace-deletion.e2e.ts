@@ -92,7 +92,7 @@ describe('a deleted namespace', () => {
       reason: 'Forbidden',
       details: { causes: [{ reason: 'NamespaceTerminating', field: 'metadata.namespace' }] },
     });
-    const signal = AbortSignal.timeout(20_000);
+    const signal = AbortSignal.timeout(60_000);
     let conditions: Readonly<Record<string, string>> = {};
     while (conditions['NamespaceFinalizersRemaining'] !== 'True') {
       const now = await cluster.replica(1).request('GET', `${namespaces}/held`);

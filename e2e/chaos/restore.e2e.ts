@@ -141,7 +141,7 @@ test.each([
         const names = namesOf(await scene.untilListed(cutOff));
         expect({ seed, names }).toEqual({ seed, names: kept });
       }
-      const deadline = Date.now() + 10_000;
+      const deadline = Date.now() + 60_000;
       const remembers = async (): Promise<boolean> =>
         namesOf(await scene.untilListed(cutOff, '?resourceVersion=0')).length === 0;
       while ((await remembers()) && Date.now() < deadline) await sleep(20);

@@ -128,7 +128,7 @@ describe('filling', () => {
     expect(cache.view(widgets).peek({ namespace: 'n', name: 'w499' })).toBeDefined();
     expect(inTurnMax).toBeGreaterThan(0);
     expect(inTurnMax).toBeLessThan(50); // a tenth of all
-  }, 60_000);
+  }, 180_000);
 
   test('a resource added later has the objects that were there', async () => {
     await fixture.put('n/a');

@@ -28,7 +28,7 @@ beforeEach(() => {
 });
 afterEach(() => fixture.close());
 
-const until = async (claim: () => boolean, timeoutMs = 5_000): Promise<void> => {
+const until = async (claim: () => boolean, timeoutMs = 60_000): Promise<void> => {
   const endMs = Date.now() + timeoutMs;
   while (!claim()) {
     if (Date.now() > endMs) throw new Error(`never held: ${String(claim)}`);

@@ -18,7 +18,7 @@ const key = { namespace: 'n', name: 'a' };
 beforeEach(async () => {
   store = await RestorableStore.start();
   ({ fixture } = store);
-}, 60_000);
+}, 180_000);
 afterEach(() => store.close());
 
 const untilLoaded = (cache: Cache, loadCount: number): Promise<void> =>
@@ -48,7 +48,7 @@ test('nothing from before is served; lost revisions are 410', async () => {
   for (const mode of ['notOlderThan', 'exact'] as const) {
     await expect(listAt(view, { mode, revision })).rejects.toMatchObject({ code: 410 });
   }
-}, 60_000);
+}, 180_000);
 
 describe('from before deletions, and grown past them', () => {
   beforeEach(async () => {
@@ -81,7 +81,7 @@ describe('from before deletions, and grown past them', () => {
     await expectAll(view);
     const b = await fixture.put('n/b');
     expect((await listAt(view, { mode: 'notOlderThan', revision: b })).items).toHaveLength(42);
-  }, 60_000);
+  }, 180_000);
 
   test('a proof that was on its way proves nothing', async () => {
     const gate = Promise.withResolvers<undefined>();
@@ -103,7 +103,7 @@ describe('from before deletions, and grown past them', () => {
     await store.restore((other) => growTo(other, lost));
     gate.resolve(undefined);
     await reading;
-  }, 60_000);
+  }, 180_000);
 
   test.each([0, 3])(
     'the first consistent read sees it, %i revisions after the last one known',
@@ -139,7 +139,7 @@ describe('from before deletions, and grown past them', () => {
     await starting;
     expect(cache.view(widgets).peek({ namespace: 'n', name: 'w0' })).toBeDefined();
     await expectAll(cache.view(widgets));
-  }, 60_000);
+  }, 180_000);
 
   test('between filling memory and following the store', async () => {
     const gate = Promise.withResolvers<undefined>();
@@ -156,7 +156,7 @@ describe('from before deletions, and grown past them', () => {
     gate.resolve(undefined);
     await untilLoaded(cache, 2);
     await expectAll(cache.view(widgets));
-  }, 60_000);
+  }, 180_000);
 
   test('twice, the second time while memory is filled anew', async () => {
     const gate = Promise.withResolvers<undefined>();
@@ -188,7 +188,7 @@ describe('from before deletions, and grown past them', () => {
     });
     expect(view.peek(key)).toBeDefined();
     await expectAll(view);
-  }, 60_000);
+  }, 180_000);
 
   test('an equal revision of an object is another version', async () => {
     const view = (await fixture.started()).view(widgets);
@@ -205,7 +205,7 @@ describe('from before deletions, and grown past them', () => {
     expect(sizeOf(got)).toBe(3);
     const { item } = await fixture.storage.get(`${fixture.prefix}widgets/n/a`, signal);
     expect(sizeOf(item && view.itemOf(item))).toBe(3);
-  }, 60_000);
+  }, 180_000);
 
   test('a watch that is opened meanwhile is of one history', async () => {
     const view = (await fixture.started()).view(widgets);
@@ -223,7 +223,7 @@ describe('from before deletions, and grown past them', () => {
     expect(await take(cursor, 1)).toEqual([`END ${String(lost)}`]);
     const next = await fixture.put('n/a');
     expect(await take(cursor, 1)).toEqual([`ADDED n/a@${String(next)}`]);
-  }, 60_000);
+  }, 180_000);
 
   test('a list from etcd over two connections is of one history', async () => {
     const gate = Promise.withResolvers<undefined>();
@@ -243,7 +243,7 @@ describe('from before deletions, and grown past them', () => {
     await store.restore((other) => growTo(other, lost + 5));
     gate.resolve(undefined);
     await reading;
-  }, 60_000);
+  }, 180_000);
 
   test.each([
     ['lower', 0],
@@ -287,7 +287,7 @@ describe('from before deletions, and grown past them', () => {
     await expect(listAt(view, exact)).rejects.toMatchObject({ code: 410 });
     const beyond: ReadAt = { mode: 'exact', revision: lost + 1 };
     expect((await listAt(view, beyond)).revision).toBe(lost + 1);
-  }, 60_000);
+  }, 180_000);
 });
 
 test('an etcd that comes back as it was: nothing is filled anew, watches go on', async () => {
@@ -303,7 +303,7 @@ test('an etcd that comes back as it was: nothing is filled anew, watches go on',
   expect(await take(cursor, 1, 10_000)).toEqual([`ADDED n/c@${String(c)}`]);
   expect(cache.health().loadCount).toBe(1);
   expect(await listPaths(view)).toEqual(['n/a', 'n/b', 'n/c']);
-}, 60_000);
+}, 180_000);
 
 test('reads wait for a quiet store to be known again, and are answered from memory', async () => {
   const by: string[] = [];
@@ -321,4 +321,4 @@ test('reads wait for a quiet store to be known again, and are answered from memo
   const reads = Array.from({ length: 20 }, () => view.get(key, latest, signal));
   for (const item of await Promise.all(reads)) expect(item?.revision).toBe(a);
   expect(new Set(by)).toEqual(new Set(['memory']));
-}, 60_000);
+}, 180_000);

@@ -16,7 +16,7 @@ let fixture: CacheFixture;
 
 beforeAll(async () => {
   etcd = await EtcdCluster.start();
-}, 60_000);
+}, 180_000);
 afterAll(async () => {
   await etcd.stop();
 });
@@ -138,7 +138,7 @@ describe('a watch', () => {
     const seen: unknown[] = [];
     try {
       while (seen.length < count) {
-        const events = await cursor.next(AbortSignal.timeout(3_000));
+        const events = await cursor.next(AbortSignal.timeout(60_000));
         seen.push(...(events ?? []).map(shown));
       }
     } catch (error) {

@@ -14,7 +14,7 @@ beforeAll(async () => {
   cluster = await EtcdCluster.start({ flags: ['--max-request-bytes=10000000'] });
   below = new EtcdStorage(cluster.connection);
   storage = new ViewStorage(below, () => compacted);
-  await storage.cache.start(AbortSignal.timeout(10_000));
+  await storage.cache.start(AbortSignal.timeout(60_000));
 }, 120_000);
 
 afterAll(async () => {

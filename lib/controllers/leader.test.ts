@@ -14,7 +14,7 @@ let replicas: Replica[];
 beforeAll(async () => {
   registry = await RegistryOnEtcd.start();
   replicas = [await registry.replica(), await registry.replica()];
-}, 60_000);
+}, 180_000);
 
 afterAll(async () => {
   await registry.stop();

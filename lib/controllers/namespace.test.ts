@@ -23,7 +23,7 @@ beforeAll(async () => {
   verbs = new VerbDriver(replica);
   namespaces = replica.store('namespaces');
   configMaps = replica.store('configmaps');
-}, 60_000);
+}, 180_000);
 
 afterAll(async () => {
   await registry.stop();
@@ -147,7 +147,7 @@ describe('the namespace controller', () => {
     await verbs.remove(namespaces, name);
     const { stop } = startController();
     try {
-      await sleep(4_500, AbortSignal.timeout(10_000)); // the next wait is 4 s long
+      await sleep(4_500, AbortSignal.timeout(60_000)); // the next wait is 4 s long
       const freeAtMs = performance.now();
       await letGo(name);
       await until(async () => (await count(name)) === 0);
@@ -155,7 +155,7 @@ describe('the namespace controller', () => {
     } finally {
       await stop();
     }
-  }, 20_000);
+  }, 180_000);
 
   test('keeps a namespace while something in it cannot be read, and says what', async () => {
     const name = fresh();

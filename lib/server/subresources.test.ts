@@ -141,7 +141,7 @@ test('what discovery lists, is served', async () => {
       });
     }
   }
-}, 60_000);
+}, 180_000);
 
 test('the aggregated document and OpenAPI list the same', async () => {
   const names = (await listed()).map(([root, { name }]) => `${root} ${name}`).sort();

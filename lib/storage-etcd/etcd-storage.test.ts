@@ -24,7 +24,7 @@ beforeAll(async () => {
       },
     },
   });
-}, 60_000);
+}, 180_000);
 afterAll(async () => {
   storage.close();
   await cluster.stop();
@@ -67,7 +67,7 @@ describe('requests that etcd refuses', () => {
       on.close();
       await small.stop();
     }
-  }, 30_000);
+  }, 180_000);
 });
 
 describe('progress', () => {

@@ -15,7 +15,7 @@ const never = new AbortController().signal;
 
 beforeAll(async () => {
   cluster = await EtcdCluster.start({ memberCount: 3, tls: true });
-}, 60_000);
+}, 180_000);
 afterAll(async () => {
   await cluster.stop();
 });
@@ -169,7 +169,7 @@ test('the lead moves: writes and the watch go on', async () => {
   } finally {
     storage.close();
   }
-}, 60_000);
+}, 180_000);
 
 test('without a quorum calls end with 503 or 504 in time, and work again after', async () => {
   const storage = new EtcdStorage({
@@ -192,7 +192,7 @@ test('without a quorum calls end with 503 or 504 in time, and work again after',
   } finally {
     storage.close();
   }
-}, 60_000);
+}, 180_000);
 
 test('a client without its certificate is refused', async () => {
   const { caFile } = cluster.tlsFiles ?? {};
@@ -220,4 +220,4 @@ test('renewed certificate files are taken without a restart', async () => {
     storage.close();
     rmSync(folder, { recursive: true, force: true });
   }
-}, 30_000);
+}, 180_000);

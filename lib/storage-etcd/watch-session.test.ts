@@ -121,7 +121,7 @@ async function scriptedMember(script: Script, member: Member = {}): Promise<Etcd
 /** `key@revision` of the first `count` events, or the code that ended the watch. */
 async function watched(storage: EtcdStorage, after: number, count: number): Promise<unknown[]> {
   const seen: unknown[] = [];
-  const limit = AbortSignal.timeout(5_000);
+  const limit = AbortSignal.timeout(60_000);
   try {
     for await (const batch of storage.watch('/registry/', after, limit)) {
       for (const event of batch.events) {
@@ -179,7 +179,7 @@ describe('a watch', () => {
       }
     });
     const batches: WatchBatch[] = [];
-    for await (const batch of storage.watch('/registry/', 10, AbortSignal.timeout(5_000))) {
+    for await (const batch of storage.watch('/registry/', 10, AbortSignal.timeout(60_000))) {
       batches.push(batch);
       if (batch.revision === 12) break;
     }

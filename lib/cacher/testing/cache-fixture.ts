@@ -175,7 +175,7 @@ export function describeEvent({ type, revision, item, initialEventsEnd }: WatchE
 export async function take(
   cursor: WatchCursor,
   count: number,
-  timeoutMs = 3_000,
+  timeoutMs = 60_000,
 ): Promise<string[]> {
   const seen: string[] = [];
   while (seen.length < count) {
@@ -187,7 +187,7 @@ export async function take(
 }
 
 export const listPaths = async (view: ResourceView): Promise<string[]> => {
-  const signal = AbortSignal.timeout(3_000);
+  const signal = AbortSignal.timeout(60_000);
   const result = await view.list({}, { mode: 'latest' }, { limitCount: 0 }, signal);
   return paths(result.items);
 };

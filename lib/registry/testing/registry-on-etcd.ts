@@ -102,7 +102,7 @@ async function startReplica(etcd: EtcdCluster, options: ReplicaOptions): Promise
     logger: createLogger('error'),
     freezeObjects: true,
   });
-  await cache.start(AbortSignal.timeout(20_000));
+  await cache.start(AbortSignal.timeout(60_000));
   const all = builtInStores({
     scheme,
     keyspace,

@@ -27,7 +27,7 @@ interface WriteTexts {
 export const scope = (): RequestScope => ({
   user: { name: 'tester', uid: '', groups: [], extra: {} },
   warnings: [],
-  signal: AbortSignal.timeout(15_000),
+  signal: AbortSignal.timeout(60_000),
 });
 export const bytesOf = (value: unknown): Buffer => Buffer.from(JSON.stringify(value));
 export const sent = (item: Item): Sent => JSON.parse(Buffer.from(item.json()).toString()) as Sent;

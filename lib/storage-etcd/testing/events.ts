@@ -35,9 +35,9 @@ export async function nextWithEvents(batches: AsyncIterator<WatchBatch>): Promis
 export const pause = (delayMs: number): Promise<void> =>
   new Promise((resolve) => setTimeout(resolve, delayMs));
 
-/** Runs `check` until it passes; its last failure is thrown after 10 s. */
+/** Runs `check` until it passes; its last failure is thrown after a minute. */
 export async function eventually(check: () => Promise<void> | void): Promise<void> {
-  const lastMs = Date.now() + 10_000;
+  const lastMs = Date.now() + 60_000;
   for (;;) {
     try {
       await check();
