@@ -101,8 +101,6 @@ describe('malformed HTTP/1.1', () => {
       'length and chunked',
       `${head}Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
     ],
-    ['chunked twice', `${head}Transfer-Encoding: chunked, chunked\r\n\r\n0\r\n\r\n`],
-    ['an unknown transfer coding last', `${head}Transfer-Encoding: chunked, gzip\r\n\r\n0\r\n\r\n`],
     ['a folded header', `${get}X-A: b\r\n c\r\n\r\n`],
     ['a space before the colon', `${head}Content-Length : 3\r\n\r\nabc`],
     ['a bare line feed in a chunk', `${head}Transfer-Encoding: chunked\r\n\r\n1\na\n0\n\n`],
