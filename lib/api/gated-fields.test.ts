@@ -40,3 +40,12 @@ test('a field that the stored object uses stays', () => {
   without('HostnameOverride', 'ContainerRestartRules')(pod, old);
   expect(pod).toEqual(podWith({ hostnameOverride: 'a', containers: [{ name: 'c' }] }));
 });
+
+test('a zero value is dropped, and is a use, where presence is tracked', () => {
+  const pod = podWith({ hostnameOverride: '' });
+  without('HostnameOverride')(pod, undefined);
+  expect(pod).toEqual(podWith({}));
+  const used = podWith({ hostnameOverride: 'a' });
+  without('HostnameOverride')(used, podWith({ hostnameOverride: '' }));
+  expect(used).toEqual(podWith({ hostnameOverride: 'a' }));
+});

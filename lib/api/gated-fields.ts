@@ -1,7 +1,7 @@
 // Fields of switched-off features: dropped from what clients send, kept where the stored object
 // uses them already. A walk along the type, compiled once per type and set of gates.
-import { isUnset } from './json-equal.ts';
 import { isObject } from './json-value.ts';
+import { isAbsent, isUnset } from './presence.ts';
 import type { FieldInfo, JsonObject, JsonValue, TypeInfo } from './type-info.ts';
 
 /** Drops from `object` what gates switch off; `old` is undefined on create. Changes `object`. */
@@ -78,12 +78,11 @@ function planner({ reaching, isOff }: Where): (type: TypeInfo) => Plan {
 /** Calls `visit` for every disabled field that is set at or below `object`. */
 function visitOff(object: JsonObject, { off, below }: Plan, visit: Visit): void {
   for (const field of off) {
-    const value = object[field.jsonName];
-    if (!isUnset(value) && value !== '' && value !== false) visit(object, field);
+    if (!isUnset(field, object[field.jsonName])) visit(object, field);
   }
   for (const { field, plan } of below) {
     const value = object[field.jsonName];
-    if (value === undefined || value === null) continue;
+    if (isAbsent(value)) continue;
     if (field.cardinality === 'single') {
       if (isObject(value)) visitOff(value, plan, visit);
       continue;
