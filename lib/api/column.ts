@@ -1,6 +1,6 @@
 // What a Table shows of a kind: columns and what fills them. Ages are cells of their own, so that
 // everything else of a row can be kept while time passes.
-import { recordAt, valueAt } from './json-access.ts';
+import { valueIn } from './json-access.ts';
 import type { JsonObject, JsonValue } from './type-info.ts';
 
 export interface TableColumn {
@@ -75,13 +75,8 @@ export const tableOf = (
 });
 
 /** The value at a dotted path of names; undefined where something on the way is absent. */
-export function at(object: Readonly<JsonObject>, path: string): JsonValue | undefined {
-  const names = path.split('.');
-  const last = names.pop() ?? '';
-  let holder: Readonly<JsonObject> | undefined = object;
-  for (const name of names) holder = recordAt(holder, name);
-  return valueAt(holder, last);
-}
+export const at = (object: Readonly<JsonObject>, path: string): JsonValue | undefined =>
+  valueIn(object, path.split('.'));
 
 /** A text, or a number as text; `otherwise` when it is absent or empty. */
 export function text(path: string, otherwise = ''): Fill {

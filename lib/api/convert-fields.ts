@@ -1,6 +1,8 @@
 // The contract of conversions that are more than another apiVersion, and their small steps.
 // Steps copy what they change and share the rest; absent members stay absent.
-import { asRecord, isSet, recordAt } from './json-access.ts';
+import { asRecord, listAt, recordAt, valueAt, valueIn } from './json-access.ts';
+import { without } from './json-value.ts';
+import { isAbsent, isEmpty } from './presence.ts';
 import type { JsonObject, JsonValue } from './type-info.ts';
 import type { NamingProfile } from './vendor.ts';
 
@@ -14,15 +16,9 @@ export type Conversions = Readonly<Record<string, Conversion>>;
 
 export type Step = (object: Data) => JsonObject;
 
-/** `object` without the named members. */
-export const without = (object: Data, ...names: readonly string[]): JsonObject =>
-  Object.fromEntries(Object.entries(object).filter(([name]) => !names.includes(name)));
-
 /** Only the members that are set. */
 export const compact = (members: Data): JsonObject =>
-  Object.fromEntries(
-    Object.entries(members).filter(([, value]) => value !== undefined && value !== null),
-  );
+  Object.fromEntries(Object.entries(members).filter(([, value]) => !isAbsent(value)));
 
 /** `object` with members under other names. */
 export function renamed(object: Data, names: Readonly<Record<string, string>>): JsonObject {
@@ -45,18 +41,13 @@ export function within(object: Data, path: readonly string[], step: Step): JsonO
 
 /** `object` with `step` done to every message of a list, when there is one. */
 export function eachIn(object: Data, name: string, step: Step): JsonObject {
-  const list = Object.hasOwn(object, name) ? object[name] : undefined;
-  if (!Array.isArray(list)) return { ...object };
+  if (!Array.isArray(valueAt(object, name))) return { ...object };
   const convert = (element: JsonValue): JsonValue => {
     const record = asRecord(element);
     return record === undefined ? element : step(record);
   };
-  return { ...object, [name]: list.map(convert) };
+  return { ...object, [name]: listAt(object, name).map(convert) };
 }
-
-/** Set, and not the zero value that a field without tracked presence has. */
-export const hasValue = (of: Data, name: string): boolean =>
-  isSet(of, name) && of[name] !== '' && of[name] !== 0 && of[name] !== false;
 
 /** `object` with changed annotations: an undefined value removes one; an empty map disappears. */
 export function annotated(
@@ -67,12 +58,10 @@ export function annotated(
   const kept = without(recordAt(metadata, 'annotations') ?? {}, ...Object.keys(changes));
   const annotations = { ...kept, ...compact(changes) };
   const rest = without(metadata, 'annotations');
-  const isEmpty = Object.keys(annotations).length === 0;
-  return { ...object, metadata: isEmpty ? rest : { ...rest, annotations } };
+  return { ...object, metadata: isEmpty(annotations) ? rest : { ...rest, annotations } };
 }
 
 export function annotationOf(object: Data, name: string): string | undefined {
-  const value = recordAt(recordAt(object, 'metadata'), 'annotations');
-  const text = value !== undefined && Object.hasOwn(value, name) ? value[name] : undefined;
+  const text = valueIn(object, ['metadata', 'annotations', name]);
   return typeof text === 'string' ? text : undefined;
 }

@@ -2,6 +2,7 @@
 // A rule is pure but for the object it completes, which is in the JSON form of its type.
 import { recordAt } from './json-access.ts';
 import { cloneJson, isObject } from './json-value.ts';
+import { isAbsent, isEmpty } from './presence.ts';
 import type { JsonObject, JsonValue } from './type-info.ts';
 import type { NamingProfile } from './vendor.ts';
 
@@ -24,22 +25,6 @@ export interface DefaultRule {
 /** By type id: `core/v1.Pod`. */
 export type DefaultRules = Readonly<Record<string, DefaultRule>>;
 
-type Value = JsonValue | undefined;
-
-/** Absent, or null as JSON says it. */
-export const isUnset = (value: Value): value is null | undefined =>
-  value === undefined || value === null;
-
-/** Absent, or the zero value of a field whose presence is not tracked. */
-export const isEmpty = (value: Value): boolean =>
-  isUnset(value) ||
-  value === '' ||
-  value === 0 ||
-  value === 0n ||
-  value === false ||
-  (Array.isArray(value) && value.length === 0) ||
-  (isObject(value) && Object.keys(value).length === 0);
-
 /** The message at `name`; an absent one is made. */
 export function ensureRecord(object: JsonObject, name: string): JsonObject {
   const value = object[name];
@@ -51,7 +36,7 @@ export const newRecord = (): JsonObject => Object.create(null) as JsonObject;
 /** Sets what is absent. */
 export function fillUnset(object: JsonObject, values: Readonly<Record<string, JsonValue>>): void {
   for (const name of Object.keys(values)) {
-    if (isUnset(object[name])) object[name] = cloneJson(values[name] ?? null);
+    if (isAbsent(object[name])) object[name] = cloneJson(values[name] ?? null);
   }
 }
 
@@ -59,7 +44,7 @@ export function fillUnset(object: JsonObject, values: Readonly<Record<string, Js
 export function templateLabels(object: JsonObject): JsonObject | undefined {
   const template = recordAt(recordAt(object, 'spec'), 'template');
   const labels = recordAt(recordAt(template, 'metadata'), 'labels');
-  return labels === undefined || Object.keys(labels).length === 0 ? undefined : cloneJson(labels);
+  return labels === undefined || isEmpty(labels) ? undefined : cloneJson(labels);
 }
 
 /** An object without labels takes those of its pod template. */
@@ -74,6 +59,6 @@ export function labelLikeTemplate(object: JsonObject): void {
 export function selectTemplate(object: JsonObject): void {
   const spec = ensureRecord(object, 'spec');
   const labels = templateLabels(object);
-  if (labels === undefined || !isUnset(spec['selector'])) return;
+  if (labels === undefined || !isAbsent(spec['selector'])) return;
   ensureRecord(spec, 'selector')['matchLabels'] = labels;
 }

@@ -2,8 +2,9 @@
 // options beside their field, those that depend on other fields are rules of kinds, by type.
 // Only types that have either below them are visited; steps are compiled once per type.
 import { defaultValueOf } from './default-value.ts';
-import { isEmpty, isUnset, newRecord } from './default-rule.ts';
+import { newRecord } from './default-rule.ts';
 import type { DefaultRule, DefaultRules, DefaultsContext } from './default-rule.ts';
+import { isAbsent, isZero } from './presence.ts';
 import { cloneJson, isObject } from './json-value.ts';
 import { roundToMilli } from './quantity.ts';
 import type { FieldInfo, JsonObject, JsonValue, TypeInfo } from './type-info.ts';
@@ -83,7 +84,7 @@ function complete(plan: Plan, object: JsonObject, context: DefaultsContext): voi
     }
   }
   for (const [name, below] of plan.constant) {
-    if (isUnset(object[name])) addConstant(object, name, below, context);
+    if (isAbsent(object[name])) addConstant(object, name, below, context);
   }
   for (const rule of plan.rules) rule.complete(object, context);
 }
@@ -131,9 +132,9 @@ function addType(plan: Plan, type: TypeInfo, compiling: Compiling): void {
 function openValue(field: FieldInfo, { isOn }: DefaultsContext): DefaultedField | undefined {
   const value = defaultValueOf(field);
   // Without tracked presence a zero value and an absent one are the same: nothing to fill in.
-  if (value === undefined || (!field.pointer && isEmpty(value))) return undefined;
+  if (value === undefined || (!field.pointer && isZero(value))) return undefined;
   if (!field.gates.every(isOn)) return undefined;
-  return { name: field.jsonName, value, isOpen: field.pointer ? isUnset : isEmpty };
+  return { name: field.jsonName, value, isOpen: field.pointer ? isAbsent : isZero };
 }
 
 function descentOf(

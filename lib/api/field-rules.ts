@@ -5,7 +5,8 @@ import { immutableDetail } from './field-errors.ts';
 import type { FieldErrors } from './field-errors.ts';
 import { formatOf } from './formats.ts';
 import type { Format } from './formats.ts';
-import { isUnset, sameJson } from './json-equal.ts';
+import { sameJson } from './json-equal.ts';
+import { isAbsent, isUnset } from './presence.ts';
 import { parseQuantity } from './quantity.ts';
 import type { FieldInfo, JsonValue } from './type-info.ts';
 
@@ -56,28 +57,6 @@ export function allTerms(options: Readonly<Record<string, unknown>>): readonly T
   ].filter(({ text }) => !silent.has(text) && !foreign.test(text) && text !== 'unionDiscriminator');
 }
 
-const isZero = (value: Value): boolean =>
-  value === undefined ||
-  value === null ||
-  value === '' ||
-  value === 0 ||
-  value === false ||
-  (Array.isArray(value) && value.length === 0);
-
-const isEmptyMap = (value: Value): boolean =>
-  typeof value === 'object' && value !== null && Object.keys(value).length === 0;
-
-/** Unset for this field: the zero value counts as set only where presence is tracked. */
-function isAbsent(field: FieldInfo, value: Value): boolean {
-  if (value === undefined || value === null) return true;
-  if (field.pointer && field.cardinality === 'single') return false;
-  if (field.cardinality === 'map') return isUnset(value) || isEmptyMap(value);
-  if (field.message !== undefined && field.message.special === undefined) {
-    return field.cardinality === 'list' && isZero(value);
-  }
-  return isZero(value);
-}
-
 /** Checks of a field's terms; undefined: there are none. @throws Error on unknown terms. */
 export function compileTerms(
   field: FieldInfo,
@@ -91,7 +70,7 @@ export function compileTerms(
     .flatMap((term) => compileTerm(field, term, terms, where) ?? []);
   if (checks.length === 0) return undefined;
   return (value, old, path, run) => {
-    if (isOptional && isAbsent(field, value) && isAbsent(field, old)) return true;
+    if (isOptional && isUnset(field, value) && isUnset(field, old)) return true;
     const before = run.errors.list.length;
     for (const check of checks) if (!check(value, old, path, run)) break;
     if (run.errors.list.length === before || !run.isUpdate) return true;
@@ -141,7 +120,7 @@ type Maker = (field: FieldInfo, argument: string, terms: readonly string[]) => F
 const numeric =
   (isRight: (value: number | bigint) => boolean, detail: string): FieldCheck =>
   (value, _old, path, run) => {
-    const number = value === undefined || value === null ? undefined : numberOf(value);
+    const number = isAbsent(value) ? undefined : numberOf(value);
     if (number === undefined || isRight(number)) return true;
     run.errors.invalid(path, shown(value), detail);
     return false;
@@ -260,15 +239,15 @@ const makers: ReadonlyMap<string, Maker> = new Map<string, Maker>([
   [
     'required',
     (field) => (value, old, path, run) => {
-      if (!isAbsent(field, value)) return true;
-      if (!run.isUpdate || !isAbsent(field, old)) run.errors.required(path);
+      if (!isUnset(field, value)) return true;
+      if (!run.isUpdate || !isUnset(field, old)) run.errors.required(path);
       return false;
     },
   ],
   [
     'forbidden',
     (field, argument) => (value, _old, path, run) => {
-      if (!isAbsent(field, value)) run.errors.forbidden(path, argument || 'must not be set');
+      if (!isUnset(field, value)) run.errors.forbidden(path, argument || 'must not be set');
       return true;
     },
   ],
@@ -284,8 +263,9 @@ const makers: ReadonlyMap<string, Maker> = new Map<string, Maker>([
   [
     // NoModify: may be set and unset, not changed.
     'update',
-    () => (value, old, path, run) => {
-      if (!run.isUpdate || isUnset(value) || isUnset(old) || sameJson(value, old)) return true;
+    (field) => (value, old, path, run) => {
+      if (!run.isUpdate || isUnset(field, value) || isUnset(field, old)) return true;
+      if (sameJson(value, old)) return true;
       run.errors.invalid(path, shown(value), immutableDetail);
       return false;
     },

@@ -1,5 +1,7 @@
 // Reads members of decoded objects without trusting their shape: what is absent, null or of another
 // type reads as the zero value. Validators and strategies see every object through these.
+import { isObject } from './json-value.ts';
+import { isAbsent } from './presence.ts';
 import type { JsonObject, JsonValue } from './type-info.ts';
 
 type Value = JsonValue | undefined;
@@ -9,19 +11,16 @@ const memberOf = (of: Holder, name: string): Value =>
   of !== undefined && Object.hasOwn(of, name) ? of[name] : undefined;
 
 export const asRecord = (value: Value): JsonObject | undefined =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined;
+  isObject(value) ? value : undefined;
 
-export const isSet = (of: Holder, name: string): boolean => {
-  const value = memberOf(of, name);
-  return value !== undefined && value !== null;
-};
+/** Whether the member is there: not absent, so an empty or zero one is. */
+export const isSet = (of: Holder, name: string): boolean => !isAbsent(memberOf(of, name));
 
 export const valueAt = (of: Holder, name: string): Value => memberOf(of, name) ?? undefined;
 
-export const textAt = (of: Holder, name: string): string => {
-  const value = memberOf(of, name);
-  return typeof value === 'string' ? value : '';
-};
+export const asText = (value: Value): string => (typeof value === 'string' ? value : '');
+
+export const textAt = (of: Holder, name: string): string => asText(memberOf(of, name));
 
 export const numberAt = (of: Holder, name: string): number | undefined => {
   const value = memberOf(of, name);
@@ -58,14 +57,19 @@ const isTextList = (list: readonly JsonValue[]): list is readonly string[] => {
 
 export const textsAt = (of: Holder, name: string): readonly string[] => {
   const list = listAt(of, name);
-  return isTextList(list)
-    ? list
-    : list.map((element) => (typeof element === 'string' ? element : ''));
+  return isTextList(list) ? list : list.map(asText);
 };
 
 /** Keys and values of a map. */
 export const entriesAt = (of: Holder, name: string): readonly (readonly [string, JsonValue])[] =>
   Object.entries(recordAt(of, name) ?? {}).map(([key, value]) => [key, value ?? null]);
+
+/** The value at a path of names; undefined where something on the way is absent. */
+export function valueIn(of: Holder, path: readonly string[]): Value {
+  let value: Value = of;
+  for (const name of path) value = valueAt(asRecord(value), name);
+  return value;
+}
 
 /** A member of a member: `recordIn(pod, 'spec', 'securityContext')`. */
 export function recordIn(of: Holder, ...path: readonly string[]): JsonObject | undefined {

@@ -2,6 +2,7 @@
 // an absent value that encodings tell apart and users do not. An empty object is not absent, but
 // for the members below, which are written even when nothing is in them.
 import { isObject } from './json-value.ts';
+import { isAbsent } from './presence.ts';
 import type { JsonValue } from './type-info.ts';
 
 type Value = JsonValue | undefined;
@@ -45,14 +46,15 @@ export const alwaysThere: ReadonlySet<string> = new Set([
   'updateStrategy',
 ]);
 
-export const isUnset = (value: Value): boolean =>
-  value === undefined || value === null || (Array.isArray(value) && value.length === 0);
+/** Absent, or a list of nothing: only lists say by their own shape that empty is absent. */
+const isNothing = (value: Value): boolean =>
+  isAbsent(value) || (Array.isArray(value) && value.length === 0);
 
 /** Nothing in it, at any depth, of members that are always there. */
-function isEmptyMember(value: Value): boolean {
-  if (!isObject(value)) return isUnset(value);
+function hasNothing(value: Value): boolean {
+  if (!isObject(value)) return isNothing(value);
   for (const key of Object.keys(value)) {
-    if (!isUnset(value[key]) && !(alwaysThere.has(key) && isEmptyMember(value[key]))) return false;
+    if (!isNothing(value[key]) && !isAbsence(key, value[key])) return false;
   }
   return true;
 }
@@ -63,8 +65,7 @@ const isNumber = (value: Value): value is number | bigint =>
 const isSameNumber = (left: Value, right: Value): boolean =>
   isNumber(left) && isNumber(right) && String(left) === String(right);
 
-const isAbsence = (key: string, value: Value): boolean =>
-  alwaysThere.has(key) && isEmptyMember(value);
+const isAbsence = (key: string, value: Value): boolean => alwaysThere.has(key) && hasNothing(value);
 
 export function sameJson(left: Value, right: Value): boolean {
   if (left === right) return true;
@@ -77,14 +78,14 @@ export function sameJson(left: Value, right: Value): boolean {
     for (const key of Object.keys(left)) {
       const other = Object.hasOwn(right, key) ? right[key] : undefined;
       if (sameJson(left[key], other)) continue;
-      if (!isObject(left[key]) || !isUnset(other) || !isAbsence(key, left[key])) return false;
+      if (!isObject(left[key]) || !isNothing(other) || !isAbsence(key, left[key])) return false;
     }
     for (const key of Object.keys(right)) {
-      if (Object.hasOwn(left, key) || isUnset(right[key])) continue;
+      if (Object.hasOwn(left, key) || isNothing(right[key])) continue;
       if (!isAbsence(key, right[key])) return false;
     }
     return true;
   }
   if (typeof left === 'bigint' || typeof right === 'bigint') return isSameNumber(left, right);
-  return isUnset(left) && isUnset(right);
+  return isNothing(left) && isNothing(right);
 }

@@ -95,6 +95,10 @@ export function copyMember(target: JsonObject, source: Readonly<JsonObject>, pat
   else into[last] = cloneAlike(value);
 }
 
+/** A shallow copy without the named members. */
+export const without = (object: Readonly<JsonObject>, ...names: readonly string[]): JsonObject =>
+  Object.fromEntries(Object.entries(object).filter(([name]) => !names.includes(name)));
+
 export const ownMember = (object: Readonly<JsonObject>, key: string): Value =>
   Object.hasOwn(object, key) ? object[key] : undefined;
 

@@ -4,6 +4,7 @@ import { randomInt } from 'node:crypto';
 import { limits } from '../base/limits.ts';
 import type { FieldError } from '../base/status.ts';
 import type { FieldErrorReason } from '../base/status-reasons.ts';
+import { asRecord, asText, isSet, listAt, recordAt, textAt } from './json-access.ts';
 import {
   dns1123LabelProblems,
   labelValueProblems,
@@ -37,13 +38,6 @@ export function newName(prefix: string): string {
   return name;
 }
 
-const textOf = (value: JsonValue | undefined): string => (typeof value === 'string' ? value : '');
-const isSet = (value: JsonValue | undefined): boolean => value !== undefined && value !== null;
-const listOf = (value: JsonValue | undefined): readonly JsonValue[] =>
-  Array.isArray(value) ? value : [];
-const recordOf = (value: JsonValue | undefined): JsonObject | undefined =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined;
-
 class Errors {
   readonly list: FieldError[] = [];
 
@@ -68,8 +62,8 @@ export function validateObjectMeta(
   const errors = new Errors();
   const at = (name: string): string => `${fieldPath}.${name}`;
   const of = rules.object === undefined ? {} : { object: rules.object };
-  const prefix = textOf(meta['generateName']);
-  const name = textOf(meta['name']);
+  const prefix = textAt(meta, 'generateName');
+  const name = textAt(meta, 'name');
   if (prefix !== '') {
     errors.invalid(
       at('generateName'),
@@ -85,7 +79,7 @@ export function validateObjectMeta(
       name,
       nameProblems(rules.nameRule, name, { ...of, isPrefix: false }),
     );
-  const namespace = textOf(meta['namespace']);
+  const namespace = textAt(meta, 'namespace');
   if (!rules.namespaced) {
     if (namespace !== '')
       errors.add('FieldValueForbidden', at('namespace'), undefined, 'not allowed on this type');
@@ -107,9 +101,9 @@ export function validateObjectMetaUpdate(
 ): FieldError[] {
   const errors = new Errors();
   const at = (name: string): string => `${fieldPath}.${name}`;
-  if (isSet(old['deletionTimestamp'])) {
-    const before = new Set(listOf(old['finalizers']));
-    const added = listOf(meta['finalizers']).filter((one) => !before.has(one));
+  if (isSet(old, 'deletionTimestamp')) {
+    const before = new Set(listAt(old, 'finalizers'));
+    const added = listAt(meta, 'finalizers').filter((one) => !before.has(one));
     if (added.length > 0) {
       const found = `[]string{${added.map((one) => JSON.stringify(one)).join(', ')}}`;
       const detail =
@@ -124,7 +118,7 @@ export function validateObjectMetaUpdate(
   }
   for (const name of immutableFields) {
     if ((meta[name] ?? undefined) === (old[name] ?? undefined)) continue;
-    const shown = isSet(meta[name]) ? meta[name] : timeFields.has(name) ? null : '';
+    const shown = isSet(meta, name) ? meta[name] : timeFields.has(name) ? null : '';
     errors.add('FieldValueInvalid', at(name), shown, 'field is immutable');
   }
   validateContents(meta, rules.profile, at, errors);
@@ -153,13 +147,13 @@ function validateContents(meta: Meta, profile: NamingProfile, at: PathOf, errors
       'must be greater than or equal to 0',
     );
   }
-  validateLabels(recordOf(meta['labels']), at('labels'), errors);
-  validateAnnotations(recordOf(meta['annotations']), at('annotations'), errors);
-  validateOwners(listOf(meta['ownerReferences']), at('ownerReferences'), errors);
-  validateFinalizers(listOf(meta['finalizers']), profile, at('finalizers'), errors);
-  for (const [index, entry] of listOf(meta['managedFields']).entries()) {
+  validateLabels(recordAt(meta, 'labels'), at('labels'), errors);
+  validateAnnotations(recordAt(meta, 'annotations'), at('annotations'), errors);
+  validateOwners(listAt(meta, 'ownerReferences'), at('ownerReferences'), errors);
+  validateFinalizers(listAt(meta, 'finalizers'), profile, at('finalizers'), errors);
+  for (const [index, entry] of listAt(meta, 'managedFields').entries()) {
     validateManagedFields(
-      recordOf(entry) ?? {},
+      asRecord(entry) ?? {},
       `${at('managedFields')}[${String(index)}]`,
       errors,
     );
@@ -173,7 +167,7 @@ function validateLabels(
 ): void {
   for (const [key, value] of Object.entries(labels ?? {})) {
     errors.invalid(path, key, qualifiedNameProblems(key));
-    errors.invalid(path, value, labelValueProblems(textOf(value)));
+    errors.invalid(path, value, labelValueProblems(asText(value)));
   }
 }
 
@@ -185,7 +179,7 @@ function validateAnnotations(
   let bytes = 0;
   for (const [key, value] of Object.entries(annotations ?? {})) {
     errors.invalid(path, key, qualifiedNameProblems(key.toLowerCase()));
-    bytes += Buffer.byteLength(key) + Buffer.byteLength(textOf(value));
+    bytes += Buffer.byteLength(key) + Buffer.byteLength(asText(value));
   }
   if (bytes <= limits.annotationBytesMax) return;
   const detail = `may not be more than ${String(limits.annotationBytesMax)} bytes`;
@@ -195,8 +189,8 @@ function validateAnnotations(
 function validateOwners(owners: readonly JsonValue[], path: string, errors: Errors): void {
   let controller = '';
   for (const value of owners) {
-    const owner = recordOf(value) ?? {};
-    const text = (name: string): string => textOf(owner[name]);
+    const owner = asRecord(value) ?? {};
+    const text = (name: string): string => textAt(owner, name);
     const version = text('apiVersion').split('/').at(-1) ?? '';
     if (version === '')
       errors.invalid(`${path}.apiVersion`, text('apiVersion'), ['version must not be empty']);
@@ -226,7 +220,7 @@ function validateFinalizers(
 ): void {
   const standard = ['orphan', 'foregroundDeletion', profile.namespaceFinalizer];
   for (const value of finalizers) {
-    const finalizer = textOf(value);
+    const finalizer = asText(value);
     const problems = qualifiedNameProblems(finalizer);
     errors.invalid(path, finalizer, problems);
     if (problems.length > 0 || finalizer.includes('/') || standard.includes(finalizer)) continue;
@@ -242,16 +236,16 @@ function validateFinalizers(
 }
 
 function validateManagedFields(entry: Readonly<JsonObject>, path: string, errors: Errors): void {
-  const operation = textOf(entry['operation']);
+  const operation = textAt(entry, 'operation');
   if (operation !== 'Apply' && operation !== 'Update') {
     errors.invalid(`${path}.operation`, operation, ['must be `Apply` or `Update`']);
   }
-  const fieldsType = textOf(entry['fieldsType']);
+  const fieldsType = textAt(entry, 'fieldsType');
   if (fieldsType !== '' && fieldsType !== 'FieldsV1') {
     errors.invalid(`${path}.fieldsType`, fieldsType, ['must be `FieldsV1`']);
   }
-  validateFieldManager(textOf(entry['manager']), `${path}.manager`, errors);
-  const subresource = textOf(entry['subresource']);
+  validateFieldManager(textAt(entry, 'manager'), `${path}.manager`, errors);
+  const subresource = textAt(entry, 'subresource');
   if (subresource.length > subresourceLengthMax) {
     const detail = `may not be more than ${String(subresourceLengthMax)} bytes`;
     errors.add('FieldValueTooLong', `${path}.subresource`, undefined, detail);

@@ -2,7 +2,8 @@
 // Every check returns its problems in Kubernetes' words (none: valid), in time linear in the text.
 import { isIP } from 'node:net';
 import { limits } from '../base/limits.ts';
-import type { JsonObject, JsonValue, NameRule } from './type-info.ts';
+import { asText, valueIn } from './json-access.ts';
+import type { JsonObject, NameRule } from './type-info.ts';
 
 const label = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
 const subdomain = `${label}(\\.${label})*`;
@@ -143,14 +144,8 @@ function ipAddressProblems(text: string): string[] {
 const asPrefix = (text: string): string =>
   text.endsWith('-') && text.length > 1 ? `${text.slice(0, -1)}a` : text;
 
-const fieldAt = (object: Readonly<JsonObject> | undefined, ...path: readonly string[]): string => {
-  let value: JsonValue | undefined = object;
-  for (const key of path) {
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) return '';
-    value = Object.hasOwn(value, key) ? value[key] : undefined;
-  }
-  return typeof value === 'string' ? value : '';
-};
+const fieldAt = (object: Readonly<JsonObject> | undefined, ...path: readonly string[]): string =>
+  asText(valueIn(object, path));
 
 /** Names that other fields of the object decide. */
 function composedProblems(name: string, wanted: string, rule: string): string[] {

@@ -1,22 +1,13 @@
 // Values of an object's selectable fields, as field selectors compare them: text, with booleans and
 // counts written out, and with a digest in place of what is long.
 import { createHash } from 'node:crypto';
+import { valueIn } from './json-access.ts';
+import { isAbsent } from './presence.ts';
 import type { FieldRequirement } from './selector.ts';
 import type { FieldInfo, FieldReader, JsonObject, JsonValue, ResourceInfo } from './type-info.ts';
 
-const memberOf = (value: JsonValue | undefined, key: string): JsonValue | undefined =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) && Object.hasOwn(value, key)
-    ? value[key]
-    : undefined;
-
-function at(object: Readonly<JsonObject>, path: readonly string[]): JsonValue | undefined {
-  let value: JsonValue | undefined = object;
-  for (const key of path) value = memberOf(value, key);
-  return value;
-}
-
 const textOf = (value: JsonValue | undefined, unset: string): string => {
-  if (value === undefined || value === null || typeof value === 'object') return unset;
+  if (isAbsent(value) || typeof value === 'object') return unset;
   return typeof value === 'string' ? value : String(value);
 };
 
@@ -47,7 +38,7 @@ function readersOf(resource: ResourceInfo): readonly (readonly [string, FieldRea
     if (own !== undefined) return [path, own];
     const keys = path.split('.');
     const unset = unsetText(resource, keys);
-    return [path, (object) => textOf(at(object, keys), unset)];
+    return [path, (object) => textOf(valueIn(object, keys), unset)];
   });
   readersByResource.set(resource, readers);
   return readers;

@@ -4,8 +4,9 @@ import type { FieldError } from '../base/status.ts';
 import { FieldErrors } from './field-errors.ts';
 import { compileTerms, allTerms, termsOf } from './field-rules.ts';
 import type { FieldCheck, Run, RuleStage, Value } from './field-rules.ts';
-import { isUnset, sameJson } from './json-equal.ts';
+import { sameJson } from './json-equal.ts';
 import { isObject } from './json-value.ts';
+import { isAbsent } from './presence.ts';
 import type { FieldInfo, JsonObject, JsonValue, TypeInfo } from './type-info.ts';
 import { compileUnions } from './union-rules.ts';
 import type { ObjectCheck } from './union-rules.ts';
@@ -140,7 +141,7 @@ function compileWalk(
       const value = object[step.name];
       const before = old === undefined ? undefined : old[step.name];
       step.check?.(value, before, prefix + step.name, run);
-      if (step.walk !== undefined && value !== undefined && value !== null) {
+      if (step.walk !== undefined && !isAbsent(value)) {
         // Whole parts that are stored just so are not walked.
         if (path === '' && run.isUpdate && sameJson(value, before)) continue;
         walkField(step.field, step.walk, value, before, prefix + step.name, run);
@@ -182,7 +183,7 @@ function walkField(
 
 /** Below a value that was not there, everything is new. */
 const forTwin = (run: Run, old: Value): Run =>
-  run.isUpdate && isUnset(old) ? { ...run, isUpdate: false } : run;
+  run.isUpdate && isAbsent(old) ? { ...run, isUpdate: false } : run;
 
 /** The stored element that this one continues: by the list's keys, else by position. */
 function twinOf(

@@ -3,6 +3,7 @@
 // is returned as it is, without a copy.
 import { isObject } from '../api/json-value.ts';
 import { limits } from '../base/limits.ts';
+import { isEmpty, isZero } from '../api/presence.ts';
 import type { FieldInfo, JsonObject, JsonValue, TypeInfo } from '../api/type-info.ts';
 import type { ApiObject, Decoded } from './codec.ts';
 import { openFieldReader, openReader, readData } from './open-fields.ts';
@@ -146,42 +147,33 @@ function openElementReader(field: FieldInfo): ReadValue {
 
 function fieldReader(field: FieldInfo): ReadField {
   const read = cardinalReader(field);
-  const isEmpty = emptyRule(field);
+  const isOmitted = omitRule(field);
   const zero = field.zero;
   return (value, walk) => {
     if (value === null) return zero === undefined ? undefined : fresh(zero);
     const result = read(value, walk);
     if (result === null) return zero === undefined ? undefined : result;
-    if (!isEmpty(result)) return result;
+    if (!isOmitted(result)) return result;
     return zero === undefined ? undefined : fresh(zero);
   };
 }
 
-const neverEmpty = (): boolean => false;
-const isEmptyScalar = (value: JsonValue): boolean =>
-  value === '' || value === 0 || value === false || value === 0n;
-const isEmptyList = (value: JsonValue): boolean => Array.isArray(value) && value.length === 0;
-function isEmptyMap(value: JsonValue): boolean {
-  for (const key in value as JsonObject) return key === undefined;
-  return true;
-}
+const never = (): boolean => false;
 
 /**
- * Which values count as unset. Kinds with a Protobuf form cannot tell an empty list or map from
- * none, so what is read back never depends on the form an object was stored in.
+ * Which values are left out, as they leave the field unset. Kinds with a Protobuf form cannot tell
+ * an empty list or map from none, so what is read back never depends on the form an object was
+ * stored in.
  */
-function emptyRule(field: FieldInfo): (value: JsonValue) => boolean {
-  if (field.pointer) return neverEmpty;
-  if (field.cardinality !== 'single' && field.number > 0) {
-    return field.cardinality === 'list' ? isEmptyList : isEmptyMap;
-  }
-  if (field.omit === 'never') return neverEmpty;
+function omitRule(field: FieldInfo): (value: JsonValue) => boolean {
+  if (field.pointer) return never;
+  if (field.cardinality !== 'single' && field.number > 0) return isEmpty;
+  if (field.omit === 'never') return never;
   if (field.cardinality === 'single') {
-    if (field.message?.isNamedList === true) return isEmptyList;
-    return field.scalar === undefined ? neverEmpty : isEmptyScalar;
+    if (field.message?.isNamedList === true) return isEmpty;
+    return field.scalar === undefined ? never : isZero;
   }
-  if (field.omit === 'zero') return neverEmpty;
-  return field.cardinality === 'list' ? isEmptyList : isEmptyMap;
+  return field.omit === 'zero' ? never : isEmpty;
 }
 
 function cardinalReader(field: FieldInfo): ReadValue {

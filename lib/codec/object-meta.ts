@@ -1,4 +1,5 @@
 // The members of metadata that code asks of any object.
+import { isAbsent } from '../api/presence.ts';
 import type { ApiObject, ObjectMeta } from './codec.ts';
 
 /** Metadata of `object`, made when it has none. */
@@ -8,6 +9,6 @@ export function metaOf(object: ApiObject): ObjectMeta {
 
 /** Deletion has begun. */
 export const isDeleting = (object: Readonly<ApiObject>): boolean =>
-  (object.metadata?.deletionTimestamp ?? null) !== null;
+  !isAbsent(object.metadata?.deletionTimestamp);
 
 export const nameOf = (object: Readonly<ApiObject>): string => object.metadata?.name ?? '';

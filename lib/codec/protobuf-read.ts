@@ -147,7 +147,7 @@ function listIn(object: JsonObject, name: string): JsonValue[] {
 
 function mapIn(object: JsonObject, name: string): JsonObject {
   const known = object[name];
-  if (typeof known === 'object' && known !== null && !Array.isArray(known)) return known;
+  if (isObject(known)) return known;
   const map = Object.create(null) as JsonObject;
   object[name] = map;
   return map;

@@ -4,6 +4,7 @@
 import { isObject } from '../api/json-value.ts';
 import type protobuf from 'protobufjs/minimal.js';
 import { RawJson } from '../api/raw-json.ts';
+import { isAbsent } from '../api/presence.ts';
 import type { FieldInfo, JsonObject, JsonValue, ScalarType, TypeInfo } from '../api/type-info.ts';
 import { invariant } from '../base/invariant.ts';
 import { sortUtf8 } from '../base/utf8-order.ts';
@@ -97,7 +98,7 @@ function messageWriter(field: FieldInfo): WriteField {
   const isOptional = pointer || message?.isNamedList === true;
   return (writer, object) => {
     const value = object[jsonName];
-    if (value === undefined || value === null) {
+    if (isAbsent(value)) {
       if (isOptional) return;
       writer.uint32(key).fork();
       write(writer, null);

@@ -1,4 +1,5 @@
 // Reads a map with keys of users.
+import { isAbsent } from '../api/presence.ts';
 import type { JsonObject, JsonValue } from '../api/type-info.ts';
 import { fresh } from './scalar-readers.ts';
 import type { ReadValue } from './scalar-readers.ts';
@@ -23,7 +24,7 @@ export function readMap(value: JsonValue, read: ReadValue, zero: JsonValue, walk
   for (const key of keys) {
     const given = value[key];
     walk.path[at] = key;
-    const element = given === null || given === undefined ? fresh(zero) : read(given, walk);
+    const element = isAbsent(given) ? fresh(zero) : read(given, walk);
     if (result !== value) result[key] = element;
     else if (element !== given) {
       if (!walk.owned) result = Object.assign(Object.create(null), value) as JsonObject;

@@ -2,6 +2,7 @@
 // null, checks it, and returns its canonical form, or fails with the path and what would be right.
 import { canonicalQuantity } from '../api/quantity.ts';
 import { RawJson, rawJsonOf } from '../api/raw-json.ts';
+import { isAbsent } from '../api/presence.ts';
 import type { JsonValue, ScalarType, SpecialForm } from '../api/type-info.ts';
 import { invariant } from '../base/invariant.ts';
 import { limits } from '../base/limits.ts';
@@ -199,7 +200,7 @@ export function readElements(
   for (let index = 0; index < list.length; index += 1) {
     const given = list[index];
     walk.path[at] = index;
-    const element = given === null || given === undefined ? fresh(zero) : read(given, walk);
+    const element = isAbsent(given) ? fresh(zero) : read(given, walk);
     if (element !== given) {
       if (result === list && !walk.owned) result = list.slice();
       result[index] = element;

@@ -1,6 +1,7 @@
 // One replica works at a time: a Lease, written by compare-and-swap and renewed. Its time is
 // measured by each replica's own clock since it saw a change, so clocks need not agree. Two may
 // still work for a moment (a paused process): work under this must be right anyway.
+import { recordAt, textAt } from '../api/json-access.ts';
 import { apiVersionOf } from '../api/type-info.ts';
 import type { JsonObject } from '../api/type-info.ts';
 import type { Clock } from '../base/clock.ts';
@@ -236,12 +237,7 @@ export class Leader {
   }
 }
 
-function specOf(lease: Item): Readonly<JsonObject> {
-  const { spec } = lease.object();
-  return typeof spec === 'object' && spec !== null && !Array.isArray(spec) ? spec : {};
-}
+const specOf = (lease: Item): Readonly<JsonObject> => recordAt(lease.object(), 'spec') ?? {};
 
-function holderOf(lease: Item | undefined): string {
-  const holder = lease === undefined ? undefined : specOf(lease)['holderIdentity'];
-  return typeof holder === 'string' ? holder : '';
-}
+const holderOf = (lease: Item | undefined): string =>
+  lease === undefined ? '' : textAt(specOf(lease), 'holderIdentity');

@@ -1,5 +1,6 @@
 // What the status of an ending namespace says: five conditions, true when something is in the way.
 // Pure: what remains in, conditions out; an unchanged condition keeps its time.
+import { asRecord, textAt, valueAt } from '../api/json-access.ts';
 import type { JsonObject, JsonValue } from '../api/type-info.ts';
 import { formatTime } from '../base/clock.ts';
 
@@ -75,8 +76,8 @@ export function namespaceConditions(
   const next = [...old];
   let isChanged = false;
   for (const verdict of verdicts) {
-    const index = next.findIndex((one) => memberOf(one, 'type') === verdict.type);
-    const before = index < 0 ? undefined : next[index];
+    const index = next.findIndex((one) => textAt(asRecord(one), 'type') === verdict.type);
+    const before = asRecord(next[index]);
     const now = conditionOf(verdict, remains, before, nowMs);
     if (isSame(before, now)) continue;
     isChanged = true;
@@ -89,13 +90,12 @@ export function namespaceConditions(
 function conditionOf(
   verdict: Verdict,
   remains: Remains,
-  before: JsonValue | undefined,
+  before: JsonObject | undefined,
   nowMs: number,
 ): JsonObject {
   const problem = verdict.problem(remains);
   const status = problem === undefined ? 'False' : 'True';
-  const since =
-    memberOf(before, 'status') === status ? memberOf(before, 'lastTransitionTime') : null;
+  const since = valueAt(before, 'status') === status ? valueAt(before, 'lastTransitionTime') : null;
   return {
     type: verdict.type,
     status,
@@ -105,13 +105,8 @@ function conditionOf(
   };
 }
 
-const isSame = (before: JsonValue | undefined, now: JsonObject): boolean =>
-  Object.keys(now).every((key) => memberOf(before, key) === now[key]);
-
-function memberOf(value: JsonValue | undefined, key: string): JsonValue | undefined {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
-  return Object.hasOwn(value, key) ? value[key] : undefined;
-}
+const isSame = (before: JsonObject | undefined, now: JsonObject): boolean =>
+  Object.keys(now).every((key) => valueAt(before, key) === now[key]);
 
 /** Sorted, so that the same state gives the same text. */
 function listOf(what: string, counts: ReadonlyMap<string, number>): string | undefined {

@@ -1,7 +1,6 @@
 // Ends namespaces whose deletion has begun: deletes what is in them, reports what is in the way,
 // and takes the finalizer away when nothing is left. Right on any number of replicas: content goes
 // by uid after the namespace's own was confirmed, and each write states the version it read.
-import type { JsonValue } from '../api/type-info.ts';
 import type { NamingProfile } from '../api/vendor.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
@@ -13,7 +12,8 @@ import type { Follower } from '../cacher/follow.ts';
 import type { Item } from '../cacher/resource-view.ts';
 import type { ApiObject } from '../codec/codec.ts';
 import type { InternalClient } from '../registry/internal-client.ts';
-import { cloneJson, isObject, ownMember } from '../api/json-value.ts';
+import { listAt, recordAt } from '../api/json-access.ts';
+import { cloneJson, isObject } from '../api/json-value.ts';
 import { isDeleting } from '../codec/object-meta.ts';
 import type { ResourceMapHolder } from '../registry/resource-map.ts';
 import type { ResourceStore } from '../registry/resource-store.ts';
@@ -122,9 +122,8 @@ export class NamespaceController implements Controller {
   /** Writes the conditions when they changed. @returns the namespace as it is then. */
   async #report(namespace: Item, remains: Remains, signal: AbortSignal): Promise<Item> {
     const object = cloneJson(namespace.object()) as ApiObject;
-    const status = isObject(object.status) ? object.status : {};
-    const given = ownMember(status, 'conditions');
-    const old: readonly JsonValue[] = Array.isArray(given) ? given : [];
+    const status = recordAt(object, 'status') ?? {};
+    const old = listAt(status, 'conditions');
     const conditions = namespaceConditions(old, remains, this.#options.clock.nowMs());
     if (conditions === old) return namespace;
     object.status = Object.assign(status, { conditions: [...conditions] });

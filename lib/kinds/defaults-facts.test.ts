@@ -1,6 +1,7 @@
 // Says of every row of the table of defaults which test covers it. The rows that wait for something
 // this server does not have yet are named with what they wait for.
-import { cloneJson } from '../api/json-value.ts';
+import { cloneJson, isObject } from '../api/json-value.ts';
+import { isEmpty } from '../api/presence.ts';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
@@ -139,8 +140,7 @@ function pathsOf(path: string): string[] {
 }
 
 function leavesOf(path: string, value: JsonValue): Change[] {
-  const isRecord = typeof value === 'object' && value !== null && !Array.isArray(value);
-  if (!isRecord || Object.keys(value).length === 0) return [[path, value ?? undefined]];
+  if (!isObject(value) || isEmpty(value)) return [[path, value ?? undefined]];
   return Object.entries(value).flatMap(([name, inner]) =>
     leavesOf(`${path}.${name}`, inner ?? null),
   );

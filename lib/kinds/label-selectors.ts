@@ -1,6 +1,14 @@
 // Label selectors inside objects: their rules, whether they are empty, and whether labels match.
 import type { FieldErrors } from '../api/field-errors.ts';
-import { entriesAt, listAt, recordAt, recordsAt, textAt, textsAt } from '../api/json-access.ts';
+import {
+  entriesAt,
+  listAt,
+  recordAt,
+  recordsAt,
+  textAt,
+  textsAt,
+  valueAt,
+} from '../api/json-access.ts';
 import { labelValueProblems, qualifiedNameProblems } from '../api/name-rules.ts';
 import type { JsonObject } from '../api/type-info.ts';
 import { validateLabels } from './validator.ts';
@@ -43,7 +51,7 @@ const isEmptySelector = (selector: Holder): boolean =>
 
 export function selectorMatches(selector: Holder, labels: Holder): boolean {
   const label = (key: string): string | undefined => {
-    const value = labels !== undefined && Object.hasOwn(labels, key) ? labels[key] : undefined;
+    const value = valueAt(labels, key);
     return typeof value === 'string' ? value : undefined;
   };
   for (const [key, value] of entriesAt(selector, 'matchLabels')) {

@@ -2,12 +2,10 @@
 // accepted, as it is by the rules beside the fields.
 import type { FieldErrors } from '../api/field-errors.ts';
 import { listAt, numberAt, recordAt, recordsAt, textAt, valueAt } from '../api/json-access.ts';
-import { isUnset, sameJson } from '../api/json-equal.ts';
-import type { JsonObject, JsonValue } from '../api/type-info.ts';
+import { sameJson } from '../api/json-equal.ts';
+import { isAbsent, isZero } from '../api/presence.ts';
+import type { JsonObject } from '../api/type-info.ts';
 import type { Holder, ValidatedWrite } from './validator.ts';
-
-const isAbsent = (value: JsonValue | undefined): boolean =>
-  value === '' || value === 0 || isUnset(value);
 
 type Problems = (text: string) => readonly string[];
 
@@ -40,12 +38,12 @@ function judge(errors: FieldErrors, isUpdate: boolean): Judge {
     isUpdate && sameJson(of[name], old?.[name]);
   return {
     isUpdate,
-    within: (old) => judge(errors, isUpdate && !isUnset(old)),
+    within: (old) => judge(errors, isUpdate && !isAbsent(old)),
     required(of, old, name, path, problems = () => []) {
       if (isStored(of, old, name)) return;
       const value = valueAt(of, name);
-      if (isAbsent(value)) {
-        if (!isUpdate || !isAbsent(old?.[name])) errors.required(`${path}.${name}`);
+      if (isZero(value)) {
+        if (!isUpdate || !isZero(old?.[name])) errors.required(`${path}.${name}`);
       } else errors.problems(`${path}.${name}`, value, problems(textAt(of, name)));
     },
     optional(of, old, name, path, problems) {

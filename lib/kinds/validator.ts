@@ -50,15 +50,6 @@ export const mapBytes = (of: Holder, name: string): number =>
     0,
   );
 
-/** What is left of `record` without some members. */
-export function without(record: Holder, names: readonly string[]): JsonObject {
-  const rest: Record<string, JsonValue | undefined> = Object.create(null) as JsonObject;
-  for (const [name, value] of Object.entries(record ?? {})) {
-    if (!names.includes(name)) rest[name] = value;
-  }
-  return rest;
-}
-
 export const joinTexts = (texts: readonly string[]): string =>
   texts.map((one) => JSON.stringify(one)).join(', ');
 

@@ -7,6 +7,7 @@ import { limits } from '../../base/limits.ts';
 import { forbidden, notFound, StatusError } from '../../base/status.ts';
 import { ownText } from '../../base/text-memo.ts';
 import type { Item, ResourceView } from '../../cacher/resource-view.ts';
+import { isDeleting } from '../../codec/object-meta.ts';
 import type { AdmissionPlugin, AdmissionRequest } from '../plugin.ts';
 
 export interface NamespaceLifecycleOptions {
@@ -64,8 +65,7 @@ function admit(request: AdmissionRequest, namespace: Item): false {
 }
 
 /** One that cannot be read is not known to end: its content stays usable. */
-const isTerminating = (item: Item): boolean =>
-  !item.corrupted && (item.object().metadata?.deletionTimestamp ?? null) !== null;
+const isTerminating = (item: Item): boolean => !item.corrupted && isDeleting(item.object());
 
 function terminating({ resource, namespace, name }: AdmissionRequest): StatusError {
   const { code, reason, message, details } = forbidden(

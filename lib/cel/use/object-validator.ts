@@ -1,5 +1,6 @@
 // Validates objects by the rules anywhere in their schema, within one cost budget. Made once for a
 // definition.
+import { isAbsent } from '../../api/presence.ts';
 import { isObject } from '../../api/json-value.ts';
 import { limits } from '../../base/limits.ts';
 import type { FieldError } from '../../base/status.ts';
@@ -147,7 +148,7 @@ interface Place {
 type JsonObject = Readonly<Record<string, unknown>>;
 
 function validateNode(node: ValidatorNode, run: Run, place: Place): void {
-  if (place.value === null || place.value === undefined) return;
+  if (isAbsent(place.value)) return;
   runRules(node, run, place);
   for (const part of node.allOf) {
     if (run.budget.remaining < 0) return;
@@ -230,7 +231,7 @@ function runRules(node: ValidatorNode, run: Run, place: Place): void {
 
 /** Transition rules need a value before, unless they say what to do without. */
 function isApplicable(compiled: CompiledRule, place: Place): boolean {
-  const hasOld = place.old !== undefined && place.old !== null;
+  const hasOld = !isAbsent(place.old);
   return !compiled.usesOldSelf || hasOld || compiled.rule.optionalOldSelf === true;
 }
 
@@ -243,8 +244,7 @@ function runRule(
 ): void {
   const { rule } = compiled;
   const { type } = node.schema;
-  const isAbsent = place.old === undefined || place.old === null;
-  const oldSelf = isAbsent && rule.optionalOldSelf === true ? absentOldSelf : place.old;
+  const oldSelf = isAbsent(place.old) && rule.optionalOldSelf === true ? absentOldSelf : place.old;
   const bindings = { self: place.value, oldSelf };
   const result = program.evaluate(bindings, run.evaluation);
   if (result.kind === 'pending' || !run.budget.spend(result.cost)) {

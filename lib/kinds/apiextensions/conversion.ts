@@ -1,9 +1,11 @@
 // Custom resource definitions between the beta, which may say once for all versions what the stable
 // one says of each, and the stable one.
-import { compact, eachIn, hasValue, renamed, within, without } from '../../api/convert-fields.ts';
+import { compact, eachIn, renamed, within } from '../../api/convert-fields.ts';
 import type { Conversion, Conversions, Data, Step } from '../../api/convert-fields.ts';
-import { isUnset, sameJson } from '../../api/json-equal.ts';
-import { isSet, recordAt, recordsAt, textAt } from '../../api/json-access.ts';
+import { sameJson } from '../../api/json-equal.ts';
+import { isAbsent, isEmpty, isZero } from '../../api/presence.ts';
+import { isSet, recordAt, recordsAt, textAt, valueAt } from '../../api/json-access.ts';
+import { without } from '../../api/json-value.ts';
 import type { JsonObject } from '../../api/type-info.ts';
 
 /** Beta's members for all versions, and their names in a version. */
@@ -25,10 +27,10 @@ const conversionToStable: Step = (conversion) => {
   const given = conversion['conversionReviewVersions'];
   // A webhook that named no versions was asked in the only one that there was.
   const conversionReviewVersions =
-    conversion['strategy'] === 'Webhook' && isUnset(given) ? ['v1beta1'] : given;
+    conversion['strategy'] === 'Webhook' && isEmpty(given) ? ['v1beta1'] : given;
   const webhook = compact({ clientConfig: webhookClientConfig, conversionReviewVersions });
   const rest = without(conversion, 'webhookClientConfig', 'conversionReviewVersions');
-  return Object.keys(webhook).length === 0 ? rest : { ...rest, webhook };
+  return isEmpty(webhook) ? rest : { ...rest, webhook };
 };
 
 const conversionFromStable: Step = (conversion) => {
@@ -71,7 +73,7 @@ function hoisted(spec: Data, versions: readonly JsonObject[]): JsonObject {
   const forAll: JsonObject = {};
   for (const [beta, ofVersion] of shared) {
     const value = first?.[ofVersion];
-    if (value === undefined || value === null) continue;
+    if (isAbsent(value)) continue;
     if (!others.every((one) => sameJson(one[ofVersion], value))) continue;
     forAll[beta] = value;
     kept = kept.map((one) => without(one, ofVersion));
@@ -85,7 +87,7 @@ const definitionFromStable: Conversion = (object) =>
     const changed = within(spec, ['conversion'], conversionFromStable);
     const [first] = versions;
     const version = isSet(first ?? {}, 'name') ? { version: textAt(first, 'name') } : {};
-    const preserves = hasValue(spec, 'preserveUnknownFields');
+    const preserves = !isZero(valueAt(spec, 'preserveUnknownFields'));
     return { ...hoisted(changed, versions), ...version, preserveUnknownFields: preserves };
   });
 

@@ -1,13 +1,14 @@
 // Defaults of custom resource definitions that depend on other fields.
 import { recordAt, recordsAt, textAt } from '../../api/json-access.ts';
-import { ensureRecord, isEmpty } from '../../api/default-rule.ts';
+import { ensureRecord } from '../../api/default-rule.ts';
 import type { DefaultRule, DefaultRules } from '../../api/default-rule.ts';
+import { isZero } from '../../api/presence.ts';
 
 const definition: DefaultRule = {
   version: 1,
   complete(object) {
     const spec = recordAt(object, 'spec');
-    if (!isEmpty(recordAt(object, 'status')?.['storedVersions'])) return;
+    if (!isZero(recordAt(object, 'status')?.['storedVersions'])) return;
     const stored = recordsAt(spec, 'versions').find((version) => version['storage'] === true);
     const name = textAt(stored, 'name');
     if (name !== '') ensureRecord(object, 'status')['storedVersions'] = [name];
@@ -20,10 +21,10 @@ const olderDefinition: DefaultRule = {
   complete(object, context) {
     const spec = ensureRecord(object, 'spec');
     const single = textAt(spec, 'version');
-    if (isEmpty(spec['versions']) && single !== '') {
+    if (isZero(spec['versions']) && single !== '') {
       spec['versions'] = [{ name: single, served: true, storage: true }];
     }
-    if (isEmpty(spec['scope'])) spec['scope'] = 'Namespaced';
+    if (isZero(spec['scope'])) spec['scope'] = 'Namespaced';
     const [first] = recordsAt(spec, 'versions');
     if (single === '' && first !== undefined) spec['version'] = textAt(first, 'name');
     definition.complete(object, context);
@@ -35,8 +36,8 @@ const names: DefaultRule = {
   complete(object) {
     const kind = textAt(object, 'kind');
     if (kind === '') return;
-    if (isEmpty(object['singular'])) object['singular'] = kind.toLowerCase();
-    if (isEmpty(object['listKind'])) object['listKind'] = `${kind}List`;
+    if (isZero(object['singular'])) object['singular'] = kind.toLowerCase();
+    if (isZero(object['listKind'])) object['listKind'] = `${kind}List`;
   },
 };
 

@@ -1,5 +1,6 @@
 // A number of pods, or a percentage of them: `3` or `25%`.
 import type { FieldErrors } from '../../api/field-errors.ts';
+import { isAbsent } from '../../api/presence.ts';
 import type { JsonValue } from '../../api/type-info.ts';
 
 type Amount = JsonValue | undefined;
@@ -10,7 +11,7 @@ const percentOf = (amount: Amount): number | undefined => {
 };
 
 export function validateAmount(amount: Amount, path: string, errors: FieldErrors): void {
-  if (amount === undefined || amount === null) return;
+  if (isAbsent(amount)) return;
   if (typeof amount === 'string') {
     if (percentOf(amount) !== undefined) return;
     const detail =
@@ -28,4 +29,4 @@ export function validateAtMostAll(amount: Amount, path: string, errors: FieldErr
 
 /** `0` and `0%`. */
 export const isNoAmount = (amount: Amount): boolean =>
-  amount === undefined || amount === null || (percentOf(amount) ?? Number(amount)) === 0;
+  isAbsent(amount) || (percentOf(amount) ?? Number(amount)) === 0;

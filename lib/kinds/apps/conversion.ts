@@ -1,6 +1,7 @@
 // Workloads of the first versions: two fields that the stable ones do not have travel in
 // annotations, as Kubernetes keeps them.
-import { annotated, annotationOf, without } from '../../api/convert-fields.ts';
+import { without } from '../../api/json-value.ts';
+import { annotated, annotationOf } from '../../api/convert-fields.ts';
 import type { Conversion, Conversions } from '../../api/convert-fields.ts';
 import { numberAt, recordAt } from '../../api/json-access.ts';
 

@@ -5,11 +5,11 @@ import { recordAt } from '../../api/json-access.ts';
 import {
   ensureRecord,
   fillUnset,
-  isEmpty,
   labelLikeTemplate,
   selectTemplate,
 } from '../../api/default-rule.ts';
 import type { DefaultRule, DefaultRules } from '../../api/default-rule.ts';
+import { isZero } from '../../api/presence.ts';
 
 /** Parts of a rolling update that are not given. */
 const rollingUpdate = (values: Readonly<Record<string, JsonValue>>): DefaultRule => ({
@@ -27,7 +27,7 @@ const statefulSetStrategy: DefaultRule = {
   version: 1,
   gates: [maxUnavailableGate],
   complete(strategy, { isOn }) {
-    if (isEmpty(strategy['type'])) {
+    if (isZero(strategy['type'])) {
       strategy['type'] = 'RollingUpdate';
       ensureRecord(strategy, 'rollingUpdate');
     }

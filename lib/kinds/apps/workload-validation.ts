@@ -3,12 +3,12 @@
 import { isSet, numberAt, recordAt, recordsAt, textAt, valueAt } from '../../api/json-access.ts';
 import { sameJson } from '../../api/json-equal.ts';
 import { dns1123LabelProblems } from '../../api/name-rules.ts';
-import { isRecord } from '../../api/json-value.ts';
+import { isRecord, without } from '../../api/json-value.ts';
 import { opened } from '../../api/raw-json.ts';
 import type { JsonObject } from '../../api/type-info.ts';
 import { validateRunningTemplate } from '../core/pod-spec.ts';
 import { validateTemplateSelector } from '../label-selectors.ts';
-import { changed, without } from '../validator.ts';
+import { changed } from '../validator.ts';
 import type { ValidatedWrite, Validator } from '../validator.ts';
 import { isNoAmount, validateAmount, validateAtMostAll } from './amounts.ts';
 import { validateCounts, validateNotLowered } from './status-counts.ts';
@@ -108,7 +108,7 @@ export const validateStatefulSet: Validator = (write) => {
   validateNotLowered(write, ['collisionCount']);
   if (old === undefined) return;
   const before = recordAt(old, 'spec');
-  if (sameJson(without(spec, changeable), without(before, changeable))) return;
+  if (sameJson(without(spec, ...changeable), without(before ?? {}, ...changeable))) return;
   const detail =
     "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', " +
     "'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and " +

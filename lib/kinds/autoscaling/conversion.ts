@@ -1,9 +1,12 @@
 // HorizontalPodAutoscaler between autoscaling/v2 and the versions before it. What they have no
 // fields for travels in annotations, as Kubernetes writes them: a read and a write lose nothing.
 // An annotation of ours that is no JSON is dropped.
-import { compact, without } from '../../api/convert-fields.ts';
+import { annotationOf, compact } from '../../api/convert-fields.ts';
 import type { Conversion, Conversions, Data } from '../../api/convert-fields.ts';
+import { isSet, recordAt, recordIn, recordsAt, valueIn } from '../../api/json-access.ts';
 import { sameJson } from '../../api/json-equal.ts';
+import { isAbsent, isEmpty } from '../../api/presence.ts';
+import { without } from '../../api/json-value.ts';
 import type { JsonObject, JsonValue } from '../../api/type-info.ts';
 import type { NamingProfile } from '../../api/vendor.ts';
 
@@ -20,36 +23,29 @@ const annotationNames = (
   };
 };
 
-const recordOf = (value: JsonValue | undefined): JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {};
-const listOf = (value: JsonValue | undefined): readonly JsonObject[] =>
-  Array.isArray(value) ? value.map(recordOf) : [];
-const isSet = (value: JsonValue | undefined): value is Exclude<JsonValue, null> =>
-  value !== undefined && value !== null;
+/** The message at a path of names; an absent one is empty. */
+const partOf = (of: Data, ...path: readonly string[]): JsonObject => recordIn(of, ...path) ?? {};
 
 const isCpuUtilization = (metric: Data, part: 'target' | 'current'): boolean => {
-  const resource = recordOf(metric['resource']);
+  const resource = partOf(metric, 'resource');
   return (
     metric['type'] === 'Resource' &&
     resource['name'] === 'cpu' &&
-    isSet(recordOf(resource[part])['averageUtilization'])
+    isSet(recordAt(resource, part), 'averageUtilization')
   );
 };
 
 const utilizationOf = (
   metric: Data | undefined,
   part: 'target' | 'current',
-): JsonValue | undefined =>
-  metric === undefined
-    ? undefined
-    : recordOf(recordOf(metric['resource'])[part])['averageUtilization'];
+): JsonValue | undefined => valueIn(metric, ['resource', part, 'averageUtilization']);
 
 function toAutoscalingV1(object: Data, profile: NamingProfile): JsonObject {
-  const spec = recordOf(object['spec']);
-  const status = recordOf(object['status']);
-  const metrics = listOf(spec['metrics']);
-  const current = listOf(status['currentMetrics']);
-  const conditions = listOf(status['conditions']);
+  const spec = partOf(object, 'spec');
+  const status = partOf(object, 'status');
+  const metrics = recordsAt(spec, 'metrics');
+  const current = recordsAt(status, 'currentMetrics');
+  const conditions = recordsAt(status, 'conditions');
   const cpu = metrics.find((metric) => isCpuUtilization(metric, 'target'));
   const others = metrics.filter((metric) => metric !== cpu);
   const currentCpu = current.find((metric) => isCpuUtilization(metric, 'current'));
@@ -65,11 +61,11 @@ function toAutoscalingV1(object: Data, profile: NamingProfile): JsonObject {
       ? undefined
       : JSON.stringify(current.map((one) => metricToV1(one, currentToV1))),
     [names.conditions]: conditions.length === 0 ? undefined : JSON.stringify(conditions),
-    [names.behavior]: isSet(spec['behavior']) ? JSON.stringify(spec['behavior']) : undefined,
+    [names.behavior]: isSet(spec, 'behavior') ? JSON.stringify(spec['behavior']) : undefined,
   });
   return {
     ...object,
-    metadata: withAnnotations(recordOf(object['metadata']), added, names),
+    metadata: withAnnotations(partOf(object, 'metadata'), added, names),
     spec: {
       ...without(spec, 'metrics', 'behavior'),
       ...compact({ targetCPUUtilizationPercentage: utilizationOf(cpu, 'target') }),
@@ -82,26 +78,24 @@ function toAutoscalingV1(object: Data, profile: NamingProfile): JsonObject {
 }
 
 function toAutoscalingV2(object: Data, profile: NamingProfile): JsonObject {
-  const spec = recordOf(object['spec']);
-  const status = recordOf(object['status']);
+  const spec = partOf(object, 'spec');
+  const status = partOf(object, 'status');
   const names = annotationNames(profile);
-  const annotations = recordOf(recordOf(object['metadata'])['annotations']);
-  const read = (name: string): JsonValue | undefined => parsed(annotations, name);
-  const metrics = listOf(read(names.metrics)).map((one) => metricToV2(one, 'target'));
-  const current = listOf(read(names.currentMetrics)).map((one) => metricToV2(one, 'current'));
+  const given = readAnnotations(object, names);
+  const metrics = recordsAt(given, 'metrics').map((one) => metricToV2(one, 'target'));
+  const current = recordsAt(given, 'currentMetrics').map((one) => metricToV2(one, 'current'));
   const cpu = cpuMetric(spec['targetCPUUtilizationPercentage'], 'target');
   const currentCpu = cpuMetric(status['currentCPUUtilizationPercentage'], 'current');
-  const conditions = listOf(read(names.conditions));
-  const behavior = read(names.behavior);
+  const conditions = recordsAt(given, 'conditions');
   const allMetrics = [...metrics, ...cpu];
   const allCurrent = current.length > 0 ? current : currentCpu;
   return {
     ...object,
-    metadata: withAnnotations(recordOf(object['metadata']), {}, names),
+    metadata: withAnnotations(partOf(object, 'metadata'), {}, names),
     spec: {
       ...without(spec, 'targetCPUUtilizationPercentage'),
       ...(allMetrics.length === 0 ? {} : { metrics: allMetrics }),
-      ...(isSet(behavior) ? { behavior: recordOf(behavior) } : {}),
+      ...(isSet(given, 'behavior') ? { behavior: partOf(given, 'behavior') } : {}),
     },
     status: {
       ...without(status, 'currentCPUUtilizationPercentage'),
@@ -117,15 +111,21 @@ function withAnnotations(
   added: Data,
   names: Readonly<Record<string, string>>,
 ): JsonObject {
-  const kept = without(recordOf(metadata['annotations']), ...Object.values(names));
+  const kept = without(partOf(metadata, 'annotations'), ...Object.values(names));
   const annotations = { ...kept, ...added };
   const rest = without(metadata, 'annotations');
-  return Object.keys(annotations).length === 0 ? rest : { ...rest, annotations };
+  return isEmpty(annotations) ? rest : { ...rest, annotations };
 }
 
-function parsed(annotations: Data, name: string): JsonValue | undefined {
-  const text = Object.hasOwn(annotations, name) ? annotations[name] : undefined;
-  if (typeof text !== 'string') return undefined;
+/** What our annotations hold, by what it is. */
+function readAnnotations(object: Data, names: Readonly<Record<string, string>>): JsonObject {
+  const read: JsonObject = {};
+  for (const [what, name] of Object.entries(names)) read[what] = parsed(annotationOf(object, name));
+  return read;
+}
+
+function parsed(text: string | undefined): JsonValue | undefined {
+  if (text === undefined) return undefined;
   try {
     return JSON.parse(text) as JsonValue;
   } catch {
@@ -134,7 +134,7 @@ function parsed(annotations: Data, name: string): JsonValue | undefined {
 }
 
 function cpuMetric(utilization: JsonValue | undefined, part: 'target' | 'current'): JsonObject[] {
-  if (!isSet(utilization)) return [];
+  if (isAbsent(utilization)) return [];
   const value = part === 'target' ? { type: 'Utilization' } : {};
   return [
     {
@@ -185,12 +185,12 @@ function metricToV1(metric: Data, valuesToV1: ValuesToV1): JsonObject {
   const part = valuesToV1 === targetToV1 ? 'target' : 'current';
   const converted: JsonObject = { type: metric['type'] ?? '' };
   for (const source of ['resource', 'containerResource', 'pods', 'object', 'external'] as const) {
-    if (!isSet(metric[source])) continue;
-    const from = recordOf(metric[source]);
-    const identifier = recordOf(from['metric']);
+    if (!isSet(metric, source)) continue;
+    const from = partOf(metric, source);
+    const identifier = partOf(from, 'metric');
     const values = valuesToV1(
       source === 'containerResource' ? 'resource' : source,
-      recordOf(from[part]),
+      partOf(from, part),
     );
     const selector = source === 'external' ? 'metricSelector' : 'selector';
     converted[source] = {
@@ -209,8 +209,8 @@ function metricToV1(metric: Data, valuesToV1: ValuesToV1): JsonObject {
 function metricToV2(metric: Data, part: 'target' | 'current'): JsonObject {
   const converted: JsonObject = { type: metric['type'] ?? '' };
   for (const source of ['resource', 'containerResource', 'pods', 'object', 'external'] as const) {
-    if (!isSet(metric[source])) continue;
-    const from = recordOf(metric[source]);
+    if (!isSet(metric, source)) continue;
+    const from = partOf(metric, source);
     const identifier = compact({
       name: from['metricName'],
       selector: from['selector'] ?? from['metricSelector'],
@@ -221,7 +221,7 @@ function metricToV2(metric: Data, part: 'target' | 'current'): JsonObject {
         container: from['container'],
         describedObject: from['target'],
       }),
-      ...(Object.keys(identifier).length === 0 ? {} : { metric: identifier }),
+      ...(isEmpty(identifier) ? {} : { metric: identifier }),
       [part]: valuesToV2(from, part),
     };
   }
@@ -237,42 +237,43 @@ function valuesToV2(from: Data, part: 'target' | 'current'): JsonObject {
   const averageValue = from[`${part}AverageValue`] ?? from['averageValue'];
   const value = from[`${part}Value`];
   if (part === 'current') return compact({ value, averageValue, averageUtilization });
-  if (isSet(averageUtilization)) return { type: 'Utilization', averageUtilization };
-  if (isSet(averageValue)) return { type: 'AverageValue', averageValue };
+  if (!isAbsent(averageUtilization)) return { type: 'Utilization', averageUtilization };
+  if (!isAbsent(averageValue)) return { type: 'AverageValue', averageValue };
   return { type: 'Value', ...compact({ value }) };
 }
 
 /** The first beta with metrics writes them as the annotations do, in fields. */
 const fromFirstBeta: Conversion = (object, profile) => {
-  const spec = recordOf(object['spec']);
-  const status = recordOf(object['status']);
+  const spec = partOf(object, 'spec');
+  const status = partOf(object, 'status');
   const names = annotationNames(profile);
-  const behavior = parsed(recordOf(recordOf(object['metadata'])['annotations']), names.behavior);
-  const metrics = listOf(spec['metrics']).map((one) => metricToV2(one, 'target'));
-  const current = listOf(status['currentMetrics']).map((one) => metricToV2(one, 'current'));
+  const given = readAnnotations(object, names);
+  const metrics = recordsAt(spec, 'metrics').map((one) => metricToV2(one, 'target'));
+  const current = recordsAt(status, 'currentMetrics').map((one) => metricToV2(one, 'current'));
   return {
     ...object,
-    metadata: withAnnotations(recordOf(object['metadata']), {}, names),
+    metadata: withAnnotations(partOf(object, 'metadata'), {}, names),
     spec: {
       ...spec,
       ...(metrics.length === 0 ? {} : { metrics }),
-      ...(isSet(behavior) ? { behavior: recordOf(behavior) } : {}),
+      ...(isSet(given, 'behavior') ? { behavior: partOf(given, 'behavior') } : {}),
     },
     status: { ...status, ...(current.length === 0 ? {} : { currentMetrics: current }) },
   };
 };
 
 const toFirstBeta: Conversion = (object, profile) => {
-  const spec = recordOf(object['spec']);
-  const status = recordOf(object['status']);
+  const spec = partOf(object, 'spec');
+  const status = partOf(object, 'status');
   const names = annotationNames(profile);
-  const { behavior } = spec;
-  const added = isSet(behavior) ? { [names.behavior]: JSON.stringify(behavior) } : {};
-  const metrics = listOf(spec['metrics']).map((one) => metricToV1(one, targetToV1));
-  const current = listOf(status['currentMetrics']).map((one) => metricToV1(one, currentToV1));
+  const added = isSet(spec, 'behavior')
+    ? { [names.behavior]: JSON.stringify(spec['behavior']) }
+    : {};
+  const metrics = recordsAt(spec, 'metrics').map((one) => metricToV1(one, targetToV1));
+  const current = recordsAt(status, 'currentMetrics').map((one) => metricToV1(one, currentToV1));
   return {
     ...object,
-    metadata: withAnnotations(recordOf(object['metadata']), added, names),
+    metadata: withAnnotations(partOf(object, 'metadata'), added, names),
     spec: { ...without(spec, 'behavior'), ...(metrics.length === 0 ? {} : { metrics }) },
     status: { ...status, ...(current.length === 0 ? {} : { currentMetrics: current }) },
   };

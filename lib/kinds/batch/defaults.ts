@@ -1,6 +1,7 @@
 // Defaults of jobs that depend on other fields. They hold for jobs, not for a cron job's template.
-import { ensureRecord, fillUnset, isUnset, labelLikeTemplate } from '../../api/default-rule.ts';
+import { ensureRecord, fillUnset, labelLikeTemplate } from '../../api/default-rule.ts';
 import type { DefaultRules } from '../../api/default-rule.ts';
+import { isAbsent } from '../../api/presence.ts';
 
 const unlimitedRetries = 2_147_483_647;
 
@@ -10,9 +11,9 @@ export const jobDefaults: DefaultRules = {
     complete(object) {
       const spec = ensureRecord(object, 'spec');
       // A job without either number runs one pod to its end.
-      if (isUnset(spec['completions']) && isUnset(spec['parallelism'])) spec['completions'] = 1;
-      const backoffLimit = isUnset(spec['backoffLimitPerIndex']) ? 6 : unlimitedRetries;
-      const hasFailurePolicy = !isUnset(spec['podFailurePolicy']);
+      if (isAbsent(spec['completions']) && isAbsent(spec['parallelism'])) spec['completions'] = 1;
+      const backoffLimit = isAbsent(spec['backoffLimitPerIndex']) ? 6 : unlimitedRetries;
+      const hasFailurePolicy = !isAbsent(spec['podFailurePolicy']);
       fillUnset(spec, {
         parallelism: 1,
         backoffLimit,

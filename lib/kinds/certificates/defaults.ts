@@ -3,8 +3,8 @@
 import type { JsonValue } from '../../api/type-info.ts';
 import { readCertificateRequest } from './request-fields.ts';
 import { textAt } from '../../api/json-access.ts';
-import { isUnset } from '../../api/default-rule.ts';
 import type { DefaultRules } from '../../api/default-rule.ts';
+import { isAbsent } from '../../api/presence.ts';
 
 const nodeClientSigner = '{kubernetes}.io/{kube}-apiserver-client-{kube}let';
 const nodeServingSigner = '{kubernetes}.io/{kube}let-serving';
@@ -14,7 +14,7 @@ export const signingRequestDefaults: DefaultRules = {
   'certificates/v1beta1.CertificateSigningRequestSpec': {
     version: 1,
     complete(spec, { profile }) {
-      if (!isUnset(spec['signerName'])) return;
+      if (!isAbsent(spec['signerName'])) return;
       spec['signerName'] = profile.resolve(signerOf(textAt(spec, 'request'), spec['usages']));
     },
   },

@@ -1,5 +1,5 @@
 // What a container, or a pod for all its containers, asks for and may use at most.
-import { entriesAt, isSet, recordAt, recordsAt, textAt } from '../../api/json-access.ts';
+import { entriesAt, isSet, recordAt, recordsAt, textAt, valueAt } from '../../api/json-access.ts';
 import type { JsonObject } from '../../api/type-info.ts';
 import { shownText } from '../validator.ts';
 import type { Holder } from '../validator.ts';
@@ -78,7 +78,7 @@ function validateRequest(
   { errors, naming }: PodScope,
 ): void {
   const mustBeEqual = isHugePages(name) || isExtendedResource(name, naming);
-  const limit = limits !== undefined && Object.hasOwn(limits, name) ? limits[name] : undefined;
+  const limit = valueAt(limits, name);
   if (limit === undefined) {
     if (mustBeEqual) errors.required(path, 'Limit must be set for non overcommitable resources');
     return;

@@ -10,6 +10,7 @@ import {
   valueAt,
 } from '../../api/json-access.ts';
 import { dns1123LabelProblems } from '../../api/name-rules.ts';
+import { isEmpty } from '../../api/presence.ts';
 import type { JsonObject } from '../../api/type-info.ts';
 import { validateEnvironment } from './container-env.ts';
 import { validateContainerResources } from './container-resources.ts';
@@ -90,11 +91,8 @@ function validateContainer(
 function refuseForEphemeral(container: JsonObject, path: string, { errors }: PodScope): void {
   const names = ['ports', 'livenessProbe', 'readinessProbe', 'startupProbe', 'lifecycle'];
   for (const name of [...names, 'resources', 'resizePolicy']) {
-    const value = valueAt(container, name);
-    const isEmpty =
-      value === undefined ||
-      (typeof value === 'object' && value !== null && Object.keys(value).length === 0);
-    if (!isEmpty) errors.forbidden(`${path}.${name}`, 'cannot be set for an Ephemeral Container');
+    if (!isEmpty(valueAt(container, name)))
+      errors.forbidden(`${path}.${name}`, 'cannot be set for an Ephemeral Container');
   }
   for (const [at, mount] of recordsAt(container, 'volumeMounts').entries()) {
     for (const name of ['subPath', 'subPathExpr']) {

@@ -4,13 +4,12 @@ import { recordAt, recordsAt, textAt } from '../../api/json-access.ts';
 import {
   ensureRecord,
   fillUnset,
-  isEmpty,
-  isUnset,
   labelLikeTemplate,
   newRecord,
   templateLabels,
 } from '../../api/default-rule.ts';
 import type { DefaultRule, DefaultRules } from '../../api/default-rule.ts';
+import { isAbsent, isEmpty, isZero } from '../../api/presence.ts';
 import { cloneJson } from '../../api/json-value.ts';
 
 const clientAffinitySeconds = 10_800;
@@ -22,7 +21,7 @@ const service: DefaultRule = {
     const type = textAt(spec, 'type');
     completeAffinity(spec);
     for (const port of recordsAt(spec, 'ports')) {
-      if (isEmpty(port['targetPort']) && port['port'] !== undefined) {
+      if (isZero(port['targetPort']) && port['port'] !== undefined) {
         port['targetPort'] = port['port'];
       }
     }
@@ -30,8 +29,8 @@ const service: DefaultRule = {
     const isExternal =
       isLoadBalancer ||
       type === 'NodePort' ||
-      (type === 'ClusterIP' && !isEmpty(spec['externalIPs']));
-    if (isExternal && isEmpty(spec['externalTrafficPolicy'])) {
+      (type === 'ClusterIP' && !isZero(spec['externalIPs']));
+    if (isExternal && isZero(spec['externalTrafficPolicy'])) {
       spec['externalTrafficPolicy'] = 'Cluster';
     }
     if (isLoadBalancer || type === 'NodePort' || type === 'ClusterIP') {
@@ -41,7 +40,7 @@ const service: DefaultRule = {
     fillUnset(spec, { allocateLoadBalancerNodePorts: true });
     const balancer = recordAt(recordAt(object, 'status'), 'loadBalancer');
     for (const ingress of recordsAt(balancer, 'ingress')) {
-      if (!isEmpty(ingress['ip'])) fillUnset(ingress, { ipMode: 'VIP' });
+      if (!isZero(ingress['ip'])) fillUnset(ingress, { ipMode: 'VIP' });
     }
   },
 };
@@ -66,7 +65,7 @@ const nodeStatus: DefaultRule = {
   version: 1,
   complete(object) {
     const capacity = recordAt(object, 'capacity');
-    if (capacity === undefined || !isUnset(object['allocatable'])) return;
+    if (capacity === undefined || !isAbsent(object['allocatable'])) return;
     object['allocatable'] = cloneJson(capacity);
   },
 };
@@ -80,8 +79,8 @@ const limitRangeItem: DefaultRule = {
     addMissing(limits, recordAt(object, 'max'));
     addMissing(requests, limits);
     addMissing(requests, recordAt(object, 'min'));
-    if (Object.keys(limits).length > 0) object['default'] = limits;
-    if (Object.keys(requests).length > 0) object['defaultRequest'] = requests;
+    if (!isEmpty(limits)) object['default'] = limits;
+    if (!isEmpty(requests)) object['defaultRequest'] = requests;
   },
 };
 
@@ -96,7 +95,7 @@ const replicationController: DefaultRule = {
     const labels = templateLabels(object);
     if (labels === undefined) return;
     const spec = ensureRecord(object, 'spec');
-    if (isEmpty(spec['selector'])) spec['selector'] = labels;
+    if (isZero(spec['selector'])) spec['selector'] = labels;
     labelLikeTemplate(object);
   },
 };

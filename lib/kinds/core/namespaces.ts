@@ -1,10 +1,11 @@
 // Namespaces: a phase, a finalizer of their own in spec, and a label with their name. `finalize`
 // writes nothing but spec.finalizers; a namespace goes when its deletion has begun and they are
 // empty.
+import { recordAt, textsAt } from '../../api/json-access.ts';
 import type { JsonObject } from '../../api/type-info.ts';
 import type { NamingProfile } from '../../api/vendor.ts';
 import type { ApiObject } from '../../codec/codec.ts';
-import { cloneJson, isObject, ownMember } from '../../api/json-value.ts';
+import { cloneJson } from '../../api/json-value.ts';
 import { metaOf, nameOf } from '../../codec/object-meta.ts';
 import type { ResourceStrategy } from '../strategy.ts';
 
@@ -27,8 +28,8 @@ export function namespaceStrategy(naming: NamingProfile): ResourceStrategy {
     },
     isHeld: (object) => finalizersOf(object).length > 0,
     beginDeletion(object) {
-      const status = isObject(object.status) ? object.status : recordOf({});
-      status.phase = 'Terminating';
+      const status = recordAt(object, 'status') ?? recordOf({});
+      status['phase'] = 'Terminating';
       object.status = status;
       // Its finalizers end it, no grace period.
       delete metaOf(object).deletionGracePeriodSeconds;
@@ -37,15 +38,13 @@ export function namespaceStrategy(naming: NamingProfile): ResourceStrategy {
 }
 
 /** `spec.finalizers`. */
-export function finalizersOf(object: Readonly<ApiObject>): string[] {
-  const list = isObject(object.spec) ? ownMember(object.spec, 'finalizers') : undefined;
-  return Array.isArray(list) ? list.map(String) : [];
-}
+export const finalizersOf = (object: Readonly<ApiObject>): readonly string[] =>
+  textsAt(recordAt(object, 'spec'), 'finalizers');
 
 function setFinalizers(object: ApiObject, finalizers: readonly string[]): void {
-  const spec = isObject(object.spec) ? object.spec : recordOf({});
-  if (finalizers.length === 0) delete spec.finalizers;
-  else spec.finalizers = [...finalizers];
+  const spec = recordAt(object, 'spec') ?? recordOf({});
+  if (finalizers.length === 0) delete spec['finalizers'];
+  else spec['finalizers'] = [...finalizers];
   object.spec = spec;
 }
 

@@ -3,8 +3,9 @@
 import { compareQuantities, parseQuantity, sumQuantities } from '../../api/quantity.ts';
 import type { JsonObject } from '../../api/type-info.ts';
 import { recordAt, recordsAt, textAt } from '../../api/json-access.ts';
-import { ensureRecord, isEmpty, isUnset, newRecord } from '../../api/default-rule.ts';
+import { ensureRecord, newRecord } from '../../api/default-rule.ts';
 import type { DefaultRule, DefaultRules } from '../../api/default-rule.ts';
+import { isAbsent, isEmpty, isZero } from '../../api/presence.ts';
 
 const podLevelResources = 'PodLevelResources';
 const hugePages = 'hugepages-';
@@ -17,10 +18,10 @@ const pod: DefaultRule = {
     const containers = [...recordsAt(spec, 'containers'), ...recordsAt(spec, 'initContainers')];
     for (const container of containers) requestLimits(container);
     if (isOn(podLevelResources)) completePodResources(spec);
-    if (isUnset(spec['enableServiceLinks'])) spec['enableServiceLinks'] = true;
+    if (isAbsent(spec['enableServiceLinks'])) spec['enableServiceLinks'] = true;
     if (spec['hostNetwork'] !== true) return;
     for (const port of containers.flatMap((container) => recordsAt(container, 'ports'))) {
-      if (isEmpty(port['hostPort']) && port['containerPort'] !== undefined) {
+      if (isZero(port['hostPort']) && port['containerPort'] !== undefined) {
         port['hostPort'] = port['containerPort'];
       }
     }
@@ -48,12 +49,12 @@ function completePodResources(spec: JsonObject): void {
   for (const [name, amount] of Object.entries(containerTotals(spec, 'limits'))) {
     if (name.startsWith(hugePages) && given[name] === undefined) limits[name] ??= amount;
   }
-  if (Object.keys(limits).length === 0) return;
+  if (isEmpty(limits)) return;
   resources['limits'] = limits;
   const requests = Object.assign(newRecord(), given);
   addMissing(requests, supported(containerTotals(spec, 'requests')));
   addMissing(requests, supported(limits));
-  if (Object.keys(requests).length > 0) resources['requests'] = requests;
+  if (!isEmpty(requests)) resources['requests'] = requests;
 }
 
 const isPodResource = (name: string): boolean =>
@@ -112,7 +113,7 @@ function raise(highest: JsonObject, amounts: JsonObject): void {
 const container: DefaultRule = {
   version: 1,
   complete(object) {
-    if (isEmpty(object['imagePullPolicy'])) {
+    if (isZero(object['imagePullPolicy'])) {
       object['imagePullPolicy'] = pullPolicyOf(textAt(object, 'image'));
     }
   },
@@ -132,7 +133,7 @@ const volume: DefaultRule = {
   version: 1,
   complete(object) {
     for (const name of Object.keys(object)) {
-      if (name !== 'name' && !isUnset(object[name])) return;
+      if (name !== 'name' && !isAbsent(object[name])) return;
     }
     object['emptyDir'] = newRecord();
   },
@@ -142,7 +143,7 @@ const imageVolume: DefaultRule = {
   version: 1,
   gates: ['ImageVolume'],
   complete(object, { isOn }) {
-    if (isOn('ImageVolume') && isEmpty(object['pullPolicy'])) {
+    if (isOn('ImageVolume') && isZero(object['pullPolicy'])) {
       object['pullPolicy'] = pullPolicyOf(textAt(object, 'reference'));
     }
   },

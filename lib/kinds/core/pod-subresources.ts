@@ -3,9 +3,8 @@
 import { isSet, listAt, recordAt, recordsAt, textAt } from '../../api/json-access.ts';
 import { sameJson } from '../../api/json-equal.ts';
 import type { JsonObject } from '../../api/type-info.ts';
-import { cloneJson } from '../../api/json-value.ts';
+import { cloneJson, without } from '../../api/json-value.ts';
 import type { ValidatedWrite } from '../validator.ts';
-import { without } from '../validator.ts';
 import { qualityOf } from './pod-quality.ts';
 
 const isStatic = ({ object, naming }: ValidatedWrite): boolean =>
@@ -101,7 +100,7 @@ function withoutResizable(spec: JsonObject): JsonObject {
     if (resources === undefined) continue;
     for (const list of ['requests', 'limits']) {
       const amounts = recordAt(resources, list);
-      if (amounts !== undefined) resources[list] = without(amounts, resizable);
+      if (amounts !== undefined) resources[list] = without(amounts, ...resizable);
     }
     if (listAt(resources, 'claims').length === 0) delete resources['claims'];
   }

@@ -5,9 +5,9 @@ import { ipProblems } from '../../api/formats.ts';
 import { sameJson } from '../../api/json-equal.ts';
 import type { JsonObject } from '../../api/type-info.ts';
 import type { NamingProfile } from '../../api/vendor.ts';
-import { cloneJson } from '../../api/json-value.ts';
+import { cloneJson, without } from '../../api/json-value.ts';
 import type { ValidatedWrite, Validator } from '../validator.ts';
-import { changed, isIntegerText, joinTexts, without } from '../validator.ts';
+import { changed, isIntegerText, joinTexts } from '../validator.ts';
 import { validateEphemeralChange, validateResize } from './pod-subresources.ts';
 import { validatePodSpec } from './pod-spec.ts';
 
@@ -207,9 +207,9 @@ function validateTolerationChange(
   spec: JsonObject,
   old: JsonObject,
 ): void {
-  const now = recordsAt(spec, 'tolerations').map((one) => without(one, ['tolerationSeconds']));
+  const now = recordsAt(spec, 'tolerations').map((one) => without(one, 'tolerationSeconds'));
   for (const toleration of recordsAt(old, 'tolerations')) {
-    const same = without(toleration, ['tolerationSeconds']);
+    const same = without(toleration, 'tolerationSeconds');
     if (now.some((one) => sameJson(one, same))) continue;
     errors.forbidden(
       'spec.tolerations',

@@ -1,10 +1,9 @@
 // Pods: a new one is pending and knows its quality of service; deletion waits for the node that
 // runs the containers; a DELETE always answers the object.
-import { recordAt, recordsAt } from '../../api/json-access.ts';
+import { recordAt, recordsAt, textAt, valueAt } from '../../api/json-access.ts';
 import type { JsonObject } from '../../api/type-info.ts';
 import { formatTime } from '../../base/clock.ts';
 import type { ApiObject } from '../../codec/codec.ts';
-import { isObject, ownMember } from '../../api/json-value.ts';
 import type { ResourceStrategy } from '../strategy.ts';
 import { qualityOf } from './pod-quality.ts';
 import { mergeLabelKeys } from './pod-selectors.ts';
@@ -23,8 +22,8 @@ export const podStrategy: ResourceStrategy = {
   },
   answersDeletedObject: true,
   deletion(object, requestedSeconds) {
-    const isStarted = text(object, 'spec', 'nodeName') !== '';
-    const isEnded = ['Failed', 'Succeeded'].includes(text(object, 'status', 'phase'));
+    const isStarted = textAt(recordAt(object, 'spec'), 'nodeName') !== '';
+    const isEnded = ['Failed', 'Succeeded'].includes(textAt(recordAt(object, 'status'), 'phase'));
     if (!isStarted || isEnded) return { graceSeconds: 0 };
     return { graceSeconds: requestedSeconds ?? specifiedSeconds(object) };
   },
@@ -39,12 +38,6 @@ const gated = (nowMs: number): JsonObject => ({
 });
 
 function specifiedSeconds(object: Readonly<ApiObject>): number {
-  const given = isObject(object.spec) ? object.spec.terminationGracePeriodSeconds : undefined;
+  const given = valueAt(recordAt(object, 'spec'), 'terminationGracePeriodSeconds');
   return Number(given ?? defaultGraceSeconds);
-}
-
-function text(object: Readonly<ApiObject>, part: 'spec' | 'status', name: string): string {
-  const record = object[part];
-  const value = isObject(record) ? ownMember(record, name) : undefined;
-  return typeof value === 'string' ? value : '';
 }

@@ -2,6 +2,7 @@
 import { entriesAt, isSet, recordAt, recordsAt, textAt, textsAt } from '../../api/json-access.ts';
 import { sameJson } from '../../api/json-equal.ts';
 import { qualifiedNameProblems } from '../../api/name-rules.ts';
+import { isAbsent } from '../../api/presence.ts';
 import type { JsonObject, JsonValue } from '../../api/type-info.ts';
 import { shownText } from '../validator.ts';
 import type { ValidatedWrite, Validator } from '../validator.ts';
@@ -194,7 +195,7 @@ function validateAmounts(limit: JsonObject, path: string, write: ValidatedWrite)
   for (const name of names) {
     const given = lists.flatMap((list) => {
       const value = recordAt(limit, list)?.[name];
-      return value === undefined || value === null ? [] : [{ list, value }];
+      return isAbsent(value) ? [] : [{ list, value }];
     });
     for (const [at, higher] of given.entries()) {
       const lower = given[at - 1];

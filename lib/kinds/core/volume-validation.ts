@@ -3,9 +3,9 @@ import { entriesAt, isSet, listAt, recordAt, textAt, textsAt } from '../../api/j
 import { sameJson } from '../../api/json-equal.ts';
 import { qualifiedNameProblems } from '../../api/name-rules.ts';
 import type { JsonObject } from '../../api/type-info.ts';
-import { cloneJson } from '../../api/json-value.ts';
+import { cloneJson, without } from '../../api/json-value.ts';
 import type { ValidatedWrite, Validator } from '../validator.ts';
-import { shownText, without } from '../validator.ts';
+import { shownText } from '../validator.ts';
 import { validateAccessModes, validateClaimSpec } from './claim-spec.ts';
 import { nanoOf } from './resource-lists.ts';
 import { validateNodeSelector } from './pod-scheduling.ts';
@@ -71,11 +71,11 @@ function validateAccessMix(spec: JsonObject, { errors }: ValidatedWrite): void {
 function validateVolumeUpdate(spec: JsonObject, old: JsonObject, write: ValidatedWrite): void {
   const { errors, isOn } = write;
   const sourceOf = (of: JsonObject): JsonObject => {
-    const source = without(of, common);
+    const source = without(of, ...common);
     const csi = recordAt(source, 'csi');
     // The references that expansion needs may be added.
     if (csi !== undefined) {
-      source['csi'] = without(csi, ['controllerExpandSecretRef', 'nodeExpandSecretRef']);
+      source['csi'] = without(csi, 'controllerExpandSecretRef', 'nodeExpandSecretRef');
     }
     return source;
   };

@@ -1,5 +1,7 @@
 // Endpoint slices: the beta has topology labels where the stable version has fields.
-import { compact, eachIn, without } from '../../api/convert-fields.ts';
+import { isEmpty } from '../../api/presence.ts';
+import { without } from '../../api/json-value.ts';
+import { compact, eachIn } from '../../api/convert-fields.ts';
 import type { Conversion, Conversions, Data, Step } from '../../api/convert-fields.ts';
 import { isSet, recordAt, textAt } from '../../api/json-access.ts';
 
@@ -22,7 +24,7 @@ const endpointToStable =
     const deprecatedTopology = without(topology, ...moved);
     return {
       ...rest,
-      ...(Object.keys(deprecatedTopology).length === 0 ? {} : { deprecatedTopology }),
+      ...(isEmpty(deprecatedTopology) ? {} : { deprecatedTopology }),
       ...(nodeName === undefined || nodeName === '' ? {} : { nodeName }),
       ...(zone === '' ? {} : { zone }),
     };
@@ -37,7 +39,7 @@ const endpointFromStable =
       ...recordAt(endpoint, 'deprecatedTopology'),
     };
     const rest = without(endpoint, 'deprecatedTopology', 'zone');
-    return Object.keys(topology).length === 0 ? rest : { ...rest, topology };
+    return isEmpty(topology) ? rest : { ...rest, topology };
   };
 
 const sliceConversion =

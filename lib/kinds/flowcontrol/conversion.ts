@@ -1,14 +1,9 @@
 // Priority levels: the betas call their shares otherwise, and know no zero.
-import {
-  annotated,
-  annotationOf,
-  hasValue,
-  renamed,
-  within,
-  without,
-} from '../../api/convert-fields.ts';
+import { without } from '../../api/json-value.ts';
+import { annotated, annotationOf, renamed, within } from '../../api/convert-fields.ts';
 import type { Conversion, Conversions } from '../../api/convert-fields.ts';
-import { recordIn } from '../../api/json-access.ts';
+import { recordIn, valueAt } from '../../api/json-access.ts';
+import { isZero } from '../../api/presence.ts';
 
 const preserveZero = 'flowcontrol.{v}/v1beta3-preserve-zero-concurrency-shares';
 const sharesPath = ['spec', 'limited'] as const;
@@ -21,7 +16,7 @@ const sharesToStable =
     const isMeant = annotationOf(object, annotation) !== undefined;
     const changed = within(object, sharesPath, (limited) => {
       const renamedShares = renamed(limited, { [oldName]: 'nominalConcurrencyShares' });
-      const isGiven = isMeant || hasValue(renamedShares, 'nominalConcurrencyShares');
+      const isGiven = isMeant || !isZero(valueAt(renamedShares, 'nominalConcurrencyShares'));
       if (!isGiven) return without(renamedShares, 'nominalConcurrencyShares');
       return {
         ...renamedShares,
@@ -37,8 +32,8 @@ const sharesFromStable =
     const changed = within(object, sharesPath, (limited) =>
       renamed(limited, { nominalConcurrencyShares: oldName }),
     );
-    const isZero = recordIn(object, ...sharesPath)?.['nominalConcurrencyShares'] === 0;
-    return isZero ? annotated(changed, { [profile.resolve(preserveZero)]: '' }) : changed;
+    const isZeroShare = recordIn(object, ...sharesPath)?.['nominalConcurrencyShares'] === 0;
+    return isZeroShare ? annotated(changed, { [profile.resolve(preserveZero)]: '' }) : changed;
   };
 
 const levels = (version: string, oldName: string): Conversions => {

@@ -1,7 +1,7 @@
 // Defaults of priority levels in the version in which zero shares could not be told from none.
 import { recordAt } from '../../api/json-access.ts';
-import { isEmpty } from '../../api/default-rule.ts';
 import type { DefaultRules } from '../../api/default-rule.ts';
+import { isZero } from '../../api/presence.ts';
 
 const preserveZero = 'flowcontrol.{v}/v1beta3-preserve-zero-concurrency-shares';
 const nominalShares = 30;
@@ -11,7 +11,7 @@ export const priorityLevelDefaults: DefaultRules = {
     version: 1,
     complete(object, { profile }) {
       const limited = recordAt(recordAt(object, 'spec'), 'limited');
-      if (limited === undefined || !isEmpty(limited['nominalConcurrencyShares'])) return;
+      if (limited === undefined || !isZero(limited['nominalConcurrencyShares'])) return;
       const annotations = recordAt(recordAt(object, 'metadata'), 'annotations');
       if (annotations?.[profile.resolve(preserveZero)] !== undefined) return;
       limited['nominalConcurrencyShares'] = nominalShares;

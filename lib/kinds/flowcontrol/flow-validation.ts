@@ -10,9 +10,9 @@ import {
 } from '../../api/json-access.ts';
 import { sameJson } from '../../api/json-equal.ts';
 import { dns1123LabelProblems, dns1123SubdomainProblems } from '../../api/name-rules.ts';
+import { without } from '../../api/json-value.ts';
 import type { JsonObject, JsonValue } from '../../api/type-info.ts';
 import type { ValidatedWrite, Validator } from '../validator.ts';
-import { without } from '../validator.ts';
 
 const nameOf = ({ object }: ValidatedWrite): string => textAt(recordAt(object, 'metadata'), 'name');
 
@@ -196,7 +196,7 @@ export const validatePriorityLevel: Validator = (write) => {
     errors.invalid('spec.type', type, detail);
   }
   const isFixed =
-    name === 'exempt' ? sameJson(without(spec, ['exempt']), { type: 'Exempt' }) : isCatchAll(spec);
+    name === 'exempt' ? sameJson(without(spec, 'exempt'), { type: 'Exempt' }) : isCatchAll(spec);
   if ((name === 'exempt' || name === 'catch-all') && !isFixed) {
     errors.invalid('spec', spec, `spec of '${name}' must equal the fixed value`);
   }

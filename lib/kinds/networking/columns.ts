@@ -1,7 +1,7 @@
 // Columns of ingresses, network policies and addresses.
-import { column, tableOf, at, text, joined, name, age } from '../../api/column.ts';
+import { column, tableOf, text, joined, name, age } from '../../api/column.ts';
 import type { TableColumns } from '../../api/column.ts';
-import { asRecord, recordAt, recordsAt, textAt } from '../../api/json-access.ts';
+import { recordAt, recordIn, recordsAt, textAt } from '../../api/json-access.ts';
 import type { JsonObject } from '../../api/type-info.ts';
 import type { NamingProfile } from '../../api/vendor.ts';
 import { selector } from '../selector-columns.ts';
@@ -58,7 +58,7 @@ function parametersOf(object: Kind): string {
 }
 
 function parentOf(object: Kind): string {
-  const reference = asRecord(at(object, 'spec.parentRef'));
+  const reference = recordIn(object, 'spec', 'parentRef');
   if (reference === undefined) return '<none>';
   const [group, namespace] = [textAt(reference, 'group'), textAt(reference, 'namespace')];
   const resource = textAt(reference, 'resource') + (group === '' ? '' : `.${group}`);

@@ -1,8 +1,10 @@
 // Ingresses between the versions that name a service and its port side by side and the stable one,
 // which holds them in a message of their own.
-import { compact, eachIn, hasValue, renamed, within, without } from '../../api/convert-fields.ts';
+import { compact, eachIn, renamed, within } from '../../api/convert-fields.ts';
 import type { Conversion, Conversions, Step } from '../../api/convert-fields.ts';
 import { recordAt, textAt } from '../../api/json-access.ts';
+import { isEmpty, isZero } from '../../api/presence.ts';
+import { without } from '../../api/json-value.ts';
 import type { JsonObject, JsonValue } from '../../api/type-info.ts';
 
 const inRules =
@@ -17,13 +19,13 @@ const inRules =
 /** A port of 0 says nothing, like an absent one. */
 function stablePort(port: JsonValue | undefined): JsonObject {
   if (typeof port === 'string') return port === '' ? {} : { name: port };
-  return port === undefined || port === null || port === 0 ? {} : { number: port };
+  return isZero(port) ? {} : { number: port };
 }
 
 const backendToStable: Step = (backend) => {
   const rest = without(backend, 'serviceName', 'servicePort');
   const port = stablePort(backend['servicePort']);
-  if (!hasValue(backend, 'serviceName') && Object.keys(port).length === 0) return rest;
+  if (textAt(backend, 'serviceName') === '' && isEmpty(port)) return rest;
   return { ...rest, service: { name: textAt(backend, 'serviceName'), port } };
 };
 
@@ -31,7 +33,7 @@ const backendFromStable: Step = (backend) => {
   const service = recordAt(backend, 'service');
   if (service === undefined) return { ...backend };
   const port = recordAt(service, 'port') ?? {};
-  const servicePort = hasValue(port, 'name') ? port['name'] : port['number'];
+  const servicePort = textAt(port, 'name') !== '' ? port['name'] : port['number'];
   const named = compact({ serviceName: service['name'], servicePort: servicePort ?? 0 });
   return { ...without(backend, 'service'), ...named };
 };

@@ -1,12 +1,12 @@
 // Defaults of network policies that depend on their rules.
-import { isEmpty } from '../../api/default-rule.ts';
 import type { DefaultRule, DefaultRules } from '../../api/default-rule.ts';
+import { isZero } from '../../api/presence.ts';
 
 const networkPolicySpec: DefaultRule = {
   version: 1,
   complete(spec) {
-    if (!isEmpty(spec['policyTypes'])) return;
-    spec['policyTypes'] = isEmpty(spec['egress']) ? ['Ingress'] : ['Ingress', 'Egress'];
+    if (!isZero(spec['policyTypes'])) return;
+    spec['policyTypes'] = isZero(spec['egress']) ? ['Ingress'] : ['Ingress', 'Egress'];
   },
 };
 

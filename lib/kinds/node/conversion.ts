@@ -1,5 +1,6 @@
 // Runtime classes: the first version holds everything one level deeper.
-import { renamed, without } from '../../api/convert-fields.ts';
+import { without } from '../../api/json-value.ts';
+import { renamed } from '../../api/convert-fields.ts';
 import type { Conversion, Conversions } from '../../api/convert-fields.ts';
 import { recordAt } from '../../api/json-access.ts';
 

@@ -1,5 +1,6 @@
 // Bindings of roles: the first version names the version of a subject instead of its group.
-import { eachIn, without } from '../../api/convert-fields.ts';
+import { without } from '../../api/json-value.ts';
+import { eachIn } from '../../api/convert-fields.ts';
 import type { Conversion, Conversions, Step } from '../../api/convert-fields.ts';
 import { textAt } from '../../api/json-access.ts';
 import { parseApiVersion } from '../../api/resource-records.ts';

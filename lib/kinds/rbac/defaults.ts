@@ -1,13 +1,13 @@
 // Defaults of the subjects of role bindings: users and groups live in the group of roles.
-import { isEmpty } from '../../api/default-rule.ts';
 import type { DefaultRule, DefaultRules } from '../../api/default-rule.ts';
+import { isZero } from '../../api/presence.ts';
 
 const group = 'rbac.authorization.{v}';
 
 const subject: DefaultRule = {
   version: 1,
   complete(object, { profile }) {
-    if (!isEmpty(object['apiGroup'])) return;
+    if (!isZero(object['apiGroup'])) return;
     if (object['kind'] === 'User' || object['kind'] === 'Group') {
       object['apiGroup'] = profile.resolve(group);
     }
@@ -18,7 +18,7 @@ const subject: DefaultRule = {
 const subjectWithVersion: DefaultRule = {
   version: 1,
   complete(object, { profile }) {
-    if (!isEmpty(object['apiVersion'])) return;
+    if (!isZero(object['apiVersion'])) return;
     if (object['kind'] === 'ServiceAccount') object['apiVersion'] = 'v1';
     if (object['kind'] === 'User' || object['kind'] === 'Group') {
       object['apiVersion'] = `${profile.resolve(group)}/v1alpha1`;

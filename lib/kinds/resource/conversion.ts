@@ -1,8 +1,10 @@
 // Resource claims and slices of the first beta: a request's own fields and a device's own fields
 // lie one level higher or lower than in the versions after it.
-import { eachIn, hasValue, within, without } from '../../api/convert-fields.ts';
+import { without } from '../../api/json-value.ts';
+import { eachIn, within } from '../../api/convert-fields.ts';
 import type { Conversion, Conversions, Step } from '../../api/convert-fields.ts';
-import { recordAt } from '../../api/json-access.ts';
+import { recordAt, valueAt } from '../../api/json-access.ts';
+import { isZero } from '../../api/presence.ts';
 
 const exactFields = [
   'deviceClassName',
@@ -16,7 +18,8 @@ const exactFields = [
 
 const requestToStable: Step = (request) => {
   const own = Object.entries(request).filter(
-    ([name]) => (exactFields as readonly string[]).includes(name) && hasValue(request, name),
+    ([name]) =>
+      (exactFields as readonly string[]).includes(name) && !isZero(valueAt(request, name)),
   );
   const rest = without(request, ...exactFields);
   return own.length === 0 ? rest : { ...rest, exactly: Object.fromEntries(own) };
@@ -45,7 +48,7 @@ const deviceFromStable: Step = (device) => {
 /** What is not chosen is absent in the stable version, zero in the beta. */
 const sliceToStable: Conversion = (object) =>
   within(object, ['spec'], (spec) => {
-    const unset = ['nodeName', 'allNodes'].filter((name) => !hasValue(spec, name));
+    const unset = ['nodeName', 'allNodes'].filter((name) => isZero(valueAt(spec, name)));
     return eachIn(without(spec, ...unset), 'devices', deviceToStable);
   });
 

@@ -1,12 +1,12 @@
 // Defaults of device requests and taints that depend on other fields or on the time.
 import { formatTime } from '../../base/clock.ts';
-import { isEmpty, isUnset } from '../../api/default-rule.ts';
 import type { DefaultRule, DefaultRules } from '../../api/default-rule.ts';
+import { isAbsent, isZero } from '../../api/presence.ts';
 
 const exactCount: DefaultRule = {
   version: 1,
   complete(request) {
-    if (request['allocationMode'] === 'ExactCount' && isEmpty(request['count'])) {
+    if (request['allocationMode'] === 'ExactCount' && isZero(request['count'])) {
       request['count'] = 1;
     }
   },
@@ -16,8 +16,8 @@ const exactCount: DefaultRule = {
 const flatRequest: DefaultRule = {
   version: 1,
   complete(request, context) {
-    if (!isEmpty(request['firstAvailable'])) return;
-    if (isEmpty(request['allocationMode'])) request['allocationMode'] = 'ExactCount';
+    if (!isZero(request['firstAvailable'])) return;
+    if (isZero(request['allocationMode'])) request['allocationMode'] = 'ExactCount';
     exactCount.complete(request, context);
   },
 };
@@ -25,7 +25,7 @@ const flatRequest: DefaultRule = {
 const taint: DefaultRule = {
   version: 1,
   complete(object, { nowMs }) {
-    if (isUnset(object['timeAdded'])) object['timeAdded'] = formatTime(nowMs());
+    if (isAbsent(object['timeAdded'])) object['timeAdded'] = formatTime(nowMs());
   },
 };
 

@@ -9,7 +9,7 @@ import {
   textAt,
   textsAt,
 } from '../../api/json-access.ts';
-import { isUnset } from '../../api/json-equal.ts';
+import { isAbsent, isZero } from '../../api/presence.ts';
 import { cIdentifierPattern } from '../../api/formats.ts';
 import { dns1123SubdomainProblems } from '../../api/name-rules.ts';
 import { isRecord } from '../../api/json-value.ts';
@@ -89,7 +89,7 @@ function validateOpaque(config: JsonObject, path: string, { errors }: Scope): vo
   if (opaque === undefined) return;
   const parameters = opaque['parameters'];
   const where = `${path}.opaque.parameters`;
-  if (parameters === undefined || parameters === null) return; // required beside the field
+  if (isAbsent(parameters)) return; // required beside the field
   if (Buffer.byteLength(sortedText(parameters)) > parameterBytesMax) {
     errors.tooLong(where, parameterBytesMax);
   } else if (!isRecord(opened(parameters))) {
@@ -174,10 +174,9 @@ function validateDevice(
     if (nanoOf(amount ?? '') >= 0n) continue;
     errors.invalid(`${path}.capacity[${key}].value`, amount, 'must be greater than or equal to 0');
   }
-  const nodes = ['nodeName', 'nodeSelector', 'allNodes'].filter((name) => {
-    const value = device[name];
-    return value !== false && value !== '' && !isUnset(value);
-  });
+  const nodes = ['nodeName', 'nodeSelector', 'allNodes'].filter((name) =>
+    name === 'nodeSelector' ? isSet(device, name) : !isZero(device[name]),
+  );
   if (isPerDevice && nodes.length === 0) {
     errors.required(
       path,

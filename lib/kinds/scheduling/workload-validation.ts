@@ -7,7 +7,7 @@ import {
   pathSegmentProblems,
   qualifiedNameProblems,
 } from '../../api/name-rules.ts';
-import { isUnset, sameJson } from '../../api/json-equal.ts';
+import { sameJson } from '../../api/json-equal.ts';
 import type { JsonObject } from '../../api/type-info.ts';
 import { judgeOf, partToJudge } from '../migrated-judge.ts';
 import type { Judge } from '../migrated-judge.ts';
@@ -221,7 +221,7 @@ function validateTemplates(
   const name = 'podGroupTemplates';
   const templates = recordsAt(spec, name);
   if (judge.fixed(spec, old, name, 'spec')) {
-    if (isUnset(spec[name])) judge.required(spec, old, name, 'spec');
+    if (templates.length === 0) judge.required(spec, old, name, 'spec');
     else if (templates.length > templatesMax) judge.most(spec, old, name, 'spec', templatesMax);
     else judge.unique(spec, old, name, 'spec', 'name');
   }

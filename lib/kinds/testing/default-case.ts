@@ -1,7 +1,8 @@
 // One claim about defaults: an object as a client writes it and all that it gains. For suites.
 import type { JsonObject, JsonValue, TypeInfo } from '../../api/type-info.ts';
 import type { Defaults } from '../../api/defaults.ts';
-import { cloneJson } from '../../api/json-value.ts';
+import { cloneJson, isObject } from '../../api/json-value.ts';
+import { isAbsent } from '../../api/presence.ts';
 
 export interface DefaultCase {
   readonly claim: string;
@@ -33,11 +34,11 @@ function compare(
   path: string,
   changes: Change[],
 ): void {
-  if (isRecord(after) && (isRecord(before) || isNothing(before))) {
-    const names = new Set([...Object.keys(isRecord(before) ? before : {}), ...Object.keys(after)]);
-    if (names.size === 0 && isNothing(before)) changes.push([path, {}]);
+  if (isObject(after) && (isObject(before) || isAbsent(before))) {
+    const names = new Set([...Object.keys(isObject(before) ? before : {}), ...Object.keys(after)]);
+    if (names.size === 0 && isAbsent(before)) changes.push([path, {}]);
     for (const name of names) {
-      const inner = isRecord(before) ? before[name] : undefined;
+      const inner = isObject(before) ? before[name] : undefined;
       compare(inner, after[name], memberPath(path, name), changes);
     }
     return;
@@ -50,11 +51,6 @@ function compare(
   }
   if (JSON.stringify(before) !== JSON.stringify(after)) changes.push([path, after]);
 }
-
-const isNothing = (value: JsonValue | undefined): boolean => value === undefined || value === null;
-
-const isRecord = (value: JsonValue | undefined): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 function memberPath(path: string, name: string): string {
   if (/[^\w-]/.test(name)) return `${path}["${name}"]`;
