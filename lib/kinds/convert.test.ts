@@ -221,6 +221,19 @@ describe('versions of one shape', () => {
   });
 });
 
+test('a false whose presence is tracked survives where requests have their own message', () => {
+  const requests = [{ name: 'r', deviceClassName: '', adminAccess: false, firstAvailable: [{}] }];
+  const claim = {
+    kind: 'ResourceClaim',
+    apiVersion: 'resource.k8s.io/v1beta1',
+    metadata: {},
+    spec: { devices: { requests } },
+  };
+  expect(convert(claim, 'resource.k8s.io/v1')['spec']).toEqual({
+    devices: { requests: [{ name: 'r', firstAvailable: [{}], exactly: { adminAccess: false } }] },
+  });
+});
+
 test('everything that is served by default can be stored and read back', () => {
   const served = builtInScheme({ profile: namingProfile('svc') });
   const stuck = served.resources.filter((resource) => {

@@ -4,7 +4,7 @@ import { without } from '../../api/json-value.ts';
 import { eachIn, within } from '../../api/convert-fields.ts';
 import type { Conversion, Conversions, Step } from '../../api/convert-fields.ts';
 import { recordAt, valueAt } from '../../api/json-access.ts';
-import { isZero } from '../../api/presence.ts';
+import { isAbsent, isZero } from '../../api/presence.ts';
 
 const exactFields = [
   'deviceClassName',
@@ -16,10 +16,11 @@ const exactFields = [
   'capacity',
 ] as const;
 
+/** The class is '' where a request has none; what else is there was given. */
 const requestToStable: Step = (request) => {
   const own = Object.entries(request).filter(
-    ([name]) =>
-      (exactFields as readonly string[]).includes(name) && !isZero(valueAt(request, name)),
+    ([name, value]) =>
+      (exactFields as readonly string[]).includes(name) && !isAbsent(value) && value !== '',
   );
   const rest = without(request, ...exactFields);
   return own.length === 0 ? rest : { ...rest, exactly: Object.fromEntries(own) };
