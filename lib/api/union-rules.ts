@@ -1,5 +1,6 @@
 // Rules over several fields of one object: exactly one of a group, at most one, members that a
 // discriminator asks for, and list elements of which one may exist.
+import { isUnset, isZero } from './presence.ts';
 import type { JsonObject, JsonValue, FieldInfo, TypeInfo } from './type-info.ts';
 import type { Run, RuleStage } from './field-rules.ts';
 
@@ -17,7 +18,24 @@ const stringsOf = (options: Readonly<Record<string, unknown>>, name: string): re
 
 interface Group {
   readonly kind: 'oneOf' | 'zeroOrOneOf' | 'source';
-  readonly members: string[];
+  readonly members: Member[];
+}
+
+interface Member {
+  readonly name: string;
+  readonly isSet: (value: JsonValue | undefined) => boolean;
+}
+
+/**
+ * Rules that exist by hand, too, take the zero value of a scalar for none, whether presence is
+ * tracked or not; `unionMember` alone goes by presence.
+ */
+function memberOf(field: FieldInfo, text: string, stage: RuleStage): Member {
+  const isZeroNone = field.message === undefined && (text !== 'unionMember' || stage !== 'plain');
+  return {
+    name: field.jsonName,
+    isSet: isZeroNone ? (value) => !isZero(value) : (value) => !isUnset(field, value),
+  };
 }
 
 /** Every union of a type in one stage. */
@@ -30,7 +48,7 @@ export function compileUnions(type: TypeInfo, stage: RuleStage): readonly Object
       const isTold = type.fieldByJsonName.has(name.charAt(0).toLowerCase() + name.slice(1));
       if (isTold && name !== '') continue; // A discriminator decides, not presence.
       const group = groups.get(text) ?? { kind: kindOf(kind), members: [] };
-      group.members.push(field.jsonName);
+      group.members.push(memberOf(field, text, stage));
       groups.set(text, group);
     }
     checks.push(...memberChecks(field, type, stage), ...itemChecks(field, stage));
@@ -56,22 +74,17 @@ function unionTexts(field: FieldInfo, stage: RuleStage): readonly string[] {
   ];
 }
 
-const isPresent = (value: JsonValue | undefined): boolean =>
-  value !== undefined &&
-  value !== null &&
-  value !== '' &&
-  value !== false &&
-  !(Array.isArray(value) && value.length === 0);
-
 function groupCheck({ kind, members }: Group): ObjectCheck {
-  const names = members.map((name) => `\`${name}\``).join(', ');
+  const names = members.map(({ name }) => `\`${name}\``).join(', ');
+  const setIn = (object: JsonObject): readonly string[] =>
+    members.flatMap(({ name, isSet }) => (isSet(object[name]) ? [name] : []));
   return (object, old, path, run) => {
     let count = 0;
-    for (const name of members) if (isPresent(object[name])) count += 1;
+    for (const { name, isSet } of members) if (isSet(object[name])) count += 1;
     if (count === 1 || (count === 0 && kind === 'zeroOrOneOf')) return;
-    const set = members.filter((name) => isPresent(object[name]));
+    const set = setIn(object);
     if (run.isUpdate && old !== undefined) {
-      const before = members.filter((name) => isPresent(old[name]));
+      const before = setIn(old);
       if (before.length === set.length && before.every((name) => set.includes(name))) return;
     }
     if (kind === 'source') {
@@ -103,7 +116,7 @@ function memberChecks(field: FieldInfo, type: TypeInfo, stage: RuleStage): reado
     return [
       (object, _old, path, run) => {
         if (object[discriminator.jsonName] !== value) return;
-        if (isPresent(object[field.jsonName]) === isRequired) return;
+        if (isUnset(field, object[field.jsonName]) !== isRequired) return;
         const at = path === '' ? field.jsonName : `${path}.${field.jsonName}`;
         const what = `when \`${discriminator.jsonName}\` is "${value}"`;
         if (isRequired) run.errors.required(at, `must be specified ${what}`);

@@ -47,6 +47,10 @@ message Exactly {
   optional string one = 1 [(check) = "oneOf=kind"];
   optional string two = 2 [(check) = "oneOf=kind"];
 }
+message Form {
+  optional string text = 1 [(rule) = "alpha(1.36):unionMember"];
+  optional bool flag = 2 [(rule) = "alpha(1.36):unionMember"];
+}
 message Migrated {
   string name = 1 [(rule) = "required"];
   string kind = 2 [(rule) = "alpha(1.36):required"];
@@ -191,6 +195,9 @@ describe('unions', () => {
     ],
     ['none of exactly one', 'Exactly', {}, [' Invalid']],
     ['two of exactly one', 'Exactly', { one: 'a', two: 'b' }, [' Invalid']],
+    ['an empty text of exactly one', 'Exactly', { one: '' }, [' Invalid']],
+    ['a member that is false', 'Form', { flag: false }, []],
+    ['a member that is empty, and another', 'Form', { text: '', flag: true }, [' Invalid']],
   ])('%s', (_claim, type, object, failures) => {
     expect(run(type, object)).toEqual(failures);
   });
