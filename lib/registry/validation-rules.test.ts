@@ -1,11 +1,19 @@
-import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { parseScript, runCase } from './testing/rule-script.ts';
+import { rewritesExpected } from '../base/testing/expected-output.ts';
+import { parseScript, rewriteScript, runCase } from './testing/rule-script.ts';
 import type { ScriptCase } from './testing/rule-script.ts';
 
 const folder = join(import.meta.dirname, 'testdata/validation');
 const files = readdirSync(folder).sort();
+if (rewritesExpected) {
+  for (const file of files.map((name) => join(folder, name))) {
+    const text = readFileSync(file, 'utf8');
+    const rewritten = rewriteScript(text);
+    if (rewritten !== text) writeFileSync(file, rewritten);
+  }
+}
 const scripts = files.map(
   (file) => [file, parseScript(readFileSync(join(folder, file), 'utf8'))] as const,
 );

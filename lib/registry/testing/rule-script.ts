@@ -1,5 +1,6 @@
 // Scripts of validation: an object, changes to it, and every failure that they bring. One line a
 // case: `[operation] claim | changes | failures`; `~c`, `~v` stand for the first container, volume.
+// Failures may be left to `npm test -- -u`, which writes them.
 import { builtInScheme } from '../../kinds/built-in-kinds.ts';
 import type { Scheme } from '../../api/scheme.ts';
 import type { JsonObject, JsonValue, ResourceInfo } from '../../api/type-info.ts';
@@ -15,6 +16,8 @@ import type { WriteContext } from '../../kinds/strategy.ts';
 import { objectRules } from '../validation.ts';
 
 export interface ScriptCase {
+  /** Index of its line in the script. */
+  readonly line: number;
   /** `apps/deployments`, `pods`. */
   readonly resource: string;
   /** The kind as the rules name it. */
@@ -42,20 +45,36 @@ type Operation = keyof typeof operations;
 export function parseScript(text: string): readonly ScriptCase[] {
   const cases: ScriptCase[] = [];
   let section: Pick<ScriptCase, 'resource' | 'kind' | 'base' | 'isBaseValid'> | undefined;
-  for (const line of text.split('\n')) {
+  for (const [index, line] of text.split('\n').entries()) {
     if (line === '' || line.startsWith('//')) continue;
     const head = /^= (\S+) (.*?)( \*)?$/.exec(line);
     if (head !== null) {
       const [, resource = '', kind = '', star] = head;
       section = { resource, kind, base: '', isBaseValid: star === undefined };
     } else if (line.startsWith('{') && section !== undefined) section = { ...section, base: line };
-    else if (section !== undefined) cases.push({ ...section, ...parseLine(line) });
+    else if (section !== undefined) {
+      cases.push({ line: index, ...section, ...parseLine(line) });
+    }
   }
   return cases;
 }
 
+/** The script with the failures that `run` finds; a line whose case has them already stays. */
+export function rewriteScript(text: string, run: (test: ScriptCase) => string = runCase): string {
+  const lines = text.split('\n');
+  for (const one of parseScript(text)) {
+    const found = run(one);
+    if (found === one.expected) continue;
+    const [said = '', changes = ''] = (lines[one.line] ?? '').split(separator);
+    lines[one.line] = [said, changes, found].join(separator);
+  }
+  return lines.join('\n');
+}
+
+const separator = ' | ';
+
 function parseLine(line: string): Pick<ScriptCase, 'operation' | 'claim' | 'changes' | 'expected'> {
-  const [said = '', changes = '', expected = ''] = line.split(' | ');
+  const [said = '', changes = '', expected = ''] = line.split(separator);
   const mark = /^\[(\w+)\] (.*)$/.exec(said);
   const operation = mark?.[1] ?? 'create';
   if (!Object.hasOwn(operations, operation)) throw new Error(`unknown operation in: ${line}`);
