@@ -26,7 +26,7 @@ import { getStored, listStored } from './stored-list.ts';
 import type { StoredReads } from './stored-list.ts';
 import { mayHold } from './unreadable.ts';
 import { LogCursor } from './watch-cursor.ts';
-import type { InitialState } from './watch-cursor.ts';
+import type { InitialState } from './state-reader.ts';
 
 /** What views share with the cache that they belong to. */
 export interface ViewHost {
