@@ -144,7 +144,7 @@ export const limits = {
   proofTimeoutMs: 10_000,
   /** How long a proven read waits for the log to catch up before it goes to etcd. */
   logLagWaitMs: 1_000,
-  /** The same where etcd cannot be asked for progress: waiting seldom helps. */
+  /** The same on etcd versions that cannot be asked for progress: waiting seldom helps. */
   logLagWaitUnaskedMs: 8,
   /** A progress request whose answer is lost is repeated after this, then twice as long. */
   progressRetryFirstMs: 10,
@@ -191,13 +191,13 @@ export const limits = {
   /** What was made of an object (encodings, its fields) goes when nobody asked for so long. */
   memoIdleMs: 120_000,
   /** Silence of the watch after which etcd is asked whether it is there. */
-  feedProbeIntervalMs: 5_000,
+  reflectorProbeIntervalMs: 5_000,
   /** Silence after which the watch is taken for dead. */
-  feedLivenessTimeoutMs: 15_000,
+  reflectorLivenessTimeoutMs: 15_000,
   /** Wait before the cache is filled again after a failure, then twice as long. */
-  feedRetryFirstMs: 50,
+  reflectorRetryFirstMs: 50,
   /** Longest wait between two such tries. */
-  feedRetryLongestMs: 5_000,
+  reflectorRetryLongestMs: 5_000,
   /** How long a key lives in etcd that proves that the watch still delivers. */
   canaryTtlSeconds: 60,
   /** Wait before a follower of the cache that lost its watch starts again. */
@@ -250,7 +250,7 @@ export const limits = {
   etcdWatchSilenceMs: 5_000,
   /** Bytes of a watch that wait to be read before the stream is paused; etcd then keeps them. */
   etcdWatchQueuedBytesMax: 16 * 1024 * 1024,
-  /** Events of a watch by which a store is known again; the last of them come again for that. */
+  /** Last events of a watch that a new stream has to repeat: they prove the same history. */
   etcdKnownEventsCount: 64,
   /** Pause before etcd is asked for progress again. */
   etcdAskAgainMs: 100,
@@ -276,7 +276,7 @@ export const limits = {
   etcdKeepAliveMs: 10_000,
   /** Silence after that question after which its connection is dropped. */
   etcdKeepAliveTimeoutMs: 5_000,
-  /** Wait before a connection to a member is made anew, then longer. */
+  /** Wait before a connection to a member is opened again, then longer. */
   etcdReconnectFirstMs: 100,
   /** Wait for the answer of one member when its health is asked for. */
   memberProbeTimeoutMs: 2_000,
@@ -314,7 +314,7 @@ export const limits = {
   leaderRenewIntervalMs: 4_000,
   /** Longest time that giving the leadership back may take at shutdown. */
   leaderReleaseTimeoutMs: 2_000,
-  /** Objects of one resource whose finalizers are counted for an ending namespace. */
+  /** Objects of one resource whose finalizers are counted for a terminating namespace. */
   heldObjectsReadMax: 1_000,
 
   // Process

@@ -1,4 +1,4 @@
-// What may be there at once: whoever answers from memory makes no promise, and whoever asks goes on
-// in the same turn.
+// A value or a promise of one: an answer from memory allocates no promise, and its caller goes on
+// in the same turn of the event loop.
 
 export type MaybePromise<T> = T | Promise<T>;

@@ -42,7 +42,7 @@ export const statusReasons = {
   },
   Expired: {
     codes: [410],
-    when: 'The version is no longer kept, or the continue token is too old: list anew.',
+    when: 'The version is no longer kept, or the continue token is too old: list again.',
   },
   RequestEntityTooLarge: {
     codes: [413],

@@ -167,7 +167,7 @@ export const modifiedConflict = (ref: ResourceRef, name: string): StatusError =>
     'the object has been modified; please apply your changes to the latest version and try again',
   );
 
-/** 410: the version is no longer (or not yet again) readable; the client must list anew. */
+/** 410: the version is no longer (or not yet again) readable; the client must list again. */
 export const expired = (message: string): StatusError => new StatusError(410, 'Expired', message);
 
 /**

@@ -1,4 +1,4 @@
-// Values by text, for texts that come again and again: a bounded saving, never a promise. It keeps
+// A bounded cache of values by text, for texts that repeat: an entry may go at any time. It keeps
 // copies of the texts, since what a parser cut out of a body or a URL holds all of that in memory.
 
 export class TextMemo<T> {

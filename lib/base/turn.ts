@@ -1,6 +1,5 @@
 // How long the present turn of the event loop has lasted. Requests that resume together share it,
-// so that their work does not add up to one long pause: whoever finds the turn long waits for the
-// next.
+// so that their work does not add up to one long pause: one that finds the turn long yields.
 let startedMs: number | undefined;
 
 /** Since the first call in this turn. */

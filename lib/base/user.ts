@@ -5,7 +5,7 @@ export interface User {
   /** '' where the authenticator knows none. */
   readonly uid: string;
   readonly groups: readonly string[];
-  /** What authenticators say besides, by lower-case key; for policy and audit. */
+  /** Further attributes from the authenticator, by lower-case key; for policy and audit. */
   readonly extra: Readonly<Record<string, readonly string[]>>;
 }
 

@@ -1,18 +1,18 @@
 // All resources of one prefix in memory: sends each key to its resource and each batch to the log.
-// Keys that belong to no resource are kept as they are, so that a resource added later is complete
-// at once.
+// Keys that belong to no resource are kept undecoded, so that a resource that is added later is
+// complete at once.
 import type { Clock } from '../base/clock.ts';
 import { invariant } from '../base/invariant.ts';
 import type { StatusError } from '../base/status.ts';
 import type { Revision, StorageEvent, StoredItem, WatchBatch } from '../storage-etcd/storage.ts';
 import type { EventLog } from './event-log.ts';
-import type { FeedSink } from './feed.ts';
+import type { ReflectorSink } from './reflector.ts';
 import type { ResourceCache } from './resource-cache.ts';
 import { isItemPath } from './stored-list.ts';
 import { Unclaimed } from './unclaimed.ts';
 import type { LogCursor } from './watch-cursor.ts';
 
-export class CacheState implements FeedSink {
+export class CacheState implements ReflectorSink {
   readonly cursors = new Set<LogCursor>();
   readonly #prefix: string;
   readonly #log: EventLog;
@@ -41,13 +41,13 @@ export class CacheState implements FeedSink {
     this.#resources.set(storagePrefix, cache);
     for (const [key, { value, revision }] of this.#unclaimed.below(storagePrefix)) {
       const path = key.slice(storagePrefix.length + 1);
-      if (!isItemPath(path, cache.source.resource.namespaced)) continue;
+      if (!isItemPath(path, cache.source.resource)) continue;
       this.#unclaimed.delete(key);
       cache.load(path, value, revision);
     }
   }
 
-  /** Ends the resource's watches, which fail with `reason`; its keys belong to nobody again. */
+  /** Ends the resource's watches with `reason`; its keys belong to no resource again. */
   remove(storagePrefix: string, reason: StatusError): void {
     const cache = this.#resources.get(storagePrefix);
     invariant(cache !== undefined, `nothing is cached for ${storagePrefix}`);
@@ -127,7 +127,7 @@ export class CacheState implements FeedSink {
       const cache = this.#resources.get(key.slice(start, end));
       if (cache === undefined) continue;
       const path = key.slice(end + 1);
-      if (isItemPath(path, cache.source.resource.namespaced)) return { cache, path };
+      if (isItemPath(path, cache.source.resource)) return { cache, path };
     }
     return undefined;
   }

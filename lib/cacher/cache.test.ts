@@ -339,7 +339,7 @@ describe('reads', () => {
   });
 });
 
-test('what was made of items goes when nobody asks for it', async () => {
+test('encodings and objects of items are dropped when nobody asks for them', async () => {
   await fixture.put('n/a');
   const cache = await fixture.started({ times: { memoIdleMs: 50 } });
   const item = await cache.view(widgets).get({ namespace: 'n', name: 'a' }, latest, signal);

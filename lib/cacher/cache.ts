@@ -1,6 +1,6 @@
-// The cache of one replica: composes feed, log, indexes and views, and tells how it is doing.
-// Storage below, ResourceView above; it writes nothing but a canary key where etcd cannot be asked
-// for progress.
+// The cache of one replica: composes reflector, log, indexes and views, and reports its health.
+// Storage below, ResourceView above; it writes nothing but a canary key, on etcd versions that
+// cannot be asked for progress.
 import type { ResourceInfo } from '../api/type-info.ts';
 import { systemClock } from '../base/clock.ts';
 import type { Clock } from '../base/clock.ts';
@@ -11,8 +11,8 @@ import { expired } from '../base/status.ts';
 import type { Revision, Storage, StorageHealth } from '../storage-etcd/storage.ts';
 import { CacheState } from './cache-state.ts';
 import { EventLog } from './event-log.ts';
-import { Feed } from './feed.ts';
-import type { FeedState } from './feed.ts';
+import { Reflector } from './reflector.ts';
+import type { ReflectorState } from './reflector.ts';
 import type { CachedItem } from './item.ts';
 import { LogView } from './log-view.ts';
 import type { ViewHost } from './log-view.ts';
@@ -30,20 +30,20 @@ export interface CachedResource {
   readonly resource: ResourceInfo;
   /** Fields whose `=` lists are served from an index; watches index whatever they select by. */
   readonly indexedFields?: readonly string[];
-  /** Changes kept for watchers although they are old; default: 100, for events none. */
+  /** Changes that stay in the log although they are old; default: 100, for events none. */
   readonly historyCountMin?: number;
-  /** Where the resource brings decoding and conversion of its own; default: the cache's. */
+  /** Decodes and converts objects of this resource; default: the transcoder of the cache. */
   readonly transcoder?: Transcoder;
-  /** `remove` may take it away: bytes of other forms are then kept beside what is made of them. */
+  /** `remove` may be called for it: stored bytes in other encodings are kept for that. */
   readonly isRemovable?: boolean;
 }
 
 /** Calls for metrics; all optional, all cheap. */
 export interface CacheObserver {
   onRead?(resource: string, answerer: 'memory' | 'snapshot' | 'storage'): void;
-  /** A read that asks for a version found out in this time who can answer. */
+  /** How long a read that asks for a version waited until memory or etcd could answer it. */
   onWait?(resource: string, seconds: number): void;
-  /** One linearizable read proved the log current for so many readers. */
+  /** One linearizable read of etcd proved the log current for this many consistent reads. */
   onProof?(readerCount: number): void;
   /** A stored object cannot be read; `resource` is the view's name. */
   onCorrupted?(resource: string, key: string, problem: string): void;
@@ -65,7 +65,7 @@ export interface CacheOptions {
   readonly logger: Logger;
   /** Gate ListFromCacheSnapshot; default on. */
   readonly listFromSnapshot?: boolean;
-  /** What is known of etcd's compaction: older revisions are not readable at any exactness. */
+  /** Revision that etcd was compacted to, as far as known: exact reads before it are 410. */
   readonly compactedRevision?: () => Revision;
   readonly observer?: CacheObserver;
   readonly clock?: Clock;
@@ -81,11 +81,11 @@ export interface CacheTimes {
   readonly bookmarkIntervalMs: number;
   /** Age of the log: etcd's own history by default settings. */
   readonly logAgeMaxMs: number;
-  /** What was made of items and events (encodings, objects) is dropped when unused for so long. */
+  /** Encodings and decoded objects of items and events that nobody used for so long are dropped. */
   readonly memoIdleMs: number;
   readonly probeIntervalMs: number;
   readonly livenessTimeoutMs: number;
-  /** Bookmarks, expiry and probes are looked at so often. */
+  /** Pause between two checks of bookmarks, expiry and probes. */
   readonly tickMs: number;
 }
 
@@ -95,20 +95,20 @@ const defaultTimes: CacheTimes = {
   bookmarkIntervalMs: limits.bookmarkIntervalMs,
   logAgeMaxMs: limits.logAgeMaxMs,
   memoIdleMs: limits.memoIdleMs,
-  probeIntervalMs: limits.feedProbeIntervalMs,
-  livenessTimeoutMs: limits.feedLivenessTimeoutMs,
+  probeIntervalMs: limits.reflectorProbeIntervalMs,
+  livenessTimeoutMs: limits.reflectorLivenessTimeoutMs,
   tickMs: limits.cacheTickMs,
 };
 
-/** Nobody follows events for long, and there are many: their history lasts as long as etcd's. */
+/** Events are many and watched briefly: the log keeps no minimum of them beyond its age. */
 const defaultHistory = ({ resource }: ResourceInfo): number =>
   resource === 'events' ? 0 : limits.logHistoryCountMin;
 
 export interface CacheHealth {
-  readonly state: FeedState;
-  /** Something has come from etcd lately, to fill memory or to follow. */
+  readonly state: ReflectorState;
+  /** A page or a batch of events has come from etcd lately. */
   readonly isMoving: boolean;
-  /** Filled, following, and the stream moves. */
+  /** Memory is filled, and the watch stream of etcd delivers events or progress. */
   readonly isLive: boolean;
   readonly silentMs: number;
   readonly lastError: string | undefined;
@@ -131,16 +131,16 @@ export interface ResourceUse {
 }
 
 export interface Cache {
-  /** Fills memory; resolves when it is filled and followed. Later failures repair themselves. */
+  /** Starts the reflector; resolves when memory is filled. Later failures repair themselves. */
   start(signal: AbortSignal): Promise<void>;
-  /** Ends the feed; cursors resolve `undefined`. */
+  /** Stops the reflector; calls of `next` of its watch cursors resolve to `undefined`. */
   stop(): Promise<void>;
   /**
    * The view of the resource's stored objects; the same for every served version of one storage
    * prefix.
    */
   view(resource: ResourceInfo): ResourceView;
-  /** Adds a resource while running: its keys are known already. Watches may start from now on. */
+  /** Adds a resource while running: its keys are in memory. Watches may start from now on. */
   add(resource: CachedResource): ResourceView;
   /**
    * Forgets a resource that is removable: its watches fail with 410, reads through a view that is
@@ -163,7 +163,7 @@ class ReplicaCache implements Cache {
   readonly #budget: MemoryBudget;
   readonly #log: EventLog;
   readonly #state: CacheState;
-  readonly #feed: Feed;
+  readonly #reflector: Reflector;
   readonly #host: ViewHost;
   readonly #views = new Map<string, LogView>();
   readonly #shared = new SharedValues();
@@ -182,7 +182,7 @@ class ReplicaCache implements Cache {
     this.#log = new EventLog(this.#budget, this.#times.logAgeMaxMs);
     this.#budget.attach(this.#log);
     this.#state = new CacheState(options.prefix, this.#log, this.#clock);
-    this.#feed = new Feed({
+    this.#reflector = new Reflector({
       storage: options.storage,
       prefix: options.prefix,
       sink: this.#state,
@@ -199,9 +199,9 @@ class ReplicaCache implements Cache {
 
   async start(signal: AbortSignal): Promise<void> {
     invariant(this.#running === undefined, 'a cache is started once');
-    this.#running = this.#feed.run(this.#stop.signal);
+    this.#running = this.#reflector.run(this.#stop.signal);
     this.#tick();
-    await this.#feed.ready(AbortSignal.any([signal, this.#stop.signal]));
+    await this.#reflector.ready(AbortSignal.any([signal, this.#stop.signal]));
   }
 
   async stop(): Promise<void> {
@@ -248,7 +248,7 @@ class ReplicaCache implements Cache {
   }
 
   remove({ storagePrefix, group, resource }: ResourceInfo): void {
-    const reason = expired(`${resource} of ${group} were removed or changed: list anew`);
+    const reason = expired(`${resource} of ${group} were removed or changed: list again`);
     this.#state.remove(storagePrefix, reason);
     this.#views.delete(storagePrefix);
     this.#budget.settle();
@@ -262,12 +262,12 @@ class ReplicaCache implements Cache {
       }
     }
     return {
-      state: this.#feed.state,
-      isMoving: this.#feed.isMoving,
-      isLive: this.#feed.isLive,
-      silentMs: this.#feed.silentMs,
-      lastError: this.#feed.lastError,
-      loadCount: this.#feed.loadCount,
+      state: this.#reflector.state,
+      isMoving: this.#reflector.isMoving,
+      isLive: this.#reflector.isLive,
+      silentMs: this.#reflector.silentMs,
+      lastError: this.#reflector.lastError,
+      loadCount: this.#reflector.loadCount,
       revision: this.#log.revision,
       memory: this.#budget.use(),
       logCount: this.#log.length,
@@ -294,9 +294,9 @@ class ReplicaCache implements Cache {
       log: this.#log,
       clock: this.#clock,
       canRequestProgress: () => health().canRequestProgress,
-      isReady: () => this.#feed.isReady,
-      isCurrent: () => this.#feed.isCurrent,
-      current: (signal) => this.#feed.current(signal),
+      isReady: () => this.#reflector.isReady,
+      isCurrent: () => this.#reflector.isCurrent,
+      current: (signal) => this.#reflector.current(signal),
       futureRevisionWaitMs: this.#times.futureRevisionWaitMs,
       onProof: (readerCount) => observer?.onProof?.(readerCount),
     });
@@ -306,11 +306,11 @@ class ReplicaCache implements Cache {
       gate,
       clock: this.#clock,
       cursors: this.#state.cursors,
-      isReady: () => this.#feed.isReady,
-      isCurrent: () => this.#feed.isCurrent,
-      epoch: () => this.#feed.epoch,
-      ready: (signal) => this.#feed.ready(signal),
-      current: (signal) => this.#feed.current(signal),
+      isReady: () => this.#reflector.isReady,
+      isCurrent: () => this.#reflector.isCurrent,
+      epoch: () => this.#reflector.epoch,
+      ready: (signal) => this.#reflector.ready(signal),
+      current: (signal) => this.#reflector.current(signal),
       snapshotRetentionMs: this.#times.snapshotRetentionMs,
       listFromSnapshot: this.#options.listFromSnapshot ?? true,
       bookmarkIntervalMs: this.#times.bookmarkIntervalMs,
@@ -328,7 +328,7 @@ class ReplicaCache implements Cache {
     this.#budget.expire(nowMs - this.#times.memoIdleMs);
     this.#budget.settle();
     for (const cache of this.#state.resources) cache.snapshots.trim(cache.log.oldest);
-    this.#feed.probe(this.#stop.signal);
+    this.#reflector.probe(this.#stop.signal);
     for (const cursor of this.#state.cursors) cursor.tick(nowMs, Math.random());
     this.#cancelTick = this.#clock.after(this.#times.tickMs, () => {
       this.#tick();

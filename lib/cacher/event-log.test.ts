@@ -55,7 +55,7 @@ describe('current state that leaves the log no memory', () => {
     ['everything', {}],
     ['a namespace', { namespace: 'n' }],
     ['labels', red],
-  ])('whoever waits gets each change: %s', async (_what, select) => {
+  ])('a watcher that waits gets each change: %s', async (_what, select) => {
     const cursor = await watch(cache, select);
     const written: string[] = [];
     const seen: string[] = [];
@@ -68,7 +68,7 @@ describe('current state that leaves the log no memory', () => {
     expect(seen).toEqual(written);
   });
 
-  test('whoever waits gets all changes that come together', async () => {
+  test('a watcher that waits gets all changes that come together', async () => {
     const cursors = [await watch(cache), await watch(cache, { namespace: 'n' })];
     const all = Promise.all(cursors.map((cursor) => take(cursor, 300)));
     await Promise.all(
@@ -77,7 +77,7 @@ describe('current state that leaves the log no memory', () => {
     for (const seen of await all) expect(new Set(seen).size).toBe(300);
   });
 
-  test('whoever does not ask holds nothing: 410 once the log’s own share is full', async () => {
+  test('an idle watcher holds nothing: 410 once the log’s own share is full', async () => {
     const slow = await watch(cache);
     const quick = await watch(cache);
     for (let size = 0; size < 10; size++) {
@@ -88,7 +88,7 @@ describe('current state that leaves the log no memory', () => {
     await expect(slow.next(signal)).rejects.toMatchObject({ code: 410, reason: 'Expired' });
   });
 
-  test('whoever is away for a few changes reads on', async () => {
+  test('a watcher that misses a few changes reads on', async () => {
     const cursor = await watch(cache);
     await fixture.put('n/a');
     const last = await fixture.put('n/a');

@@ -1,11 +1,11 @@
 // All changes of the replica's prefix in revision order, complete up to a revision. Bounded by age
 // and bytes (a share of the memory budget is always the log's); each resource keeps a minimum.
-// Nothing goes before the watchers that waited for it had their turn.
+// Nothing is evicted before the watchers that waited for it have taken it.
 import { limits } from '../base/limits.ts';
 import { invariant } from '../base/invariant.ts';
 import type { Revision } from '../storage-etcd/storage.ts';
-import { Interest } from './interest.ts';
-import type { Bucket } from './interest.ts';
+import { WatchIndex } from './watch-index.ts';
+import type { Bucket } from './watch-index.ts';
 import { LogEntry } from './log-entry.ts';
 import type { Evictable, MemoryBudget } from './memory-budget.ts';
 import { Sequence } from './sequence.ts';
@@ -13,7 +13,7 @@ import { WakeQueue } from './wake-queue.ts';
 
 //   ring:       1 2 3 4 5 6 7 8        every entry that may still be evicted, oldest first
 //   pods:       1 2   4 5   7 8        one log a resource; it is complete after its `oldest`
-//   nodes:    0     3     6            0 is exempt: its turn has come, the minimum keeps it
+//   nodes:    0     3     6            0 is exempt from eviction: the minimum keeps it
 //   handed:     1 2 3 4 5 6            7 and 8 wake watchers at the end of the turn: they stay
 
 const { logExemptBytesMax } = limits;
@@ -23,22 +23,22 @@ const timelineStepMs = 1_000;
 
 /** The part of the log that belongs to one resource. */
 export class ResourceLog {
-  readonly interest: Interest;
+  readonly watchIndex: WatchIndex;
   readonly minimumCount: number;
   bytes = 0;
 
   constructor(oldest: Revision, minimumCount: number) {
-    this.interest = new Interest(oldest);
+    this.watchIndex = new WatchIndex(oldest);
     this.minimumCount = minimumCount;
   }
 
   get entries(): Sequence<LogEntry> {
-    return this.interest.all.entries;
+    return this.watchIndex.all.entries;
   }
 
   /** Changes after this revision are all here: the oldest revision that a watch may start from. */
   get oldest(): Revision {
-    return this.interest.all.coversAfter;
+    return this.watchIndex.all.coversAfter;
   }
 }
 
@@ -46,7 +46,7 @@ interface RingEntry {
   log: ResourceLog;
   entry: LogEntry;
 }
-/** Of places whose resource was removed. */
+/** The log of ring places whose resource was removed. */
 const noLog = new ResourceLog(0, 0);
 interface RevisionWaiter {
   readonly revision: Revision;
@@ -101,7 +101,7 @@ export class EventLog implements Evictable {
   append(log: ResourceLog, entry: LogEntry): void {
     this.#ring.push({ log, entry });
     this.#ringBytes += entry.bytes;
-    log.interest.append(entry, this.#touched);
+    log.watchIndex.append(entry, this.#touched);
     log.bytes += entry.bytes;
     this.#bytes += entry.bytes;
     this.#trimExempt(log);
@@ -174,7 +174,7 @@ export class EventLog implements Evictable {
   }
 
   /**
-   * The store forgot its history up to `revision`: so does the log, but for each resource's
+   * etcd was compacted to `revision`: the log drops what is older, but for each resource's
    * minimum.
    */
   compact(revision: Revision): void {
@@ -182,7 +182,7 @@ export class EventLog implements Evictable {
     while ((this.#oldestHanded()?.revision ?? Infinity) <= revision) this.evictOldest();
   }
 
-  /** Drops everything of one resource. Its places in the ring stay, empty, until their turn. */
+  /** Drops the log of one resource. Its places in the ring stay, empty, until they are oldest. */
   remove(log: ResourceLog): void {
     const { first, end } = this.#ring;
     for (let number = first; number < end; number++) {
@@ -207,7 +207,7 @@ export class EventLog implements Evictable {
     this.#bytes -= log.bytes;
   }
 
-  /** Empties the log; it begins anew at `revision` with other resource logs. */
+  /** Empties the log; it starts over at `revision` with other resource logs. */
   reset(revision: Revision, nowMs: number): void {
     this.#ring.clear();
     this.#ringBytes = 0;
@@ -220,7 +220,7 @@ export class EventLog implements Evictable {
     this.#wakeReached();
   }
 
-  /** The entry whose turn to go is next. */
+  /** The entry that is evicted next. */
   #oldestHanded(): LogEntry | undefined {
     return this.#ring.first < this.#handedEnd ? this.#ring.oldest()?.entry : undefined;
   }
@@ -238,7 +238,7 @@ export class EventLog implements Evictable {
       const head = log.entries.oldest();
       if (head?.isExempt !== true) return;
       if (log.entries.length <= log.minimumCount && log.bytes <= logExemptBytesMax) return;
-      log.interest.drop(head);
+      log.watchIndex.drop(head);
       log.bytes -= head.bytes;
       this.#bytes -= head.bytes;
       head.forget(this.#budget);

@@ -63,7 +63,7 @@ function start(recorder: Recorder, select: Selection = {}): void {
   following = follow(recorder, { view, select, log }, ending.signal);
 }
 
-test('a follower is told the state, that it is whole, and then each change', async () => {
+test('a follower gets the state, the mark of its end, and then each change', async () => {
   const cache = await fixture.started();
   view = cache.view(widgets);
   await fixture.put('n/a');
@@ -93,7 +93,7 @@ test('an object that leaves the selection is absent', async () => {
   });
 });
 
-test('after its watch failed it is told the state anew, without what went meanwhile', async () => {
+test('after its watch failed it gets the state again, without what was deleted', async () => {
   const cache = await fixture.started();
   const real = cache.view(widgets);
   let broken = 0;

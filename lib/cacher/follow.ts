@@ -1,5 +1,5 @@
-// Follows a selection of objects for as long as somebody wants to know of it: its state, then every
-// change, then the state anew after whatever broke the stream. Authorizers, webhooks, quotas and
+// Follows a selection of objects (client-go's informer, without a store): its state, then every
+// change, and the whole state again after a watch has failed. Authorizers, webhooks, quotas and
 // controllers keep what they need of the cluster this way.
 import { sleep } from '../base/abort.ts';
 import { limits } from '../base/limits.ts';
@@ -7,18 +7,18 @@ import type { Logger } from '../base/log.ts';
 import type { Revision } from '../storage-etcd/storage.ts';
 import type { Item, ResourceView, Selection, WatchEvent } from './resource-view.ts';
 
-/** Told of every object in order; its functions must not throw. */
+/** Handlers of state and changes, called in order; they must not throw. */
 export interface Follower {
   /**
-   * The state comes anew, object by object. What was told before and is not told again until
-   * `synced` has gone meanwhile; a follower that answers questions goes on with what it knew.
+   * The state follows again, object by object. An object that does not come again before `synced`
+   * was deleted meanwhile; a follower that answers questions keeps its old answers until then.
    */
   restarted?(): void;
   /** An object is there or has changed. */
   present(item: Item): void;
   /** An object is gone, or is selected no more; `item` is its last state. */
   absent(item: Item): void;
-  /** Everything up to `revision` was told: after a state, and now and then when it is quiet. */
+  /** Every object up to `revision` was reported: after a state, and with each bookmark. */
   synced?(revision: Revision): void;
 }
 

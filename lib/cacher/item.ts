@@ -1,6 +1,6 @@
-// One version of one object: a Buffer of ready-to-send JSON, offsets into it, and what was made
-// from it so far. Labels are parsed when first asked for and shared between items; the object is
-// decoded on demand.
+// One version of one object: a Buffer of ready-to-send JSON, offsets into it, and its encodings so
+// far. Labels are parsed when first asked for and shared between items; the object is decoded on
+// demand.
 import { limits } from '../base/limits.ts';
 import { internalError } from '../base/status.ts';
 import type { StatusError } from '../base/status.ts';
@@ -34,7 +34,7 @@ export interface ItemSource {
   readonly budget: MemoryBudget;
   readonly freezeObjects: boolean;
   readonly schema: string;
-  /** Bytes of other forms are kept as they were stored, for another record of the resource. */
+  /** Values stored in another encoding are kept as stored, for another record of the resource. */
   readonly keepsStored: boolean;
   readonly shared: SharedValues;
 }
@@ -43,7 +43,7 @@ export class CachedItem implements Item, MemoOwner {
   readonly source: ItemSource;
   /** Key below the resource's prefix: `namespace/name`, or `name` in cluster scope. */
   readonly path: string;
-  /** What `path` is compared by: the order of items is that of their keys in etcd. */
+  /** Sort key of `path`: the order of items is that of their keys in etcd. */
   readonly sortKey: string;
   readonly namespace: string;
   readonly revision: Revision;
@@ -51,7 +51,7 @@ export class CachedItem implements Item, MemoOwner {
   readonly problem: string | undefined;
   kept: Memo | undefined = undefined;
   readonly data: Uint8Array;
-  /** What `data` was made from, where that keeps raw JSON in another spelling. */
+  /** The stored JSON of `data`, where raw JSON in it is spelt otherwise than answers show it. */
   readonly #stored: OpenedStored | undefined;
   readonly #fields: Fields | undefined;
   readonly #versionAt: number;
@@ -212,7 +212,7 @@ interface ItemContent {
   /** 0: no labels. */
   readonly labelsStart: number;
   readonly labelsEnd: number;
-  /** The stored bytes, where they are of another form and kept. */
+  /** The stored bytes, where they are of another encoding and kept. */
   readonly foreign: Uint8Array | undefined;
 }
 

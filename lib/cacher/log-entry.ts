@@ -16,10 +16,10 @@ export class LogEntry {
   /** What was there before. */
   readonly previous: CachedItem | undefined;
   readonly atMs: number;
-  /** One of the two cannot be read: what changed cannot be told. */
+  /** One of the two versions cannot be read: nobody can tell what changed. */
   readonly isUnreadable: boolean;
   /**
-   * Left in its resource's log although its turn to go had come: a quiet resource keeps a minimum.
+   * Evicted from the ring, but kept by its resource's log: a quiet resource keeps a minimum.
    */
   isExempt = false;
   #added: LoggedEvent | undefined;
@@ -46,8 +46,8 @@ export class LogEntry {
   }
 
   /**
-   * What a watcher gets whose selection held before and holds now as told; undefined when it gets
-   * nothing.
+   * The event of a watcher whose selection matched the version before (`held`) and matches the one
+   * after (`holds`); undefined: none.
    */
   eventFor(held: boolean, holds: boolean): LoggedEvent | undefined {
     if (holds && this.item !== undefined) {

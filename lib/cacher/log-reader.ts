@@ -3,7 +3,7 @@
 import { limits } from '../base/limits.ts';
 import type { Revision } from '../storage-etcd/storage.ts';
 import type { EventLog } from './event-log.ts';
-import type { Bucket, SharedBatch } from './interest.ts';
+import type { Bucket, SharedBatch } from './watch-index.ts';
 import type { LogEntry } from './log-entry.ts';
 import type { WatchEvent } from './resource-view.ts';
 import { isUndecidable, selects } from './watch-selection.ts';

@@ -1,5 +1,5 @@
-// ResourceView over the log and the indexes: decides who answers a read, then selects in one turn
-// of the loop.
+// ResourceView over the log and the indexes: decides whether memory, a snapshot or etcd answers a
+// read, then selects in one turn of the event loop.
 import { limits } from '../base/limits.ts';
 import { signalOf } from '../base/abort.ts';
 import type { WaitEnd } from '../base/abort.ts';
@@ -10,7 +10,7 @@ import { nextTurn, turnMs } from '../base/turn.ts';
 import { utf8SortKey } from '../base/utf8-order.ts';
 import type { Epoch, Revision, Storage, StoredItem } from '../storage-etcd/storage.ts';
 import type { EventLog } from './event-log.ts';
-import { dimensionOf } from './interest.ts';
+import { dimensionOf } from './watch-index.ts';
 import { makeItem } from './item.ts';
 import type { CachedItem } from './item.ts';
 import type { Answerer, ReadGate } from './read-at.ts';
@@ -36,13 +36,13 @@ export interface ViewHost {
   readonly clock: Clock;
   readonly cursors: Set<LogCursor>;
   readonly isReady: () => boolean;
-  /** What is in memory is of the store as it is read now. */
+  /** Memory is of the epoch that reads of the store have now. */
   readonly isCurrent: () => boolean;
-  /** That memory is of; undefined while it is filled. */
+  /** The epoch that memory is of; undefined while it is filled. */
   readonly epoch: () => Epoch | undefined;
   /** Resolves when the log follows the store; rejects when the signal fires. */
   readonly ready: (signal: AbortSignal) => Promise<void>;
-  /** The same for `isCurrent`. */
+  /** Resolves when `isCurrent`; rejects when the signal fires. */
   readonly current: (signal: AbortSignal) => Promise<void>;
   readonly snapshotRetentionMs: number;
   /** Exact reads of recent revisions are answered from memory (gate ListFromCacheSnapshot). */
@@ -109,7 +109,7 @@ export class LogView implements ResourceView {
   ): Promise<ListResult> {
     const fromMs = performance.now();
     const found = await this.#decide(at, signal);
-    // Memory only becomes newer meanwhile; an exact version would be passed.
+    // Memory only becomes newer during the wait: an exact version would be passed.
     while (at.mode !== 'exact' && turnMs() > selectTurnMsMax) await nextTurn();
     const source = this.#taken(found, at, fromMs);
     switch (source.from) {
@@ -133,7 +133,7 @@ export class LogView implements ResourceView {
   ): Promise<WatchCursor> {
     const { isReady, isCurrent, ready, current } = this.#host;
     for (;;) {
-      if (this.#cache.isRemoved) throw expired(`${this.name} were removed or changed: list anew`);
+      if (this.#cache.isRemoved) throw expired(`${this.name} were removed or changed: list again`);
       if (!isReady()) await limitedWait(ready, signal);
       const state =
         start.from === 'state' ? await this.#stateFor(select, start.at, signal) : undefined;
@@ -142,7 +142,7 @@ export class LogView implements ResourceView {
         await limitedWait(current, signal);
         continue;
       }
-      // Memory may have been dropped during the wait: look again, and open in this turn.
+      // Memory may have been dropped during the wait: check again, and open in this turn.
       if (!this.#isHeld()) continue;
       if (start.from === 'revision') return this.#watchAfter(select, start.revision, options);
       const { items, revision } = state ?? this.#currentState(select);
@@ -176,7 +176,7 @@ export class LogView implements ResourceView {
     return this.#host.isReady() && !this.#cache.isRemoved;
   }
 
-  /** Called in the turn that reads: memory may have been dropped since it was found good. */
+  /** Called in the turn that reads: memory may have been dropped since `#source` chose it. */
   #taken(found: Source, at: ReadAt, fromMs: number): Source {
     if (at.mode === 'exact') this.#host.gate.requireSameHistory(at);
     const isHeld = found.from !== 'memory' || this.#isHeld();
@@ -187,7 +187,7 @@ export class LogView implements ResourceView {
     return source;
   }
 
-  /** Who answers; a promise where the mode asks for a wait. */
+  /** The source that answers; a promise where the mode asks for a wait. */
   #decide(at: ReadAt, end: WaitEnd): Source | Promise<Source> {
     const { gate } = this.#host;
     switch (at.mode) {
@@ -202,7 +202,7 @@ export class LogView implements ResourceView {
     }
   }
 
-  /** Of what etcd answered. @throws StatusError */
+  /** Fails when etcd's answer is not what was asked for. @throws StatusError */
   async #requireAsked(at: ReadAt, revision: Revision, signal: AbortSignal): Promise<void> {
     const { gate, isReady, isCurrent, current } = this.#host;
     // Of which history it is comes out once memory is known to be of the same store.
@@ -344,7 +344,7 @@ export class LogView implements ResourceView {
     state: InitialState | undefined,
   ): WatchCursor {
     const { log, cursors, bookmarkIntervalMs } = this.#host;
-    const { interest, oldest } = this.#cache.log;
+    const { watchIndex, oldest } = this.#cache.log;
     if (after < oldest) throw tooOldResourceVersion(String(after), oldest);
     const dimension = dimensionOf(select, {
       namespaced: this.#cache.source.resource.namespaced,
@@ -355,8 +355,8 @@ export class LogView implements ResourceView {
     }
     const cursor = new LogCursor({
       log,
-      interest,
-      bucket: interest.join(dimension, after),
+      watchIndex,
+      bucket: watchIndex.join(dimension, after),
       predicate: predicateOf(remainder(select), { checksNamespace: dimension.by === 'field' }),
       showsUnreadable: select.showsUnreadable === true,
       mayHold: (item) => mayHold(select, item),
@@ -373,7 +373,7 @@ export class LogView implements ResourceView {
   }
 }
 
-/** What buckets do not tell: they are of one object where a name is selected. */
+/** The selection without what the bucket has checked: where a name is selected, it is of that. */
 function remainder(select: Selection): Selection {
   const { name: _name, ...rest } = select;
   return rest;

@@ -40,7 +40,7 @@ test('what was used last stays', () => {
   expect(owners.map(({ kept }) => kept === undefined)).toEqual([false, true]);
 });
 
-test('what nobody asked for since a time goes then', () => {
+test('a memo that nobody used for a time is dropped', () => {
   const { budget } = budgetOf(1_000_000);
   const [idle, used] = [owner(), owner()];
   const make = (): Uint8Array => new Uint8Array(700);

@@ -3,7 +3,7 @@
 // the log keeps for itself: past the bound both are reported.
 import type { ApiObject } from '../codec/codec.ts';
 
-/** Where a memo hangs: the budget clears it there. */
+/** The item or event that a memo belongs to: the budget clears it there. */
 export interface MemoOwner {
   kept: Memo | undefined;
 }
@@ -19,7 +19,7 @@ export interface Memo {
   usedMs: number;
 }
 
-/** The log's side of the bargain. */
+/** What the budget needs of the event log. */
 export interface Evictable {
   readonly bytes: number;
   /** Time of the oldest entry that may go; undefined when nothing may. */
@@ -37,7 +37,7 @@ export interface MemoryUse {
 }
 
 /**
- * A touched memo moves to the young end at most this often: a hot list does not pay for the order.
+ * A used memo moves to the young end at most this often: hot lists must not pay for the order.
  */
 const touchIntervalMs = 1_000;
 /** Map entry, views and bookkeeping of one memo. */
@@ -52,7 +52,7 @@ export class MemoryBudget {
   #stateBytes = 0;
   #memoBytes = 0;
   #isOver = false;
-  /** Oldest use first. */
+  /** Least recently used first. */
   readonly #memos = new Set<Memo>();
   #log: Evictable | undefined;
   readonly #onOver: (use: MemoryUse) => void;
@@ -99,12 +99,12 @@ export class MemoryBudget {
     return made;
   }
 
-  /** Drops what was made from `owner`, which nobody will ask for again. */
+  /** Drops the memos of `owner`, which nobody will ask for again. */
   forget(owner: MemoOwner): void {
     if (owner.kept !== undefined) this.#drop(owner.kept);
   }
 
-  /** Drops the decoded object of `owner`: it was replaced, its writer was who needed it. */
+  /** Drops the decoded object of `owner`: it was replaced, only its writer needed it. */
   forgetObject(owner: MemoOwner): void {
     const memo = owner.kept;
     if (memo?.object === undefined) return;
@@ -126,7 +126,7 @@ export class MemoryBudget {
     }
   }
 
-  /** Drops everything that was made. */
+  /** Drops all memos. */
   clear(): void {
     for (const memo of this.#memos) this.#drop(memo);
   }

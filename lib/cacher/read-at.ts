@@ -1,6 +1,6 @@
-// When memory may answer: the proof that the log is current, shared by all readers that came before
-// it was sent, and the waits for a revision. Where progress cannot be requested and the log lags,
-// reads go to etcd instead.
+// Consistent reads from memory: one linearizable read of etcd (the proof) tells the revision that
+// the log must reach, and is shared by all reads that came before it was sent. Where progress
+// cannot be requested and the log lags, reads go to etcd instead.
 import { limits } from '../base/limits.ts';
 import { abortable } from '../base/abort.ts';
 import type { WaitEnd } from '../base/abort.ts';
@@ -12,7 +12,7 @@ import type { Revision, Storage } from '../storage-etcd/storage.ts';
 import type { EventLog } from './event-log.ts';
 import type { ReadAt } from './resource-view.ts';
 
-/** Who may answer a read. */
+/** What may answer a read. */
 export type Answerer = 'memory' | 'storage';
 
 export interface ReadGateOptions {
@@ -22,9 +22,9 @@ export interface ReadGateOptions {
   readonly canRequestProgress: () => boolean;
   /** The log follows the store: false while it is filled. */
   readonly isReady: () => boolean;
-  /** What is in the log is of the store as it is read now. */
+  /** The log is of the epoch that reads of the store have now. */
   readonly isCurrent: () => boolean;
-  /** Resolves when it is. */
+  /** Resolves when `isCurrent`. */
   readonly current: (signal: AbortSignal) => Promise<void>;
   readonly futureRevisionWaitMs: number;
   /** Count of proofs asked of the store, for metrics. */
@@ -50,7 +50,7 @@ export class ReadGate {
     this.#options = options;
   }
 
-  /** Most recent: memory answers once it holds everything that was written before the call. */
+  /** A consistent read: memory answers once it has everything that was written before the call. */
   latest(end: WaitEnd): Promise<Answerer> {
     if (!this.#options.isReady()) return Promise.resolve('storage');
     this.#next ??= this.#schedule();
@@ -136,7 +136,7 @@ export class ReadGate {
     return storage.currentRevision(limit.signal).finally(stop);
   }
 
-  /** After a new connection; false when the time is over. */
+  /** Waits until the log is current after a new connection; false when the time is over. */
   #untilCurrent(waitMs: number): Promise<boolean> {
     const { clock, current } = this.#options;
     const limit = new AbortController();

@@ -83,7 +83,7 @@ describe('from before deletions, and grown past them', () => {
     expect((await listAt(view, { mode: 'notOlderThan', revision: b })).items).toHaveLength(42);
   }, 180_000);
 
-  test('a proof that was on its way proves nothing', async () => {
+  test('the answer to a linearizable read of before proves nothing', async () => {
     const gate = Promise.withResolvers<undefined>();
     const sent = Promise.withResolvers<undefined>();
     const storage = intercept(fixture.storage, {
@@ -158,7 +158,7 @@ describe('from before deletions, and grown past them', () => {
     await expectAll(cache.view(widgets));
   }, 180_000);
 
-  test('twice, the second time while memory is filled anew', async () => {
+  test('twice, the second time while memory is filled again', async () => {
     const gate = Promise.withResolvers<undefined>();
     let isHeld = false;
     const storage = intercept(fixture.storage, {
@@ -290,7 +290,7 @@ describe('from before deletions, and grown past them', () => {
   }, 180_000);
 });
 
-test('an etcd that comes back as it was: nothing is filled anew, watches go on', async () => {
+test('an etcd that comes back as it was: nothing is listed again, watches go on', async () => {
   await fixture.put('n/a');
   const cache = await fixture.started();
   const view = cache.view(widgets);
@@ -305,7 +305,7 @@ test('an etcd that comes back as it was: nothing is filled anew, watches go on',
   expect(await listPaths(view)).toEqual(['n/a', 'n/b', 'n/c']);
 }, 180_000);
 
-test('reads wait for a quiet store to be known again, and are answered from memory', async () => {
+test('reads wait until a quiet store has shown its history, and come from memory', async () => {
   const by: string[] = [];
   const view = (
     await fixture.started({

@@ -54,7 +54,7 @@ describe('the item of an answered write', () => {
     expect(cache.index.size).toBe(0);
   });
 
-  test('is not kept when memory is filled anew: its event does not come again', async () => {
+  test('is not kept when memory is filled again: its event does not come again', async () => {
     const cache = cacheAt(10);
     const held = await heldBytes(() => {
       cache.clear();
@@ -69,12 +69,12 @@ describe('the item of an answered write', () => {
   });
 });
 
-test('events that watchers shared go with the log', async () => {
+test('events that watchers shared are dropped with the log', async () => {
   const cache = cacheAt(10);
   const { log } = cache.options;
-  const { interest } = cache.log;
-  const bucket = interest.join({ by: 'all' }, 10);
-  const watch = { log, interest, bucket, predicate: undefined, after: 10, state: undefined };
+  const { watchIndex } = cache.log;
+  const bucket = watchIndex.join({ by: 'all' }, 10);
+  const watch = { log, watchIndex, bucket, predicate: undefined, after: 10, state: undefined };
   const cursor = new LogCursor({
     ...watch,
     mayHold: () => true,

@@ -1,5 +1,6 @@
 // One resource in memory: its current objects, its indexes, its part of the log and what is
-// corrupted in it. Written by the feed alone. Readers take what they need in one turn of the loop.
+// unreadable in it. Written by the reflector alone. Readers take what they need in one turn of the
+// event loop.
 import { invariant } from '../base/invariant.ts';
 import { limits } from '../base/limits.ts';
 import type { Revision } from '../storage-etcd/storage.ts';
@@ -78,7 +79,7 @@ export class ResourceCache {
     return this.#fields.find((index) => index.field === field);
   }
 
-  /** Begins anew, empty; the log of the resource starts at `revision` once `begin` is called. */
+  /** Empties the cache; the log of the resource starts at `revision` once `begin` is called. */
   clear(): void {
     this.source.budget.addState(-this.#bytes);
     this.#bytes = 0;
@@ -115,7 +116,7 @@ export class ResourceCache {
     this.#log = new ResourceLog(revision, this.options.historyCountMin);
   }
 
-  /** An object of the state that the feed begins with. */
+  /** Adds an object of the list that the reflector fills memory with. */
   load(path: string, value: Uint8Array, revision: Revision): void {
     this.#replace(path, makeItem(this.source, path, value, revision));
   }
@@ -150,7 +151,7 @@ export class ResourceCache {
     if (previous !== undefined) this.#append({ revision, path, item: undefined, previous, atMs });
   }
 
-  /** Only for the very same bytes at the same revision: then it is what would be made. */
+  /** The item of an answered write, where the event has the same bytes and revision. */
   #takeAnswered(path: string, value: Uint8Array, revision: Revision): CachedItem | undefined {
     const answered = this.#answered.get(path);
     if (answered === undefined) return undefined;
@@ -164,7 +165,7 @@ export class ResourceCache {
     this.options.log.append(this.#log, new LogEntry(change));
   }
 
-  /** etcd may tell an event twice (its bugs 15274, 15275). */
+  /** etcd may deliver an event twice (etcd#15274, etcd#15275). */
   #isKnown(path: string, revision: Revision): boolean {
     return (this.#index.get(path)?.revision ?? 0) >= revision;
   }

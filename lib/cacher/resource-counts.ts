@@ -1,5 +1,4 @@
-// What happened to one resource since the start. Plain numbers: whoever reports them reads them now
-// and then.
+// Counters of one resource since the start: plain numbers, which metrics read when scraped.
 export class ResourceCounts {
   /** Events taken from the store. */
   receivedEvents = 0;

@@ -33,6 +33,12 @@ export interface ItemOrder {
   count(range: PathRange): number;
 }
 
+/** One end of a range. */
+interface Edge {
+  readonly path: string | undefined;
+  readonly isAfter: boolean;
+}
+
 export class ResourceIndex implements ItemOrder {
   #chunks: Chunk[];
   #ownsList = true;
@@ -92,7 +98,7 @@ export class ResourceIndex implements ItemOrder {
     return this.#shared();
   }
 
-  /** A copy that may be changed without being seen here. */
+  /** A copy that may be changed without changing this index. */
   fork(): ResourceIndex {
     const { chunks, size } = { chunks: this.#chunks, size: this.#size };
     this.#shared();
@@ -115,7 +121,8 @@ export class ResourceIndex implements ItemOrder {
   }
 
   count(range: PathRange): number {
-    return this.#rank(range.end, false) - this.#rank(range.start, range.isAfter);
+    const { start, isAfter, end } = range;
+    return this.#rank({ path: end, isAfter: false }) - this.#rank({ path: start, isAfter });
   }
 
   /** Of one chunk: the item that has the sort key, if any has it. */
@@ -132,8 +139,8 @@ export class ResourceIndex implements ItemOrder {
     return this.#snapshot;
   }
 
-  /** Items before `path` (and at it, when `isAfter`). */
-  #rank(path: string | undefined, isAfter: boolean): number {
+  /** The number of items before `path` (and at it, when `isAfter`); all, when there is no path. */
+  #rank({ path, isAfter }: Edge): number {
     if (path === undefined) return this.#size;
     const key = utf8SortKey(path);
     const index = this.#chunkAt(key);

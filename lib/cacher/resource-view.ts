@@ -78,7 +78,7 @@ export interface Selection {
 export interface FieldRequirement {
   readonly path: string;
   readonly operator: '=' | '!=';
-  /** As `Item.field` gives it. */
+  /** As `Item.field` returns it. */
   readonly value: string;
 }
 
@@ -92,7 +92,7 @@ export interface ListPage {
 export interface ListResult {
   readonly items: readonly Item[];
   readonly revision: Revision;
-  /** Of the store, that the revision belongs to. */
+  /** The epoch of the store that the revision belongs to. */
   readonly history: number;
   /** Set when more items follow; the number is known only without selectors. */
   readonly more: boolean;
@@ -151,7 +151,7 @@ export interface WatchCursor {
 export interface ResourceView {
   /** `group/resource` for messages and metrics. */
   readonly name: string;
-  /** Of the store, that `peek` shows; undefined when it shows nothing. */
+  /** The epoch of the store that `peek` shows; undefined when it shows nothing. */
   readonly epoch: Epoch | undefined;
   get(key: ItemKey, at: ReadAt, end: WaitEnd): Promise<Item | undefined>;
   /**

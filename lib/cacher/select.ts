@@ -47,7 +47,8 @@ function fieldCheck({ path, operator, value }: FieldRequirement): Predicate {
 }
 
 /**
- * Has the selection a part that only items can tell? Such lists do not know how many items follow.
+ * Whether the selection has a part that is checked item by item. Such lists do not know how many
+ * items follow.
  */
 export const isFiltered = (select: Selection): boolean =>
   select.name !== undefined || select.labels !== undefined || (select.fields?.length ?? 0) > 0;

@@ -1,5 +1,5 @@
-// Values that many items have alike, kept once for all resources of a cache. Long ones, which few
-// items have alike, are left to their items.
+// Labels and fields that many items have in common, kept once for all resources of a cache. Long
+// ones, which few items share, are left to their items.
 import { limits } from '../base/limits.ts';
 import { TextMemo } from '../base/text-memo.ts';
 

@@ -3,7 +3,7 @@
 // that the log does not hold.
 import { limits } from '../base/limits.ts';
 import type { Revision } from '../storage-etcd/storage.ts';
-import { Breather } from './breather.ts';
+import { Yielder } from './yielder.ts';
 import type { ResourceLog } from './event-log.ts';
 import type { LogEntry } from './log-entry.ts';
 import type { ItemOrder, ResourceIndex } from './resource-index.ts';
@@ -51,11 +51,11 @@ function changesAfter(log: ResourceLog, revision: Revision): LogEntry[] {
 }
 
 async function undo(index: ResourceIndex, changes: readonly LogEntry[]): Promise<ItemOrder> {
-  const breather = new Breather();
+  const yielder = new Yielder();
   for (const { path, previous } of changes) {
     if (previous === undefined) index.delete(path);
     else index.set(previous);
-    if (breather.isDue()) await breather.breathe();
+    if (yielder.isDue()) await yielder.yield();
   }
   return index;
 }

@@ -1,6 +1,7 @@
 // Reads that etcd answers: at revisions that memory does not hold, or when memory cannot be proven
-// current. They give the same items as memory does: bytes that memory holds in the same version are
-// not read again.
+// current. Their items are those that memory would have; where memory has the same version of an
+// object, its item is used.
+import type { ResourceInfo } from '../api/type-info.ts';
 import { limits } from '../base/limits.ts';
 import { utf8SortKey } from '../base/utf8-order.ts';
 import type { Revision, Storage, StoredItem } from '../storage-etcd/storage.ts';
@@ -9,7 +10,7 @@ import type { CachedItem, ItemSource } from './item.ts';
 import type { ListPage, ListResult, Selection } from './resource-view.ts';
 import { PageBuilder } from './page-builder.ts';
 import { isFiltered, rangeOf } from './select.ts';
-import { Breather } from './breather.ts';
+import { Yielder } from './yielder.ts';
 
 export interface StoredReads {
   readonly storage: Storage;
@@ -62,12 +63,12 @@ async function readPages(
     reads.source.keyPrefix + (select.namespace === undefined ? '' : `${select.namespace}/`);
   const limit = page.limitCount === 0 ? Infinity : page.limitCount;
   const isPlain = !isFiltered(select);
-  const breather = new Breather();
+  const yielder = new Yielder();
   const built = new PageBuilder(select, page, { checksNamespace: false });
   let revision = at;
   let afterKey = range.isAfter ? reads.source.keyPrefix + range.start : undefined;
   for (let readCount = 1; ; readCount++) {
-    const limitCount = countToAsk(limit, built.count, isPlain);
+    const limitCount = countToAsk({ limit, have: built.count, isPlain });
     const stored = await reads.storage.list(
       {
         prefix,
@@ -86,7 +87,7 @@ async function readPages(
         const remainingCount = isPlain ? stored.remainingCount + 1 : undefined;
         return { items: built.finish(), revision, more: true, remainingCount, readCount };
       }
-      if (breather.isDue()) await breather.breathe();
+      if (yielder.isDue()) await yielder.yield();
     }
     const { remainingCount } = stored;
     const isFull = isPlain && built.count === limit && remainingCount > 0;
@@ -145,7 +146,7 @@ const lastSurrogate = 0xdfff;
 
 function itemOf(reads: StoredReads, stored: StoredItem): CachedItem | undefined {
   const path = stored.key.slice(reads.source.keyPrefix.length);
-  if (!isItemPath(path, reads.source.resource.namespaced)) return undefined;
+  if (!isItemPath(path, reads.source.resource)) return undefined;
   const known = reads.known(path);
   if (known?.revision === stored.modRevision) return known;
   const item = makeItem(reads.source, path, stored.value, stored.modRevision);
@@ -154,13 +155,19 @@ function itemOf(reads: StoredReads, stored: StoredItem): CachedItem | undefined 
 }
 
 /** `namespace/name` where the resource has namespaces, else `name`: other keys are no objects. */
-export function isItemPath(path: string, namespaced: boolean): boolean {
+export function isItemPath(path: string, { namespaced }: ResourceInfo): boolean {
   const slash = path.indexOf('/');
   if (!namespaced) return slash < 0 && path !== '';
   return slash > 0 && slash < path.length - 1 && !path.includes('/', slash + 1);
 }
 
-function countToAsk(limit: number, have: number, isPlain: boolean): number {
+interface PageCount {
+  readonly limit: number;
+  readonly have: number;
+  readonly isPlain: boolean;
+}
+
+function countToAsk({ limit, have, isPlain }: PageCount): number {
   if (limit === Infinity) return 0;
   return isPlain ? Math.max(1, limit - have) : Math.max(filteredPageCount, limit);
 }

@@ -1,5 +1,5 @@
-// What the cache needs to know about the stored form of objects: functions only, for it never looks
-// into a kind itself.
+// What the cache needs to know about the stored encoding of objects: functions only, since the
+// cache knows no kind.
 import { storedTypeOf, toStorageVersion } from '../api/convert.ts';
 import type { Scheme } from '../api/scheme.ts';
 import type { ResourceInfo, TypeInfo } from '../api/type-info.ts';

@@ -193,7 +193,7 @@ describe('a watch', () => {
     for (const cursor of cursors) expect(await read(cursor, 1)).toEqual([410]);
   });
 
-  test('begins with no state that it cannot tell', async () => {
+  test('from a state with an unreadable object fails', async () => {
     const at = { mode: 'latest' } as const;
     const from = { from: 'state', at, bookmark: true } as const;
     const open = (select: Selection): Promise<WatchCursor> =>

@@ -1,5 +1,5 @@
 // Stored objects that cannot be read: what reads answer when they meet one, and which reads do. Of
-// such an object only the key is known, so everything that is not in the key may hold of it.
+// such an object only the key is known, so any label or field requirement may match it.
 import { limits } from '../base/limits.ts';
 import { expired, StatusError } from '../base/status.ts';
 import type { ResourceRef, StatusCause } from '../base/status.ts';
@@ -9,7 +9,7 @@ import type { LogEntry } from './log-entry.ts';
 import type { Item, Selection } from './resource-view.ts';
 import { pathOf } from './select.ts';
 
-/** Why the object of `item` cannot be had; undefined when it can. */
+/** Why the object of `item` cannot be read; undefined when it can. */
 export function readFailureOf(item: Item): StatusError | undefined {
   try {
     item.object();
@@ -57,7 +57,7 @@ export function unreadableItems(items: readonly CachedItem[]): StatusError {
 /** 410 of a watch: only a list tells what is there after the change, or what cannot be read. */
 export function unreadableChange({ revision, item, path }: LogEntry): StatusError {
   const what = item?.corrupted === true ? 'cannot be read' : 'could not be read before';
-  return expired(`the object ${path} ${what} at version ${String(revision)}: list anew`);
+  return expired(`the object ${path} ${what} at version ${String(revision)}: list again`);
 }
 
 /** May the selection hold of an object of which only the key is known? */

@@ -2,10 +2,10 @@
 // After a wake that kept the loop busy the next one waits about as long: under load each watcher
 // gets several events with one write.
 import { limits } from '../base/limits.ts';
-import type { Bucket } from './interest.ts';
+import type { Bucket } from './watch-index.ts';
 
 const { wakeWaitMsMax } = limits;
-/** A wake that took less was nothing to save on. */
+/** A wake that took less is not worth a pause. */
 const shortMs = 2;
 
 export class WakeQueue {
@@ -17,7 +17,7 @@ export class WakeQueue {
   #restsUntilMs = 0;
   readonly #onWoken: (logEnd: number) => void;
 
-  /** `onWoken` is told up to which end of the log those who waited have taken what they wanted. */
+  /** `onWoken` gets the end of the log up to which the watchers that waited have taken events. */
   constructor(onWoken: (logEnd: number) => void) {
     this.#onWoken = onWoken;
   }

@@ -20,11 +20,11 @@ function cursorAt(revision: number): LogCursor {
   });
   log.reset(revision, 0);
   cache.begin(revision);
-  const { interest } = cache.log;
+  const { watchIndex } = cache.log;
   return new LogCursor({
     log,
-    interest,
-    bucket: interest.join({ by: 'all' }, revision),
+    watchIndex,
+    bucket: watchIndex.join({ by: 'all' }, revision),
     predicate: undefined,
     mayHold: () => true,
     showsUnreadable: false,

@@ -5,7 +5,7 @@ import { tooOldResourceVersion } from '../base/status.ts';
 import type { Revision } from '../storage-etcd/storage.ts';
 import { BookmarkTimer } from './bookmark-timer.ts';
 import type { ResourceLog } from './event-log.ts';
-import type { Interest, Waiter } from './interest.ts';
+import type { WatchIndex, Waiter } from './watch-index.ts';
 import { LogReader } from './log-reader.ts';
 import type { LogReaderOptions } from './log-reader.ts';
 import type { ResourceCounts } from './resource-counts.ts';
@@ -13,10 +13,10 @@ import type { WatchCursor, WatchEvent } from './resource-view.ts';
 import { StateReader } from './state-reader.ts';
 import type { InitialState } from './state-reader.ts';
 import { unreadableChange } from './unreadable.ts';
-import { bookmark } from './watch-events.ts';
+import { bookmark, endOfState } from './watch-events.ts';
 
 export interface CursorOptions extends LogReaderOptions {
-  readonly interest: Interest;
+  readonly watchIndex: WatchIndex;
   readonly state: InitialState | undefined;
   /** Milliseconds between bookmarks; 0: none wanted. */
   readonly bookmarkMs: number;
@@ -60,7 +60,7 @@ export class LogCursor implements WatchCursor, Waiter {
   }
 
   isOf(log: ResourceLog): boolean {
-    return this.#options.interest === log.interest;
+    return this.#options.watchIndex === log.watchIndex;
   }
 
   get position(): Revision {
@@ -131,7 +131,7 @@ export class LogCursor implements WatchCursor, Waiter {
     const events = initial.take();
     if (!initial.isDone) return events;
     this.#initial = undefined;
-    if (initial.hasEndBookmark) events.push(bookmark(this.#options.after, true));
+    if (initial.hasEndBookmark) events.push(endOfState(this.#options.after));
     return events.length > 0 ? events : this.#takeLog();
   }
 
@@ -152,7 +152,7 @@ export class LogCursor implements WatchCursor, Waiter {
     }
     if (this.#bookmarks?.isDue !== true || !log.isAtEnd) return undefined;
     this.#bookmarks.clear();
-    return [bookmark(this.position, false)];
+    return [bookmark(this.position)];
   }
 
   #waitOn(): void {
@@ -179,14 +179,14 @@ export class LogCursor implements WatchCursor, Waiter {
 
   /** @returns the call that is to be answered with the outcome. */
   #end(): Call | undefined {
-    const { interest, bucket, onClose } = this.#options;
+    const { watchIndex, bucket, onClose } = this.#options;
     this.#endPosition = this.position;
     const call = this.#settle();
     this.#state = 'ended';
     this.#signal?.removeEventListener('abort', this.#onAbort);
     this.#signal = undefined;
     this.#initial = undefined;
-    interest.leave(bucket);
+    watchIndex.leave(bucket);
     onClose(this);
     return call;
   }

@@ -34,10 +34,18 @@ export function stateEvent(item: CachedItem): WatchEvent {
   return { type: 'ADDED', revision, item, memo: makeAlways };
 }
 
-export function bookmark(revision: Revision, initialEventsEnd: boolean): WatchEvent {
-  const event = { type: 'BOOKMARK', revision, item: undefined, memo: makeAlways } as const;
-  return initialEventsEnd ? { ...event, initialEventsEnd } : event;
-}
+export const bookmark = (revision: Revision): WatchEvent => ({
+  type: 'BOOKMARK',
+  revision,
+  item: undefined,
+  memo: makeAlways,
+});
+
+/** The bookmark that marks the end of the state that a watch begins with. */
+export const endOfState = (revision: Revision): WatchEvent => ({
+  ...bookmark(revision),
+  initialEventsEnd: true,
+});
 
 function makeAlways(
   this: WatchEvent,

@@ -1,6 +1,6 @@
-// Who waits for what: a bucket per watched namespace, object or field value holds the log entries
+// The index of watches: a bucket per watched namespace, object or field value holds the log entries
 // that concern it. Buckets exist while watchers use them, so an event costs one lookup a watched
-// dimension plus its own watchers.
+// dimension plus the watchers of its own buckets.
 import type { Revision } from '../storage-etcd/storage.ts';
 import type { CachedItem } from './item.ts';
 import type { LogEntry } from './log-entry.ts';
@@ -12,7 +12,7 @@ export interface Waiter {
   wake(): void;
 }
 
-/** What the entries `from` up to and without `to` come to for watchers without predicate. */
+/** The events of the entries in [from, to), for watchers without a predicate. */
 export interface SharedBatch {
   readonly from: number;
   readonly to: number;
@@ -25,16 +25,13 @@ export class Bucket {
   /** Every entry after this revision that concerns the bucket is in it. */
   coversAfter: Revision;
   userCount = 0;
-  /** The last batch that was made; it goes with the first of its entries. */
+  /** The last batch that was made; dropped with the first of its entries. */
   shared: SharedBatch | undefined = undefined;
-  /** Entries concern the selection before and after alike: no need to look at both versions. */
-  readonly isExact: boolean;
   readonly release: () => void;
   readonly #waiting = new Set<Waiter>();
 
-  constructor(coversAfter: Revision, isExact: boolean, release: () => void) {
+  constructor(coversAfter: Revision, release: () => void) {
     this.coversAfter = coversAfter;
-    this.isExact = isExact;
     this.release = release;
   }
 
@@ -85,7 +82,7 @@ export function dimensionOf(
   return namespace === undefined ? { by: 'all' } : { by: 'namespace', value: namespace };
 }
 
-export class Interest {
+export class WatchIndex {
   readonly all: Bucket;
   readonly #namespaces = new Map<string, Bucket>();
   readonly #paths = new Map<string, Bucket>();
@@ -93,7 +90,7 @@ export class Interest {
   readonly #fields = new Map<string, Map<string, Bucket>>();
 
   constructor(coversAfter: Revision) {
-    this.all = new Bucket(coversAfter, true, () => undefined);
+    this.all = new Bucket(coversAfter, () => undefined);
   }
 
   /**
@@ -153,31 +150,26 @@ export class Interest {
       case 'all':
         return this.all;
       case 'namespace':
-        return this.#openIn(this.#namespaces, dimension.value, true);
+        return this.#openIn(this.#namespaces, dimension.value);
       case 'path':
-        return this.#openIn(this.#paths, dimension.value, true);
+        return this.#openIn(this.#paths, dimension.value);
       case 'name':
-        return this.#openIn(this.#names, dimension.value, true);
+        return this.#openIn(this.#names, dimension.value);
       case 'field': {
         const values = this.#fields.get(dimension.field) ?? new Map<string, Bucket>();
         this.#fields.set(dimension.field, values);
-        return this.#openIn(values, dimension.value, false, () => {
+        return this.#openIn(values, dimension.value, () => {
           if (values.size === 0) this.#fields.delete(dimension.field);
         });
       }
     }
   }
 
-  #openIn(
-    buckets: Map<string, Bucket>,
-    value: string,
-    isExact: boolean,
-    onRelease?: () => void,
-  ): Bucket {
+  #openIn(buckets: Map<string, Bucket>, value: string, onRelease?: () => void): Bucket {
     const known = buckets.get(value);
     if (known !== undefined) return known;
     const newest = this.all.entries.at(this.all.entries.end - 1);
-    const made = new Bucket(newest?.revision ?? this.all.coversAfter, isExact, () => {
+    const made = new Bucket(newest?.revision ?? this.all.coversAfter, () => {
       buckets.delete(value);
       onRelease?.();
     });

@@ -1,4 +1,4 @@
-// The store is replaced while the stream of a replica is not heard: the next answer of any call
+// The store is replaced while the watch stream of a replica is stalled: the next answer of any call
 // shows it, and from then on memory is not served.
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { eventually } from '../storage-etcd/testing/events.ts';
@@ -10,7 +10,7 @@ import { growTo, latest, RestorableStore, sizeOf } from './testing/restorable-st
 
 let store: RestorableStore;
 let fixture: CacheFixture;
-/** Lets the stream be heard again. */
+/** Lets the stream go on. */
 let release: () => void;
 const { signal } = new AbortController();
 const key = { namespace: 'n', name: 'a' };
@@ -27,7 +27,7 @@ afterEach(async () => {
   await store.close();
 });
 
-interface Deaf {
+interface Stalled {
   readonly cache: Cache;
   readonly view: ResourceView;
   /** The change that the stream is held at. */
@@ -37,7 +37,7 @@ interface Deaf {
 }
 
 /** The object has the size 2 in memory, and 3 in the store: the stream is held in between. */
-async function deaf(options: Partial<CacheOptions> = {}): Promise<Deaf> {
+async function stalled(options: Partial<CacheOptions> = {}): Promise<Stalled> {
   const gate = Promise.withResolvers<undefined>();
   const held = Promise.withResolvers<undefined>();
   let isHeld = false;
@@ -73,7 +73,7 @@ async function deaf(options: Partial<CacheOptions> = {}): Promise<Deaf> {
 }
 
 test('memory is not served', async () => {
-  const { cache, view } = await deaf();
+  const { cache, view } = await stalled();
   await store.restore(() => Promise.resolve());
   const revision = await fixture.storage.currentRevision(signal);
   expect(cache.health().state).toBe('following');
@@ -91,7 +91,7 @@ test('memory is not served', async () => {
 }, 180_000);
 
 test('changes that were on their way are not delivered', async () => {
-  const { events } = await deaf();
+  const { events } = await stalled();
   await store.restore(() => Promise.resolve());
   await fixture.storage.currentRevision(signal);
   release();
@@ -100,7 +100,7 @@ test('changes that were on their way are not delivered', async () => {
 
 test('a watch that begins with what etcd has waits until memory is of the same store', async () => {
   let listCount = 0;
-  const { view, lost } = await deaf({
+  const { view, lost } = await stalled({
     health: () => ({ ...fixture.storage.health, canRequestProgress: false }),
     storage: intercept(fixture.storage, {
       list: (...args) => {

@@ -1,11 +1,11 @@
-// Lets the event loop turn during long work: ask `isDue` often, await `breathe` when it is.
+// Yields to the event loop during long work: ask `isDue` often, await `yield` when it is.
 import { limits } from '../base/limits.ts';
 
 const { workSliceMs } = limits;
 /** Reading the clock costs more than most steps: it is read once in so many. */
 const stepCount = 16;
 
-export class Breather {
+export class Yielder {
   #startedMs = performance.now();
   #steps = 0;
 
@@ -15,7 +15,7 @@ export class Breather {
     return performance.now() - this.#startedMs > workSliceMs;
   }
 
-  async breathe(): Promise<void> {
+  async yield(): Promise<void> {
     await new Promise((resolve) => {
       setImmediate(resolve);
     });

@@ -94,7 +94,7 @@ describe('the stream', () => {
     expect(fixture.logs.join()).toContain('the connection is gone');
   });
 
-  test('has lost its position: the state is listed anew, watchers get 410', async () => {
+  test('has lost its position: the state is listed again, watchers get 410', async () => {
     const valve = new Valve(fixture.storage);
     const cache = await fixture.started({ storage: valve.storage });
     const view = cache.view(widgets);
@@ -195,7 +195,7 @@ describe('races of proof and event', () => {
     expect(second).toBeGreaterThan(first);
   });
 
-  test('etcd fails to prove: the read fails, the next one is asked anew', async () => {
+  test('etcd fails to prove: so does the read that waits, the next one asks again', async () => {
     let isBroken = true;
     const storage = intercept(fixture.storage, {
       currentRevision: (abort) =>

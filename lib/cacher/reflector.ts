@@ -1,6 +1,6 @@
-// Keeps memory equal to the store: lists the whole prefix at one revision, then follows one watch.
-// A lost position or a replaced store begins anew; until then nothing old is served. Knows in which
-// epoch of the store memory holds, and proves that the stream moves.
+// Keeps memory equal to the store (client-go's reflector): lists the whole prefix at one revision,
+// then watches it. After 410, or when the store was replaced, it lists again, and nothing is served
+// until then. Knows the epoch of the store that memory is of, and probes a silent stream.
 import { limits } from '../base/limits.ts';
 import { abortable, sleep } from '../base/abort.ts';
 import type { Clock } from '../base/clock.ts';
@@ -8,10 +8,10 @@ import type { Logger } from '../base/log.ts';
 import { expired, StatusError } from '../base/status.ts';
 import type { Epoch, Revision, Storage, StoredItem } from '../storage-etcd/storage.ts';
 import type { WatchBatch } from '../storage-etcd/storage.ts';
-import { Breather } from './breather.ts';
+import { Yielder } from './yielder.ts';
 
-/** Who takes what the feed reads. */
-export interface FeedSink {
+/** What the reflector fills: the state in memory. */
+export interface ReflectorSink {
   /** Revision up to which the sink holds everything. */
   revision(): Revision;
   /** The state is lost: readers and watchers must not see it any longer. */
@@ -22,33 +22,33 @@ export interface FeedSink {
   apply(batch: WatchBatch): void;
 }
 
-export interface FeedOptions {
+export interface ReflectorOptions {
   readonly storage: Storage;
   /** etcd prefix that ends with `/`. */
   readonly prefix: string;
-  readonly sink: FeedSink;
+  readonly sink: ReflectorSink;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly canRequestProgress: () => boolean;
-  /** Written where progress cannot be requested: its event proves that the stream moves. */
+  /** Written on an etcd that cannot be asked for progress: its event proves the stream alive. */
   readonly canaryKey: string;
-  /** Silence after which the stream is asked to move. */
+  /** Silence of the watch stream after which progress is requested. */
   readonly probeIntervalMs: number;
   /** Silence after which the stream counts as dead. */
   readonly livenessTimeoutMs: number;
 }
 
-export type FeedState = 'loading' | 'following' | 'stopped';
+export type ReflectorState = 'loading' | 'following' | 'stopped';
 
 const { canaryTtlSeconds } = limits;
 
-export class Feed {
-  readonly #options: FeedOptions;
-  #state: FeedState = 'loading';
+export class Reflector {
+  readonly #options: ReflectorOptions;
+  #state: ReflectorState = 'loading';
   #ready = Promise.withResolvers<undefined>();
-  /** In which memory was filled, or the stream last proven. */
+  /** The epoch in which memory was filled, or over which the stream last proved its history. */
   #epoch: Epoch;
-  /** Resolves when memory gets another epoch, or is dropped. */
+  /** Resolves when `#epoch` changes, or memory is dropped. */
   #turned = Promise.withResolvers<undefined>();
   #movedMs: number;
   #probedMs = 0;
@@ -56,17 +56,17 @@ export class Feed {
   #canaryRevision: Revision = 0;
   #lastError: string | undefined;
 
-  constructor(options: FeedOptions) {
+  constructor(options: ReflectorOptions) {
     this.#options = options;
     this.#epoch = options.storage.epoch;
     this.#movedMs = options.clock.monotonicMs();
   }
 
-  get state(): FeedState {
+  get state(): ReflectorState {
     return this.#state;
   }
 
-  /** Memory is filled, and nothing shows that it is of a history that ended. */
+  /** Memory is filled, and as far as known the store still has that history. */
   get isReady(): boolean {
     return (
       this.#state === 'following' && this.#epoch.history === this.#options.storage.epoch.history
@@ -74,24 +74,24 @@ export class Feed {
   }
 
   /**
-   * What memory holds is of the store as it is read now. False from the loss of the connection
-   * until the stream has shown the same history over the next one.
+   * Memory is of the epoch that reads of the store have now. False from the loss of the connection
+   * until the watch stream has shown the same history over the next one.
    */
   get isCurrent(): boolean {
     return this.#state === 'following' && this.#epoch === this.#options.storage.epoch;
   }
 
-  /** The epoch that memory is of; undefined when there is nothing in it. */
+  /** The epoch that memory is of; undefined while it is empty. */
   get epoch(): Epoch | undefined {
     return this.isReady ? this.#epoch : undefined;
   }
 
-  /** Something has come from the store lately, be it another page of what memory is filled with. */
+  /** A page of the list or a batch of the watch has come from the store lately. */
   get isMoving(): boolean {
     return this.silentMs <= this.#options.livenessTimeoutMs;
   }
 
-  /** The stream has moved lately: what memory holds is not frozen. */
+  /** The watch stream has delivered events or progress lately. */
   get isLive(): boolean {
     return this.isReady && this.isMoving;
   }
@@ -109,14 +109,14 @@ export class Feed {
     return this.#lastError;
   }
 
-  /** Resolves when memory is filled and followed. */
+  /** Resolves when memory is filled. */
   ready(signal: AbortSignal): Promise<void> {
-    // The stream will say so too, in a later turn.
+    // The watch stream reports the same, in a later turn of the event loop.
     if (this.#state === 'following' && !this.isReady) this.#lose(expired('the store was replaced'));
     return abortable(this.#ready.promise, signal);
   }
 
-  /** Resolves when memory is of the store as it is read now. */
+  /** Resolves when `isCurrent`. */
   async current(signal: AbortSignal): Promise<void> {
     while (!this.isCurrent) {
       await this.ready(signal);
@@ -126,23 +126,23 @@ export class Feed {
 
   /** Until the signal fires. */
   async run(signal: AbortSignal): Promise<void> {
-    let delayMs: number = limits.feedRetryFirstMs;
+    let delayMs: number = limits.reflectorRetryFirstMs;
     while (!signal.aborted) {
       try {
         await this.#load(signal);
-        delayMs = limits.feedRetryFirstMs;
+        delayMs = limits.reflectorRetryFirstMs;
         await this.#follow(signal);
       } catch (error) {
         if (signal.aborted) break;
         this.#lose(error);
         await sleep(delayMs, signal).catch(() => undefined);
-        delayMs = Math.min(delayMs * 2, limits.feedRetryLongestMs);
+        delayMs = Math.min(delayMs * 2, limits.reflectorRetryLongestMs);
       }
     }
     this.#state = 'stopped';
   }
 
-  /** Called about once a second: makes a silent stream move. */
+  /** Called about once a second: asks a silent stream for progress. */
   probe(signal: AbortSignal): void {
     const { clock, probeIntervalMs, canRequestProgress, storage } = this.#options;
     const now = clock.monotonicMs();
@@ -169,7 +169,7 @@ export class Feed {
     const { storage, prefix, sink, logger, clock } = this.#options;
     const { epoch } = storage;
     const startedMs = clock.monotonicMs();
-    const breather = new Breather();
+    const yielder = new Yielder();
     let revision: Revision | undefined;
     let afterKey: string | undefined;
     let count = 0;
@@ -187,7 +187,7 @@ export class Feed {
       revision ??= page.revision;
       for (const item of page.items) {
         sink.load(item);
-        if (breather.isDue()) await breather.breathe();
+        if (yielder.isDue()) await yielder.yield();
       }
       if (storage.epoch !== epoch) throw expired('the connection to the store was lost');
       count += page.items.length;
@@ -206,16 +206,16 @@ export class Feed {
   }
 
   /**
-   * Until the position is lost. Other failures of the stream are tried again from where it ended.
+   * Watches until 410. After any other failure the watch resumes from where it ended.
    */
   async #follow(signal: AbortSignal): Promise<void> {
     const { storage, prefix, sink } = this.#options;
-    let delayMs: number = limits.feedRetryFirstMs;
+    let delayMs: number = limits.reflectorRetryFirstMs;
     for (;;) {
       try {
         for await (const batch of storage.watch(prefix, sink.revision(), signal, this.#epoch)) {
           await this.#take(batch);
-          delayMs = limits.feedRetryFirstMs;
+          delayMs = limits.reflectorRetryFirstMs;
         }
         signal.throwIfAborted();
       } catch (error) {
@@ -224,11 +224,11 @@ export class Feed {
         this.#note('the watch of the store failed and is opened again', error);
       }
       await sleep(delayMs, signal);
-      delayMs = Math.min(delayMs * 2, limits.feedRetryLongestMs);
+      delayMs = Math.min(delayMs * 2, limits.reflectorRetryLongestMs);
     }
   }
 
-  readonly #breather = new Breather();
+  readonly #yielder = new Yielder();
 
   async #take(batch: WatchBatch): Promise<void> {
     const { sink, clock } = this.#options;
@@ -236,7 +236,7 @@ export class Feed {
     this.#movedMs = clock.monotonicMs();
     sink.apply(batch);
     if (this.#epoch !== batch.epoch) this.#turn(batch.epoch);
-    if (this.#breather.isDue()) await this.#breather.breathe();
+    if (this.#yielder.isDue()) await this.#yielder.yield();
   }
 
   #turn(epoch: Epoch): void {
@@ -250,8 +250,8 @@ export class Feed {
     this.#state = 'loading';
     this.#turn(this.#epoch);
     const reason = error instanceof StatusError && error.code === 410 ? error.message : 'unknown';
-    this.#options.sink.clear(expired(`the cache was dropped and is filled anew: ${reason}`));
-    this.#note('the cache is filled anew', error);
+    this.#options.sink.clear(expired(`the cache was dropped and is filled again: ${reason}`));
+    this.#note('the cache is filled again', error);
   }
 
   #note(message: string, error: unknown): void {
