@@ -1,5 +1,6 @@
-// Compacts etcd's history from one replica at a time, as kube-apiserver does and together with it:
-// a key whose version is a clock; who advances it compacts to the revision of one interval before.
+// Compacts etcd's history from one replica at a time, by kube-apiserver's protocol: the version of
+// a shared key is a clock, and the replica that advances it compacts to the revision of one
+// interval before.
 import { sleep } from '../base/abort.ts';
 import type { EtcdConnection } from './connection.ts';
 import { linearizableRead, unorderedWrite, write } from './connection.ts';
@@ -14,7 +15,7 @@ const compactKey = 'compact_rev_key';
 
 export interface CompactorOptions {
   readonly intervalMs: number;
-  /** Failures are told and the next round tries again. */
+  /** Failures are reported here, and the next round tries again. */
   readonly onError?: (error: unknown) => void;
 }
 
@@ -80,7 +81,7 @@ export class Compactor {
     return 'compacted';
   }
 
-  /** Reads what the cluster was compacted to, without taking part. */
+  /** Reads the revision that the cluster was compacted to, and compacts nothing. */
   async refresh(signal: AbortSignal): Promise<Revision> {
     const request = { key: compactKey };
     const response = await this.#connection.call(rangeMethod, request, linearizableRead, signal);
@@ -92,7 +93,7 @@ export class Compactor {
     try {
       await this.#connection.call(compactMethod, { revision }, unorderedWrite, signal);
     } catch (error) {
-      // Someone compacted further by hand: as good.
+      // Compacted further by hand: nothing is left to do.
       if (!isCompacted(error)) throw error;
     }
     this.#compactedRevision = Math.max(this.#compactedRevision, revision);

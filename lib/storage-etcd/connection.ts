@@ -33,11 +33,11 @@ export interface CallOptions {
   readonly effect: 'read' | 'write';
   /** The answer's revision cannot be below one that was seen before: checked by the fence. */
   readonly isLinearizable: boolean;
-  /** Only in this epoch is it sent. @throws EpochEnded */
+  /** Sent in this epoch only. @throws EpochEnded */
   readonly epoch?: Epoch | undefined;
 }
 
-/** Nothing was sent: what the request is based on may be of another history. */
+/** Nothing was sent: what the request compares with may be of another history of the store. */
 export class EpochEnded extends Error {}
 
 export class EtcdConnection {
@@ -83,7 +83,7 @@ export class EtcdConnection {
     };
   }
 
-  /** No member is known to be too old, and the one in use was checked since it was connected to. */
+  /** No member is known to be too old; the one in use was checked since it connected. */
   get canRequestProgress(): boolean {
     return (
       this.#endpoint.versionState === 'supported' &&
@@ -222,10 +222,10 @@ export class EtcdConnection {
   }
 }
 
-/** Effects of the calls that storage makes. */
+/** Whether each method reads or writes. */
 export const linearizableRead: CallOptions = { effect: 'read', isLinearizable: true };
 export const write: CallOptions = { effect: 'write', isLinearizable: true };
-/** Answers of these carry the member's own revision, which proves nothing. */
+/** Answers of these methods carry the member's own revision, which is not linearizable. */
 export const unorderedWrite: CallOptions = { effect: 'write', isLinearizable: false };
 
 const laterMs = (delayMs: number): number => Math.min(delayMs * 2, limits.etcdRetryLongestMs);

@@ -1,5 +1,5 @@
-// Why an etcd member cannot be used, in words for whoever configured it: one connection by hand,
-// outside of the client, which only knows that there is none.
+// Why an etcd member cannot be used, in words for the operator: one connection by hand, outside of
+// the client, which only knows that it has none.
 import { readFileSync } from 'node:fs';
 import { connect as connectTcp, isIP } from 'node:net';
 import type { Socket } from 'node:net';

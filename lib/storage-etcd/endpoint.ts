@@ -1,6 +1,6 @@
 // One etcd member: its channel, whether it is connected, and its version as checked since it
-// connected. It makes single calls and tells what failed; choosing members and repeating is
-// connection.ts.
+// connected. It makes single calls and reports what failed; connection.ts chooses members and
+// repeats calls.
 import { limits } from '../base/limits.ts';
 import { Client, connectivityState, credentials, Metadata } from '@grpc/grpc-js';
 import { status as grpcStatus } from '@grpc/grpc-js';
@@ -20,7 +20,7 @@ export interface EtcdTlsFiles {
 
 export interface EndpointOptions {
   readonly keepaliveMs: number;
-  /** The connection is lost or given up: what is asked from now on goes over another one. */
+  /** The connection is lost or given up: later calls go over another one. */
   readonly onLost: () => void;
 }
 
@@ -174,7 +174,7 @@ export class Endpoint {
     this.#client.close();
   }
 
-  /** A lost connection may come back as another release: what was checked counts no longer. */
+  /** After a lost connection the member may be another release: its version is read again. */
   #followState(previous: connectivityState): void {
     const client = this.#client;
     client.getChannel().watchConnectivityState(previous, Infinity, () => {
@@ -219,7 +219,7 @@ export class Endpoint {
 
 /**
  * The client notes the caller's stack at each call, for an error that it may end with; ours are
- * made anew from its code. Noting it was the most expensive single step of a call.
+ * made again from its code. Noting it was the most expensive single step of a call.
  */
 function withoutStack<T>(run: () => T): T {
   const { stackTraceLimit } = Error;

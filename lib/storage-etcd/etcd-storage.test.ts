@@ -120,7 +120,7 @@ describe('progress', () => {
     120_000,
   );
 
-  test('a member is checked anew when it comes back, and gone counts as unchecked', async () => {
+  test('a member is checked again when it comes back, and until then unchecked', async () => {
     const [older, newer] = [await etcdOfSuite('trixie'), await etcdOfSuite('sid')];
     const old = await etcdOfSuite('bookworm');
     const own = await EtcdCluster.start({ etcdPath: old });

@@ -30,7 +30,7 @@ export interface EtcdStorageOptions extends ConnectionOptions {
    */
   readonly watchPrevious?: boolean;
   /**
-   * A watch that hears nothing for so long asks for progress, and after as long again is given up.
+   * A watch that is silent for so long asks for progress, and after as long again is given up.
    */
   readonly watchSilenceMs?: number;
   readonly clock?: Clock;
@@ -68,7 +68,7 @@ export class EtcdStorage implements Storage {
     return this.connection.fence.epoch;
   }
 
-  /** Tells when the store was replaced by another one or by its own past. */
+  /** Called when the store was replaced: by another cluster, or by a restored backup. */
   get fence(): Fence {
     return this.connection.fence;
   }

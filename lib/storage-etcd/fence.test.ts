@@ -71,7 +71,7 @@ describe('what an answer shows', () => {
     fence.observe('2', 500, sentAt(10));
     expect(events).toMatchObject([{ reason: 'clusterChanged', clusterId: '2' }]);
   });
-  test('answers of requests from before a fence tell nothing of what is behind it', () => {
+  test('answers of requests from before a fence prove nothing about the new history', () => {
     const before = sentAt(20);
     fence.observe('1', 20, sentAt(10));
     fence.observe('2', 15, before);
@@ -278,7 +278,7 @@ describe('the same store over another connection', () => {
     await cluster.stop();
   });
 
-  test('is known again, quiet as it is: the watch goes on, and gives nothing twice', async () => {
+  test('is proven by its last events: a quiet watch resumes without repeats', async () => {
     const start = await apply(storage, [set('a'), set('b')]);
     const last = await apply(storage, [drop('a'), set('b', 'y'), set('/elsewhere/a')]);
     const { epoch } = storage;
@@ -296,7 +296,7 @@ describe('the same store over another connection', () => {
     await batches.return?.();
   }, 180_000);
 
-  test('may be another one for a watch that has nothing to know it by: 410', async () => {
+  test('may be another one to a watch that has seen no event: 410', async () => {
     const start = await apply(storage, [set('a'), set('/elsewhere/a')]);
     const { epoch } = storage;
     const batches = storage.watch('/registry/', start, never)[Symbol.asyncIterator]();

@@ -1,19 +1,19 @@
-// Which history of the store is read: notices that the store behind us is not the one we have read
-// from (another cluster, a restored backup) and begins a new epoch before anything newer is
-// returned. It knows what answers and watches tell; what a stream can prove is watch-tail.ts.
+// Detects that the store was replaced (another cluster, a restored backup) and begins a new epoch
+// before anything of the new history is returned. It compares cluster id and revisions of answers
+// and watches; watch-tail.ts compares the events of a watch.
 import { randomInt } from 'node:crypto';
 import type { Epoch, Revision } from './storage.ts';
 
 export interface FenceEvent {
   readonly reason: 'clusterChanged' | 'revisionWentBack' | 'historyDiffers';
   readonly clusterId: string;
-  /** Of the store as it is now. */
+  /** The revision of the store as it is now. */
   readonly revision: Revision;
-  /** The highest revision seen of the store as it was. */
+  /** The highest revision that was seen of the store before. */
   readonly seenRevision: Revision;
 }
 
-/** What was known when a request was sent. */
+/** What was known of the store when a request was sent. */
 export interface Sent {
   readonly epoch: Epoch;
   readonly seenRevision: Revision;
@@ -35,7 +35,7 @@ export class Fence {
     return this.#epoch;
   }
 
-  /** How the present history began; undefined for the first. */
+  /** Why the present history began; undefined for the first. */
   get lastFence(): FenceEvent | undefined {
     return this.#lastFence;
   }

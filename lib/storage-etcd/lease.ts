@@ -44,7 +44,7 @@ export class LeasePool {
       return await lease.id;
     } catch (error) {
       this.#drop(lease);
-      // The grant was someone else's and ended with their request: try with one of our own.
+      // The grant belonged to another put and was aborted with it: this one asks for its own.
       if (shared !== undefined && !signal.aborted) return this.leaseFor(ttlSeconds, signal);
       throw error;
     }
@@ -62,7 +62,7 @@ export class LeasePool {
     const request = { TTL: Math.ceil(ttlSeconds) };
     const granted = this.#connection.call(leaseGrantMethod, request, unorderedWrite, signal);
     const id = granted.then((response) => response.ID);
-    // Whoever waits for it handles the failure; this keeps it from being unhandled.
+    // The puts that wait for it handle the failure; this keeps it from being unhandled.
     id.catch(() => undefined);
     const lease = { id, endsAtMs: nowMs + Math.ceil(ttlSeconds) * 1_000, keyCount: 0 };
     this.#leases = this.#leases.filter((other) => other.endsAtMs > nowMs);

@@ -108,7 +108,7 @@ export async function currentRevision(
 /**
  * All pages below `prefix` at one revision: `at`, or the first page's. The consumer's pace is the
  * reader's.
- * @throws StatusError 410 when the revision is compacted between two pages: begin anew
+ * @throws StatusError 410 when the revision is compacted between two pages: start again
  */
 export async function* pagesOf(
   storage: Storage,

@@ -38,7 +38,7 @@ export class SharedSecrets {
         if (result.ok) return made;
         if (result.current !== undefined) return Uint8Array.from(result.current.value);
       } catch (error) {
-        // The outcome is unknown; the next look tells. The same value is offered again.
+        // The outcome is unknown: the next read shows it. The same value is offered again.
         if (!(error instanceof StatusError) || error.code !== 504 || count === sharedSecretTriesMax)
           throw error;
       }

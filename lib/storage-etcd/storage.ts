@@ -5,12 +5,12 @@
 export type Revision = number;
 
 /**
- * All that is read during one epoch is of one history of the store, and what was read in another
- * need not be. One ends with the connection, and when the store turns out to be another one or its
- * own past. Compared by identity.
+ * All that is read during one epoch is of one history of the store; what was read in another epoch
+ * need not be. An epoch ends with the connection, and when the store was replaced or restored.
+ * Compared by identity.
  */
 export interface Epoch {
-  /** The same number: as far as is known, the same history. No other replica has this number. */
+  /** Epochs with the same number are of one history, as far as known. Of this replica alone. */
   readonly history: number;
   /** Revisions up to this one may be of a history that ended. 0: none did. */
   readonly replacedUpTo: Revision;
@@ -25,7 +25,7 @@ export interface StoredItem {
 }
 
 /**
- * `ok: false` means that someone else wrote first; `current` is what is stored now (same round
+ * `ok: false` means that another writer was first; `current` is what is stored now (same round
  * trip).
  */
 export type WriteResult =
@@ -52,7 +52,7 @@ export type Change =
 export interface Transaction {
   readonly conditions: readonly Condition[];
   readonly changes: readonly Change[];
-  /** In which the conditions were read: see `Expected`. */
+  /** The epoch in which the conditions were read: see `Expected`. */
   readonly epoch?: Epoch | undefined;
 }
 
@@ -89,7 +89,7 @@ export interface WatchBatch {
   /** Everything up to and including this revision has been delivered. */
   readonly revision: Revision;
   readonly events: readonly StorageEvent[];
-  /** In which it came: what was delivered before is of the same history. */
+  /** The epoch in which it came: what was delivered before is of the same history. */
   readonly epoch: Epoch;
 }
 
@@ -98,14 +98,14 @@ export interface Expected {
   /** The key's mod revision; 0: must not exist. */
   readonly expected: Revision;
   /**
-   * In which `expected` was read. When it is over nothing is written, as if somebody else had been
-   * first: an equal revision may be that of another object. undefined: written in any.
+   * The epoch in which `expected` was read. When it is over nothing is written, as if another
+   * writer had been first: an equal revision may be that of another object. undefined: any epoch.
    */
   readonly epoch?: Epoch | undefined;
 }
 
 export interface Storage {
-  /** Of everything that is read from now on. */
+  /** The epoch of everything that is read from now on. */
   readonly epoch: Epoch;
   /** Linearizable read of one key. */
   get(

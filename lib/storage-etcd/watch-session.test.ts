@@ -198,7 +198,7 @@ describe('a watch', () => {
     expect(await watched(storage, 10, 1)).toEqual(['a@11']);
   });
 
-  test('resumes from what it knows of its position, not from the header of an event', async () => {
+  test('resumes from the revisions of events, not from the header of their message', async () => {
     const starts: number[] = [];
     const storage = await scriptedMember((stream, create, index) => {
       starts.push(Number(create.start_revision));
@@ -220,7 +220,7 @@ describe('a watch', () => {
     expect(await watched(storage, 10, 1)).toEqual([410]);
   });
 
-  test('opened again goes on once all it knows has come again, and gives none twice', async () => {
+  test('opened again goes on once its tail was repeated, which it keeps to itself', async () => {
     const storage = await scriptedMember((stream, _create, index) => {
       stream.write(created);
       stream.write(events(100, put('old', 9), put('at', 10), put('a', 11), remove('b', 12)));
@@ -239,7 +239,7 @@ describe('a watch', () => {
     ['an object is older', [put('at', 10), put('a', 11, { create_revision: 5 }), remove('b', 12)]],
     ['an object was put before', [put('at', 10), put('a', 11, { version: 2 }), remove('b', 12)]],
     ['its own position is another one', [put('AT', 10), put('a', 11), remove('b', 12)]],
-  ])('that is opened anew ends with 410 where %s', async (_what, instead) => {
+  ])('opened again ends with 410 where %s', async (_what, instead) => {
     const first = [put('at', 10), put('a', 11), remove('b', 12)];
     const storage = await scriptedMember((stream, _create, index) => {
       stream.write(created);
@@ -275,7 +275,7 @@ describe('a watch', () => {
     expect(epochs[1]).toBe(storage.epoch);
   });
 
-  test('begins with what is not compacted of what it knows', async () => {
+  test('begins with the part of its tail that is not compacted', async () => {
     const starts: number[] = [];
     const storage = await scriptedMember((stream, create, index) => {
       starts.push(Number(create.start_revision));
@@ -290,7 +290,7 @@ describe('a watch', () => {
     expect(starts).toEqual([10, 11, 13]);
   });
 
-  test('ends with 410 when all that it knows was compacted', async () => {
+  test('ends with 410 when its whole tail was compacted', async () => {
     const storage = await scriptedMember((stream, _create, index) => {
       stream.write(created);
       if (index === 0) stream.write(events(100, put('a', 11)));

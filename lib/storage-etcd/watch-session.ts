@@ -1,6 +1,6 @@
-// One gRPC watch stream: compares its beginning with what is known, joins fragments, checks the
-// order of revisions, queues what was not yet taken. It ends (for any reason but compaction and
-// disorder, which throw 410) and is then replaced, never repaired.
+// One gRPC watch stream: compares its beginning with the tail of the stream before, joins
+// fragments, checks the order of revisions, queues what was not yet taken. It ends (for any reason
+// but compaction and disorder, which throw 410) and is then replaced, never repaired.
 import { limits } from '../base/limits.ts';
 import { abortable } from '../base/abort.ts';
 import { expired } from '../base/status.ts';
@@ -18,7 +18,7 @@ export interface WatchSessionOptions {
   readonly after: Revision;
   /** Ends with the session. */
   readonly epoch: Epoch;
-  /** What came up to `after`: compared with what comes again, and added to. */
+  /** The last events up to `after`: a new stream has to repeat them, and later ones are added. */
   readonly tail: WatchTail;
   readonly previousValues: boolean;
   readonly silenceMs: number;
@@ -35,7 +35,7 @@ export class WatchSession {
   readonly #tail: WatchTail;
   /** Events below it were not asked for. */
   readonly #start: Revision;
-  /** What is known of the position comes first, and must be as it was. */
+  /** The events of the tail come first, and must be as they were. */
   #isRepeating: boolean;
   readonly #liveness: NodeJS.Timeout;
   readonly #stopListening: () => void;
@@ -97,7 +97,7 @@ export class WatchSession {
     this.#liveness.unref();
   }
 
-  /** Why there is no next batch; for logs. */
+  /** Why the session ended; for logs. */
   get endReason(): string {
     return this.#endReason ?? '';
   }
@@ -234,7 +234,7 @@ export class WatchSession {
       }
       if (!this.#isProven(revision)) return;
       if (revision <= floor || revision < last) {
-        // Either delivered before or skipped by a wrong progress: which one cannot be told. Relist.
+        // Either delivered before, or skipped by a wrong progress notification. Only a list tells.
         const order = `revision ${String(revision)} came after ${String(last)}`;
         this.#fail(expired(`the watch stream went back: ${order}`));
         return;
@@ -287,7 +287,7 @@ export class WatchSession {
       this.requestProgress();
       return;
     }
-    // The member's version is looked at anew after each connection.
+    // The version of the member is read again after each connection.
     this.#askAgain = setTimeout(() => {
       this.#askProof();
     }, etcdAskAgainMs);
@@ -311,7 +311,7 @@ export class WatchSession {
     this.#askAgain.unref();
   }
 
-  /** A member that is paused keeps its connection: only its silence tells. */
+  /** A member that is paused keeps its connection: only its silence shows it. */
   #checkLiveness(): void {
     if (this.#call.isPaused()) return;
     if (this.#isSilent && (this.#progress !== 'none' || !this.#isCreated)) {

@@ -14,7 +14,7 @@ import { WatchTail } from './watch-tail.ts';
 export interface WatchStreamOptions {
   readonly prefix: string;
   readonly after: Revision;
-  /** In which `after` was read. */
+  /** The epoch in which `after` was read. */
   readonly epoch: Epoch;
   readonly previousValues: boolean;
   readonly silenceMs: number;
@@ -30,7 +30,7 @@ export class WatchStream {
   #isProgressWanted = false;
   /** Everything up to here has been delivered: max of the last event and the last progress. */
   #position: Revision;
-  /** In which the position was read, or last proven. */
+  /** The epoch in which the position was read, or last proven to be of the same history. */
   #epoch: Epoch;
   readonly #tail = new WatchTail();
 
@@ -72,7 +72,7 @@ export class WatchStream {
         if (batch === undefined) break;
         this.#note(batch);
         yield batch;
-        // The consumer may have been away for long: what was replaced meanwhile is not delivered.
+        // The consumer may have taken long: of a store that was replaced nothing is delivered.
         this.#requireHistory();
       }
       this.#options.metrics?.watchRestart?.(session.endReason);
@@ -101,7 +101,7 @@ export class WatchStream {
       }
       await this.#requireReached(signal);
       const endpoint = await this.#connection.endpoint(Date.now() + etcdFindMemberMs, signal);
-      // The stream is of the store that was looked at.
+      // The stream is of the store whose revision was read.
       if (fence.epoch !== epoch) return undefined;
       return new WatchSession(this.#connection, endpoint, {
         prefix: this.#options.prefix,
@@ -122,7 +122,7 @@ export class WatchStream {
   }
 
   /**
-   * etcd would take a position from its future and stay silent; so the store is looked at first.
+   * etcd would accept a position in its future and stay silent: so its revision is read first.
    */
   async #requireReached(signal: AbortSignal): Promise<void> {
     const revision = await currentRevision(this.#connection, signal);

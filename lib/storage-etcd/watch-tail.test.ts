@@ -32,17 +32,17 @@ describe('the tail of a watch', () => {
     ['a long history', many(1_000), 937],
     ['revisions of many events, the first cut', many(1_000, 40), 24],
     ['one revision of more events than are kept', many(500, 500), 1],
-  ])('is known again: %s', (_what, events, start) => {
+  ])('is compared: %s', (_what, events, start) => {
     const tail = tailOf(events);
     expect(tail.start).toBe(start);
     expect(isShownBy(tail, events)).toBe(true);
     expect(isShownBy(tail, [...events, put('later', 1_001)])).toBe(false);
     expect(isShownBy(tail, events.slice(0, -1))).toBe(false);
-    // The comparison begins anew each time.
+    // The comparison starts over each time.
     expect(isShownBy(tail, events)).toBe(true);
   });
 
-  test('knows every event that it keeps', () => {
+  test('accepts every event that it keeps', () => {
     const events = many(100);
     const tail = tailOf(events);
     for (let index = 36; index < 100; index++) {

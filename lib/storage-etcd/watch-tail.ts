@@ -1,6 +1,6 @@
-// The last events of a watch, enough of each to know it again. A stream that is opened anew begins
-// with them: a store that sends them all, and nothing else up to the watch's position, has the same
-// history there. One that was restored and has grown since does not.
+// The last events of a watch, enough of each to compare it. A stream that is opened again begins
+// with them: a store that repeats them all, and sends nothing else up to the watch's position, has
+// the same history there. One that was restored and has grown since does not.
 import { limits } from '../base/limits.ts';
 import type { EtcdEvent } from './rpc.ts';
 import type { Revision } from './storage.ts';
@@ -19,7 +19,7 @@ export class WatchTail {
   #first = 0;
   /** Number of the one that must come next. */
   #next = 0;
-  /** Of the last put alone: values are large, and views into whole messages. */
+  /** Value of the last put alone: values are large, and views into whole messages. */
   #value: Uint8Array | undefined;
   #valueOf = -1;
 
