@@ -1,5 +1,5 @@
-// The contract of defaults that an option beside a field cannot say, and small steps they share.
-// A rule is pure but for the object it completes, which is in the JSON form of its type.
+// The contract of defaults that depend on other fields, so that no `(default_value)` option can
+// hold them, and steps that they share. A rule changes nothing but the object that it completes.
 import { recordAt } from './json-access.ts';
 import { cloneJson, isObject } from './json-value.ts';
 import { isAbsent, isEmpty } from './presence.ts';
@@ -15,7 +15,7 @@ export interface DefaultsContext {
 
 /** Runs after the options' defaults of the same object and everything below it. */
 export interface DefaultRule {
-  /** Rises when the rule gives other values: objects stored before are then completed anew. */
+  /** Raised when the rule sets other values: objects stored before then get defaults again. */
   readonly version: number;
   /** Gates that it reads; a switched gate counts as another version. */
   readonly gates?: readonly string[];

@@ -1,5 +1,5 @@
-// Defaulting: what a kind says of fields that a client left open. Defaults that stand alone are
-// options beside their field, those that depend on other fields are rules of kinds, by type.
+// Defaulting: values of fields that a client left unset. Defaults that stand alone are options of
+// their field, those that depend on other fields are rules of kinds, by type.
 // Only types that have either below them are visited; steps are compiled once per type.
 import { defaultValueOf } from './default-value.ts';
 import { newRecord } from './default-rule.ts';

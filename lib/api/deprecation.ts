@@ -1,5 +1,4 @@
-// What a client is told of a version or kind that goes away: one sentence, and the release in which
-// it is gone.
+// The warning of a deprecated version or kind: one sentence, and the release that removes it.
 import { apiVersionOf } from './type-info.ts';
 import type { Life, ResourceInfo } from './type-info.ts';
 

@@ -1,5 +1,5 @@
-// The rules that stand beside fields in the .proto files, read once into closures over one value.
-// `(rule)` without a stage is migrated: it also exists by hand, and gates decide between the two.
+// The rules in the options of fields in the .proto files, compiled once into checks of one value.
+// `(rule)` without a stage is migrated: it is also handwritten, and gates choose one of the two.
 // `(check)`, `(member)` and rules still in alpha exist here alone.
 import { immutableDetail } from './field-errors.ts';
 import type { FieldErrors } from './field-errors.ts';
@@ -37,7 +37,7 @@ interface Term {
   readonly text: string;
 }
 
-/** What is said of a field in one stage, prefixes removed. */
+/** The terms of a field's rules in one stage, prefixes removed. */
 export function termsOf(field: FieldInfo, stage: RuleStage): readonly string[] {
   return allTerms(field.options).flatMap((term) => (term.stage === stage ? [term.text] : []));
 }

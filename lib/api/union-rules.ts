@@ -59,7 +59,7 @@ export function compileUnions(type: TypeInfo, stage: RuleStage): readonly Object
 const kindOf = (text: string): Group['kind'] =>
   text === 'source' || text === 'zeroOrOneOf' ? text : 'oneOf';
 
-/** A member's mark alone says at most one; that one must be there is said by a check. */
+/** A member's mark alone allows at most one of a group; a check requires one. */
 function unionTexts(field: FieldInfo, stage: RuleStage): readonly string[] {
   const rules = stringsOf(field.options, 'rule');
   if (stage === 'migrated') return rules.filter((rule) => rule === 'unionMember');

@@ -11,12 +11,12 @@ const headBytesMax = 9;
 const firstBytes = 1024;
 const { encodeBufferKeptBytes } = limits;
 
-/** Bytes in the making. */
+/** The output buffer, which grows. */
 export class CborWriter {
   #bytes = Buffer.allocUnsafeSlow(firstBytes);
   #length = 0;
 
-  /** A copy of what was written; the writer starts anew. */
+  /** A copy of what was written; the writer is empty again. */
   finish(): Uint8Array {
     const bytes = Buffer.from(this.#bytes.subarray(0, this.#length));
     this.#length = 0;

@@ -50,7 +50,7 @@ export interface Codec {
   /**
    * Reads one object: unknown fields are dropped and reported, zero rules applied, fields in schema
    * order, kind and apiVersion as written (may be absent). Where an encoding names the kind ahead
-   * of the object, `mustBe` hears of it before anything of the object is read.
+   * of the object, `mustBe` gets it before anything of the object is read.
    * @throws StatusError 400 with the decoder's reason; a wrong JSON type names the field. What
    * `mustBe` throws.
    */

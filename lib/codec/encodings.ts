@@ -27,7 +27,7 @@ import {
 } from './protobuf.ts';
 import { encodeYaml, yamlCodec, yamlListEnds, yamlListEntry } from './yaml.ts';
 
-/** What an object is called where it stands alone. */
+/** Kind and apiVersion of an object that stands alone. */
 export interface KindName {
   readonly kind: string;
   readonly apiVersion: string;
@@ -53,7 +53,7 @@ export interface Elements {
 export interface StreamFraming {
   readonly contentType: string;
   event(type: WatchEventType, object: Uint8Array): Uint8Array;
-  /** An event without what tells it from the next: one message of a WebSocket. */
+  /** An event without its delimiter: one message of a WebSocket. */
   message(event: Uint8Array): Uint8Array;
 }
 
@@ -61,7 +61,7 @@ export interface Encoding extends OfferedMedia {
   readonly codec: Codec;
   /** undefined: a watch cannot be sent in it. */
   readonly stream: StreamFraming | undefined;
-  /** Whether objects of this type have this form. */
+  /** Whether objects of this type can be encoded so. */
   holds(type: TypeInfo): boolean;
   /** undefined: made from the JSON that the cache holds. */
   readonly elements: Elements | undefined;

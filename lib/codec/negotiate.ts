@@ -15,7 +15,7 @@ export interface OfferedMedia {
   readonly tables?: boolean;
 }
 
-/** Another form of the answer than the object itself, asked for by `as`, `g` and `v`. */
+/** A transform of the answer (Table, metadata alone), asked for by `as`, `g` and `v`. */
 export type TransformName =
   'Table' | 'PartialObjectMetadata' | 'PartialObjectMetadataList' | 'APIGroupDiscoveryList';
 
@@ -39,7 +39,7 @@ export interface ResponseOffers {
   readonly transforms: readonly OfferedTransform[];
 }
 
-/** What answers with one object, lists and watches can be besides the object itself. */
+/** Transforms of answers with objects, lists and watches: Table and metadata alone. */
 export function resourceTransforms(
   profile: NamingProfile,
   shape: 'object' | 'list' | 'watch',
@@ -52,7 +52,7 @@ export function resourceTransforms(
   ];
 }
 
-/** What the discovery roots can be besides the legacy lists. */
+/** Transforms of the discovery roots: the aggregated documents. */
 export const discoveryTransforms = (profile: NamingProfile): readonly OfferedTransform[] => [
   { as: 'APIGroupDiscoveryList', group: profile.discoveryGroup, version: 'v2' },
 ];

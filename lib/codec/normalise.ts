@@ -18,7 +18,7 @@ interface Slot {
   readonly name: string;
   readonly index: number;
   readonly read: ReadField;
-  /** What an unset field shows; undefined: nothing. */
+  /** What output holds for an unset field; undefined: nothing. */
   readonly zero: JsonValue | undefined;
 }
 
@@ -133,7 +133,7 @@ const readTypeMeta: ReadField = (value, walk) => {
   return typeof value === 'string' ? value : walk.fail('a string', value);
 };
 
-/** Whether an embedded object names its kind is for validation to say. */
+/** Validation checks whether an embedded object names its kind. */
 const readOpenTypeMeta: ReadField = (value, walk) =>
   value === '' ? value : readTypeMeta(value, walk);
 
@@ -263,7 +263,7 @@ function readMessage(shape: Shape, value: JsonValue, walk: Walk): JsonValue {
   return rebuild(shape, base, end);
 }
 
-/** After a failed walk, or one over a huge object, the stack starts anew. */
+/** After a failed walk, or one over a huge object, a new stack is made. */
 function resetStack(): void {
   stackTop = 0;
   if (stackValues.length > decodedSlotsKeptMax) {

@@ -110,15 +110,15 @@ describe('reading', () => {
       'a',
     ]);
   });
-  test('what the envelope names is heard of before its message is read', () => {
-    const heard: unknown[] = [];
-    const refuse = (named: object): never => {
-      heard.push(named);
+  test('the kind of the envelope is checked before its message is read', () => {
+    const named: unknown[] = [];
+    const refuse = (kind: object): never => {
+      named.push(kind);
       throw new StatusError(400, 'BadRequest', 'another kind');
     };
     const unreadable = envelope(hex('0aff'), { kind: 'Secret', apiVersion: 'v1' });
     expect(() => codec.decode(unreadable, configMapType, refuse)).toThrow('another kind');
-    expect(heard).toEqual([{ kind: 'Secret', apiVersion: 'v1' }]);
+    expect(named).toEqual([{ kind: 'Secret', apiVersion: 'v1' }]);
   });
   test('unknown fields of every wire type are skipped, groups too', () => {
     const unknown = hex(

@@ -14,7 +14,7 @@ import type { WireWriter } from './protobuf-write.ts';
 import { bodyBounds } from './read-bounds.ts';
 import type { ReadBounds } from './read-bounds.ts';
 
-/** What an envelope says of the message in it. */
+/** Kind and version in an envelope. */
 export interface TypeMeta {
   readonly kind: string;
   readonly apiVersion: string;
@@ -42,7 +42,7 @@ export function createProtobufCodec(mediaType: string, bounds: ReadBounds = body
   };
 }
 
-/** What an envelope says of its message, unread. @throws StatusError 400. */
+/** Kind and version in an envelope, before its message is read. @throws StatusError 400. */
 export const typeMetaOf = (body: Uint8Array, mediaType: string): JsonObject =>
   openEnvelope(body, mediaType).typeMeta;
 

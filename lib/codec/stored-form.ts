@@ -244,7 +244,7 @@ export function schemaGeneration(resource: ResourceInfo): string {
       resource.kind.kind,
       resource.fieldSelectors,
       resource.defaultsVersion,
-      // Payloads from before its text was kept are read anew.
+      // Payloads of releases that did not keep the text are parsed again.
       ...(holdsRaw(resource.type) ? ['raw JSON is text'] : []),
     ]),
   );
