@@ -1,5 +1,5 @@
 // The plugins in their order, as the write paths see them: first all that change, later all that
-// only judge. What answers at once costs no promise: `undefined` means done.
+// only validate. A plugin that answers at once costs no promise: `undefined` means done.
 import type { MaybePromise } from '../base/maybe-promise.ts';
 import { badRequest } from '../base/status.ts';
 import type { ApiObject } from '../codec/codec.ts';
@@ -31,12 +31,12 @@ export function admissionChain(plugins: readonly AdmissionPlugin[]): AdmissionCh
   };
 }
 
-/** What one plugin says, or a promise of it: true where it changed the object. */
+/** The result of one plugin, or a promise of it: true where it changed the object. */
 type Step = (plugin: AdmissionPlugin) => unknown;
 
 /**
- * One plugin after the other; the first that has to wait makes the rest wait for it. Gives whether
- * one of them said true.
+ * One plugin after the other; the first that has to wait makes the rest wait. Returns whether
+ * one of them returned true.
  */
 function runFrom(
   start: number,

@@ -89,7 +89,7 @@ describe('one object', () => {
 
   test.each<[string, JsonObject, string[]]>([
     ['a number without presence counts as zero', { name: 'a' }, ['size Invalid']],
-    ['an absent number with presence is not judged', { ...good, count: null }, []],
+    ['an absent number with presence is not checked', { ...good, count: null }, []],
     [
       'too many say nothing of the elements',
       { ...good, words: ['a', 'a', 'a', 'a'] },
@@ -112,7 +112,7 @@ describe('one object', () => {
       ['parts[1].name Duplicate'],
     ],
     [
-      'keys of maps are judged, values have their key',
+      'keys of maps are checked, values have their key',
       { ...good, named: { 'a b': { name: '', amount: 1 } } },
       ['named Invalid', 'named[a b].name Required'],
     ],
@@ -177,7 +177,7 @@ describe('an update', () => {
     expect(run('Thing', next, stored)).toEqual(['parts[0].amount Invalid']);
   });
 
-  test('judges what is new below what was not there', () => {
+  test('checks what is new below what was not there', () => {
     const next = { ...good, inner: { size: 1, fixed: 'a' } };
     expect(run('Thing', next, good)).toEqual(['inner.name Required']);
   });

@@ -99,15 +99,15 @@ export function kindStrategies(options: KindOptions): (stored: ResourceInfo) => 
     const { strategy = {}, validate, validateMigrated } = kind;
     return {
       ...(typeof strategy === 'function' ? strategy(options) : strategy),
-      ...(validate === undefined ? {} : { validate: judging(validate, naming) }),
+      ...(validate === undefined ? {} : { validate: checking(validate, naming) }),
       ...(validateMigrated === undefined
         ? {}
-        : { validateMigrated: judging(validateMigrated, naming) }),
+        : { validateMigrated: checking(validateMigrated, naming) }),
     };
   };
 }
 
-const judging =
+const checking =
   (validator: Validator, naming: NamingProfile): NonNullable<ResourceStrategy['validate']> =>
   (object, old, { subresource, apiVersion }, isOn) => {
     const errors = new FieldErrors();

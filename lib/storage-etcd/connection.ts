@@ -103,8 +103,8 @@ export class EtcdConnection {
 
   /**
    * One unary call. @throws StatusError 503: nothing was done; 504: the outcome of a write is
-   * unknown; EtcdError: etcd refused, for the caller to judge; `signal.reason` on abort (a write
-   * may be done).
+   * unknown; EtcdError: etcd refused, which the caller interprets; `signal.reason` on abort (a
+   * write may be done).
    */
   async call<Request, Response extends { readonly header: ResponseHeader }>(
     method: Method<Request, Response>,

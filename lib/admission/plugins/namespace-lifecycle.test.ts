@@ -98,7 +98,7 @@ describe('writes into a namespace', () => {
     expect(await ask({ operation: 'DELETE' })).toBe('admitted');
   });
 
-  test('whose deletion was just admitted are judged by the store for a while', async () => {
+  test('whose deletion was just admitted are read from the store for a while', async () => {
     const { ask, clock } = chainOf({ memory: { a: false }, store: { a: true } });
     const deletion = { operation: 'DELETE' as const, resource: resourceOf('namespaces') };
     expect(await ask({ ...deletion, namespace: '', name: 'a', dryRun: true })).toBe('admitted');

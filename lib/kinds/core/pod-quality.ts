@@ -1,5 +1,5 @@
 // The quality-of-service class of a pod: what its requests and limits of processor and memory say.
-// A pod that states resources for all its containers together is judged by those.
+// A pod that states resources for all its containers together gets its class from those.
 import { recordAt, recordsAt, textAt } from '../../api/json-access.ts';
 import { compareQuantities, parseQuantity } from '../../api/quantity.ts';
 import type { Quantity } from '../../api/quantity.ts';
@@ -9,7 +9,7 @@ import type { ApiObject } from '../../codec/codec.ts';
 export type QualityClass = 'Guaranteed' | 'Burstable' | 'BestEffort';
 type Amounts = Map<string, Quantity>;
 
-const judged = ['cpu', 'memory'];
+const computeNames = ['cpu', 'memory'];
 
 export function qualityOf(pod: Readonly<ApiObject>): QualityClass {
   const spec = recordAt(pod, 'spec');
@@ -26,7 +26,7 @@ export function qualityOf(pod: Readonly<ApiObject>): QualityClass {
   for (const part of parts) {
     add(requests, recordAt(part, 'requests'));
     const found = add(limits, recordAt(part, 'limits'));
-    if (found < judged.length) isLimited = false;
+    if (found < computeNames.length) isLimited = false;
   }
   if (requests.size === 0 && limits.size === 0) return 'BestEffort';
   const isExact =
@@ -42,7 +42,7 @@ export function qualityOf(pod: Readonly<ApiObject>): QualityClass {
 /** Adds what counts; the number of resources that it named. */
 function add(sums: Amounts, amounts: JsonObject | undefined): number {
   let count = 0;
-  for (const name of judged) {
+  for (const name of computeNames) {
     const amount = parseQuantity(textAt(amounts, name));
     if (amount === undefined || amount.nano <= 0n) continue;
     count += 1;

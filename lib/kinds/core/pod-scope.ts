@@ -1,4 +1,4 @@
-// What parts of a pod are judged by besides themselves: its specification and its volumes.
+// The context in which parts of a pod are validated: its specification and its volumes.
 import type { JsonObject } from '../../api/type-info.ts';
 import type { Scope } from '../validator.ts';
 

@@ -1,12 +1,11 @@
 // By hand, the migrated rules of device taints and of requests for the status of resource pools.
-// The same rules stand beside the fields; which form decides is up to gates.
-import { listAt, numberAt, recordAt, recordsAt } from '../../api/json-access.ts';
+// The same rules are options of the fields; gates choose one of the two.
+import { listAt, numberAt, recordAt } from '../../api/json-access.ts';
 import { sameJson } from '../../api/json-equal.ts';
 import { dns1123SubdomainProblems } from '../../api/name-rules.ts';
-import type { JsonObject } from '../../api/type-info.ts';
-import { judgeOf, partToJudge } from '../migrated-judge.ts';
-import type { Judge } from '../migrated-judge.ts';
-import type { Holder, Validator } from '../validator.ts';
+import { partOf } from '../part-checks.ts';
+import type { PartChecks } from '../part-checks.ts';
+import type { Validator } from '../validator.ts';
 
 const driverProblems = (text: string): readonly string[] =>
   dns1123SubdomainProblems(text.toLowerCase());
@@ -17,56 +16,43 @@ function poolProblems(text: string): readonly string[] {
 }
 
 export const validateTaintRule: Validator = (write) => {
-  const judge = judgeOf(write);
-  const taint = recordAt(partToJudge(write, 'spec'), 'taint');
-  if (taint === undefined) return;
-  const old = recordAt(recordAt(write.old, 'spec'), 'taint');
-  judge.within(old).required(taint, old, 'effect', 'spec.taint');
+  partOf(write, 'spec')?.part('taint')?.required('effect');
 };
 
 export const validatePoolRequest: Validator = (write) => {
-  const judge = judgeOf(write);
   const { object, old, errors } = write;
-  const spec = partToJudge(write, 'spec');
-  const before = recordAt(old, 'spec');
-  if (old !== undefined && !sameJson(object.spec, before)) {
+  if (old !== undefined && !sameJson(object.spec, recordAt(old, 'spec'))) {
     errors.invalid('spec', object.spec, 'field is immutable');
   }
-  if (spec !== undefined) {
-    const inner = judge.within(before);
-    inner.required(spec, before, 'driver', 'spec', driverProblems);
-    inner.optional(spec, before, 'poolName', 'spec', poolProblems);
-    inner.range(spec, before, 'limit', 'spec', 1, 1_000);
-  }
-  const status = partToJudge(write, 'status');
-  if (status !== undefined) validatePoolStatus(judge, status, recordAt(old, 'status'));
+  const spec = partOf(write, 'spec');
+  spec?.required('driver', driverProblems);
+  spec?.optional('poolName', poolProblems);
+  spec?.inRange('limit', { least: 1, most: 1_000 });
+  const status = partOf(write, 'status');
+  if (status !== undefined) validatePoolStatus(status);
 };
 
 const countMax = 1_000;
 const conditionsMax = 10;
 
-function validatePoolStatus(judge: Judge, status: JsonObject, old: Holder): void {
-  const inner = judge.within(old);
-  inner.requiredNumber(status, old, 'poolCount', 'status', 0);
-  inner.most(status, old, 'pools', 'status', countMax);
-  for (const [at, pool] of recordsAt(status, 'pools').entries()) {
-    const twin = recordsAt(old, 'pools')[at];
-    validatePool(inner.within(twin), pool, twin, `status.pools[${String(at)}]`);
-  }
-  const count = listAt(status, 'conditions').length;
-  if (count > conditionsMax) inner.most(status, old, 'conditions', 'status', conditionsMax);
-  else inner.unique(status, old, 'conditions', 'status', 'type');
+function validatePoolStatus(status: PartChecks): void {
+  status.requiredNumber('poolCount', 0);
+  status.maxItems('pools', countMax);
+  for (const pool of status.elements('pools')) validatePool(pool);
+  const count = listAt(status.value, 'conditions').length;
+  if (count > conditionsMax) status.maxItems('conditions', conditionsMax);
+  else status.unique('conditions', { key: 'type' });
 }
 
 const counts = ['totalDevices', 'allocatedDevices', 'availableDevices', 'unavailableDevices'];
 
-function validatePool(judge: Judge, pool: JsonObject, old: Holder, path: string): void {
-  judge.required(pool, old, 'driver', path, driverProblems);
-  judge.required(pool, old, 'poolName', path, poolProblems);
-  if ((numberAt(pool, 'generation') ?? 0) === 0) judge.required(pool, old, 'generation', path);
-  else judge.least(pool, old, 'generation', path, 0);
-  judge.least(pool, old, 'resourceSliceCount', path, 1);
-  for (const name of counts) judge.least(pool, old, name, path, 0);
-  judge.optional(pool, old, 'nodeName', path, dns1123SubdomainProblems);
-  judge.longest(pool, old, 'validationError', path, 256);
+function validatePool(pool: PartChecks): void {
+  pool.required('driver', driverProblems);
+  pool.required('poolName', poolProblems);
+  if ((numberAt(pool.value, 'generation') ?? 0) === 0) pool.required('generation');
+  else pool.atLeast('generation', 0);
+  pool.atLeast('resourceSliceCount', 1);
+  for (const name of counts) pool.atLeast(name, 0);
+  pool.optional('nodeName', dns1123SubdomainProblems);
+  pool.maxBytes('validationError', 256);
 }

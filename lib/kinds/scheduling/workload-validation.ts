@@ -1,6 +1,6 @@
-// By hand, the migrated rules of pod groups and workloads. The same rules stand beside the fields;
-// which form decides is up to gates.
-import { isSet, listAt, numberAt, recordAt, recordsAt, textAt } from '../../api/json-access.ts';
+// By hand, the migrated rules of pod groups and workloads. The same rules are options of the
+// fields; gates choose one of the two.
+import { isSet, listAt, numberAt, textAt } from '../../api/json-access.ts';
 import {
   dns1123LabelProblems,
   dns1123SubdomainProblems,
@@ -8,228 +8,131 @@ import {
   qualifiedNameProblems,
 } from '../../api/name-rules.ts';
 import { sameJson } from '../../api/json-equal.ts';
-import type { JsonObject } from '../../api/type-info.ts';
-import { judgeOf, partToJudge } from '../migrated-judge.ts';
-import type { Judge } from '../migrated-judge.ts';
-import type { Holder, ValidatedWrite, Validator } from '../validator.ts';
+import { partOf } from '../part-checks.ts';
+import type { PartChecks } from '../part-checks.ts';
+import type { Holder, Validator } from '../validator.ts';
 
 const claimsMax = 4;
 const templatesMax = 8;
 const priorityMax = 1_000_000_000;
+const priorityMin = -2_147_483_648;
+
+interface Rules {
+  readonly isOn: (gate: string) => boolean;
+  /** What decides where the pods run cannot be changed. */
+  readonly isFixed: boolean;
+}
 
 export const validatePodGroup: Validator = (write) => {
-  const spec = partToJudge(write, 'spec');
-  const old = recordAt(write.old, 'spec');
-  const judge = judgeOf(write);
+  const spec = partOf(write, 'spec');
   if (spec !== undefined) {
-    const inner = judge.within(old);
-    inner.fixed(spec, old, 'podGroupTemplateRef', 'spec');
-    validateReference(inner, spec, old, write);
-    inner.fixed(spec, old, 'schedulingPolicy', 'spec');
-    validatePart(inner, spec, old, 'spec', true, write);
+    spec.immutable('podGroupTemplateRef');
+    validateReference(spec);
+    spec.immutable('schedulingPolicy');
+    validateGroup(spec, { isOn: write.isOn, isFixed: true });
   }
-  const status = partToJudge(write, 'status');
-  const before = recordAt(write.old, 'status');
+  const status = partOf(write, 'status');
   if (status === undefined) return;
-  const inner = judge.within(before);
-  validateClaimList(inner, status, before, 'resourceClaimStatuses', 'status');
-  for (const [at, claim] of recordsAt(status, 'resourceClaimStatuses').entries()) {
-    const twin = twinOf(claim, recordsAt(before, 'resourceClaimStatuses'));
-    const path = `status.resourceClaimStatuses[${String(at)}]`;
-    inner.within(twin).optional(claim, twin, 'resourceClaimName', path, dns1123SubdomainProblems);
+  validateClaimList(status, 'resourceClaimStatuses');
+  for (const claim of status.elements('resourceClaimStatuses', { key: 'name' })) {
+    claim.optional('resourceClaimName', dns1123SubdomainProblems);
   }
 };
 
-const twinOf = (of: JsonObject, list: readonly JsonObject[]): Holder =>
-  list.find((one) => textAt(one, 'name') === textAt(of, 'name'));
-
-function validateClaimList(
-  judge: Judge,
-  of: JsonObject,
-  old: Holder,
-  name: string,
-  path: string,
-): void {
-  if (listAt(of, name).length > claimsMax) judge.most(of, old, name, path, claimsMax);
-  else judge.unique(of, old, name, path, 'name');
+function validateClaimList(part: PartChecks, name: string): void {
+  if (listAt(part.value, name).length > claimsMax) part.maxItems(name, claimsMax);
+  else part.unique(name, { key: 'name' });
 }
 
-function validateReference(
-  judge: Judge,
-  spec: JsonObject,
-  old: Holder,
-  { errors }: ValidatedWrite,
-): void {
-  const reference = recordAt(spec, 'podGroupTemplateRef');
-  const before = recordAt(old, 'podGroupTemplateRef');
+function validateReference(spec: PartChecks): void {
+  const reference = spec.part('podGroupTemplateRef');
   if (reference === undefined) return;
-  const inner = judge.within(before);
-  const path = 'spec.podGroupTemplateRef';
-  const workload = recordAt(reference, 'workload');
+  const workload = reference.part('workload');
   if (workload === undefined) {
-    const isStored = inner.isUpdate && !isSet(before, 'workload');
-    if (!isStored) errors.invalid(path, '', 'must specify one of: `workload`');
+    const isStored = reference.isUpdate && !isSet(reference.old, 'workload');
+    if (!isStored) reference.errors.invalid(reference.path, '', 'must specify one of: `workload`');
     return;
   }
-  const twin = recordAt(before, 'workload');
-  const where = `${path}.workload`;
-  const named = inner.within(twin);
-  named.required(workload, twin, 'workloadName', where, dns1123SubdomainProblems);
-  named.required(workload, twin, 'podGroupTemplateName', where, dns1123LabelProblems);
+  workload.required('workloadName', dns1123SubdomainProblems);
+  workload.required('podGroupTemplateName', dns1123LabelProblems);
 }
 
 /** What a pod group and a template for one have in common. */
-function validatePart(
-  judge: Judge,
-  of: JsonObject,
-  old: Holder,
-  path: string,
-  isFixed: boolean,
-  write: ValidatedWrite,
-): void {
-  const policy = recordAt(of, 'schedulingPolicy');
-  if (policy !== undefined) {
-    validatePolicy(
-      judge,
-      policy,
-      recordAt(old, 'schedulingPolicy'),
-      `${path}.schedulingPolicy`,
-      write,
-    );
-  }
-  const topologies = write.isOn('TopologyAwareWorkloadScheduling');
-  if (!topologies) judge.forbidden(of, old, 'schedulingConstraints', path);
-  else if (isFixed) judge.fixed(of, old, 'schedulingConstraints', path);
-  const constraints = recordAt(of, 'schedulingConstraints');
-  if (constraints !== undefined) {
-    const before = recordAt(old, 'schedulingConstraints');
-    validateConstraints(judge.within(before), constraints, before, `${path}.schedulingConstraints`);
-  }
-  if (judge.fixed(of, old, 'resourceClaims', path)) {
-    validateClaimList(judge, of, old, 'resourceClaims', path);
-  }
-  for (const [at, claim] of recordsAt(of, 'resourceClaims').entries()) {
-    const twin = twinOf(claim, recordsAt(old, 'resourceClaims'));
-    validateClaim(judge.within(twin), claim, twin, `${path}.resourceClaims[${String(at)}]`, write);
-  }
-  validatePreemption(judge, of, old, path, isFixed, write);
+function validateGroup(group: PartChecks, rules: Rules): void {
+  validatePolicy(group.part('schedulingPolicy'));
+  if (!rules.isOn('TopologyAwareWorkloadScheduling')) group.forbidden('schedulingConstraints');
+  else if (rules.isFixed) group.immutable('schedulingConstraints');
+  validateConstraints(group.part('schedulingConstraints'));
+  if (group.immutable('resourceClaims')) validateClaimList(group, 'resourceClaims');
+  for (const claim of group.elements('resourceClaims', { key: 'name' })) validateClaim(claim);
+  validatePreemption(group, rules);
 }
 
-function validatePolicy(
-  judge: Judge,
-  policy: JsonObject,
-  old: Holder,
-  path: string,
-  { errors }: ValidatedWrite,
-): void {
-  const inner = judge.within(old);
-  const members = ['basic', 'gang'];
-  const set = members.filter((name) => isSet(policy, name));
-  const before = members.filter((name) => isSet(old, name));
-  if (set.length !== 1 && !(inner.isUpdate && sameJson(set, before))) {
-    errors.invalid(path, '', 'must specify exactly one of: `basic`, `gang`');
+function validatePolicy(policy: PartChecks | undefined): void {
+  if (policy === undefined) return;
+  const setIn = (of: Holder): string[] => ['basic', 'gang'].filter((name) => isSet(of, name));
+  const set = setIn(policy.value);
+  if (set.length !== 1 && !(policy.isUpdate && sameJson(set, setIn(policy.old)))) {
+    policy.errors.invalid(policy.path, '', 'must specify exactly one of: `basic`, `gang`');
   }
-  const gang = recordAt(policy, 'gang');
+  const gang = policy.part('gang');
   if (gang === undefined) return;
-  const twin = recordAt(old, 'gang');
-  const least = inner.within(twin);
-  if ((numberAt(gang, 'minCount') ?? 0) === 0)
-    least.required(gang, twin, 'minCount', `${path}.gang`);
-  else least.least(gang, twin, 'minCount', `${path}.gang`, 1);
+  if ((numberAt(gang.value, 'minCount') ?? 0) === 0) gang.required('minCount');
+  else gang.atLeast('minCount', 1);
 }
 
-function validateConstraints(judge: Judge, of: JsonObject, old: Holder, path: string): void {
-  judge.most(of, old, 'topology', path, 1);
-  for (const [at, one] of recordsAt(of, 'topology').entries()) {
-    const twin = recordsAt(old, 'topology')[at];
-    const where = `${path}.topology[${String(at)}]`;
-    judge.within(twin).required(one, twin, 'key', where, qualifiedNameProblems);
+function validateConstraints(constraints: PartChecks | undefined): void {
+  if (constraints === undefined) return;
+  constraints.maxItems('topology', 1);
+  for (const one of constraints.elements('topology')) one.required('key', qualifiedNameProblems);
+}
+
+function validateClaim(claim: PartChecks): void {
+  const sources = ['resourceClaimName', 'resourceClaimTemplateName'];
+  const setIn = (of: Holder): string[] => sources.filter((name) => textAt(of, name) !== '');
+  const set = setIn(claim.value);
+  if (set.length !== 1 && !(claim.isUpdate && sameJson(set, setIn(claim.old)))) {
+    claim.errors.invalid(claim.path, '', 'must specify exactly one of its sources');
   }
+  claim.required('name', dns1123LabelProblems);
+  for (const name of sources) claim.optional(name, dns1123SubdomainProblems);
 }
 
-function validateClaim(
-  judge: Judge,
-  claim: JsonObject,
-  old: Holder,
-  path: string,
-  { errors }: ValidatedWrite,
-): void {
-  const members = ['resourceClaimName', 'resourceClaimTemplateName'];
-  const present = (of: Holder): readonly string[] =>
-    members.filter((name) => textAt(of, name) !== '');
-  if (
-    present(claim).length !== 1 &&
-    !(judge.isUpdate && sameJson([...present(claim)], [...present(old)]))
-  ) {
-    errors.invalid(path, '', 'must specify exactly one of its sources');
-  }
-  judge.required(claim, old, 'name', path, dns1123LabelProblems);
-  for (const name of members) judge.optional(claim, old, name, path, dns1123SubdomainProblems);
-}
-
-function validatePreemption(
-  judge: Judge,
-  of: JsonObject,
-  old: Holder,
-  path: string,
-  isFixed: boolean,
-  { isOn }: ValidatedWrite,
-): void {
+function validatePreemption(group: PartChecks, { isOn, isFixed }: Rules): void {
   const names = ['disruptionMode', 'priorityClassName', 'priority'];
   if (!isOn('WorkloadAwarePreemption')) {
     for (const name of names) {
-      if (name === 'priorityClassName' && textAt(of, name) === '') continue;
-      judge.forbidden(of, old, name, path);
+      if (name === 'priorityClassName' && textAt(group.value, name) === '') continue;
+      group.forbidden(name);
     }
     return;
   }
-  const isSame = new Map(
-    names.map((name) => [name, isFixed ? judge.fixed(of, old, name, path) : true]),
-  );
-  if (isSame.get('priorityClassName') === true) {
-    judge.optional(of, old, 'priorityClassName', path, dns1123SubdomainProblems);
+  const isAllowed = new Map(names.map((name) => [name, !isFixed || group.immutable(name)]));
+  if (isAllowed.get('priorityClassName') === true) {
+    group.optional('priorityClassName', dns1123SubdomainProblems);
   }
-  const priority = numberAt(of, 'priority');
-  if (priority === undefined || isSame.get('priority') !== true) return;
-  judge.range(of, old, 'priority', path, -2_147_483_648, priorityMax);
+  if (isAllowed.get('priority') === true) {
+    group.inRange('priority', { least: priorityMin, most: priorityMax });
+  }
 }
 
 export const validateWorkload: Validator = (write) => {
-  const spec = partToJudge(write, 'spec');
+  const spec = partOf(write, 'spec');
   if (spec === undefined) return;
-  const old = recordAt(write.old, 'spec');
-  const judge = judgeOf(write).within(old);
-  judge.fixed(spec, old, 'controllerRef', 'spec');
-  const reference = recordAt(spec, 'controllerRef');
-  if (reference !== undefined) {
-    const twin = recordAt(old, 'controllerRef');
-    const inner = judge.within(twin);
-    const path = 'spec.controllerRef';
-    inner.optional(reference, twin, 'apiGroup', path, dns1123SubdomainProblems);
-    inner.required(reference, twin, 'kind', path, pathSegmentProblems);
-    inner.required(reference, twin, 'name', path, pathSegmentProblems);
-  }
-  validateTemplates(judge, spec, old, write);
-};
-
-function validateTemplates(
-  judge: Judge,
-  spec: JsonObject,
-  old: Holder,
-  write: ValidatedWrite,
-): void {
+  spec.immutable('controllerRef');
+  const reference = spec.part('controllerRef');
+  reference?.optional('apiGroup', dns1123SubdomainProblems);
+  reference?.required('kind', pathSegmentProblems);
+  reference?.required('name', pathSegmentProblems);
   const name = 'podGroupTemplates';
-  const templates = recordsAt(spec, name);
-  if (judge.fixed(spec, old, name, 'spec')) {
-    if (templates.length === 0) judge.required(spec, old, name, 'spec');
-    else if (templates.length > templatesMax) judge.most(spec, old, name, 'spec', templatesMax);
-    else judge.unique(spec, old, name, 'spec', 'name');
+  if (spec.immutable(name)) {
+    const count = listAt(spec.value, name).length;
+    if (count === 0) spec.required(name);
+    else if (count > templatesMax) spec.maxItems(name, templatesMax);
+    else spec.unique(name, { key: 'name' });
   }
-  for (const [at, template] of templates.entries()) {
-    const twin = twinOf(template, recordsAt(old, name));
-    const inner = judge.within(twin);
-    const path = `spec.${name}[${String(at)}]`;
-    inner.required(template, twin, 'name', path, dns1123LabelProblems);
-    validatePart(inner, template, twin, path, false, write);
+  for (const template of spec.elements(name, { key: 'name' })) {
+    template.required('name', dns1123LabelProblems);
+    validateGroup(template, { isOn: write.isOn, isFixed: false });
   }
-}
+};
