@@ -1,6 +1,6 @@
 // The one description of a kind that drives JSON, Protobuf, CBOR, YAML, defaulting, validation,
-// apply, OpenAPI and Table. Built-in kinds come from .proto files (load-proto.ts), custom resources
-// from their schemas; both look the same here.
+// expressions, apply, OpenAPI and Table. Built-in kinds come from .proto files (load-proto.ts),
+// custom resources from their schemas (load-schema.ts); both look the same here.
 
 /**
  * JSON-shaped data of an object. Maps with user keys have a null prototype; integers beyond
@@ -35,7 +35,77 @@ export type SpecialForm =
  */
 export type OmitRule = 'never' | 'empty' | 'zero' | 'emptyOrZero';
 
-export interface FieldInfo {
+/** What one value is: that of a field, or of an element of a list or map. */
+export interface ValueInfo {
+  readonly cardinality: 'single' | 'list' | 'map';
+  /** Scalar type, or undefined when `message` is set. For lists and maps the element's type. */
+  readonly scalar: ScalarType | undefined;
+  /** Message type, resolved once all types are loaded; for lists and maps the element's type. */
+  readonly message: TypeInfo | undefined;
+  readonly listType: 'atomic' | 'set' | 'map' | undefined;
+  readonly listMapKeys: readonly string[];
+  readonly mapType: 'atomic' | 'granular' | undefined;
+  /** Of an open type: null is a value. Otherwise null means absence; in lists it always stays. */
+  readonly nullable?: boolean;
+  /**
+   * Of an open type: what the elements of the list or map are. A single value has it where its
+   * schema names no type, for the case that it is a list. `elementOf` knows it for all types.
+   */
+  readonly element?: ValueInfo;
+  /** What else the schema of an open type says of the value. */
+  readonly schema?: ValueSchema;
+}
+
+/**
+ * What an OpenAPI schema says of a value beside its structure, in the schema's words. Numbers are
+ * as written; lengths count code points. Empty lists stand for absent ones.
+ */
+export interface ValueSchema {
+  /** JSON type: `array`, `boolean`, `integer`, `number`, `object`, `string`; '': none is named. */
+  readonly type: string;
+  readonly format: string;
+  readonly title?: string;
+  readonly description?: string;
+  readonly externalDocs?: JsonValue;
+  readonly example?: JsonValue;
+  /** Never null: that says the same as none. */
+  readonly default?: JsonValue;
+  readonly enum: readonly JsonValue[];
+  /** RE2, found anywhere in the text. */
+  readonly pattern?: string;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly minimum?: number | bigint;
+  readonly exclusiveMinimum?: boolean;
+  readonly maximum?: number | bigint;
+  readonly exclusiveMaximum?: boolean;
+  readonly multipleOf?: number | bigint;
+  readonly minItems?: number;
+  readonly maxItems?: number;
+  readonly minProperties?: number;
+  readonly maxProperties?: number;
+  readonly required: readonly string[];
+  /** Properties beside the declared ones are wrong, not only unknown. */
+  readonly forbidsOtherProperties?: boolean;
+  readonly rules: readonly ValidationRule[];
+  /** Conditions on the same value; they have no types of their own. */
+  readonly allOf: readonly ValueInfo[];
+  readonly anyOf: readonly ValueInfo[];
+  readonly oneOf: readonly ValueInfo[];
+  readonly not?: ValueInfo;
+}
+
+/** A rule of a schema, an expression over the value, as written. */
+export interface ValidationRule {
+  readonly rule: string;
+  readonly message: string | undefined;
+  readonly messageExpression: string | undefined;
+  readonly reason: string | undefined;
+  readonly fieldPath: string | undefined;
+  readonly optionalOldSelf: boolean | undefined;
+}
+
+export interface FieldInfo extends ValueInfo {
   /** What the field is for, as OpenAPI shows it. */
   readonly description?: string;
   /**
@@ -46,11 +116,6 @@ export interface FieldInfo {
   readonly protoName: string;
   /** Protobuf number; 0 for JSON-only fields. */
   readonly number: number;
-  readonly cardinality: 'single' | 'list' | 'map';
-  /** Scalar type, or undefined when `message` is set. For a map: the value's type. */
-  readonly scalar: ScalarType | undefined;
-  /** Message type, resolved once all files are loaded; for lists and maps the element's type. */
-  readonly message: TypeInfo | undefined;
   /** Presence is tracked: absent differs from zero. */
   readonly pointer: boolean;
   /** Required in OpenAPI. */
@@ -59,16 +124,9 @@ export interface FieldInfo {
   /** What JSON output holds for an unset field; undefined: the field is left out. */
   readonly zero: JsonValue | undefined;
   readonly enumValues: readonly string[] | undefined;
-  readonly listType: 'atomic' | 'set' | 'map' | undefined;
-  readonly listMapKeys: readonly string[];
-  readonly mapType: 'atomic' | 'granular' | undefined;
   readonly patchStrategies: readonly ('merge' | 'replace' | 'retainKeys')[];
   readonly patchMergeKey: string | undefined;
   readonly gates: readonly string[];
-  /** Of an open type: null is a value. Otherwise null means that the field is absent. */
-  readonly nullable?: boolean;
-  /** Of an open type's map: null is a value of its entries; lists always take null. */
-  readonly nullableElements?: boolean;
   /**
    * All options as written (defaults, declarative validation, unions …), for those who need
    * more than the above.
@@ -105,6 +163,13 @@ export interface TypeInfo {
 export interface OpenType {
   /** `drop`: with a report, as everywhere. `keep`: as plain data, after the known fields. */
   readonly unknownFields: 'drop' | 'keep';
+  /** What its schema says of an object of the type, wherever it stands; absent: nothing. */
+  readonly schema?: ValueSchema;
+  /**
+   * Of whole resources: what the schema itself says of `apiVersion`, `kind` and `metadata`, by
+   * name. They are read as those of every kind, and these are only conditions on them.
+   */
+  readonly typeMeta?: ReadonlyMap<string, FieldInfo>;
 }
 
 export interface GroupVersionKind {

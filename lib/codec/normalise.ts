@@ -1,12 +1,11 @@
 // From any JSON-shaped value to the canonical object of a kind: checked, in schema order, with its
 // omit and zero rules. Closures are compiled once per TypeInfo. A value that is canonical already
 // is returned as it is, without a copy.
-import { isObject } from '../api/json-value.ts';
 import { limits } from '../base/limits.ts';
 import { isEmpty, isZero } from '../api/presence.ts';
 import type { FieldInfo, JsonObject, JsonValue, TypeInfo } from '../api/type-info.ts';
 import type { ApiObject, Decoded } from './codec.ts';
-import { openFieldReader, openReader, readData } from './open-fields.ts';
+import { openFieldReader, readData } from './open-fields.ts';
 import { readMap } from './read-map.ts';
 import { formReader, formZero, fresh, readAny, readElements } from './scalar-readers.ts';
 import { scalarReader, scalarZero } from './scalar-readers.ts';
@@ -107,7 +106,7 @@ function compile(type: TypeInfo): Shape {
   for (const field of flatFields(type)) {
     if (byName.has(field.jsonName)) continue;
     if (type.open === undefined) add(field.jsonName, fieldReader(field), field.zero);
-    else add(field.jsonName, openFieldReader(field, openElementReader(field)), undefined);
+    else add(field.jsonName, openFieldReader(field, messageReader), undefined);
   }
   return shape;
 }
@@ -136,14 +135,6 @@ const readTypeMeta: ReadField = (value, walk) => {
 /** Validation checks whether an embedded object names its kind. */
 const readOpenTypeMeta: ReadField = (value, walk) =>
   value === '' ? value : readTypeMeta(value, walk);
-
-function openElementReader(field: FieldInfo): ReadValue {
-  const { message } = field;
-  if (message === undefined || message.special === 'intOrString') return readData;
-  const { read } = elementReader(field);
-  if (message.open === undefined || message.isNamedList) return read;
-  return (value, walk) => (isObject(value) ? read(value, walk) : readData(value, walk));
-}
 
 function fieldReader(field: FieldInfo): ReadField {
   const read = cardinalReader(field);
@@ -194,23 +185,27 @@ function elementReader(field: FieldInfo): ElementReader {
   const { scalar, message } = field;
   if (scalar !== undefined) return { read: scalarReader(scalar), zero: () => scalarZero(scalar) };
   if (message === undefined) return { read: readAny, zero: () => null };
+  return { read: messageReader(message), zero: messageZero(message) };
+}
+
+function messageReader(message: TypeInfo): ReadValue {
   if (message.special !== undefined) {
-    const { special } = message;
     const schema = message.fields.find((inner) => inner.message !== undefined)?.message;
     const readSchema: ReadValue =
       schema === undefined ? readAny : (value, walk) => shapeOf(schema).read(value, walk);
-    return { read: formReader(special, readSchema), zero: () => formZero(special) };
+    return formReader(message.special, readSchema);
   }
   const inner = message.fields[0];
-  if (message.isNamedList && inner !== undefined) {
-    const read =
-      message.open === undefined
-        ? cardinalReader(inner)
-        : openReader(inner, openElementReader(inner));
-    return { read, zero: () => null };
-  }
+  if (message.isNamedList && inner !== undefined) return cardinalReader(inner);
+  return shapeOf(message).read;
+}
+
+function messageZero(message: TypeInfo): () => JsonValue {
+  const { special } = message;
+  if (special !== undefined) return () => formZero(special);
+  if (message.isNamedList && message.fields.length > 0) return () => null;
   const shape = shapeOf(message);
-  return { read: shape.read, zero: () => shape.zero };
+  return () => shape.zero;
 }
 
 /** Results of the message being read and of the messages around it: one stack for all. */

@@ -1,7 +1,8 @@
 // Readers of the fields of open types: what is there is kept as it is, "" and {} and 0 too, and a
 // value of another JSON type than declared is for validation to refuse. Only null means absence.
 import { isObject } from '../api/json-value.ts';
-import type { FieldInfo, JsonObject, JsonValue } from '../api/type-info.ts';
+import type { FieldInfo, JsonObject, JsonValue, TypeInfo, ValueInfo } from '../api/type-info.ts';
+import { elementOf } from '../api/value-info.ts';
 import { readMap } from './read-map.ts';
 import { int64Max, int64Min, readAny, readElements } from './scalar-readers.ts';
 import type { ReadField, ReadValue } from './scalar-readers.ts';
@@ -10,29 +11,48 @@ import type { Walk } from './walk.ts';
 /** Any JSON, as data. Integers of 64 bits are exact, longer ones doubles; beyond these it fails. */
 export const readData: ReadValue = (value, walk) => withNumbers(readAny(value, walk), walk);
 
-/** `readElement` reads what is not null of a field's value, or of its elements. */
-export function openFieldReader(field: FieldInfo, readElement: ReadValue): ReadField {
-  const read = openReader(field, readElement);
+/** `readerOf` gives the reader of messages, which takes objects only. */
+export function openFieldReader(field: FieldInfo, readerOf: ReaderOf): ReadField {
+  const read = openReader(field, readerOf);
   const ofNull = field.nullable === true ? null : undefined;
   return (value, walk) => (value === null ? ofNull : read(value, walk));
 }
 
-export function openReader(field: FieldInfo, readElement: ReadValue): ReadValue {
-  switch (field.cardinality) {
+export type ReaderOf = (message: TypeInfo) => ReadValue;
+
+/** Reads what is not null. */
+function openReader(value: ValueInfo, readerOf: ReaderOf): ReadValue {
+  const element = elementOf(value);
+  const readElement = element === undefined ? readData : openReader(element, readerOf);
+  const readList: ReadValue = (list, walk) =>
+    Array.isArray(list) ? readElements(list, readElement, null, walk) : readData(list, walk);
+  switch (value.cardinality) {
     case 'single':
-      return readElement;
+      return openMessageReader(value, readerOf, element === undefined ? readData : readList);
     case 'list':
-      return (value, walk) =>
-        Array.isArray(value) ? readElements(value, readElement, null, walk) : readData(value, walk);
+      return readList;
     case 'map': {
-      const keepsNull = field.nullableElements === true;
-      return (value, walk) => {
-        if (!isObject(value)) return readData(value, walk);
-        const entries = keepsNull ? value : withoutNulls(value, walk);
+      // An entry with a default has it in the place of null, once defaults are filled in.
+      const keepsNull = element?.nullable === true || element?.schema?.default !== undefined;
+      return (map, walk) => {
+        if (!isObject(map)) return readData(map, walk);
+        const entries = keepsNull ? map : withoutNulls(map, walk);
         return readMap(entries, readElement, null, walk);
       };
     }
   }
+}
+
+/** `readOther` reads what is no object. */
+function openMessageReader(
+  { message }: ValueInfo,
+  readerOf: ReaderOf,
+  readOther: ReadValue,
+): ReadValue {
+  if (message === undefined || message.special === 'intOrString') return readOther;
+  const read = readerOf(message);
+  if (message.open === undefined) return read;
+  return (value, walk) => (isObject(value) ? read(value, walk) : readOther(value, walk));
 }
 
 function withoutNulls(object: JsonObject, walk: Walk): JsonObject {

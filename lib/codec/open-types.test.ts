@@ -1,6 +1,7 @@
 // Open types: unknown fields, null, values of other types than declared, embedded objects.
 import { describe, expect, test } from '@jest/globals';
-import type { JsonObject } from '../api/type-info.ts';
+import type { JsonObject, ValueInfo } from '../api/type-info.ts';
+import { typeOf } from '../api/testing/schema-types.ts';
 import { cborCodec } from './cbor.ts';
 import { jsonCodec, encodeText } from './json.ts';
 import { hasProtobufForm } from './protobuf.ts';
@@ -16,10 +17,7 @@ const embedded = message('Embedded', [field('metadata', metaType), field('spec',
   hasTypeMeta: true,
   ...keep,
 });
-const listOfLists = message('Row', [field('items', 'int64', { cardinality: 'list' })], {
-  isNamedList: true,
-  ...drop,
-});
+const row: ValueInfo = field('', 'int64', { cardinality: 'list' });
 const spec = message(
   'Spec',
   [
@@ -31,8 +29,11 @@ const spec = message(
     field('inner', inner),
     field('list', inner, { cardinality: 'list' }),
     field('map', inner, { cardinality: 'map' }),
-    field('nulls', 'string', { cardinality: 'map', nullableElements: true }),
-    field('rows', listOfLists, { cardinality: 'list' }),
+    field('nulls', 'string', {
+      cardinality: 'map',
+      element: field('', 'string', { nullable: true }),
+    }),
+    field('rows', undefined, { cardinality: 'list', element: row }),
     field('loose', message('Loose', [field('known', inner)], keep)),
     field('embedded', embedded),
     field('raw', special('rawExtension')),
@@ -47,6 +48,8 @@ const root = message('Root', [field('metadata', metaType), field('spec', spec)],
   hasTypeMeta: true,
   ...keep,
 });
+
+const inSchemaObject = { type: 'object', properties: { a: { type: 'integer' } } };
 
 const bytes = (text: string): Uint8Array => Buffer.from(text);
 const read = (text: string) => jsonCodec.decode(bytes(`{"spec":${text}}`), type);
@@ -146,6 +149,37 @@ describe('embedded objects', () => {
       'spec.embedded.metadata.labels.a must be a string',
     );
     expect(() => read('{"embedded":{"kind":5}}')).toThrow('spec.embedded.kind must be a string');
+  });
+});
+
+describe('types from schemas', () => {
+  const kept = { 'x-kubernetes-preserve-unknown-fields': true };
+  const inSchema = typeOf({
+    properties: {
+      rows: { type: 'array', items: { type: 'array', items: inSchemaObject } },
+      maps: { type: 'object', additionalProperties: { additionalProperties: inSchemaObject } },
+      open: { ...kept, properties: { a: inSchemaObject }, items: inSchemaObject },
+      defaulted: { type: 'object', additionalProperties: { type: 'string', default: 'x' } },
+      nullable: { type: 'object', additionalProperties: { type: 'string', nullable: true } },
+    },
+  });
+  test.each([
+    ['lists in lists', '{"rows":[[{"a":1,"y":2}],null,3]}', '{"rows":[[{"a":1}],null,3]}'],
+    ['maps in maps', '{"maps":{"k":{"l":{"a":1,"y":2}}}}', '{"maps":{"k":{"l":{"a":1}}}}'],
+    [
+      'known fields of what has no type',
+      '{"open":{"a":{"y":1},"b":{"y":1}}}',
+      '{"open":{"a":{},"b":{"y":1}}}',
+    ],
+    ['items of what has no type', '{"open":[{"a":1,"y":2}]}', '{"open":[{"a":1}]}'],
+    [
+      'null of an entry stays where it is a value or will be a default',
+      '{"defaulted":{"k":null},"nullable":{"k":null}}',
+      '{"defaulted":{"k":null},"nullable":{"k":null}}',
+    ],
+  ])('%s', (_claim, text, expected) => {
+    const { object } = jsonCodec.decode(bytes(text), inSchema);
+    expect(encodeText(object, inSchema)).toBe(expected);
   });
 });
 

@@ -9,6 +9,7 @@ import { invariant } from '../base/invariant.ts';
 import type { ApiObject, ObjectMeta } from './codec.ts';
 import { stringify } from './json.ts';
 import { canonicalObject } from './normalise.ts';
+import { typesBelow } from '../api/value-info.ts';
 import { holdsRaw, keptText, spelledAsSent } from './raw-fields.ts';
 
 const quote = 0x22;
@@ -253,27 +254,25 @@ export function schemaGeneration(resource: ResourceInfo): string {
       fingerprint([type.id, type.hasTypeMeta, type.special, type.isNamedList, type.options]),
     );
     if (type.open !== undefined) hash.update(fingerprint(type.open));
-    for (const field of type.fields)
-      hash.update(fingerprint({ ...field, message: field.message?.id, description: undefined }));
+    for (const field of type.fields) hash.update(fingerprint({ ...field, description: undefined }));
   }
   const generation = hash.digest('base64url').slice(0, 12);
   generations.set(resource, generation);
   return generation;
 }
 
-function typesBelow(root: TypeInfo): ReadonlySet<TypeInfo> {
-  const found = new Set([root]);
-  // A set's iterator also visits what is added on the way.
-  for (const type of found) {
-    for (const { message } of type.fields) if (message !== undefined) found.add(message);
-  }
-  return found;
-}
-
+/** Messages are fingerprinted by themselves: here their ids stand for them. */
 const fingerprint = (value: unknown): string =>
-  JSON.stringify(value, (_key, member: unknown) =>
-    typeof member === 'bigint' ? member.toString() : member,
-  );
+  JSON.stringify(value, (_key, member: unknown) => {
+    if (typeof member === 'bigint') return member.toString();
+    return isType(member) ? member.id : member;
+  });
+
+const isType = (member: unknown): member is TypeInfo =>
+  typeof member === 'object' &&
+  member !== null &&
+  'fieldByJsonName' in member &&
+  member.fieldByJsonName instanceof Map;
 
 const asBuffer = (bytes: Uint8Array): Buffer =>
   Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
