@@ -4,19 +4,21 @@
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Environment as LibraryEnvironment } from '@marcbachmann/cel-js';
+import { loadResourceSchema, loadSchema } from '../../lib/api/load-schema.ts';
+import { sourceOf } from '../../lib/api/testing/schema-types.ts';
+import { valueOf } from '../../lib/api/value-info.ts';
 import { namingProfile } from '../../lib/api/vendor.ts';
 import { CompileErrors, Environment, ProgramFailure } from '../../lib/cel/environment.ts';
 import type { Program } from '../../lib/cel/program.ts';
 import { objectTypesOf, sizesFrom } from '../../lib/cel/schema/declared-type.ts';
-import { declaredType } from '../../lib/cel/schema/schema-types.ts';
-import { readSchema } from '../../lib/cel/schema/structural.ts';
 import { wrapFor } from '../../lib/cel/schema/typed-json.ts';
+import { declaredType } from '../../lib/cel/schema/value-types.ts';
 import { compileSchemaRules } from '../../lib/cel/use/schema-rules.ts';
 import { policyEnvironment } from '../../lib/cel/use/policy-environment.ts';
 import { samplePod } from './sample-pod.ts';
 
 const naming = namingProfile('kubernetes');
-const schema = readSchema(
+const schema = loadSchema(
   {
     type: 'object',
     properties: {
@@ -27,9 +29,9 @@ const schema = readSchema(
       last: { type: 'string' },
     },
   },
-  naming,
+  sourceOf('Sample'),
 );
-const type = declaredType(schema, 'Sample', false);
+const type = declaredType(schema, 'Sample');
 if (type === undefined) throw new Error('the schema has a type');
 const environment = new Environment({
   naming,
@@ -118,15 +120,15 @@ function measureMemory(cases: string): void {
   const schemas = readdirSync(cases)
     .filter((file) => /^crd_(validation|cost_\w+)\.json$/.test(file))
     .flatMap((file) => JSON.parse(readFileSync(join(cases, file), 'utf8')) as { schema: unknown }[])
-    .map((record) => readSchema(record.schema, naming))
-    .filter((read) => read.rules.length > 0);
+    .map((record) => valueOf(loadResourceSchema(record.schema, sourceOf('Case'))))
+    .filter((read) => (read.schema?.rules.length ?? 0) > 0);
   const collect = (): number => {
     globalThis.gc?.();
     return process.memoryUsage().heapUsed;
   };
-  for (const one of schemas.slice(0, 50)) compileSchemaRules(one, { naming, isResourceRoot: true });
+  for (const one of schemas.slice(0, 50)) compileSchemaRules(one, { naming });
   const before = collect();
-  const kept = schemas.map((one) => compileSchemaRules(one, { naming, isResourceRoot: true }));
+  const kept = schemas.map((one) => compileSchemaRules(one, { naming }));
   const count = kept.reduce((sum, compiled) => sum + compiled.rules.length, 0);
   const bytes = (collect() - before) / count;
   const size = `${(bytes / 1024).toFixed(1).padStart(8)} KB`;

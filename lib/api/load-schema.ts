@@ -21,7 +21,7 @@ export interface SchemaSource {
   readonly profile: Pick<NamingProfile, 'schemaExtensionPrefix'>;
 }
 
-/** The type of a whole resource: kind, apiVersion and metadata are there whatever the schema says. */
+/** The type of a whole resource: it has kind, apiVersion and metadata whatever `schema` says. */
 export function loadResourceSchema(schema: unknown, source: SchemaSource): TypeInfo {
   const raw = isObject(schema) ? schema : {};
   return objectType(
@@ -149,10 +149,8 @@ function objectType(node: SchemaNode, isResource: boolean): TypeInfo {
 }
 
 /** Without a type nothing says which fields there are. */
-const keepsUnknownFields = (node: SchemaNode): boolean =>
-  extension(node, 'preserve-unknown-fields') === true ||
-  node.raw['additionalProperties'] === true ||
-  node.words.type === '';
+const keepsUnknownFields = ({ words }: SchemaNode): boolean =>
+  words.preservesUnknownFields === true || words.additionalProperties === true || words.type === '';
 
 const metadataValue = ({ objectMeta }: SchemaSource): ValueInfo => ({
   cardinality: 'single',
@@ -187,14 +185,13 @@ function fieldOf(jsonName: string, value: ValueInfo, required: boolean): FieldIn
 function wordsOf(raw: JsonObject, place: string, source: SchemaSource): ValueSchema {
   const junctor = (name: 'allOf' | 'anyOf' | 'oneOf'): readonly ValueInfo[] =>
     listOf(raw[name]).map((part, at) => load(part, `${place}.@${name}${String(at)}`, source));
+  const prefix = source.profile.schemaExtensionPrefix;
   const words: Record<string, unknown> = {
     type: textOf(raw['type']) ?? '',
     format: textOf(raw['format']) ?? '',
     enum: listOf(raw['enum']),
     required: textsOf(raw['required']),
-    rules: listOf(raw[`${source.profile.schemaExtensionPrefix}validations`])
-      .filter(isObject)
-      .map(ruleOf),
+    rules: listOf(raw[`${prefix}validations`]).filter(isObject).map(ruleOf),
     allOf: junctor('allOf'),
     anyOf: junctor('anyOf'),
     oneOf: junctor('oneOf'),
@@ -206,8 +203,8 @@ function wordsOf(raw: JsonObject, place: string, source: SchemaSource): ValueSch
       if (read !== undefined) words[name] = read;
     }
   }
+  if (raw[`${prefix}preserve-unknown-fields`] === true) words['preservesUnknownFields'] = true;
   if (isObject(raw['not'])) words['not'] = load(raw['not'], `${place}.@not`, source);
-  if (raw['additionalProperties'] === false) words['forbidsOtherProperties'] = true;
   // Its members are those that the readers give, which have the types of the interface.
   return words as unknown as ValueSchema;
 }
@@ -247,6 +244,7 @@ const readers: Readonly<Record<string, Read>> = {
   maxItems: countOf,
   minProperties: countOf,
   maxProperties: countOf,
+  additionalProperties: (value) => (typeof value === 'boolean' ? value : undefined),
 };
 
 const extension = ({ raw, source }: SchemaNode, name: string): JsonValue | undefined =>

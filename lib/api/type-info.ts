@@ -85,8 +85,10 @@ export interface ValueSchema {
   readonly minProperties?: number;
   readonly maxProperties?: number;
   readonly required: readonly string[];
-  /** Properties beside the declared ones are wrong, not only unknown. */
-  readonly forbidsOtherProperties?: boolean;
+  /** Where it is no schema: whether there may be properties beside the declared ones. */
+  readonly additionalProperties?: boolean;
+  /** Fields that the schema does not know are kept, here and below. */
+  readonly preservesUnknownFields?: boolean;
   readonly rules: readonly ValidationRule[];
   /** Conditions on the same value; they have no types of their own. */
   readonly allOf: readonly ValueInfo[];

@@ -8,7 +8,7 @@ export const valueOf = (type: TypeInfo): ValueInfo => ({
   ...(type.open?.schema === undefined ? {} : { schema: type.open.schema }),
 });
 
-/** What the elements of a list or map are; undefined: nothing is said of them, or there are none. */
+/** What the elements of a list or map are; undefined: nothing says it, or there are none. */
 export function elementOf(value: ValueInfo): ValueInfo | undefined {
   const { cardinality, scalar, message, element, schema } = value;
   if (element !== undefined || schema !== undefined || cardinality === 'single') return element;
@@ -17,8 +17,8 @@ export function elementOf(value: ValueInfo): ValueInfo | undefined {
 
 /** What the member `name` of an object or the entry of a map is; undefined: nothing says it. */
 export function memberOf(value: ValueInfo, name: string): ValueInfo | undefined {
-  if (value.cardinality === 'map') return elementOf(value);
-  const { message } = value;
+  const { cardinality, message } = value;
+  if (cardinality !== 'single') return cardinality === 'map' ? elementOf(value) : undefined;
   return message?.open?.typeMeta?.get(name) ?? message?.fieldByJsonName.get(name);
 }
 

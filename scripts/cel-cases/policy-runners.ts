@@ -1,5 +1,7 @@
 // Runs the cases of policies and of authentication and authorization configuration.
 import { objectCostBudget } from '../../lib/cel/testing/evaluate.ts';
+import { loadResourceSchema } from '../../lib/api/load-schema.ts';
+import { sourceOf } from '../../lib/api/testing/schema-types.ts';
 import { parseLabelRequirements } from '../../lib/api/selector.ts';
 import type {
   AuthorizationCheck,
@@ -7,8 +9,6 @@ import type {
   Authorizer,
 } from '../../lib/cel/model/declarations.ts';
 import type { Environment } from '../../lib/cel/environment.ts';
-import { declaredType } from '../../lib/cel/schema/schema-types.ts';
-import { readSchema } from '../../lib/cel/schema/structural.ts';
 import { Budget } from '../../lib/cel/use/budget.ts';
 import { composeVariables } from '../../lib/cel/use/composition.ts';
 import type { NamedExpression } from '../../lib/cel/use/composition.ts';
@@ -219,7 +219,7 @@ const typeCheck: Runner = (record) => {
   const type =
     schema === undefined
       ? undefined
-      : declaredType(readSchema(plainJson(schema), naming), 'objectType1', true);
+      : loadResourceSchema(plainJson(schema), sourceOf('objectType1'));
   const validations = Array.isArray(spec['validations'])
     ? (spec['validations'] as readonly JsonRecord[])
     : [];

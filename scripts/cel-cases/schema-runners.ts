@@ -1,10 +1,12 @@
 // Runs the cases of rules in custom resources' schemas.
 import { objectCostBudget } from '../../lib/cel/testing/evaluate.ts';
+import { loadResourceSchema, loadSchema } from '../../lib/api/load-schema.ts';
+import { sourceOf } from '../../lib/api/testing/schema-types.ts';
+import type { ValueInfo } from '../../lib/api/type-info.ts';
+import { valueOf } from '../../lib/api/value-info.ts';
 import type { FieldError } from '../../lib/base/status.ts';
 import { childCardinality, summarizeCosts } from '../../lib/cel/schema/cardinality.ts';
 import { FieldPathError, relativeFieldPath } from '../../lib/cel/schema/field-path.ts';
-import { readSchema } from '../../lib/cel/schema/structural.ts';
-import type { StructuralSchema } from '../../lib/cel/schema/structural.ts';
 import { Budget } from '../../lib/cel/use/budget.ts';
 import { createObjectValidator } from '../../lib/cel/use/object-validator.ts';
 import { compileSchemaRules } from '../../lib/cel/use/schema-rules.ts';
@@ -14,13 +16,18 @@ import { plainJson, textOf } from './case-values.ts';
 import type { Json, JsonRecord } from './case-values.ts';
 import type { Outcome } from './judge.ts';
 
-const schemaOf = (record: JsonRecord): StructuralSchema =>
-  readSchema(plainJson(record['schema'] ?? null), naming);
+const source = sourceOf('Case');
+
+function schemaOf(record: JsonRecord): ValueInfo {
+  const schema = plainJson(record['schema'] ?? null);
+  const value = loadSchema(schema, source);
+  const isResource = record['isResourceRoot'] === true && value.schema?.type === 'object';
+  return isResource ? valueOf(loadResourceSchema(schema, source)) : value;
+}
 
 /** The compiled rule at `index`, under the keys of the truth. */
 function compileOutcome(record: JsonRecord, index: number): Outcome {
-  const isResourceRoot = record['isResourceRoot'] === true;
-  const compiled = compileSchemaRules(schemaOf(record), { naming, isResourceRoot });
+  const compiled = compileSchemaRules(schemaOf(record), { naming });
   const rule = compiled.rules[index];
   if (rule === undefined) return { compileError: 'no such rule' };
   if (rule.error !== undefined) return { compileError: rule.error };
@@ -59,8 +66,7 @@ const errorRecord = (error: FieldError): JsonRecord => ({
 });
 
 function validate(record: JsonRecord, ratchets: boolean): Outcome {
-  const isResourceRoot = record['isResourceRoot'] === true;
-  const validator = createObjectValidator(schemaOf(record), { naming, isResourceRoot });
+  const validator = createObjectValidator(schemaOf(record), { naming });
   const amount = typeof record['costBudget'] === 'number' ? record['costBudget'] : objectCostBudget;
   const budget = new Budget(amount);
   const limit = record['perCallLimit'];
@@ -90,7 +96,7 @@ const ruleRun: Runner = (record) => ({
 
 const cardinality: Runner = (record) => {
   const chain = (record['schemaChain'] as readonly Json[]).map((json) =>
-    readSchema(plainJson(json), naming),
+    loadSchema(plainJson(json), source),
   );
   const times = chain.reduce<bigint | undefined>(childCardinality, 1n);
   return { maxCardinality: times === undefined ? null : String(times) };

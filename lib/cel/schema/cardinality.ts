@@ -1,22 +1,21 @@
 // How often the rules of a definition can run, and the sum of what they cost at most.
 import { addRanges, fixed, multiplyRanges, unsignedMax } from '../model/range.ts';
-import type { StructuralSchema } from './structural.ts';
+import type { ValueInfo } from '../../api/type-info.ts';
 
 const reportedMax = 4;
 const reportedFrom = 1_000_000n;
 
 /**
- * How often a schema within one that occurs `times` can occur: more for the entries of lists and
+ * How often a value within one that occurs `times` can occur: more for the elements of lists and
  * maps with a limit. undefined: without bound.
  */
 export function childCardinality(
   times: bigint | undefined,
-  schema: StructuralSchema,
+  { cardinality, schema }: ValueInfo,
 ): bigint | undefined {
   if (times === undefined) return undefined;
-  const isMap = schema.type === 'object' && schema.additionalProperties !== undefined;
-  if (!isMap && schema.type !== 'array') return times;
-  const entries = isMap ? schema.maxProperties : schema.maxItems;
+  if (cardinality === 'single') return times;
+  const entries = cardinality === 'map' ? schema?.maxProperties : schema?.maxItems;
   if (entries === undefined) return undefined;
   return multiplyRanges(fixed(times), fixed(Math.max(entries, 0))).max;
 }

@@ -1,6 +1,5 @@
 // Types that come from a description of objects: their static type, the sizes that declared limits
-// allow, and how small their JSON can be. Two adapters make them: from schemas of custom resources
-// (schema-types.ts) and from the descriptions of built-in kinds (kind-types.ts).
+// allow, and how small their JSON can be. value-types.ts makes them.
 import type { CelType } from '../model/cel-type.ts';
 import type { FieldDeclaration, ObjectTypes } from '../model/declarations.ts';
 import type { SizeEstimator } from '../model/cost-node.ts';

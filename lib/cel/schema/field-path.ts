@@ -1,6 +1,7 @@
-// Paths to fields: the JSONPath of a rule's `fieldPath`, checked against its schema, and the paths
+// Paths to fields: the JSONPath of a rule's `fieldPath`, checked against its type, and the paths
 // that errors show.
-import type { StructuralSchema } from './structural.ts';
+import type { ValueInfo } from '../../api/type-info.ts';
+import { memberOf } from '../../api/value-info.ts';
 
 /** A path that does not lead to a field. */
 export class FieldPathError extends Error {}
@@ -8,9 +9,9 @@ export class FieldPathError extends Error {}
 /**
  * `.a['b']` as the path that errors show below the rule's own: `a.b`, or `a[b]` where `a` is a map.
  */
-export function relativeFieldPath(path: string, schema: StructuralSchema): string {
+export function relativeFieldPath(path: string, value: ValueInfo): string {
   const tokens = tokensOf(path);
-  let current = schema;
+  let current = value;
   let result = '';
   let index = 0;
   const next = (): string => {
@@ -30,27 +31,12 @@ export function relativeFieldPath(path: string, schema: StructuralSchema): strin
     } else {
       throw new FieldPathError(`expected [ or . but got: ${token}`);
     }
-    const step = stepInto(current, name, result);
-    current = step.schema;
-    result = step.path;
+    const member = memberOf(current, name);
+    if (member === undefined) throw new FieldPathError('does not refer to a valid field');
+    result = current.cardinality === 'map' ? keyPath(result, name) : childPath(result, name);
+    current = member;
   }
   return result;
-}
-
-function stepInto(
-  schema: StructuralSchema,
-  name: string,
-  path: string,
-): { readonly schema: StructuralSchema; readonly path: string } {
-  if (schema.properties !== undefined) {
-    const property = schema.properties.get(name);
-    if (property === undefined) throw new FieldPathError('does not refer to a valid field');
-    return { schema: property, path: childPath(path, name) };
-  }
-  if (schema.additionalProperties === undefined) {
-    throw new FieldPathError('does not refer to a valid field');
-  }
-  return { schema: schema.additionalProperties, path: keyPath(path, name) };
 }
 
 /** Dots, brackets, quoted texts, and whatever stands between them. */

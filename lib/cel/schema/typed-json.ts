@@ -1,13 +1,17 @@
-// JSON of a declared schema as values: wrapped on access, never converted as a whole. Lists of sets
+// JSON of a declared type as values: wrapped on access, never converted as a whole. Lists of sets
 // and of keyed items compare and add by their rules.
 import { jsonEqual } from '../../api/json-value.ts';
+import type { TypeInfo, ValueInfo } from '../../api/type-info.ts';
+import { elementOf } from '../../api/value-info.ts';
+import { dynamicValue } from '../model/json-value.ts';
 import { CelError, Double, toInt } from '../model/value.ts';
 import type { MapValue, RecordField, RecordShape, Value } from '../model/value.ts';
 import { isError, isMap, readField, typeNameOf } from '../model/value.ts';
 import { equalValues, noSuchOverload } from '../model/equality.ts';
 import { escapeName, isReservedWord } from './escaping.ts';
-import { withTypeAndObjectMeta } from './structural.ts';
-import type { StructuralSchema } from './structural.ts';
+import { membersOf } from './members.ts';
+import { formOf } from './value-form.ts';
+import type { ScalarForm } from './value-form.ts';
 import { bytesValue, dateTimeValue, dateValue, durationValue } from '../model/text-formats.ts';
 import { TypedList, KeyedList, SetList } from './typed-lists.ts';
 
@@ -16,43 +20,44 @@ export type Wrap = (raw: unknown) => Value;
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
-const wraps = new WeakMap<StructuralSchema, Wrap>();
+const wraps = new WeakMap<ValueInfo, Wrap>();
 
-/** The wrapping of a schema; made once. */
-export function wrapFor(schema: StructuralSchema): Wrap {
-  const known = wraps.get(schema);
+/** The wrapping of a value; made once. */
+export function wrapFor(value: ValueInfo): Wrap {
+  const known = wraps.get(value);
   if (known !== undefined) return known;
-  const inner = wrapNonNull(schema);
-  const wrap: Wrap = (raw) => (raw === null || raw === undefined ? nullOf(schema) : inner(raw));
-  wraps.set(schema, wrap);
+  const inner = wrapNonNull(value);
+  const isNullable = value.nullable === true || value.schema === undefined;
+  const wrap: Wrap = (raw) => {
+    if (raw !== null && raw !== undefined) return inner(raw);
+    if (isNullable) return null;
+    return new CelError('invalid data, got null for schema with nullable=false');
+  };
+  wraps.set(value, wrap);
   return wrap;
 }
 
-function nullOf(schema: StructuralSchema): Value {
-  return schema.nullable
-    ? null
-    : new CelError('invalid data, got null for schema with nullable=false');
-}
-
-function wrapNonNull(schema: StructuralSchema): Wrap {
-  if (schema.isIntOrString) return intOrString;
-  switch (schema.type) {
+function wrapNonNull(value: ValueInfo): Wrap {
+  const form = formOf(value);
+  switch (form.kind) {
+    case 'scalar':
+      return scalarWraps[form.form];
     case 'object':
-      return objectWrap(schema);
-    case 'array':
-      return arrayWrap(schema);
-    case 'string':
-      return textWrap(schema.format);
-    case 'number':
-      return (raw) => (isNumber(raw) ? new Double(Number(raw)) : wrongData('float', raw));
-    case 'integer':
-      return integer;
-    case 'boolean':
-      return (raw) => (typeof raw === 'boolean' ? raw : wrongData('bool', raw));
-    default:
-      return schema.preservesUnknownFields
+      return wrapWith({ isObject: true, fields: fieldsOf(form.type), values: undefined });
+    case 'map': {
+      const values = elementOf(form.of);
+      return wrapWith({
+        isObject: false,
+        fields: new Map(),
+        values: values && wrapFor(values),
+      });
+    }
+    case 'list':
+      return listWrap(form.of);
+    case 'opaque':
+      return value.schema?.preservesUnknownFields === true
         ? (raw) => new UnknownValue(raw)
-        : () => wrongType(schema.type);
+        : () => wrongType(value.schema?.type ?? '');
   }
 }
 
@@ -95,37 +100,27 @@ const wrongType = (type: string): CelError =>
       `x-int-or-string or x-preserve-unknown-fields is true, got ${type}`,
   );
 
-function textWrap(format: string): Wrap {
-  const parsed =
-    (name: string, parse: (text: string) => Value | undefined): Wrap =>
-    (raw) => {
-      if (typeof raw !== 'string') return wrongData('string', raw);
-      return parse(raw) ?? new CelError(`Invalid ${name} ${raw}`);
-    };
-  switch (format) {
-    case 'duration':
-      return parsed('duration', durationValue);
-    case 'date':
-      return parsed('date formatted string', dateValue);
-    case 'date-time':
-      return parsed('date-time formatted string', dateTimeValue);
-    case 'byte':
-      return parsed('byte formatted string', bytesValue);
-    default:
-      return (raw) => (typeof raw === 'string' ? raw : wrongData('string', raw));
-  }
+function parsed(name: string, parse: (text: string) => Value | undefined): Wrap {
+  return (raw) => {
+    if (typeof raw !== 'string') return wrongData('string', raw);
+    return parse(raw) ?? new CelError(`Invalid ${name} ${raw}`);
+  };
 }
 
-function objectWrap(schema: StructuralSchema): Wrap {
-  const node = schema.isEmbeddedResource ? withTypeAndObjectMeta(schema) : schema;
-  const { properties, additionalProperties } = node;
-  const isObject = properties !== undefined;
-  const shape: ObjectShape = {
-    isObject,
-    fields: fieldsOf(node),
-    values:
-      isObject || additionalProperties === undefined ? undefined : wrapFor(additionalProperties),
-  };
+const scalarWraps: Readonly<Record<ScalarForm, Wrap>> = {
+  any: dynamicValue,
+  boolean: (raw) => (typeof raw === 'boolean' ? raw : wrongData('bool', raw)),
+  bytes: parsed('byte formatted string', bytesValue),
+  date: parsed('date formatted string', dateValue),
+  dateTime: parsed('date-time formatted string', dateTimeValue),
+  double: (raw) => (isNumber(raw) ? new Double(Number(raw)) : wrongData('float', raw)),
+  duration: parsed('duration', durationValue),
+  integer,
+  intOrString,
+  string: (raw) => (typeof raw === 'string' ? raw : wrongData('string', raw)),
+};
+
+function wrapWith(shape: ObjectShape): Wrap {
   return (raw) => {
     if (typeof raw !== 'object' || Array.isArray(raw)) {
       return new CelError('invalid data, expected a map for the provided schema with type=object');
@@ -147,25 +142,25 @@ class TypedField implements RecordField {
   readonly name: string;
   readonly identifier: string;
   readonly isInherited: boolean;
-  readonly schema: StructuralSchema;
+  readonly value: ValueInfo;
   wrap: Wrap;
-  constructor(name: string, identifier: string, schema: StructuralSchema) {
-    this.schema = schema;
+  constructor(name: string, identifier: string, value: ValueInfo) {
+    this.value = value;
     this.name = name;
     this.identifier = identifier;
     this.isInherited = name in Object.prototype;
     this.wrap = (raw) => {
-      this.wrap = wrapNonNull(schema);
+      this.wrap = wrapNonNull(value);
       return this.wrap(raw);
     };
   }
 }
 
-function fieldsOf(schema: StructuralSchema): ReadonlyMap<string, TypedField> {
+function fieldsOf(type: TypeInfo): ReadonlyMap<string, TypedField> {
   const fields = new Map<string, TypedField>();
-  for (const [name, property] of schema.properties ?? []) {
+  for (const { name, value } of membersOf(type)) {
     const identifier = escapeName(name) ?? name;
-    const field = new TypedField(name, identifier, property);
+    const field = new TypedField(name, identifier, value);
     fields.set(identifier, field);
     if (identifier === `__${name}__` && isReservedWord(name)) fields.set(name, field);
   }
@@ -220,7 +215,7 @@ class TypedObject implements MapValue {
   #equalEntry(key: string, other: MapValue): Value {
     const { isObject, fields, values } = this.shape;
     const field = isObject ? fields.get(escapeName(key) ?? key) : undefined;
-    const wrap = field === undefined ? values : wrapFor(field.schema);
+    const wrap = field === undefined ? values : wrapFor(field.value);
     if (wrap === undefined) {
       // Unknown fields are compared as JSON.
       if (!(other instanceof TypedObject)) return false;
@@ -248,23 +243,23 @@ class UnknownValue {
   }
 }
 
-function arrayWrap(schema: StructuralSchema): Wrap {
-  const { items } = schema;
-  if (items === undefined) {
+function listWrap(list: ValueInfo): Wrap {
+  const element = elementOf(list);
+  if (element === undefined) {
     return () => new CelError('invalid array type, expected Items with a non-empty Schema');
   }
-  const wrapItem = wrapFor(items);
+  const wrapItem = wrapFor(element);
   return (raw) => {
     if (!Array.isArray(raw)) {
       return new CelError(
         'invalid data, expected an array for the provided schema with type=array',
       );
     }
-    switch (schema.listType) {
+    switch (list.listType) {
       case 'set':
         return new SetList(raw, wrapItem);
       case 'map':
-        return new KeyedList(raw, wrapItem, schema.listMapKeys);
+        return new KeyedList(raw, wrapItem, list.listMapKeys);
       default:
         return new TypedList(raw, wrapItem);
     }

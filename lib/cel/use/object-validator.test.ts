@@ -1,6 +1,7 @@
 // Rules of custom resources on whole objects: paths, transitions, ratcheting and the budget.
 import { describe, expect, test } from '@jest/globals';
-import { readSchema } from '../schema/structural.ts';
+import { typeOf } from '../../api/testing/schema-types.ts';
+import { valueOf } from '../../api/value-info.ts';
 import { naming, objectCostBudget } from '../testing/evaluate.ts';
 import { Budget } from './budget.ts';
 import { createObjectValidator } from './object-validator.ts';
@@ -23,7 +24,6 @@ const item = {
 };
 
 const schema = {
-  type: 'object',
   properties: {
     spec: {
       type: 'object',
@@ -56,10 +56,7 @@ const schema = {
   },
 };
 
-const validate = createObjectValidator(readSchema(schema, naming), {
-  naming,
-  isResourceRoot: true,
-});
+const validate = createObjectValidator(valueOf(typeOf(schema)), { naming });
 
 function run(spec: object, old?: object, more: Partial<ObjectValidation> = {}) {
   const resource = (part: object): object => ({ metadata: { name: 'a' }, spec: part });
@@ -180,6 +177,6 @@ describe('the budget', () => {
 });
 
 test('a schema without rules needs no validator', () => {
-  const plain = readSchema({ type: 'object', properties: { a: { type: 'string' } } }, naming);
-  expect(createObjectValidator(plain, { naming, isResourceRoot: true })).toBeUndefined();
+  const plain = valueOf(typeOf({ properties: { a: { type: 'string' } } }));
+  expect(createObjectValidator(plain, { naming })).toBeUndefined();
 });

@@ -5,22 +5,21 @@ import { isObject } from '../../api/json-value.ts';
 import { limits } from '../../base/limits.ts';
 import type { FieldError } from '../../base/status.ts';
 import type { FieldErrorReason } from '../../base/status-reasons.ts';
+import type { ValidationRule, ValueInfo } from '../../api/type-info.ts';
+import { elementOf, isAtomicMap, memberOf } from '../../api/value-info.ts';
 import type { NamingProfile } from '../../api/vendor.ts';
 import type { EvaluationOptions, Program } from '../program.ts';
 import { costLimitMessage } from '../eval/frame.ts';
 import { childPath, indexPath, keyPath } from '../schema/field-path.ts';
-import type { StructuralSchema, ValidationRule } from '../schema/structural.ts';
 import type { Budget } from './budget.ts';
 import { budgetExhaustedMessage } from './budget.ts';
 import { Ratchet, Twins } from './ratcheting.ts';
 import { UnsupportedSchemaError, absentOldSelf, compileSchemaRules } from './schema-rules.ts';
 import type { CompiledRule } from './schema-rules.ts';
-import { escapeName } from '../schema/escaping.ts';
-import { declaredType } from '../schema/schema-types.ts';
+import { isDeclared } from '../schema/value-types.ts';
 
 export interface ValidatorOptions {
   readonly naming: NamingProfile;
-  readonly isResourceRoot: boolean;
   readonly version?: number | 'stored';
 }
 
@@ -41,12 +40,12 @@ export interface ValidationOutcome {
   readonly warnings: readonly FieldError[];
 }
 
-/** The validator of a schema; undefined: it has no rules. */
+/** The validator of a value, `valueOf` a kind; undefined: its schema has no rules. */
 export function createObjectValidator(
-  schema: StructuralSchema,
+  value: ValueInfo,
   options: ValidatorOptions,
 ): ((validation: ObjectValidation) => ValidationOutcome) | undefined {
-  const node = buildNode(schema, schema, options, options.isResourceRoot);
+  const node = buildNode(value, value, options);
   if (node === undefined) return undefined;
   return (validation) => {
     const run: Run = {
@@ -57,72 +56,74 @@ export function createObjectValidator(
     };
     const { object, oldObject, path } = validation;
     const isUpdate = validation.ratchets === true && oldObject !== undefined;
-    const ratchet = isUpdate ? Ratchet.start(object, oldObject, schema) : Ratchet.off;
+    const ratchet = isUpdate ? Ratchet.start(object, oldObject, value) : Ratchet.off;
     validateNode(node, run, { path, value: object, old: oldObject, ratchet });
     return { errors: run.errors, warnings: run.warnings };
   };
 }
 
-/** The rules of a node and of the nodes below it. */
+/** The rules about a value and about the values within it. */
 interface ValidatorNode {
-  readonly schema: StructuralSchema;
+  readonly info: ValueInfo;
   readonly rules: readonly CompiledRule[];
   /** The rules could not be compiled at all. */
   readonly failure: string | undefined;
-  readonly items: ValidatorNode | undefined;
-  readonly properties: ReadonlyMap<string, ValidatorNode>;
-  readonly additionalProperties: ValidatorNode | undefined;
+  readonly members: ReadonlyMap<string, ValidatorNode>;
+  /** Elements of a list or map. */
+  readonly element: ValidatorNode | undefined;
   readonly allOf: readonly ValidatorNode[];
 }
 
-/** `rulesOf` holds rules, `schema` types: they differ below allOf. */
+/** `rulesOf` holds rules, `info` types: they differ below allOf. */
 function buildNode(
-  rulesOf: StructuralSchema,
-  schema: StructuralSchema,
+  rulesOf: ValueInfo,
+  info: ValueInfo,
   options: ValidatorOptions,
-  isResourceRoot: boolean,
 ): ValidatorNode | undefined {
-  const below = (rules: StructuralSchema | undefined, type: StructuralSchema | undefined) =>
-    rules && type && buildNode(rules, type, options, type.isEmbeddedResource);
-  const properties = new Map<string, ValidatorNode>();
-  for (const [name, property] of rulesOf.properties ?? []) {
-    const type = schema.properties?.get(name);
-    if (type === undefined || !isVisible(name, type)) continue;
-    const node = below(property, type);
-    if (node !== undefined) properties.set(name, node);
-  }
-  const compiled = compileRules({ ...schema, rules: rulesOf.rules }, options, isResourceRoot);
+  const below = (rules: ValueInfo | undefined, type: ValueInfo | undefined) =>
+    rules && type && buildNode(rules, type, options);
   const node: ValidatorNode = {
-    schema,
-    ...compiled,
-    items: below(rulesOf.items, schema.items),
-    properties,
-    additionalProperties: below(rulesOf.additionalProperties, schema.additionalProperties),
-    allOf: rulesOf.allOf.flatMap((part) => buildNode(part, schema, options, isResourceRoot) ?? []),
+    info,
+    ...compileRules(rulesOf, info, options),
+    members: memberNodes(rulesOf, info, options),
+    element: below(rulesOf.element, elementOf(info)),
+    allOf: (rulesOf.schema?.allOf ?? []).flatMap((part) => buildNode(part, info, options) ?? []),
   };
   const isEmpty =
     node.rules.length === 0 &&
     node.failure === undefined &&
-    node.items === undefined &&
-    node.additionalProperties === undefined &&
-    properties.size === 0 &&
+    node.members.size === 0 &&
+    node.element === undefined &&
     node.allOf.length === 0;
   return isEmpty ? undefined : node;
 }
 
-/** Properties without a type are left out of validation, as they are of expressions. */
-function isVisible(name: string, schema: StructuralSchema): boolean {
-  return declaredType(schema, escapeName(name) ?? name, schema.isEmbeddedResource) !== undefined;
+/** Members without a type are left out of validation, as they are of expressions. */
+function memberNodes(
+  rulesOf: ValueInfo,
+  info: ValueInfo,
+  options: ValidatorOptions,
+): ReadonlyMap<string, ValidatorNode> {
+  const nodes = new Map<string, ValidatorNode>();
+  const { open, fieldByJsonName } = rulesOf.message ?? {};
+  if (rulesOf.cardinality !== 'single' || open === undefined) return nodes;
+  for (const [name, rules] of [...(open.typeMeta ?? []), ...(fieldByJsonName ?? [])]) {
+    const member = memberOf(info, name);
+    if (member === undefined || !isDeclared(member)) continue;
+    const node = buildNode(rules, member, options);
+    if (node !== undefined) nodes.set(name, node);
+  }
+  return nodes;
 }
 
 function compileRules(
-  schema: StructuralSchema,
+  rulesOf: ValueInfo,
+  info: ValueInfo,
   options: ValidatorOptions,
-  isResourceRoot: boolean,
 ): Pick<ValidatorNode, 'rules' | 'failure'> {
   try {
     return {
-      rules: compileSchemaRules(schema, { ...options, isResourceRoot }).rules,
+      rules: compileSchemaRules(info, options, rulesOf.schema?.rules).rules,
       failure: undefined,
     };
   } catch (error) {
@@ -164,14 +165,15 @@ function validateItems(
   place: Place,
   items: readonly unknown[],
 ): void {
-  if (node.items === undefined) return;
+  const { element, info } = node;
+  if (element === undefined || info.cardinality === 'map') return;
   // Only items of keyed lists have a previous value.
-  const isKeyed = node.schema.listType === 'map';
+  const isKeyed = info.listType === 'map';
   const others: readonly unknown[] = isKeyed && Array.isArray(place.old) ? place.old : [];
-  const twins = new Twins(others, node.schema);
+  const twins = new Twins(others, info);
   for (const [index, value] of items.entries()) {
     if (run.budget.remaining < 0) return;
-    validateNode(node.items, run, {
+    validateNode(element, run, {
       path: indexPath(place.path, index),
       value,
       old: twins.of(value),
@@ -181,14 +183,14 @@ function validateItems(
 }
 
 function validateEntries(node: ValidatorNode, run: Run, place: Place, object: JsonObject): void {
-  const old = node.schema.mapType !== 'atomic' && isObject(place.old) ? place.old : {};
+  const isMap = node.info.cardinality === 'map';
+  const old = !isAtomicMap(node.info) && isObject(place.old) ? place.old : {};
   for (const [key, value] of Object.entries(object)) {
     if (run.budget.remaining < 0) return;
-    const child = node.additionalProperties ?? node.properties.get(key);
+    const child = isMap ? node.element : node.members.get(key);
     if (child === undefined) continue;
-    const isEntry = node.additionalProperties !== undefined;
     validateNode(child, run, {
-      path: isEntry ? keyPath(place.path, key) : childPath(place.path, key),
+      path: isMap ? keyPath(place.path, key) : childPath(place.path, key),
       value,
       old: Object.hasOwn(old, key) ? old[key] : undefined,
       ratchet: place.ratchet.key(key),
@@ -206,7 +208,7 @@ function invalid(field: string, badValue: unknown, detail: string): FieldError {
 }
 
 function runRules(node: ValidatorNode, run: Run, place: Place): void {
-  const { type } = node.schema;
+  const type = node.info.schema?.type;
   if (node.failure !== undefined) {
     run.errors.push(
       invalid(place.path, type, `rule compiler initialization error: ${node.failure}`),
@@ -243,7 +245,7 @@ function runRule(
   place: Place,
 ): void {
   const { rule } = compiled;
-  const { type } = node.schema;
+  const type = node.info.schema?.type;
   const oldSelf = isAbsent(place.old) && rule.optionalOldSelf === true ? absentOldSelf : place.old;
   const bindings = { self: place.value, oldSelf };
   const result = program.evaluate(bindings, run.evaluation);

@@ -1,22 +1,23 @@
 // Ratcheting: a rule that fails on a value which an update did not change only warns. This walks
 // the old object beside the new one, as far as parts of the two can be told to be the same part.
 import { isObject, jsonEqual } from '../../api/json-value.ts';
-import type { StructuralSchema } from '../schema/structural.ts';
+import type { ValueInfo } from '../../api/type-info.ts';
+import { elementOf, isAtomicMap, memberOf } from '../../api/value-info.ts';
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
-/** A value, what it was before, and its schema. */
+/** A value, what it was before, and what its type says of it. */
 class Correlated {
   readonly value: unknown;
   readonly old: unknown;
-  readonly schema: StructuralSchema;
+  readonly info: ValueInfo;
   #isSame: boolean | undefined;
   #twins: Twins | undefined;
 
-  constructor(value: unknown, old: unknown, schema: StructuralSchema) {
+  constructor(value: unknown, old: unknown, info: ValueInfo) {
     this.value = value;
     this.old = old;
-    this.schema = schema;
+    this.info = info;
   }
 
   isUnchanged(): boolean {
@@ -24,31 +25,29 @@ class Correlated {
   }
 
   key(name: string): Correlated | undefined {
-    const { value, old, schema } = this;
-    const isAtomic = schema.mapType === 'atomic';
-    if (isAtomic || !isObject(value) || !isObject(old) || !Object.hasOwn(old, name))
-      return undefined;
-    const child = schema.properties?.get(name) ?? schema.additionalProperties;
+    const { value, old, info } = this;
+    if (isAtomicMap(info) || !isObject(value) || !isObject(old)) return undefined;
+    const child = Object.hasOwn(old, name) ? memberOf(info, name) : undefined;
     return child && new Correlated(value[name], old[name], child);
   }
 
   index(index: number): Correlated | undefined {
-    const { value, old, schema } = this;
-    const { items } = schema;
-    if (!Array.isArray(value) || !Array.isArray(old) || items === undefined) return undefined;
+    const { value, old, info } = this;
+    const element = elementOf(info);
+    if (!Array.isArray(value) || !Array.isArray(old) || element === undefined) return undefined;
     const item: unknown = value[index];
-    const twin = (this.#twins ??= new Twins(old, schema)).of(item);
-    return twin === undefined ? undefined : new Correlated(item, twin, items);
+    const twin = (this.#twins ??= new Twins(old, info)).of(item);
+    return twin === undefined ? undefined : new Correlated(item, twin, element);
   }
 }
 
 /** The items of a keyed list or set, found by one that is the same in another list. */
 export class Twins {
-  readonly #schema: StructuralSchema;
+  readonly #list: ValueInfo;
   readonly #items = new Map<string, unknown>();
 
-  constructor(items: readonly unknown[], schema: StructuralSchema) {
-    this.#schema = schema;
+  constructor(items: readonly unknown[], list: ValueInfo) {
+    this.#list = list;
     for (const item of items) {
       const identity = this.#identityOf(item);
       if (identity !== undefined && !this.#items.has(identity)) this.#items.set(identity, item);
@@ -62,7 +61,7 @@ export class Twins {
   }
 
   #identityOf(item: unknown): string | undefined {
-    const { listType, listMapKeys } = this.#schema;
+    const { listType, listMapKeys } = this.#list;
     if (listType === 'set') return canonicalText(item);
     if (listType !== 'map' || !isObject(item)) return undefined;
     return canonicalText(listMapKeys.map((key) => keyValue(item, key)));
@@ -93,8 +92,8 @@ export class Ratchet {
   }
 
   /** Of an update. */
-  static start(value: unknown, old: unknown, schema: StructuralSchema): Ratchet {
-    return new Ratchet(new Correlated(value, old, schema), undefined);
+  static start(value: unknown, old: unknown, info: ValueInfo): Ratchet {
+    return new Ratchet(new Correlated(value, old, info), undefined);
   }
 
   /** Of a create, or where ratcheting is off: every failure is an error. */

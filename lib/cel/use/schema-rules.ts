@@ -1,5 +1,5 @@
-// Compiling the rules of one node of a custom resource's schema: `self` and `oldSelf` have the type
-// of the node.
+// Compiling the rules about one value of a custom resource: `self` and `oldSelf` have its type.
+import type { ValidationRule, ValueInfo } from '../../api/type-info.ts';
 import type { NamingProfile } from '../../api/vendor.ts';
 import { optionalType } from '../model/cel-type.ts';
 import type { CelType } from '../model/cel-type.ts';
@@ -15,9 +15,7 @@ import {
 } from '../schema/declared-type.ts';
 import type { DeclaredType } from '../schema/declared-type.ts';
 import { FieldPathError, relativeFieldPath } from '../schema/field-path.ts';
-import { declaredType } from '../schema/schema-types.ts';
-import type { StructuralSchema, ValidationRule } from '../schema/structural.ts';
-import { withTypeAndObjectMeta } from '../schema/structural.ts';
+import { declaredType } from '../schema/value-types.ts';
 import { wrapFor } from '../schema/typed-json.ts';
 
 /** One rule, compiled. */
@@ -45,8 +43,6 @@ export interface CompiledRules {
 
 export interface SchemaRulesOptions {
   readonly naming: NamingProfile;
-  /** The schema describes a whole resource. */
-  readonly isResourceRoot: boolean;
   readonly version?: number | 'stored';
 }
 
@@ -56,24 +52,25 @@ export class UnsupportedSchemaError extends Error {}
 // Names of the types of anonymous objects must not be something to rely on.
 let typeNumber = 0;
 
-/** Compiles all rules of a node; rules of nodes below it are not its business. */
+/** Compiles rules about a value; rules of values within it are not its business. */
 export function compileSchemaRules(
-  schema: StructuralSchema,
+  value: ValueInfo,
   options: SchemaRulesOptions,
+  rules: readonly ValidationRule[] = value.schema?.rules ?? [],
 ): CompiledRules {
-  if (schema.rules.length === 0) return { rules: [], maxCardinality: 0n };
-  const type = declaredType(schema, `selfType${String(++typeNumber)}`, options.isResourceRoot);
+  if (rules.length === 0) return { rules: [], maxCardinality: 0n };
+  const type = declaredType(value, `selfType${String(++typeNumber)}`);
   if (type === undefined) {
     const extension = `${options.naming.schemaExtensionPrefix}preserve-unknown-fields`;
-    const preserves = String(schema.preservesUnknownFields);
+    const preserves = String(value.schema?.preservesUnknownFields === true);
     throw new UnsupportedSchemaError(
       'rule declared on schema that does not support validation rules ' +
-        `type: '${schema.type}' ${extension}: '${preserves}'`,
+        `type: '${value.schema?.type ?? ''}' ${extension}: '${preserves}'`,
     );
   }
-  const environments = environmentsFor(schema, type, options);
+  const environments = environmentsFor(value, type, options);
   return {
-    rules: schema.rules.map((rule) => compileRule(rule, schema, environments)),
+    rules: rules.map((rule) => compileRule(rule, value, environments)),
     maxCardinality: maxCardinality(type),
   };
 }
@@ -85,11 +82,11 @@ interface RuleEnvironments {
 }
 
 function environmentsFor(
-  schema: StructuralSchema,
+  value: ValueInfo,
   type: DeclaredType,
   options: SchemaRulesOptions,
 ): RuleEnvironments {
-  const wrap = wrapFor(options.isResourceRoot ? withTypeAndObjectMeta(schema) : schema);
+  const wrap = wrapFor(value);
   const version = options.version ?? defaultVersion;
   const shared = {
     naming: options.naming,
@@ -105,8 +102,8 @@ function environmentsFor(
   });
   const wrapOptional: Variable['wrap'] = (raw) => {
     if (raw === absentOldSelf) return optionalNone;
-    const value = wrap(raw);
-    return isError(value) ? value : new OptionalValue(value);
+    const old = wrap(raw);
+    return isError(old) ? old : new OptionalValue(old);
   };
   return {
     plain: new Environment({ ...shared, variables: [self, oldSelf(type.celType, wrap)] }),
@@ -122,7 +119,7 @@ export const absentOldSelf: unique symbol = Symbol('absent');
 
 function compileRule(
   rule: ValidationRule,
-  schema: StructuralSchema,
+  value: ValueInfo,
   environments: RuleEnvironments,
 ): CompiledRule {
   const environment = rule.optionalOldSelf === true ? environments.optional : environments.plain;
@@ -139,7 +136,7 @@ function compileRule(
   if (rule.rule.trim() === '') return empty;
   const compiled = compileTo(environment, rule.rule, 'bool');
   if (typeof compiled === 'string') return { ...empty, error: compiled };
-  const fieldPath = fieldPathOf(rule, schema);
+  const fieldPath = fieldPathOf(rule, value);
   if (fieldPath instanceof FieldPathError) return { ...empty, error: fieldPath.message };
   const message = messageOf(rule, environment);
   return {
@@ -152,10 +149,10 @@ function compileRule(
   };
 }
 
-function fieldPathOf(rule: ValidationRule, schema: StructuralSchema): string | FieldPathError {
+function fieldPathOf(rule: ValidationRule, value: ValueInfo): string | FieldPathError {
   if (rule.fieldPath === undefined || rule.fieldPath === '') return '';
   try {
-    return relativeFieldPath(rule.fieldPath, schema);
+    return relativeFieldPath(rule.fieldPath, value);
   } catch (error) {
     if (error instanceof FieldPathError) return error;
     throw error;

@@ -1,18 +1,20 @@
-// Types of built-in kinds, as type checks of policies see them.
+// Types of kinds, built in or from schemas, as type checks of policies see them.
 import { expect, test } from '@jest/globals';
 import { noKindRules } from '../../api/testing/no-kind-rules.ts';
+import { typeOf } from '../../api/testing/schema-types.ts';
+import type { TypeInfo } from '../../api/type-info.ts';
 import { createScheme } from '../../api/scheme.ts';
 import { typeText } from '../model/cel-type.ts';
 import { naming } from '../testing/evaluate.ts';
 import { typeCheckPolicy } from './type-check.ts';
 import type { DeclaredType } from '../schema/declared-type.ts';
-import { kindType } from '../schema/kind-types.ts';
+import { kindType } from '../schema/value-types.ts';
 
 const scheme = createScheme({ rules: noKindRules, profile: naming });
 
 /** The type at a path; `[]` steps into a list or map. */
-function typeAt(id: string, path: string): string | undefined {
-  let type: DeclaredType | undefined = kindType(scheme.type(id));
+function typeAt(kind: TypeInfo, path: string): string | undefined {
+  let type: DeclaredType | undefined = kindType(kind);
   for (const part of path.split('.')) {
     type = part === '[]' ? type?.element : type?.fields?.get(part);
   }
@@ -34,13 +36,47 @@ test.each<[string, string, string | undefined]>([
   ['apps/v1.Deployment', 'spec.template.__namespace__', undefined],
   ['apps/v1.Deployment', 'spec.template.metadata.__namespace__', 'string'],
 ])('%s: %s', (id, path, type) => {
-  expect(typeAt(id, path)).toBe(type);
+  expect(typeAt(scheme.type(id), path)).toBe(type);
+});
+
+const text = { type: 'string' };
+const inSchema = typeOf({
+  properties: {
+    spec: {
+      type: 'object',
+      properties: {
+        port: { 'x-kubernetes-int-or-string': true },
+        rows: { type: 'array', items: { type: 'array', items: { type: 'integer' } } },
+        loose: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
+        since: { type: 'string', format: 'date-time' },
+        unseen: { 'x-kubernetes-preserve-unknown-fields': true },
+        pod: { type: 'object', 'x-kubernetes-embedded-resource': true, properties: { spec: text } },
+      },
+    },
+  },
+});
+
+test.each<[string, string | undefined]>([
+  ['apiVersion', 'string'],
+  ['metadata.name', 'string'],
+  ['metadata.labels', undefined],
+  ['spec.port', 'dyn'],
+  ['spec.rows', 'list(list(int))'],
+  ['spec.loose', 'example.com/v1.Thing.spec.loose'],
+  ['spec.since', 'google.protobuf.Timestamp'],
+  ['spec.unseen', undefined],
+  ['spec.pod.metadata.generateName', 'string'],
+  ['spec.pod.kind', 'string'],
+])('of a type from a schema: %s', (path, type) => {
+  expect(typeAt(inSchema, path)).toBe(type);
 });
 
 test('types that contain themselves end', () => {
-  const id = 'apiextensions/v1.CustomResourceDefinition';
-  expect(typeAt(id, 'spec.versions.[].schema.openAPIV3Schema.type')).toBe('string');
-  expect(typeAt(id, 'spec.versions.[].schema.openAPIV3Schema.properties')).toBe('map(string, dyn)');
+  const kind = scheme.type('apiextensions/v1.CustomResourceDefinition');
+  expect(typeAt(kind, 'spec.versions.[].schema.openAPIV3Schema.type')).toBe('string');
+  expect(typeAt(kind, 'spec.versions.[].schema.openAPIV3Schema.properties')).toBe(
+    'map(string, dyn)',
+  );
 });
 
 test('policies are checked against them', () => {

@@ -4,8 +4,7 @@ import { limits } from '../../base/limits.ts';
 import type { TypeInfo } from '../../api/type-info.ts';
 import type { NamingProfile } from '../../api/vendor.ts';
 import { CompileErrors } from '../environment.ts';
-import type { DeclaredType } from '../schema/declared-type.ts';
-import { kindType } from '../schema/kind-types.ts';
+import { kindType } from '../schema/value-types.ts';
 import { composeVariables } from './composition.ts';
 import type { NamedExpression } from './composition.ts';
 import { policyEnvironment } from './policy-environment.ts';
@@ -16,15 +15,14 @@ export interface CheckedKind {
   readonly group: string;
   readonly version: string;
   readonly kind: string;
-  /** As its schema declares it, or as a built-in kind is described. */
-  readonly type: DeclaredType | TypeInfo;
+  readonly type: TypeInfo;
 }
 
 export interface TypeCheckOptions {
   readonly naming: NamingProfile;
   readonly kinds: readonly CheckedKind[];
   readonly hasParams: boolean;
-  readonly paramsType?: DeclaredType | TypeInfo;
+  readonly paramsType?: TypeInfo;
   readonly variables: readonly NamedExpression[];
   readonly expressions: readonly { readonly fieldRef: string; readonly expression: string }[];
 }
@@ -41,8 +39,8 @@ export function typeCheckPolicy(options: TypeCheckOptions): readonly TypeCheckWa
       naming: options.naming,
       hasParams: options.hasParams,
       hasAuthorizer: true,
-      objectType: declared(kind.type),
-      ...(options.paramsType === undefined ? {} : { paramsType: declared(options.paramsType) }),
+      objectType: kindType(kind.type),
+      ...(options.paramsType === undefined ? {} : { paramsType: kindType(options.paramsType) }),
     });
     return { kind, environment: composeVariables(base, options.variables).environment };
   });
@@ -54,9 +52,6 @@ export function typeCheckPolicy(options: TypeCheckOptions): readonly TypeCheckWa
     return texts.length === 0 ? [] : [{ fieldRef, warning: texts.join('\n') }];
   });
 }
-
-const declared = (type: DeclaredType | TypeInfo): DeclaredType =>
-  'celType' in type ? type : kindType(type);
 
 function kindText({ group, version, kind }: CheckedKind): string {
   return `${group === '' ? version : `${group}/${version}`}, Kind=${kind}`;
