@@ -1,12 +1,13 @@
 // Defaulting: values of fields that a client left unset. Defaults that stand alone are options of
-// their field, those that depend on other fields are rules of kinds, by type.
-// Only types that have either below them are visited; steps are compiled once per type.
+// their field or part of a schema (open-defaults.ts), those that depend on other fields are rules of
+// kinds, by type. Only types that have any below them are visited; steps are compiled once per type.
 import { defaultValueOf } from './default-value.ts';
 import { newRecord } from './default-rule.ts';
 import type { DefaultRule, DefaultRules, DefaultsContext } from './default-rule.ts';
 import { isAbsent, isZero } from './presence.ts';
 import { cloneJson, isObject } from './json-value.ts';
 import { roundToMilli } from './quantity.ts';
+import { completeOpen } from './open-defaults.ts';
 import type { FieldInfo, JsonObject, JsonValue, TypeInfo } from './type-info.ts';
 
 export interface Defaults {
@@ -60,7 +61,8 @@ export function createDefaults(context: DefaultsContext, rules: DefaultRules): D
   };
   return {
     apply: (object, type) => {
-      complete(planOf(type), object, context);
+      if (type.open === undefined) complete(planOf(type), object, context);
+      else completeOpen(object, type);
     },
     versionOf: (type) => versionOf(type, context, ruleOf),
   };

@@ -102,6 +102,18 @@ export const without = (object: Readonly<JsonObject>, ...names: readonly string[
 export const ownMember = (object: Readonly<JsonObject>, key: string): Value =>
   Object.hasOwn(object, key) ? object[key] : undefined;
 
+/** Assignment that treats `__proto__` as any other name: schemas of users may define it. */
+export function setMember(object: JsonObject, name: string, value: JsonValue): void {
+  if (name !== '__proto__') object[name] = value;
+  else
+    Object.defineProperty(object, name, {
+      value,
+      enumerable: true,
+      writable: true,
+      configurable: true,
+    });
+}
+
 export const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 

@@ -1,6 +1,7 @@
 // From any JSON-shaped value to the canonical object of a kind: checked, in schema order, with its
 // omit and zero rules. Closures are compiled once per TypeInfo. A value that is canonical already
 // is returned as it is, without a copy.
+import { setMember } from '../api/json-value.ts';
 import { limits } from '../base/limits.ts';
 import { isEmpty, isZero } from '../api/presence.ts';
 import type { FieldInfo, JsonObject, JsonValue, TypeInfo } from '../api/type-info.ts';
@@ -314,16 +315,4 @@ function sortSlots(base: number, end: number): void {
     stackSlots[hole] = slot;
     stackValues[hole] = value;
   }
-}
-
-/** Assignment that treats `__proto__` as any other name: schemas of users may define it. */
-function setMember(object: JsonObject, name: string, value: JsonValue): void {
-  if (name !== '__proto__') object[name] = value;
-  else
-    Object.defineProperty(object, name, {
-      value,
-      enumerable: true,
-      writable: true,
-      configurable: true,
-    });
 }

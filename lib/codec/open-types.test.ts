@@ -1,7 +1,10 @@
 // Open types: unknown fields, null, values of other types than declared, embedded objects.
 import { describe, expect, test } from '@jest/globals';
 import type { JsonObject, ValueInfo } from '../api/type-info.ts';
+import { createScheme } from '../api/scheme.ts';
+import { noKindRules } from '../api/testing/no-kind-rules.ts';
 import { typeOf } from '../api/testing/schema-types.ts';
+import { namingProfile } from '../api/vendor.ts';
 import { cborCodec } from './cbor.ts';
 import { jsonCodec, encodeText } from './json.ts';
 import { hasProtobufForm } from './protobuf.ts';
@@ -49,6 +52,7 @@ const root = message('Root', [field('metadata', metaType), field('spec', spec)],
   ...keep,
 });
 
+const scheme = createScheme({ profile: namingProfile('kubernetes'), rules: noKindRules });
 const inSchemaObject = { type: 'object', properties: { a: { type: 'integer' } } };
 
 const bytes = (text: string): Uint8Array => Buffer.from(text);
@@ -181,6 +185,24 @@ describe('types from schemas', () => {
     const { object } = jsonCodec.decode(bytes(text), inSchema);
     expect(encodeText(object, inSchema)).toBe(expected);
   });
+});
+
+test('what is absent or null in a body has its default, whether read as null or left out', () => {
+  const text = { type: 'string', default: 'x' };
+  const completedType = typeOf({
+    properties: {
+      one: text,
+      kept: { ...text, nullable: true },
+      entries: { type: 'object', additionalProperties: text },
+      items: { type: 'array', items: text },
+    },
+  });
+  const body = '{"one":null,"kept":null,"entries":{"k":null},"items":[null]}';
+  const { object } = jsonCodec.decode(bytes(body), completedType);
+  scheme.defaults.apply(object, completedType);
+  expect(encodeText(object, completedType)).toBe(
+    '{"one":"x","kept":null,"entries":{"k":"x"},"items":["x"]}',
+  );
 });
 
 describe('encodings', () => {
