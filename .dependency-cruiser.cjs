@@ -84,7 +84,7 @@ module.exports = {
     { name: 'no-circular', severity: 'error', from: {}, to: { circular: true } },
     onlyIn('server', 'express/'),
     onlyIn('storage-etcd', '@grpc/'),
-    onlyIn('cel', 're2js/'),
+    onlyIn('base', 're2js/'),
     onlyIn('client', 'undici/'),
     {
       name: 'no-test-code-in-production',

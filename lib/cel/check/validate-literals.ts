@@ -7,7 +7,7 @@ import { parseDuration, parseTimestamp, isTimestampSeconds } from '../model/time
 import { CelError } from '../model/value.ts';
 import type { Value } from '../model/value.ts';
 import { clauseProblem, parseFormat } from '../library/format-clauses.ts';
-import { compilePattern } from '../library/pattern.ts';
+import { patternOf } from '../library/pattern.ts';
 import { childrenOf } from '../model/ast.ts';
 import type { Call, Expr } from '../model/ast.ts';
 import type { Issue } from '../syntax/source.ts';
@@ -128,7 +128,7 @@ function isWrongLiteral(name: string, argCount: number, value: Value): boolean {
       );
     case 'matches':
       return (
-        argCount === 2 && typeof value === 'string' && compilePattern(value) instanceof CelError
+        argCount === 2 && typeof value === 'string' && patternOf(value) instanceof CelError
       );
     default:
       return false;

@@ -1,4 +1,5 @@
 // format.*: the named formats of texts, with the reasons why a text is not of a format.
+import { parseRequestUri } from '../../base/request-uri.ts';
 import {
   dns1035LabelProblems,
   dns1123LabelProblems,
@@ -6,6 +7,7 @@ import {
   labelValueProblems,
   qualifiedNameProblems,
 } from '../../api/name-rules.ts';
+import { isBase64, isUuid } from '../../api/schema-formats.ts';
 import type { NamingProfile } from '../../api/vendor.ts';
 import { listType, optionalType, stringType, structType } from '../model/cel-type.ts';
 import type { CelType } from '../model/cel-type.ts';
@@ -15,7 +17,7 @@ import { isDate, isDateTime } from '../model/text-formats.ts';
 import { ArrayList, OptionalValue, codePointCount, optionalNone } from '../model/value.ts';
 import type { OpaqueValue } from '../model/value.ts';
 import { arg, declare, global, member, unit } from './declare.ts';
-import { parseUrl, urlProblem } from './url.ts';
+import { urlProblem } from './url.ts';
 
 interface FormatRule {
   readonly name: string;
@@ -51,11 +53,8 @@ const unless =
   (text: string): readonly string[] =>
     isValid(text) ? [] : [problem];
 
-const uuid = /^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$/i;
-const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{4})$/;
-
 function uriProblems(text: string): readonly string[] {
-  const parsed = parseUrl(text);
+  const parsed = parseRequestUri(text);
   return typeof parsed === 'string' ? [urlProblem(text, parsed)] : [];
 }
 
@@ -88,12 +87,12 @@ const rules: Readonly<Record<string, FormatRule>> = {
   uuid: {
     name: 'uuid',
     patternLength: 70,
-    problems: unless((text) => uuid.test(text), 'does not match the UUID format'),
+    problems: unless(isUuid, 'does not match the UUID format'),
   },
   byte: {
     name: 'byte',
     patternLength: 84,
-    problems: unless((text) => base64.test(text), 'invalid base64'),
+    problems: unless(isBase64, 'invalid base64'),
   },
   date: { name: 'date', patternLength: 71, problems: unless(isDate, 'invalid date') },
   datetime: {

@@ -4,8 +4,8 @@ import type { CostEstimate, Implementation, Library } from '../model/declaration
 import { ArrayList, CelError } from '../model/value.ts';
 import type { Value } from '../model/value.ts';
 import { arg, declare, member, regexEstimate, regexRuntimeCost } from './declare.ts';
-import { compilePattern } from './pattern.ts';
-import type { Pattern } from './pattern.ts';
+import { patternOf } from './pattern.ts';
+import type { Pattern } from '../../base/pattern.ts';
 
 type Search = (pattern: Pattern, args: readonly Value[]) => Value;
 
@@ -18,7 +18,7 @@ const findAll: Search = (pattern, args) => {
 const dynamic =
   (search: Search): Implementation =>
   (args) => {
-    const pattern = compilePattern(arg(args, 1) as string);
+    const pattern = patternOf(arg(args, 1) as string);
     if (pattern instanceof CelError) return new CelError(`Illegal regex: ${pattern.message}`);
     return search(pattern, args);
   };
@@ -26,7 +26,7 @@ const dynamic =
 const constant = (search: Search) => ({
   index: 1,
   prepare: (source: Value): Implementation | CelError => {
-    const pattern = compilePattern(source as string);
+    const pattern = patternOf(source as string);
     return pattern instanceof CelError ? pattern : (args) => search(pattern, args);
   },
 });

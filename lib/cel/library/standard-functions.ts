@@ -26,7 +26,7 @@ import {
   regexRuntimeCost,
   traversalOf,
 } from './declare.ts';
-import { compilePattern, findsPattern } from './pattern.ts';
+import { patternOf, findsPattern } from './pattern.ts';
 
 const listA = listType(paramType('A'));
 const mapAB = mapType(paramType('A'), paramType('B'));
@@ -107,7 +107,7 @@ const matchesFunction = declare(
     precompile: {
       index: 1,
       prepare: (constant) => {
-        const pattern = compilePattern(constant as string);
+        const pattern = patternOf(constant as string);
         if (pattern instanceof CelError) return pattern;
         return (args) => pattern.test(arg(args, 0) as string);
       },

@@ -1,5 +1,7 @@
 // url() and isURL(): absolute URLs and absolute paths, parsed by the rules of the reference (Go's
 // ParseRequestURI).
+import { parseRequestUri } from '../../base/request-uri.ts';
+import type { RequestUri } from '../../base/request-uri.ts';
 import { boolType, listType, mapType, structType, stringType } from '../model/cel-type.ts';
 import type { NamingProfile } from '../../api/vendor.ts';
 import type { CelType } from '../model/cel-type.ts';
@@ -10,20 +12,12 @@ import { ArrayList, CelError } from '../model/value.ts';
 import type { OpaqueValue, Value } from '../model/value.ts';
 import { arg, declare, global, member, traversalOf, unit } from './declare.ts';
 
-interface UrlParts {
-  readonly scheme: string;
-  /** With the port. */
-  readonly host: string;
-  readonly path: string;
-  readonly query: string;
-}
-
 class UrlValue implements OpaqueValue {
   readonly kind = 'opaque';
   readonly typeName: string;
   readonly text: string;
-  readonly parts: UrlParts;
-  constructor(typeName: string, text: string, parts: UrlParts) {
+  readonly parts: RequestUri;
+  constructor(typeName: string, text: string, parts: RequestUri) {
     this.typeName = typeName;
     this.text = text;
     this.parts = parts;
@@ -36,68 +30,13 @@ class UrlValue implements OpaqueValue {
   }
 }
 
-const validEscapes = /%(?![0-9A-Fa-f]{2})(.{0,2})/;
-
-/** The parts of a URL, or what is wrong with it. */
-export function parseUrl(text: string): UrlParts | string {
-  if (/[\u0000-\u001f\u007f]/.test(text)) return 'net/url: invalid control character in URL';
-  if (text === '') return 'empty url';
-  const scheme = /^([A-Za-z][A-Za-z0-9+\-.]*):/.exec(text);
-  if (scheme === null && text.startsWith(':')) return 'missing protocol scheme';
-  const rest = scheme === null ? text : text.slice(scheme[0].length);
-  const mark = rest.indexOf('?');
-  const query = mark < 0 ? '' : rest.slice(mark + 1);
-  const hierarchy = mark < 0 ? rest : rest.slice(0, mark);
-  const name = (scheme?.[1] ?? '').toLowerCase();
-  if (!hierarchy.startsWith('/')) {
-    if (name === '')
-      return hierarchy === '*'
-        ? { scheme: '', host: '', path: '*', query }
-        : 'invalid URI for request';
-    return { scheme: name, host: '', path: '', query };
-  }
-  let host = '';
-  let path = hierarchy;
-  if (name !== '' && hierarchy.startsWith('//')) {
-    const slash = hierarchy.indexOf('/', 2);
-    const authority = slash < 0 ? hierarchy.slice(2) : hierarchy.slice(2, slash);
-    path = slash < 0 ? '' : hierarchy.slice(slash);
-    const parsed = parseHost(authority);
-    if (typeof parsed === 'string') return parsed;
-    host = parsed.host;
-  }
-  const escape = validEscapes.exec(path);
-  if (escape !== null) return `invalid URL escape ${JSON.stringify(`%${escape[1] ?? ''}`)}`;
-  return { scheme: name, host, path, query };
-}
-
-function parseHost(authority: string): { readonly host: string } | string {
-  const host = authority.slice(authority.lastIndexOf('@') + 1);
-  const userInfo = authority.slice(0, Math.max(authority.lastIndexOf('@'), 0));
-  if (!/^[A-Za-z0-9\-._:~!$&'()*+,;=%@]*$/.test(userInfo)) return 'net/url: invalid userinfo';
-  if (host.startsWith('[')) {
-    const end = host.lastIndexOf(']');
-    if (end < 0) return "missing ']' in host";
-    const port = host.slice(end + 1);
-    if (!/^(:\d*)?$/.test(port)) return `invalid port ${JSON.stringify(port)} after host`;
-    return { host };
-  }
-  const colon = host.lastIndexOf(':');
-  if (colon >= 0 && !/^:\d*$/.test(host.slice(colon))) {
-    return `invalid port ${JSON.stringify(host.slice(colon))} after host`;
-  }
-  const wrong = /[^A-Za-z0-9\-._~!$&'()*+,;=:[\]<>"%\u0080-\u{10ffff}]/u.exec(host);
-  if (wrong !== null) return `invalid character ${JSON.stringify(wrong[0])} in host name`;
-  return { host };
-}
-
 const urlOf =
   (typeName: string): Implementation =>
   (args) => {
     const text = arg(args, 0) as string;
-    const parts = parseUrl(text);
+    const parts = parseRequestUri(text);
     // What follows # is checked as part of the URL, but belongs to none of its parts.
-    const bare = typeof parts === 'string' ? parts : parseUrl(text.replace(/#.*$/s, ''));
+    const bare = typeof parts === 'string' ? parts : parseRequestUri(text.replace(/#.*$/s, ''));
     if (typeof bare !== 'string') return new UrlValue(typeName, text, bare);
     if (typeof parts !== 'string')
       return new CelError(
@@ -114,7 +53,7 @@ export function urlProblem(text: string, problem: string): string {
 }
 
 const part =
-  (read: (parts: UrlParts) => Value): Implementation =>
+  (read: (parts: RequestUri) => Value): Implementation =>
   (args) =>
     read((arg(args, 0) as UrlValue).parts);
 
@@ -159,9 +98,10 @@ export function urlLibrary(naming: NamingProfile): Library {
     name: string,
     id: string,
     result: CelType,
-    read: (parts: UrlParts) => Value,
+    read: (parts: RequestUri) => Value,
   ): FunctionDeclaration => declare(name, [member(id, [[urlType], result], part(read))], unit);
-  const isUrl: Implementation = (args) => typeof parseUrl(arg(args, 0) as string) !== 'string';
+  const isUrl: Implementation = (args) =>
+    typeof parseRequestUri(arg(args, 0) as string) !== 'string';
   const textLists = mapType(stringType, listType(stringType));
   return {
     name: '{kubernetes}.urls',

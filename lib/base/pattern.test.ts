@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { cutOut, heldBytes, mega } from '../../base/testing/held-bytes.ts';
+import { cutOut, heldBytes, mega } from './testing/held-bytes.ts';
 import { compilePattern } from './pattern.ts';
 
 test('a remembered pattern does not hold the expression that it stood in', async () => {
