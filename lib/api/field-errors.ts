@@ -5,6 +5,10 @@ import type { FieldErrorReason } from '../base/status-reasons.ts';
 
 export const immutableDetail = 'field is immutable';
 
+/** `1 byte`, `2 bytes`. */
+export const counted = (count: number, noun: string): string =>
+  `${String(count)} ${noun}${count === 1 ? '' : 's'}`;
+
 export class FieldErrors {
   readonly list: FieldError[] = [];
 
@@ -44,12 +48,12 @@ export class FieldErrors {
   }
 
   tooLong(field: string, bytesMax: number): void {
-    const detail = `may not be more than ${String(bytesMax)} bytes`;
+    const detail = `may not be more than ${counted(bytesMax, 'byte')}`;
     this.list.push({ reason: 'FieldValueTooLong', field, detail });
   }
 
   tooMany(field: string, count: number, countMax: number): void {
-    const detail = `must have at most ${String(countMax)} items`;
+    const detail = `must have at most ${counted(countMax, 'item')}`;
     this.#add('FieldValueTooMany', field, count, detail);
   }
 

@@ -1,11 +1,13 @@
 // Declarative validation: walks an object along its TypeInfo and applies the rules beside its
-// fields. Compiled once per type and stage; types without rules below them are not walked.
+// fields, or those of its schema (open-validation.ts). Compiled once per type and stage; types
+// without rules below them are not walked.
 import type { FieldError } from '../base/status.ts';
 import { FieldErrors } from './field-errors.ts';
 import { compileTerms, allTerms, termsOf } from './field-rules.ts';
 import type { FieldCheck, Run, RuleStage, Value } from './field-rules.ts';
 import { sameJson } from './json-equal.ts';
 import { isObject } from './json-value.ts';
+import { compileOpenValidation } from './open-validation.ts';
 import { isAbsent } from './presence.ts';
 import type { FieldInfo, JsonObject, JsonValue, TypeInfo } from './type-info.ts';
 import { compileUnions } from './union-rules.ts';
@@ -53,6 +55,7 @@ function compiledOf(type: TypeInfo): Compiled {
 }
 
 function compile(type: TypeInfo, stage: RuleStage): Walk | undefined {
+  if (type.open !== undefined) return stage === 'plain' ? openWalk(type) : undefined;
   const reaching = typesWithRules(type, stage);
   const walks = new Map<TypeInfo, Walk>();
   const walkOf = (of: TypeInfo): Walk | undefined => {
@@ -69,6 +72,13 @@ function compile(type: TypeInfo, stage: RuleStage): Walk | undefined {
     return made;
   };
   return walkOf(type);
+}
+
+function openWalk(type: TypeInfo): Walk {
+  const validate = compileOpenValidation(type);
+  return (object, old, _path, { errors }) => {
+    errors.add(validate(object, old));
+  };
 }
 
 /** Types from which a rule can be reached, metadata of objects left out: meta.ts validates it. */

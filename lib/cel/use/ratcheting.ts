@@ -1,10 +1,9 @@
 // Ratcheting: a rule that fails on a value which an update did not change only warns. This walks
 // the old object beside the new one, as far as parts of the two can be told to be the same part.
 import { isObject, jsonEqual } from '../../api/json-value.ts';
+import { Twins } from '../../api/twins.ts';
 import type { ValueInfo } from '../../api/type-info.ts';
 import { elementOf, isAtomicMap, memberOf } from '../../api/value-info.ts';
-
-type JsonObject = Readonly<Record<string, unknown>>;
 
 /** A value, what it was before, and what its type says of it. */
 class Correlated {
@@ -40,45 +39,6 @@ class Correlated {
     return twin === undefined ? undefined : new Correlated(item, twin, element);
   }
 }
-
-/** The items of a keyed list or set, found by one that is the same in another list. */
-export class Twins {
-  readonly #list: ValueInfo;
-  readonly #items = new Map<string, unknown>();
-
-  constructor(items: readonly unknown[], list: ValueInfo) {
-    this.#list = list;
-    for (const item of items) {
-      const identity = this.#identityOf(item);
-      if (identity !== undefined && !this.#items.has(identity)) this.#items.set(identity, item);
-    }
-  }
-
-  /** The item that is the same one as `item`. */
-  of(item: unknown): unknown {
-    const identity = this.#identityOf(item);
-    return identity === undefined ? undefined : this.#items.get(identity);
-  }
-
-  #identityOf(item: unknown): string | undefined {
-    const { listType, listMapKeys } = this.#list;
-    if (listType === 'set') return canonicalText(item);
-    if (listType !== 'map' || !isObject(item)) return undefined;
-    return canonicalText(listMapKeys.map((key) => keyValue(item, key)));
-  }
-}
-
-/** One text for all JSON that is the same. */
-function canonicalText(value: unknown): string {
-  if (typeof value === 'bigint') return String(value);
-  if (Array.isArray(value)) return `[${value.map(canonicalText).join()}]`;
-  if (!isObject(value)) return JSON.stringify(value) ?? 'undefined';
-  const entries = Object.keys(value).sort();
-  return `{${entries.map((key) => `${JSON.stringify(key)}:${canonicalText(value[key])}`).join()}}`;
-}
-
-const keyValue = (item: JsonObject, key: string): unknown =>
-  Object.hasOwn(item, key) ? item[key] : null;
 
 /** Where in the two objects a validation is. */
 export class Ratchet {
