@@ -35,6 +35,7 @@ describe('values that are right', () => {
     [{ ...text, maxLength: 1 }, '😀'],
     [{ ...text, format: 'unknown' }, 'x'],
     [{ 'x-kubernetes-int-or-string': true, format: 'uuid', maximum: 5 }, 3],
+    [{ type: 'array', items: { 'x-kubernetes-int-or-string': true } }, [1, 'x']],
     [{ 'x-kubernetes-preserve-unknown-fields': true }, [{ x: null }]],
     [{ type: 'object', enum: [{ b: [1] }] }, { b: [1] }],
     [{ type: 'object', additionalProperties: false }, {}],
@@ -140,6 +141,11 @@ test.each<[object, JsonValue, string]>([
     { type: 'array', items: { type: 'array', items: text } },
     [['x'], ['y', 1]],
     'a[1][1]: Invalid value: "integer": a[1][1] in body must be of type string: "integer"',
+  ],
+  [
+    { type: 'array', items: { type: 'object', required: ['b'], properties: { b: text } } },
+    { b: 1 },
+    'a: Invalid value: "object": a in body must be of type array: "object"',
   ],
   [
     { type: 'array', items: text },

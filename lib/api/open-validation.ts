@@ -123,7 +123,7 @@ function objectSteps(info: ValueInfo): readonly Check[] {
   if (info.cardinality === 'map') {
     const element = elementOf(info);
     if (element !== undefined) steps.push(entriesStep(info, compile(element)));
-  } else {
+  } else if (info.cardinality === 'single') {
     const step = membersStep(info);
     if (step !== undefined) steps.push(step);
   }

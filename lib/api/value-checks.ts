@@ -6,6 +6,7 @@ import { counted } from './field-errors.ts';
 import { jsonEqual } from './json-value.ts';
 import { schemaFormats } from './schema-formats.ts';
 import type { JsonValue, ValueInfo, ValueSchema } from './type-info.ts';
+import { isIntOrString } from './value-info.ts';
 
 /** One validation, or that of one branch of a junctor. */
 export interface Checking {
@@ -37,8 +38,9 @@ export function invalidWhole(into: Checking, detail: string): void {
 }
 
 /** undefined: any type is right. */
-export function typeCheck({ nullable, message, schema }: ValueInfo): ValueCheck | undefined {
-  const types = message?.special === 'intOrString' ? ['integer', 'string'] : [schema?.type ?? ''];
+export function typeCheck(info: ValueInfo): ValueCheck | undefined {
+  const { nullable, schema } = info;
+  const types = isIntOrString(info) ? ['integer', 'string'] : [schema?.type ?? ''];
   if (types[0] === '') return undefined;
   const format = schema?.format ?? '';
   return (value, path, into) => {

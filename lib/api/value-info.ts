@@ -23,8 +23,12 @@ export function memberOf(value: ValueInfo, name: string): ValueInfo | undefined 
 }
 
 /** An object or map whose members belong together: it is owned and compared as a whole. */
-export const isAtomicMap = ({ mapType, message }: ValueInfo): boolean =>
-  mapType === 'atomic' || message?.options['structure'] === 'atomic';
+export const isAtomicMap = ({ cardinality, mapType, message }: ValueInfo): boolean =>
+  mapType === 'atomic' || (cardinality === 'single' && message?.options['structure'] === 'atomic');
+
+/** An integer or a text, as JSON has it. */
+export const isIntOrString = ({ cardinality, message }: ValueInfo): boolean =>
+  cardinality === 'single' && message?.special === 'intOrString';
 
 /** A type with all types that its fields and their elements hold. */
 export function typesBelow(root: TypeInfo): ReadonlySet<TypeInfo> {

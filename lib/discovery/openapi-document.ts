@@ -3,6 +3,7 @@
 import { limits } from '../base/limits.ts';
 import { createHash } from 'node:crypto';
 import type { JsonObject } from '../api/type-info.ts';
+import { stringify } from '../codec/json.ts';
 import { nextTurn, turnMs } from '../base/turn.ts';
 import { pathItemObject } from './openapi-paths.ts';
 import type { PathWriting } from './openapi-paths.ts';
@@ -67,7 +68,7 @@ export async function jsonDocument(source: DocumentSource): Promise<HashedBytes>
   const schemas: Buffer[] = [];
   const entry = (to: Buffer[], name: string, value: JsonObject): void => {
     const comma = to.length === 0 ? '' : ',';
-    to.push(Buffer.from(`${comma}${JSON.stringify(name)}:${JSON.stringify(value)}`));
+    to.push(Buffer.from(`${comma}${JSON.stringify(name)}:${stringify(value)}`));
   };
   await visit(source, {
     path: (name, value) => entry(paths, name, value),

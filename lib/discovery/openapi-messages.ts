@@ -3,9 +3,13 @@
 // members that our documents have are listed.
 import type { JsonObject, JsonValue } from '../api/type-info.ts';
 
-/** How one member is written. Messages are functions, since they contain each other. */
+/**
+ * How one member is written: a list as a repeated member, but for `any`, which takes it as a value.
+ * Messages are functions, since they contain each other.
+ */
 export type Member =
-  | { readonly number: number; readonly as: 'string' | 'bool' | 'double' | 'any' }
+  | { readonly number: number; readonly as: 'anyList' }
+  | { readonly number: number; readonly as: 'string' | 'bool' | 'double' | 'int64' | 'any' }
   | { readonly number: number; readonly as: 'message'; readonly message: () => Message }
   /** `{ name: value }`, as a message of named messages at number `entries`. */
   | { readonly number: number; readonly as: 'named'; readonly message: () => Message };
@@ -25,13 +29,22 @@ export interface Message {
 
 const text = (number: number): Member => ({ number, as: 'string' });
 const flag = (number: number): Member => ({ number, as: 'bool' });
+const double = (number: number): Member => ({ number, as: 'double' });
+const count = (number: number): Member => ({ number, as: 'int64' });
 const any = (number: number): Member => ({ number, as: 'any' });
+const anyList = (number: number): Member => ({ number, as: 'anyList' });
 const message = (number: number, of: () => Message): Member => ({
   number,
   as: 'message',
   message: of,
 });
 const named = (number: number, of: () => Message): Member => ({ number, as: 'named', message: of });
+
+/** Whether there may be others, or what they are. */
+const orFlag = (schema: Member): Message => ({
+  members: {},
+  plain: (value) => (typeof value === 'boolean' ? flag(2) : schema),
+});
 
 /** A message with one member that stands for the value itself. */
 const only = (member: Member): Message => ({ members: {}, plain: () => member });
@@ -56,6 +69,8 @@ const info = (numbers: { title: number; version: number }): Message => ({
   members: { title: text(numbers.title), version: text(numbers.version) },
 });
 
+const externalDocs: Message = { members: { description: text(1), url: text(2) } };
+
 // OpenAPI 2.0
 
 export const v2Schema: Message = {
@@ -65,13 +80,27 @@ export const v2Schema: Message = {
     title: text(3),
     description: text(4),
     default: any(5),
+    multipleOf: double(6),
+    maximum: double(7),
+    exclusiveMaximum: flag(8),
+    minimum: double(9),
+    exclusiveMinimum: flag(10),
+    maxLength: count(11),
+    minLength: count(12),
+    pattern: text(13),
+    maxItems: count(14),
+    minItems: count(15),
+    maxProperties: count(17),
+    minProperties: count(18),
     required: text(19),
-    enum: any(20),
-    additionalProperties: message(21, () => ({ members: {}, choose: schemaAtOne })),
+    enum: anyList(20),
+    additionalProperties: message(21, () => orFlag(message(1, () => v2Schema))),
     type: message(22, () => stringList),
     items: message(23, () => ({ members: {}, choose: schemaAtOne })),
     allOf: message(24, () => v2Schema),
     properties: named(25, () => v2Schema),
+    externalDocs: message(29, () => externalDocs),
+    example: any(30),
   },
   extensions: 31,
 };
@@ -166,7 +195,7 @@ const v3Default: Message = {
   members: {},
   plain: (value) =>
     typeof value === 'number'
-      ? { number: 1, as: 'double' }
+      ? double(1)
       : typeof value === 'boolean'
         ? flag(2)
         : typeof value === 'string'
@@ -175,16 +204,33 @@ const v3Default: Message = {
 };
 const v3Schema: Message = {
   members: {
+    nullable: flag(1),
+    externalDocs: message(6, () => externalDocs),
+    example: any(7),
     title: text(9),
+    multipleOf: double(10),
+    maximum: double(11),
+    exclusiveMaximum: flag(12),
+    minimum: double(13),
+    exclusiveMinimum: flag(14),
+    maxLength: count(15),
+    minLength: count(16),
+    pattern: text(17),
+    maxItems: count(18),
+    minItems: count(19),
     uniqueItems: flag(20),
+    maxProperties: count(21),
+    minProperties: count(22),
     required: text(23),
-    enum: any(24),
+    enum: anyList(24),
     type: text(25),
     allOf: message(26, () => v3SchemaOrReference),
     oneOf: message(27, () => v3SchemaOrReference),
+    anyOf: message(28, () => v3SchemaOrReference),
+    not: message(29, () => v3Schema),
     items: message(30, () => only(message(1, () => v3SchemaOrReference))),
     properties: named(31, () => v3SchemaOrReference),
-    additionalProperties: message(32, () => only(message(1, () => v3SchemaOrReference))),
+    additionalProperties: message(32, () => orFlag(message(1, () => v3SchemaOrReference))),
     default: message(33, () => v3Default),
     description: text(34),
     format: text(35),

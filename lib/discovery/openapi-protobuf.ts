@@ -3,6 +3,7 @@
 import { isObject } from '../api/json-value.ts';
 import protobuf from 'protobufjs/minimal.js';
 import type { JsonValue } from '../api/type-info.ts';
+import { stringify } from '../codec/json.ts';
 import { invariant } from '../base/invariant.ts';
 import type { Member, Message } from './openapi-messages.ts';
 
@@ -82,7 +83,7 @@ function writeEntry(
 /** The second member of the message holds YAML; JSON is YAML. */
 function writeAny(writer: Writer, number: number, value: JsonValue): void {
   writer.uint32(tag(number)).fork();
-  writer.uint32(tag(2)).string(`${JSON.stringify(value)}\n`);
+  writer.uint32(tag(2)).string(`${stringify(value)}\n`);
   writer.ldelim();
 }
 
@@ -94,7 +95,7 @@ function writeNamedAny(writer: Writer, number: number, name: string, value: Json
 }
 
 function writeMember(writer: Writer, member: Member, value: JsonValue): void {
-  if (Array.isArray(value)) {
+  if (Array.isArray(value) && member.as !== 'any' && member.as !== 'anyList') {
     for (const one of value) writeMember(writer, member, one);
     return;
   }
@@ -109,8 +110,14 @@ function writeMember(writer: Writer, member: Member, value: JsonValue): void {
     case 'double':
       writer.uint32((member.number << 3) | 1).double(Number(value));
       return;
+    case 'int64':
+      writer.uint32(member.number << 3).int64(Number(value));
+      return;
     case 'any':
       writeAny(writer, member.number, value);
+      return;
+    case 'anyList':
+      for (const one of Array.isArray(value) ? value : []) writeAny(writer, member.number, one);
       return;
     case 'message':
       writeNested(writer, member.number, member.message(), value);

@@ -10,7 +10,9 @@ import type {
   SpecialForm,
   TypeInfo,
 } from '../api/type-info.ts';
-import { definitionName } from './openapi-names.ts';
+import { typesBelow } from '../api/value-info.ts';
+import { definitionName, openKind } from './openapi-names.ts';
+import { openTypeSchema } from './openapi-open.ts';
 
 export type OpenApiVersion = 'v2' | 'v3';
 
@@ -66,6 +68,10 @@ export class Definitions {
     if (reached.has(type)) return;
     reached.add(type);
     if (type.special !== undefined) return;
+    if (type.open !== undefined) {
+      this.#reachBelow(type, reached);
+      return;
+    }
     for (const { message, jsonName } of type.fields) {
       if (message === undefined || jsonName === '-') continue;
       if (jsonName !== '' && !message.isNamedList) this.refTo(message);
@@ -73,7 +79,17 @@ export class Definitions {
     }
   }
 
+  /** Objects of open types stand where they are held; what else they hold is referred to. */
+  #reachBelow(type: TypeInfo, reached: Set<TypeInfo>): void {
+    for (const below of typesBelow(type)) {
+      if (below.open !== undefined || below.special !== undefined) continue;
+      this.refTo(below);
+      this.#reach(below, reached);
+    }
+  }
+
   schemaOf(type: TypeInfo): JsonObject {
+    if (type.open !== undefined) return this.#openSchema(type);
     const words = type.description === undefined ? {} : { description: type.description };
     if (type.special !== undefined)
       return { ...words, ...specialSchema(type.special, this.version) };
@@ -91,6 +107,20 @@ export class Definitions {
       ...(kinds.length === 0 ? {} : { [`${prefix}group-version-kind`]: kinds }),
       ...(type.options['structure'] === 'atomic' ? { [`${prefix}map-type`]: 'atomic' } : {}),
       ...this.#unions(type),
+    };
+  }
+
+  #openSchema(type: TypeInfo): JsonObject {
+    const prefix = this.#scheme.profile.schemaExtensionPrefix;
+    const kind = openKind(type.id);
+    return {
+      ...openTypeSchema(type, {
+        version: this.version,
+        prefix,
+        typeMeta: typeMetaProperties,
+        refTo: (of) => this.refTo(of),
+      }),
+      ...(kind === undefined ? {} : { [`${prefix}group-version-kind`]: [kindEntry(kind)] }),
     };
   }
 
@@ -206,23 +236,24 @@ export class Definitions {
   }
 
   #kindsOf(type: TypeInfo): JsonObject[] {
-    const entry = ({ group, version, kind }: GroupVersionKind): JsonObject => ({
-      group,
-      kind,
-      version,
-    });
     if (!type.id.startsWith('meta/')) {
       const kind = this.#scheme.kindOf(type);
-      return kind === undefined ? [] : [entry(kind)];
+      return kind === undefined ? [] : [kindEntry(kind)];
     }
     // Kinds of the meta group belong to every group version, or to the first of all.
     if (!everywhere.has(type.name)) return [{ group: '', kind: type.name, version: 'v1' }];
     const placeOf = ({ group, version }: GroupVersion): string => `${group}/${version}`;
     return [...this.#groupVersions]
       .sort((one, other) => (placeOf(one) < placeOf(other) ? -1 : 1))
-      .map((of) => entry({ ...of, kind: type.name }));
+      .map((of) => kindEntry({ ...of, kind: type.name }));
   }
 }
+
+const kindEntry = ({ group, version, kind }: GroupVersionKind): JsonObject => ({
+  group,
+  kind,
+  version,
+});
 
 const everywhere: ReadonlySet<string> = new Set(['DeleteOptions', 'WatchEvent']);
 const isWatchEvent = (type: TypeInfo): boolean => type.id === 'meta/v1.WatchEvent';
