@@ -15,7 +15,6 @@ import { admissionRequest, mutated, readBody, toStored, writeContext } from './i
 import { isDeleting, metaOf, nameOf } from '../codec/object-meta.ts';
 import { clearStatus, fillNewMeta, settleNamespace } from './object-meta.ts';
 import type { CreateRequest, WriteAnswer } from './requests.ts';
-import { presentItem } from './store-parts.ts';
 import type { StoreParts } from './store-parts.ts';
 import type { WriteContext } from '../kinds/strategy.ts';
 
@@ -37,7 +36,7 @@ export async function createObject(
     if (prefix !== '') metaOf(named).name = newName(prefix);
     warnings.length = warningCount; // those of a name that was taken
     const made = await putNew(parts, named, context, signal);
-    if (made.ok) return { item: presentItem(parts, made.item), created: true };
+    if (made.ok) return { item: made.item, created: true };
     if (prefix !== '' && tries < limits.generateNameRetryCountMax) continue;
     throw existsError(parts, keyOfObject(named), made.current);
   }

@@ -11,7 +11,7 @@ import type { State } from './current-state.ts';
 import { deletionPlan } from './deletion-plan.ts';
 import { admissionRequest } from './incoming.ts';
 import type { DeleteAnswer, DeleteRequest } from './requests.ts';
-import { itemKeyOf, presentItem } from './store-parts.ts';
+import { itemKeyOf } from './store-parts.ts';
 import type { StoreParts } from './store-parts.ts';
 import { unstoredItem } from './update.ts';
 import { putInstead, removeStored, stale, untilWritten } from './write-loop.ts';
@@ -47,7 +47,7 @@ async function tryDelete(
   const { plan } = decision;
   switch (plan.kind) {
     case 'wait':
-      return { kind: 'done', answer: { kind: 'object', item: presentItem(parts, item) } };
+      return { kind: 'done', answer: { kind: 'object', item } };
     case 'remove':
       return remove(parts, key, { item, epoch, last: plan.last }, request);
     case 'mark':
@@ -81,7 +81,7 @@ async function remove(
   }
   if (parts.strategy.answersDeletedObject === true) {
     const shown = last === undefined ? item : unstoredItem(parts, last, item);
-    return { kind: 'done', answer: { kind: 'object', item: presentItem(parts, shown) } };
+    return { kind: 'done', answer: { kind: 'object', item: shown } };
   }
   const status = deletedStatus(parts, item.name, item.object().metadata?.uid);
   return { kind: 'done', answer: { kind: 'status', status } };
@@ -95,13 +95,12 @@ async function mark(
 ): Promise<Try<DeleteAnswer>> {
   const { item, object } = change;
   if (request.options.dryRun) {
-    const shown = presentItem(parts, unstoredItem(parts, object, item));
-    return { kind: 'done', answer: { kind: 'object', item: shown } };
+    const marked = unstoredItem(parts, object, item);
+    return { kind: 'done', answer: { kind: 'object', item: marked } };
   }
   const result = await putInstead(parts, key, change, request.signal);
   if (result.kind === 'lost') return result;
-  const shown = presentItem(parts, result.item);
-  return { kind: 'done', answer: { kind: 'object', item: shown }, written: result };
+  return { kind: 'done', answer: { kind: 'object', item: result.item }, written: result };
 }
 
 function deletedStatus(parts: StoreParts, name: string, uid: string | undefined): StatusBody {

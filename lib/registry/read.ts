@@ -17,14 +17,14 @@ import {
   watchErrors,
 } from './read-mode.ts';
 import type { GetRequest, ListAnswer, ListOptions, ListRequest, WatchAnswer } from './requests.ts';
-import { itemKeyOf, presentItem, presentCursor } from './store-parts.ts';
+import { itemKeyOf } from './store-parts.ts';
 import type { StoreParts } from './store-parts.ts';
 
 export async function getObject(parts: StoreParts, request: GetRequest): Promise<Item> {
   const at = readAtOfGet(request.options.resourceVersion);
   const item = await parts.view.get(itemKeyOf(parts, request.path), at, request.signal);
   if (item === undefined) throw notFound(parts.resource, request.path.name);
-  return presentItem(parts, item);
+  return item;
 }
 
 export async function listObjects(parts: StoreParts, request: ListRequest): Promise<ListAnswer> {
@@ -42,9 +42,7 @@ export async function listObjects(parts: StoreParts, request: ListRequest): Prom
     throw position === undefined ? error : withNewToken(error, position, scope, parts);
   });
   return {
-    items: parts.isStorageVersion
-      ? result.items
-      : result.items.map((item) => presentItem(parts, item)),
+    items: result.items,
     revision: result.revision,
     continueToken: nextToken(result, scope, parts),
     remainingItemCount: result.more ? remainingOf(result, options) : undefined,
@@ -63,7 +61,7 @@ export async function watchObjects(parts: StoreParts, request: ListRequest): Pro
   const wanted = { bookmarks: options.allowWatchBookmarks };
   const cursor = await parts.view.watch(select, start, wanted, signal);
   return {
-    cursor: presentCursor(parts, cursor),
+    cursor,
     timeoutSeconds: options.timeoutSeconds,
     allowBookmarks: options.allowWatchBookmarks,
   };

@@ -21,6 +21,7 @@ import type {
   WriteAnswer,
 } from './requests.ts';
 import { scaleSubresource } from './scale.ts';
+import { presentCursor, presentItem } from './store-parts.ts';
 import type { StoreParts } from './store-parts.ts';
 import type { Subresource, VerbTarget } from './verb-target.ts';
 import { updateObject } from './update.ts';
@@ -48,25 +49,65 @@ export interface ResourceStore extends VerbTarget {
   deleteCollection(request: DeleteCollectionRequest): Promise<ListAnswer>;
 }
 
+/** What answers with objects. */
+type Verbs = Pick<
+  ResourceStore,
+  'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deleteCollection'
+>;
+
 export function createResourceStore(parts: StoreParts): ResourceStore {
   const { resource } = parts;
-  const object = {
+  const stored = storedVerbs(parts);
+  const verbs = parts.isStorageVersion ? stored : presentedVerbs(stored, parts);
+  const { get, update, patch } = verbs;
+  const object = { resource, input: resource, get, update, patch };
+  return {
     resource,
     input: resource,
-    get: (request: GetRequest) => getObject(parts, request),
-    update: (request: UpdateRequest) => updateObject(parts, request),
-    patch: (request: PatchRequest) => patchObject(parts, request),
-  };
-  return {
-    ...object,
     subresources: subresourcesOf(parts, object),
     view: parts.view,
     answersDeletedObject: parts.strategy.answersDeletedObject === true,
-    list: (request) => listObjects(parts, request),
-    watch: (request) => watchObjects(parts, request),
-    create: (request) => createObject(parts, request),
-    delete: (request) => deleteObject(parts, request),
-    deleteCollection: (request) => deleteCollection(parts, request),
+    ...verbs,
+  };
+}
+
+/** They answer in the storage version. */
+const storedVerbs = (parts: StoreParts): Verbs => ({
+  get: (request) => getObject(parts, request),
+  list: (request) => listObjects(parts, request),
+  watch: (request) => watchObjects(parts, request),
+  create: (request) => createObject(parts, request),
+  update: (request) => updateObject(parts, request),
+  patch: (request) => patchObject(parts, request),
+  delete: (request) => deleteObject(parts, request),
+  deleteCollection: (request) => deleteCollection(parts, request),
+});
+
+/** The same with every answer in the version of the request: here and nowhere else. */
+function presentedVerbs(verbs: Verbs, parts: StoreParts): Verbs {
+  const one = <T extends { readonly item: Item }>(answer: T): T => ({
+    ...answer,
+    item: presentItem(parts, answer.item),
+  });
+  const all = (answer: ListAnswer): ListAnswer => ({
+    ...answer,
+    items: answer.items.map((item) => presentItem(parts, item)),
+  });
+  return {
+    get: async (request) => presentItem(parts, await verbs.get(request)),
+    list: async (request) => all(await verbs.list(request)),
+    async watch(request) {
+      const answer = await verbs.watch(request);
+      return { ...answer, cursor: presentCursor(parts, answer.cursor) };
+    },
+    create: async (request) => one(await verbs.create(request)),
+    update: async (request) => one(await verbs.update(request)),
+    patch: async (request) => one(await verbs.patch(request)),
+    async delete(request) {
+      const answer = await verbs.delete(request);
+      return answer.kind === 'object' ? one(answer) : answer;
+    },
+    deleteCollection: async (request) => all(await verbs.deleteCollection(request)),
   };
 }
 

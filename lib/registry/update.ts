@@ -25,7 +25,7 @@ import {
 import { parseResourceVersion } from './read-mode.ts';
 import type { ObjectPath, RequestScope, UpdateRequest } from './requests.ts';
 import type { WriteAnswer, WriteOptions } from './requests.ts';
-import { itemKeyOf, presentItem } from './store-parts.ts';
+import { itemKeyOf } from './store-parts.ts';
 import type { StoreParts } from './store-parts.ts';
 import type { WriteContext } from '../kinds/strategy.ts';
 import { putInstead, removeStored, stale, untilWritten } from './write-loop.ts';
@@ -83,7 +83,7 @@ const omittedMembers = (parts: StoreParts, body: Readonly<ApiObject>): readonly 
   (parts.strategy.keptWhenOmitted ?? []).filter((name) => (body[name] ?? '') === '');
 
 /** Update and patch. Ends with a written object, or an answer that etcd's state justifies. */
-export async function writeTransformed(
+export function writeTransformed(
   parts: StoreParts,
   request: WriteRequest,
   write: Write,
@@ -120,7 +120,7 @@ async function createAbsent(
     signal,
   );
   if (!made.ok) return { kind: 'lost', state: stateOf(parts, made.current, epoch) };
-  const answer = { item: presentItem(parts, made.item), created: true };
+  const answer = { item: made.item, created: true };
   return { kind: 'done', answer, written: { item: made.item, epoch } };
 }
 
@@ -146,19 +146,19 @@ async function replace(
   );
   if (isNoOp && !state.isCurrent) return stale;
   const removes = canRemove(parts, object);
-  if (isNoOp && !removes) return written(parts, item);
-  if (context.dryRun) return written(parts, unstoredItem(parts, object, item));
+  if (isNoOp && !removes) return written(item);
+  if (context.dryRun) return written(unstoredItem(parts, object, item));
   if (!removes) {
     const result = await putInstead(parts, key, { item, epoch, object, value }, signal);
-    return result.kind === 'lost' ? result : written(parts, result.item, result);
+    return result.kind === 'lost' ? result : written(result.item, result);
   }
   const lost = await removeStored(parts, key, { item, epoch }, signal);
-  return lost ?? written(parts, unstoredItem(parts, object, item));
+  return lost ?? written(unstoredItem(parts, object, item));
 }
 
-const written = (parts: StoreParts, shown: Item, stored?: Found): Try<WriteAnswer> => ({
+const written = (item: Item, stored?: Found): Try<WriteAnswer> => ({
   kind: 'done',
-  answer: { item: presentItem(parts, shown), created: false },
+  answer: { item, created: false },
   written: stored,
 });
 
