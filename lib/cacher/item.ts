@@ -159,6 +159,10 @@ export class CachedItem implements Item, MemoOwner {
     return this.source.budget.encoding(this, variant, () => make(this));
   }
 
+  keptEncoding(variant: string): Uint8Array | undefined {
+    return this.source.budget.keptEncoding(this, variant);
+  }
+
   /** The same content showing another revision: what a DELETED event carries. */
   atRevision(revision: Revision): CachedItem {
     if (this.problem !== undefined) {

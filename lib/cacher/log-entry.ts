@@ -3,12 +3,13 @@
 import type { Revision } from '../storage-etcd/storage.ts';
 import type { CachedItem } from './item.ts';
 import type { MemoryBudget } from './memory-budget.ts';
+import type { Change } from './resource-view.ts';
 import { LoggedEvent } from './watch-events.ts';
 
 /** Heap of an entry beside the bytes of the version that it replaced. */
 const entryOverheadBytes = 220;
 
-export class LogEntry {
+export class LogEntry implements Change {
   readonly revision: Revision;
   readonly path: string;
   /** What was written; undefined for a deletion. */
@@ -45,19 +46,15 @@ export class LogEntry {
     return entryOverheadBytes + (this.previous?.bytes ?? 0);
   }
 
-  /**
-   * The event of a watcher whose selection matched the version before (`held`) and matches the one
-   * after (`holds`); undefined: none.
-   */
   eventFor(held: boolean, holds: boolean): LoggedEvent | undefined {
     if (holds && this.item !== undefined) {
-      if (held) return (this.#modified ??= new LoggedEvent('MODIFIED', this.revision, this.item));
-      return (this.#added ??= new LoggedEvent('ADDED', this.revision, this.item));
+      if (held) return (this.#modified ??= new LoggedEvent('MODIFIED', this, this.item));
+      return (this.#added ??= new LoggedEvent('ADDED', this, this.item));
     }
     if (!held || this.previous === undefined) return undefined;
     if (this.#deleted !== undefined) return this.#deleted;
     const item = this.previous.atRevision(this.revision);
-    return (this.#deleted = new LoggedEvent('DELETED', this.revision, item));
+    return (this.#deleted = new LoggedEvent('DELETED', this, item));
   }
 
   /** Drops what was made from the entry and from the version that only it held. */

@@ -72,16 +72,20 @@ export class MemoryBudget {
 
   /** The encoding `variant` of `owner`, made once while kept. */
   encoding(owner: MemoOwner, variant: string, make: () => Uint8Array): Uint8Array {
-    const known = owner.kept?.encodings.get(variant);
-    if (known !== undefined && owner.kept !== undefined) {
-      this.#touch(owner.kept);
-      return known;
-    }
+    const known = this.keptEncoding(owner, variant);
+    if (known !== undefined) return known;
     const made = make();
     const memo = this.#memoOf(owner);
     memo.encodings.set(variant, made);
     this.#grow(memo, made.byteLength + memoOverheadBytes);
     return made;
+  }
+
+  /** What `encoding` made, while it is kept. */
+  keptEncoding(owner: MemoOwner, variant: string): Uint8Array | undefined {
+    const known = owner.kept?.encodings.get(variant);
+    if (known !== undefined && owner.kept !== undefined) this.#touch(owner.kept);
+    return known;
   }
 
   /** The decoded object of `owner`, made once while kept. */

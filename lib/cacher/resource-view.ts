@@ -52,6 +52,8 @@ export interface Item extends ItemKey {
    * (`table`, `pom`, …).
    */
   encoded(variant: string, make: (item: Item) => Uint8Array): Uint8Array;
+  /** What `encoded` made and still keeps. */
+  keptEncoding(variant: string): Uint8Array | undefined;
   /** The stored bytes cannot be decoded; `object()` and `json()` throw. */
   readonly corrupted: boolean;
 }
@@ -99,6 +101,20 @@ export interface ListResult {
   readonly remainingCount: number | undefined;
 }
 
+/** A change of one object, of which each watcher sees what its selection makes of it. */
+export interface Change {
+  readonly revision: Revision;
+  /** undefined: it was made. */
+  readonly previous: Item | undefined;
+  /** undefined: it was deleted. */
+  readonly item: Item | undefined;
+  /**
+   * The event of a watcher whose selection matched the version before (`held`) and matches the one
+   * after (`holds`); undefined: none.
+   */
+  eventFor(held: boolean, holds: boolean): WatchEvent | undefined;
+}
+
 export interface WatchEvent {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK';
   /**
@@ -108,6 +124,8 @@ export interface WatchEvent {
   readonly revision: Revision;
   /** undefined for BOOKMARK. For DELETED: the last selected state carrying the event's revision. */
   readonly item: Item | undefined;
+  /** undefined for BOOKMARK, and for an object of the state that the watch begins with. */
+  readonly change?: Change;
   /** BOOKMARK only: marks the end of the initial events of a streaming list. */
   readonly initialEventsEnd?: boolean;
   /**

@@ -2,7 +2,7 @@
 import type { Revision } from '../storage-etcd/storage.ts';
 import type { CachedItem } from './item.ts';
 import type { Memo, MemoOwner } from './memory-budget.ts';
-import type { WatchEvent } from './resource-view.ts';
+import type { Change, WatchEvent } from './resource-view.ts';
 
 /**
  * A change from the log. What is made from it is kept once for all watchers and counts in the
@@ -12,12 +12,14 @@ export class LoggedEvent implements WatchEvent, MemoOwner {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
   readonly revision: Revision;
   readonly item: CachedItem;
+  readonly change: Change;
   kept: Memo | undefined = undefined;
 
-  constructor(type: 'ADDED' | 'MODIFIED' | 'DELETED', revision: Revision, item: CachedItem) {
+  constructor(type: 'ADDED' | 'MODIFIED' | 'DELETED', change: Change, item: CachedItem) {
     this.type = type;
-    this.revision = revision;
+    this.revision = change.revision;
     this.item = item;
+    this.change = change;
   }
 
   memo(variant: string, make: (event: WatchEvent) => Uint8Array): Uint8Array {

@@ -49,8 +49,10 @@ export function builtInStores(options: BuiltInStoreOptions): ResourceStore[] {
     media: options.media,
     turns: new WriteTurns(options.clock),
     defaults: scheme.defaults,
-    convert: (object: Readonly<ApiObject>, toApiVersion: string) =>
-      convertObject(object, toApiVersion, scheme),
+    converter: {
+      convert: (object: Readonly<ApiObject>, toApiVersion: string) =>
+        convertObject(object, toApiVersion, scheme),
+    },
     typeOf: (kind: GroupVersionKind) => scheme.kind(kind),
     naming: options.naming,
     clock: options.clock,

@@ -1,13 +1,13 @@
 // An item over an object in memory: in another version than the stored one, or never stored (dry
 // run). It encodes on demand; bytes of a stored item's versions, and of events that show them, are
 // kept with the stored item or event, so that all readers and watchers of one version share them.
+import { selectableFields } from '../api/selectable-fields.ts';
 import { apiVersionOf } from '../api/type-info.ts';
 import type { ResourceInfo } from '../api/type-info.ts';
 import type { Item, WatchEvent } from '../cacher/resource-view.ts';
-import { jsonCodec } from '../codec/json.ts';
+import { decodeCanonical, jsonCodec } from '../codec/json.ts';
 import type { ApiObject } from '../codec/codec.ts';
 import type { Revision } from '../storage-etcd/storage.ts';
-import { isObject, ownMember } from '../api/json-value.ts';
 
 const openBrace = '{'.charCodeAt(0);
 
@@ -17,7 +17,11 @@ export function objectItem(
   resource: ResourceInfo,
   revision: Revision,
 ): Item {
-  return lazyItem({ ...identityOf(object), revision }, resource, () => object);
+  return lazyItem(
+    { ...identityOf(object), revision },
+    resource,
+    encodedOf(() => object, resource),
+  );
 }
 
 /**
@@ -29,34 +33,57 @@ export function convertedItem(
   convert: (object: Readonly<ApiObject>) => ApiObject,
 ): Item {
   let converted: Readonly<ApiObject> | undefined;
-  return lazyItem(item, resource, () => (converted ??= convert(item.object())), item);
+  const object = (): Readonly<ApiObject> => (converted ??= convert(item.object()));
+  return lazyItem(item, resource, encodedOf(object, resource), item);
+}
+
+/** The same of bytes that were made before; undefined: there are none. */
+export function keptConversion(item: Item, resource: ResourceInfo): Item | undefined {
+  const json = item.keptEncoding(variantOf(resource, 'json'));
+  if (json === undefined) return undefined;
+  let decoded: Readonly<ApiObject> | undefined;
+  const object = (): Readonly<ApiObject> => (decoded ??= decodeCanonical(json, resource.type));
+  return lazyItem(item, resource, { object, json: () => json }, item);
 }
 
 /** `event` with its item in the version of `resource`. */
 export function convertedEvent(event: WatchEvent, item: Item, resource: ResourceInfo): WatchEvent {
   const { type, revision } = event;
-  const version = apiVersionOf(resource.kind);
   const converted: WatchEvent = {
     type,
     revision,
     item,
-    memo: (variant, make) => event.memo(`${version} ${variant}`, () => make(converted)),
+    memo: (variant, make) => event.memo(variantOf(resource, variant), () => make(converted)),
   };
   return converted;
 }
 
 type Identity = Pick<Item, 'namespace' | 'name' | 'labels' | 'revision'>;
 
+/** What is asked of an item, made when it is. */
+interface Content {
+  readonly object: () => Readonly<ApiObject>;
+  readonly json: () => Uint8Array;
+}
+
+const encodedOf = (object: () => Readonly<ApiObject>, { type }: ResourceInfo): Content => ({
+  object,
+  json: () => jsonCodec.encode(object(), type),
+});
+
+/** Names bytes of a version among those that are kept with the stored item or event. */
+const variantOf = ({ kind }: ResourceInfo, variant: string): string =>
+  `${apiVersionOf(kind)} ${variant}`;
+
 function lazyItem(
   identity: Identity,
   resource: ResourceInfo,
-  object: () => Readonly<ApiObject>,
+  { object, json }: Content,
   stored?: Item,
 ): Item {
-  const version = apiVersionOf(resource.kind);
   const own = new Map<string, Uint8Array>();
   const kept = (variant: string, make: () => Uint8Array): Uint8Array => {
-    if (stored !== undefined) return stored.encoded(`${version} ${variant}`, make);
+    if (stored !== undefined) return stored.encoded(variantOf(resource, variant), make);
     const made = own.get(variant) ?? make();
     own.set(variant, made);
     return made;
@@ -70,11 +97,13 @@ function lazyItem(
     revision: identity.revision,
     corrupted: stored?.corrupted ?? false,
     object,
-    field: (path) => stored?.field(path) ?? fieldOf(object(), path),
-    json: () => kept('json', () => jsonCodec.encode(object(), resource.type)),
+    field: (path) => fieldOf(item, path, resource),
+    json: () => kept('json', json),
     listJson: () => listEntry(item.listTail()),
     listTail: () => withoutTypeMembers(item.json(), resource),
     encoded: (variant, make) => kept(variant, () => make(item)),
+    keptEncoding: (variant) =>
+      stored?.keptEncoding(variantOf(resource, variant)) ?? own.get(variant),
   };
   return item;
 }
@@ -98,11 +127,8 @@ function listEntry(tail: Uint8Array): Uint8Array {
   return entry;
 }
 
-function fieldOf(object: Readonly<ApiObject>, path: string): string {
-  let value: unknown = object;
-  for (const segment of path.split('.')) {
-    value = isObject(value) ? ownMember(value, segment) : undefined;
-  }
-  const isScalar = ['string', 'number', 'bigint', 'boolean'].includes(typeof value);
-  return isScalar ? String(value) : '';
+function fieldOf(item: Item, path: string, resource: ResourceInfo): string {
+  if (path === 'metadata.name') return item.name;
+  if (path === 'metadata.namespace') return item.namespace;
+  return selectableFields(item.object(), resource)[path] ?? '';
 }

@@ -26,7 +26,8 @@ export async function createObject(
   const { options, warnings, signal } = request;
   const body = readBody(resource, request.body, options.fieldValidation, warnings);
   settleNamespace(body, resource, request.path.namespace);
-  const object = toStored(parts, body);
+  const given = toStored(parts, body, signal);
+  const object = given instanceof Promise ? await given : given;
   const context = writeContext(parts, request, '');
   const admitted = await admitNew(parts, object, context, signal);
   const prefix = nameOf(admitted) === '' ? (admitted.metadata?.generateName ?? '') : '';

@@ -4,6 +4,7 @@
 import type { AdmissionRequest } from '../admission/plugin.ts';
 import { apiVersionOf } from '../api/type-info.ts';
 import type { ResourceInfo } from '../api/type-info.ts';
+import type { MaybePromise } from '../base/maybe-promise.ts';
 import { badRequest, internalError, StatusError } from '../base/status.ts';
 import type { ItemKey } from '../cacher/resource-view.ts';
 import type { ApiObject, Decoded, FieldProblem, NamedKind } from '../codec/codec.ts';
@@ -60,12 +61,25 @@ export function reportProblems(
   for (const text of texts) if (!warnings.includes(text)) warnings.push(text);
 }
 
-/** Completed and in the storage version. `object` is used up. */
-export function toStored(parts: StoreParts, object: ApiObject): ApiObject {
-  const { resource, storedAs, defaults } = parts;
+/**
+ * Completed and in the storage version; a promise only where the conversion waits. `object` is used
+ * up.
+ */
+export function toStored(
+  parts: StoreParts,
+  object: ApiObject,
+  signal: AbortSignal,
+): MaybePromise<ApiObject> {
+  const { resource, conversion, defaults } = parts;
   defaults.apply(object, resource.type);
-  if (parts.isStorageVersion) return object;
-  const stored = parts.convert(object, apiVersionOf(storedAs));
+  if (conversion === undefined) return object;
+  const stored = conversion.toStored(object, signal);
+  return stored instanceof Promise
+    ? stored.then((late) => completed(parts, late))
+    : completed(parts, stored);
+}
+
+function completed({ defaults, storedAs }: StoreParts, stored: ApiObject): ApiObject {
   defaults.apply(stored, storedAs.type);
   return stored;
 }

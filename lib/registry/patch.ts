@@ -5,6 +5,7 @@ import { applyMergePatch, parseMergePatch } from '../apply/merge-patch.ts';
 import { RawJson, sortedText } from '../api/raw-json.ts';
 import type { JsonValue, ResourceInfo } from '../api/type-info.ts';
 import { apiVersionOf } from '../api/type-info.ts';
+import type { MaybePromise } from '../base/maybe-promise.ts';
 import { invalid, StatusError, unsupportedMediaType } from '../base/status.ts';
 import type { FieldError } from '../base/status.ts';
 import type { Item } from '../cacher/resource-view.ts';
@@ -15,7 +16,6 @@ import { holdsRaw, keptText } from '../codec/raw-fields.ts';
 import { reportProblems, toStored } from './incoming.ts';
 import { checkName, settleNamespace } from './object-meta.ts';
 import type { PatchRequest, WriteAnswer } from './requests.ts';
-import { presentItem } from './store-parts.ts';
 import type { StoreParts } from './store-parts.ts';
 import { writeTransformed } from './update.ts';
 
@@ -24,11 +24,32 @@ export type PatchFunction = (document: JsonValue) => JsonValue;
 export async function patchObject(parts: StoreParts, request: PatchRequest): Promise<WriteAnswer> {
   const patch = readPatch(request, parts.resource);
   return writeTransformed(parts, request, {
-    transform: (old) =>
-      toStored(parts, patchItem(parts.resource, presentItem(parts, old), patch, request)),
+    transform: (old) => patchStored(parts, old, patch, request),
     create: undefined,
   });
 }
+
+/** The stored object as the patch of what the request sees makes it. */
+function patchStored(
+  parts: StoreParts,
+  old: Item,
+  patch: PatchFunction,
+  request: PatchRequest,
+): MaybePromise<ApiObject> {
+  const { conversion } = parts;
+  const served = conversion === undefined ? old : conversion.item(old, request.signal);
+  return served instanceof Promise
+    ? served.then((late) => patchServed(parts, late, patch, request))
+    : patchServed(parts, served, patch, request);
+}
+
+const patchServed = (
+  parts: StoreParts,
+  served: Item,
+  patch: PatchFunction,
+  request: PatchRequest,
+): MaybePromise<ApiObject> =>
+  toStored(parts, patchItem(parts.resource, served, patch, request), request.signal);
 
 /** @throws StatusError 400 for a malformed patch. */
 export function readPatch(request: PatchRequest, { type }: ResourceInfo): PatchFunction {

@@ -1,10 +1,11 @@
 // get, list and watch: options to a selection and a read mode, the view's answer to the version of
 // the request. Continue tokens are made and read here. Nothing here touches etcd: the view decides
 // where bytes come from.
-import { storedRequirement } from '../api/selectable-fields.ts';
+import { comparedText, storedRequirement } from '../api/selectable-fields.ts';
 import { parseFieldSelector, parseLabelSelector } from '../api/selector.ts';
+import type { FieldRequirement } from '../api/selector.ts';
 import { expiredContinue, notFound, StatusError } from '../base/status.ts';
-import type { Item, ListResult, ReadAt, Selection } from '../cacher/resource-view.ts';
+import type { Item, ListPage, ListResult, ReadAt, Selection } from '../cacher/resource-view.ts';
 import { makeContinueToken, readContinueToken } from './continue-token.ts';
 import type { ContinuePosition, TokenScope } from './continue-token.ts';
 import { throwInvalid } from './options.ts';
@@ -17,6 +18,8 @@ import {
   watchErrors,
 } from './read-mode.ts';
 import type { GetRequest, ListAnswer, ListOptions, ListRequest, WatchAnswer } from './requests.ts';
+import { selectEvents, selectPage } from './served-selection.ts';
+import type { ServedSelection } from './served-selection.ts';
 import { itemKeyOf } from './store-parts.ts';
 import type { StoreParts } from './store-parts.ts';
 
@@ -29,7 +32,7 @@ export async function getObject(parts: StoreParts, request: GetRequest): Promise
 
 export async function listObjects(parts: StoreParts, request: ListRequest): Promise<ListAnswer> {
   const { options } = request;
-  const select = selectionOf(parts, request);
+  const wanted = wantedOf(parts, request);
   throwInvalid('ListOptions', listErrors(options), parts.naming);
   const scope = tokenScopeOf(parts, request);
   const position = positionOf(parts, options, scope);
@@ -38,7 +41,7 @@ export async function listObjects(parts: StoreParts, request: ListRequest): Prom
     limitCount: Math.max(options.limit, 0),
     ...(position === undefined ? {} : { after: position.after }),
   };
-  const result = await parts.view.list(select, at, page, request.signal).catch((error: unknown) => {
+  const result = await pageOf(parts, wanted, at, page, request.signal).catch((error: unknown) => {
     throw position === undefined ? error : withNewToken(error, position, scope, parts);
   });
   return {
@@ -51,32 +54,56 @@ export async function listObjects(parts: StoreParts, request: ListRequest): Prom
 
 export async function watchObjects(parts: StoreParts, request: ListRequest): Promise<WatchAnswer> {
   const { options, signal } = request;
-  const select = selectionOf(parts, request);
+  const { select, served } = wantedOf(parts, request);
   throwInvalid('ListOptions', watchErrors(options, parts.canStreamLists), parts.naming);
   const asked = startOfWatch(options);
   const start =
     asked === 'now'
       ? { from: 'revision' as const, revision: await currentRevision(parts, signal) }
       : asked;
-  const wanted = { bookmarks: options.allowWatchBookmarks };
-  const cursor = await parts.view.watch(select, start, wanted, signal);
+  const bookmarks = options.allowWatchBookmarks;
+  const cursor = await parts.view.watch(select, start, { bookmarks }, signal);
   return {
-    cursor,
+    cursor: served === undefined ? cursor : selectEvents(cursor, served),
     timeoutSeconds: options.timeoutSeconds,
     allowBookmarks: options.allowWatchBookmarks,
   };
 }
 
+interface Wanted {
+  /** What the view judges. */
+  readonly select: Selection;
+  /** What is judged after the conversion, if anything. */
+  readonly served: ServedSelection | undefined;
+}
+
 /**
  * @throws StatusError 400 for selectors that cannot be read or name fields that are not selectable.
  */
-function selectionOf(parts: StoreParts, request: ListRequest): Selection {
-  const { labelSelector, fieldSelector } = request.options;
-  const labels = parseLabelSelector(labelSelector);
-  const { resource } = parts;
-  const fields = parseFieldSelector(fieldSelector, resource.fieldSelectors).map((field) =>
-    storedRequirement(field, parts),
-  );
+function wantedOf(parts: StoreParts, request: ListRequest): Wanted {
+  const { resource, conversion } = parts;
+  const labels = parseLabelSelector(request.options.labelSelector);
+  const asked = parseFieldSelector(request.options.fieldSelector, resource.fieldSelectors);
+  if (conversion?.selectsServed !== true) {
+    const fields = asked.map((field) => storedRequirement(field, parts));
+    return { select: selectionOf(parts, request, labels, fields), served: undefined };
+  }
+  const ofKey = asked.filter(({ path }) => path.startsWith('metadata.'));
+  const fields = asked
+    .filter((field) => !ofKey.includes(field))
+    .map((field) => ({ ...field, value: comparedText(field.value) }));
+  return {
+    select: selectionOf(parts, request, labels, ofKey),
+    served: fields.length === 0 ? undefined : { conversion, fields },
+  };
+}
+
+function selectionOf(
+  { resource }: StoreParts,
+  request: ListRequest,
+  labels: Selection['labels'] | undefined,
+  fields: readonly FieldRequirement[],
+): Selection {
   const exact = (path: string): string | undefined =>
     fields.find((field) => field.path === path && field.operator === '=')?.value;
   const asked = resource.namespaced ? request.namespace : '';
@@ -89,6 +116,19 @@ function selectionOf(parts: StoreParts, request: ListRequest): Selection {
     ...(fields.length === 0 ? {} : { fields }),
     ...(request.showsUnreadable === true ? { showsUnreadable: true } : {}),
   };
+}
+
+/** What is judged after the conversion: the page is cut there. */
+function pageOf(
+  parts: StoreParts,
+  { select, served }: Wanted,
+  at: ReadAt,
+  page: ListPage,
+  signal: AbortSignal,
+): Promise<ListResult> {
+  if (served === undefined) return parts.view.list(select, at, page, signal);
+  const everything = parts.view.list(select, at, { ...page, limitCount: 0 }, signal);
+  return everything.then((result) => selectPage(result, page, served, signal));
 }
 
 /** One object is enough: the answer's revision is what counts. */

@@ -98,6 +98,24 @@ describe.each(['plain JSON', 'protobuf', 'cbor'] as const)('an object stored as 
   );
 });
 
+test('a write that changes nothing stores an object of an older version anew, once', async () => {
+  const row = olderObjects.find(({ kind }) => kind === 'Lease');
+  if (row === undefined) throw new Error('there is such a row');
+  const { name, key } = await put(row, 'plain JSON');
+  const { signal } = new AbortController();
+  const before = (await replica.storage.get(key, signal)).item;
+  const store = replica.store(resolved(row).served);
+  const { resourceVersion } = (await verbs.patch(store, name, {})).metadata;
+  const after = (await replica.storage.get(key, signal)).item;
+  expect(String(after?.modRevision)).toBe(resourceVersion);
+  expect(after?.modRevision).toBeGreaterThan(before?.modRevision ?? 0);
+  expect(openStored(before?.value ?? new Uint8Array())).toBeUndefined();
+  expect(Buffer.from(after?.value ?? []).toString()).toContain(
+    `"apiVersion":"${apiVersionOf(store.resource)}"`,
+  );
+  expect((await verbs.patch(store, name, {})).metadata.resourceVersion).toBe(resourceVersion);
+});
+
 describe('what cannot be read', () => {
   test('a version that was never known makes the object corrupted, and says so', async () => {
     const row = olderObjects.find(({ kind }) => kind === 'Lease');

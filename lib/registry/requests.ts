@@ -2,7 +2,7 @@
 // options.ts makes the option records from query parameters and bodies.
 import type { WaitEnd } from '../base/abort.ts';
 import type { Item, WatchCursor } from '../cacher/resource-view.ts';
-import type { ApiObject, Decoded } from '../codec/codec.ts';
+import type { Decoded } from '../codec/codec.ts';
 import type { Revision } from '../storage-etcd/storage.ts';
 import type { StatusBody } from '../base/status.ts';
 import type { User } from '../base/user.ts';
@@ -168,9 +168,3 @@ export interface WatchAnswer {
   readonly timeoutSeconds: number | undefined;
   readonly allowBookmarks: boolean;
 }
-
-/**
- * `object` as a request in this version sees it, and as it is stored: for those who write through
- * the registry.
- */
-export type ConvertObject = (object: Readonly<ApiObject>, toApiVersion: string) => ApiObject;

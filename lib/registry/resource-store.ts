@@ -1,7 +1,10 @@
 // One served resource in one version: its record, its view and storage, and the verbs over them.
 // Verbs answer in the version of `resource`; stored objects have the version of `storedAs`. No HTTP
 // here.
+import type { WaitEnd } from '../base/abort.ts';
+import type { MaybePromise } from '../base/maybe-promise.ts';
 import type { Item, ResourceView } from '../cacher/resource-view.ts';
+import type { Conversion } from './conversion.ts';
 import { createObject } from './create.ts';
 import { deleteCollection } from './delete-collection.ts';
 import { deleteObject } from './delete.ts';
@@ -21,7 +24,6 @@ import type {
   WriteAnswer,
 } from './requests.ts';
 import { scaleSubresource } from './scale.ts';
-import { presentCursor, presentItem } from './store-parts.ts';
 import type { StoreParts } from './store-parts.ts';
 import type { Subresource, VerbTarget } from './verb-target.ts';
 import { updateObject } from './update.ts';
@@ -58,7 +60,8 @@ type Verbs = Pick<
 export function createResourceStore(parts: StoreParts): ResourceStore {
   const { resource } = parts;
   const stored = storedVerbs(parts);
-  const verbs = parts.isStorageVersion ? stored : presentedVerbs(stored, parts);
+  const { conversion } = parts;
+  const verbs = conversion === undefined ? stored : servedVerbs(stored, conversion);
   const { get, update, patch } = verbs;
   const object = { resource, input: resource, get, update, patch };
   return {
@@ -84,30 +87,36 @@ const storedVerbs = (parts: StoreParts): Verbs => ({
 });
 
 /** The same with every answer in the version of the request: here and nowhere else. */
-function presentedVerbs(verbs: Verbs, parts: StoreParts): Verbs {
-  const one = <T extends { readonly item: Item }>(answer: T): T => ({
-    ...answer,
-    item: presentItem(parts, answer.item),
-  });
-  const all = (answer: ListAnswer): ListAnswer => ({
-    ...answer,
-    items: answer.items.map((item) => presentItem(parts, item)),
-  });
+function servedVerbs(stored: Verbs, conversion: Conversion): Verbs {
+  const one = <T extends { readonly item: Item }>(answer: T, end: WaitEnd): MaybePromise<T> => {
+    const item = conversion.item(answer.item, end);
+    return item instanceof Promise
+      ? item.then((late) => ({ ...answer, item: late }))
+      : { ...answer, item };
+  };
+  const all = (answer: ListAnswer, end: WaitEnd): MaybePromise<ListAnswer> => {
+    const items = conversion.items(answer.items, end);
+    return items instanceof Promise
+      ? items.then((late) => ({ ...answer, items: late }))
+      : { ...answer, items };
+  };
   return {
-    get: async (request) => presentItem(parts, await verbs.get(request)),
-    list: async (request) => all(await verbs.list(request)),
+    get: async (request) => conversion.item(await stored.get(request), request.signal),
+    list: async (request) => all(await stored.list(request), request.signal),
     async watch(request) {
-      const answer = await verbs.watch(request);
-      return { ...answer, cursor: presentCursor(parts, answer.cursor) };
+      const answer = await stored.watch(request);
+      return { ...answer, cursor: conversion.cursor(answer.cursor) };
     },
-    create: async (request) => one(await verbs.create(request)),
-    update: async (request) => one(await verbs.update(request)),
-    patch: async (request) => one(await verbs.patch(request)),
+    create: async (request) => one(await stored.create(request), request.signal),
+    update: async (request) => one(await stored.update(request), request.signal),
+    patch: async (request) => one(await stored.patch(request), request.signal),
     async delete(request) {
-      const answer = await verbs.delete(request);
-      return answer.kind === 'object' ? one(answer) : answer;
+      const answer = await stored.delete(request);
+      return answer.kind === 'object' ? one(answer, request.signal) : answer;
     },
-    deleteCollection: async (request) => all(await verbs.deleteCollection(request)),
+    async deleteCollection(request) {
+      return all(await stored.deleteCollection(request), request.signal);
+    },
   };
 }
 

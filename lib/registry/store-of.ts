@@ -1,32 +1,36 @@
 // The store of one resource in one served version, from what it is made of. Built-in kinds and
 // resources that come at run time are made alike.
-import type { ResourceInfo } from '../api/type-info.ts';
 import type { Keyspace } from '../storage-etcd/keys.ts';
+import { AwaitedConversion } from './awaited-conversion.ts';
+import { lazyConversion } from './conversion.ts';
+import type { Conversion, Converter, VersionPair } from './conversion.ts';
 import { createResourceStore } from './resource-store.ts';
 import type { ResourceStore } from './resource-store.ts';
 import type { StoreParts } from './store-parts.ts';
 
-/** One record twice where the served version is the stored one. */
-export interface ServedResource {
-  readonly served: ResourceInfo;
-  readonly stored: ResourceInfo;
-}
-
 /** `strategy`, `rules` and `view` are those of the stored version. */
 export interface StoreDeps extends Omit<
   StoreParts,
-  'resource' | 'storedAs' | 'isStorageVersion' | 'keyOf'
+  'resource' | 'storedAs' | 'conversion' | 'keyOf'
 > {
   readonly keyspace: Keyspace;
+  readonly converter: Converter;
 }
 
-export function storeOf({ served, stored }: ServedResource, deps: StoreDeps): ResourceStore {
-  const { keyspace, ...parts } = deps;
+/** `versions`: one record twice where the served version is the stored one. */
+export function storeOf(versions: VersionPair, deps: StoreDeps): ResourceStore {
+  const { keyspace, converter, ...parts } = deps;
+  const { served, stored } = versions;
   return createResourceStore({
     ...parts,
     resource: served,
     storedAs: stored,
-    isStorageVersion: stored === served,
+    conversion: served === stored ? undefined : conversionOf(versions, converter),
     keyOf: ({ namespace, name }) => keyspace.key(stored.storagePrefix, namespace, name),
   });
 }
+
+const conversionOf = (versions: VersionPair, converter: Converter): Conversion =>
+  'convert' in converter
+    ? lazyConversion(versions, converter.convert)
+    : new AwaitedConversion(versions, converter.convertAll);

@@ -3,22 +3,14 @@
 import type { AdmissionChain } from '../admission/chain.ts';
 import type { Defaults } from '../api/defaults.ts';
 import type { GroupVersionKind, ResourceInfo, TypeInfo } from '../api/type-info.ts';
-import { apiVersionOf } from '../api/type-info.ts';
 import type { NamingProfile } from '../api/vendor.ts';
 import type { Clock } from '../base/clock.ts';
 import { notFound } from '../base/status.ts';
-import type {
-  Item,
-  ItemKey,
-  ResourceView,
-  WatchCursor,
-  WatchEvent,
-} from '../cacher/resource-view.ts';
-import type { ApiObject } from '../codec/codec.ts';
+import type { ItemKey, ResourceView } from '../cacher/resource-view.ts';
 import type { StoredMedia } from '../codec/stored-media.ts';
 import { isSegment } from '../storage-etcd/keys.ts';
 import type { Storage } from '../storage-etcd/storage.ts';
-import { convertedEvent, convertedItem } from './converted-item.ts';
+import type { Conversion } from './conversion.ts';
 import type { ResourceStrategy } from '../kinds/strategy.ts';
 import type { ObjectRules } from './validation.ts';
 import type { WriteTurns } from './write-turns.ts';
@@ -28,7 +20,8 @@ export interface StoreParts {
   readonly resource: ResourceInfo;
   /** The same resource in its storage version. */
   readonly storedAs: ResourceInfo;
-  readonly isStorageVersion: boolean;
+  /** Between the two; undefined: they are one. */
+  readonly conversion: Conversion | undefined;
   readonly strategy: ResourceStrategy;
   /** Gated fields, and validation besides metadata. */
   readonly rules: ObjectRules;
@@ -41,7 +34,6 @@ export interface StoreParts {
   /** One for all versions of a resource. */
   readonly turns: WriteTurns;
   readonly defaults: Pick<Defaults, 'apply'>;
-  readonly convert: (object: Readonly<ApiObject>, toApiVersion: string) => ApiObject;
   /** The type of a kind that is not the resource's own; undefined: not known. */
   readonly typeOf: (kind: GroupVersionKind) => TypeInfo | undefined;
   readonly naming: NamingProfile;
@@ -68,30 +60,6 @@ export function itemKeyOf(
     throw notFound(resource, path.name);
   }
   return { namespace, name: path.name };
-}
-
-/** Stored item to an item in the request's version. */
-export function presentItem(parts: StoreParts, item: Item): Item {
-  if (parts.isStorageVersion || item.corrupted) return item;
-  const version = apiVersionOf(parts.resource);
-  return convertedItem(item, parts.resource, (object) => parts.convert(object, version));
-}
-
-export function presentCursor(parts: StoreParts, cursor: WatchCursor): WatchCursor {
-  if (parts.isStorageVersion) return cursor;
-  const present = (event: WatchEvent): WatchEvent =>
-    event.item === undefined
-      ? event
-      : convertedEvent(event, presentItem(parts, event.item), parts.resource);
-  return {
-    next: async (signal) => (await cursor.next(signal))?.map(present),
-    get position() {
-      return cursor.position;
-    },
-    close: () => {
-      cursor.close();
-    },
-  };
 }
 
 export const hasStatusSubresource = (resource: ResourceInfo): boolean =>

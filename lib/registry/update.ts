@@ -2,6 +2,7 @@
 // transform is pure and may run several times.
 import { apiVersionOf } from '../api/type-info.ts';
 import { validateObjectMetaUpdate } from '../api/meta.ts';
+import type { MaybePromise } from '../base/maybe-promise.ts';
 import { conflict, invalid, modifiedConflict, notFound } from '../base/status.ts';
 import type { Item, ItemKey } from '../cacher/resource-view.ts';
 import type { ApiObject } from '../codec/codec.ts';
@@ -33,7 +34,7 @@ import type { Try } from './write-loop.ts';
 import type { Found } from './write-turns.ts';
 
 /** A new object in the storage version from the stored one, which it must not change. */
-export type Transform = (old: Item) => ApiObject;
+export type Transform = (old: Item) => MaybePromise<ApiObject>;
 
 const newline = 0x0a;
 
@@ -58,7 +59,8 @@ export async function updateObject(
   checkName(body, path.name);
   settleNamespace(body, resource, path.namespace);
   const omitted = omittedMembers(parts, body);
-  const object = toStored(parts, body);
+  const given = toStored(parts, body, signal);
+  const object = given instanceof Promise ? await given : given;
   const { uid, resourceVersion } = metaOf(object);
   // Whoever states a version or uid means an object that exists.
   const statesObject = (uid ?? '') !== '' || !['', '0'].includes(resourceVersion ?? '');
@@ -172,7 +174,8 @@ async function nextObject(
 ): Promise<ApiObject> {
   const { resource, storedAs, strategy } = parts;
   const old = item.object();
-  const wanted = transform(item);
+  const made = transform(item);
+  const wanted = made instanceof Promise ? await made : made;
   checkVersion(parts, wanted, item);
   const attributes = admissionRequest(parts, { operation: 'UPDATE', key: item, old }, context);
   const object = await mutated(parts, attributes, wanted, signal);

@@ -1,0 +1,88 @@
+// Field selectors on what is served, where objects are converted by calls that wait: what is stored
+// need not have the fields. Items and events stay those of the storage version.
+import type { FieldRequirement } from '../api/selector.ts';
+import { limits } from '../base/limits.ts';
+import { Breather } from '../cacher/breather.ts';
+import type {
+  Item,
+  ListPage,
+  ListResult,
+  WatchCursor,
+  WatchEvent,
+} from '../cacher/resource-view.ts';
+import type { Conversion } from './conversion.ts';
+import { SteppedCursor } from './stepped-cursor.ts';
+
+export interface ServedSelection {
+  readonly conversion: Conversion;
+  /** With values as they are compared (`comparedText`). */
+  readonly fields: readonly FieldRequirement[];
+}
+
+/**
+ * The page of `everything` that may follow: no more is converted than fills it.
+ * @throws StatusError 500 of the conversion.
+ */
+export async function selectPage(
+  everything: ListResult,
+  { limitCount }: ListPage,
+  selection: ServedSelection,
+  signal: AbortSignal,
+): Promise<ListResult> {
+  const { items: all } = everything;
+  const limit = limitCount === 0 ? Infinity : limitCount;
+  const stepCount = limitCount === 0 ? all.length : Math.max(limit, limits.filteredPageCount);
+  const items: Item[] = [];
+  for (let from = 0; from < all.length; from += stepCount) {
+    const some = all.slice(from, from + stepCount);
+    const isSelected = await selected(some, selection, signal);
+    for (const item of some) {
+      if (!isSelected.has(item)) continue;
+      if (items.length === limit) {
+        return { ...everything, items, more: true, remainingCount: undefined };
+      }
+      items.push(item);
+    }
+  }
+  return { ...everything, items, more: false, remainingCount: undefined };
+}
+
+/** An object that begins or ceases to be selected is added or deleted. */
+export const selectEvents = (cursor: WatchCursor, selection: ServedSelection): WatchCursor =>
+  new SteppedCursor(cursor, async (events, signal) => {
+    const items = events.flatMap(({ item, change }) =>
+      change === undefined ? (item ?? []) : [change.item ?? [], change.previous ?? []].flat(),
+    );
+    const isSelected = await selected(items, selection, signal);
+    return events.flatMap((event) => eventFor(event, isSelected) ?? []);
+  });
+
+function eventFor(event: WatchEvent, isSelected: ReadonlySet<Item>): WatchEvent | undefined {
+  const { type, item, change } = event;
+  if (item === undefined) return event;
+  if (change === undefined) return isSelected.has(item) ? event : undefined;
+  const { previous, item: next } = change;
+  const held = type !== 'ADDED' && previous !== undefined && isSelected.has(previous);
+  const holds = type !== 'DELETED' && next !== undefined && isSelected.has(next);
+  return change.eventFor(held, holds);
+}
+
+/** Those that cannot be read are selected: nobody can say that they are not. */
+async function selected(
+  stored: readonly Item[],
+  { conversion, fields }: ServedSelection,
+  signal: AbortSignal,
+): Promise<ReadonlySet<Item>> {
+  const served = await conversion.items(stored, signal);
+  const found = new Set<Item>();
+  const breather = new Breather();
+  for (const [index, item] of stored.entries()) {
+    const shown = served[index] ?? item;
+    const isSelected = fields.every(
+      ({ path, operator, value }) => (shown.field(path) === value) === (operator === '='),
+    );
+    if (item.corrupted || isSelected) found.add(item);
+    if (breather.isDue()) await breather.breathe();
+  }
+  return found;
+}

@@ -1,0 +1,43 @@
+// A watcher whose batches pass a step that waits: an event counts as returned only behind it.
+import type { WatchCursor, WatchEvent } from '../cacher/resource-view.ts';
+import type { Revision } from '../storage-etcd/storage.ts';
+
+/** What becomes of a batch, which may be nothing. It is called again for one that it threw at. */
+export type CursorStep = (
+  events: readonly WatchEvent[],
+  signal: AbortSignal,
+) => Promise<readonly WatchEvent[]>;
+
+export class SteppedCursor implements WatchCursor {
+  readonly #cursor: WatchCursor;
+  readonly #step: CursorStep;
+  /** Taken from the cursor and not returned. */
+  #taken: readonly WatchEvent[] | undefined;
+  /** Before what is taken. */
+  #position: Revision;
+
+  constructor(cursor: WatchCursor, step: CursorStep) {
+    this.#cursor = cursor;
+    this.#step = step;
+    this.#position = cursor.position;
+  }
+
+  async next(signal: AbortSignal): Promise<readonly WatchEvent[] | undefined> {
+    for (;;) {
+      this.#taken ??= await this.#cursor.next(signal);
+      if (this.#taken === undefined) return undefined;
+      const events = await this.#step(this.#taken, signal);
+      this.#taken = undefined;
+      this.#position = this.#cursor.position;
+      if (events.length > 0) return events;
+    }
+  }
+
+  get position(): Revision {
+    return this.#taken === undefined ? this.#cursor.position : this.#position;
+  }
+
+  close(): void {
+    this.#cursor.close();
+  }
+}
