@@ -35,7 +35,7 @@ async function measure(
   make: (index: number) => JsonObject,
 ): Promise<void> {
   const valueFile = bench.file(`${resource}.bin`);
-  writeFileSync(valueFile, encodeStored(make(0), bench.resource(resource)));
+  writeFileSync(valueFile, encodeStored(make(0), bench.resource(resource)).value);
   const bare = await bench.bare('bare-put.ts', [bench.etcd.endpoints.join(','), valueFile]);
   const path = `/api/v1/namespaces/bench/${resource}`;
   const bounds = { durationMs, countMax };

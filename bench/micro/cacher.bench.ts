@@ -40,7 +40,7 @@ class CountingStore {
     metadata['namespace'] = `team-${String(index % 10)}`;
     spec['nodeName'] = `node-${String(index % 1_000)}`;
     const key = `${prefix}pods/team-${String(index % 10)}/pod-${number}`;
-    const value = encodeStored(pod, pods);
+    const value = encodeStored(pod, pods).value;
     return { key, value, modRevision: this.revision, createRevision: 1 };
   }
 

@@ -32,7 +32,7 @@ const shuffled = bodies.map((body) =>
 );
 const texts = bodies.map(String);
 const objects = bodies.map((body) => jsonCodec.decode(body, pods.type).object);
-const values = objects.map((object) => encodeStored(object, pods));
+const values = objects.map((object) => encodeStored(object, pods).value);
 const first = <T>(list: readonly T[], index: number): T => list[index % list.length] as T;
 
 function sortedKeys(value: unknown): unknown {
@@ -86,7 +86,7 @@ report(
   (at) => jsonCodec.encode(first(disordered, at), pods.type),
   write,
 );
-report('encode for storage', (at) => encodeStored(first(objects, at), pods), write);
+report('encode for storage', (at) => encodeStored(first(objects, at), pods).value, write);
 report('open stored and inject resourceVersion', (at) => {
   const opened = openStored(first(values, at));
   if (opened === undefined) throw new Error('opens');

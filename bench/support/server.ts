@@ -101,7 +101,7 @@ export class Bench {
         const key = this.key(resource, namespace, name);
         const result = await this.storage.put(
           key,
-          encodeStored(object, resource),
+          encodeStored(object, resource).value,
           { expected: 0 },
           this.#never,
         );

@@ -60,7 +60,10 @@ describe('filling', () => {
   test('shows what was stored before, in key order, with bytes ready to send', async () => {
     const b = await fixture.put('n/b', { labels: { app: 'x' } });
     const a = await fixture.put('n-1/a');
-    const g = await fixture.putRaw('example.com/gadgets/g', encodeStored(widget('g'), gadgets));
+    const g = await fixture.putRaw(
+      'example.com/gadgets/g',
+      encodeStored(widget('g'), gadgets).value,
+    );
     const cache = await fixture.started();
     const { items } = await cache.view(widgets).list({}, latest, all, signal);
     expect(shown(items)).toEqual([`n-1/a@${String(a)}`, `n/b@${String(b)}`]);

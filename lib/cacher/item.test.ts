@@ -10,7 +10,7 @@ import { itemSource } from './testing/item-source.ts';
 
 const source = itemSource();
 const itemOf = (path: string, options: WidgetOptions): CachedItem =>
-  makeItem(source, path, encodeStored(widget(path, options), widgets), 1);
+  makeItem(source, path, encodeStored(widget(path, options), widgets).value, 1);
 
 function manyLabels(mark: number): Record<string, string> {
   const valueOf = (at: number): string => `${String(mark)}-${String(at)}-${'v'.repeat(50)}`;

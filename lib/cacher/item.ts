@@ -7,7 +7,7 @@ import type { StatusError } from '../base/status.ts';
 import { utf8SortKey } from '../base/utf8-order.ts';
 import type { ApiObject } from '../codec/codec.ts';
 import { withResourceVersion } from '../codec/stored-form.ts';
-import type { OpenedStored } from '../codec/stored-form.ts';
+import type { EncodedStored, OpenedStored } from '../codec/stored-form.ts';
 import type { ResourceInfo } from '../api/type-info.ts';
 import type { Revision } from '../storage-etcd/storage.ts';
 import { objectBytesPerJsonByte } from './memory-budget.ts';
@@ -221,28 +221,36 @@ interface ItemContent {
 }
 
 /**
- * An item from stored bytes. Bytes of another generation are converted here, once; unreadable ones
- * make a corrupted item.
+ * An item from stored bytes. Bytes of another generation or encoding are converted here, once;
+ * unreadable ones make a corrupted item. `encoded`: what `value` was made from, where it is known.
  */
 export function makeItem(
   source: ItemSource,
   path: string,
   value: Uint8Array,
   revision: Revision,
+  encoded?: EncodedStored,
 ): CachedItem {
-  return new CachedItem(source, path, revision, contentOf(source, value, revision));
+  return new CachedItem(source, path, revision, contentOf(source, value, revision, encoded));
 }
 
-function contentOf(source: ItemSource, value: Uint8Array, revision: Revision): ItemContent {
+function contentOf(
+  source: ItemSource,
+  value: Uint8Array,
+  revision: Revision,
+  encoded: EncodedStored | undefined,
+): ItemContent {
   let foreign: Uint8Array | undefined;
   try {
-    const opened = source.transcoder.open(value);
-    const isCurrent = opened?.header.schema === source.schema;
+    const { transcoder, resource, schema, keepsStored } = source;
+    const opened = encoded ?? transcoder.open(value);
+    const isCurrent = opened?.header.schema === schema;
+    const isForeign = !isCurrent || (encoded !== undefined && encoded.value !== value);
     // Storage's bytes may be a view into a whole page.
-    if (!isCurrent && source.keepsStored) foreign = Uint8Array.from(value);
-    const stored = isCurrent ? opened : convertedTo(source, value);
+    if (isForeign && keepsStored) foreign = Uint8Array.from(value);
+    const stored = isCurrent ? opened : transcoder.decodeForeign(value, resource);
     const isSent = stored.header.rawAsSent !== false;
-    const { header, payload } = isSent ? stored : source.transcoder.asSent(stored, source.resource);
+    const { header, payload } = isSent ? stored : transcoder.asSent(stored, resource);
     requireShape(header.versionAt, header.bodyAt, payload);
     const member = versionMember(revision);
     const data = spliced(payload, { at: header.versionAt, removed: 0, member });
@@ -269,13 +277,6 @@ function noContent(problem: string, foreign: Uint8Array | undefined): ItemConten
   const offsets = { versionAt: 0, bodyAt: 0, labelsStart: 0, labelsEnd: 0 };
   const none = { stored: undefined, fields: undefined, ...offsets };
   return { problem, data: new Uint8Array(), ...none, foreign };
-}
-
-function convertedTo(source: ItemSource, value: Uint8Array): OpenedStored {
-  const { transcoder } = source;
-  const converted = transcoder.open(transcoder.decodeForeign(value, source.resource));
-  if (converted === undefined) throw new Error('the converted object has no stored form');
-  return converted;
 }
 
 /** Catches truncated and overwritten values without reading all of them. */

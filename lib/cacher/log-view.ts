@@ -8,6 +8,7 @@ import type { Clock } from '../base/clock.ts';
 import { expired, tooManyRequests, tooOldResourceVersion } from '../base/status.ts';
 import { nextTurn, turnMs } from '../base/turn.ts';
 import { utf8SortKey } from '../base/utf8-order.ts';
+import type { EncodedStored } from '../codec/stored-form.ts';
 import type { Epoch, Revision, Storage, StoredItem } from '../storage-etcd/storage.ts';
 import type { EventLog } from './event-log.ts';
 import { dimensionOf } from './watch-index.ts';
@@ -163,12 +164,12 @@ export class LogView implements ResourceView {
     return this.#host.epoch();
   }
 
-  itemOf({ key, value, modRevision }: StoredItem): Item {
+  itemOf({ key, value, modRevision }: StoredItem, encoded?: EncodedStored): Item {
     const path = key.slice(this.#cache.source.keyPrefix.length);
     // The same revision of another history is another version.
     return this.#host.isCurrent()
-      ? this.#cache.itemOf(path, value, modRevision)
-      : makeItem(this.#cache.source, path, value, modRevision);
+      ? this.#cache.itemOf(path, value, modRevision, encoded)
+      : makeItem(this.#cache.source, path, value, modRevision, encoded);
   }
 
   /** Memory holds the resource. */

@@ -50,7 +50,10 @@ describe('a removed resource', () => {
     await expect(pending).rejects.toMatchObject({ code: 410, reason: 'Expired' });
     await expect(one.next(signal)).rejects.toMatchObject({ code: 410 });
     await expect(held.watch({}, from, options, signal)).rejects.toMatchObject({ code: 410 });
-    const g = await fixture.putRaw('example.com/gadgets/g', encodeStored(widget('g'), gadgets));
+    const g = await fixture.putRaw(
+      'example.com/gadgets/g',
+      encodeStored(widget('g'), gadgets).value,
+    );
     expect(await take(other, 1)).toEqual([`ADDED g@${String(g)}`]);
     expect(cache.health().cursorCount).toBe(1);
     expect(() => cache.view(widgets)).toThrow();
@@ -167,7 +170,7 @@ describe('added again', () => {
       transcoder: {
         ...widgetTranscoder,
         schemaOf: () => 'other',
-        decodeForeign: () => Buffer.from(encodeStored(widget('n/a', { size: 8 }), widgets)),
+        decodeForeign: () => encodeStored(widget('n/a', { size: 8 }), widgets),
       },
     });
     const item = view.peek({ namespace: 'n', name: 'a' });

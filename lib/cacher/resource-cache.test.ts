@@ -7,17 +7,23 @@ import { ResourceCache } from './resource-cache.ts';
 import { ResourceCounts } from './resource-counts.ts';
 import { widget, widgets } from './testing/cache-fixture.ts';
 import { itemSource } from './testing/item-source.ts';
+import type { Transcoder } from './transcoder.ts';
 import { LogCursor } from './watch-cursor.ts';
 
 /** A widget of about 1 MiB. */
 function largeWidget(path: string): Uint8Array {
   const small = widget(path);
   const annotations = { padding: path.padEnd(mega, 'x') };
-  return encodeStored({ ...small, metadata: { ...small.metadata, annotations } }, widgets);
+  return encodeStored({ ...small, metadata: { ...small.metadata, annotations } }, widgets).value;
 }
 
-function cacheAt(revision: number): ResourceCache {
-  const source = itemSource();
+const noParsing = (): never => {
+  throw new Error('what was written needs no parsing');
+};
+
+function cacheAt(revision: number, parser: Partial<Transcoder> = {}): ResourceCache {
+  const { transcoder, ...made } = itemSource();
+  const source = { ...made, keepsStored: true, transcoder: { ...transcoder, ...parser } };
   const log = new EventLog(source.budget, 1_000);
   source.budget.attach(log);
   const cache = new ResourceCache({
@@ -33,13 +39,38 @@ function cacheAt(revision: number): ResourceCache {
 }
 
 describe('the item of an answered write', () => {
-  const [path, value] = ['n/w', encodeStored(widget('n/w'), widgets)];
+  const path = 'n/w';
+  const encoded = encodeStored(widget(path), widgets);
+  const { value } = encoded;
 
   test('is the one of its event', () => {
     const cache = cacheAt(10);
     const item = cache.itemOf(path, value, 11);
     cache.put(path, value, 11, 0);
     expect(cache.index.get(path)).toBe(item);
+  });
+
+  const foreign = Buffer.from('in another encoding');
+  const unread = { open: noParsing, decodeForeign: noParsing };
+  test.each([
+    ['the stored form', value],
+    ['another encoding', foreign],
+  ])('is made of %s without parsing it, and so is its event', (_form, written) => {
+    const cache = cacheAt(10, unread);
+    const item = cache.itemOf(path, written, 11, encoded);
+    expect(item.object()).toMatchObject({ metadata: { name: 'w', resourceVersion: '11' } });
+    cache.put(path, Buffer.from(written), 11, 0);
+    expect(cache.index.get(path)).toBe(item);
+    const kept = cache.remove().map(({ stored }) => Buffer.from(stored));
+    expect(kept).toEqual([Buffer.from(written)]);
+  });
+
+  test('is read from what is stored where that was written by another record', () => {
+    const cache = cacheAt(10);
+    const { header, payload } = encoded;
+    const older = { header: { ...header, schema: 'of another record' }, payload, value };
+    expect(cache.itemOf(path, value, 11, older).corrupted).toBe(false);
+    expect(cacheAt(10, unread).itemOf(path, value, 11, older).corrupted).toBe(true);
   });
 
   test('is not kept when its event has come: its object may be gone by then', async () => {

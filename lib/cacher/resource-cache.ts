@@ -3,6 +3,7 @@
 // event loop.
 import { invariant } from '../base/invariant.ts';
 import { limits } from '../base/limits.ts';
+import type { EncodedStored } from '../codec/stored-form.ts';
 import type { Revision } from '../storage-etcd/storage.ts';
 import { ResourceLog } from './event-log.ts';
 import type { EventLog } from './event-log.ts';
@@ -122,13 +123,14 @@ export class ResourceCache {
   }
 
   /**
-   * The item of stored bytes: the one in memory when it is that version. What a write answers with
-   * is kept until its event comes, which then needs not make it again; it is in no index before.
+   * The item of stored bytes, which `encoded` became: the one in memory when it is that version.
+   * What a write answers with is kept until its event comes, which then needs not make it again; it
+   * is in no index before.
    */
-  itemOf(path: string, value: Uint8Array, revision: Revision): CachedItem {
+  itemOf(path: string, value: Uint8Array, revision: Revision, encoded?: EncodedStored): CachedItem {
     const held = this.#index.get(path);
     if (held?.revision === revision) return held;
-    const item = makeItem(this.source, path, value, revision);
+    const item = makeItem(this.source, path, value, revision, encoded);
     const isEventDue = revision > this.options.log.revision;
     if (item.corrupted || !isEventDue) return item;
     if (this.#answered.size >= answeredWritesMax) this.#answered.clear();

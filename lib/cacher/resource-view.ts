@@ -2,6 +2,7 @@
 // ordered event log.
 import type { WaitEnd } from '../base/abort.ts';
 import type { ApiObject } from '../codec/codec.ts';
+import type { EncodedStored } from '../codec/stored-form.ts';
 import type { Epoch, Revision, StoredItem } from '../storage-etcd/storage.ts';
 
 /** Specification 1, Meaning of the read modes. */
@@ -189,6 +190,9 @@ export interface ResourceView {
   ): Promise<WatchCursor>;
   /** What memory holds now, without waiting: for policy code and controllers. */
   peek(key: ItemKey): Item | undefined;
-  /** The item of a value of this resource that was just read or written, as this view shows it. */
-  itemOf(stored: StoredItem): Item;
+  /**
+   * The item of a value of this resource that was just read or written, as this view shows it.
+   * `encoded`: what a written value was made from, which is then not parsed.
+   */
+  itemOf(stored: StoredItem, encoded?: EncodedStored): Item;
 }

@@ -21,7 +21,7 @@ export interface Transcoder {
    * completed and encoded to the stored form of this one.
    * @throws when they cannot be read: the object is then corrupted.
    */
-  decodeForeign(value: Uint8Array, resource: ResourceInfo): Uint8Array;
+  decodeForeign(value: Uint8Array, resource: ResourceInfo): OpenedStored;
   /** The stored form whose raw JSON is spelt as answers show it. */
   asSent(opened: OpenedStored, resource: ResourceInfo): OpenedStored;
   /** The object of `Item.json()`. @throws when the bytes are not such an object. */

@@ -96,7 +96,7 @@ describe('every built-in type', () => {
     for (const [index, resource] of scheme.storedResources.entries()) {
       const object = new ObjectGenerator(index + 1).message(resource.type, 0) as JsonObject;
       const metadata = { ...(object['metadata'] as JsonObject | undefined), name: 'a' };
-      const stored = openStored(encodeStored({ ...object, metadata }, resource));
+      const stored = openStored(encodeStored({ ...object, metadata }, resource).value);
       if (stored === undefined) throw new Error(`${resource.resource} opens`);
       const sent = jsonCodec.decode(withResourceVersion(stored, 77), resource.type).object;
       const { kind } = resource.kind;

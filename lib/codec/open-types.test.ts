@@ -227,7 +227,7 @@ describe('encodings', () => {
       bytes(`{"metadata":{"name":"a"},"spec":${text},"other":[""]}`),
       root,
     );
-    const opened = openStored(encodeStored(object, resource));
+    const opened = openStored(encodeStored(object, resource).value);
     expect(Buffer.from(opened?.payload ?? []).toString()).toBe(
       '{"kind":"Widget","apiVersion":"example.com/v1","metadata":{"name":"a"},' +
         `"spec":${text},"other":[""]}`,

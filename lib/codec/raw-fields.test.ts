@@ -121,7 +121,7 @@ describe.each(all)('the text %s', (text, shown) => {
   });
 
   test('is stored', () => {
-    const stored = openStored(encodeStored(object, resource));
+    const stored = openStored(encodeStored(object, resource).value);
     if (stored === undefined) throw new Error('it opens');
     const payload = ({ payload: bytes }: OpenedStored): string => Buffer.from(bytes).toString();
     expect(payload(stored)).toBe(canonical(text));

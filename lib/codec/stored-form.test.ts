@@ -20,7 +20,7 @@ const labelsIn = ({ header, payload }: OpenedStored): Record<string, unknown> =>
   return json === '' ? {} : (JSON.parse(json) as Record<string, unknown>);
 };
 function opened(object: ApiObject): OpenedStored {
-  const result = openStored(encodeStored(object, widgetResource));
+  const result = openStored(encodeStored(object, widgetResource).value);
   if (result === undefined) throw new Error('what was encoded opens');
   return result;
 }
@@ -96,7 +96,7 @@ describe('a stored object', () => {
 
   test('its header stays short, however long selectable values are', () => {
     const nodeName = '漢'.repeat(70_000);
-    const value = encodeStored(widget({ name: 'a' }, { nodeName }), widgetResource);
+    const value = encodeStored(widget({ name: 'a' }, { nodeName }), widgetResource).value;
     expect(value.indexOf(0x0a)).toBeLessThan(300);
     const stored = openStored(value);
     expect(stored?.header.fields).toEqual({ 'spec.nodeName': comparedText(nodeName) });
@@ -107,7 +107,7 @@ describe('a stored object', () => {
 
   test('with a long header, as earlier releases wrote it, opens', () => {
     const nodeName = 'n'.repeat(70_000);
-    const value = encodeStored(widget({ name: 'a' }, { nodeName }), widgetResource);
+    const value = encodeStored(widget({ name: 'a' }, { nodeName }), widgetResource).value;
     const end = value.indexOf(0x0a);
     const header = JSON.parse(text(value.subarray(0, end))) as JsonObject;
     const fields = { 'spec.nodeName': nodeName };
@@ -119,7 +119,7 @@ describe('a stored object', () => {
     const metadata = message('OddMeta', [field('name', 'string'), field('labels', 'string')]);
     const type = message('Odd', [field('metadata', metadata)]);
     const object = { metadata: { name: 'a', labels: 'no map' } } as unknown as ApiObject;
-    const encode = (): Uint8Array => encodeStored(object, { ...widgetResource, type });
+    const encode = (): Uint8Array => encodeStored(object, { ...widgetResource, type }).value;
     expect(encode).toThrow('can be opened');
   });
 
@@ -131,7 +131,7 @@ describe('a stored object', () => {
 });
 
 describe('values that are not ours', () => {
-  const good = encodeStored(widget({ name: 'a', labels: { l: 'm' } }), widgetResource);
+  const good = encodeStored(widget({ name: 'a', labels: { l: 'm' } }), widgetResource).value;
   const headerOf = (change: (header: JsonObject) => void): Uint8Array => {
     const [line = '', payload = ''] = text(good).split('\n');
     const header = JSON.parse(line) as JsonObject;
@@ -211,7 +211,7 @@ describe('foreign forms', () => {
   test('a payload of another generation is read the same way', () => {
     const stored = opened(widget({ name: 'a' }, { nodeName: 'n' }));
     expect(media.read(stored.payload, typeOf).metadata).toEqual({ name: 'a' });
-    const value = encodeStored(widget({ name: 'b' }, {}), widgetResource);
+    const value = encodeStored(widget({ name: 'b' }, {}), widgetResource).value;
     expect(media.read(value, typeOf).metadata).toEqual({ name: 'b' });
   });
 });

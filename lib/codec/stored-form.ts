@@ -49,8 +49,13 @@ export interface OpenedStored {
   readonly payload: Uint8Array;
 }
 
-/** Bytes to put under the object's key. `metadata.resourceVersion` of the object is ignored. */
-export type EncodeStored = (object: Readonly<ApiObject>, resource: ResourceInfo) => Uint8Array;
+/** An encoded object as it would be opened, and the value to put under its key. */
+export interface EncodedStored extends OpenedStored {
+  readonly value: Uint8Array;
+}
+
+/** `metadata.resourceVersion` of the object is ignored. */
+export type EncodeStored = (object: Readonly<ApiObject>, resource: ResourceInfo) => EncodedStored;
 /**
  * undefined: not written by this product (plain JSON, Protobuf, another product): decode it by its
  * own form.
@@ -70,27 +75,24 @@ const beforeVersion: ReadonlySet<string> = new Set([
   'uid',
 ]);
 
-/**
- * `resource` is the record of the version that is stored, and the object is in that version. What
- * is returned has been opened once.
- */
+/** `resource` is the record of the version that is stored, and the object is in that version. */
 export const encodeStored: EncodeStored = (object, resource) => {
   const canonical = canonicalObject(object, resource.type);
   const kind = JSON.stringify(canonical.kind ?? resource.kind.kind);
   const apiVersion = JSON.stringify(canonical.apiVersion ?? apiVersionOf(resource.kind));
   const head = `{"kind":${kind},"apiVersion":${apiVersion},`;
   const metadata = encodeMetadata(canonical.metadata ?? {}, `${head}"metadata":{`);
-  let payload = metadata.text;
+  let { text } = metadata;
   const spelling = holdsRaw(resource.type) ? { isAsSent: true } : undefined;
   for (const key of Object.keys(canonical)) {
     if (key === 'kind' || key === 'apiVersion' || key === 'metadata') continue;
     const value = canonical[key] as JsonValue;
-    const text = spelling === undefined ? stringify(value) : keptText(value, spelling);
-    payload += `,${JSON.stringify(key)}:${text}`;
+    const written = spelling === undefined ? stringify(value) : keptText(value, spelling);
+    text += `,${JSON.stringify(key)}:${written}`;
   }
-  payload += '}';
-  const size = Buffer.byteLength(payload);
-  const bytesAt = byteOffsets(payload, size);
+  text += '}';
+  const size = Buffer.byteLength(text);
+  const bytesAt = byteOffsets(text, size);
   const { labels } = metadata;
   const fields = selectableFields(canonical, resource);
   const header: StoredHeader = {
@@ -103,9 +105,10 @@ export const encodeStored: EncodeStored = (object, resource) => {
     ...(Object.keys(fields).length === 0 ? {} : { fields }),
     ...(spelling?.isAsSent === false ? { rawAsSent: false } : {}),
   };
-  const value = Buffer.from(`${JSON.stringify(header)}\n${payload}`);
-  invariant(openStored(value) !== undefined, 'what is stored can be opened again');
-  return value;
+  const value = Buffer.from(`${JSON.stringify(header)}\n${text}`);
+  const payload = value.subarray(value.length - size);
+  invariant(fits(header, payload), 'what is stored can be opened again');
+  return { header, payload, value };
 };
 
 export const closeStored: CloseStored = ({ header, payload }) =>

@@ -86,15 +86,15 @@ export async function putNew(
   const key = keyOfObject(object);
   if (context.dryRun) return rehearse(parts, object, key, signal);
   const etcdKey = parts.keyOf(key);
-  const value = encodeStored(object, storedAs);
+  const encoded = encodeStored(object, storedAs);
   const ttlSeconds = strategy.ttlSeconds?.(object);
   const options = { expected: 0, ...(ttlSeconds === undefined ? {} : { ttlSeconds }) };
-  const bytes = parts.media.write(object, storedAs, value);
-  const result = await parts.storage.put(etcdKey, bytes, options, signal);
+  const value = parts.media.write(object, storedAs, encoded.value);
+  const result = await parts.storage.put(etcdKey, value, options, signal);
   if (!result.ok) return result;
   const { revision } = result;
   const stored = { key: etcdKey, value, modRevision: revision, createRevision: revision };
-  return { ok: true, item: parts.view.itemOf(stored) };
+  return { ok: true, item: parts.view.itemOf(stored, encoded) };
 }
 
 function validateNew(parts: StoreParts, object: ApiObject, context: WriteContext): void {

@@ -85,7 +85,7 @@ describe.each(fields)('%s by %s', (_name, path, resource) => {
     });
     const [name, twin] = [fresh(), fresh()];
     const put = async (of: { name: string; value: string }): Promise<void> => {
-      const bytes = encodeStored(withField(resource, path, of), resource);
+      const bytes = encodeStored(withField(resource, path, of), resource).value;
       const key = keyspace.key(storagePrefix, namespaced ? 'ns' : '', of.name);
       const written = await replica.storage.put(key, bytes, { expected: 0 }, signal);
       if (!written.ok) throw new Error('the key is new');

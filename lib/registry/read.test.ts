@@ -269,7 +269,12 @@ describe('other versions', () => {
       const written =
         step === 'DELETED'
           ? await replica.storage.delete(key, { expected }, signal)
-          : await replica.storage.put(key, encodeStored(object, storedAs), { expected }, signal);
+          : await replica.storage.put(
+              key,
+              encodeStored(object, storedAs).value,
+              { expected },
+              signal,
+            );
       if (!written.ok) throw new Error('nobody else writes the object');
       expected = written.revision;
       const metadataOfEvent = { name: 'converted', resourceVersion: String(expected) };

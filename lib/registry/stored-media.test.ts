@@ -172,7 +172,7 @@ test.each(forms)('an object that was taken can be read again from %s', (form) =>
     const resource = scheme.storedResources.find(({ kind }) => kind.kind === body.kind);
     if (resource === undefined) throw new Error(body.kind);
     const { object } = jsonCodec.decode(bytesOf(body), resource.type);
-    const bytes = media.write(object, resource, encodeStored(object, resource));
+    const bytes = media.write(object, resource, encodeStored(object, resource).value);
     expect(media.read(bytes, () => resource.type).spec).toMatchObject(body.spec);
   }
 });

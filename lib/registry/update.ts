@@ -7,7 +7,8 @@ import { conflict, invalid, modifiedConflict, notFound } from '../base/status.ts
 import type { Item, ItemKey } from '../cacher/resource-view.ts';
 import type { ApiObject } from '../codec/codec.ts';
 import { holdsRaw } from '../codec/raw-fields.ts';
-import { encodeStored, openStored, withResourceVersion } from '../codec/stored-form.ts';
+import { encodeStored, withResourceVersion } from '../codec/stored-form.ts';
+import type { EncodedStored } from '../codec/stored-form.ts';
 import { objectItem } from './converted-item.ts';
 import { admitNew, putNew } from './create.ts';
 import { decide, stateOf } from './current-state.ts';
@@ -35,8 +36,6 @@ import type { Found } from './write-turns.ts';
 
 /** A new object in the storage version from the stored one, which it must not change. */
 export type Transform = (old: Item) => MaybePromise<ApiObject>;
-
-const newline = 0x0a;
 
 interface Write {
   readonly transform: Transform;
@@ -142,16 +141,16 @@ async function replace(
     throw decision.error;
   }
   const object = decision.plan;
-  const value = encodeStored(object, parts.storedAs);
-  const isNoOp = isSameAsStored(parts, state, value, () =>
-    parts.media.write(object, parts.storedAs, value),
+  const encoded = encodeStored(object, parts.storedAs);
+  const isNoOp = isSameAsStored(parts, state, encoded, () =>
+    parts.media.write(object, parts.storedAs, encoded.value),
   );
   if (isNoOp && !state.isCurrent) return stale;
   const removes = canRemove(parts, object);
   if (isNoOp && !removes) return written(item);
   if (context.dryRun) return written(unstoredItem(parts, object, item));
   if (!removes) {
-    const result = await putInstead(parts, key, { item, epoch, object, value }, signal);
+    const result = await putInstead(parts, key, { item, epoch, object, encoded }, signal);
     return result.kind === 'lost' ? result : written(result.item, result);
   }
   const lost = await removeStored(parts, key, { item, epoch }, signal);
@@ -232,23 +231,21 @@ export function checkUid(parts: StoreParts, old: Item, uid: string | undefined):
 function isSameAsStored(
   { storedAs }: StoreParts,
   state: State,
-  value: Uint8Array,
+  encoded: EncodedStored,
   written: () => Uint8Array,
 ): boolean {
   if (state.value !== undefined) return Buffer.compare(state.value, written()) === 0;
   if (state.item === undefined || state.item.corrupted) return false;
   if (holdsRaw(storedAs.type)) {
     // What is kept of raw JSON need not be what the item shows.
-    return Buffer.compare(encodeStored(state.item.object(), storedAs), value) === 0;
+    return Buffer.compare(encodeStored(state.item.object(), storedAs).value, encoded.value) === 0;
   }
   const json = state.item.json();
   const { revision } = state.item;
-  // Most changes show in the length already. The payload begins after the header's line.
-  const size = value.length - value.indexOf(newline) - 1;
+  // Most changes show in the length already.
+  const { size } = encoded.header;
   if (size !== json.length - `"resourceVersion":"${String(revision)}",`.length) return false;
-  const opened = openStored(value);
-  if (opened === undefined) return false;
-  return Buffer.compare(withResourceVersion(opened, revision), json) === 0;
+  return Buffer.compare(withResourceVersion(encoded, revision), json) === 0;
 }
 
 /**

@@ -6,6 +6,7 @@ import { tooManyRequests } from '../base/status.ts';
 import type { ItemKey } from '../cacher/resource-view.ts';
 import type { ApiObject } from '../codec/codec.ts';
 import { encodeStored } from '../codec/stored-form.ts';
+import type { EncodedStored } from '../codec/stored-form.ts';
 import { currentState, firstState, stateOf } from './current-state.ts';
 import type { State } from './current-state.ts';
 import type { StoreParts } from './store-parts.ts';
@@ -88,19 +89,19 @@ function newer(state: State, turn: WriteTurn | undefined): State {
 }
 
 /**
- * Stores `object` in place of `item`, unless the epoch of that is over. `value` is its stored form,
- * when that was made already.
+ * Stores `object` in place of `item`, unless the epoch of that is over. `encoded` is its stored
+ * form, when that was made already.
  */
 export async function putInstead(
   parts: StoreParts,
   key: ItemKey,
-  change: Found & { readonly object: ApiObject; readonly value?: Uint8Array },
+  change: Found & { readonly object: ApiObject; readonly encoded?: EncodedStored },
   signal: AbortSignal,
 ): Promise<(Found & { readonly kind: 'stored' }) | Lost> {
   const { item, epoch, object } = change;
   const etcdKey = parts.keyOf(key);
-  const value = change.value ?? encodeStored(object, parts.storedAs);
-  const bytes = parts.media.write(object, parts.storedAs, value);
+  const encoded = change.encoded ?? encodeStored(object, parts.storedAs);
+  const value = parts.media.write(object, parts.storedAs, encoded.value);
   const ttlSeconds = parts.strategy.ttlSeconds?.(object);
   const options = {
     expected: item.revision,
@@ -108,10 +109,10 @@ export async function putInstead(
     ...(ttlSeconds === undefined ? {} : { ttlSeconds }),
   };
   const sentIn = parts.storage.epoch;
-  const result = await parts.storage.put(etcdKey, bytes, options, signal);
+  const result = await parts.storage.put(etcdKey, value, options, signal);
   if (!result.ok) return { kind: 'lost', state: stateOf(parts, result.current, sentIn) };
   const stored = { key: etcdKey, value, modRevision: result.revision, createRevision: 0 };
-  return { kind: 'stored', item: parts.view.itemOf(stored), epoch };
+  return { kind: 'stored', item: parts.view.itemOf(stored, encoded), epoch };
 }
 
 /** undefined: it is gone. Lost, too, when the epoch of `item` is over. */

@@ -320,7 +320,7 @@ test.each([
   const type = replica.scheme.kind(kind);
   if (type === undefined) throw new Error('the version is known');
   const { object } = jsonCodec.decode(Buffer.from(of.body(name, '{ "b":1.0,"a":1e400 }')), type);
-  const value = encodeStored(object, { ...resource, kind, version, type });
+  const value = encodeStored(object, { ...resource, kind, version, type }).value;
   const { storagePrefix, namespaced } = resource;
   const key = createKeyspace('/registry').key(storagePrefix, namespaced ? 'ns' : '', name);
   const put = await replica.storage.put(key, value, { expected: 0 }, scope().signal);

@@ -108,7 +108,7 @@ export class CacheFixture {
 
   /** Writes a widget (`namespace/name`) over whatever is there; gives its revision. */
   put(path: string, options: WidgetOptions = {}): Promise<Revision> {
-    return this.putRaw(`widgets/${path}`, encodeStored(widget(path, options), widgets));
+    return this.putRaw(`widgets/${path}`, encodeStored(widget(path, options), widgets).value);
   }
 
   /** Writes `n/w0`, `n/w1`, …, some at a time. */

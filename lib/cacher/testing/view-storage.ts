@@ -23,13 +23,17 @@ const root = '/registry/';
  */
 const slash = '!';
 
-const open = (value: Uint8Array): OpenedStored | undefined => {
-  const text = Buffer.from(value).toString();
-  if (!text.startsWith('{"kind":"Raw"')) return undefined;
+const opened = (text: string): OpenedStored => {
+  const payload = Buffer.from(text);
   const bodyAt = text.indexOf('"metadata"');
   const versionAt = text.indexOf('"last"');
-  const header = { media: 'json', schema: 'raw', size: value.length, versionAt, bodyAt } as const;
-  return { header, payload: value };
+  const header = { media: 'json', schema: 'raw', size: payload.length, versionAt, bodyAt } as const;
+  return { header, payload };
+};
+
+const open = (value: Uint8Array): OpenedStored | undefined => {
+  const text = Buffer.from(value).toString();
+  return text.startsWith('{"kind":"Raw"') ? opened(text) : undefined;
 };
 
 const transcoder: Transcoder = {
@@ -39,7 +43,7 @@ const transcoder: Transcoder = {
   decodeForeign: (value) => {
     const data = Buffer.from(value).toString('base64');
     const meta = '"apiVersion":"v1","metadata":{"last":0}';
-    return Buffer.from(`{"kind":"Raw",${meta},"data":"${data}"}`);
+    return opened(`{"kind":"Raw",${meta},"data":"${data}"}`);
   },
   asSent: (opened) => opened,
   decode: (json) => JSON.parse(Buffer.from(json).toString()) as { data: string },

@@ -79,7 +79,7 @@ async function put(storedAs: ResourceInfo, name: string, expected = 0): Promise<
   const { kind } = storedAs.kind;
   const metadata = { name, ...placeOf(storedAs), uid: 'u', labels: { after: String(expected) } };
   const object = { kind, apiVersion: apiVersionOf(storedAs.kind), metadata };
-  const value = encodeStored(object, storedAs);
+  const value = encodeStored(object, storedAs).value;
   const { storage } = served.replica;
   const written = await storage.put(keyOf(storedAs, name), value, { expected }, signal);
   if (!written.ok) throw new Error('nobody else writes here');

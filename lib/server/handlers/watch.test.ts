@@ -43,7 +43,7 @@ async function put(namespace: string, name: string, payload: string, label = '')
   const object = { kind: 'ConfigMap', apiVersion: 'v1', metadata, data: { payload } };
   const key = `/registry/configmaps/${namespace}/${name}`;
   const expected = revisions.get(key) ?? 0;
-  const result = await storage.put(key, encodeStored(object, resource), { expected }, signal);
+  const result = await storage.put(key, encodeStored(object, resource).value, { expected }, signal);
   if (!result.ok) throw new Error('nobody else writes here');
   revisions.set(key, result.revision);
 }
