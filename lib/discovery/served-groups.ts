@@ -1,9 +1,11 @@
 // What is served, in the order of documents: resources that have a store, with the subresources
 // that the store has. What documents list, works.
 import { compareVersions } from '../api/version-order.ts';
+import type { ProxyEntry } from '../registry/proxy-entry.ts';
 import type { ResourceStore } from '../registry/resource-store.ts';
 import type { DiscoveryGroup, DiscoveryVersion } from './discovery.ts';
 
+type GroupVersion = Pick<ProxyEntry, 'group' | 'version'>;
 export type ServedStore = Pick<ResourceStore, 'resource' | 'subresources'>;
 
 interface Made {
@@ -77,6 +79,27 @@ function versionOf(version: string, stores: readonly ServedStore[]): DiscoveryVe
     }))
     .sort((one, other) => compareText(one.resource, other.resource));
   return { version, resources };
+}
+
+/**
+ * The same with what proxies serve: group versions whose resources are theirs to tell. They stand
+ * behind those that have stores, and their groups at the end.
+ */
+export function withProxies(
+  groups: readonly DiscoveryGroup[],
+  proxies: readonly GroupVersion[],
+): readonly DiscoveryGroup[] {
+  const listed = new Map(groups.map((of) => [of.group, of]));
+  const inOrder = [...proxies].sort(
+    (one, other) =>
+      compareText(one.group, other.group) || compareVersions(one.version, other.version),
+  );
+  for (const { group, version } of inOrder) {
+    const versions = listed.get(group)?.versions ?? [];
+    const proxied = { version, resources: [], freshness: 'Stale' } as const;
+    listed.set(group, { group, versions: [...versions, proxied] });
+  }
+  return [...listed.values()];
 }
 
 const compareText = (one: string, other: string): number =>

@@ -37,6 +37,31 @@ describe('resources by owner', () => {
     expect(holder.current.find(of('a', 'v2'))).toBeUndefined();
   });
 
+  test('a group version has stores or a proxy, whichever came first', () => {
+    const holder = new ResourceMapHolder();
+    const proxy = {
+      group: 'example.com',
+      version: 'v1',
+      proxy: { serve: () => Promise.resolve() },
+    };
+    holder.set('stores', [storeNamed('a'), storeNamed('b')]);
+    holder.set('proxy', [proxy, { ...proxy, version: 'v2' }]);
+    expect(holder.findProxy(of('a'))).toBeUndefined();
+    expect(holder.findProxy(of('a', 'v2'))).toEqual({ ...proxy, version: 'v2' });
+    holder.set('more', [storeNamed('c', 'v2'), storeNamed('c', 'v3')]);
+    expect(holder.find(of('c', 'v2'))).toBeUndefined();
+    holder.set('stores', [storeNamed('a')]);
+    holder.set('proxy', [proxy]);
+    expect(holder.proxies).toEqual([]);
+    holder.set('stores', []);
+    const before = holder.version;
+    holder.set('proxy', [proxy]);
+    expect([holder.findProxy(of('a')), holder.version > before]).toEqual([proxy, true]);
+    expect(holder.all.map(({ resource }) => resource.version)).toEqual(['v3']);
+    holder.set('proxy', []);
+    expect(holder.findProxy(of('a'))).toBeUndefined();
+  });
+
   test('a list that was taken stays as it was', () => {
     const holder = new ResourceMapHolder();
     holder.set('one', [storeNamed('a')]);
@@ -65,8 +90,8 @@ describe('resources by owner', () => {
     looks = 0;
     holder.set('owner 1000', [counted('a1000'), counted('c')]);
     expect(holder.current.find(of('c'))).toBeDefined();
-    expect(looks).toBe(2);
+    expect(looks).toBe(4); // two that go and two that come
     expect(holder.current.all.length).toBe(4_000);
-    expect(looks).toBe(2);
+    expect(looks).toBe(4);
   });
 });

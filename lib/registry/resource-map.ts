@@ -1,5 +1,7 @@
-// (group, version, resource) to its store. Resources come and go by owner: the built-in ones, those
-// of a definition, those of an API service.
+// What serves a resource: (group, version, resource) to its store, or a whole group version to a
+// proxy. Entries come and go by owner: the built-in ones, those of a definition, those of an API
+// service.
+import type { ProxyEntry } from './proxy-entry.ts';
 import type { ResourceStore } from './resource-store.ts';
 
 /** How requests name a resource. */
@@ -9,10 +11,15 @@ export interface ResourceName {
   readonly resource: string;
 }
 
+export type ResourceEntry = ResourceStore | ProxyEntry;
+
 export interface ResourceMap {
   find(of: ResourceName): ResourceStore | undefined;
-  /** A list of its own for each state of the map. */
+  /** Of a group version that has no stores. */
+  findProxy(of: Pick<ResourceName, 'group' | 'version'>): ProxyEntry | undefined;
+  /** All stores; a list of its own for each state of the map. */
   readonly all: readonly ResourceStore[];
+  readonly proxies: readonly ProxyEntry[];
   /** Another one after each change. */
   readonly version: number;
 }
@@ -23,8 +30,11 @@ export interface ResourceMap {
  */
 export class ResourceMapHolder implements ResourceMap {
   readonly #stores = new Map<string, ResourceStore>();
-  /** Keys in `#stores` by owner. */
-  readonly #owned = new Map<string, readonly string[]>();
+  /** By group version. */
+  readonly #proxies = new Map<string, ProxyEntry>();
+  /** How many stores each group version has. */
+  readonly #storeCounts = new Map<string, number>();
+  readonly #owned = new Map<string, readonly ResourceEntry[]>();
   #all: readonly ResourceStore[] | undefined;
   #version = 0;
 
@@ -37,8 +47,16 @@ export class ResourceMapHolder implements ResourceMap {
     return this.#stores.get(keyOf(of));
   }
 
+  findProxy(of: Pick<ResourceName, 'group' | 'version'>): ProxyEntry | undefined {
+    return this.#proxies.size === 0 ? undefined : this.#proxies.get(groupVersionOf(of));
+  }
+
   get all(): readonly ResourceStore[] {
     return (this.#all ??= [...this.#stores.values()]);
+  }
+
+  get proxies(): readonly ProxyEntry[] {
+    return [...this.#proxies.values()];
   }
 
   get version(): number {
@@ -46,22 +64,46 @@ export class ResourceMapHolder implements ResourceMap {
   }
 
   /**
-   * Serves these stores in place of the owner's former ones; none: the owner is gone. What another
-   * owner serves stays with it: a definition cannot take the place of a built-in resource.
+   * Serves these entries in place of the owner's former ones; none: the owner is gone. What another
+   * owner serves stays with it: a definition cannot take the place of a built-in resource, nor a
+   * proxy a group version that has stores, nor a store one that has a proxy.
    */
-  set(owner: string, stores: readonly ResourceStore[]): void {
-    for (const key of this.#owned.get(owner) ?? []) this.#stores.delete(key);
-    const keys: string[] = [];
-    for (const store of stores) {
-      const key = keyOf(store.resource);
-      if (this.#stores.has(key)) continue;
-      this.#stores.set(key, store);
-      keys.push(key);
-    }
-    if (keys.length === 0) this.#owned.delete(owner);
-    else this.#owned.set(owner, keys);
+  set(owner: string, entries: readonly ResourceEntry[]): void {
+    for (const entry of this.#owned.get(owner) ?? []) this.#remove(entry);
+    const added = entries.filter((entry) => this.#add(entry));
+    if (added.length === 0) this.#owned.delete(owner);
+    else this.#owned.set(owner, added);
     this.#all = undefined;
     this.#version += 1;
+  }
+
+  /** False: another entry has its place. */
+  #add(entry: ResourceEntry): boolean {
+    if ('proxy' in entry) {
+      const groupVersion = groupVersionOf(entry);
+      if (this.#proxies.has(groupVersion) || this.#storeCounts.has(groupVersion)) return false;
+      this.#proxies.set(groupVersion, entry);
+      return true;
+    }
+    const { resource } = entry;
+    const [key, groupVersion] = [keyOf(resource), groupVersionOf(resource)];
+    if (this.#proxies.has(groupVersion) || this.#stores.has(key)) return false;
+    this.#stores.set(key, entry);
+    this.#storeCounts.set(groupVersion, (this.#storeCounts.get(groupVersion) ?? 0) + 1);
+    return true;
+  }
+
+  #remove(entry: ResourceEntry): void {
+    if ('proxy' in entry) {
+      this.#proxies.delete(groupVersionOf(entry));
+      return;
+    }
+    const { resource } = entry;
+    const groupVersion = groupVersionOf(resource);
+    this.#stores.delete(keyOf(resource));
+    const left = (this.#storeCounts.get(groupVersion) ?? 0) - 1;
+    if (left > 0) this.#storeCounts.set(groupVersion, left);
+    else this.#storeCounts.delete(groupVersion);
   }
 }
 
@@ -70,3 +112,6 @@ export const builtInOwner = 'built-in';
 
 const keyOf = ({ group, version, resource }: ResourceName): string =>
   `${group}/${version}/${resource}`;
+
+const groupVersionOf = ({ group, version }: Pick<ResourceName, 'group' | 'version'>): string =>
+  `${group}/${version}`;

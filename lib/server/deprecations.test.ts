@@ -45,7 +45,7 @@ async function seen(path: string, minor = '36'): Promise<Seen> {
         deprecationNotes({ version: { major: '1', minor }, naming, metrics }),
       ),
     ],
-    findStore: (info) =>
+    findEntry: (info) =>
       stores.get(`${info.group}/${info.version}/${info.resource}`) as ResourceStore | undefined,
   });
   const got = await request1(server, path);

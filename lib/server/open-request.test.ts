@@ -14,7 +14,7 @@ const opened = (url = '/api/v1/pods', store?: ResourceStore): OpenRequest =>
     nowMs: 0,
     timeoutMs: 1_000,
     response: {} as HttpResponse,
-    findStore: () => store,
+    findEntry: () => store,
   });
 const forever = new Promise<never>(() => undefined);
 

@@ -3,6 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { limits } from '../base/limits.ts';
 import { requestTimeout } from '../base/status.ts';
 import type { User } from '../base/user.ts';
+import type { ProxyHandler } from '../registry/proxy-entry.ts';
+import type { ResourceEntry } from '../registry/resource-map.ts';
 import type { ResourceStore } from '../registry/resource-store.ts';
 import type { RequestLabels } from '../telemetry/request-metrics.ts';
 import { cut } from './cut.ts';
@@ -23,6 +25,7 @@ const auditIdPattern = /^[\w.:-]{1,64}$/;
 export class OpenRequest implements RequestContext, Expiring {
   readonly info: RequestInfo;
   readonly store: ResourceStore | undefined;
+  readonly proxy: ProxyHandler | undefined;
   readonly auditId: string;
   readonly receivedAtMs: number;
   deadlineMs: number;
@@ -47,11 +50,14 @@ export class OpenRequest implements RequestContext, Expiring {
       readonly nowMs: number;
       readonly timeoutMs: number;
       readonly response: HttpResponse;
-      readonly findStore: FindStore;
+      readonly findEntry: FindEntry;
     },
   ) {
     this.info = parseRequestInfo(method, url);
-    this.store = this.info.kind === 'resource' ? options.findStore(this.info) : undefined;
+    const entry = options.findEntry(this.info);
+    const isProxy = entry !== undefined && 'proxy' in entry;
+    this.store = isProxy ? undefined : entry;
+    this.proxy = isProxy ? entry.proxy : undefined;
     const given = options.auditId;
     this.auditId = given !== undefined && auditIdPattern.test(given) ? given : randomUUID();
     this.receivedAtMs = options.nowMs;
@@ -97,8 +103,8 @@ export class OpenRequest implements RequestContext, Expiring {
   }
 }
 
-/** The store of the resource that a path names. */
-export type FindStore = (info: RequestInfo) => ResourceStore | undefined;
+/** What serves the path; undefined: nothing of the resource map does. */
+export type FindEntry = (info: RequestInfo) => ResourceEntry | undefined;
 
 const metricVerbs: ReadonlyMap<string, string> = new Map([
   ['get', 'GET'],

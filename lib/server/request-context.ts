@@ -5,6 +5,7 @@ import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
 import type { Waiter } from '../base/abort.ts';
 import type { MaybePromise } from '../base/maybe-promise.ts';
 import type { User } from '../base/user.ts';
+import type { ProxyHandler } from '../registry/proxy-entry.ts';
 import type { ResourceStore } from '../registry/resource-store.ts';
 import type { RequestLabels } from '../telemetry/request-metrics.ts';
 
@@ -49,6 +50,8 @@ export interface RequestContext extends Waiter {
    * one a moment later. undefined: nothing does, or the path names none.
    */
   readonly store: ResourceStore | undefined;
+  /** What the request is handed on to in place of a store, found with it. */
+  readonly proxy: ProxyHandler | undefined;
   readonly receivedAtMs: number;
   readonly auditId: string;
   user: User | undefined;

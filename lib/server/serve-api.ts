@@ -16,7 +16,7 @@ import { createDiscovery } from '../discovery/discovery.ts';
 import type { DiscoveryGroup } from '../discovery/discovery.ts';
 import { createOpenApi } from '../discovery/openapi.ts';
 import type { OpenApi } from '../discovery/openapi.ts';
-import { servedGroups } from '../discovery/served-groups.ts';
+import { servedGroups, withProxies } from '../discovery/served-groups.ts';
 import { mustBeOf } from '../registry/incoming.ts';
 import { mustBeDeleteOptions } from '../registry/options.ts';
 import type { ResourceMap, ResourceMapHolder } from '../registry/resource-map.ts';
@@ -25,6 +25,7 @@ import type { Metrics } from '../telemetry/metrics.ts';
 import { filterChain } from './chain.ts';
 import { discoveryPaths } from './discovery-paths.ts';
 import { deprecationNotes } from './deprecations.ts';
+import { entryFinder } from './entry-finder.ts';
 import { failureHandler } from './filters/panic.ts';
 import { getHandler, listHandler } from './handlers/read.ts';
 import { resourceRequests } from './handlers/resources.ts';
@@ -73,7 +74,7 @@ export async function serveApi(options: ServeApiOptions): Promise<RunningServer>
   const groups = madeOf(current, () => groupsOf(current.all));
   const { serverAddress } = options;
   const discovery = madeOf(current, () =>
-    createDiscovery({ scheme, groups: groups(), serverAddress }),
+    createDiscovery({ scheme, groups: withProxies(groups(), current.proxies), serverAddress }),
   );
   const openApi = openApiOf(options, { groups, encodings, patches: patchMediaTypes(patches) });
   const answerOpenApi = openApiPaths({ openApi: () => openApi, clock: options.clock, compress });
@@ -105,7 +106,7 @@ export async function serveApi(options: ServeApiOptions): Promise<RunningServer>
       logger,
       encodeStatus: (error, request) => representations.ofStatus(error, request),
     }),
-    findStore: (info) => resources.current.find(info),
+    findEntry: entryFinder(resources.current),
     clock: options.clock,
     logger,
     metrics: metrics.requests,

@@ -18,7 +18,7 @@ import { beginRequest } from './filters/begin.ts';
 import type { FailureHandler } from './filters/panic.ts';
 import { checkHead, framingFault } from './message-rules.ts';
 import { serverDraining } from './open-request.ts';
-import type { FindStore, OpenRequest } from './open-request.ts';
+import type { FindEntry, OpenRequest } from './open-request.ts';
 import { OpenRequests } from './open-requests.ts';
 import type { Filter, HttpRequest, HttpResponse } from './request-context.ts';
 import { filterRunner } from './run-filters.ts';
@@ -37,7 +37,7 @@ export interface ServeOptions {
   /** Paths that are no resources: health, metrics, version, discovery. Runs after the filters. */
   readonly operatorPaths: Router;
   readonly onFailure: FailureHandler;
-  readonly findStore: FindStore;
+  readonly findEntry: FindEntry;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: RequestMetrics;

@@ -5,7 +5,7 @@ import type { InflightKind, RequestMetrics } from '../../telemetry/request-metri
 import type { Connection, Connections } from '../connections.ts';
 import { announceEnd } from '../connections.ts';
 import { OpenRequest, clientLeft } from '../open-request.ts';
-import type { FindStore } from '../open-request.ts';
+import type { FindEntry } from '../open-request.ts';
 import type { OpenRequests } from '../open-requests.ts';
 import type { HttpRequest, HttpResponse } from '../request-context.ts';
 
@@ -20,7 +20,7 @@ export interface BeginOptions {
    * elsewhere.
    */
   readonly goawayChance: number;
-  readonly findStore: FindStore;
+  readonly findEntry: FindEntry;
 }
 
 const readOnlyVerbs: ReadonlySet<string> = new Set(['get', 'list', 'head', 'options']);
@@ -37,7 +37,7 @@ export function beginRequest(
     nowMs: options.clock.monotonicMs(),
     timeoutMs: options.requestTimeoutMs,
     response,
-    findStore: options.findStore,
+    findEntry: options.findEntry,
   });
   request.context = open;
   const kind = inflightKind(open);

@@ -1,5 +1,5 @@
 // Requests that name a resource: which verb of which store, or the 404 and 405 of paths and methods
-// that are none.
+// that are none. Those of a group version with a proxy are the proxy's.
 import { badRequest, methodNotAllowed, pathNotFound } from '../../base/status.ts';
 import type { ResourceStore } from '../../registry/resource-store.ts';
 import type { Subresource, VerbTarget } from '../../registry/verb-target.ts';
@@ -37,7 +37,8 @@ export interface VerbHandlers extends TargetHandlers {
 export function resourceRequests(handlers: VerbHandlers, noteDeprecation: NoteDeprecation): Filter {
   return function handleResource(request, response, next) {
     const { context } = request;
-    const { info, store } = context;
+    const { info, store, proxy } = context;
+    if (proxy !== undefined) return proxy.serve(request, response);
     if (info.kind !== 'resource') return next();
     if (store === undefined) throw pathNotFound();
     checkName(info);

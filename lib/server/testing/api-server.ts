@@ -1,5 +1,6 @@
 // The whole API as one replica serves it, over the stores of a test; everybody may do everything
 // unless the test brings its own authorizer.
+import type { Authenticator } from '../../authn/authenticator.ts';
 import type { Authorizer } from '../../authz/authorizer.ts';
 import { systemClock } from '../../base/clock.ts';
 import { createLogger } from '../../base/log.ts';
@@ -15,6 +16,7 @@ import { testTls } from './test-server.ts';
 import type { TestServer } from './test-server.ts';
 
 export interface ApiServerOptions {
+  readonly authenticator?: Authenticator;
   readonly authorizer?: Authorizer;
   /** In place of the replica's own. */
   readonly stores?: readonly ResourceStore[];
@@ -39,7 +41,10 @@ export async function startApiServer(
     naming,
     scheme,
     resources,
-    authenticator: { name: 'test', authenticate: () => ({ outcome: 'accepted', user }) },
+    authenticator: options.authenticator ?? {
+      name: 'test',
+      authenticate: () => ({ outcome: 'accepted', user }),
+    },
     authorizer: options.authorizer ?? {
       name: 'test',
       authorize: () => ({ effect: 'allow', reason: '' }),

@@ -13,7 +13,7 @@ import type { TestCa, TestPair } from '../../base/testing/certificates.ts';
 import type { RequestMetrics } from '../../telemetry/request-metrics.ts';
 import { silentRequestMetrics } from '../../telemetry/testing/silent-request-metrics.ts';
 import { failureHandler } from '../filters/panic.ts';
-import type { FindStore } from '../open-request.ts';
+import type { FindEntry } from '../open-request.ts';
 import type { Filter } from '../request-context.ts';
 import { serve } from '../serve.ts';
 import type { HttpTimeouts, RunningServer } from '../serve.ts';
@@ -36,7 +36,7 @@ export interface TestServerOptions {
   readonly timeouts?: HttpTimeouts;
   readonly goawayChance?: number;
   readonly metrics?: RequestMetrics;
-  readonly findStore?: FindStore;
+  readonly findEntry?: FindEntry;
 }
 
 export interface TestServer {
@@ -73,7 +73,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
         body: Buffer.from(JSON.stringify(error.toBody())),
       }),
     }),
-    findStore: options.findStore ?? (() => undefined),
+    findEntry: options.findEntry ?? (() => undefined),
     clock: systemClock,
     logger,
     metrics: options.metrics ?? silentRequestMetrics,
