@@ -5,7 +5,7 @@ import { apiVersionOf } from '../api/type-info.ts';
 import { abortable } from '../base/abort.ts';
 import type { WaitEnd } from '../base/abort.ts';
 import { invariant } from '../base/invariant.ts';
-import { Breather } from '../cacher/breather.ts';
+import { Yielder } from '../cacher/yielder.ts';
 import type { Item, WatchCursor, WatchEvent } from '../cacher/resource-view.ts';
 import type { ApiObject } from '../codec/codec.ts';
 import type { ConvertAll, Conversion, VersionPair } from './conversion.ts';
@@ -80,12 +80,12 @@ export class AwaitedConversion implements Conversion {
 
   async #convert(items: readonly Item[]): Call {
     const { served } = this.#versions;
-    const breather = new Breather();
+    const yielder = new Yielder();
     try {
       const objects: Readonly<ApiObject>[] = [];
       for (const item of items) {
         objects.push(item.object());
-        if (breather.isDue()) await breather.breathe();
+        if (yielder.isDue()) await yielder.yield();
       }
       const converted = await this.#convertAll(objects, apiVersionOf(served.kind));
       const made = new Map<Item, Item>();
@@ -95,7 +95,7 @@ export class AwaitedConversion implements Conversion {
         const one = convertedItem(item, served, () => object);
         one.json(); // kept from now on
         made.set(item, one);
-        if (breather.isDue()) await breather.breathe();
+        if (yielder.isDue()) await yielder.yield();
       }
       return made;
     } finally {

@@ -70,7 +70,7 @@ function serve(openApi: object): ResourceStore {
       media: createStoredMedia('json', naming),
       turns: new WriteTurns(systemClock),
       defaults: scheme.defaults,
-      convert: (object) => object,
+      converter: { convert: (object) => object },
       typeOf: (of) => scheme.kind(of),
       naming,
       clock: systemClock,

@@ -2,7 +2,7 @@
 // need not have the fields. Items and events stay those of the storage version.
 import type { FieldRequirement } from '../api/selector.ts';
 import { limits } from '../base/limits.ts';
-import { Breather } from '../cacher/breather.ts';
+import { Yielder } from '../cacher/yielder.ts';
 import type {
   Item,
   ListPage,
@@ -75,14 +75,14 @@ async function selected(
 ): Promise<ReadonlySet<Item>> {
   const served = await conversion.items(stored, signal);
   const found = new Set<Item>();
-  const breather = new Breather();
+  const yielder = new Yielder();
   for (const [index, item] of stored.entries()) {
     const shown = served[index] ?? item;
     const isSelected = fields.every(
       ({ path, operator, value }) => (shown.field(path) === value) === (operator === '='),
     );
     if (item.corrupted || isSelected) found.add(item);
-    if (breather.isDue()) await breather.breathe();
+    if (yielder.isDue()) await yielder.yield();
   }
   return found;
 }
