@@ -16,6 +16,7 @@ import { watchEvent } from './frame.ts';
 import type { ListMeta } from './frame.ts';
 import { jsonCodec, parseData } from './json.ts';
 import type { OfferedMedia } from './negotiate.ts';
+import { prettyJson, prettyListEnds, prettyListEntry, prettyListSeparator } from './pretty-json.ts';
 import {
   createProtobufCodec,
   envelope,
@@ -63,10 +64,12 @@ export interface Encoding extends OfferedMedia {
   readonly stream: StreamFraming | undefined;
   /** Whether objects of this type can be encoded so. */
   holds(type: TypeInfo): boolean;
-  /** undefined: made from the JSON that the cache holds. */
+  /** undefined: lists are not put together from elements. */
   readonly elements: Elements | undefined;
-  /** From JSON bytes to this encoding; undefined: they are it. */
+  /** From JSON bytes to this encoding, where that is how it is made. */
   readonly rewrite: Rewrite | undefined;
+  /** From JSON bytes to what people read (`pretty`); undefined: it has no such form. */
+  readonly pretty: Rewrite | undefined;
 }
 
 /** From JSON to another encoding. */
@@ -104,7 +107,7 @@ export const jsonStream: StreamFraming = {
   message: (event) => event.subarray(0, -1), // without its newline
 };
 
-export const jsonEncoding: Encoding = {
+const jsonEncoding: Encoding = {
   mediaType: jsonCodec.mediaType,
   streams: true,
   codec: jsonCodec,
@@ -112,6 +115,10 @@ export const jsonEncoding: Encoding = {
   holds: holdsAll,
   elements: undefined,
   rewrite: undefined,
+  pretty: {
+    whole: prettyJson,
+    lists: { entry: prettyListEntry, between: prettyListSeparator, ends: prettyListEnds },
+  },
 };
 
 const yamlEncoding: Encoding = {
@@ -129,6 +136,7 @@ const yamlEncoding: Encoding = {
       ends: yamlListEnds,
     },
   },
+  pretty: undefined,
 };
 
 const cborEncoding: Encoding = {
@@ -144,6 +152,7 @@ const cborEncoding: Encoding = {
     list: (of, metadata, { count }) => cborListEnds(of, metadata, count),
   },
   rewrite: undefined,
+  pretty: undefined,
 };
 
 function protobufEncoding(naming: NamingProfile): Encoding {
@@ -166,5 +175,6 @@ function protobufEncoding(naming: NamingProfile): Encoding {
       list: (of, metadata, { totalBytes }) => listEnds(of, metadata, totalBytes),
     },
     rewrite: undefined,
+    pretty: undefined,
   };
 }

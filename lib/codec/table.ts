@@ -1,13 +1,13 @@
 // Table and PartialObjectMetadata forms of any resource. A row but for its ages, or a partial
 // object, is made once per item; tables and lists are concatenations, as those of whole objects.
 import { AgeCell } from '../api/column.ts';
-import type { Cell, TableColumns } from '../api/column.ts';
+import type { TableColumns } from '../api/column.ts';
 import type { JsonObject, JsonValue } from '../api/type-info.ts';
 import type { NamingProfile } from '../api/vendor.ts';
 import { humanAge } from '../base/human-age.ts';
 import { badRequest } from '../base/status.ts';
 import type { ApiObject } from './codec.ts';
-import { envelope, listMetaObject } from './frame.ts';
+import { envelope } from './frame.ts';
 import type { ListMeta } from './frame.ts';
 import { stringify } from './json.ts';
 import { sentText } from './raw-fields.ts';
@@ -51,24 +51,6 @@ export interface RowForm {
   readonly columns: TableColumns;
   readonly include: IncludeObject;
 }
-
-/** The row of one object, which names its kind and version itself, as it is now. */
-export function tableRow(
-  object: Readonly<ApiObject>,
-  form: RowForm,
-  now: { readonly profile: NamingProfile; readonly nowMs: number },
-): JsonObject {
-  const { columns, include } = form;
-  const conditions = columns.conditions?.(object);
-  return {
-    cells: columns.cells(object).map((cell) => shownCell(cell, now.nowMs)),
-    ...(conditions === undefined ? {} : { conditions }),
-    object: included(object, include, now.profile),
-  };
-}
-
-const shownCell = (cell: Cell, nowMs: number): JsonValue =>
-  cell instanceof AgeCell ? `${cell.before}${humanAge(nowMs - cell.sinceMs)}${cell.after}` : cell;
 
 /**
  * A row whose ages are still open, to be kept as bytes: how many there are, then of each its place
@@ -155,25 +137,7 @@ export function tableOpen(
   return Buffer.from(`${head},"columnDefinitions":${definitions},"rows":[`);
 }
 
-/** A whole Table of the given rows, for encodings other than JSON. */
-export function tableObject(
-  rows: readonly JsonObject[],
-  metadata: ListMeta,
-  table: TableHeaders,
-  profile: NamingProfile,
-): JsonObject {
-  return {
-    kind: 'Table',
-    apiVersion: metaVersion(profile),
-    metadata: listMetaObject(metadata),
-    columnDefinitions: table.headers
-      ? table.columns.definitions.map((definition) => ({ ...definition }))
-      : null,
-    rows: [...rows],
-  };
-}
-
-/** A whole Table of one row that is bytes already: one object, or one event of a watch. */
+/** A whole Table of one row: one object, or one event of a watch. */
 export function tableBytes(
   row: Uint8Array,
   metadata: ListMeta,

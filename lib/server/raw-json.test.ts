@@ -9,7 +9,6 @@ import { cborCodec } from '../codec/cbor.ts';
 import type { Codec } from '../codec/codec.ts';
 import { createEncodings } from '../codec/encodings.ts';
 import { jsonCodec } from '../codec/json.ts';
-import type { Negotiated } from '../codec/negotiate.ts';
 import { createProtobufCodec } from '../codec/protobuf.ts';
 import { encodeStored } from '../codec/stored-form.ts';
 import { field, message } from '../codec/testing/sample-types.ts';
@@ -21,7 +20,8 @@ import { RegistryOnEtcd } from '../registry/testing/registry-on-etcd.ts';
 import type { Replica } from '../registry/testing/registry-on-etcd.ts';
 import { causesOf, fresh, params, scope } from '../registry/testing/verb-driver.ts';
 import { createKeyspace } from '../storage-etcd/keys.ts';
-import { createFormChoice } from './form-choice.ts';
+import type { HttpRequest } from './request-context.ts';
+import { createSerializers } from './serializers.ts';
 
 const stored = ['json', 'protobuf', 'cbor'] as const;
 type Stored = (typeof stored)[number];
@@ -119,16 +119,12 @@ function verbsOf(form: Stored, kind: Kind) {
     watch: async (revision: number): Promise<WatchCursor> =>
       (await store.watch(listing(`resourceVersion=${String(revision)}`))).cursor,
     /** What an answer holds of an item. */
-    answer: (
-      item: Item,
-      mediaType: string,
-      as: Partial<Negotiated> = {},
-      query = '',
-    ): Uint8Array => {
+    answer: (item: Item, accept: string, query = ''): Uint8Array => {
       const encodings = createEncodings(replica.naming, { cbor: true });
-      const choice = createFormChoice({ scheme: replica.scheme, encodings, nowMs: () => 0 });
-      const negotiated = { mediaType, pretty: false, transform: undefined, ...as };
-      return choice.formOf(params(query), store, negotiated).object(item);
+      const serializers = createSerializers({ scheme: replica.scheme, encodings });
+      const context = { info: { query: params(query) } };
+      const request = { headers: { accept }, context } as unknown as HttpRequest;
+      return serializers.of(request, store.resource, 'object').object(item);
     },
   };
 }
@@ -142,7 +138,6 @@ const untyped = message(
 );
 const textOf = (bytes: Uint8Array | undefined): string => Buffer.from(bytes ?? []).toString();
 const { mediaType: json } = jsonCodec;
-const asTable = { transform: { as: 'Table', group: '', version: 'v1' } } as const;
 
 async function nextOf(cursor: WatchCursor, name: string): Promise<WatchEvent> {
   for (;;) {
@@ -174,8 +169,9 @@ describe.each([
           const listed = (await list(query)).items.find((each) => each.name === name);
           expect(textOf(listed?.listJson())).toContain(shown);
         }
-        expect(compacted(textOf(answer(item, json, { pretty: true })))).toBe(textOf(item.json()));
-        const table = answer(item, json, asTable, 'includeObject=Object');
+        expect(compacted(textOf(answer(item, `${json};pretty=true`)))).toBe(textOf(item.json()));
+        const asTable = `${json};as=Table;g=${replicaOf(one).naming.metaGroup};v=v1`;
+        const table = answer(item, asTable, 'includeObject=Object');
         expect(textOf(table)).toContain(textOf(item.json()));
         const protobuf = Buffer.from(answer(item, codecs.protobuf.mediaType));
         expect(protobuf.includes(text)).toBe(true);

@@ -7,7 +7,7 @@ import { nextTurn, turnMs } from '../base/turn.ts';
 import { giveChunk, takeChunk } from './chunk-pool.ts';
 import { cut } from './cut.ts';
 import type { HttpRequest, HttpResponse } from './request-context.ts';
-import type { Pieces } from './representation.ts';
+import type { Pieces } from './pieces.ts';
 
 const gzipBytes = promisify(gzip);
 const { answerTurnMsMax, answerChunkBytes } = limits;

@@ -1,4 +1,4 @@
-// Joins the API's parts into one listening server: representations, handlers, chain, operator
+// Joins the API's parts into one listening server: serializers, handlers, chain, operator
 // paths.
 import type { Scheme } from '../api/scheme.ts';
 import type { NamingProfile } from '../api/vendor.ts';
@@ -8,7 +8,7 @@ import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
 import { createEncodings } from '../codec/encodings.ts';
 import type { Encoding } from '../codec/encodings.ts';
-import { negotiatePatch, patchMediaTypes } from '../codec/negotiate.ts';
+import { patchMediaTypes } from '../codec/negotiate.ts';
 import type { PatchName, PatchOffers } from '../codec/negotiate.ts';
 import type { Flags } from '../config/flags.ts';
 import type { FeatureGates } from '../config/gates.ts';
@@ -17,8 +17,6 @@ import type { DiscoveryGroup } from '../discovery/discovery.ts';
 import { createOpenApi } from '../discovery/openapi.ts';
 import type { OpenApi } from '../discovery/openapi.ts';
 import { servedGroups, withProxies } from '../discovery/served-groups.ts';
-import { mustBeOf } from '../registry/incoming.ts';
-import { mustBeDeleteOptions } from '../registry/options.ts';
 import type { ResourceMap, ResourceMapHolder } from '../registry/resource-map.ts';
 import type { Health } from '../telemetry/health.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
@@ -34,8 +32,8 @@ import { watchHandler } from './handlers/watch.ts';
 import { writeHandlers } from './handlers/write.ts';
 import { openApiPaths } from './openapi-paths.ts';
 import { operatorPaths } from './operator-paths.ts';
-import { createRepresentations } from './representations.ts';
-import type { Representations } from './representations.ts';
+import { createSerializers } from './serializers.ts';
+import type { Serializers } from './serializers.ts';
 import { serve } from './serve.ts';
 import type { RunningServer, ServeOptions } from './serve.ts';
 import { createWebsockets } from './websocket.ts';
@@ -67,8 +65,8 @@ export async function serveApi(options: ServeApiOptions): Promise<RunningServer>
   const cbor = gates.isOn('CBORServingAndStorage');
   const encodings = createEncodings(naming, { cbor });
   const patches = { names: servedPatches, cbor };
-  const representations = createRepresentations({ scheme, encodings });
-  const handlers = verbHandlers(options, representations, patches);
+  const serializers = createSerializers({ scheme, encodings });
+  const handlers = verbHandlers(options, serializers, patches);
   const { current } = resources;
   const groupsOf = servedGroups(scheme.groups);
   const groups = madeOf(current, () => groupsOf(current.all));
@@ -81,7 +79,7 @@ export async function serveApi(options: ServeApiOptions): Promise<RunningServer>
   const answerDiscovery = discoveryPaths({
     discovery,
     naming,
-    representations,
+    serializers,
     compress,
   });
   return serve({
@@ -104,7 +102,7 @@ export async function serveApi(options: ServeApiOptions): Promise<RunningServer>
     }),
     onFailure: failureHandler({
       logger,
-      encodeStatus: (error, request) => representations.ofStatus(error, request),
+      encodeStatus: (error, request) => serializers.ofStatus(error, request),
     }),
     findEntry: entryFinder(resources.current),
     clock: options.clock,
@@ -128,15 +126,10 @@ function madeOf<T>(resources: ResourceMap, make: () => T): () => T {
 /** One handler per verb, over what the registry holds. */
 function verbHandlers(
   options: ServeApiOptions,
-  representations: Representations,
+  serializers: Serializers,
   patches: PatchOffers,
 ): VerbHandlers {
-  const readOptions = {
-    naming: options.naming,
-    compress: options.gates.isOn('APIResponseCompression'),
-    representationOf: representations.of.bind(representations),
-  };
-  const deleteOptionsType = options.scheme.type('meta/v1.DeleteOptions');
+  const readOptions = { serializers, compress: options.gates.isOn('APIResponseCompression') };
   return {
     get: getHandler(readOptions),
     list: listHandler(readOptions),
@@ -144,16 +137,14 @@ function verbHandlers(
       metrics: options.metrics.requests,
       minRequestTimeoutSeconds: options.flags['min-request-timeout'],
       websockets: createWebsockets(options.naming),
-      watchRepresentationOf: (request, store) => representations.ofWatch(request, store),
+      serializers,
     }),
     ...writeHandlers({
       ...readOptions,
       authorizer: options.authorizer,
-      decodeBody: (request, { input }, body) =>
-        representations.decode(request, body, input.type, (named) => mustBeOf(input, named)),
-      decodeDeleteOptions: (request, body) =>
-        representations.decode(request, body, deleteOptionsType, mustBeDeleteOptions).object,
-      patchOf: (request) => negotiatePatch(request.headers['content-type'], patches),
+      naming: options.naming,
+      deleteOptionsType: options.scheme.type('meta/v1.DeleteOptions'),
+      patches,
     }),
   };
 }

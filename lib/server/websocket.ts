@@ -6,9 +6,9 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { NamingProfile } from '../api/vendor.ts';
 import { badRequest, upgradeRequired } from '../base/status.ts';
-import type { WatchRepresentation } from './representation.ts';
 import type { HttpRequest, HttpResponse } from './request-context.ts';
 import { parseRequestInfo } from './request-info.ts';
+import type { StreamSerializer } from './serializers.ts';
 import type { WatchSink } from './watch-sink.ts';
 
 const { websocketBufferedBytesMax, websocketFrameBytesMax } = limits;
@@ -18,7 +18,7 @@ const protocolVersion = '13';
 type UpgradeRequest = IncomingMessage & { readonly upgradeHead?: Buffer };
 
 /** How frames of a watch become messages. */
-type MessageForm = Pick<WatchRepresentation, 'contentType' | 'message'>;
+type MessageForm = Pick<StreamSerializer, 'contentType' | 'message'>;
 
 /**
  * Whether a request that asks to become a WebSocket does: only watches can. Any other is answered

@@ -1,62 +1,55 @@
 // GET of one object and of a collection: options in, items out as bytes; no semantics of its own.
-import type { NamingProfile } from '../../api/vendor.ts';
 import { methodNotAllowed } from '../../base/status.ts';
 import { parseGetOptions, parseListOptions } from '../../registry/options.ts';
-import type { VerbTarget } from '../../registry/verb-target.ts';
+import type { ListAnswer } from '../../registry/requests.ts';
 import type { HttpRequest, HttpResponse, RequestContext, RequestInfo } from '../request-context.ts';
-import type { Representation } from '../representation.ts';
 import { sendBytes, sendPieces } from '../respond.ts';
 import type { ResponseOptions } from '../respond.ts';
+import type { Serializer, Serializers } from '../serializers.ts';
 import type { StoreHandler, TargetHandler } from './resources.ts';
 
 export interface ReadOptions extends ResponseOptions {
-  readonly naming: NamingProfile;
-  /** @throws StatusError 406. */
-  readonly representationOf: (
-    request: HttpRequest,
-    target: Pick<VerbTarget, 'resource'>,
-    shape: 'object' | 'list',
-  ) => Representation;
+  readonly serializers: Serializers;
 }
 
 export function getHandler(options: ReadOptions): TargetHandler {
   return async function get(target, request, response) {
     const { context } = request;
     if (target.get === undefined) throw methodNotAllowed();
-    const representation = options.representationOf(request, target, 'object');
+    const serializer = options.serializers.of(request, target.resource, 'object');
     const item = await target.get({
       path: pathOf(context),
       options: parseGetOptions(context.info.query),
       signal: context,
     });
-    const answer = { status: 200, contentType: representation.contentType };
-    return sendBytes(request, response, answer, representation.object(item), options);
+    const answer = { status: 200, contentType: serializer.contentType };
+    return sendBytes(request, response, answer, serializer.object(item), options);
   };
 }
 
 export function listHandler(options: ReadOptions): StoreHandler {
   return async function list(store, request, response) {
     const { context } = request;
-    const representation = options.representationOf(request, store, 'list');
+    const serializer = options.serializers.of(request, store.resource, 'list');
     const answer = await store.list({
       namespace: namespaceOf(context.info),
       name: '',
       options: parseListOptions(context.info.query),
       signal: context.signal,
     });
-    await sendList(representation, answer, request, response, options);
+    await sendList(serializer, answer, request, response, options);
   };
 }
 
 export async function sendList(
-  representation: Representation,
-  answer: Parameters<Representation['list']>[0],
+  serializer: Serializer,
+  answer: ListAnswer,
   request: HttpRequest,
   response: HttpResponse,
   options: ResponseOptions,
 ): Promise<void> {
-  const head = { status: 200, contentType: representation.contentType };
-  const pieces = await representation.list(answer);
+  const head = { status: 200, contentType: serializer.contentType };
+  const pieces = await serializer.list(answer);
   await sendPieces(request, response, head, pieces, options);
 }
 

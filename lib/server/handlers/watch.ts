@@ -5,11 +5,10 @@ import { StatusError } from '../../base/status.ts';
 import { nextTurn } from '../../base/turn.ts';
 import type { WatchCursor } from '../../cacher/resource-view.ts';
 import { parseListOptions } from '../../registry/options.ts';
-import type { ResourceStore } from '../../registry/resource-store.ts';
 import type { RequestMetrics } from '../../telemetry/request-metrics.ts';
 import { RequestEnded, clientLeft } from '../open-request.ts';
-import type { WatchRepresentation } from '../representation.ts';
-import type { HttpRequest, RequestContext } from '../request-context.ts';
+import type { RequestContext } from '../request-context.ts';
+import type { Serializers, StreamSerializer } from '../serializers.ts';
 import { httpSink } from '../watch-sink.ts';
 import type { WatchSink } from '../watch-sink.ts';
 import { isUpgrade } from '../websocket.ts';
@@ -23,17 +22,13 @@ export interface WatchHandlerOptions {
   readonly metrics: RequestMetrics;
   readonly minRequestTimeoutSeconds: number;
   readonly websockets: Websockets;
-  /** @throws StatusError 406. */
-  readonly watchRepresentationOf: (
-    request: HttpRequest,
-    store: ResourceStore,
-  ) => WatchRepresentation;
+  readonly serializers: Serializers;
 }
 
 export function watchHandler(options: WatchHandlerOptions): StoreHandler {
   return async function watch(store, request, response) {
     const open = request.context;
-    const representation = options.watchRepresentationOf(request, store);
+    const serializer = options.serializers.ofWatch(request, store.resource);
     if (isUpgrade(request)) options.websockets.check(request, response);
     const listOptions = parseListOptions(open.info.query);
     const answer = await store.watch({
@@ -47,10 +42,10 @@ export function watchHandler(options: WatchHandlerOptions): StoreHandler {
     open.deadlineMs = open.receivedAtMs + seconds * 1000;
     try {
       const sink = isUpgrade(request)
-        ? await options.websockets.accept(request, response, representation)
-        : httpSink(request, response, representation.contentType);
-      const ending = await pump(answer.cursor, sink, representation, open, options.metrics);
-      finish(sink, ending, answer, representation);
+        ? await options.websockets.accept(request, response, serializer)
+        : httpSink(request, response, serializer.contentType);
+      const ending = await pump(answer.cursor, sink, serializer, open, options.metrics);
+      finish(sink, ending, answer, serializer);
     } finally {
       answer.cursor.close();
     }
@@ -71,7 +66,7 @@ interface Ending {
 async function pump(
   cursor: WatchCursor,
   sink: WatchSink,
-  representation: WatchRepresentation,
+  serializer: StreamSerializer,
   open: RequestContext,
   metrics: RequestMetrics,
 ): Promise<Ending> {
@@ -85,7 +80,7 @@ async function pump(
       let bytes = 0;
       let flushedBytes = 0;
       for (const event of events) {
-        const frame = representation.frame(event);
+        const frame = serializer.frame(event);
         bytes += frame.length;
         sink.write(frame);
         unwrittenCount--;
@@ -113,18 +108,18 @@ function finish(
   sink: WatchSink,
   { reason, unwrittenCount }: Ending,
   answer: { readonly cursor: WatchCursor; readonly allowBookmarks: boolean },
-  representation: WatchRepresentation,
+  serializer: StreamSerializer,
 ): void {
   if (reason === clientLeft) {
     sink.destroy();
     return;
   }
-  if (reason instanceof StatusError) sink.write(representation.error(reason));
+  if (reason instanceof StatusError) sink.write(serializer.error(reason));
   else if (reason !== undefined && !(reason instanceof RequestEnded)) {
     sink.destroy();
     throw reason as Error;
   } else if (answer.allowBookmarks && unwrittenCount === 0 && answer.cursor.position > 0) {
-    sink.write(representation.bookmark(answer.cursor.position));
+    sink.write(serializer.bookmark(answer.cursor.position));
   }
   sink.flush();
   sink.end();

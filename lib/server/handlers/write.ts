@@ -1,21 +1,29 @@
 // POST, PUT, PATCH and DELETE: bodies in by their media type, verbs of the registry, the written
 // object out.
+import type { TypeInfo } from '../../api/type-info.ts';
 import type { NamingProfile } from '../../api/vendor.ts';
 import { anonymousUser } from '../../base/user.ts';
 import type { Authorizer } from '../../authz/authorizer.ts';
 import { methodNotAllowed } from '../../base/status.ts';
 import type { Item } from '../../cacher/resource-view.ts';
 import { cborAsJson } from '../../codec/cbor.ts';
-import type { ApiObject, Decoded } from '../../codec/codec.ts';
-import type { NegotiatedPatch } from '../../codec/negotiate.ts';
-import { parseDeleteOptions, parseListOptions, parseWriteOptions } from '../../registry/options.ts';
+import type { Decoded } from '../../codec/codec.ts';
+import { negotiatePatch } from '../../codec/negotiate.ts';
+import type { PatchOffers } from '../../codec/negotiate.ts';
+import { mustBeOf } from '../../registry/incoming.ts';
+import {
+  mustBeDeleteOptions,
+  parseDeleteOptions,
+  parseListOptions,
+  parseWriteOptions,
+} from '../../registry/options.ts';
 import type { DeleteOptions, RequestScope, WriteAnswer } from '../../registry/requests.ts';
 import type { VerbTarget } from '../../registry/verb-target.ts';
 import { readBody } from '../body.ts';
 import { attributesOf, refusal } from '../filters/authorize.ts';
-import type { Representation } from '../representation.ts';
 import type { HttpRequest, HttpResponse } from '../request-context.ts';
 import { sendBytes } from '../respond.ts';
+import type { Serializer } from '../serializers.ts';
 import { namespaceOf, pathOf, sendList } from './read.ts';
 import type { ReadOptions } from './read.ts';
 import type { StoreHandler, TargetHandler, VerbHandlers } from './resources.ts';
@@ -23,12 +31,8 @@ import type { StoreHandler, TargetHandler, VerbHandlers } from './resources.ts';
 export interface WriteHandlerOptions extends ReadOptions {
   readonly naming: NamingProfile;
   readonly authorizer: Authorizer;
-  /** The object of a body. @throws StatusError 415, 400. */
-  readonly decodeBody: (request: HttpRequest, target: VerbTarget, body: Uint8Array) => Decoded;
-  /** DeleteOptions of a body; undefined for an empty one. @throws StatusError 415, 400. */
-  readonly decodeDeleteOptions: (request: HttpRequest, body: Uint8Array) => ApiObject | undefined;
-  /** By Content-Type. @throws StatusError 415. */
-  readonly patchOf: (request: HttpRequest) => NegotiatedPatch;
+  readonly deleteOptionsType: TypeInfo;
+  readonly patches: PatchOffers;
 }
 
 type WriteHandlers = Pick<
@@ -36,7 +40,7 @@ type WriteHandlers = Pick<
   'create' | 'update' | 'patch' | 'delete' | 'deletecollection'
 >;
 
-/** Each asks for its representation first: a 406 comes before anything is written. */
+/** Each asks for its serializer first: a 406 comes before anything is written. */
 export function writeHandlers(options: WriteHandlerOptions): WriteHandlers {
   return {
     create: createHandler(options),
@@ -51,16 +55,16 @@ function createHandler(options: WriteHandlerOptions): TargetHandler {
   return async function create(target, request, response) {
     if (target.create === undefined) throw methodNotAllowed();
     const { info, signal } = request.context;
-    const representation = options.representationOf(request, target, 'object');
+    const serializer = options.serializers.of(request, target.resource, 'object');
     const writeOptions = parseWriteOptions(info.query, 'create', options.naming);
-    const body = options.decodeBody(request, target, await readBody(request, signal));
+    const body = decoded(options, request, target, await readBody(request, signal));
     const answer = await target.create({
       ...scopeOf(request),
       path: pathOf(request.context),
       body,
       options: writeOptions,
     });
-    await sendWritten(options, representation, request, response, answer);
+    await sendWritten(options, serializer, request, response, answer);
   };
 }
 
@@ -68,9 +72,9 @@ function updateHandler(options: WriteHandlerOptions): TargetHandler {
   return async function update(target, request, response) {
     if (target.update === undefined) throw methodNotAllowed();
     const { context } = request;
-    const representation = options.representationOf(request, target, 'object');
+    const serializer = options.serializers.of(request, target.resource, 'object');
     const writeOptions = parseWriteOptions(context.info.query, 'update', options.naming);
-    const body = options.decodeBody(request, target, await readBody(request, context.signal));
+    const body = decoded(options, request, target, await readBody(request, context.signal));
     const answer = await target.update({
       ...scopeOf(request),
       path: pathOf(context),
@@ -78,7 +82,7 @@ function updateHandler(options: WriteHandlerOptions): TargetHandler {
       options: writeOptions,
       authorizeCreate: () => mustBeAllowed(options.authorizer, request, { verb: 'create' }),
     });
-    await sendWritten(options, representation, request, response, answer);
+    await sendWritten(options, serializer, request, response, answer);
   };
 }
 
@@ -86,8 +90,8 @@ function patchHandler(options: WriteHandlerOptions): TargetHandler {
   return async function patch(target, request, response) {
     if (target.patch === undefined) throw methodNotAllowed();
     const { context } = request;
-    const representation = options.representationOf(request, target, 'object');
-    const { name: kind, cbor } = options.patchOf(request);
+    const serializer = options.serializers.of(request, target.resource, 'object');
+    const { name: kind, cbor } = negotiatePatch(request.headers['content-type'], options.patches);
     const writeOptions = parseWriteOptions(context.info.query, kind, options.naming);
     const body = await readBody(request, context.signal);
     const answer = await target.patch({
@@ -97,14 +101,14 @@ function patchHandler(options: WriteHandlerOptions): TargetHandler {
       options: writeOptions,
       patch: cbor ? cborAsJson(body) : body,
     });
-    await sendWritten(options, representation, request, response, answer);
+    await sendWritten(options, serializer, request, response, answer);
   };
 }
 
 function deleteHandler(options: WriteHandlerOptions): StoreHandler {
   const unsafe = { verb: 'unsafe-delete-ignore-read-errors' };
   return async function deleteOne(store, request, response) {
-    const representation = options.representationOf(request, store, 'object');
+    const serializer = options.serializers.of(request, store.resource, 'object');
     const answer = await store.delete({
       ...scopeOf(request),
       path: pathOf(request.context),
@@ -112,18 +116,18 @@ function deleteHandler(options: WriteHandlerOptions): StoreHandler {
       authorizeUnsafeDelete: () => mustBeAllowed(options.authorizer, request, unsafe),
     });
     if (answer.kind === 'object') {
-      await sendObject(options, representation, request, response, 200, answer.item);
+      await sendObject(options, serializer, request, response, 200, answer.item);
       return;
     }
-    const head = { status: 200, contentType: representation.contentType };
-    await sendBytes(request, response, head, representation.status(answer.status), options);
+    const head = { status: 200, contentType: serializer.contentType };
+    await sendBytes(request, response, head, serializer.status(answer.status), options);
   };
 }
 
 function deleteCollectionHandler(options: WriteHandlerOptions): StoreHandler {
   return async function deleteCollection(store, request, response) {
     const { info } = request.context;
-    const representation = options.representationOf(request, store, 'list');
+    const serializer = options.serializers.of(request, store.resource, 'list');
     const list = parseListOptions(info.query);
     const answer = await store.deleteCollection({
       ...scopeOf(request),
@@ -131,19 +135,30 @@ function deleteCollectionHandler(options: WriteHandlerOptions): StoreHandler {
       list,
       options: await readDeleteOptions(options, request),
     });
-    await sendList(representation, answer, request, response, options);
+    await sendList(serializer, answer, request, response, options);
   };
 }
 
-/** From the body and the query; the body wins. */
+/** The object of a body. @throws StatusError 415, 400. */
+const decoded = (
+  { serializers }: WriteHandlerOptions,
+  request: HttpRequest,
+  { input }: VerbTarget,
+  body: Uint8Array,
+): Decoded => serializers.decode(request, body, input.type, (named) => mustBeOf(input, named));
+
+/** From the body and the query; the body wins. @throws StatusError 413, 415, 400. */
 async function readDeleteOptions(
-  options: WriteHandlerOptions,
+  { serializers, deleteOptionsType, naming }: WriteHandlerOptions,
   request: HttpRequest,
 ): Promise<DeleteOptions> {
   const { info, signal } = request.context;
   const bytes = await readBody(request, signal);
-  const body = bytes.length === 0 ? undefined : options.decodeDeleteOptions(request, bytes);
-  return parseDeleteOptions(info.query, body, options.naming);
+  const body =
+    bytes.length === 0
+      ? undefined
+      : serializers.decode(request, bytes, deleteOptionsType, mustBeDeleteOptions).object;
+  return parseDeleteOptions(info.query, body, naming);
 }
 
 /** A verb that the request turned out to need besides its own. @throws StatusError 403. */
@@ -164,23 +179,23 @@ function scopeOf(request: HttpRequest): RequestScope {
 
 function sendWritten(
   options: WriteHandlerOptions,
-  representation: Representation,
+  serializer: Serializer,
   request: HttpRequest,
   response: HttpResponse,
   answer: WriteAnswer,
 ): void | Promise<void> {
   const status = answer.created ? 201 : 200;
-  return sendObject(options, representation, request, response, status, answer.item);
+  return sendObject(options, serializer, request, response, status, answer.item);
 }
 
 function sendObject(
   options: WriteHandlerOptions,
-  representation: Representation,
+  serializer: Serializer,
   request: HttpRequest,
   response: HttpResponse,
   status: number,
   item: Item,
 ): void | Promise<void> {
-  const head = { status, contentType: representation.contentType };
-  return sendBytes(request, response, head, representation.object(item), options);
+  const head = { status, contentType: serializer.contentType };
+  return sendBytes(request, response, head, serializer.object(item), options);
 }

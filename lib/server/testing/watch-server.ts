@@ -11,9 +11,9 @@ import { listHandler } from '../handlers/read.ts';
 import { watchHandler } from '../handlers/watch.ts';
 import { watchTimedOut } from '../open-request.ts';
 import type { OpenRequest } from '../open-request.ts';
-import type { WatchRepresentation } from '../representation.ts';
-import { createRepresentations } from '../representations.ts';
 import type { Filter, HttpRequest } from '../request-context.ts';
+import { createSerializers } from '../serializers.ts';
+import type { StreamSerializer } from '../serializers.ts';
 import { connect2, request1, request2, startTestServer } from './test-server.ts';
 import type { TestServer } from './test-server.ts';
 import { createWebsockets } from '../websocket.ts';
@@ -78,18 +78,16 @@ export class WatchServer {
 }
 
 function readsOf({ naming, scheme, stores }: Replica): Filter {
-  const representations = createRepresentations({ scheme, encodings: createEncodings(naming) });
-  const list = listHandler({
-    naming,
-    compress: false,
-    representationOf: representations.of.bind(representations),
-  });
+  const serializers = createSerializers({ scheme, encodings: createEncodings(naming) });
+  const list = listHandler({ serializers, compress: false });
   const watch = watchHandler({
     metrics: silentRequestMetrics,
     minRequestTimeoutSeconds: 60,
     websockets: createWebsockets(naming),
-    watchRepresentationOf: (request, store) =>
-      endingAt(request, representations.ofWatch(request, store)),
+    serializers: {
+      ...serializers,
+      ofWatch: (request, resource) => endingAt(request, serializers.ofWatch(request, resource)),
+    },
   });
   return (request, response) => {
     const store = stores.find(request.context.info);
@@ -99,8 +97,8 @@ function readsOf({ naming, scheme, stores }: Replica): Filter {
   };
 }
 
-/** The representation, which ends its request where the headers say so. */
-function endingAt(request: HttpRequest, made: WatchRepresentation): WatchRepresentation {
+/** The serializer, which ends its request where the headers say so. */
+function endingAt(request: HttpRequest, made: StreamSerializer): StreamSerializer {
   const open = request.context as OpenRequest;
   const { 'end-at': at, 'end-later': isLater } = request.headers;
   const end = (): void => open.end(watchTimedOut);

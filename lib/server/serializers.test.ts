@@ -14,20 +14,17 @@ import { widgetResource } from '../codec/testing/sample-types.ts';
 import { readYaml } from '../codec/yaml-reader.ts';
 import { objectItem } from '../registry/converted-item.ts';
 import type { ListAnswer } from '../registry/requests.ts';
-import type { ResourceStore } from '../registry/resource-store.ts';
-import { entriesOf } from './forms.ts';
-import type { Pieces } from './representation.ts';
-import { createRepresentations } from './representations.ts';
+import type { Pieces } from './pieces.ts';
 import type { HttpRequest } from './request-context.ts';
+import { createSerializers } from './serializers.ts';
 
 const naming = namingProfile('svc');
 const scheme = builtInScheme({ profile: naming });
 const encodings = createEncodings(naming, { cbor: true });
-const representations = createRepresentations({ scheme, encodings });
+const serializers = createSerializers({ scheme, encodings });
 const protobufCodec = createProtobufCodec(naming.protobufMediaType);
 const configMaps = scheme.resource({ group: '', version: 'v1', resource: 'configmaps' });
 if (configMaps === undefined) throw new Error('config maps are served');
-const store = { resource: configMaps } as ResourceStore;
 const meta = 'v=v1;g=meta.svc.io';
 
 const request = (headers: Record<string, string>, query = ''): HttpRequest =>
@@ -80,15 +77,15 @@ const partialListType = scheme.type('meta/v1.PartialObjectMetadataList');
 const mediaTypes = encodings.map(({ mediaType }) => mediaType);
 
 describe.each(mediaTypes)('%s', (mediaType) => {
-  const of = (accept: string, shape: 'object' | 'list'): ReturnType<typeof representations.of> =>
-    representations.of(request({ accept }), store, shape);
+  const of = (accept: string, shape: 'object' | 'list'): ReturnType<typeof serializers.of> =>
+    serializers.of(request({ accept }), configMaps, shape);
   const same = (body: Uint8Array, type: TypeInfo, json: Uint8Array): void => {
     expect(text(dataOf(body, mediaType, type))).toBe(text(dataOf(json, 'application/json', type)));
   };
   test('an object', () => {
-    const representation = of(mediaType, 'object');
-    expect(representation.contentType).toBe(mediaType);
-    for (const item of items) same(representation.object(item), configMaps.type, item.json());
+    const serializer = of(mediaType, 'object');
+    expect(serializer.contentType).toBe(mediaType);
+    for (const item of items) same(serializer.object(item), configMaps.type, item.json());
   });
   test('a list', async () => {
     const json = await bytesOf(of('application/json', 'list').list(answer));
@@ -118,14 +115,14 @@ describe.each(mediaTypes)('%s', (mediaType) => {
   });
   test('a failure', () => {
     const error = notFound({ group: '', resource: 'configmaps' }, 'a');
-    const { contentType, body } = representations.ofStatus(error, request({ accept: mediaType }));
+    const { contentType, body } = serializers.ofStatus(error, request({ accept: mediaType }));
     expect(contentType).toBe(mediaType);
     const status = dataOf(body, mediaType, scheme.type('meta/v1.Status'));
     expect(status).toMatchObject({ kind: 'Status', code: 404, reason: 'NotFound' });
   });
   test('a body is read', () => {
     const body = of(mediaType, 'object').object(items[0] as Item);
-    const { object } = representations.decode(
+    const { object } = serializers.decode(
       request({ 'content-type': mediaType }),
       body,
       configMaps.type,
@@ -139,7 +136,7 @@ describe('Table', () => {
   test.each(['application/json', 'application/yaml', 'application/cbor'])(
     'in %s',
     async (mediaType) => {
-      const list = representations.of(request({ accept: accept(mediaType) }), store, 'list');
+      const list = serializers.of(request({ accept: accept(mediaType) }), configMaps, 'list');
       const data = dataOf(await bytesOf(list.list(answer)), mediaType, listType) as JsonObject;
       const rows = data['rows'] as { cells: JsonValue[] }[];
       expect([data['kind'], rows.map(({ cells }) => cells[0])]).toEqual(['Table', ['a', 'b']]);
@@ -148,7 +145,7 @@ describe('Table', () => {
   test('Protobuf has none', () => {
     const { protobufMediaType } = naming;
     const asked = request({ accept: accept(protobufMediaType) });
-    expect(() => representations.of(asked, store, 'list')).toThrow(StatusError);
+    expect(() => serializers.of(asked, configMaps, 'list')).toThrow(StatusError);
   });
 });
 
@@ -164,7 +161,7 @@ describe('a watch', () => {
     [naming.protobufMediaType, `${naming.protobufMediaType};stream=watch`],
     ['application/cbor', 'application/cbor-seq'],
   ])('in %s is %s', (accept, contentType) => {
-    const watch = representations.ofWatch(request({ accept }), store);
+    const watch = serializers.ofWatch(request({ accept }), configMaps);
     expect(watch.contentType).toBe(contentType);
     const frames = items.map((item) => Buffer.from(watch.frame(event(item))));
     const names = frames.map((frame) => frame.includes('key') && frame.includes('ADDED'));
@@ -174,31 +171,29 @@ describe('a watch', () => {
     expect(Buffer.from(watch.error(failure)).includes('NotFound')).toBe(true);
   });
   test('Protobuf messages of a WebSocket have no length before them', () => {
-    const watch = representations.ofWatch(request({ accept: naming.protobufMediaType }), store);
+    const watch = serializers.ofWatch(request({ accept: naming.protobufMediaType }), configMaps);
     const frame = Buffer.from(watch.frame(event(items[0] as Item)));
     expect(frame.readUInt32BE()).toBe(watch.message(frame).length);
   });
   test('cannot be had in YAML', () => {
     const asked = request({ accept: 'application/yaml' });
-    expect(() => representations.ofWatch(asked, store)).toThrow('media types are accepted');
+    expect(() => serializers.ofWatch(asked, configMaps)).toThrow('media types are accepted');
   });
 });
 
 describe('types without a Protobuf form', () => {
-  const custom = { resource: widgetOfUser() } as ResourceStore;
+  const custom = widgetOfUser();
   const { protobufMediaType } = naming;
   test('are answered in the next type, or not at all', () => {
     const both = request({ accept: `${protobufMediaType}, application/json` });
-    expect(representations.of(both, custom, 'object').contentType).toBe('application/json');
+    expect(serializers.of(both, custom, 'object').contentType).toBe('application/json');
     const one = request({ accept: protobufMediaType });
-    expect(() => representations.of(one, custom, 'object')).toThrow('media types are accepted');
+    expect(() => serializers.of(one, custom, 'object')).toThrow('media types are accepted');
   });
   test('take no Protobuf bodies', () => {
     const sent = request({ 'content-type': protobufMediaType });
     const body = Buffer.alloc(0);
-    expect(() => representations.decode(sent, body, custom.resource.type)).toThrow(
-      'unknown format',
-    );
+    expect(() => serializers.decode(sent, body, custom.type)).toThrow('unknown format');
   });
 });
 
@@ -209,17 +204,17 @@ function widgetOfUser(): typeof widgetResource {
 }
 
 test('without the gate CBOR is neither offered nor taken', () => {
-  const without = createRepresentations({ scheme, encodings: createEncodings(naming) });
+  const without = createSerializers({ scheme, encodings: createEncodings(naming) });
   const asked = request({ accept: 'application/cbor', 'content-type': 'application/cbor' });
-  expect(() => without.of(asked, store, 'object')).toThrow('media types are accepted');
+  expect(() => without.of(asked, configMaps, 'object')).toThrow('media types are accepted');
   expect(() => without.decode(asked, Buffer.from([0xa0]), configMaps.type)).toThrow('unknown');
 });
 
 test.each([0, 1, 2])('a list of %d objects for people is JSON with line breaks', async (count) => {
   const asked = request({ accept: 'application/json' }, 'pretty=true');
   const some = { ...answer, items: items.slice(0, count) };
-  const plain = representations.of(request({ accept: 'application/json' }), store, 'list');
-  const text = (await bytesOf(representations.of(asked, store, 'list').list(some))).toString();
+  const plain = serializers.of(request({ accept: 'application/json' }), configMaps, 'list');
+  const text = (await bytesOf(serializers.of(asked, configMaps, 'list').list(some))).toString();
   const whole = JSON.parse((await bytesOf(plain.list(some))).toString()) as unknown;
   expect(text).toBe(`${JSON.stringify(whole, null, 2)}\n`);
 });
@@ -230,7 +225,7 @@ test('what the query asks for holds for its own request alone', () => {
   const accept = `application/json;as=Table;${meta}`;
   const bytes = (query: string): string =>
     Buffer.from(
-      representations.of(request({ accept }, query), store, 'object').object(item),
+      serializers.of(request({ accept }, query), configMaps, 'object').object(item),
     ).toString();
   const usual = bytes('');
   expect(bytes('includeObject=None')).not.toBe(usual);
@@ -243,30 +238,8 @@ test('of many different Accept headers each gets what it asks for', () => {
   for (let index = 0; index < 200; index++) {
     const padding = `application/x-${'p'.repeat(index * 2)}`;
     const of = (accept: string): string =>
-      representations.of(request({ accept: `${padding},${accept}` }), store, 'object').contentType;
+      serializers.of(request({ accept: `${padding},${accept}` }), configMaps, 'object').contentType;
     expect(of('application/yaml')).toBe('application/yaml');
     expect(of('application/cbor')).toBe('application/cbor');
   }
-});
-
-test('entries of a long list are made in turns, so that others are served meanwhile', async () => {
-  let turns = 0;
-  let isDone = false;
-  const count = (): void => {
-    turns += 1;
-    if (!isDone) setImmediate(count);
-  };
-  setImmediate(count);
-  const [item] = items;
-  if (item === undefined) throw new Error('there are items');
-  const made = await entriesOf(
-    Array.from({ length: 128 }, () => item),
-    () => {
-      const { user } = process.threadCpuUsage();
-      while (process.threadCpuUsage().user - user < 500);
-      return new Uint8Array(1);
-    },
-  );
-  isDone = true;
-  expect([made.length, turns > 4]).toEqual([128, true]);
 });

@@ -1,0 +1,69 @@
+// The pieces of a list's body: its entries, made in turns of a few milliseconds, and what stands
+// around them.
+import { setImmediate } from 'node:timers/promises';
+import { limits } from '../base/limits.ts';
+import type { Item } from '../cacher/resource-view.ts';
+
+const { answerTurnMsMax } = limits;
+
+/** Pieces of one body; `totalBytes` is their sum. */
+export interface Pieces {
+  readonly totalBytes: number;
+  [Symbol.iterator](): Iterator<Uint8Array>;
+}
+
+/**
+ * What stands before, between and after the entries of a list; `first` comes right before the first
+ * one.
+ */
+export interface ListFrame {
+  readonly open: Uint8Array;
+  readonly first: Uint8Array;
+  readonly between: Uint8Array;
+  readonly close: Uint8Array;
+}
+
+/** Entries made before the time is looked at again. */
+const entriesPerLook = 16;
+
+/** What `make` makes of each item, in turns. */
+export async function entriesOf(
+  items: readonly Item[],
+  make: (item: Item) => Uint8Array,
+): Promise<readonly Uint8Array[]> {
+  const entries: Uint8Array[] = [];
+  let turnStart = performance.now();
+  for (const item of items) {
+    entries.push(make(item));
+    if (entries.length % entriesPerLook !== 0 || performance.now() - turnStart < answerTurnMsMax)
+      continue;
+    await setImmediate();
+    turnStart = performance.now();
+  }
+  return entries;
+}
+
+export function piecesOf(entries: readonly Uint8Array[], frame: ListFrame): Pieces {
+  const { open, first, between, close } = frame;
+  let totalBytes = open.length + close.length;
+  for (const entry of entries) totalBytes += entry.length;
+  if (entries.length > 0) totalBytes += first.length + between.length * (entries.length - 1);
+  return {
+    totalBytes,
+    *[Symbol.iterator]() {
+      yield open;
+      let separator = first;
+      for (const entry of entries) {
+        if (separator.length > 0) yield separator;
+        yield entry;
+        separator = between;
+      }
+      yield close;
+    },
+  };
+}
+
+export const onePiece = (body: Uint8Array): Pieces => ({
+  totalBytes: body.length,
+  [Symbol.iterator]: () => [body].values(),
+});
