@@ -47,8 +47,10 @@ await withBench(async (bench) => {
 async function measure(bench: Bench, protocol: Protocol): Promise<void> {
   const server = await bench.server();
   const bare = await bench.bare('bare-fan-out.ts');
-  const pod = (index: number): JsonObject =>
-    asSent(podIn(samplePod(index), 'busy', index % podCount));
+  const pod = (index: number): JsonObject => {
+    const which = index % podCount;
+    return asSent(podIn(samplePod(which), 'busy', which));
+  };
   const own = await open('server', server, protocol, (index) => {
     const labels = { app: 'web', round: String(index) };
     const object = pod(index);

@@ -89,6 +89,7 @@ export const samplePod = (index: number): JsonObject => ({
     restartPolicy: 'Always',
     terminationGracePeriodSeconds: 30,
     dnsPolicy: 'ClusterFirst',
+    enableServiceLinks: true,
     serviceAccountName: 'web',
     nodeName: `node-${String(index % 100)}`,
     securityContext: {},
