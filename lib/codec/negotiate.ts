@@ -91,14 +91,10 @@ export function negotiateResponse(
   throw notAcceptable(offers.media.map(({ mediaType }) => mediaType));
 }
 
-/** As `negotiateResponse`, among the media types that can stream. */
-export function negotiateStream(
-  accept: string | undefined,
-  offers: ResponseOffers,
-  pretty?: string | null,
-): Negotiated {
+/** As `negotiateResponse`, among the media types that can stream: an event has no line breaks. */
+export function negotiateStream(accept: string | undefined, offers: ResponseOffers): Negotiated {
   const media = offers.media.filter(({ streams }) => streams);
-  return negotiateResponse(accept, { ...offers, media }, pretty);
+  return { ...negotiateResponse(accept, { ...offers, media }), pretty: false };
 }
 
 /**

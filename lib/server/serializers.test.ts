@@ -175,6 +175,11 @@ describe('a watch', () => {
     const frame = Buffer.from(watch.frame(event(items[0] as Item)));
     expect(frame.readUInt32BE()).toBe(watch.message(frame).length);
   });
+  test('has each event on a line of its own, whatever the client accepts', () => {
+    const watch = serializers.ofWatch(request({ accept: 'application/json;pretty=1' }), configMaps);
+    const frame = Buffer.from(watch.frame(event(items[0] as Item))).toString();
+    expect(frame.indexOf('\n')).toBe(frame.length - 1);
+  });
   test('cannot be had in YAML', () => {
     const asked = request({ accept: 'application/yaml' });
     expect(() => serializers.ofWatch(asked, configMaps)).toThrow('media types are accepted');

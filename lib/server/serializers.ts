@@ -115,7 +115,7 @@ export function createSerializers(options: {
       usual[shape].of(request, resource, () => make(request, resource, shape)),
     ofWatch(request, resource) {
       const offers = { media: encodingsOf(resource.type), transforms: offered.watch };
-      const as = negotiateStream(request.headers.accept, offers, null);
+      const as = negotiateStream(request.headers.accept, offers);
       const encoding = encodingOf(as.mediaType);
       return streamSerializer(writerFor(request, resource, as), {
         stream: streamOf(encoding),
