@@ -1,0 +1,72 @@
+// The whole API of one replica over a real etcd, listening, and what a client sends it: for suites.
+import { RegistryOnEtcd } from '../../registry/testing/registry-on-etcd.ts';
+import type { Replica } from '../../registry/testing/registry-on-etcd.ts';
+import { startApiServer } from './api-server.ts';
+import type { ApiServerOptions } from './api-server.ts';
+import { request1 } from './test-server.ts';
+import type { TestAnswer, TestServer } from './test-server.ts';
+
+export interface SentRequest {
+  /** Sent as JSON, but for bytes and texts, which are sent as they are. */
+  readonly body?: object | string;
+  /** Default: that of the method's JSON bodies; merge patches for PATCH. */
+  readonly contentType?: string;
+  readonly accept?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface ApiAnswer extends TestAnswer {
+  /** The body read as JSON; null for an empty one. */
+  readonly json: unknown;
+}
+
+export class ApiOnEtcd {
+  readonly registry: RegistryOnEtcd;
+  readonly replica: Replica;
+  readonly server: TestServer;
+
+  private constructor(registry: RegistryOnEtcd, replica: Replica, server: TestServer) {
+    this.registry = registry;
+    this.replica = replica;
+    this.server = server;
+  }
+
+  /** `optionsOf` may put other stores or another authorizer in place of the replica's own. */
+  static async start(
+    optionsOf: (replica: Replica) => ApiServerOptions = () => ({}),
+  ): Promise<ApiOnEtcd> {
+    const registry = await RegistryOnEtcd.start();
+    const replica = await registry.replica();
+    return new ApiOnEtcd(registry, replica, await startApiServer(replica, optionsOf(replica)));
+  }
+
+  async stop(): Promise<void> {
+    await this.server[Symbol.asyncDispose]();
+    await this.registry.stop();
+  }
+
+  /** `line` is a method and a path: `GET /api/v1/pods`. */
+  async send(line: string, sent: SentRequest = {}): Promise<ApiAnswer> {
+    const [method = '', path = ''] = line.split(' ');
+    const { body, accept } = sent;
+    const usualType = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
+    const answer = await request1(this.server, path, {
+      method,
+      headers: {
+        ...(body === undefined ? {} : { 'content-type': sent.contentType ?? usualType }),
+        ...(accept === undefined ? {} : { accept }),
+        ...sent.headers,
+      },
+      ...(body === undefined ? {} : { body: bytesOf(body) }),
+    });
+    return {
+      ...answer,
+      get json(): unknown {
+        return answer.body.length === 0 ? null : (JSON.parse(answer.body.toString()) as unknown);
+      },
+    };
+  }
+}
+
+const bytesOf = (body: object | string): Uint8Array | string =>
+  typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body);
