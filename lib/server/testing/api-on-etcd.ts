@@ -48,16 +48,20 @@ export class ApiOnEtcd {
   /** `line` is a method and a path: `GET /api/v1/pods`. */
   async send(line: string, sent: SentRequest = {}): Promise<ApiAnswer> {
     const [method = '', path = ''] = line.split(' ');
-    const { body, accept } = sent;
+    const { accept } = sent;
+    const body = sent.body === undefined ? undefined : bytesOf(sent.body);
     const usualType = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
+    const { contentType = usualType } = sent;
+    const isChunked = sent.headers?.['transfer-encoding'] !== undefined;
     const answer = await request1(this.server, path, {
       method,
       headers: {
-        ...(body === undefined ? {} : { 'content-type': sent.contentType ?? usualType }),
+        ...(body === undefined ? {} : { 'content-type': contentType }),
+        ...(body === undefined || isChunked ? {} : { 'content-length': body.length }),
         ...(accept === undefined ? {} : { accept }),
         ...sent.headers,
       },
-      ...(body === undefined ? {} : { body: bytesOf(body) }),
+      ...(body === undefined ? {} : { body }),
     });
     return {
       ...answer,
@@ -68,5 +72,7 @@ export class ApiOnEtcd {
   }
 }
 
-const bytesOf = (body: object | string): Uint8Array | string =>
-  typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body);
+const bytesOf = (body: object | string): Uint8Array =>
+  body instanceof Uint8Array
+    ? body
+    : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
