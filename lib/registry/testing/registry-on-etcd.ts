@@ -38,6 +38,8 @@ export interface Replica {
 export interface ReplicaOptions {
   /** Memory keeps the state of the start: the watch of the store stays silent. */
   readonly isFrozen?: boolean;
+  /** Memory is empty until `cache.start` is called. */
+  readonly isCold?: boolean;
   readonly metrics?: StorageMetrics;
   readonly continueKey?: Uint8Array;
   readonly canDeleteUnreadable?: boolean;
@@ -102,7 +104,7 @@ async function startReplica(etcd: EtcdCluster, options: ReplicaOptions): Promise
     logger: createLogger('error'),
     freezeObjects: true,
   });
-  await cache.start(AbortSignal.timeout(60_000));
+  if (options.isCold !== true) await cache.start(AbortSignal.timeout(60_000));
   const all = builtInStores({
     scheme,
     keyspace,

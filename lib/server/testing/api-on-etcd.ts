@@ -45,31 +45,39 @@ export class ApiOnEtcd {
     await this.registry.stop();
   }
 
-  /** `line` is a method and a path: `GET /api/v1/pods`. */
-  async send(line: string, sent: SentRequest = {}): Promise<ApiAnswer> {
-    const [method = '', path = ''] = line.split(' ');
-    const { accept } = sent;
-    const body = sent.body === undefined ? undefined : bytesOf(sent.body);
-    const usualType = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
-    const { contentType = usualType } = sent;
-    const isChunked = sent.headers?.['transfer-encoding'] !== undefined;
-    const answer = await request1(this.server, path, {
-      method,
-      headers: {
-        ...(body === undefined ? {} : { 'content-type': contentType }),
-        ...(body === undefined || isChunked ? {} : { 'content-length': body.length }),
-        ...(accept === undefined ? {} : { accept }),
-        ...sent.headers,
-      },
-      ...(body === undefined ? {} : { body }),
-    });
-    return {
-      ...answer,
-      get json(): unknown {
-        return answer.body.length === 0 ? null : (JSON.parse(answer.body.toString()) as unknown);
-      },
-    };
+  send(line: string, sent?: SentRequest): Promise<ApiAnswer> {
+    return sendTo(this.server, line, sent);
   }
+}
+
+/** `line` is a method and a path: `GET /api/v1/pods`. */
+export async function sendTo(
+  server: Pick<TestServer, 'port' | 'ca'>,
+  line: string,
+  sent: SentRequest = {},
+): Promise<ApiAnswer> {
+  const [method = '', path = ''] = line.split(' ');
+  const { accept } = sent;
+  const body = sent.body === undefined ? undefined : bytesOf(sent.body);
+  const usualType = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
+  const { contentType = usualType } = sent;
+  const isChunked = sent.headers?.['transfer-encoding'] !== undefined;
+  const answer = await request1(server, path, {
+    method,
+    headers: {
+      ...(body === undefined ? {} : { 'content-type': contentType }),
+      ...(body === undefined || isChunked ? {} : { 'content-length': body.length }),
+      ...(accept === undefined ? {} : { accept }),
+      ...sent.headers,
+    },
+    ...(body === undefined ? {} : { body }),
+  });
+  return {
+    ...answer,
+    get json(): unknown {
+      return answer.body.length === 0 ? null : (JSON.parse(answer.body.toString()) as unknown);
+    },
+  };
 }
 
 const bytesOf = (body: object | string): Uint8Array =>

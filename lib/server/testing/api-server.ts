@@ -10,6 +10,7 @@ import { builtInOwner, ResourceMapHolder } from '../../registry/resource-map.ts'
 import type { ResourceStore } from '../../registry/resource-store.ts';
 import type { Replica } from '../../registry/testing/registry-on-etcd.ts';
 import { Health } from '../../telemetry/health.ts';
+import type { HealthCheck } from '../../telemetry/health.ts';
 import { createMetrics } from '../../telemetry/metrics.ts';
 import { serveApi } from '../serve-api.ts';
 import { testTls } from './test-server.ts';
@@ -18,6 +19,11 @@ import type { TestServer } from './test-server.ts';
 export interface ApiServerOptions {
   readonly authenticator?: Authenticator;
   readonly authorizer?: Authorizer;
+  /** Default: any free port, and no other flag. */
+  readonly flags?: readonly string[];
+  /** As `--feature-gates` gives them. */
+  readonly gates?: Readonly<Record<string, 'true' | 'false'>>;
+  readonly checks?: readonly HealthCheck[];
   /** In place of the replica's own. */
   readonly stores?: readonly ResourceStore[];
 }
@@ -29,15 +35,15 @@ export async function startApiServer(
   const { ca, pair } = await testTls();
   const log: string[] = [];
   const resources = options.stores === undefined ? stores : holderOf(options.stores);
-  const { flags } = parseFlags(['--secure-port=0']);
+  const { flags } = parseFlags(options.flags ?? ['--secure-port=0']);
   const user = { name: 'tester', uid: '1', groups: ['system:authenticated'], extra: {} };
   const running = await serveApi({
     flags,
-    gates: featureGates(new Map()),
+    gates: featureGates(new Map(Object.entries(options.gates ?? {}))),
     clock: systemClock,
     logger: createLogger('debug', (line) => void log.push(line)),
     metrics: createMetrics({ release: '1.36', showHiddenFor: undefined }),
-    health: new Health([]),
+    health: new Health(options.checks ?? []),
     naming,
     scheme,
     resources,
