@@ -112,6 +112,45 @@ test.each(rows)('a watch of $what in $form', async (row) => {
   for (const { object } of seen) expect(object).toMatchObject(named);
 });
 
+test.each(rows)('the state of $what as a watch in $form', async (row) => {
+  const { resource, storedAs, accept, events, form } = row;
+  const version = apiVersionOf(resource.kind);
+  const name = `state-${form.replace(' ', '-').toLowerCase()}`;
+  const made = await put(storedAs, name);
+  const query = `fieldSelector=metadata.name%3D${name}&watch=1&allowWatchBookmarks=true`;
+  const streaming = `${query}&sendInitialEvents=true&resourceVersionMatch=NotOlderThan`;
+  const path = `/apis/${version}/${resource.resource}?${streaming}`;
+  const body = await served.watch(path, { end: { at: 2 }, accept });
+  const [state, mark] = events(body, resource);
+  expect([state?.type, mark?.type]).toEqual(['ADDED', 'BOOKMARK']);
+  expect(state?.object.metadata?.resourceVersion).toBe(String(made));
+  if (form === 'a Table') expect(state?.object).toMatchObject({ rows: [{}] });
+  else expect(mark?.object.metadata).toMatchObject({ annotations: initialEventsEnd });
+});
+const initialEventsEnd = { [naming.initialEventsEndAnnotation]: 'true' };
+
+test.each(rows)('an object of $what in $form', async ({ resource, storedAs, accept, form }) => {
+  const version = apiVersionOf(resource.kind);
+  const name = `one-${form.replace(' ', '-').toLowerCase()}`;
+  const revision = await put(storedAs, name);
+  const { namespace } = placeOf(storedAs);
+  const place = namespace === undefined ? '' : `namespaces/${namespace}/`;
+  const path = `/apis/${version}/${place}${resource.resource}/${name}`;
+  const { status, body } = await request1(served.server, path, { headers: { accept } });
+  expect(status).toBe(200);
+  const metadata = { name, resourceVersion: String(revision) };
+  if (form === 'Protobuf') {
+    expect(typeMetaOf(body, accept)).toEqual({ kind: resource.kind.kind, apiVersion: version });
+    expect(protobuf.decode(body, resource.type).object).toMatchObject({ metadata });
+    return;
+  }
+  const object = JSON.parse(body.toString()) as object;
+  if (form === 'a Table') expect(object).toMatchObject({ rows: [{ object: { metadata } }] });
+  else expect(object).toMatchObject({ metadata });
+  const { kind } = resource.kind;
+  if (form === 'JSON') expect(object).toMatchObject({ kind, apiVersion: version });
+});
+
 test.each(rows)('a list of $what in $form', async ({ resource, storedAs, accept, form }) => {
   const version = apiVersionOf(resource.kind);
   const name = `in-${form.replace(' ', '-').toLowerCase()}`;

@@ -1,4 +1,4 @@
-// Lists and watches of one replica over a listening server, and clients that take a whole watch
+// Reads and watches of one replica over a listening server, and clients that take a whole watch
 // over each transport: for suites. A watch can be told where in its events it reaches its timeout.
 import { once } from 'node:events';
 import WebSocket from 'ws';
@@ -7,7 +7,7 @@ import { createEncodings } from '../../codec/encodings.ts';
 import { RegistryOnEtcd } from '../../registry/testing/registry-on-etcd.ts';
 import type { Replica } from '../../registry/testing/registry-on-etcd.ts';
 import { silentRequestMetrics } from '../../telemetry/testing/silent-request-metrics.ts';
-import { listHandler } from '../handlers/read.ts';
+import { getHandler, listHandler } from '../handlers/read.ts';
 import { watchHandler } from '../handlers/watch.ts';
 import { watchTimedOut } from '../open-request.ts';
 import type { OpenRequest } from '../open-request.ts';
@@ -79,7 +79,9 @@ export class WatchServer {
 
 function readsOf({ naming, scheme, stores }: Replica): Filter {
   const serializers = createSerializers({ scheme, encodings: createEncodings(naming) });
-  const list = listHandler({ serializers, compress: false });
+  const readOptions = { serializers, compress: false };
+  const get = getHandler(readOptions);
+  const list = listHandler(readOptions);
   const watch = watchHandler({
     metrics: silentRequestMetrics,
     minRequestTimeoutSeconds: 60,
@@ -90,10 +92,11 @@ function readsOf({ naming, scheme, stores }: Replica): Filter {
     },
   });
   return (request, response) => {
-    const store = stores.find(request.context.info);
+    const { info } = request.context;
+    const store = stores.find(info);
     if (store === undefined) throw pathNotFound();
-    const answer = request.context.info.verb === 'watch' ? watch : list;
-    return answer(store, request, response);
+    if (info.verb === 'get') return get(store, request, response);
+    return info.verb === 'watch' ? watch(store, request, response) : list(store, request, response);
   };
 }
 
