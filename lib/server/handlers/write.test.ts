@@ -159,6 +159,43 @@ describe('success', () => {
   });
 });
 
+test('a write in another version than the stored one keeps what that version cannot say', async () => {
+  const v2 = '/apis/autoscaling/v2/namespaces/n/horizontalpodautoscalers';
+  const v1 = v2.replace('v2', 'v1');
+  const name = fresh();
+  const metric = (resource: string, averageUtilization: number): object => ({
+    type: 'Resource',
+    resource: { name: resource, target: { type: 'Utilization', averageUtilization } },
+  });
+  const scaleTargetRef = { kind: 'Deployment', name: 'd', apiVersion: 'apps/v1' };
+  const metrics = [metric('memory', 70), metric('cpu', 50)];
+  const spec = { scaleTargetRef, maxReplicas: 3, metrics };
+  expect(await statusOf(`POST ${v2}`, { body: { metadata: { name }, spec } })).toBe(201);
+  const old = await send(`GET ${v1}/${name}`);
+  expect(old.json).toMatchObject({
+    apiVersion: 'autoscaling/v1',
+    spec: { targetCPUUtilizationPercentage: 50 },
+  });
+  const patch = { spec: { maxReplicas: 4, targetCPUUtilizationPercentage: 60 } };
+  const patched = await send(`PATCH ${v1}/${name}`, { body: patch });
+  expect([patched.status, patched.json]).toMatchObject([200, patch]);
+  const put = await send(`PUT ${v1}/${name}`, { body: patched.json as object });
+  expect(written(put).metadata.resourceVersion).toBe(written(patched).metadata.resourceVersion);
+  const now = written(await send(`GET ${v2}/${name}`)) as unknown as {
+    readonly spec: { readonly metrics: readonly object[] };
+  };
+  expect(now).toMatchObject({ apiVersion: 'autoscaling/v2', spec: { maxReplicas: 4 } });
+  expect(now.spec.metrics).toHaveLength(2);
+  expect(now.spec.metrics).toContainEqual(metric('memory', 70));
+  expect(now.spec.metrics).toContainEqual(metric('cpu', 60));
+  const deleted = await send(`DELETE ${v1}?fieldSelector=metadata.name%3D${name}`);
+  expect(deleted.json).toMatchObject({
+    kind: 'HorizontalPodAutoscalerList',
+    apiVersion: 'autoscaling/v1',
+    items: [{ spec: { targetCPUUtilizationPercentage: 60 } }],
+  });
+});
+
 describe('dryRun=All', () => {
   test('answers as a run does, and leaves what there is', async () => {
     const { name, path } = await made();
