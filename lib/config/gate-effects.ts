@@ -30,7 +30,7 @@ export const effectiveGates = {
   ),
   CBORServingAndStorage: row(
     'bodies, answers and watches in CBOR, and --storage-media-type=application/cbor',
-    'lib/server/representations.test.ts › without the gate CBOR is neither offered nor taken',
+    'lib/server/serializers.test.ts › without the gate CBOR is neither offered nor taken',
   ),
   CRDObservedGenerationTracking: fields(
     'CustomResourceDefinitionCondition.observedGeneration',

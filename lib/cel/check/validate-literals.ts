@@ -127,9 +127,7 @@ function isWrongLiteral(name: string, argCount: number, value: Value): boolean {
         !isTimestampSeconds(Number(value))
       );
     case 'matches':
-      return (
-        argCount === 2 && typeof value === 'string' && patternOf(value) instanceof CelError
-      );
+      return argCount === 2 && typeof value === 'string' && patternOf(value) instanceof CelError;
     default:
       return false;
   }
