@@ -1,31 +1,65 @@
-// THE filter order: first = outermost. A request passes them from top to bottom; a failure anywhere
-// ends in `panic`.
+// THE filter order: the outer ones, then the inner; first = outermost. A request passes them from
+// top to bottom; when its response is over they close from bottom to top.
 import type { Authenticator } from '../authn/authenticator.ts';
 import type { Authorizer } from '../authz/authorizer.ts';
+import type { Clock } from '../base/clock.ts';
+import type { RequestMetrics } from '../telemetry/request-metrics.ts';
+import type { Connections } from './connections.ts';
 import { authenticateFilter } from './filters/authenticate.ts';
 import { authorizeFilter } from './filters/authorize.ts';
+import { connectionFilter } from './filters/connection.ts';
+import { contextFilter } from './filters/context.ts';
+import { deadlineFilter } from './filters/deadline.ts';
 import { refuseImpersonation } from './filters/impersonate.ts';
+import { metricsFilter } from './filters/metrics.ts';
+import { panicFilter } from './filters/panic.ts';
+import type { PanicFilterOptions } from './filters/panic.ts';
 import { checkScope } from './filters/scope.ts';
-import type { Filter } from './request-context.ts';
+import { checkHead } from './message-rules.ts';
+import type { FindEntry } from './open-request.ts';
+import type { OpenRequests } from './open-requests.ts';
+import type { Filter, RequestContext } from './request-context.ts';
 
-export interface ChainOptions {
+export interface OuterFilterOptions extends PanicFilterOptions {
+  readonly clock: Clock;
+  readonly findEntry: FindEntry;
+  readonly metrics: RequestMetrics;
+  readonly connections: Connections;
+  readonly openRequests: OpenRequests<RequestContext>;
+  readonly requestTimeoutMs: number;
+  readonly goawayChance: number;
+}
+
+/** What every request has around it, whoever sends it. */
+export function outerFilters(options: OuterFilterOptions): readonly Filter[] {
+  return [
+    contextFilter(options), // what the path means, audit id
+    panicFilter(options), // a Status for each failure of what follows
+    metricsFilter(options),
+    connectionFilter(options), // GOAWAY
+    deadlineFilter(options), // 504
+    checkHead, // 400, 417
+  ];
+}
+
+export interface InnerFilterOptions {
   readonly authenticator: Authenticator;
   readonly authorizer: Authorizer;
   readonly allowAnonymous: boolean;
   /** The handlers of resource requests. */
   readonly resources: Filter;
+  /** Paths that are no resources: health, metrics, version, discovery. */
+  readonly operatorPaths: Filter;
 }
 
-/**
- * `begin` (context, audit id, deadline, metrics) runs before and `panic` around all of these: see
- * serve.ts.
- */
-export function filterChain(options: ChainOptions): readonly Filter[] {
+/** Who asks, whether they may, and what answers. */
+export function innerFilters(options: InnerFilterOptions): readonly Filter[] {
   return [
     authenticateFilter(options), // 401
     refuseImpersonation, // 403
     checkScope, // 404 where the path's scope is not the resource's
     authorizeFilter(options.authorizer), // 403
     options.resources, // everything below /api and /apis that names a resource
+    options.operatorPaths, // everything else
   ];
 }

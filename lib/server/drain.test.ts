@@ -20,7 +20,7 @@ const slow: Filter = async (request, response) => {
 };
 const watch: Filter = async (request, response) => {
   const open = request.context as OpenRequest;
-  open.isStreaming = true;
+  open.startStreaming(Infinity);
   writeHead(request, response, text, undefined);
   (response as { flushHeaders(): void }).flushHeaders();
   await once(open.signal, 'abort');

@@ -6,14 +6,11 @@ import { widgetResource } from '../codec/testing/sample-types.ts';
 import type { ResourceStore } from '../registry/resource-store.ts';
 import type { RequestLabels } from '../telemetry/request-metrics.ts';
 import { OpenRequest, clientLeft, serverDraining } from './open-request.ts';
-import type { HttpResponse } from './request-context.ts';
+import type { HttpRequest, HttpResponse } from './request-context.ts';
 
 const opened = (url = '/api/v1/pods', store?: ResourceStore): OpenRequest =>
-  new OpenRequest('GET', url, {
-    auditId: undefined,
-    nowMs: 0,
-    timeoutMs: 1_000,
-    response: {} as HttpResponse,
+  new OpenRequest({ method: 'GET', url, headers: {} } as HttpRequest, {} as HttpResponse, {
+    clock: { monotonicMs: () => 0 },
     findEntry: () => store,
   });
 const forever = new Promise<never>(() => undefined);

@@ -1,5 +1,6 @@
 // One request from its first byte to its last: the context that filters and handlers share.
 import { randomUUID } from 'node:crypto';
+import type { Clock } from '../base/clock.ts';
 import { limits } from '../base/limits.ts';
 import { requestTimeout } from '../base/status.ts';
 import type { User } from '../base/user.ts';
@@ -7,10 +8,10 @@ import type { ProxyHandler } from '../registry/proxy-entry.ts';
 import type { ResourceEntry } from '../registry/resource-map.ts';
 import type { ResourceStore } from '../registry/resource-store.ts';
 import type { RequestLabels } from '../telemetry/request-metrics.ts';
+import type { Connection } from './connections.ts';
 import { cut } from './cut.ts';
-import type { Expiring } from './open-requests.ts';
 import { parseRequestInfo } from './request-info.ts';
-import type { HttpResponse, RequestContext, RequestInfo } from './request-context.ts';
+import type { HttpRequest, HttpResponse, RequestContext, RequestInfo } from './request-context.ts';
 
 /** Why a request's signal fired without an error for the client: nobody is there to read one. */
 export class RequestEnded extends Error {
@@ -22,47 +23,44 @@ export const watchTimedOut = new RequestEnded('the watch reached its timeout');
 
 const auditIdPattern = /^[\w.:-]{1,64}$/;
 
-export class OpenRequest implements RequestContext, Expiring {
+export interface OpenRequestOptions {
+  readonly clock: Pick<Clock, 'monotonicMs'>;
+  readonly findEntry: FindEntry;
+}
+
+export class OpenRequest implements RequestContext {
   readonly info: RequestInfo;
   readonly store: ResourceStore | undefined;
   readonly proxy: ProxyHandler | undefined;
   readonly auditId: string;
   readonly receivedAtMs: number;
-  deadlineMs: number;
+  deadlineMs = Infinity;
   slot = -1;
+  connection: Connection | undefined = undefined;
   user: User | undefined = undefined;
   readonly warnings: string[] = [];
   auditAnnotations: Map<string, string> | undefined = undefined;
   responseBytes = 0;
-  isStreaming = false;
   readonly #response: HttpResponse;
+  #streamListeners: (() => void)[] | undefined;
+  #isStreaming = false;
   #labels: RequestLabels | undefined;
   #controller: AbortController | undefined;
   onEnd: ((reason: Error) => void) | undefined = undefined;
   #endedWith: Error | undefined;
   #isOverdue = false;
 
-  constructor(
-    method: string,
-    url: string,
-    options: {
-      readonly auditId: string | undefined;
-      readonly nowMs: number;
-      readonly timeoutMs: number;
-      readonly response: HttpResponse;
-      readonly findEntry: FindEntry;
-    },
-  ) {
-    this.info = parseRequestInfo(method, url);
+  constructor(request: HttpRequest, response: HttpResponse, options: OpenRequestOptions) {
+    this.#response = response;
+    this.receivedAtMs = options.clock.monotonicMs();
+    this.info = parseRequestInfo(request.method ?? 'GET', request.url ?? '/');
     const entry = options.findEntry(this.info);
     const isProxy = entry !== undefined && 'proxy' in entry;
     this.store = isProxy ? undefined : entry;
     this.proxy = isProxy ? entry.proxy : undefined;
-    const given = options.auditId;
-    this.auditId = given !== undefined && auditIdPattern.test(given) ? given : randomUUID();
-    this.receivedAtMs = options.nowMs;
-    this.deadlineMs = options.nowMs + options.timeoutMs;
-    this.#response = options.response;
+    const given = request.headers['audit-id'];
+    const isId = typeof given === 'string' && auditIdPattern.test(given);
+    this.auditId = isId ? given : randomUUID();
   }
 
   /** Made on first use: most answers from memory never need it. */
@@ -83,6 +81,20 @@ export class OpenRequest implements RequestContext, Expiring {
     this.#endedWith = reason;
     this.#controller?.abort(reason);
     this.onEnd?.(reason);
+  }
+
+  get isStreaming(): boolean {
+    return this.#isStreaming;
+  }
+
+  startStreaming(untilMs: number): void {
+    this.deadlineMs = untilMs;
+    this.#isStreaming = true;
+    for (const listener of this.#streamListeners ?? []) listener();
+  }
+
+  whenStreaming(listener: () => void): void {
+    (this.#streamListeners ??= []).push(listener);
   }
 
   /** First the request is told to end; a client that does not take the end of its answer is cut. */

@@ -11,17 +11,16 @@ let isBroken = false;
 const start = (): Promise<TestServer> => {
   const endpoints = ['livez', 'readyz', 'healthz'] as const;
   const failure = (): string | undefined => (isBroken ? 'password=canary' : undefined);
-  return startTestServer({
-    operatorPaths: operatorPaths({
-      health: new Health([{ name: 'etcd', endpoints, failure }]),
-      logger: createLogger('info', (line) => void log.push(line)),
-      metricsText: () => Promise.resolve({ contentType: 'text/plain', body: 'metric 1\n' }),
-      version: { major: '1' },
-      discovery: () => {
-        throw pathNotFound();
-      },
-    }),
+  const paths = operatorPaths({
+    health: new Health([{ name: 'etcd', endpoints, failure }]),
+    logger: createLogger('info', (line) => void log.push(line)),
+    metricsText: () => Promise.resolve({ contentType: 'text/plain', body: 'metric 1\n' }),
+    version: { major: '1' },
+    discovery: () => {
+      throw pathNotFound();
+    },
   });
+  return startTestServer({ filters: [paths] });
 };
 
 describe('operator paths', () => {

@@ -1,10 +1,10 @@
 // Paths for people and operators: health, metrics, version, and what is served where (discovery).
+// The last filter: it answers, or throws 404 and 405.
 import express from 'express';
-import type { Router } from 'express';
 import { methodNotAllowed, pathNotFound } from '../base/status.ts';
 import type { Logger } from '../base/log.ts';
 import type { Health, HealthEndpoint } from '../telemetry/health.ts';
-import type { HttpRequest, HttpResponse } from './request-context.ts';
+import type { Filter, HttpRequest, HttpResponse } from './request-context.ts';
 import { sendBytes, sendNow } from './respond.ts';
 
 const plainText = 'text/plain; charset=utf-8';
@@ -23,7 +23,17 @@ export interface OperatorPathsOptions {
   readonly discovery: (request: HttpRequest, response: HttpResponse) => Promise<boolean>;
 }
 
-export function operatorPaths(options: OperatorPathsOptions): Router {
+export function operatorPaths(options: OperatorPathsOptions): Filter {
+  const router = routerOf(options);
+  // A router tells of failures only: its work is over with the response.
+  return (request, response) =>
+    new Promise((resolve, reject) => {
+      response.once('close', resolve);
+      router(request as never, response as never, reject);
+    });
+}
+
+function routerOf(options: OperatorPathsOptions): express.Router {
   const router = express.Router({ caseSensitive: true, strict: true });
   const version = Buffer.from(JSON.stringify(options.version, null, 2));
   router.use((request, _response, next) => {

@@ -8,6 +8,8 @@ import type { User } from '../base/user.ts';
 import type { ProxyHandler } from '../registry/proxy-entry.ts';
 import type { ResourceStore } from '../registry/resource-store.ts';
 import type { RequestLabels } from '../telemetry/request-metrics.ts';
+import type { Connection } from './connections.ts';
+import type { Expiring } from './open-requests.ts';
 
 export type RequestKind = 'resource' | 'nonResource';
 
@@ -42,8 +44,11 @@ export interface RequestInfo {
   readonly isWatchPath: boolean;
 }
 
-/** As a Waiter it ends at the deadline of the request, when the client leaves, or as drain ends. */
-export interface RequestContext extends Waiter {
+/**
+ * One request from its first byte to its last. As a Waiter it ends at its deadline, when the client
+ * leaves, or as drain ends.
+ */
+export interface RequestContext extends Waiter, Expiring {
   readonly info: RequestInfo;
   /**
    * What serves the resource that the path names, found once: the map of resources may be another
@@ -52,8 +57,11 @@ export interface RequestContext extends Waiter {
   readonly store: ResourceStore | undefined;
   /** What the request is handed on to in place of a store, found with it. */
   readonly proxy: ProxyHandler | undefined;
+  /** On the monotonic clock, as all times here. */
   readonly receivedAtMs: number;
   readonly auditId: string;
+  /** undefined: it was gone before its request was seen. */
+  connection: Connection | undefined;
   user: User | undefined;
   /** Texts for Warning headers (code 299), in order, each once. */
   readonly warnings: string[];
@@ -63,10 +71,12 @@ export interface RequestContext extends Waiter {
   readonly labels: RequestLabels;
   /** Bytes of the body that were answered so far. */
   responseBytes: number;
-  /** A watch: its deadline ends the stream instead of failing the request. */
-  isStreaming: boolean;
-  /** On the monotonic clock. */
-  deadlineMs: number;
+  /** Its deadline and a drain end the stream in peace instead of failing the request. */
+  readonly isStreaming: boolean;
+  /** The answer has begun and goes on until `untilMs`; called by whoever streams, once. */
+  startStreaming(untilMs: number): void;
+  /** Calls `listener` once the request streams; never, where the answer is no stream. */
+  whenStreaming(listener: () => void): void;
   /** Fires the signal with `reason`; later calls change nothing. */
   end(reason: Error): void;
 }
@@ -82,8 +92,12 @@ export type Next = () => MaybePromise<void>;
  * it does before and after `next`, or in its own `catch`. What answers at once makes no promise.
  * The first line of its file says what it may answer.
  */
-export type Filter = (
-  request: HttpRequest,
-  response: HttpResponse,
-  next: Next,
-) => MaybePromise<void>;
+export interface Filter {
+  (request: HttpRequest, response: HttpResponse, next: Next): MaybePromise<void>;
+  /**
+   * Called when the response is over, whole or not, of each request that came to this filter; the
+   * innermost filter first. A filter that keeps something for one request listens to the response
+   * itself instead: this costs a request nothing.
+   */
+  readonly closed?: (request: HttpRequest, response: HttpResponse) => void;
+}

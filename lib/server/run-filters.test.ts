@@ -1,28 +1,28 @@
 import { describe, expect, test } from '@jest/globals';
+import { EventEmitter } from 'node:events';
+import { createLogger } from '../base/log.ts';
+import { badRequest } from '../base/status.ts';
+import { panicFilter } from './filters/panic.ts';
 import { filterRunner } from './run-filters.ts';
 import type { Filter, HttpRequest, HttpResponse } from './request-context.ts';
 
-/** What happens in a run, in order; `end` is the innermost filter. */
-async function noted(
-  end: Filter,
-  make: (note: (what: string) => void) => readonly Filter[],
-): Promise<string[]> {
+type Note = (what: string) => void;
+
+/** What happens in a run, in order; the response is over at its end. */
+async function noted(make: (note: Note) => readonly Filter[]): Promise<string[]> {
   const notes: string[] = [];
-  const note = (what: string): void => void notes.push(what);
-  const run = filterRunner({
-    filters: [...make(note), end],
-    operatorPaths: () => note('operator paths'),
-    onFailure: (error) => note(`failed: ${String(error)}`),
-  });
-  run({} as HttpRequest, {} as HttpResponse);
+  const note: Note = (what) => void notes.push(what);
+  const response = new EventEmitter();
+  filterRunner(make(note))({} as HttpRequest, response as HttpResponse);
   note('the turn ends');
   await new Promise((resolve) => setTimeout(resolve, 0));
+  response.emit('close');
   return notes;
 }
 
 /** Notes what it sees of everything inside it. */
 const around =
-  (name: string, note: (what: string) => void): Filter =>
+  (name: string, note: Note): Filter =>
   async (_request, _response, next) => {
     note(`${name} in`);
     try {
@@ -34,10 +34,21 @@ const around =
     }
   };
 
+/** Ends failures. */
+const failures =
+  (note: Note): Filter =>
+  async (_request, _response, next) => {
+    try {
+      await next();
+    } catch (error) {
+      note(`answered: ${String(error)}`);
+    }
+  };
+
 describe('filters', () => {
   test('are around all that follow them, the first one outermost', async () => {
     const end: Filter = async () => Promise.resolve();
-    expect(await noted(end, (note) => [around('a', note), around('b', note)])).toEqual([
+    expect(await noted((note) => [around('a', note), around('b', note), end])).toEqual([
       'a in',
       'b in',
       'the turn ends',
@@ -50,18 +61,23 @@ describe('filters', () => {
     [
       'at once',
       () => {
-        throw new Error('no');
+        throw badRequest('no');
       },
     ],
-    ['later', () => Promise.reject(new Error('no'))],
+    ['later', () => Promise.reject(badRequest('no'))],
   ])('see the failure of what is inside them (%s); it is answered once', async (_, end) => {
-    const notes = await noted(end, (note) => [around('a', note), around('b', note)]);
+    const notes = await noted((note) => [
+      failures(note),
+      around('a', note),
+      around('b', note),
+      end,
+    ]);
     expect(notes.filter((note) => note !== 'the turn ends')).toEqual([
       'a in',
       'b in',
-      'b sees Error: no',
-      'a sees Error: no',
-      'failed: Error: no',
+      'b sees StatusError: no',
+      'a sees StatusError: no',
+      'answered: StatusError: no',
     ]);
   });
 
@@ -71,6 +87,28 @@ describe('filters', () => {
       expect(inner).toBeUndefined();
       return inner;
     };
-    expect(await noted(pass, () => [pass, pass])).toEqual(['operator paths', 'the turn ends']);
+    const panic = panicFilter({
+      logger: createLogger('error', () => undefined),
+      encodeStatus: () => ({ contentType: '', body: Buffer.alloc(0) }),
+    });
+    const notes = await noted((note) => [pass, panic, pass, () => note('answer')]);
+    expect(notes).toEqual(['answer', 'the turn ends']);
+  });
+
+  test('close with the response, the innermost first, if the request came to them', async () => {
+    const closing = (name: string, note: Note, filter: Filter): Filter =>
+      Object.assign(filter, { closed: () => note(`${name} closes`) });
+    const notes = await noted((note) => [
+      closing('a', note, (_request, _response, next) => next()),
+      closing('b', note, () => note('b answers')),
+      closing('c', note, () => note('c answers')),
+    ]);
+    expect(notes).toEqual(['b answers', 'the turn ends', 'b closes', 'a closes']);
+  });
+
+  test('of whom nobody answers are a 404', async () => {
+    const pass: Filter = (_request, _response, next) => next();
+    const [answer] = await noted((note) => [failures(note), pass]);
+    expect(answer).toMatch(/^answered: StatusError: .*could not find/);
   });
 });

@@ -1,39 +1,24 @@
-// Runs a request through the filters, each around all that follow it; the paths that are no
-// resources come last.
-import type { FailureHandler } from './filters/panic.ts';
+// Runs a request through the filters, each around all that follow it.
+import { pathNotFound } from '../base/status.ts';
 import type { Filter, HttpRequest, HttpResponse, Next } from './request-context.ts';
 
-export interface FilterRun {
-  readonly filters: readonly Filter[];
-  /** Takes what no filter answered; `fail` is for requests that it does not answer either. */
-  readonly operatorPaths: (
-    request: never,
-    response: never,
-    fail: (error?: unknown) => void,
-  ) => void;
-  readonly onFailure: FailureHandler;
-}
-
 /**
- * One closure a request, which knows how far it came: what a Router keeps for each layer would live
+ * Two closures a request, which know how far it came: what a Router keeps for each layer would live
  * as long as the request waits, and be copied by every collection meanwhile.
  */
 export function filterRunner(
-  options: FilterRun,
+  filters: readonly Filter[],
 ): (request: HttpRequest, response: HttpResponse) => void {
-  const { filters, operatorPaths, onFailure } = options;
   return (request, response) => {
-    const fail = (error: unknown): void => onFailure(error, request, response);
     let position = 0;
     const next: Next = () => {
       const filter = filters[position++];
-      if (filter !== undefined) return filter(request, response, next);
-      operatorPaths(request as never, response as never, fail);
+      if (filter === undefined) throw pathNotFound(); // no filter took it: the target is no path
+      return filter(request, response, next);
     };
-    try {
-      next()?.catch(fail);
-    } catch (thrown) {
-      fail(thrown);
-    }
+    response.on('close', () => {
+      while (--position >= 0) filters[position]?.closed?.(request, response);
+    });
+    void next();
   };
 }

@@ -20,21 +20,23 @@ import { servedGroups, withProxies } from '../discovery/served-groups.ts';
 import type { ResourceMap, ResourceMapHolder } from '../registry/resource-map.ts';
 import type { Health } from '../telemetry/health.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-import { filterChain } from './chain.ts';
+import { innerFilters, outerFilters } from './chain.ts';
+import { Connections } from './connections.ts';
 import { discoveryPaths } from './discovery-paths.ts';
 import { deprecationNotes } from './deprecations.ts';
 import { entryFinder } from './entry-finder.ts';
-import { failureHandler } from './filters/panic.ts';
 import { getHandler, listHandler } from './handlers/read.ts';
 import { resourceRequests } from './handlers/resources.ts';
 import type { VerbHandlers } from './handlers/resources.ts';
 import { watchHandler } from './handlers/watch.ts';
 import { writeHandlers } from './handlers/write.ts';
+import { OpenRequests } from './open-requests.ts';
 import { openApiPaths } from './openapi-paths.ts';
 import { operatorPaths } from './operator-paths.ts';
 import { createSerializers } from './serializers.ts';
 import type { Serializers } from './serializers.ts';
-import { serve } from './serve.ts';
+import type { RequestContext } from './request-context.ts';
+import { serve, usualTimeouts } from './serve.ts';
 import type { RunningServer, ServeOptions } from './serve.ts';
 import { createWebsockets } from './websocket.ts';
 
@@ -82,16 +84,24 @@ export async function serveApi(options: ServeApiOptions): Promise<RunningServer>
     serializers,
     compress,
   });
-  return serve({
-    bindAddress: flags['bind-address'],
-    port: flags['secure-port'],
-    tls: options.tls,
-    filters: filterChain({
-      authenticator: options.authenticator,
-      authorizer: options.authorizer,
-      allowAnonymous: flags['anonymous-auth'],
-      resources: resourceRequests(handlers, deprecationNotes(options)),
-    }),
+  const connections = new Connections(usualTimeouts);
+  const openRequests = new OpenRequests<RequestContext>(options.clock);
+  const outer = outerFilters({
+    clock: options.clock,
+    logger,
+    connections,
+    openRequests,
+    metrics: metrics.requests,
+    findEntry: entryFinder(resources.current),
+    requestTimeoutMs: flags['request-timeout'],
+    goawayChance: flags['goaway-chance'],
+    encodeStatus: (error, request) => serializers.ofStatus(error, request),
+  });
+  const inner = innerFilters({
+    authenticator: options.authenticator,
+    authorizer: options.authorizer,
+    allowAnonymous: flags['anonymous-auth'],
+    resources: resourceRequests(handlers, deprecationNotes(options)),
     operatorPaths: operatorPaths({
       health: options.health,
       logger,
@@ -100,16 +110,16 @@ export async function serveApi(options: ServeApiOptions): Promise<RunningServer>
       discovery: async (request, response) =>
         (await answerOpenApi(request, response)) || (await answerDiscovery(request, response)),
     }),
-    onFailure: failureHandler({
-      logger,
-      encodeStatus: (error, request) => serializers.ofStatus(error, request),
-    }),
-    findEntry: entryFinder(resources.current),
-    clock: options.clock,
-    logger,
+  });
+  return serve({
+    bindAddress: flags['bind-address'],
+    port: flags['secure-port'],
+    tls: options.tls,
+    filters: [...outer, ...inner],
+    connections,
+    openRequests,
     metrics: metrics.requests,
-    requestTimeoutMs: flags['request-timeout'],
-    goawayChance: flags['goaway-chance'],
+    timeouts: usualTimeouts,
   });
 }
 

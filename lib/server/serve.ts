@@ -1,7 +1,6 @@
 // One TLS port for HTTP/1.1, HTTP/2 and WebSocket: limits, the request's way into the chain, and
 // drain.
 import { randomUUID } from 'node:crypto';
-import type { Router } from 'express';
 import { createSecureServer } from 'node:http2';
 import type { Http2SecureServer, Http2Session, SecureServerOptions } from 'node:http2';
 import { ServerResponse } from 'node:http';
@@ -9,18 +8,13 @@ import type { IncomingMessage } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { Server as TlsServer } from 'node:tls';
 import { sleep } from '../base/abort.ts';
-import type { Clock } from '../base/clock.ts';
 import { limits } from '../base/limits.ts';
-import type { Logger } from '../base/log.ts';
 import type { RequestMetrics } from '../telemetry/request-metrics.ts';
-import { Connections } from './connections.ts';
-import { beginRequest } from './filters/begin.ts';
-import type { FailureHandler } from './filters/panic.ts';
-import { checkHead, framingFault } from './message-rules.ts';
+import type { Connections } from './connections.ts';
+import { framingFault } from './message-rules.ts';
 import { serverDraining } from './open-request.ts';
-import type { FindEntry, OpenRequest } from './open-request.ts';
-import { OpenRequests } from './open-requests.ts';
-import type { Filter, HttpRequest, HttpResponse } from './request-context.ts';
+import type { OpenRequests } from './open-requests.ts';
+import type { Filter, HttpRequest, HttpResponse, RequestContext } from './request-context.ts';
 import { filterRunner } from './run-filters.ts';
 import { becomesWebsocket } from './websocket.ts';
 
@@ -34,17 +28,11 @@ export interface ServeOptions {
     readonly clientCa: string | undefined;
   };
   readonly filters: readonly Filter[];
-  /** Paths that are no resources: health, metrics, version, discovery. Runs after the filters. */
-  readonly operatorPaths: Router;
-  readonly onFailure: FailureHandler;
-  readonly findEntry: FindEntry;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly metrics: RequestMetrics;
-  readonly requestTimeoutMs: number;
-  readonly goawayChance: number;
-  /** Shorter ones for tests. */
-  readonly timeouts?: HttpTimeouts;
+  /** Held by the filters, watched by the listener and its drain. */
+  readonly connections: Connections;
+  readonly openRequests: OpenRequests<RequestContext>;
+  readonly metrics: Pick<RequestMetrics, 'tlsHandshakeFailed'>;
+  readonly timeouts: HttpTimeouts;
 }
 
 export interface RunningServer {
@@ -72,7 +60,7 @@ export interface HttpTimeouts {
   readonly pingMs: number;
 }
 
-const usualTimeouts: HttpTimeouts = {
+export const usualTimeouts: HttpTimeouts = {
   headersMs: limits.requestHeadersTimeoutMs,
   bodyMs: limits.requestBodyTimeoutMs,
   idleMs: limits.idleConnectionMs,
@@ -81,11 +69,8 @@ const usualTimeouts: HttpTimeouts = {
 };
 
 export async function serve(options: ServeOptions): Promise<RunningServer> {
-  const timeouts = options.timeouts ?? usualTimeouts;
-  const connections = new Connections(timeouts);
-  const openRequests = new OpenRequests<OpenRequest>(options.clock);
-  const run = filterRunner({ ...options, filters: [checkHead, ...options.filters] });
-  const beginOptions = { ...options, connections, openRequests };
+  const { timeouts, connections, openRequests } = options;
+  const run = filterRunner(options.filters);
   const refuse = (socket: Socket, status: string): void => {
     if (connections.ofSocket(socket)?.openRequests === 0) refuseMalformed(socket, status);
     else socket.destroy(); // the TLS handshake failed, or another answer is being written there
@@ -99,7 +84,6 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
         return;
       }
     }
-    beginRequest(request, response, beginOptions);
     response.on('error', ignore); // a write after the client left; 'close' tells the rest
     run(request, response);
   };
@@ -159,7 +143,7 @@ const never = new AbortController().signal;
 
 async function finish(
   connections: Connections,
-  openRequests: OpenRequests<OpenRequest>,
+  openRequests: OpenRequests<RequestContext>,
   graceMs: number,
 ): Promise<void> {
   const endStreams = (): void => {

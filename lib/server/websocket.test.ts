@@ -29,7 +29,7 @@ const watch: Filter = async (request, response) => {
     return;
   }
   websockets.check(request, response);
-  open.isStreaming = true;
+  open.startStreaming(Infinity);
   const sink = await websockets.accept(request, response, jsonStream);
   sink.write(event);
   sink.flush();

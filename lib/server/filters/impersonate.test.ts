@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { once } from 'node:events';
 import WebSocket from 'ws';
 import type { Authentication } from '../../authn/authenticator.ts';
-import { filterChain } from '../chain.ts';
+import { innerFilters } from '../chain.ts';
 import type { Filter } from '../request-context.ts';
 import { sendNow } from '../respond.ts';
 import {
@@ -34,7 +34,7 @@ const authenticate = ({ token }: { readonly token: string | undefined }): Authen
 
 beforeAll(async () => {
   server = await startTestServer({
-    filters: filterChain({
+    filters: innerFilters({
       authenticator: { name: 'test', authenticate },
       authorizer: {
         name: 'test',
@@ -45,6 +45,7 @@ beforeAll(async () => {
       },
       allowAnonymous: true,
       resources: handle,
+      operatorPaths: handle,
     }),
   });
 });

@@ -1,30 +1,35 @@
-// The one place where a failure becomes an answer: StatusErrors as they are, anything else as a 500
-// without its stack.
+// May answer any failure: the one place where one becomes an answer. StatusErrors as they are,
+// anything else as a 500 without its stack.
 import { limits } from '../../base/limits.ts';
 import { constants } from 'node:http2';
 import type { Logger } from '../../base/log.ts';
-import { StatusError, internalError, pathNotFound, serviceUnavailable } from '../../base/status.ts';
+import { StatusError, internalError, serviceUnavailable } from '../../base/status.ts';
 import { cut, isGone } from '../cut.ts';
 import { RequestEnded, clientLeft } from '../open-request.ts';
-import type { HttpRequest, HttpResponse } from '../request-context.ts';
+import type { Filter, HttpRequest, HttpResponse } from '../request-context.ts';
 import { sendNow } from '../respond.ts';
-
-export type FailureHandler = (error: unknown, request: HttpRequest, response: HttpResponse) => void;
 
 interface EncodedStatus {
   readonly contentType: string;
   readonly body: Uint8Array;
 }
 
-/**
- * `encodeStatus` gives the Status body in a form that the client accepts (JSON when nothing else
- * fits).
- */
-export function failureHandler(options: {
+export interface PanicFilterOptions {
   readonly logger: Logger;
+  /** The Status body in a form that the client accepts (JSON when nothing else fits). */
   readonly encodeStatus: (error: StatusError, request: HttpRequest) => EncodedStatus;
-}): FailureHandler {
-  return function answerFailure(error, request, response) {
+}
+
+export function panicFilter(options: PanicFilterOptions): Filter {
+  return function answerFailures(request, response, next) {
+    try {
+      return next()?.catch((error: unknown) => answer(error, request, response));
+    } catch (error) {
+      answer(error, request, response);
+    }
+  };
+
+  function answer(error: unknown, request: HttpRequest, response: HttpResponse): void {
     const status = asStatus(error, request);
     if (response.writableEnded) return; // answered before it failed
     if (error === clientLeft || isGone(response) || response.headersSent) {
@@ -40,7 +45,7 @@ export function failureHandler(options: {
     afterBody(request, response, () => {
       sendNow(request, response, { status: status.code, contentType, headers }, body);
     });
-  };
+  }
 
   function asStatus(error: unknown, request: HttpRequest): StatusError {
     if (error instanceof StatusError) {
@@ -48,7 +53,6 @@ export function failureHandler(options: {
       return error;
     }
     if (error instanceof RequestEnded) return serviceUnavailable(error.message, 1);
-    if (error === undefined) return pathNotFound(); // no filter took it: the target is no path
     return bug(error, request);
   }
 

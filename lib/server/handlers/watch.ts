@@ -38,12 +38,11 @@ export function watchHandler(options: WatchHandlerOptions): StoreHandler {
       signal: open.signal,
     });
     const seconds = answer.timeoutSeconds ?? chosenTimeoutSeconds(options.minRequestTimeoutSeconds);
-    open.isStreaming = true;
-    open.deadlineMs = open.receivedAtMs + seconds * 1000;
     try {
       const sink = isUpgrade(request)
         ? await options.websockets.accept(request, response, serializer)
         : httpSink(request, response, serializer.contentType);
+      open.startStreaming(open.receivedAtMs + seconds * 1000);
       const ending = await pump(answer.cursor, sink, serializer, open, options.metrics);
       finish(sink, ending, answer, serializer);
     } finally {

@@ -1,6 +1,4 @@
 // A listening server around the filters of a test, and small clients for both protocols.
-import express from 'express';
-import type { Router } from 'express';
 import { once } from 'node:events';
 import http2 from 'node:http2';
 import type { ClientHttp2Session, IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http2';
@@ -12,10 +10,12 @@ import { createTestCa } from '../../base/testing/certificates.ts';
 import type { TestCa, TestPair } from '../../base/testing/certificates.ts';
 import type { RequestMetrics } from '../../telemetry/request-metrics.ts';
 import { silentRequestMetrics } from '../../telemetry/testing/silent-request-metrics.ts';
-import { failureHandler } from '../filters/panic.ts';
+import { outerFilters } from '../chain.ts';
+import { Connections } from '../connections.ts';
 import type { FindEntry } from '../open-request.ts';
-import type { Filter } from '../request-context.ts';
-import { serve } from '../serve.ts';
+import { OpenRequests } from '../open-requests.ts';
+import type { Filter, RequestContext } from '../request-context.ts';
+import { serve, usualTimeouts } from '../serve.ts';
 import type { HttpTimeouts, RunningServer } from '../serve.ts';
 
 let made: Promise<{ readonly ca: TestCa; readonly pair: TestPair }> | undefined;
@@ -30,8 +30,8 @@ export function testTls(): Promise<{ readonly ca: TestCa; readonly pair: TestPai
 }
 
 export interface TestServerOptions {
+  /** Inside of the outer ones of the product. */
   readonly filters?: readonly Filter[];
-  readonly operatorPaths?: Router;
   readonly requestTimeoutMs?: number;
   readonly timeouts?: HttpTimeouts;
   readonly goawayChance?: number;
@@ -60,26 +60,32 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
   const { ca, pair } = await testTls();
   const log: string[] = [];
   const logger = createLogger('debug', (line) => void log.push(line));
+  const { timeouts = usualTimeouts, metrics = silentRequestMetrics } = options;
+  const connections = new Connections(timeouts);
+  const openRequests = new OpenRequests<RequestContext>(systemClock);
+  const outer = outerFilters({
+    clock: systemClock,
+    findEntry: options.findEntry ?? (() => undefined),
+    metrics,
+    connections,
+    openRequests,
+    requestTimeoutMs: options.requestTimeoutMs ?? 10_000,
+    goawayChance: options.goawayChance ?? 0,
+    logger,
+    encodeStatus: (error) => ({
+      contentType: 'application/json',
+      body: Buffer.from(JSON.stringify(error.toBody())),
+    }),
+  });
   const running = await serve({
     bindAddress: '127.0.0.1',
     port: 0,
     tls: { ...pair, clientCa: ca.cert },
-    filters: options.filters ?? [],
-    operatorPaths: options.operatorPaths ?? express.Router(),
-    onFailure: failureHandler({
-      logger,
-      encodeStatus: (error) => ({
-        contentType: 'application/json',
-        body: Buffer.from(JSON.stringify(error.toBody())),
-      }),
-    }),
-    findEntry: options.findEntry ?? (() => undefined),
-    clock: systemClock,
-    logger,
-    metrics: options.metrics ?? silentRequestMetrics,
-    requestTimeoutMs: options.requestTimeoutMs ?? 10_000,
-    goawayChance: options.goawayChance ?? 0,
-    ...(options.timeouts === undefined ? {} : { timeouts: options.timeouts }),
+    filters: [...outer, ...(options.filters ?? [])],
+    connections,
+    openRequests,
+    metrics,
+    timeouts,
   });
   return {
     port: running.port,

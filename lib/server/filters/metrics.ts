@@ -1,0 +1,43 @@
+// Answers nothing. Counts and times the request, from here until its response is over.
+import type { Clock } from '../../base/clock.ts';
+import type {
+  InflightKind,
+  RequestLabels,
+  RequestMetrics,
+} from '../../telemetry/request-metrics.ts';
+import type { Filter, HttpRequest, HttpResponse, Next } from '../request-context.ts';
+
+export function metricsFilter(options: {
+  readonly clock: Clock;
+  readonly metrics: RequestMetrics;
+}): Filter {
+  const { clock, metrics } = options;
+  const countRequest = ({ context }: HttpRequest, _response: HttpResponse, next: Next) => {
+    metrics.started(inflightKind(context.labels), context.labels);
+    return next();
+  };
+  const closed = ({ context }: HttpRequest, response: HttpResponse): void => {
+    const { labels, receivedAtMs, responseBytes } = context;
+    const code = codeOf(response);
+    if (!response.writableEnded && code !== switchedProtocols) metrics.aborted(labels);
+    const seconds = (clock.monotonicMs() - receivedAtMs) / 1000;
+    metrics.finished(inflightKind(labels), labels, { code, seconds, responseBytes });
+  };
+  return Object.assign(countRequest, { closed });
+}
+
+const readOnlyVerbs: ReadonlySet<string> = new Set(['GET', 'LIST', 'OPTIONS']);
+
+function inflightKind({ verb }: RequestLabels): InflightKind {
+  if (verb === 'WATCH') return 'longRunning';
+  return readOnlyVerbs.has(verb) ? 'readOnly' : 'mutating';
+}
+
+const switchedProtocols = 101;
+
+/** 0: the client left before an answer. */
+function codeOf(response: HttpResponse): number {
+  const { statusCode } = response;
+  const isAnswered = response.writableEnded || response.headersSent;
+  return isAnswered || statusCode === switchedProtocols ? statusCode : 0;
+}
