@@ -9,14 +9,28 @@ import type { User } from '../base/user.ts';
 export interface Credentials {
   /** Bearer token without its scheme; undefined when there is none. */
   readonly token: string | undefined;
-  /** Peer certificate that the TLS layer verified against the client CA. */
+  /** How the request came; undefined where a token alone is judged. */
+  readonly connection: ClientConnection | undefined;
+  /** Names and values of the request's headers by turns, as they were sent. */
+  readonly rawHeaders: readonly string[];
+  /** Whom the credentials must be meant for, one of them; none: this server. */
+  readonly audiences: readonly string[];
+}
+
+/** One connection of a client: the same object for all of its requests. */
+export interface ClientConnection {
+  readonly remoteAddress: string;
+  /** What the client showed in the TLS handshake; undefined: nothing. */
   readonly certificate: X509Certificate | undefined;
+  /** The TLS layer found `certificate` to be of the client CA and valid when it was shown. */
+  readonly isVerified: boolean;
 }
 
 export type Authentication =
   | {
       readonly outcome: 'accepted';
       readonly user: User;
+      /** Those of the audiences asked for that the credentials are good for; absent: any. */
       readonly audiences?: readonly string[];
     }
   | { readonly outcome: 'absent' }

@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import type { X509Certificate } from 'node:crypto';
 import { clientCertificateAuthenticator } from './client-cert.ts';
+import { testConnection, testCredentials } from './testing/credentials.ts';
 
 const signal = new AbortController().signal;
 const clientAuth = '1.3.6.1.5.5.7.3.2';
@@ -26,16 +27,31 @@ test.each([
   [certificate({ CN: '' }), { outcome: 'rejected' }],
 ])('a certificate gives a user, or is rejected (%#)', (given, expected) => {
   const authenticator = clientCertificateAuthenticator(() => 0);
-  const credentials = { token: undefined, certificate: given };
+  const credentials = testCredentials({ connection: testConnection({ certificate: given }) });
   expect(authenticator.authenticate(credentials, signal)).toMatchObject(expected);
 });
 
 test('a connection that outlives its certificate loses its user', () => {
   let now = 1_000;
   const authenticator = clientCertificateAuthenticator(() => now);
-  const credentials = { token: undefined, certificate: certificate({ CN: 'a' }) };
+  const connection = testConnection({ certificate: certificate({ CN: 'a' }) });
+  const credentials = testCredentials({ connection });
   const ask = () => authenticator.authenticate(credentials, signal);
   expect(ask()).toMatchObject({ outcome: 'accepted' });
   now = 1_001;
   expect(ask()).toMatchObject({ outcome: 'rejected', reason: expect.stringContaining('expired') });
+});
+
+test.each([
+  ['no connection', undefined, 'absent'],
+  ['no certificate', testConnection(), 'absent'],
+  [
+    'one that TLS could not verify',
+    testConnection({ certificate: certificate({ CN: 'a' }), isVerified: false }),
+    'rejected',
+  ],
+])('%s', (_name, connection, outcome) => {
+  const authenticator = clientCertificateAuthenticator(() => 0);
+  const credentials = testCredentials({ connection });
+  expect(authenticator.authenticate(credentials, signal)).toMatchObject({ outcome });
 });

@@ -1,5 +1,5 @@
-// Client certificates: the TLS layer has verified the chain; the subject's CN is the user, its O
-// values the groups.
+// Client certificates that the TLS layer has verified; the subject's CN is the user, its O values
+// the groups.
 import type { User } from '../base/user.ts';
 import type { X509Certificate } from 'node:crypto';
 import type { Authentication, Authenticator } from './authenticator.ts';
@@ -7,18 +7,26 @@ import type { Authentication, Authenticator } from './authenticator.ts';
 const clientAuthUsage = '1.3.6.1.5.5.7.3.2';
 const anyUsage = '2.5.29.37.0';
 
+const absent: Authentication = { outcome: 'absent' };
+const unverified: Authentication = {
+  outcome: 'rejected',
+  reason: 'the certificate is not of the client CA, or was not valid when it was shown',
+};
+
 interface Verdict {
   readonly subject: User | string;
   readonly expiresAtMs: number;
 }
 
-/** Verdicts are kept per certificate object, which the HTTP layer keeps per connection. */
+/** Verdicts are kept per certificate object, of which a connection has one. */
 export function clientCertificateAuthenticator(nowMs: () => number): Authenticator {
   const known = new WeakMap<X509Certificate, Verdict>();
   return {
     name: 'client-certificate',
-    authenticate({ certificate }): Authentication {
-      if (certificate === undefined) return { outcome: 'absent' };
+    authenticate({ connection }): Authentication {
+      const certificate = connection?.certificate;
+      if (certificate === undefined) return absent;
+      if (connection?.isVerified !== true) return unverified;
       let verdict = known.get(certificate);
       if (verdict === undefined) {
         const expiresAtMs = certificate.validToDate.getTime();

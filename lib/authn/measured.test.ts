@@ -3,6 +3,7 @@ import { Attempts } from '../telemetry/attempts.ts';
 import { createMetrics } from '../telemetry/metrics.ts';
 import type { Authentication } from './authenticator.ts';
 import { authenticationResults, measuredAuthenticator } from './measured.ts';
+import { testCredentials } from './testing/credentials.ts';
 
 const user = { name: 'u', uid: '', groups: [], extra: {} };
 const { signal } = new AbortController();
@@ -28,7 +29,7 @@ test.each<[result: string, answer: Authentication | Error, allowsAnonymous: bool
       },
     };
     const measured = measuredAuthenticator(inner, attempts, { allowsAnonymous });
-    const asked = async () => measured.authenticate({ token: 't', certificate: undefined }, signal);
+    const asked = async () => measured.authenticate(testCredentials(), signal);
     if (answer instanceof Error) await expect(asked()).rejects.toBe(answer);
     else expect(await asked()).toBe(answer);
   }

@@ -1,12 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import { parseTokenFile, staticTokenAuthenticator } from './static-token.ts';
+import { testCredentials } from './testing/credentials.ts';
 
 const never = new AbortController().signal;
 const ask = (text: string, token: string | undefined) =>
-  staticTokenAuthenticator(parseTokenFile(text)).authenticate(
-    { token, certificate: undefined },
-    never,
-  );
+  staticTokenAuthenticator(parseTokenFile(text)).authenticate(testCredentials({ token }), never);
 
 describe('a token file', () => {
   test.each([
@@ -41,7 +39,7 @@ test('other tokens are rejected, no token is absent, and one is good again and a
   expect(ask('t,u,1', 'other')).toMatchObject({ outcome: 'rejected' });
   expect(ask('t,u,1', undefined)).toEqual({ outcome: 'absent' });
   const authenticator = staticTokenAuthenticator(parseTokenFile('t,u,1'));
-  const credentials = { token: 't', certificate: undefined };
+  const credentials = testCredentials({ token: 't' });
   const [first, second] = [1, 2].map(() => authenticator.authenticate(credentials, never));
   expect(first).toEqual(second);
 });

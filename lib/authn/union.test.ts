@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Authentication, Authenticator } from './authenticator.ts';
+import type { Authentication, Authenticator, Credentials } from './authenticator.ts';
+import { testConnection, testCredentials } from './testing/credentials.ts';
 import { unionAuthenticator } from './union.ts';
 
 const signal = new AbortController().signal;
@@ -16,7 +17,7 @@ const later = (answer: Authentication): Authenticator => ({
   authenticate: () => Promise.resolve(answer),
 });
 const ask = (members: readonly Authenticator[]) =>
-  unionAuthenticator(members).authenticate({ token: 't', certificate: undefined }, signal);
+  unionAuthenticator(members).authenticate(testCredentials(), signal);
 
 describe.each([
   ['at once', now],
@@ -43,4 +44,24 @@ describe.each([
       expect((answer as { audiences?: unknown }).audiences).toEqual(audiences);
     }
   });
+});
+
+test('each member sees all credentials, and the audiences that are asked for', async () => {
+  const seen: Credentials[] = [];
+  const member: Authenticator = {
+    name: 'seeing',
+    authenticate(credentials) {
+      seen.push(credentials);
+      return seen.length === 1 ? absent : { ...accepted, audiences: credentials.audiences };
+    },
+  };
+  const credentials = testCredentials({
+    token: 't',
+    connection: testConnection(),
+    rawHeaders: ['X-Remote-User', 'jane'],
+    audiences: ['vault'],
+  });
+  const answer = await unionAuthenticator([member, member]).authenticate(credentials, signal);
+  expect(answer).toMatchObject({ outcome: 'accepted', audiences: ['vault'] });
+  expect(seen).toEqual([credentials, credentials]);
 });

@@ -1,8 +1,11 @@
 // The open connections of one listener: what drain needs to know, and how connections are told to
 // go.
+import type { X509Certificate } from 'node:crypto';
 import { constants } from 'node:http2';
 import type { Http2Session } from 'node:http2';
 import type { Socket } from 'node:net';
+import type { TLSSocket } from 'node:tls';
+import type { ClientConnection } from '../authn/authenticator.ts';
 import { limits } from '../base/limits.ts';
 
 /**
@@ -11,16 +14,26 @@ import { limits } from '../base/limits.ts';
 const anyStream = 2 ** 31 - 1;
 
 /** One connection; requests count themselves in and out. */
-export interface Connection {
-  openRequests: number;
-}
-interface SessionConnection extends Connection {
-  unansweredPings: number;
+export class Connection implements ClientConnection {
+  openRequests = 0;
+  /** Of HTTP/2: pings since the client last answered one. */
+  unansweredPings = 0;
+  readonly remoteAddress: string;
+  readonly certificate: X509Certificate | undefined;
+  readonly isVerified: boolean;
+
+  /** Reads all at once: a socket that has closed knows nothing more. */
+  constructor(socket: TLSSocket) {
+    this.remoteAddress = socket.remoteAddress ?? '';
+    this.certificate = socket.getPeerX509Certificate();
+    this.isVerified = socket.authorized;
+  }
 }
 
 export class Connections {
-  readonly #sockets = new Map<Socket, Connection>();
-  readonly #sessions = new Map<Http2Session, SessionConnection>();
+  /** Sockets of sessions are in it without a connection: their session has it. */
+  readonly #sockets = new Map<Socket, Connection | undefined>();
+  readonly #sessions = new Map<Http2Session, Connection>();
   readonly #idleMs: number;
   readonly #pingMs: number;
   #pings: NodeJS.Timeout | undefined;
@@ -35,13 +48,13 @@ export class Connections {
     return this.#isDraining;
   }
 
-  addSocket(socket: Socket): void {
-    this.#sockets.set(socket, { openRequests: 0 });
+  addSocket(socket: TLSSocket): void {
+    this.#sockets.set(socket, socket.alpnProtocol === 'h2' ? undefined : new Connection(socket));
     socket.once('close', () => this.#sockets.delete(socket));
   }
 
   addSession(session: Http2Session): void {
-    const connection = { openRequests: 0, unansweredPings: 0 };
+    const connection = new Connection(session.socket as TLSSocket);
     this.#sessions.set(session, connection);
     this.#pings ??= setInterval(() => this.#ping(), this.#pingMs);
     session.once('close', () => {
@@ -89,8 +102,8 @@ export class Connections {
   /** Ends connections without a request in flight; sessions end with their last stream. */
   closeIdle(): void {
     for (const session of this.#sessions.keys()) session.close();
-    for (const [socket, { openRequests }] of this.#sockets) {
-      if (openRequests === 0 && !isHttp2(socket)) socket.destroySoon();
+    for (const [socket, connection] of this.#sockets) {
+      if (connection?.openRequests === 0) socket.destroySoon();
     }
   }
 
@@ -103,9 +116,6 @@ export class Connections {
     return this.#sockets.size;
   }
 }
-
-const isHttp2 = (socket: Socket): boolean =>
-  (socket as { readonly alpnProtocol?: string | false }).alpnProtocol === 'h2';
 
 /** GOAWAY without refusing anything yet. */
 export function announceEnd(session: Http2Session): void {

@@ -7,6 +7,7 @@ import { ServerResponse } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { Server as TlsServer } from 'node:tls';
+import type { TLSSocket } from 'node:tls';
 import { sleep } from '../base/abort.ts';
 import { limits } from '../base/limits.ts';
 import type { RequestMetrics } from '../telemetry/request-metrics.ts';
@@ -101,7 +102,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
     accept(request as unknown as HttpRequest, upgradeResponse(request, socket, head));
   });
-  server.on('secureConnection', (socket: Socket) => connections.addSocket(socket));
+  server.on('secureConnection', (socket: TLSSocket) => connections.addSocket(socket));
   server.on('session', (session: Http2Session) => connections.addSession(session));
   server.on('sessionError', ignore);
   server.on('tlsClientError', () => options.metrics.tlsHandshakeFailed());

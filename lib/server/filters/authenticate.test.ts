@@ -1,4 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
+import { once } from 'node:events';
+import https from 'node:https';
+import WebSocket from 'ws';
+import type { Credentials } from '../../authn/authenticator.ts';
 import { clientCertificateAuthenticator } from '../../authn/client-cert.ts';
 import { parseTokenFile, staticTokenAuthenticator } from '../../authn/static-token.ts';
 import { unionAuthenticator } from '../../authn/union.ts';
@@ -69,5 +73,81 @@ describe('authentication of a request', () => {
     const withToken = await request1(server, '/', { client, headers });
     expect(withToken.status).toBe(200); // a token counts beside a bad certificate
     session.destroy();
+  });
+});
+
+describe('an authenticator', () => {
+  const seen: Credentials[] = [];
+  const seeing = authenticateFilter({
+    allowAnonymous: true,
+    authenticator: {
+      name: 'test',
+      authenticate(credentials) {
+        seen.push(credentials);
+        return { outcome: 'absent' };
+      },
+    },
+  });
+  const startSeeing = () => {
+    seen.length = 0;
+    return startTestServer({ filters: [seeing, whoAmI] });
+  };
+  /** Values of a header, each as it was sent. */
+  const valuesOf = (rawHeaders: readonly string[], name: string): string[] =>
+    rawHeaders.filter((_, at) => at % 2 === 1 && rawHeaders[at - 1]?.toLowerCase() === name);
+  const certificate = async (isForeign: boolean) => {
+    const ca = isForeign ? await createTestCa('other') : (await testTls()).ca;
+    return ca.issue({ use: 'clientAuth', commonName: 'bob' });
+  };
+  const headers = { 'x-remote-group': ['a', 'b, c'] };
+
+  test.each([
+    ['HTTP/1.1', false],
+    ['HTTP/1.1', true],
+    ['HTTP/2', false],
+    ['HTTP/2', true],
+  ] as const)(
+    'sees over %s who is connected, once a connection (certificate of a foreign CA: %p)',
+    async (protocol, isForeign) => {
+      await using server = await startSeeing();
+      const client = await certificate(isForeign);
+      if (protocol === 'HTTP/2') {
+        const session = await connect2(server, client);
+        await request2(session, '/', { headers });
+        await request2(session, '/');
+        session.destroy();
+      } else {
+        const agent = new https.Agent({ keepAlive: true, maxSockets: 1, ca: server.ca });
+        await request1(server, '/', { agent, client, headers });
+        await request1(server, '/', { agent, client });
+        agent.destroy();
+      }
+      const [first, second] = seen;
+      expect(first?.connection).toMatchObject({
+        remoteAddress: '127.0.0.1',
+        isVerified: !isForeign,
+      });
+      expect(first?.connection?.certificate?.subject).toBe('CN=bob');
+      expect(valuesOf(first?.rawHeaders ?? [], 'x-remote-group')).toEqual(['a', 'b, c']);
+      expect(second?.connection).toBe(first?.connection);
+      expect(second?.connection?.certificate).toBe(first?.connection?.certificate);
+      expect(first?.audiences).toEqual([]);
+    },
+  );
+
+  test('sees them of a WebSocket, with the token in its subprotocols', async () => {
+    await using server = await startSeeing();
+    const token = Buffer.from('my-token').toString('base64url');
+    const socket = new WebSocket(
+      `wss://127.0.0.1:${String(server.port)}/api/v1/pods?watch=1`,
+      [`base64url.bearer.authorization.k8s.io.${token}`, 'binary.k8s.io'],
+      { ca: server.ca, ...(await certificate(false)), headers: { 'X-Remote-User': 'jane' } },
+    );
+    socket.on('error', () => undefined);
+    await once(socket, 'unexpected-response');
+    socket.terminate();
+    expect(seen[0]).toMatchObject({ token: 'my-token', connection: { isVerified: true } });
+    expect(seen[0]?.connection?.certificate?.subject).toBe('CN=bob');
+    expect(valuesOf(seen[0]?.rawHeaders ?? [], 'x-remote-user')).toEqual(['jane']);
   });
 });

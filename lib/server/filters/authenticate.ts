@@ -1,6 +1,4 @@
 // May answer 401. Sets context.user; without credentials the user is system:anonymous.
-import type { TLSSocket } from 'node:tls';
-import type { X509Certificate } from 'node:crypto';
 import type { MaybePromise } from '../../base/maybe-promise.ts';
 import { anonymousUser } from '../../base/user.ts';
 import type { Authentication, Authenticator, Credentials } from '../../authn/authenticator.ts';
@@ -13,27 +11,21 @@ export function authenticateFilter(options: {
   /** `--anonymous-auth`: off, requests without credentials are 401 too. */
   readonly allowAnonymous: boolean;
 }): Filter {
-  const certificates = new WeakMap<TLSSocket, PeerCertificate>();
-
   return function authenticate(request, _response, next) {
-    const peer = peerCertificate(request, certificates);
     const credentials: Credentials = {
       token: bearerToken(request),
-      certificate: typeof peer === 'string' ? undefined : peer,
+      connection: request.context.connection,
+      rawHeaders: request.rawHeaders,
+      audiences: ownAudiences,
     };
     const answer = options.authenticator.authenticate(credentials, request.context);
-    if (answer instanceof Promise) return answer.then((late) => settle(late, peer, request, next));
-    return settle(answer, peer, request, next);
+    if (answer instanceof Promise) return answer.then((late) => settle(late, request, next));
+    return settle(answer, request, next);
   };
 
-  function settle(
-    answer: Authentication,
-    peer: PeerCertificate,
-    request: HttpRequest,
-    next: Next,
-  ): MaybePromise<void> {
+  function settle(answer: Authentication, request: HttpRequest, next: Next): MaybePromise<void> {
     if (answer.outcome === 'accepted') request.context.user = answer.user;
-    else if (answer.outcome === 'absent' && peer !== 'unverified' && options.allowAnonymous) {
+    else if (answer.outcome === 'absent' && options.allowAnonymous) {
       request.context.user = anonymousUser;
     } else throw unauthorized();
     if (request.headers.authorization !== undefined) request.headers.authorization = '';
@@ -41,10 +33,7 @@ export function authenticateFilter(options: {
   }
 }
 
-/**
- * `unverified`: the client showed one, and it is not of the client CA, expired, or for another use.
- */
-type PeerCertificate = X509Certificate | 'none' | 'unverified';
+const ownAudiences: readonly string[] = [];
 
 /**
  * The token of `Authorization: Bearer …` or of a WebSocket's subprotocol; an empty or odd header is
@@ -72,29 +61,4 @@ function websocketToken(request: HttpRequest): string | undefined {
   const encoded = /^base64url\.bearer\.authorization\.[\w.]+?\.io\.([\w-]+)$/.exec(carrier)?.[1];
   if (encoded === undefined || more.length > 0 || offered.length === 1) throw unauthorized();
   return Buffer.from(encoded, 'base64url').toString('utf8');
-}
-
-function peerCertificate(
-  request: HttpRequest,
-  known: WeakMap<TLSSocket, PeerCertificate>,
-): PeerCertificate {
-  const socket = tlsSocketOf(request);
-  if (socket === undefined) return 'none';
-  let peer = known.get(socket);
-  if (peer === undefined) {
-    const certificate = socket.getPeerX509Certificate();
-    if (certificate === undefined) peer = 'none';
-    else peer = socket.authorized ? certificate : 'unverified';
-    known.set(socket, peer);
-  }
-  return peer;
-}
-
-/** The real TLS socket: HTTP/2 requests show a proxy object, which is no stable key. */
-function tlsSocketOf(request: HttpRequest): TLSSocket | undefined {
-  if ('stream' in request) {
-    return request.stream.session?.socket as TLSSocket | undefined;
-  }
-  const { socket } = request;
-  return 'authorized' in socket ? (socket as TLSSocket) : undefined;
 }
