@@ -214,15 +214,16 @@ export function parseFieldSelector(
   text: string,
   selectable: readonly string[],
 ): readonly FieldRequirement[] {
-  const requirements: FieldRequirement[] = [];
-  for (const term of splitTerms(text)) {
-    const requirement = parseTerm(text, term);
-    if (!selectable.includes(requirement.path))
-      throw badRequest(unknownField(requirement.path, selectable));
-    requirements.push(requirement);
+  const requirements = parseFieldRequirements(text);
+  for (const { path } of requirements) {
+    if (!selectable.includes(path)) throw badRequest(unknownField(path, selectable));
   }
   return requirements;
 }
+
+/** Terms over any fields. @throws StatusError 400 */
+export const parseFieldRequirements = (text: string): readonly FieldRequirement[] =>
+  splitTerms(text).map((term) => parseTerm(text, term));
 
 // Kinds with selectable fields of their own and those with the common ones answer in different
 // words.

@@ -1,4 +1,5 @@
 // The authorization contract: attributes of a request in, a three-valued decision out.
+import type { LabelRequirement } from '../api/selector.ts';
 import type { WaitEnd } from '../base/abort.ts';
 import type { MaybePromise } from '../base/maybe-promise.ts';
 import type { User } from '../base/user.ts';
@@ -16,10 +17,21 @@ export interface Attributes {
   readonly resource: string;
   readonly subresource: string;
   readonly namespace: string;
+  /** Of a list or watch: that which its field selector names. */
   readonly name: string;
+  /** Of list, watch and deletecollection: what limits them. undefined: nothing does. */
+  readonly fieldSelector: SelectorAttribute | undefined;
+  readonly labelSelector: SelectorAttribute | undefined;
   /** URL path of a non-resource request. */
   readonly path: string;
 }
+
+/**
+ * Requirements that all hold for whatever is answered, also of fields (whose operators are `in` and
+ * `notIn`); or the text that none can be read from, which limits nothing.
+ */
+export type SelectorAttribute =
+  { readonly requirements: readonly LabelRequirement[] } | { readonly rawSelector: string };
 
 export interface Decision {
   readonly effect: 'allow' | 'deny' | 'noOpinion';

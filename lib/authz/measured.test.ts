@@ -15,6 +15,8 @@ const attributes: Attributes = {
   subresource: '',
   namespace: '',
   name: '',
+  fieldSelector: undefined,
+  labelSelector: undefined,
   path: '/livez',
 };
 

@@ -14,6 +14,8 @@ const attributes = (change: Partial<Attributes> = {}): Attributes => ({
   subresource: '',
   namespace: '',
   name: '',
+  fieldSelector: undefined,
+  labelSelector: undefined,
   path: '/',
   ...change,
 });

@@ -1,8 +1,20 @@
 // May answer 403. Asks the authorizer about exactly the path and verb that will be routed.
-import type { Attributes, Authorizer, Decision } from '../../authz/authorizer.ts';
+import { pathSegmentProblems } from '../../api/name-rules.ts';
+import type {
+  Attributes,
+  Authorizer,
+  Decision,
+  SelectorAttribute,
+} from '../../authz/authorizer.ts';
+import {
+  fieldSelectorAttribute,
+  labelSelectorAttribute,
+  selectedName,
+} from '../../authz/selector-attribute.ts';
 import type { MaybePromise } from '../../base/maybe-promise.ts';
 import { forbidden, forbiddenRequest } from '../../base/status.ts';
 import { anonymousUser } from '../../base/user.ts';
+import type { User } from '../../base/user.ts';
 import type { StatusError } from '../../base/status.ts';
 import type { Filter, Next, RequestContext } from '../request-context.ts';
 
@@ -21,24 +33,69 @@ function settle(decision: Decision, attributes: Attributes, next: Next): MaybePr
 }
 
 /**
- * Attributes of the request; `change` overrides (another verb or subresource of the same request).
+ * Attributes of the request; `change` overrides (another verb or subresource of the same request),
+ * which its selectors do not limit.
  */
 export function attributesOf(context: RequestContext, change?: Partial<Attributes>): Attributes {
-  const { info } = context;
-  const attributes = {
-    user: context.user ?? anonymousUser,
-    verb: info.verb,
-    isResourceRequest: info.kind === 'resource',
-    group: info.group,
-    version: info.version,
-    resource: info.resource,
-    subresource: info.subresource,
-    namespace: info.namespace,
-    name: info.name,
-    path: info.path,
-  };
-  return change === undefined ? attributes : { ...attributes, ...change };
+  const attributes = new RequestAttributes(context);
+  if (change === undefined) return attributes;
+  return Object.assign({ fieldSelector: undefined, labelSelector: undefined }, attributes, change);
 }
+
+/** Reads selectors when an authorizer asks for them. */
+class RequestAttributes implements Attributes {
+  readonly user: User;
+  readonly verb: string;
+  readonly isResourceRequest: boolean;
+  readonly group: string;
+  readonly version: string;
+  readonly resource: string;
+  readonly subresource: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly path: string;
+  readonly #query: URLSearchParams;
+  #fieldSelector: SelectorAttribute | undefined;
+  #labelSelector: SelectorAttribute | undefined;
+
+  constructor({ user, info }: RequestContext) {
+    this.user = user ?? anonymousUser;
+    this.verb = info.verb;
+    this.isResourceRequest = info.kind === 'resource';
+    this.group = info.group;
+    this.version = info.version;
+    this.resource = info.resource;
+    this.subresource = info.subresource;
+    this.namespace = info.namespace;
+    this.path = info.path;
+    this.#query = info.query;
+    const mayBeSelected = info.name === '' && (info.verb === 'list' || info.verb === 'watch');
+    this.name = mayBeSelected ? this.#selectedName() : info.name;
+  }
+
+  get fieldSelector(): SelectorAttribute | undefined {
+    this.#fieldSelector ??= fieldSelectorAttribute(this.#selector('fieldSelector'));
+    return this.#fieldSelector;
+  }
+
+  get labelSelector(): SelectorAttribute | undefined {
+    this.#labelSelector ??= labelSelectorAttribute(this.#selector('labelSelector'));
+    return this.#labelSelector;
+  }
+
+  #selector(parameter: string): string {
+    return selectingVerbs.has(this.verb) ? (this.#query.get(parameter) ?? '') : '';
+  }
+
+  /** Rules for single objects hold for lists and watches of one, too. */
+  #selectedName(): string {
+    if (!this.#selector('fieldSelector').includes('metadata.name')) return '';
+    const name = selectedName(this.fieldSelector);
+    return pathSegmentProblems(name).length === 0 ? name : '';
+  }
+}
+
+const selectingVerbs: ReadonlySet<string> = new Set(['list', 'watch', 'deletecollection']);
 
 /** Kubernetes' words for a refusal; says who wanted what, and where. */
 export function refusal(attributes: Attributes, reason: string): StatusError {
