@@ -1,5 +1,8 @@
-// What the verbs of a resource take and give: typed records, no query strings and no HTTP.
-// options.ts makes the option records from query parameters and bodies.
+// What the verbs of a resource take and give: typed records, no query strings and no HTTP, except
+// for `connect`. options.ts makes the option records from query parameters and bodies.
+import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
+import type { Http2ServerRequest } from 'node:http2';
+import type { Duplex, Writable } from 'node:stream';
 import type { WaitEnd } from '../base/abort.ts';
 import type { Item, WatchCursor } from '../cacher/resource-view.ts';
 import type { Decoded } from '../codec/codec.ts';
@@ -167,4 +170,31 @@ export interface WatchAnswer {
   /** undefined: the server chooses. */
   readonly timeoutSeconds: number | undefined;
   readonly allowBookmarks: boolean;
+}
+
+/**
+ * A request as it came, admitted by all filters: nothing of its body is read and nothing answered.
+ * It has no deadline; its signal fires when the client leaves and when the server drains.
+ */
+export interface ConnectRequest extends RequestScope {
+  readonly path: ObjectPath;
+  /** Decoded segments of the path after the subresource. */
+  readonly rest: readonly string[];
+  readonly query: URLSearchParams;
+  /** Its `headers` are without credentials, its `rawHeaders` are as they were sent. */
+  readonly request: IncomingMessage | Http2ServerRequest;
+  readonly response: ConnectResponse;
+  /**
+   * Of a request to change the protocol (HTTP/1.1 alone): its bare socket, and what has been read
+   * of it. Whoever answers 101 there sets the status of `response` to it, which ends HTTP on the
+   * connection; until then `response` may refuse or answer as ever.
+   */
+  readonly upgrade: { readonly socket: Duplex; readonly head: Buffer } | undefined;
+}
+
+/** What the responses of both versions of HTTP have. */
+export interface ConnectResponse extends Writable {
+  statusCode: number;
+  writeHead(status: number, headers: OutgoingHttpHeaders): unknown;
+  flushHeaders(): void;
 }

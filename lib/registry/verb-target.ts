@@ -2,6 +2,7 @@
 import type { ResourceInfo, SubresourceInfo } from '../api/type-info.ts';
 import type { Item } from '../cacher/resource-view.ts';
 import type {
+  ConnectRequest,
   CreateRequest,
   GetRequest,
   PatchRequest,
@@ -25,6 +26,14 @@ export interface VerbTarget {
 
 /** A further segment below an object: with verbs, and perhaps kinds, of its own. */
 export interface Subresource extends VerbTarget {
-  /** As documents list it: each of its verbs has a function. */
+  /** As documents list it: each of its verbs has a function, or all have `connect`. */
   readonly info: SubresourceInfo;
+  /**
+   * Takes over the requests of all its verbs as they came, for streams in both directions and for
+   * answers that another server gives (exec, attach, port-forward, proxy). Settles when nothing is
+   * left to do; a failure before the answer began becomes the answer, a later one cuts it.
+   */
+  readonly connect?: (request: ConnectRequest) => Promise<void>;
+  /** What follows it in the path is its own (proxy); else that is a 404. */
+  readonly takesPath?: boolean;
 }

@@ -4,6 +4,7 @@ import { heldBytes, mega } from '../base/testing/held-bytes.ts';
 import type { ResourceInfo } from '../api/type-info.ts';
 import { widgetResource } from '../codec/testing/sample-types.ts';
 import type { ResourceStore } from '../registry/resource-store.ts';
+import type { Subresource } from '../registry/verb-target.ts';
 import type { RequestLabels } from '../telemetry/request-metrics.ts';
 import { OpenRequest, clientLeft, serverDraining } from './open-request.ts';
 import type { HttpRequest, HttpResponse } from './request-context.ts';
@@ -41,6 +42,17 @@ describe('the end of a request', () => {
   });
 });
 
+test('a request that streams has another deadline, and says so once', () => {
+  const request = opened();
+  request.deadlineMs = 1_000;
+  const said: string[] = [];
+  request.whenStreaming(() => said.push('a'));
+  request.whenStreaming(() => said.push('b'));
+  expect([request.isStreaming, said]).toEqual([false, []]);
+  request.startStreaming(Infinity);
+  expect([request.isStreaming, said, request.deadlineMs]).toEqual([true, ['a', 'b'], Infinity]);
+});
+
 describe('the labels of a request', () => {
   const resource: ResourceInfo = {
     ...widgetResource,
@@ -48,7 +60,12 @@ describe('the labels of a request', () => {
     resource: 'long-named-widgets',
   };
   const status = { name: 'long-named-status', kind: resource.kind, verbs: ['get'] };
-  const subresources = new Map([[status.name, { info: status, resource, input: resource }]]);
+  const target = { resource, input: resource };
+  const exec = { name: 'exec', kind: resource.kind, verbs: ['get', 'create'] };
+  const subresources = new Map<string, Subresource>([
+    [status.name, { info: status, ...target }],
+    [exec.name, { info: exec, ...target, connect: () => Promise.resolve() }],
+  ]);
   // What labels are made of.
   const store = { resource, subresources } as unknown as ResourceStore;
   const labelsOf = (url: string, served?: ResourceStore): RequestLabels =>
@@ -59,6 +76,7 @@ describe('the labels of a request', () => {
   test.each([
     [path, store, { group: resource.group, resource: resource.resource, scope: 'resource' }],
     [`${path}/long-named-status`, store, { subresource: 'long-named-status' }],
+    [`${path}/exec`, store, { verb: 'CONNECT', subresource: 'exec' }],
     [`${path}?dryRun=All`, store, { dryRun: 'All' }],
     [`${path}/made-up`, store, none],
     [path, undefined, none],

@@ -7,6 +7,7 @@ import type { User } from '../base/user.ts';
 import type { ProxyHandler } from '../registry/proxy-entry.ts';
 import type { ResourceEntry } from '../registry/resource-map.ts';
 import type { ResourceStore } from '../registry/resource-store.ts';
+import type { Subresource } from '../registry/verb-target.ts';
 import type { RequestLabels } from '../telemetry/request-metrics.ts';
 import type { Connection } from './connections.ts';
 import { cut } from './cut.ts';
@@ -32,6 +33,7 @@ export class OpenRequest implements RequestContext {
   readonly info: RequestInfo;
   readonly store: ResourceStore | undefined;
   readonly proxy: ProxyHandler | undefined;
+  readonly subresource: Subresource | undefined;
   readonly auditId: string;
   readonly receivedAtMs: number;
   deadlineMs = Infinity;
@@ -58,6 +60,8 @@ export class OpenRequest implements RequestContext {
     const isProxy = entry !== undefined && 'proxy' in entry;
     this.store = isProxy ? undefined : entry;
     this.proxy = isProxy ? entry.proxy : undefined;
+    const { subresource } = this.info;
+    this.subresource = subresource === '' ? undefined : this.store?.subresources.get(subresource);
     const given = request.headers['audit-id'];
     const isId = typeof given === 'string' && auditIdPattern.test(given);
     this.auditId = isId ? given : randomUUID();
@@ -138,15 +142,15 @@ const metricVerb = (info: RequestInfo): string => metricVerbs.get(info.verb) ?? 
  * Names are those of the records, never the client's own: theirs have no bound, and are views of a
  * URL that metrics would keep.
  */
-function labelsOf({ info, store }: OpenRequest): RequestLabels {
-  const verb = metricVerb(info);
+function labelsOf({ info, store, subresource }: OpenRequest): RequestLabels {
+  const verb = subresource?.connect === undefined ? metricVerb(info) : 'CONNECT';
   const dryRun = info.query.get('dryRun') === 'All' ? 'All' : '';
-  const subresource =
-    info.subresource === '' ? '' : store?.subresources.get(info.subresource)?.info.name;
-  if (store === undefined || subresource === undefined) {
+  const isUnknown = info.subresource !== '' && subresource === undefined;
+  if (store === undefined || isUnknown) {
     return { verb, group: '', version: '', resource: '', subresource: '', scope: '', dryRun };
   }
   const { group, version, resource } = store.resource;
   const scope = info.name !== '' ? 'resource' : info.namespace !== '' ? 'namespace' : 'cluster';
-  return { verb, group, version, resource, subresource, scope, dryRun };
+  const name = subresource?.info.name ?? '';
+  return { verb, group, version, resource, subresource: name, scope, dryRun };
 }

@@ -7,6 +7,7 @@ import type { MaybePromise } from '../base/maybe-promise.ts';
 import type { User } from '../base/user.ts';
 import type { ProxyHandler } from '../registry/proxy-entry.ts';
 import type { ResourceStore } from '../registry/resource-store.ts';
+import type { Subresource } from '../registry/verb-target.ts';
 import type { RequestLabels } from '../telemetry/request-metrics.ts';
 import type { Connection } from './connections.ts';
 import type { Expiring } from './open-requests.ts';
@@ -57,6 +58,8 @@ export interface RequestContext extends Waiter, Expiring {
   readonly store: ResourceStore | undefined;
   /** What the request is handed on to in place of a store, found with it. */
   readonly proxy: ProxyHandler | undefined;
+  /** Of that store; undefined: it has none of the name, or the path names none. */
+  readonly subresource: Subresource | undefined;
   /** On the monotonic clock, as all times here. */
   readonly receivedAtMs: number;
   readonly auditId: string;

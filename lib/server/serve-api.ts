@@ -38,6 +38,7 @@ import type { Serializers } from './serializers.ts';
 import type { RequestContext } from './request-context.ts';
 import { serve, usualTimeouts } from './serve.ts';
 import type { RunningServer, ServeOptions } from './serve.ts';
+import { upgradeRule } from './upgrade.ts';
 import { createWebsockets } from './websocket.ts';
 
 /** Patches that are served; the others answer 415. */
@@ -84,6 +85,7 @@ export async function serveApi(options: ServeApiOptions): Promise<RunningServer>
     serializers,
     compress,
   });
+  const findEntry = entryFinder(resources.current);
   const connections = new Connections(usualTimeouts);
   const openRequests = new OpenRequests<RequestContext>(options.clock);
   const outer = outerFilters({
@@ -92,7 +94,7 @@ export async function serveApi(options: ServeApiOptions): Promise<RunningServer>
     connections,
     openRequests,
     metrics: metrics.requests,
-    findEntry: entryFinder(resources.current),
+    findEntry,
     requestTimeoutMs: flags['request-timeout'],
     goawayChance: flags['goaway-chance'],
     encodeStatus: (error, request) => serializers.ofStatus(error, request),
@@ -116,6 +118,7 @@ export async function serveApi(options: ServeApiOptions): Promise<RunningServer>
     port: flags['secure-port'],
     tls: options.tls,
     filters: [...outer, ...inner],
+    upgrades: upgradeRule(findEntry),
     connections,
     openRequests,
     metrics: metrics.requests,

@@ -3,7 +3,6 @@
 import { randomUUID } from 'node:crypto';
 import { createSecureServer } from 'node:http2';
 import type { Http2SecureServer, Http2Session, SecureServerOptions } from 'node:http2';
-import { ServerResponse } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { Server as TlsServer } from 'node:tls';
@@ -17,7 +16,7 @@ import { serverDraining } from './open-request.ts';
 import type { OpenRequests } from './open-requests.ts';
 import type { Filter, HttpRequest, HttpResponse, RequestContext } from './request-context.ts';
 import { filterRunner } from './run-filters.ts';
-import { becomesWebsocket } from './websocket.ts';
+import { upgradeResponse } from './upgrade.ts';
 
 export interface ServeOptions {
   readonly bindAddress: string;
@@ -29,6 +28,8 @@ export interface ServeOptions {
     readonly clientCa: string | undefined;
   };
   readonly filters: readonly Filter[];
+  /** Whether a request that asks for another protocol gets it (`upgrade.ts`). */
+  readonly upgrades: (request: IncomingMessage) => boolean;
   /** Held by the filters, watched by the listener and its drain. */
   readonly connections: Connections;
   readonly openRequests: OpenRequests<RequestContext>;
@@ -93,7 +94,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   Object.assign(server, {
     maxHeadersCount: limits.requestHeadersCountMax, // HTTP/1.1; its type does not say so
     requireHostHeader: false, // checkHead does
-    shouldUpgradeCallback: becomesWebsocket,
+    shouldUpgradeCallback: options.upgrades,
   });
   const onRequest = (request: unknown, response: HttpResponse): void => {
     accept(request as HttpRequest, response);
@@ -124,19 +125,6 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
       await finish(connections, openRequests, graceMs);
     },
   };
-}
-
-/**
- * What Node gives for an upgrade is a bare socket; failures before the upgrade are HTTP answers.
- */
-function upgradeResponse(request: IncomingMessage, socket: Socket, head: Buffer): HttpResponse {
-  (request as IncomingMessage & { upgradeHead?: Buffer }).upgradeHead = head;
-  socket.on('error', ignore); // Node has taken its own listener off; 'close' tells the rest
-  const response = new ServerResponse(request);
-  response.shouldKeepAlive = false;
-  response.assignSocket(socket);
-  response.once('finish', () => socket.destroySoon());
-  return response;
 }
 
 const { idleCloseGraceMs } = limits;

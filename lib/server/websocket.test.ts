@@ -15,7 +15,8 @@ import { sendNow } from './respond.ts';
 import { startApiServer } from './testing/api-server.ts';
 import { connectRaw, eventually, request1, startTestServer } from './testing/test-server.ts';
 import type { TestServer } from './testing/test-server.ts';
-import { createWebsockets, isUpgrade } from './websocket.ts';
+import { isUpgrade } from './upgrade.ts';
+import { createWebsockets } from './websocket.ts';
 
 const websockets = createWebsockets(namingProfile('kubernetes'));
 const event = Buffer.from('{"type":"ADDED"}\n');

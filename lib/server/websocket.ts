@@ -3,35 +3,20 @@ import { limits } from '../base/limits.ts';
 import { WebSocketServer } from 'ws';
 import type { WebSocket } from 'ws';
 import type { IncomingMessage } from 'node:http';
-import type { Duplex } from 'node:stream';
 import type { NamingProfile } from '../api/vendor.ts';
+import { invariant } from '../base/invariant.ts';
 import { badRequest, upgradeRequired } from '../base/status.ts';
 import type { HttpRequest, HttpResponse } from './request-context.ts';
-import { parseRequestInfo } from './request-info.ts';
 import type { StreamSerializer } from './serializers.ts';
+import { switchingProtocols, upgradeOf } from './upgrade.ts';
 import type { WatchSink } from './watch-sink.ts';
 
 const { websocketBufferedBytesMax, websocketFrameBytesMax } = limits;
 /** The one of RFC 6455. */
 const protocolVersion = '13';
 
-type UpgradeRequest = IncomingMessage & { readonly upgradeHead?: Buffer };
-
 /** How frames of a watch become messages. */
 type MessageForm = Pick<StreamSerializer, 'contentType' | 'message'>;
-
-/**
- * Whether a request that asks to become a WebSocket does: only watches can. Any other is answered
- * as if it had not asked, as RFC 9110 §7.8 allows, and its connection stays HTTP. Node hands out
- * what comes after an upgrade as it is: a request with a body would wait for it for ever.
- */
-export function becomesWebsocket({ headers, method = '', url = '' }: IncomingMessage): boolean {
-  if (headers.upgrade?.toLowerCase() !== 'websocket' || method !== 'GET') return false;
-  return parseRequestInfo(method, url).verb === 'watch';
-}
-
-/** Node has taken the connection out of HTTP for this request. */
-export const isUpgrade = (request: HttpRequest): boolean => 'upgradeHead' in request;
 
 /** Subprotocols that the client offers, in its order. */
 export const offeredSubprotocols = (request: HttpRequest): string[] =>
@@ -79,15 +64,17 @@ export function createWebsockets(naming: Pick<NamingProfile, 'resolve'>): Websoc
       }
     },
     async accept(request, response, stream) {
-      const upgrade = request as unknown as UpgradeRequest;
-      const socket = upgrade.socket as Duplex;
+      const upgrade = upgradeOf(request);
+      invariant(upgrade !== undefined, 'the connection is still HTTP');
+      const { socket, head } = upgrade;
+      const handshake = request as IncomingMessage;
       const connection = await new Promise<WebSocket>((resolve, reject) => {
-        refused.set(upgrade, (error) =>
+        refused.set(handshake, (error) =>
           reject(badRequest(`WebSocket handshake: ${error.message}`)),
         );
-        acceptor.handleUpgrade(upgrade, socket, upgrade.upgradeHead ?? Buffer.alloc(0), resolve);
+        acceptor.handleUpgrade(handshake, socket, head, resolve);
       });
-      response.statusCode = 101; // for the metrics; ws has written it
+      response.statusCode = switchingProtocols; // ws has written it
       connection.on('error', () => connection.terminate());
       return sinkOf(connection, stream);
     },

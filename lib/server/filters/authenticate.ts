@@ -4,7 +4,8 @@ import { anonymousUser } from '../../base/user.ts';
 import type { Authentication, Authenticator, Credentials } from '../../authn/authenticator.ts';
 import { unauthorized } from '../../base/status.ts';
 import type { Filter, HttpRequest, Next } from '../request-context.ts';
-import { isBearerSubprotocol, isUpgrade, offeredSubprotocols } from '../websocket.ts';
+import { isUpgrade } from '../upgrade.ts';
+import { isBearerSubprotocol, offeredSubprotocols } from '../websocket.ts';
 
 export function authenticateFilter(options: {
   readonly authenticator: Authenticator;
@@ -60,5 +61,7 @@ function websocketToken(request: HttpRequest): string | undefined {
   if (carrier === undefined) return undefined;
   const encoded = /^base64url\.bearer\.authorization\.[\w.]+?\.io\.([\w-]+)$/.exec(carrier)?.[1];
   if (encoded === undefined || more.length > 0 || offered.length === 1) throw unauthorized();
+  const others = offered.filter((name) => name !== carrier);
+  request.headers['sec-websocket-protocol'] = others.join(', '); // may be passed on to a backend
   return Buffer.from(encoded, 'base64url').toString('utf8');
 }

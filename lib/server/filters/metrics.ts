@@ -6,6 +6,7 @@ import type {
   RequestMetrics,
 } from '../../telemetry/request-metrics.ts';
 import type { Filter, HttpRequest, HttpResponse, Next } from '../request-context.ts';
+import { switchingProtocols } from '../upgrade.ts';
 
 export function metricsFilter(options: {
   readonly clock: Clock;
@@ -19,7 +20,7 @@ export function metricsFilter(options: {
   const closed = ({ context }: HttpRequest, response: HttpResponse): void => {
     const { labels, receivedAtMs, responseBytes } = context;
     const code = codeOf(response);
-    if (!response.writableEnded && code !== switchedProtocols) metrics.aborted(labels);
+    if (!response.writableEnded && code !== switchingProtocols) metrics.aborted(labels);
     const seconds = (clock.monotonicMs() - receivedAtMs) / 1000;
     metrics.finished(inflightKind(labels), labels, { code, seconds, responseBytes });
   };
@@ -29,15 +30,13 @@ export function metricsFilter(options: {
 const readOnlyVerbs: ReadonlySet<string> = new Set(['GET', 'LIST', 'OPTIONS']);
 
 function inflightKind({ verb }: RequestLabels): InflightKind {
-  if (verb === 'WATCH') return 'longRunning';
+  if (verb === 'WATCH' || verb === 'CONNECT') return 'longRunning';
   return readOnlyVerbs.has(verb) ? 'readOnly' : 'mutating';
 }
-
-const switchedProtocols = 101;
 
 /** 0: the client left before an answer. */
 function codeOf(response: HttpResponse): number {
   const { statusCode } = response;
   const isAnswered = response.writableEnded || response.headersSent;
-  return isAnswered || statusCode === switchedProtocols ? statusCode : 0;
+  return isAnswered || statusCode === switchingProtocols ? statusCode : 0;
 }

@@ -8,6 +8,7 @@ import { cut, isGone } from '../cut.ts';
 import { RequestEnded, clientLeft } from '../open-request.ts';
 import type { Filter, HttpRequest, HttpResponse } from '../request-context.ts';
 import { sendNow } from '../respond.ts';
+import { switchingProtocols } from '../upgrade.ts';
 
 interface EncodedStatus {
   readonly contentType: string;
@@ -32,7 +33,8 @@ export function panicFilter(options: PanicFilterOptions): Filter {
   function answer(error: unknown, request: HttpRequest, response: HttpResponse): void {
     const status = asStatus(error, request);
     if (response.writableEnded) return; // answered before it failed
-    if (error === clientLeft || isGone(response) || response.headersSent) {
+    const hasBegun = response.headersSent || response.statusCode === switchingProtocols;
+    if (error === clientLeft || isGone(response) || hasBegun) {
       cut(response);
       return;
     }

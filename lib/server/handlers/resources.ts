@@ -4,7 +4,14 @@ import { badRequest, methodNotAllowed, pathNotFound } from '../../base/status.ts
 import type { ResourceStore } from '../../registry/resource-store.ts';
 import type { Subresource, VerbTarget } from '../../registry/verb-target.ts';
 import type { NoteDeprecation } from '../deprecations.ts';
-import type { Filter, HttpRequest, HttpResponse, RequestInfo } from '../request-context.ts';
+import type {
+  Filter,
+  HttpRequest,
+  HttpResponse,
+  RequestContext,
+  RequestInfo,
+} from '../request-context.ts';
+import { connect } from './connect.ts';
 
 /** A verb that subresources may have too. */
 export type TargetHandler = (
@@ -41,10 +48,11 @@ export function resourceRequests(handlers: VerbHandlers, noteDeprecation: NoteDe
     if (proxy !== undefined) return proxy.serve(request, response);
     if (info.kind !== 'resource') return next();
     if (store === undefined) throw pathNotFound();
-    checkName(info);
+    checkName(context);
     if (info.subresource !== '') {
-      const target = subresourceOf(info, store);
+      const target = subresourceOf(context);
       noteDeprecation(context, store.resource);
+      if (target.connect !== undefined) return connect(target.connect, request, response);
       return handlers[info.verb as keyof TargetHandlers](target, request, response);
     }
     if (!allows(store.resource.verbs, info) || !shapeFits(info, store.resource.namespaced)) {
@@ -56,18 +64,18 @@ export function resourceRequests(handlers: VerbHandlers, noteDeprecation: NoteDe
 }
 
 /** @throws StatusError 400, 404, 405 where the path names no object although it should. */
-function checkName(info: RequestInfo): void {
+function checkName({ info, subresource }: RequestContext): void {
   if (info.isItem && info.name === '') {
     if (info.verb === 'get') throw badRequest('resource name may not be empty');
     throw methodNotAllowed();
   }
+  if (subresource?.takesPath === true) return;
   const endsWithSlash = info.isItem && info.path.endsWith('/');
   if (endsWithSlash || info.rest.length > 0) throw pathNotFound();
 }
 
 /** What is not declared is 404 here, before anything of the body is read. */
-function subresourceOf(info: RequestInfo, store: ResourceStore): Subresource {
-  const subresource = store.subresources.get(info.subresource);
+function subresourceOf({ info, subresource }: RequestContext): Subresource {
   if (subresource === undefined) throw pathNotFound();
   if (!allows(subresource.info.verbs, info)) throw methodNotAllowed();
   return subresource;

@@ -11,7 +11,7 @@ import type { RequestContext } from '../request-context.ts';
 import type { Serializers, StreamSerializer } from '../serializers.ts';
 import { httpSink } from '../watch-sink.ts';
 import type { WatchSink } from '../watch-sink.ts';
-import { isUpgrade } from '../websocket.ts';
+import { isUpgrade } from '../upgrade.ts';
 import type { Websockets } from '../websocket.ts';
 import { namespaceOf } from './read.ts';
 import type { StoreHandler } from './resources.ts';

@@ -172,7 +172,8 @@ async function mustBeAllowed(
   if (decision.effect !== 'allow') throw refusal(attributes, decision.reason);
 }
 
-function scopeOf(request: HttpRequest): RequestScope {
+/** Who asks, and how long. */
+export function scopeOf(request: HttpRequest): RequestScope {
   const { user, warnings, signal } = request.context;
   return { user: user ?? anonymousUser, warnings, signal };
 }

@@ -17,6 +17,7 @@ import { OpenRequests } from '../open-requests.ts';
 import type { Filter, RequestContext } from '../request-context.ts';
 import { serve, usualTimeouts } from '../serve.ts';
 import type { HttpTimeouts, RunningServer } from '../serve.ts';
+import { upgradeRule } from '../upgrade.ts';
 
 let made: Promise<{ readonly ca: TestCa; readonly pair: TestPair }> | undefined;
 
@@ -61,11 +62,12 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
   const log: string[] = [];
   const logger = createLogger('debug', (line) => void log.push(line));
   const { timeouts = usualTimeouts, metrics = silentRequestMetrics } = options;
+  const findEntry = options.findEntry ?? (() => undefined);
   const connections = new Connections(timeouts);
   const openRequests = new OpenRequests<RequestContext>(systemClock);
   const outer = outerFilters({
     clock: systemClock,
-    findEntry: options.findEntry ?? (() => undefined),
+    findEntry,
     metrics,
     connections,
     openRequests,
@@ -82,6 +84,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     port: 0,
     tls: { ...pair, clientCa: ca.cert },
     filters: [...outer, ...(options.filters ?? [])],
+    upgrades: upgradeRule(findEntry),
     connections,
     openRequests,
     metrics,
