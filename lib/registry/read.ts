@@ -32,7 +32,7 @@ export async function getObject(parts: StoreParts, request: GetRequest): Promise
 
 export async function listObjects(parts: StoreParts, request: ListRequest): Promise<ListAnswer> {
   const { options } = request;
-  const wanted = wantedOf(parts, request);
+  const select = selectionOf(parts, request);
   throwInvalid('ListOptions', listErrors(options), parts.naming);
   const scope = tokenScopeOf(parts, request);
   const position = positionOf(parts, options, scope);
@@ -41,7 +41,7 @@ export async function listObjects(parts: StoreParts, request: ListRequest): Prom
     limitCount: Math.max(options.limit, 0),
     ...(position === undefined ? {} : { after: position.after }),
   };
-  const result = await pageOf(parts, wanted, at, page, request.signal).catch((error: unknown) => {
+  const result = await pageOf(parts, request, select, at, page).catch((error: unknown) => {
     throw position === undefined ? error : withNewToken(error, position, scope, parts);
   });
   return {
@@ -54,7 +54,8 @@ export async function listObjects(parts: StoreParts, request: ListRequest): Prom
 
 export async function watchObjects(parts: StoreParts, request: ListRequest): Promise<WatchAnswer> {
   const { options, signal } = request;
-  const { select, served } = wantedOf(parts, request);
+  const select = selectionOf(parts, request);
+  const served = servedSelectionOf(parts, request);
   throwInvalid('ListOptions', watchErrors(options, parts.canStreamLists), parts.naming);
   const asked = startOfWatch(options);
   const start =
@@ -70,40 +71,19 @@ export async function watchObjects(parts: StoreParts, request: ListRequest): Pro
   };
 }
 
-interface Wanted {
-  /** What the view judges. */
-  readonly select: Selection;
-  /** What is judged after the conversion, if anything. */
-  readonly served: ServedSelection | undefined;
-}
-
 /**
+ * What the view judges.
  * @throws StatusError 400 for selectors that cannot be read or name fields that are not selectable.
  */
-function wantedOf(parts: StoreParts, request: ListRequest): Wanted {
+function selectionOf(parts: StoreParts, request: ListRequest): Selection {
+  const { labelSelector, fieldSelector } = request.options;
+  const labels = parseLabelSelector(labelSelector);
   const { resource, conversion } = parts;
-  const labels = parseLabelSelector(request.options.labelSelector);
-  const asked = parseFieldSelector(request.options.fieldSelector, resource.fieldSelectors);
-  if (conversion?.selectsServed !== true) {
-    const fields = asked.map((field) => storedRequirement(field, parts));
-    return { select: selectionOf(parts, request, labels, fields), served: undefined };
-  }
-  const ofKey = asked.filter(({ path }) => path.startsWith('metadata.'));
-  const fields = asked
-    .filter((field) => !ofKey.includes(field))
-    .map((field) => ({ ...field, value: comparedText(field.value) }));
-  return {
-    select: selectionOf(parts, request, labels, ofKey),
-    served: fields.length === 0 ? undefined : { conversion, fields },
-  };
-}
-
-function selectionOf(
-  { resource }: StoreParts,
-  request: ListRequest,
-  labels: Selection['labels'] | undefined,
-  fields: readonly FieldRequirement[],
-): Selection {
+  const wanted = parseFieldSelector(fieldSelector, resource.fieldSelectors);
+  const fields =
+    conversion?.selectsServed === true
+      ? wanted.filter(isOfKey)
+      : wanted.map((field) => storedRequirement(field, parts));
   const exact = (path: string): string | undefined =>
     fields.find((field) => field.path === path && field.operator === '=')?.value;
   const asked = resource.namespaced ? request.namespace : '';
@@ -118,14 +98,28 @@ function selectionOf(
   };
 }
 
-/** What is judged after the conversion: the page is cut there. */
+const isOfKey = ({ path }: FieldRequirement): boolean => path.startsWith('metadata.');
+
+/** What is judged behind the conversion; undefined: nothing. */
+function servedSelectionOf(parts: StoreParts, request: ListRequest): ServedSelection | undefined {
+  const { resource, conversion } = parts;
+  if (conversion?.selectsServed !== true) return undefined;
+  const fields = parseFieldSelector(request.options.fieldSelector, resource.fieldSelectors)
+    .filter((field) => !isOfKey(field))
+    .map((field) => ({ ...field, value: comparedText(field.value) }));
+  return fields.length === 0 ? undefined : { conversion, fields };
+}
+
+/** Where something is judged behind the conversion, the page is cut there. */
 function pageOf(
   parts: StoreParts,
-  { select, served }: Wanted,
+  request: ListRequest,
+  select: Selection,
   at: ReadAt,
   page: ListPage,
-  signal: AbortSignal,
 ): Promise<ListResult> {
+  const { signal } = request;
+  const served = servedSelectionOf(parts, request);
   if (served === undefined) return parts.view.list(select, at, page, signal);
   const everything = parts.view.list(select, at, { ...page, limitCount: 0 }, signal);
   return everything.then((result) => selectPage(result, page, served, signal));
