@@ -1,5 +1,5 @@
-// Types from schemas as schemas again: 3.0 shows what was declared, 2.0 what its clients can use. Of
-// whole resources, kind, apiVersion and metadata are those of every kind, whatever was declared.
+// Types from schemas as schemas again: 3.0 shows what was declared, 2.0 what its clients can use.
+// Of whole resources, kind, apiVersion and metadata are those of every kind, whatever was declared.
 import type {
   JsonObject,
   JsonValue,
