@@ -4,9 +4,8 @@
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Environment as LibraryEnvironment } from '@marcbachmann/cel-js';
-import { loadResourceSchema, loadSchema } from '../../lib/api/load-schema.ts';
+import { loadSchema } from '../../lib/api/load-schema.ts';
 import { sourceOf } from '../../lib/api/testing/schema-types.ts';
-import { valueOf } from '../../lib/api/value-info.ts';
 import { namingProfile } from '../../lib/api/vendor.ts';
 import { CompileErrors, Environment, ProgramFailure } from '../../lib/cel/environment.ts';
 import type { Program } from '../../lib/cel/program.ts';
@@ -120,7 +119,7 @@ function measureMemory(cases: string): void {
   const schemas = readdirSync(cases)
     .filter((file) => /^crd_(validation|cost_\w+)\.json$/.test(file))
     .flatMap((file) => JSON.parse(readFileSync(join(cases, file), 'utf8')) as { schema: unknown }[])
-    .map((record) => valueOf(loadResourceSchema(record.schema, sourceOf('Case'))))
+    .map((record) => loadSchema(record.schema, sourceOf('Case')))
     .filter((read) => (read.schema?.rules.length ?? 0) > 0);
   const collect = (): number => {
     globalThis.gc?.();
