@@ -306,6 +306,64 @@ describe('what is stored stays acceptable where it is unchanged', () => {
   });
 });
 
+describe('lists whose items exclude each other', () => {
+  const set = { type: 'array', items: text, 'x-kubernetes-list-type': 'set' };
+  const keyed = {
+    type: 'array',
+    items: { type: 'object', properties: { k: text, l: integer, v: text } },
+    'x-kubernetes-list-type': 'map',
+    'x-kubernetes-list-map-keys': ['k', 'l'],
+  };
+  const objects = { ...set, items: { type: 'object', additionalProperties: integer } };
+  test.each<[string, object, JsonValue, readonly string[]]>([
+    ['each value once', set, ['x', 'y'], []],
+    ['named where it comes again, once', set, ['x', 'y', 'x', 'x'], ['a[2]: Duplicate value: "x"']],
+    [
+      'compared deeply',
+      objects,
+      [
+        { b: 1, c: 2 },
+        { c: 2, b: 1 },
+      ],
+      ['a[1]: Duplicate value: {"c":2,"b":1}'],
+    ],
+    ['keys that differ', keyed, [{ k: 'x', l: 1 }, { k: 'x', l: 2 }, { k: 'x' }], []],
+    [
+      'the same keys, whatever else there is',
+      keyed,
+      [
+        { k: 'x', v: 'a' },
+        { k: 'x', v: 'b' },
+      ],
+      ['a[1]: Duplicate value: {"k":"x"}'],
+    ],
+    [
+      'what has no keys',
+      keyed,
+      ['x'],
+      [
+        'a[0]: Invalid value: "string": a[0] in body must be of type object: "string"',
+        'a[0]: Invalid value: "x": must be an object for an array of list-type map',
+      ],
+    ],
+    [
+      'in maps and lists',
+      { type: 'object', additionalProperties: { type: 'array', items: set } },
+      { m: [['x'], ['y', 'y']] },
+      ['a[m][1][1]: Duplicate value: "y"'],
+    ],
+  ])('%s', (_claim, schema, value, expected) => {
+    expect(failuresOf(schema, value)).toEqual(expected);
+  });
+
+  test('stay acceptable once any such list is stored', () => {
+    const schema = { properties: { a: set, b: set } };
+    const twice = ['x', 'x'];
+    expect(failures(schema, { a: twice }, { a: ['x'] })).toHaveLength(1);
+    expect(failures(schema, { a: twice }, { b: ['y', 'y'] })).toEqual([]);
+  });
+});
+
 test('names that every JavaScript object has are no members', () => {
   const schema = { properties: { a: { type: 'object', required: ['constructor'] } } };
   expect(failures(schema, { a: {} })).toEqual(['a.constructor: Required value']);

@@ -2,6 +2,8 @@
 // Failures come in a fixed order: those of a value, then those of what it holds.
 import { counted } from './field-errors.ts';
 import { isObject, jsonEqual } from './json-value.ts';
+import { compileListChecks } from './list-uniqueness.ts';
+import type { ListCheck } from './list-uniqueness.ts';
 import { Twins } from './twins.ts';
 import type { JsonObject, JsonValue, TypeInfo, ValueInfo, ValueSchema } from './type-info.ts';
 import { enumCheck, formatCheck, numberCheck, textCheck, typeCheck } from './value-checks.ts';
@@ -17,20 +19,32 @@ type Check = (value: JsonValue, old: Value, path: string, into: Checking) => voi
 
 /**
  * Compiles the validation of a whole object. What is wrong in a part that is stored just so is no
- * failure: looked at only when there are failures at all.
+ * failure: looked at only when there are failures at all. Items that exclude each other may, if any
+ * such items are stored.
  */
 export function compileOpenValidation(
   type: TypeInfo,
 ): (object: JsonObject, old: JsonObject | undefined) => readonly FieldError[] {
   const check = compile(valueOf(type));
+  const checkLists = compileListChecks(valueOf(type));
   return (object, old) => {
     const into: Checking = { errors: [], passedCount: 0 };
     check(object, undefined, '', into);
-    if (into.errors.length === 0 || old === undefined) return into.errors;
-    into.errors.length = 0;
-    check(object, old, '', into);
-    return into.errors;
+    if (into.errors.length > 0 && old !== undefined) {
+      into.errors.length = 0;
+      check(object, old, '', into);
+    }
+    const twice = checkLists === undefined ? [] : listErrors(object, checkLists);
+    if (twice.length === 0) return into.errors;
+    const isStored = checkLists && old !== undefined && listErrors(old, checkLists).length > 0;
+    return isStored === true ? into.errors : [...into.errors, ...twice];
   };
+}
+
+function listErrors(object: JsonObject, check: ListCheck): readonly FieldError[] {
+  const errors: FieldError[] = [];
+  check(object, '', errors);
+  return errors;
 }
 
 function compile(info: ValueInfo): Check {

@@ -1,32 +1,38 @@
 // Items of two lists that are the same item: in keyed lists by their keys, in sets by themselves.
-import { isObject } from './json-value.ts';
+import { isObject, ownMember } from './json-value.ts';
 import type { ValueInfo } from './type-info.ts';
+
+type ListKeys = Pick<ValueInfo, 'listType' | 'listMapKeys'>;
 
 /** The items of a keyed list or set, found by one that is the same in another list. */
 export class Twins {
-  readonly #list: Pick<ValueInfo, 'listType' | 'listMapKeys'>;
+  readonly #list: ListKeys;
   readonly #items = new Map<string, unknown>();
 
-  constructor(items: readonly unknown[], list: Pick<ValueInfo, 'listType' | 'listMapKeys'>) {
+  constructor(items: readonly unknown[], list: ListKeys) {
     this.#list = list;
     for (const item of items) {
-      const identity = this.#identityOf(item);
+      const identity = itemIdentity(item, this.#list);
       if (identity !== undefined && !this.#items.has(identity)) this.#items.set(identity, item);
     }
   }
 
   /** The item that is the same one as `item`. */
   of(item: unknown): unknown {
-    const identity = this.#identityOf(item);
+    const identity = itemIdentity(item, this.#list);
     return identity === undefined ? undefined : this.#items.get(identity);
   }
+}
 
-  #identityOf(item: unknown): string | undefined {
-    const { listType, listMapKeys } = this.#list;
-    if (listType === 'set') return canonicalText(item);
-    if (listType !== 'map' || !isObject(item)) return undefined;
-    return canonicalText(listMapKeys.map((key) => (Object.hasOwn(item, key) ? item[key] : null)));
-  }
+/**
+ * What tells an item of a keyed list or set from the others; undefined: nothing does. An absent key
+ * is a value of its own.
+ */
+export function itemIdentity(item: unknown, list: ListKeys): string | undefined {
+  const { listType, listMapKeys } = list;
+  if (listType === 'set') return canonicalText(item);
+  if (listType !== 'map' || !isObject(item)) return undefined;
+  return canonicalText(listMapKeys.map((key) => ownMember(item, key)));
 }
 
 /** One text for all JSON that is the same. */
