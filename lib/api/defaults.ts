@@ -1,6 +1,6 @@
 // Defaulting: values of fields that a client left unset. Defaults that stand alone are options of
-// their field or part of a schema (open-defaults.ts), those that depend on other fields are rules of
-// kinds, by type. Only types that have any below them are visited; steps are compiled once per type.
+// their field or part of a schema (open-defaults.ts), those that depend on other fields are rules
+// of kinds. Only types that have any below them are visited; steps are compiled once per type.
 import { defaultValueOf } from './default-value.ts';
 import { newRecord } from './default-rule.ts';
 import type { DefaultRule, DefaultRules, DefaultsContext } from './default-rule.ts';

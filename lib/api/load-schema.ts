@@ -11,6 +11,7 @@ import type {
   ValueInfo,
   ValueSchema,
 } from './type-info.ts';
+import { valueOf } from './value-info.ts';
 import type { NamingProfile } from './vendor.ts';
 
 export interface SchemaSource {
@@ -24,10 +25,8 @@ export interface SchemaSource {
 /** The type of a whole resource: it has kind, apiVersion and metadata whatever `schema` says. */
 export function loadResourceSchema(schema: unknown, source: SchemaSource): TypeInfo {
   const raw = isObject(schema) ? schema : {};
-  return objectType(
-    { raw, words: wordsOf(raw, source.id, source), place: source.id, source },
-    true,
-  );
+  const node = { raw, words: wordsOf(raw, source.id, source), place: source.id, source };
+  return objectType(node, { isResource: true });
 }
 
 /** The value that any schema describes, embedded resources included. */
@@ -103,7 +102,7 @@ function structureOf(node: SchemaNode): Structure {
   const isResource = extension(node, 'embedded-resource') === true;
   if (type === 'object' || properties !== undefined || isResource) {
     const { element } = elementAt(items, '@items');
-    const message = objectType(node, isResource);
+    const message = objectType(node, { isResource });
     return { cardinality: 'single', message, ...(element === undefined ? {} : { element }) };
   }
   return {
@@ -117,19 +116,18 @@ function structureOf(node: SchemaNode): Structure {
 /** Members of whole resources that are theirs whatever the schema says. */
 const resourceMembers: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata']);
 
-function objectType(node: SchemaNode, isResource: boolean): TypeInfo {
+function objectType(node: SchemaNode, { isResource }: { readonly isResource: boolean }): TypeInfo {
   const { raw, words, place, source } = node;
-  const fields: FieldInfo[] = [];
-  const typeMeta = new Map<string, FieldInfo>();
-  if (isResource) fields.push(fieldOf('metadata', metadataValue(source), false));
   const required = new Set(words.required);
   const properties = isObject(raw['properties']) ? raw['properties'] : {};
-  for (const name of Object.keys(properties)) {
-    const value = load(properties[name], `${place}.${name}`, source);
-    const field = fieldOf(name, value, required.has(name));
-    if (isResource && resourceMembers.has(name)) typeMeta.set(name, field);
-    else fields.push(field);
-  }
+  const declared = Object.keys(properties).map((jsonName) => {
+    const value = load(properties[jsonName], `${place}.${jsonName}`, source);
+    return fieldOf({ jsonName, value, required: required.has(jsonName) });
+  });
+  const isImplied = ({ jsonName }: FieldInfo): boolean =>
+    isResource && resourceMembers.has(jsonName);
+  const fields = declared.filter((field) => !isImplied(field));
+  if (isResource) fields.unshift(metadataField(source));
   return {
     id: place,
     name: place.slice(place.lastIndexOf('.') + 1),
@@ -138,30 +136,32 @@ function objectType(node: SchemaNode, isResource: boolean): TypeInfo {
     special: undefined,
     isNamedList: false,
     fields,
-    fieldByJsonName: new Map(fields.map((field) => [field.jsonName, field])),
+    fieldByJsonName: byName(fields),
     options: extension(node, 'map-type') === 'atomic' ? { structure: 'atomic' } : {},
     open: {
       unknownFields: keepsUnknownFields(node) ? 'keep' : 'drop',
       schema: words,
-      ...(isResource ? { typeMeta } : {}),
+      ...(isResource ? { typeMeta: byName(declared.filter(isImplied)) } : {}),
     },
   };
 }
+
+const byName = (fields: readonly FieldInfo[]): ReadonlyMap<string, FieldInfo> =>
+  new Map(fields.map((field) => [field.jsonName, field]));
+
+const metadataField = ({ objectMeta }: SchemaSource): FieldInfo =>
+  fieldOf({ jsonName: 'metadata', value: valueOf(objectMeta), required: false });
 
 /** Without a type nothing says which fields there are. */
 const keepsUnknownFields = ({ words }: SchemaNode): boolean =>
   words.preservesUnknownFields === true || words.additionalProperties === true || words.type === '';
 
-const metadataValue = ({ objectMeta }: SchemaSource): ValueInfo => ({
-  cardinality: 'single',
-  scalar: undefined,
-  message: objectMeta,
-  listType: undefined,
-  listMapKeys: [],
-  mapType: undefined,
-});
-
-function fieldOf(jsonName: string, value: ValueInfo, required: boolean): FieldInfo {
+function fieldOf(named: {
+  readonly jsonName: string;
+  readonly value: ValueInfo;
+  readonly required: boolean;
+}): FieldInfo {
+  const { jsonName, value, required } = named;
   const { schema } = value;
   return {
     ...value,
