@@ -162,7 +162,7 @@ test.each([
   ['application/yaml;as=Nothing', 'application/yaml'],
   ['garbage', 'application/json'],
 ])('an error for Accept %s is %s', (accept, expected) => {
-  expect(negotiateError(accept, offeredMedia)).toBe(expected);
+  expect(negotiateError(accept, offeredMedia).mediaType).toBe(expected);
 });
 
 describe('Content-Type', () => {

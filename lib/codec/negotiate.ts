@@ -98,17 +98,23 @@ export function negotiateStream(accept: string | undefined, offers: ResponseOffe
 }
 
 /**
- * The media type in which errors of a request are answered: never fails.
+ * How errors of a request are answered: never fails.
  * A transform that cannot be had does not matter here, errors are always Status objects.
  */
-export function negotiateError(accept: string | undefined, media: readonly OfferedMedia[]): string {
-  const fallback = media[0]?.mediaType ?? 'application/json';
-  const accepted = parseAccept(accept ?? '');
-  for (const entry of accepted) {
+export function negotiateError(
+  accept: string | undefined,
+  media: readonly OfferedMedia[],
+  pretty?: string | null,
+): Negotiated {
+  const asked = isTrue(pretty ?? undefined);
+  for (const entry of parseAccept(accept ?? '')) {
     const found = media.find(({ mediaType }) => matches(entry, mediaType));
-    if (entry.quality > 0 && found !== undefined) return found.mediaType;
+    if (entry.quality === 0 || found === undefined) continue;
+    const isPretty = asked || isTrue(entry.parameters.get('pretty'));
+    return { mediaType: found.mediaType, transform: undefined, pretty: isPretty };
   }
-  return fallback;
+  const mediaType = media[0]?.mediaType ?? 'application/json';
+  return { mediaType, transform: undefined, pretty: asked };
 }
 
 /**

@@ -72,6 +72,7 @@ function sorted(value: JsonValue): JsonValue {
 }
 
 const listType = scheme.type('core/v1.ConfigMapList');
+const statusType = scheme.type('meta/v1.Status');
 const partialType = scheme.type('meta/v1.PartialObjectMetadata');
 const partialListType = scheme.type('meta/v1.PartialObjectMetadataList');
 const mediaTypes = encodings.map(({ mediaType }) => mediaType);
@@ -117,8 +118,13 @@ describe.each(mediaTypes)('%s', (mediaType) => {
     const error = notFound({ group: '', resource: 'configmaps' }, 'a');
     const { contentType, body } = serializers.ofStatus(error, request({ accept: mediaType }));
     expect(contentType).toBe(mediaType);
-    const status = dataOf(body, mediaType, scheme.type('meta/v1.Status'));
+    const status = dataOf(body, mediaType, statusType);
     expect(status).toMatchObject({ kind: 'Status', code: 404, reason: 'NotFound' });
+  });
+  test('a success without an object', () => {
+    const status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success' } as const;
+    const data = dataOf(of(mediaType, 'object').status(status), mediaType, statusType);
+    expect(data).toMatchObject({ kind: 'Status', status: 'Success' });
   });
   test('a body is read', () => {
     const body = of(mediaType, 'object').object(items[0] as Item);
@@ -222,6 +228,23 @@ test.each([0, 1, 2])('a list of %d objects for people is JSON with line breaks',
   const text = (await bytesOf(serializers.of(asked, configMaps, 'list').list(some))).toString();
   const whole = JSON.parse((await bytesOf(plain.list(some))).toString()) as unknown;
   expect(text).toBe(`${JSON.stringify(whole, null, 2)}\n`);
+});
+
+test('Status is for people, too, where that is asked for', () => {
+  const failure = notFound({ group: '', resource: 'configmaps' }, 'a');
+  const success = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success' } as const;
+  for (const asked of [
+    request({ accept: 'application/json' }, 'pretty=true'),
+    request({ accept: 'application/json;pretty=1' }),
+  ]) {
+    const { body } = serializers.ofStatus(failure, asked);
+    for (const [bytes, status] of [
+      [body, failure.toBody()],
+      [serializers.of(asked, configMaps, 'object').status(success), success],
+    ] as const) {
+      expect(Buffer.from(bytes).toString()).toBe(`${JSON.stringify(status, null, 2)}\n`);
+    }
+  }
 });
 
 test('what the query asks for holds for its own request alone', () => {

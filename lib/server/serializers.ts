@@ -91,8 +91,14 @@ export function createSerializers(options: {
     watch: resourceTransforms(naming, 'watch'),
   };
   const statusType = scheme.type('meta/v1.Status');
-  const statusBytes = (encoding: Encoding, status: StatusBody): Uint8Array =>
-    encoding.codec.encode(status as unknown as ApiObject, statusType);
+  const encode: Serializers['encode'] = (object, type, as) => {
+    const { codec, pretty } = encodingOf(as.mediaType);
+    const body = codec.encode(object, type);
+    const shown = as.pretty && pretty !== undefined ? pretty.whole(body) : body;
+    return { contentType: contentTypeOf(as), body: shown };
+  };
+  const encodeStatus = (status: StatusBody, as: Negotiated): EncodedDocument =>
+    encode(status as unknown as JsonObject, statusType, as);
   const writerFor = (request: HttpRequest, resource: ResourceInfo, as: Negotiated): Writer => {
     const { query } = request.context.info;
     const transform = transforms.of(resource, as.transform?.as, query);
@@ -106,7 +112,7 @@ export function createSerializers(options: {
       contentType: as.mediaType,
       object,
       list: (answer) => list(answer.items, listMeta(answer)),
-      status: (status) => statusBytes(encodingOf(as.mediaType), status),
+      status: (status) => encodeStatus(status, as).body,
     };
   };
   const usual = { object: new UsualSerializers(), list: new UsualSerializers() };
@@ -116,24 +122,18 @@ export function createSerializers(options: {
     ofWatch(request, resource) {
       const offers = { media: encodingsOf(resource.type), transforms: offered.watch };
       const as = negotiateStream(request.headers.accept, offers);
-      const encoding = encodingOf(as.mediaType);
       return streamSerializer(writerFor(request, resource, as), {
-        stream: streamOf(encoding),
+        stream: streamOf(encodingOf(as.mediaType)),
         initialEventsEnd: naming.initialEventsEndAnnotation,
-        errorObject: (error) => statusBytes(encoding, error.toBody()),
+        errorObject: (error) => encodeStatus(error.toBody(), as).body,
       });
     },
-    ofStatus(error, request) {
-      const contentType = negotiateError(request.headers.accept, encodings);
-      return { contentType, body: statusBytes(encodingOf(contentType), error.toBody()) };
+    ofStatus(error, { headers, context }) {
+      const pretty = context.info.query.get('pretty');
+      return encodeStatus(error.toBody(), negotiateError(headers.accept, encodings, pretty));
     },
     negotiate: (request, to) => agreedOn(request, { media: encodings, transforms: to }),
-    encode(object, type, as) {
-      const { codec, pretty } = encodingOf(as.mediaType);
-      const body = codec.encode(object, type);
-      const shown = as.pretty && pretty !== undefined ? pretty.whole(body) : body;
-      return { contentType: contentTypeOf(as), body: shown };
-    },
+    encode,
     decode(request, body, type, mustBe) {
       const mediaTypes = encodingsOf(type).map(({ mediaType }) => mediaType);
       const mediaType = negotiateBody(request.headers['content-type'], mediaTypes);

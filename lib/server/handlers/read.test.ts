@@ -178,10 +178,14 @@ describe('Accept', () => {
     ['?pretty=false', false],
     ['', false],
   ])('the query %s has line breaks: %s', async (query, isPretty) => {
-    for (const path of [one, configMaps]) {
-      const { body, json } = await api.send(`GET ${path}${query}`);
-      expect(body.toString().trim().includes('\n')).toBe(isPretty);
-      expect(bodyOf({ json } as ApiAnswer).kind).toMatch(/^ConfigMap/);
+    for (const [path, kind] of [
+      [one, 'ConfigMap'],
+      [configMaps, 'ConfigMapList'],
+      [`${configMaps}/absent`, 'Status'],
+    ] as const) {
+      const answer = await api.send(`GET ${path}${query}`);
+      expect(answer.body.toString().trim().includes('\n')).toBe(isPretty);
+      expect(bodyOf(answer).kind).toBe(kind);
     }
   });
 
