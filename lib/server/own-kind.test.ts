@@ -7,30 +7,23 @@ import { objectItem } from '../registry/converted-item.ts';
 import { readBody } from '../registry/incoming.ts';
 import type { CreateRequest } from '../registry/requests.ts';
 import type { Subresource } from '../registry/verb-target.ts';
-import { RegistryOnEtcd } from '../registry/testing/registry-on-etcd.ts';
 import type { Replica } from '../registry/testing/registry-on-etcd.ts';
-import { startApiServer } from './testing/api-server.ts';
-import { request1 } from './testing/test-server.ts';
-import type { TestAnswer, TestServer } from './testing/test-server.ts';
+import { ApiOnEtcd } from './testing/api-on-etcd.ts';
+import type { ApiAnswer } from './testing/api-on-etcd.ts';
 
-let registry: RegistryOnEtcd;
-let server: TestServer;
+let api: ApiOnEtcd;
 let created: CreateRequest[] = [];
 
 beforeAll(async () => {
-  registry = await RegistryOnEtcd.start();
-  const replica = await registry.replica();
-  const stores = replica.stores.all.map((store) =>
-    store.resource.group === '' && store.resource.resource === 'serviceaccounts'
-      ? { ...store, subresources: new Map([['token', tokens(replica)]]) }
-      : store,
-  );
-  server = await startApiServer(replica, { stores });
+  api = await ApiOnEtcd.start((replica) => ({
+    stores: replica.stores.all.map((store) =>
+      store.resource.group === '' && store.resource.resource === 'serviceaccounts'
+        ? { ...store, subresources: new Map([['token', tokens(replica)]]) }
+        : store,
+    ),
+  }));
 }, 120_000);
-afterAll(async () => {
-  await server[Symbol.asyncDispose]();
-  await registry.stop();
-});
+afterAll(() => api.stop());
 
 /** Takes and answers TokenRequests. */
 function tokens({ scheme }: Replica): Subresource {
@@ -67,29 +60,15 @@ function tokens({ scheme }: Replica): Subresource {
 const path = '/api/v1/namespaces/n/serviceaccounts/a/token';
 const request = { spec: { audiences: ['x'] } };
 
-async function send(
-  method: string,
-  at: string,
-  body: object,
-  accept?: string,
-): Promise<TestAnswer> {
+function send(line: string, body: object, accept?: string): Promise<ApiAnswer> {
   created = [];
-  const headers = {
-    'content-type': 'application/json',
-    ...(accept === undefined ? {} : { accept }),
-  };
-  const hasBody = method !== 'GET' && method !== 'DELETE';
-  return request1(server, at, {
-    method,
-    headers,
-    ...(hasBody ? { body: JSON.stringify(body) } : {}),
-  });
+  return api.send(line, { body, ...(accept === undefined ? {} : { accept }) });
 }
 
 describe('a subresource with a kind of its own', () => {
   test('takes bodies of that kind and answers them, and knows its parent', async () => {
-    const answer = await send('POST', path, request);
-    expect([answer.status, JSON.parse(answer.body.toString())]).toMatchObject([
+    const answer = await send(`POST ${path}`, request);
+    expect([answer.status, answer.json]).toMatchObject([
       201,
       { kind: 'TokenRequest', spec: { audiences: ['x'] }, status: { token: 't' } },
     ]);
@@ -98,25 +77,25 @@ describe('a subresource with a kind of its own', () => {
 
   test('refuses bodies of its parent’s kind, and failures are its own', async () => {
     const body = { kind: 'ServiceAccount', apiVersion: 'v1', metadata: { name: 'a' } };
-    const answer = await send('POST', path, body);
+    const answer = await send(`POST ${path}`, body);
     expect(answer.status).toBe(400);
     expect(created).toEqual([]);
-    expect((await send('POST', path.replace('/a/', '/absent/'), request)).status).toBe(404);
+    expect((await send(`POST ${path.replace('/a/', '/absent/')}`, request)).status).toBe(404);
   });
 
   test('answers in other encodings', async () => {
-    const answer = await send('POST', path, request, 'application/vnd.svc.protobuf');
+    const answer = await send(`POST ${path}`, request, 'application/vnd.svc.protobuf');
     expect(answer.status).toBe(201);
     expect(answer.body.subarray(0, 3).toString()).toBe('k8s');
   });
 
   test.each(['GET', 'PUT', 'PATCH', 'DELETE'])('%s is 405: it has no such verb', async (method) => {
-    expect((await send(method, path, request)).status).toBe(405);
+    expect((await send(`${method} ${path}`, request)).status).toBe(405);
   });
 
   test('is listed with its kind, and nothing else of the parent is', async () => {
-    const document = await request1(server, '/api/v1');
-    const { resources } = JSON.parse(document.body.toString()) as { resources: { name: string }[] };
+    const { json } = await api.send('GET /api/v1');
+    const { resources } = json as { resources: { name: string }[] };
     const listed = resources.filter(({ name }) => name.startsWith('serviceaccounts/'));
     expect(listed).toEqual([
       expect.objectContaining({

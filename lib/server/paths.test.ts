@@ -6,10 +6,8 @@ import type { ClientHttp2Session } from 'node:http2';
 import type { Attributes, Authorizer } from '../authz/authorizer.ts';
 import type { ResourceStore } from '../registry/resource-store.ts';
 import type { Subresource } from '../registry/verb-target.ts';
-import { RegistryOnEtcd } from '../registry/testing/registry-on-etcd.ts';
-import { startApiServer } from './testing/api-server.ts';
+import { ApiOnEtcd } from './testing/api-on-etcd.ts';
 import { connect2 } from './testing/test-server.ts';
-import type { TestServer } from './testing/test-server.ts';
 
 const seed = Number(process.env['PATHS_SEED'] ?? Date.now() % 1_000_000);
 const count = Number(process.env['PATHS_COUNT'] ?? 1_500);
@@ -27,8 +25,7 @@ interface Asked {
 
 let asked: Asked[] = [];
 let authorized: Attributes[] = [];
-let registry: RegistryOnEtcd;
-let server: TestServer;
+let api: ApiOnEtcd;
 let session: ClientHttp2Session;
 
 /** The same store, whose every call is noted before it is made. */
@@ -70,9 +67,6 @@ function observed(store: ResourceStore): ResourceStore {
 }
 
 beforeAll(async () => {
-  registry = await RegistryOnEtcd.start();
-  const replica = await registry.replica();
-  const stores = replica.stores.all.map(observed);
   const authorizer: Authorizer = {
     name: 'notes',
     authorize: (attributes) => {
@@ -80,8 +74,8 @@ beforeAll(async () => {
       return { effect: 'allow', reason: '' };
     },
   };
-  server = await startApiServer(replica, { stores, authorizer });
-  session = await connect2(server);
+  api = await ApiOnEtcd.start(({ stores }) => ({ stores: stores.all.map(observed), authorizer }));
+  session = await connect2(api.server);
   for (const namespace of ['a', 'b']) {
     await send('POST', '/api/v1/namespaces', { metadata: { name: namespace } });
     for (const name of ['a', 'b', 'watch', 'status', 'namespaces']) {
@@ -92,8 +86,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(async () => {
   session.destroy();
-  await server[Symbol.asyncDispose]();
-  await registry.stop();
+  await api.stop();
 });
 
 interface Answered {

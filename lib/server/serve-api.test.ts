@@ -4,7 +4,6 @@ import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Authorizer, Decision } from '../authz/authorizer.ts';
 import { abortable } from '../base/abort.ts';
-import { builtInOwner } from '../registry/resource-map.ts';
 import { ApiOnEtcd, sendTo } from './testing/api-on-etcd.ts';
 import { startApiServer } from './testing/api-server.ts';
 import type { ApiServerOptions } from './testing/api-server.ts';
@@ -150,33 +149,33 @@ describe('while memory is filled', () => {
     await eventually(() => raw.received().includes('"name":"cold"'));
     raw.socket.destroy();
     expect((await sendTo(server, `DELETE ${path}`)).status).toBe(200);
-    expect((await sendTo(server, `GET ${path}?resourceVersion=0`)).status).toBe(404);
+    expect((await sendTo(server, `GET ${path}`)).status).toBe(404);
   });
 });
 
-test('what is described follows what is served', async () => {
-  const { stores } = api.replica;
-  const builtIn = stores.all;
-  const groups = async (): Promise<string[]> => {
-    const { json } = await api.send('GET /apis');
-    return (json as { groups: { name: string }[] }).groups.map(({ name }) => name);
-  };
-  const hasPath = async (): Promise<boolean> =>
-    (await api.send('GET /openapi/v3')).body.toString().includes('"apis/apps/v1"');
-  expect([(await groups()).includes('apps'), await hasPath()]).toEqual([true, true]);
-  stores.set(
-    builtInOwner,
-    builtIn.filter(({ resource }) => resource.group !== 'apps'),
-  );
-  try {
-    expect([(await groups()).includes('apps'), await hasPath()]).toEqual([false, false]);
-    expect((await api.send('GET /apis/apps/v1')).status).toBe(404);
-    expect((await api.send('GET /apis/apps/v1/deployments')).status).toBe(404);
-  } finally {
-    stores.set(builtInOwner, builtIn);
-  }
-  expect([(await groups()).includes('apps'), await hasPath()]).toEqual([true, true]);
-  expect((await api.send('GET /apis/apps/v1')).status).toBe(200);
+test('resources that come and go are found at once, in documents too', async () => {
+  const { naming, stores } = api.replica;
+  const pods = api.replica.store('pods');
+  const resource = { ...pods.resource, group: 'zoo.example.com', resource: 'lions' };
+  const path = '/apis/zoo.example.com/v1';
+  const status = async (asked: string): Promise<number> => (await api.send(`GET ${asked}`)).status;
+  const accept = `application/json;g=${naming.discoveryGroup};v=v2;as=APIGroupDiscoveryList`;
+  const aggregated = async (): Promise<string> =>
+    (await api.send('GET /apis', { accept })).body.toString();
+  const before = await aggregated();
+  expect([await status(path), await status(`/openapi/v3${path}`)]).toEqual([404, 404]);
+  stores.set('lions', [{ ...pods, resource }]);
+  expect(await status(`${path}/lions`)).toBe(200);
+  expect((await api.send(`GET ${path}`)).json).toMatchObject({
+    resources: [{ name: 'lions' }, { name: 'lions/status' }],
+  });
+  expect([await status('/apis/zoo.example.com'), await status(`/openapi/v3${path}`)]).toEqual([
+    200, 200,
+  ]);
+  expect(await aggregated()).toContain('zoo.example.com');
+  stores.set('lions', []);
+  expect([await status(`${path}/lions`), await status(path)]).toEqual([404, 404]);
+  expect(await aggregated()).toBe(before);
 });
 
 describe('a drain', () => {

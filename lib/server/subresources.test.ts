@@ -1,37 +1,19 @@
 // What is listed works, and what is not listed is 404 before anything of it is read.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { JsonObject } from '../api/type-info.ts';
-import { RegistryOnEtcd } from '../registry/testing/registry-on-etcd.ts';
-import type { Replica } from '../registry/testing/registry-on-etcd.ts';
-import { startApiServer } from './testing/api-server.ts';
-import { connectRaw, request1 } from './testing/test-server.ts';
-import type { TestAnswer, TestServer } from './testing/test-server.ts';
+import { ApiOnEtcd } from './testing/api-on-etcd.ts';
+import { connectRaw } from './testing/test-server.ts';
 
-let registry: RegistryOnEtcd;
-let replica: Replica;
-let server: TestServer;
+let api: ApiOnEtcd;
 
 beforeAll(async () => {
-  registry = await RegistryOnEtcd.start();
-  replica = await registry.replica();
-  server = await startApiServer(replica);
-  await send('POST', '/api/v1/namespaces', { metadata: { name: 'n' } });
+  api = await ApiOnEtcd.start();
+  await api.send('POST /api/v1/namespaces', { body: { metadata: { name: 'n' } } });
 }, 120_000);
-afterAll(async () => {
-  await server[Symbol.asyncDispose]();
-  await registry.stop();
-});
+afterAll(() => api.stop());
 
-function send(method: string, path: string, body?: object): Promise<TestAnswer> {
-  const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
-  const request = { method, headers: { 'content-type': type } };
-  return request1(server, path, {
-    ...request,
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
-}
 const json = async (path: string): Promise<JsonObject> =>
-  JSON.parse((await request1(server, path)).body.toString()) as JsonObject;
+  (await api.send(`GET ${path}`)).json as JsonObject;
 
 const pod = {
   metadata: { name: 'p' },
@@ -59,8 +41,8 @@ describe('subresources that nothing serves', () => {
   test.each([...requests, ['POST', '/api/v1/nodes/x/proxy'], ['GET', '/api/v1/nodes/x/proxy']])(
     '%s %s is 404',
     async (method, path) => {
-      const body = ['POST', 'PUT', 'PATCH'].includes(method) ? pod : undefined;
-      expect((await send(method, path, body)).status).toBe(404);
+      const sent = ['POST', 'PUT', 'PATCH'].includes(method) ? { body: pod } : {};
+      expect((await api.send(`${method} ${path}`, sent)).status).toBe(404);
     },
   );
 
@@ -73,7 +55,7 @@ describe('subresources that nothing serves', () => {
   });
 
   test('are 404 before the body is read: an endless one is not waited for', async () => {
-    const raw = await connectRaw(server);
+    const raw = await connectRaw(api.server);
     raw.socket.write(
       'POST /api/v1/namespaces/n/pods/p/binding HTTP/1.1\r\nHost: a\r\n' +
         'Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n{\r\n',
@@ -132,9 +114,9 @@ test('what discovery lists, is served', async () => {
       const item = isOfCollection ? '' : '/none';
       const path = `${collection}${item}${subresource === undefined ? '' : `/${subresource}`}`;
       const method = methodOf[verb] ?? verb;
-      const body = ['POST', 'PUT', 'PATCH'].includes(method) ? {} : undefined;
-      const { body: text } = await send(method, `${path}?dryRun=All`, body);
-      expect({ verb, path, isServed: !unserved.test(text.toString()) }).toEqual({
+      const sent = ['POST', 'PUT', 'PATCH'].includes(method) ? { body: {} } : {};
+      const { body } = await api.send(`${method} ${path}?dryRun=All`, sent);
+      expect({ verb, path, isServed: !unserved.test(body.toString()) }).toEqual({
         verb,
         path,
         isServed: true,
@@ -145,12 +127,12 @@ test('what discovery lists, is served', async () => {
 
 test('the aggregated document and OpenAPI list the same', async () => {
   const names = (await listed()).map(([root, { name }]) => `${root} ${name}`).sort();
-  const { discoveryGroup } = replica.naming;
+  const { discoveryGroup } = api.replica.naming;
   const accept = `application/json;g=${discoveryGroup};v=v2;as=APIGroupDiscoveryList`;
   const aggregated = await Promise.all(
     ['/api', '/apis'].map(async (path) => {
-      const { body } = await request1(server, path, { headers: { accept } });
-      return aggregatedNames(JSON.parse(body.toString()) as AggregatedList);
+      const answer = await api.send(`GET ${path}`, { accept });
+      return aggregatedNames(answer.json as AggregatedList);
     }),
   );
   expect(aggregated.flat().sort()).toEqual(names);
@@ -189,29 +171,3 @@ const aggregatedNames = ({ items }: AggregatedList): string[] =>
       ]);
     }),
   );
-
-test('resources that come and go are found at once, in documents too', async () => {
-  const pods = replica.store('pods');
-  const resource = { ...pods.resource, group: 'zoo.example.com', resource: 'lions' };
-  const path = '/apis/zoo.example.com/v1';
-  const status = async (asked: string): Promise<number> => (await request1(server, asked)).status;
-  const aggregated = async (): Promise<string> => {
-    const { discoveryGroup } = replica.naming;
-    const accept = `application/json;g=${discoveryGroup};v=v2;as=APIGroupDiscoveryList`;
-    return (await request1(server, '/apis', { headers: { accept } })).body.toString();
-  };
-  const before = await aggregated();
-  expect([await status(path), await status(`/openapi/v3${path}`)]).toEqual([404, 404]);
-  replica.stores.set('lions', [{ ...pods, resource }]);
-  expect(await status(`${path}/lions`)).toBe(200);
-  expect(await json(path)).toMatchObject({
-    resources: [{ name: 'lions' }, { name: 'lions/status' }],
-  });
-  expect([await status('/apis/zoo.example.com'), await status(`/openapi/v3${path}`)]).toEqual([
-    200, 200,
-  ]);
-  expect(await aggregated()).toContain('zoo.example.com');
-  replica.stores.set('lions', []);
-  expect([await status(`${path}/lions`), await status(path)]).toEqual([404, 404]);
-  expect(await aggregated()).toBe(before);
-});
