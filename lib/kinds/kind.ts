@@ -27,8 +27,8 @@ export interface Kind {
   readonly fieldReaders?: Readonly<Record<string, FieldReader>>;
   /** How writes and deletions of the kind differ from those of others. */
   readonly strategy?: ResourceStrategy | ((options: KindOptions) => ResourceStrategy);
-  /** Rules that stand beside no field. */
+  /** Rules that are no option of a field. */
   readonly validate?: Validator;
-  /** Rules that also stand beside the fields (gate DeclarativeValidation). */
+  /** Rules that are options of fields, too (gate DeclarativeValidation). */
   readonly validateMigrated?: Validator;
 }

@@ -83,7 +83,7 @@ export function validateTemplateSelector(
   errors: FieldErrors,
 ): void {
   const selector = recordAt(spec, 'selector');
-  if (selector === undefined) return; // required beside the field
+  if (selector === undefined) return; // the field's own rule requires it
   validateLabelSelector(selector, `${path}.selector`, errors);
   if (isEmptySelector(selector)) {
     errors.invalid(`${path}.selector`, selector, `empty selector is invalid for ${kind}`);

@@ -37,7 +37,7 @@ export interface ResourceStrategy {
     context: WriteContext,
     isOn: GateCheck,
   ): readonly FieldError[];
-  /** The rules that also stand beside the fields, by hand (gate DeclarativeValidation). */
+  /** Handwritten forms of rules that are options of fields (gate DeclarativeValidation). */
   validateMigrated?(
     object: Readonly<ApiObject>,
     old: Readonly<ApiObject> | undefined,
@@ -49,7 +49,7 @@ export interface ResourceStrategy {
   deletion?(object: Readonly<ApiObject>, requestedSeconds: number | undefined): DeletionPlan;
   /** Lifetime of the stored object in seconds (events); absent: forever. */
   ttlSeconds?(object: Readonly<ApiObject>): number | undefined;
-  /** Something besides `metadata.finalizers` keeps an object whose deletion has begun. */
+  /** Whether more than `metadata.finalizers` keeps an object whose deletion has begun. */
   isHeld?(object: Readonly<ApiObject>): boolean;
   /** Marks an object whose deletion begins and that is kept for now. */
   beginDeletion?(object: ApiObject): void;

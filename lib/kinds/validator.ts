@@ -1,5 +1,6 @@
 // What a kind's validator is given: the object as it would be stored, what is stored, and where to
-// report. Validators say what rules beside the fields cannot: relations, unions, what may change.
+// report. Validators have the rules that options of fields cannot express: of several fields, of
+// unions, of changes.
 import type { FieldErrors } from '../api/field-errors.ts';
 import { entriesAt } from '../api/json-access.ts';
 import { sameJson } from '../api/json-equal.ts';

@@ -1,4 +1,4 @@
-// Expressions in configuration objects: that they compile, to what is needed, is said beside them.
+// Expressions in configuration objects: they must compile, to a result of the type that is needed.
 import { textAt } from '../../api/json-access.ts';
 import type { JsonObject } from '../../api/type-info.ts';
 import type { Environment } from '../../cel/environment.ts';
@@ -6,7 +6,7 @@ import { compileCondition } from '../../cel/use/conditions.ts';
 import type { ResultKinds } from '../../cel/use/conditions.ts';
 import type { Scope } from '../validator.ts';
 
-/** `of[name]`, when it is there; that it must be is a rule beside the field. */
+/** `of[name]`, when it is there; the field's own rule requires it. */
 export function validateExpression(
   of: JsonObject,
   name: string,

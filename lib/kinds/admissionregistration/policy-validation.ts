@@ -103,7 +103,7 @@ export const validateMutatingPolicy: Validator = (write) => {
   }
 };
 
-/** What both kinds of policy say of the requests they are about. */
+/** What both kinds of policy match: resources, namespaces, conditions. */
 function validateMatching(spec: JsonObject, write: ValidatedWrite): void {
   const { errors, naming } = write;
   const constraints = recordAt(spec, 'matchConstraints');

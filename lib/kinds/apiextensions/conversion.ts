@@ -1,5 +1,5 @@
-// Custom resource definitions between the beta, which may say once for all versions what the stable
-// one says of each, and the stable one.
+// Custom resource definitions between the beta, which may set columns, schema and subresources once
+// for all versions, and the stable version, which sets them in each version.
 import { compact, eachIn, renamed, within } from '../../api/convert-fields.ts';
 import type { Conversion, Conversions, Data, Step } from '../../api/convert-fields.ts';
 import { sameJson } from '../../api/json-equal.ts';
@@ -66,7 +66,7 @@ const definitionToStable: Conversion = (object) =>
     return { ...changed, versions: [...versions], ...preserves };
   });
 
-/** What all versions agree on is said once: the beta refuses it beside each of them. */
+/** Fields that are equal in all versions move up: the beta refuses equal ones in each version. */
 function hoisted(spec: Data, versions: readonly JsonObject[]): JsonObject {
   const [first, ...others] = versions;
   let kept = versions;

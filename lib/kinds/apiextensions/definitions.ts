@@ -1,4 +1,4 @@
-// Custom resource definitions: their status tells every version that objects were ever stored in.
+// Custom resource definitions: their status lists every version that objects were ever stored in.
 import { recordAt, recordsAt, textAt, textsAt } from '../../api/json-access.ts';
 import type { JsonObject } from '../../api/type-info.ts';
 import type { ResourceStrategy } from '../strategy.ts';

@@ -189,6 +189,6 @@ function validateDaemonRolling(
 
 export const validateControllerRevision: Validator = ({ object, errors }) => {
   const data = valueAt(object, 'data');
-  if (data === undefined || isRecord(opened(data))) return; // required beside the field
+  if (data === undefined || isRecord(opened(data))) return; // the field's own rule requires it
   errors.required('data', 'data must be a valid JSON object');
 };

@@ -47,7 +47,7 @@ function validateMetric(metric: JsonObject, path: string, write: ValidatedWrite)
   const { errors } = write;
   const type = textAt(metric, 'type');
   const part = metricParts.get(type);
-  if (part === undefined) return; // said beside the field
+  if (part === undefined) return; // the field's own rule reports it
   for (const { member } of metricParts.values()) {
     if (member === part.member) {
       if (isSet(metric, member)) continue;

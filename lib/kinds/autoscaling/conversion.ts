@@ -129,7 +129,7 @@ function parsed(text: string | undefined): JsonValue | undefined {
   try {
     return JSON.parse(text) as JsonValue;
   } catch {
-    return undefined; // A user's text under our name says nothing.
+    return undefined; // A user's text under our name: no JSON.
   }
 }
 

@@ -54,7 +54,7 @@ function validateStopSignal(signal: string, path: string, { errors, osName }: Po
   }
 }
 
-/** That there is exactly one handler is a rule beside the fields. */
+/** A rule of the fields requires exactly one handler. */
 function validateHandler(handler: JsonObject, path: string, errors: FieldErrors): void {
   const http = recordAt(handler, 'httpGet');
   if (http !== undefined) {

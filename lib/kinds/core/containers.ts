@@ -1,5 +1,5 @@
 // Containers of a pod: names, ports, mounts, restart rules. Their environment, resources, probes
-// and security have files of their own; fields by themselves are checked by the rules beside them.
+// and security have files of their own; rules of single fields are options of those.
 import {
   flagAt,
   isSet,

@@ -1,4 +1,4 @@
-// The spec of a pod or of a template for pods: what the rules beside its fields cannot say.
+// The spec of a pod or of a template for pods: the rules that options of its fields cannot express.
 import {
   entriesAt,
   flagAt,
@@ -26,7 +26,7 @@ export interface PodSpecOptions {
   readonly isPod: boolean;
   /** '' for templates: their pods have no name yet. */
   readonly podName: string;
-  /** Volumes that are made for the pod besides its own: of claims. */
+  /** Names of volumes that claim templates make, besides those in the spec. */
   readonly claimed?: readonly string[];
 }
 

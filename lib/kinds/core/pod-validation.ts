@@ -53,7 +53,7 @@ function validateNew(spec: JsonObject, { errors }: ValidatedWrite): void {
   }
 }
 
-/** Annotations that mean something: what they say must fit the fields. */
+/** Annotations that have a meaning to the server: their values must fit the fields. */
 function validateAnnotations({ object, old, errors, naming }: ValidatedWrite): void {
   const annotations = recordAt(recordAt(object, 'metadata'), 'annotations');
   const before = recordAt(recordAt(old, 'metadata'), 'annotations');

@@ -1,4 +1,4 @@
-// Volumes of a pod. Exactly one source, required members and formats are rules beside the fields.
+// Volumes of a pod. Exactly one source, required members and formats are options of the fields.
 import {
   entriesAt,
   isSet,

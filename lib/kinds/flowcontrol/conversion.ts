@@ -1,4 +1,4 @@
-// Priority levels: the betas call their shares otherwise, and know no zero.
+// Priority levels: the betas have another name for shares, and cannot tell zero from none.
 import { without } from '../../api/json-value.ts';
 import { annotated, annotationOf, renamed, within } from '../../api/convert-fields.ts';
 import type { Conversion, Conversions } from '../../api/convert-fields.ts';

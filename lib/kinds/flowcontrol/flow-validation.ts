@@ -106,7 +106,7 @@ const subjectParts: ReadonlyMap<string, string> = new Map([
 function validateSubject(subject: JsonObject, path: string, { errors }: ValidatedWrite): void {
   const kind = textAt(subject, 'kind');
   const own = subjectParts.get(kind);
-  if (own === undefined) return; // said beside the field
+  if (own === undefined) return; // the field's own rule reports it
   for (const part of subjectParts.values()) {
     const at = `${path}.${part}`;
     if (part !== own && isSet(subject, part)) {
@@ -220,7 +220,7 @@ const bitsMax = 60;
 function validateQueues(queuing: JsonObject, path: string, { errors }: ValidatedWrite): void {
   const queues = numberAt(queuing, 'queues') ?? 0;
   const hand = numberAt(queuing, 'handSize') ?? 0;
-  if (queues < 1 || hand < 1) return; // said beside the fields
+  if (queues < 1 || hand < 1) return; // rules of the fields report it
   if (hand > queues) {
     const detail = `should not be greater than queues (${String(queues)})`;
     errors.invalid(`${path}.handSize`, hand, detail);

@@ -13,7 +13,7 @@ const selectorBy = (operator: 'Exists' | 'DoesNotExist', profile: NamingProfile)
   matchExpressions: [{ key: profile.resolve(neverCarried), operator }],
 });
 
-/** `operator` says in the old version what an empty selector says in the new one. */
+/** An `operator` in the old version stands for an empty selector in the new one. */
 const budget =
   (empty: 'Exists' | 'DoesNotExist', full: 'Exists' | 'DoesNotExist'): Conversion =>
   (object, profile) =>

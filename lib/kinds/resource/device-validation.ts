@@ -89,7 +89,7 @@ function validateOpaque(config: JsonObject, path: string, { errors }: Scope): vo
   if (opaque === undefined) return;
   const parameters = opaque['parameters'];
   const where = `${path}.opaque.parameters`;
-  if (isAbsent(parameters)) return; // required beside the field
+  if (isAbsent(parameters)) return; // the field's own rule requires it
   if (Buffer.byteLength(sortedText(parameters)) > parameterBytesMax) {
     errors.tooLong(where, parameterBytesMax);
   } else if (!isRecord(opened(parameters))) {
