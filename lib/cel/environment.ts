@@ -1,4 +1,4 @@
-// Where an expression lives: its variables, object types and functions. `compile` turns a text into
+// What an expression may use: variables, object types and functions. `compile` turns a text into
 // an immutable Program, or says everything that is wrong with it. Pure and synchronous; nothing
 // here reads the time or the network.
 import type { NamingProfile } from '../api/vendor.ts';

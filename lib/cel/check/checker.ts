@@ -40,7 +40,7 @@ export function checkExpression(
   const checker = new Checker(parsed, environment);
   checker.check(parsed.root);
   if (checker.issues.length > 0) return { issues: checker.issues };
-  const types = checker.types.map((type) => type && checker.substitutions.apply(type, true));
+  const types = checker.types.map((type) => type && checker.substitutions.applyOrDyn(type));
   const resultType = types[parsed.root.id] ?? dynType;
   return { checked: { ...parsed, types, references: checker.references, resultType } };
 }
@@ -125,20 +125,18 @@ class Checker {
       this.#useName(expr.id, identifier);
       return;
     }
-    const type = this.#fieldType(expr.id, expr.operand, expr.field, false);
-    this.types[expr.id] = expr.testOnly ? boolType : this.substitutions.apply(type, false);
+    const type = this.#fieldType(expr, expr.operand, expr.field);
+    this.types[expr.id] = expr.testOnly ? boolType : this.substitutions.apply(type);
   }
 
-  /**
-   * The type of `operand.field`. Optionals are looked into, and the result is then optional too.
-   */
-  #fieldType(id: number, operand: Expr, field: string, isOptional: boolean): CelType {
+  /** The type of `operand.field`; optional for `.?field`, a call, and for optional operands. */
+  #fieldType({ id, kind }: Select | Call, operand: Expr, field: string): CelType {
     this.check(operand);
-    const operandType = this.substitutions.apply(this.#typeOf(operand), false);
+    const operandType = this.substitutions.apply(this.#typeOf(operand));
     const wasOptional = isOptionalType(operandType);
     const target = wasOptional ? typeParam(operandType, 0) : operandType;
     const type = this.#fieldOf(id, target, field);
-    return wasOptional || isOptional ? optionalType(type) : type;
+    return wasOptional || kind === 'call' ? optionalType(type) : type;
   }
 
   #fieldOf(id: number, target: CelType, field: string): CelType {
@@ -197,8 +195,8 @@ class Checker {
     const [operand, field] = expr.args as [Expr, Expr];
     const name = field.kind === 'literal' && typeof field.value === 'string' ? field.value : '';
     this.types[field.id] = stringType;
-    const type = this.#fieldType(expr.id, operand, name, true);
-    this.types[expr.id] = this.substitutions.apply(type, false);
+    const type = this.#fieldType(expr, operand, name);
+    this.types[expr.id] = this.substitutions.apply(type);
   }
 
   /** Picks the overloads that fit; the result is dyn when they disagree. */
@@ -216,7 +214,7 @@ class Checker {
       const signature = this.#instantiate(overload);
       if (!this.substitutions.areAssignable(args, signature.args)) continue;
       fitting.push(overload);
-      const type = this.substitutions.apply(signature.result, false);
+      const type = this.substitutions.apply(signature.result);
       if (result === undefined) result = type;
       else if (result.kind !== 'dyn' && !sameType(type, result)) result = dynType;
     }
@@ -239,7 +237,7 @@ class Checker {
     for (const arg of expr.args) {
       const type = this.#typeOf(arg);
       if (this.substitutions.isAssignable(type, boolType)) continue;
-      this.#mismatch(arg.id, boolType, this.substitutions.apply(type, false));
+      this.#mismatch(arg.id, boolType, this.substitutions.apply(type));
       isValid = false;
     }
     this.types[expr.id] = isValid ? boolType : errorType;
@@ -264,7 +262,7 @@ class Checker {
 
   #noMatchingOverload(id: number, name: string, args: readonly CelType[], isMember: boolean): void {
     this.types[id] = errorType;
-    const texts = args.map((type) => errorTypeText(this.substitutions.apply(type, true)));
+    const texts = args.map((type) => errorTypeText(this.substitutions.applyOrDyn(type)));
     const receiver = isMember ? `${texts.shift() ?? ''}.` : '';
     this.#report(
       id,
@@ -301,7 +299,7 @@ class Checker {
   #elementType(element: Expr, isOptional: boolean): CelType {
     const type = this.#typeOf(element);
     if (!isOptional) return type;
-    const resolved = this.substitutions.apply(type, false);
+    const resolved = this.substitutions.apply(type);
     if (isOptionalType(resolved)) return typeParam(resolved, 0);
     if (resolved.kind !== 'dyn') this.#mismatch(element.id, optionalType(resolved), resolved);
     return type;
@@ -348,7 +346,7 @@ class Checker {
   #checkComprehension(expr: Comprehension): void {
     this.check(expr.range);
     this.check(expr.accuInit);
-    const rangeType = this.substitutions.apply(this.#typeOf(expr.range), false);
+    const rangeType = this.substitutions.apply(this.#typeOf(expr.range));
     const accuType = this.#typeOf(expr.accuInit);
     const outer = this.#scope;
     const withAccumulator = outer.inner([[expr.accuVar, accuType]]);
@@ -360,7 +358,7 @@ class Checker {
     this.#scope = withAccumulator;
     this.check(expr.result);
     this.#scope = outer;
-    this.types[expr.id] = this.substitutions.apply(this.#typeOf(expr.result), false);
+    this.types[expr.id] = this.substitutions.apply(this.#typeOf(expr.result));
   }
 
   #loopVariables(expr: Comprehension, range: CelType): (readonly [string, CelType])[] {

@@ -1,4 +1,4 @@
-// The types of values that are written down.
+// The types of literals.
 import {
   boolType,
   bytesType,

@@ -28,15 +28,23 @@ export class Substitutions {
     return this.#attempt(() => this.#allAssignable(from, to));
   }
 
-  /** The type with bound variables replaced; with `toDyn` the unbound ones become dyn. */
-  apply(type: CelType, toDyn: boolean): CelType {
+  /** The type with bound variables replaced. */
+  apply(type: CelType): CelType {
+    return this.#replace(type, (unbound) => unbound);
+  }
+
+  /** The type with bound variables replaced, and the unbound ones by dyn. */
+  applyOrDyn(type: CelType): CelType {
+    return this.#replace(type, () => dynType);
+  }
+
+  #replace(type: CelType, ofUnbound: (variable: CelType) => CelType): CelType {
     if (type.kind === 'param') {
       const bound = this.#bindings.get(type.name);
-      if (bound !== undefined) return this.apply(bound, toDyn);
-      return toDyn ? dynType : type;
+      return bound === undefined ? ofUnbound(type) : this.#replace(bound, ofUnbound);
     }
     if (type.params.length === 0) return type;
-    const params = type.params.map((param) => this.apply(param, toDyn));
+    const params = type.params.map((param) => this.#replace(param, ofUnbound));
     return params.every((param, index) => param === type.params[index])
       ? type
       : { ...type, params };
@@ -124,7 +132,7 @@ function isNullable(type: CelType): boolean {
   }
 }
 
-/** The one of two compatible types that says less. */
+/** The more general one of two compatible types. */
 export function mostGeneral(left: CelType, right: CelType): CelType {
   return isEqualOrLessSpecific(left, right) ? left : right;
 }

@@ -14,7 +14,7 @@ import type { Issue } from '../syntax/source.ts';
 
 export function validateLiterals(checked: CheckedExpression): readonly Issue[] {
   const validator = new LiteralValidator(checked);
-  validator.visit(checked.root, false);
+  validator.visit(checked.root, { isFormatted: false });
   return validator.issues;
 }
 
@@ -27,11 +27,12 @@ class LiteralValidator {
   }
 
   /** `isFormatted`: within the arguments of a format, where entries may differ. */
-  visit(expr: Expr, isFormatted: boolean): void {
+  visit(expr: Expr, { isFormatted }: { readonly isFormatted: boolean }): void {
     if (expr.kind === 'call') this.#call(expr);
     if (expr.kind === 'list' && !isFormatted) this.#list(expr);
     if (expr.kind === 'map' && !isFormatted) this.#map(expr);
-    const inner = isFormatted || (expr.kind === 'call' && expr.function === 'format');
+    const isFormat = expr.kind === 'call' && expr.function === 'format';
+    const inner = { isFormatted: isFormatted || isFormat };
     for (const child of childrenOf(expr)) this.visit(child, inner);
   }
 

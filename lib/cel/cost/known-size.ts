@@ -6,7 +6,7 @@ import { codePointCount } from '../model/value.ts';
 import { fixed, one } from '../model/range.ts';
 import type { Range } from '../model/range.ts';
 
-/** The size of what is written down; undefined: it depends. */
+/** The size of a literal; undefined: the size depends on the evaluation. */
 export function literalSize(expr: Expr): Range | undefined {
   switch (expr.kind) {
     case 'literal':

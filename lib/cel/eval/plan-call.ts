@@ -87,9 +87,9 @@ function specialCode(plan: CallPlan): Code | undefined {
   if (left === undefined || right === undefined) return undefined;
   switch (plan.declared.name) {
     case operators.equals:
-      return equalsCode(left, right, false);
+      return equalsCode(left, right, { isNegated: false });
     case operators.notEquals:
-      return equalsCode(left, right, true);
+      return equalsCode(left, right, { isNegated: true });
     case operators.less:
     case operators.lessEquals:
     case operators.greater:
@@ -99,7 +99,7 @@ function specialCode(plan: CallPlan): Code | undefined {
       return addCode(plan, left, right);
     case 'or':
     case 'orValue':
-      return fallbackCode(left, right, plan.declared.name === 'orValue');
+      return fallbackCode(left, right, { isUnwrapped: plan.declared.name === 'orValue' });
     default:
       return undefined;
   }
@@ -109,7 +109,11 @@ function specialCode(plan: CallPlan): Code | undefined {
  * `a.or(b)` and `a.orValue(b)`: b is computed only when it is needed, and the choice itself is
  * free.
  */
-function fallbackCode(left: Code, right: Code, isUnwrapped: boolean): Code {
+function fallbackCode(
+  left: Code,
+  right: Code,
+  { isUnwrapped }: { readonly isUnwrapped: boolean },
+): Code {
   return (frame) => {
     const first = left(frame);
     if (isError(first)) return first;
@@ -129,7 +133,7 @@ function comparisonCost(left: Value, right: Value): number {
   return traversalCost(Math.min(costSizeOf(left), costSizeOf(right)));
 }
 
-function equalsCode(left: Code, right: Code, isNegated: boolean): Code {
+function equalsCode(left: Code, right: Code, { isNegated }: { readonly isNegated: boolean }): Code {
   return (frame) => {
     const first = left(frame);
     const second = right(frame);

@@ -192,16 +192,16 @@ class Planner {
         return { kind: 'attribute', attribute, isTest: false };
       }
       case operators.index:
-        return this.#index(expr, false);
+        return this.#index(expr, { isOptional: false });
       case operators.optionalIndex:
       case operators.optionalSelect:
-        return this.#index(expr, true);
+        return this.#index(expr, { isOptional: true });
       default:
         return this.#function(expr);
     }
   }
 
-  #index(expr: Call, isOptional: boolean): Planned {
+  #index(expr: Call, { isOptional }: { readonly isOptional: boolean }): Planned {
     const [container, index] = expr.args as readonly [Expr, Expr];
     const operand = attributeOf(this.plan(container));
     const qualifier = { key: keyOf(this.plan(index)), isOptional, isTest: false };

@@ -37,7 +37,7 @@ export interface AuthorizationCheck {
 export interface AuthorizationDecision {
   readonly decision: 'allow' | 'deny' | 'noOpinion';
   readonly reason: string;
-  /** Why the authorizer could not tell; empty: it could. */
+  /** The error of the authorizer; empty: it answered. */
   readonly error: string;
 }
 

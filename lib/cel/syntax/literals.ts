@@ -6,18 +6,21 @@ import type { Token } from './lexer.ts';
 /** The value of a literal token, or the text of the error. */
 export type LiteralResult = { readonly value: Value } | { readonly error: string };
 
-export function parseNumberLiteral(token: Token, negative: boolean): LiteralResult {
+export function parseNumberLiteral(
+  token: Token,
+  { isNegative }: { readonly isNegative: boolean },
+): LiteralResult {
   if (token.kind === 'double') {
     const value = Number(token.text);
     if (!Number.isFinite(value)) return { error: 'invalid double literal' };
-    return { value: new Double(negative ? -value : value) };
+    return { value: new Double(isNegative ? -value : value) };
   }
   if (token.kind === 'uint') {
     const value = BigInt(token.text.slice(0, -1));
     return value > uintMax ? { error: 'invalid uint literal' } : { value: new Uint(value) };
   }
   const magnitude = BigInt(token.text);
-  const value = negative ? -magnitude : magnitude;
+  const value = isNegative ? -magnitude : magnitude;
   if (value < intMin || value > intMax) return { error: 'invalid int literal' };
   return { value: toInt(value) };
 }

@@ -133,7 +133,7 @@ export const standardMacros: readonly Macro[] = [
 
 /** `target.hasValue() ? wrap(target.value() as v in f(v)) : optional.none()`. */
 const optionalMap =
-  (name: string, isWrapped: boolean): Macro['expand'] =>
+  (name: string, { isWrapped }: { readonly isWrapped: boolean }): Macro['expand'] =>
   (make, args, target) => {
     const variable = argument(args, 0);
     if (variable.kind !== 'ident') {
@@ -168,6 +168,16 @@ export function bindValue(
 }
 
 export const optionalMacros: readonly Macro[] = [
-  { name: 'optMap', argCount: 2, isMember: true, expand: optionalMap('optMap', true) },
-  { name: 'optFlatMap', argCount: 2, isMember: true, expand: optionalMap('optFlatMap', false) },
+  {
+    name: 'optMap',
+    argCount: 2,
+    isMember: true,
+    expand: optionalMap('optMap', { isWrapped: true }),
+  },
+  {
+    name: 'optFlatMap',
+    argCount: 2,
+    isMember: true,
+    expand: optionalMap('optFlatMap', { isWrapped: false }),
+  },
 ];

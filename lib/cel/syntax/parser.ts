@@ -161,7 +161,7 @@ class Parser {
     const after = this.#tokens.ahead(1);
     if (after.kind === 'int' || after.kind === 'double') {
       this.#tokens.next();
-      return this.#member(this.#number(this.#tokens.next(), token.offset, true));
+      return this.#member(this.#number(token));
     }
     return this.#repeated('-', operators.negate, token);
   }
@@ -241,7 +241,7 @@ class Parser {
       case 'int':
       case 'uint':
       case 'double':
-        return this.#number(this.#tokens.next(), token.offset, false);
+        return this.#number();
       case 'string':
       case 'bytes':
         return this.#quoted(this.#tokens.next());
@@ -279,8 +279,10 @@ class Parser {
     return this.make.literal(null, token.offset);
   }
 
-  #number(token: Token, offset: number, negative: boolean): Expr {
-    const result = parseNumberLiteral(token, negative);
+  #number(minus?: Token): Expr {
+    const token = this.#tokens.next();
+    const { offset } = minus ?? token;
+    const result = parseNumberLiteral(token, { isNegative: minus !== undefined });
     if ('error' in result) this.#tokens.report(offset, result.error);
     return this.make.literal('error' in result ? null : result.value, offset);
   }
@@ -346,13 +348,13 @@ class Parser {
   }
 
   /** Items up to `close`, separated by commas; a comma may follow the last one in literals. */
-  #list<T>(close: string, item: () => T, trailingComma = false): T[] {
+  #list<T>(close: ')' | ']' | '}', item: () => T): T[] {
     const items: T[] = [];
     while (!this.#tokens.at(close) && this.#tokens.peek().kind !== 'end') {
       items.push(item());
       if (this.#tokens.accept(',') === undefined) break;
       if (this.#tokens.at(close)) {
-        if (!trailingComma) this.#tokens.unexpected('an expression');
+        if (close === ')') this.#tokens.unexpected('an expression');
         break;
       }
     }
@@ -369,8 +371,7 @@ class Parser {
       return this.#expression();
     };
     if (this.#tokens.at(',') && this.#tokens.ahead(1).text === ']') this.#tokens.next();
-    const elements = this.#list(']', element, true);
-    return this.make.list(elements, optionals, open.offset);
+    return this.make.list(this.#list(']', element), optionals, open.offset);
   }
 
   #mapLiteral(open: Token): Expr {
@@ -382,7 +383,7 @@ class Parser {
       return { id, key, value: this.#expression(), optional };
     };
     if (this.#tokens.at(',') && this.#tokens.ahead(1).text === '}') this.#tokens.next();
-    return this.make.map(this.#list('}', entry, true), open.offset);
+    return this.make.map(this.#list('}', entry), open.offset);
   }
 
   #structLiteral(typeName: string, open: Token): Expr {
@@ -394,6 +395,6 @@ class Parser {
       return { id, name, value: this.#expression(), optional };
     };
     if (this.#tokens.at(',') && this.#tokens.ahead(1).text === '}') this.#tokens.next();
-    return this.make.struct(typeName, this.#list('}', field, true), open.offset);
+    return this.make.struct(typeName, this.#list('}', field), open.offset);
   }
 }

@@ -16,7 +16,7 @@ export class Budget {
   }
 
   /**
-   * Takes `cost`; false when that is more than what is left, and then nothing is left for anybody.
+   * Takes `cost`; false when that is more than what is left: the budget is then exhausted.
    */
   spend(cost: number): boolean {
     if (cost > this.#remaining) {
