@@ -11,7 +11,11 @@ import { validateExpression, validateMessage } from './expressions.ts';
 import { validateRule } from './webhook-validation.ts';
 
 /** Environment of a policy's expressions, its variables included. */
-function environmentOf(spec: JsonObject, write: ValidatedWrite, isMutating: boolean): Environment {
+function environmentOf(
+  spec: JsonObject,
+  write: ValidatedWrite,
+  { isMutating }: { readonly isMutating: boolean },
+): Environment {
   const base = policyEnvironment({
     naming: write.naming,
     hasParams: isSet(spec, 'paramKind'),
@@ -40,7 +44,7 @@ export const validateValidatingPolicy: Validator = (write) => {
     const detail = 'validations or auditAnnotations must be defined';
     errors.required('spec.validations', detail);
   }
-  const environment = environmentOf(spec, write, false);
+  const environment = environmentOf(spec, write, { isMutating: false });
   for (const [at, one] of recordsAt(spec, 'validations').entries()) {
     const path = `spec.validations[${String(at)}]`;
     validateExpression(one, 'expression', path, { environment, kinds: ['bool'] }, write);
@@ -78,7 +82,7 @@ export const validateMutatingPolicy: Validator = (write) => {
       errors.notSupported(`${path}[${String(index)}]`, operation, ['CREATE', 'UPDATE']);
     }
   }
-  const environment = environmentOf(spec, write, true);
+  const environment = environmentOf(spec, write, { isMutating: true });
   const parts = new Map([
     ['ApplyConfiguration', { member: 'applyConfiguration', kinds: ['struct'] }],
     ['JSONPatch', { member: 'jsonPatch', kinds: ['list'] }],

@@ -27,13 +27,13 @@ const healthText =
 
 /** `cpu: 1/2` of each resource that is limited in this way. */
 const usageOf =
-  (ofLimits: boolean) =>
+  (of: 'requests' | 'limits') =>
   (object: Kind): string => {
     const status = recordAt(object, 'status');
     const used = recordAt(status, 'used');
     const hard = recordAt(status, 'hard');
     return Object.keys(hard ?? {})
-      .filter((resource) => resource.startsWith('limits.') === ofLimits)
+      .filter((resource) => resource.startsWith('limits.') === (of === 'limits'))
       .map((resource) => {
         const amount = textAt(used, resource) || '0';
         return `${resource}: ${amount}/${textAt(hard, resource)}`;
@@ -76,7 +76,7 @@ export const serviceAccountColumns: TableColumns = tableOf([name, age]);
 
 export const resourceQuotaColumns: TableColumns = tableOf([
   name,
-  column('Request', 'string', usageOf(false), 'What is used and allowed of each resource.'),
-  column('Limit', 'string', usageOf(true), 'What limits add up to, and may.'),
+  column('Request', 'string', usageOf('requests'), 'What is used and allowed of each resource.'),
+  column('Limit', 'string', usageOf('limits'), 'What limits add up to, and may.'),
   age,
 ]);

@@ -66,7 +66,11 @@ function validateSource(source: JsonObject, path: string, scope: PodScope): void
   }
   const resource = recordAt(source, 'resourceFieldRef');
   if (resource !== undefined) {
-    validateResourceRef(resource, `${path}.resourceFieldRef`, false, scope);
+    validateResourceRef(
+      resource,
+      { path: `${path}.resourceFieldRef`, needsContainer: false },
+      scope,
+    );
   }
   for (const kind of ['configMapKeyRef', 'secretKeyRef']) {
     const reference = recordAt(source, kind);
@@ -118,8 +122,7 @@ const sizes = ['1', '1k', '1M', '1G', '1T', '1P', '1E', '1Ki', '1Mi', '1Gi', '1T
 
 export function validateResourceRef(
   reference: JsonObject,
-  path: string,
-  needsContainer: boolean,
+  { path, needsContainer }: { readonly path: string; readonly needsContainer: boolean },
   { errors }: Scope,
 ): void {
   if (needsContainer && textAt(reference, 'containerName') === '') {

@@ -232,15 +232,14 @@ function validateStatus({ object, old, errors }: ValidatedWrite, spec: JsonObjec
     const detail = "may only be used when `spec.type` is 'LoadBalancer'";
     errors.forbidden('status.loadBalancer.ingress', detail);
   }
-  validateIngressPoints(ingress, 'status.loadBalancer.ingress', errors, true);
+  validateIngressPoints(ingress, { path: 'status.loadBalancer.ingress', hasMode: true }, errors);
 }
 
 /** Points of a load balancer, of services and of ingresses. */
 export function validateIngressPoints(
   points: readonly JsonObject[],
-  path: string,
+  { path, hasMode }: { readonly path: string; readonly hasMode: boolean },
   errors: ValidatedWrite['errors'],
-  hasMode: boolean,
 ): void {
   for (const [at, point] of points.entries()) {
     const where = `${path}[${String(at)}]`;

@@ -135,7 +135,11 @@ const podFiles: SourceCheck = (source, path, scope) => {
     const resource = recordAt(item, 'resourceFieldRef');
     if (field !== undefined) validateFieldRef(field, `${where}.fieldRef`, filePaths, scope);
     if (resource !== undefined) {
-      validateResourceRef(resource, `${where}.resourceFieldRef`, true, scope);
+      validateResourceRef(
+        resource,
+        { path: `${where}.resourceFieldRef`, needsContainer: true },
+        scope,
+      );
     }
     if (field !== undefined && resource !== undefined) {
       const detail = 'fieldRef and resourceFieldRef can not be specified simultaneously';

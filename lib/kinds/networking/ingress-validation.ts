@@ -38,7 +38,7 @@ export const validateIngress: Validator = (write) => {
   const status = recordAt(object, 'status');
   if (sameJson(status, recordAt(old, 'status'))) return;
   const points = recordsAt(recordAt(status, 'loadBalancer'), 'ingress');
-  validateIngressPoints(points, 'status.loadBalancer.ingress', errors, false);
+  validateIngressPoints(points, { path: 'status.loadBalancer.ingress', hasMode: false }, errors);
 };
 
 const hostProblems = (host: string): readonly string[] =>

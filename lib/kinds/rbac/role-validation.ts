@@ -6,11 +6,11 @@ import { validateLabelSelector } from '../label-selectors.ts';
 import type { ValidatedWrite, Validator } from '../validator.ts';
 
 export const validateRole: Validator = (write) => {
-  validateRules(write, true);
+  validateRules(write, { isNamespaced: true });
 };
 
 export const validateClusterRole: Validator = (write) => {
-  validateRules(write, false);
+  validateRules(write, { isNamespaced: false });
   const aggregation = recordAt(write.object, 'aggregationRule');
   for (const [at, selector] of recordsAt(aggregation, 'clusterRoleSelectors').entries()) {
     const path = `aggregationRule.clusterRoleSelectors[${String(at)}]`;
@@ -18,7 +18,10 @@ export const validateClusterRole: Validator = (write) => {
   }
 };
 
-function validateRules({ object, errors }: ValidatedWrite, isNamespaced: boolean): void {
+function validateRules(
+  { object, errors }: ValidatedWrite,
+  { isNamespaced }: { readonly isNamespaced: boolean },
+): void {
   for (const [at, rule] of recordsAt(object, 'rules').entries()) {
     const path = `rules[${String(at)}]`;
     const has = (name: string): boolean => listAt(rule, name).length > 0;
@@ -44,17 +47,19 @@ function validateRules({ object, errors }: ValidatedWrite, isNamespaced: boolean
 }
 
 export const validateRoleBinding: Validator = (write) => {
-  validateBinding(write, ['Role', 'ClusterRole'], false);
+  validateBinding(write, { kinds: ['Role', 'ClusterRole'], needsNamespace: false });
 };
 
 export const validateClusterRoleBinding: Validator = (write) => {
-  validateBinding(write, ['ClusterRole'], true);
+  validateBinding(write, { kinds: ['ClusterRole'], needsNamespace: true });
 };
 
 function validateBinding(
   write: ValidatedWrite,
-  kinds: readonly string[],
-  needsNamespace: boolean,
+  {
+    kinds,
+    needsNamespace,
+  }: { readonly kinds: readonly string[]; readonly needsNamespace: boolean },
 ): void {
   const { object, errors, naming } = write;
   const group = naming.resolve('rbac.authorization.{v}');
