@@ -1,5 +1,4 @@
-// The namespaces that every cluster has: made at start where they are missing, by whichever replica
-// comes first.
+// The namespaces that every cluster has: the first replica that starts creates the missing ones.
 import type { NamingProfile } from '../api/vendor.ts';
 import { StatusError } from '../base/status.ts';
 import { serverUser } from '../base/user.ts';

@@ -1,6 +1,6 @@
-// The controller contract, and the queue of changed keys behind every controller: one run per key
-// at a time; what fails or is not finished is tried again, later and later. A key is held once, so
-// the objects of the cluster bound the queue.
+// The controller contract, and the work queue behind every controller: one run per key at a time;
+// a key that fails or is not finished is tried again with back-off. A key is held once, so the
+// objects of the cluster bound the queue.
 import type { Clock } from '../base/clock.ts';
 import { limits } from '../base/limits.ts';
 import type { Logger } from '../base/log.ts';
@@ -12,7 +12,7 @@ export interface Controller {
 }
 
 /**
- * `done`: nothing to do before the key is added again. `again`: look once more after the back-off.
+ * `done`: nothing to do before the key is added again. `again`: run again after the back-off.
  */
 export type Outcome = 'done' | 'again';
 export type Reconcile = (key: string, signal: AbortSignal) => Promise<Outcome>;

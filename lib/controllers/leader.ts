@@ -44,7 +44,7 @@ export class Leader {
     return this.#isLeading;
   }
 
-  /** Runs `work` whenever this replica leads, until the signal fires; gives the lead back then. */
+  /** Runs `work` whenever this replica leads, until the signal fires; releases the Lease then. */
   async run(work: (signal: AbortSignal) => Promise<void>, signal: AbortSignal): Promise<void> {
     const { log, name, identity } = this.#options;
     while (!signal.aborted) {

@@ -1,4 +1,4 @@
-// What the status of an ending namespace says: five conditions, true when something is in the way.
+// Conditions in the status of a terminating namespace: five, true when something is in the way.
 // Pure: what remains in, conditions out; an unchanged condition keeps its time.
 import { asRecord, textAt, valueAt } from '../api/json-access.ts';
 import type { JsonObject, JsonValue } from '../api/type-info.ts';

@@ -1,6 +1,6 @@
-// One pass over the content of an ending namespace: pods first, the rest only when they are gone,
-// as their volumes, secrets and accounts serve them to the end. Tells what is left, and where to
-// wait for it.
+// One pass over the content of a terminating namespace: pods first, the rest only when they are
+// gone, as their volumes, secrets and accounts serve them to the end. Returns what remains, and
+// where to wait for it.
 import { limits } from '../base/limits.ts';
 import type { Item, ResourceView } from '../cacher/resource-view.ts';
 import { readFailureOf } from '../cacher/unreadable.ts';
@@ -16,11 +16,11 @@ export interface ContentPass {
   readonly client: InternalClient;
   readonly signal: AbortSignal;
   /**
-   * A moment at which the namespace was ending: what is absent then, nothing but a late write
-   * brings back.
+   * A revision at which the namespace was terminating: only a late write creates what was absent at
+   * it.
    */
   readonly since: Revision;
-  /** Throws unless the very namespace that is being ended still is, at a moment after this call. */
+  /** Throws unless this namespace, by its uid, is still terminating after this call. */
   readonly confirm: (signal: AbortSignal) => Promise<void>;
 }
 
@@ -104,7 +104,7 @@ async function empty(store: ResourceStore, pass: ContentPass, tally: Tally): Pro
 /** Thrown by `confirm`: the pass must not touch anything more. */
 export class NamespaceChanged extends Error {}
 
-/** Deletion has not begun, or nobody can tell. */
+/** Deletion has not begun, as far as the object can be read. */
 const isUntouched = (item: Item): boolean =>
   readFailureOf(item) !== undefined || !isDeleting(item.object());
 

@@ -1,6 +1,6 @@
-// Ends namespaces whose deletion has begun: deletes what is in them, reports what is in the way,
-// and takes the finalizer away when nothing is left. Right on any number of replicas: content goes
-// by uid after the namespace's own was confirmed, and each write states the version it read.
+// Finalizes terminating namespaces: deletes their content, reports in conditions what remains, and
+// removes the finalizer when nothing does. Right on any number of replicas: content is deleted by
+// uid after the namespace's own was confirmed, and each write states the version it read.
 import type { NamingProfile } from '../api/vendor.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
@@ -28,7 +28,7 @@ import type { Remains } from './namespace-conditions.ts';
 
 export interface NamespaceControllerOptions {
   readonly namespaces: ResourceStore;
-  /** Asked anew for every pass: custom resources come and go. */
+  /** Called for every pass: custom resources come and go. */
   readonly resources: ResourceMapHolder;
   readonly naming: NamingProfile;
   readonly client: InternalClient;
@@ -46,7 +46,7 @@ export const namespaceControllerUser = (naming: NamingProfile): User => ({
 export class NamespaceController implements Controller {
   readonly name = 'namespace';
   readonly #options: NamespaceControllerOptions;
-  /** For each namespace that waits: ends its watches on what remains. */
+  /** For each namespace that waits for its content: ends the watches on what remains of it. */
   readonly #waits = new Map<string, AbortController>();
   readonly #watching = new Set<Promise<void>>();
 
@@ -67,7 +67,7 @@ export class NamespaceController implements Controller {
     await Promise.all(this.#watching);
   }
 
-  /** What ends goes into the queue; what is gone needs no wait any more. */
+  /** A terminating namespace goes into the queue; one that is gone needs no watches any more. */
   #follower(queue: KeyedQueue): Follower {
     return {
       present: (item) => {
@@ -108,7 +108,7 @@ export class NamespaceController implements Controller {
     return 'again';
   }
 
-  /** As the store has it now; `revision` is the store's. */
+  /** The namespace as the store has it now, and the revision of that read. */
   async #read(
     name: string,
     signal: AbortSignal,
@@ -197,5 +197,5 @@ export class NamespaceController implements Controller {
   }
 }
 
-/** One that cannot be read is left alone. */
+/** A namespace that cannot be read is left alone. */
 const isTerminating = (item: Item): boolean => !item.corrupted && isDeleting(item.object());
