@@ -13,7 +13,7 @@ const dayMs = 86_400_000;
 /** Certificates begin a little in the past: clocks of machines differ. */
 const backdateMs = 5 * 60_000;
 const caDays = 3_650;
-/** A certificate that is this close to its end is made anew at the next start. */
+/** A certificate that is this close to its end is renewed at the next start. */
 const renewBeforeMs = 30 * dayMs;
 const leafDays = 365;
 const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
@@ -104,7 +104,7 @@ export function stillServes(pair: KeyPair, ca: KeyPair, names: readonly string[]
     const isPair = cert.checkPrivateKey(createPrivateKey(pair.key));
     return covers && isOurs && isPair && cert.validToDate.getTime() - Date.now() > renewBeforeMs;
   } catch {
-    return false; // unreadable: made anew
+    return false; // unreadable: renewed
   }
 }
 

@@ -35,7 +35,7 @@ test.each([0.2, 0.99])('a loop that is busy for %d of its time is left alone', (
   expect(shown(ticks(400, utilization))).not.toContain('r');
 });
 
-test('quiet begins anew after work', () => {
+test('quiet starts over after work', () => {
   const work = [...ticks(9, 0.01), 0.3];
   expect(shown([...work, ...work, ...work])).not.toContain('r');
 });

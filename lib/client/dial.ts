@@ -107,7 +107,7 @@ function notFound(host: string, cause: unknown): NotDialed {
   return { failure: { kind: 'unreachable', reason }, cause };
 }
 
-/** Whether another address may do better: nothing was heard of this one. */
+/** Whether another address may do better: this one did not answer. */
 const isDead = (failure: CallFailure): boolean =>
   failure.kind === 'unreachable' || (failure.kind === 'timeout' && failure.step === 'connect');
 

@@ -1,5 +1,5 @@
 // Opens a target of outgoing calls from its configuration: a client configuration file, which is
-// followed, or the `clientConfig` of a webhook, which is opened anew when it changes.
+// followed, or the `clientConfig` of a webhook, which is opened again when it changes.
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
 import { resolveBySystem } from './addresses.ts';

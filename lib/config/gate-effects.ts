@@ -98,7 +98,7 @@ export const effectiveGates = {
   ),
   MutablePVNodeAffinity: row('the node affinity of persistent volumes may change', rulesTest),
   MutableSchedulingDirectivesForSuspendedJobs: row(
-    'jobs that were started and suspended again may say anew where their pods run',
+    'jobs that were started and suspended again may change where their pods run',
     rulesTest,
   ),
   NodeDeclaredFeatures: fields('NodeStatus.declaredFeatures'),

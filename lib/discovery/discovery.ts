@@ -1,6 +1,6 @@
 // What is served, as documents: legacy ones (/api, /apis and below) and the aggregated list.
 // Pure functions of the groups: the same groups give the same bytes on every replica. Documents are
-// made once and shared: never written to. Made anew when groups change; HTTP is the server's.
+// made once and shared: never written to. Made again when groups change; HTTP is the server's.
 import { createHash } from 'node:crypto';
 import type { Scheme } from '../api/scheme.ts';
 import { apiVersionOf } from '../api/type-info.ts';

@@ -59,7 +59,7 @@ export class NumberSeries {
     return entry.child;
   }
 
-  /** Drops all children: before a `collect` that writes the whole set anew. */
+  /** Drops all children: before a `collect` that writes the whole set. */
   clear(): void {
     this.#children.clear();
   }
