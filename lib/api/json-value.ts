@@ -99,7 +99,7 @@ export function copyMember(target: JsonObject, source: Readonly<JsonObject>, pat
 export const without = (object: Readonly<JsonObject>, ...names: readonly string[]): JsonObject =>
   Object.fromEntries(Object.entries(object).filter(([name]) => !names.includes(name)));
 
-const ownMember = (object: Readonly<JsonObject>, key: string): Value =>
+export const ownMember = (object: Readonly<JsonObject>, key: string): Value =>
   Object.hasOwn(object, key) ? object[key] : undefined;
 
 /** Assignment that treats `__proto__` as any other name: schemas of users may define it. */
