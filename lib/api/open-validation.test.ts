@@ -67,6 +67,11 @@ test.each<[object, JsonValue, string]>([
   ],
   [{ ...text, enum: ['b', 'a'] }, 'c', 'a: Unsupported value: "c": supported values: "b", "a"'],
   [{ ...integer, enum: [1, 2] }, 3, 'a: Unsupported value: 3: supported values: "1", "2"'],
+  [
+    { ...integer, enum: [9007199254740993n] },
+    3,
+    'a: Unsupported value: 3: supported values: "9007199254740993"',
+  ],
   [{ ...text, maxLength: 2, pattern: '^x' }, 'abc', 'a: Too long: may not be more than 2 bytes'],
   [{ ...text, maxLength: 1 }, 'ab', 'a: Too long: may not be more than 1 byte'],
   [{ ...text, minLength: 2 }, '😀', inBody('"😀": a in body should be at least 2 chars long')],

@@ -1,6 +1,7 @@
 // What a schema says of one value by itself: its type, text, number, one of some values. The words
 // of failures are those that clients know from other servers.
 import { compilePattern } from '../base/pattern.ts';
+import { shownJson } from '../base/status.ts';
 import type { FieldError } from '../base/status.ts';
 import { counted } from './field-errors.ts';
 import { jsonEqual } from './json-value.ts';
@@ -181,14 +182,12 @@ export function enumCheck({ enum: values }: ValueSchema): ValueCheck | undefined
   if (values.length === 0) return undefined;
   const texts = new Set(values.filter((one) => typeof one === 'string'));
   const others = values.filter((one) => typeof one !== 'string');
-  const supported = values.map((one) =>
-    JSON.stringify(typeof one === 'string' ? one : plainText(one)),
-  );
-  const detail = `supported values: ${supported.join(', ')}`;
+  let detail: string | undefined;
   return (value, path, into) => {
     const isListed =
       typeof value === 'string' ? texts.has(value) : others.some((one) => jsonEqual(one, value));
     if (isListed) return;
+    detail ??= `supported values: ${values.map(quotedText).join(', ')}`;
     into.errors.push({
       reason: 'FieldValueNotSupported',
       field: path,
@@ -198,7 +197,6 @@ export function enumCheck({ enum: values }: ValueSchema): ValueCheck | undefined
   };
 }
 
-const plainText = (value: JsonValue): string =>
-  JSON.stringify(value, (_key, member: unknown) =>
-    typeof member === 'bigint' ? Number(member) : member,
-  );
+/** Texts as they are, other values as their JSON. */
+const quotedText = (value: JsonValue): string =>
+  JSON.stringify(typeof value === 'string' ? value : shownJson(value));

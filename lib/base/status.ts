@@ -236,15 +236,15 @@ const withoutValue: ReadonlySet<FieldErrorReason> = new Set([
 export function fieldErrorMessage(error: FieldError): string {
   const { label } = fieldReasons[error.reason];
   const hasValue = error.badValue !== undefined && !withoutValue.has(error.reason);
-  const value = hasValue ? `: ${shown(error.badValue)}` : '';
+  const value = hasValue ? `: ${shownJson(error.badValue)}` : '';
   return `${label}${value}${error.detail === '' ? '' : `: ${error.detail}`}`;
 }
 
 // The types of this TypeScript release do not know it yet.
 const { rawJSON } = JSON as unknown as { rawJSON: (text: string) => unknown };
 
-/** Integers beyond 2^53 are bigint in memory, which JSON.stringify refuses. */
-const shown = (value: unknown): string =>
+/** JSON of a value in a text. Integers beyond 2^53 are bigint, which JSON.stringify refuses. */
+export const shownJson = (value: unknown): string =>
   JSON.stringify(value, (_key, member: unknown) =>
     typeof member === 'bigint' ? rawJSON(member.toString()) : member,
   );
