@@ -6,7 +6,7 @@ import { baseRunners } from './cel-cases/base-runners.ts';
 import type { Runner } from './cel-cases/base-runners.ts';
 import { textOf } from './cel-cases/case-values.ts';
 import type { JsonRecord } from './cel-cases/case-values.ts';
-import { judge } from './cel-cases/judge.ts';
+import { differences } from './cel-cases/differences.ts';
 import { policyRunners } from './cel-cases/policy-runners.ts';
 import { schemaRunners } from './cel-cases/schema-runners.ts';
 
@@ -32,7 +32,7 @@ export function runCase(file: string, record: JsonRecord): readonly string[] {
   if (runner === undefined) return ['no runner for this file'];
   const truth = (record['k8s'] ?? record['reference'] ?? record['expect']) as JsonRecord;
   try {
-    return judge(truth, runner(record));
+    return differences(truth, runner(record));
   } catch (error) {
     return [`thrown: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`];
   }

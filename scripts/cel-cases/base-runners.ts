@@ -15,7 +15,7 @@ import type { Program } from '../../lib/cel/program.ts';
 import { escapeName, unescapeName } from '../../lib/cel/schema/escaping.ts';
 import { bindingValue, isRecord, textOf, typedValue } from './case-values.ts';
 import type { Json, JsonRecord } from './case-values.ts';
-import type { Outcome } from './judge.ts';
+import type { Outcome } from './differences.ts';
 
 export type Runner = (record: JsonRecord) => Outcome;
 

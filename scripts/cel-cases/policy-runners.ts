@@ -25,7 +25,7 @@ import { naming } from './base-runners.ts';
 import type { Runner } from './base-runners.ts';
 import { isRecord, plainJson, textOf, typedValue } from './case-values.ts';
 import type { Json, JsonRecord } from './case-values.ts';
-import type { Outcome } from './judge.ts';
+import type { Outcome } from './differences.ts';
 
 const authentication: Runner = (record) => {
   const environment =

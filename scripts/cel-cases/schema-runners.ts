@@ -14,7 +14,7 @@ import { naming } from './base-runners.ts';
 import type { Runner } from './base-runners.ts';
 import { plainJson, textOf } from './case-values.ts';
 import type { Json, JsonRecord } from './case-values.ts';
-import type { Outcome } from './judge.ts';
+import type { Outcome } from './differences.ts';
 
 const source = sourceOf('Case');
 

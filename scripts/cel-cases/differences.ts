@@ -1,4 +1,4 @@
-// Compares what the engine did with what a case demands: every key of the truth, texts character by
+// Compares what the engine did with the expected outcome of a case: every key, texts character by
 // character.
 import { isRecord, sameTyped, textOf } from './case-values.ts';
 import type { Json, JsonRecord } from './case-values.ts';
@@ -24,7 +24,7 @@ const textKeys = new Set([
 const unorderedKeys = new Set(['compileErrors', 'errors', 'warnings', 'overloads']);
 
 /** The texts that differ, `key: …`; none: the case passes. */
-export function judge(truth: JsonRecord, outcome: Outcome): string[] {
+export function differences(truth: JsonRecord, outcome: Outcome): string[] {
   const problems: string[] = [];
   for (const [key, expected] of Object.entries(truth)) {
     if (key === 'object') {
