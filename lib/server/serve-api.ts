@@ -25,6 +25,7 @@ import { Connections } from './connections.ts';
 import { discoveryPaths } from './discovery-paths.ts';
 import { deprecationNotes } from './deprecations.ts';
 import { entryFinder } from './entry-finder.ts';
+import { connect } from './handlers/connect.ts';
 import { getHandler, listHandler } from './handlers/read.ts';
 import { resourceRequests } from './handlers/resources.ts';
 import type { VerbHandlers } from './handlers/resources.ts';
@@ -146,6 +147,7 @@ function verbHandlers(
   return {
     get: getHandler(readOptions),
     list: listHandler(readOptions),
+    connect,
     watch: watchHandler({
       metrics: options.metrics.requests,
       minRequestTimeoutSeconds: options.flags['min-request-timeout'],

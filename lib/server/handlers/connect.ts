@@ -1,17 +1,12 @@
 // Hands a request to a subresource that answers it by itself, over whatever protocol: the client
 // ends it, or a drain.
 import type { ConnectResponse } from '../../registry/requests.ts';
-import type { Subresource } from '../../registry/verb-target.ts';
-import type { HttpRequest, HttpResponse } from '../request-context.ts';
 import { upgradeOf } from '../upgrade.ts';
 import { pathOf } from './read.ts';
+import type { VerbHandlers } from './resources.ts';
 import { scopeOf } from './write.ts';
 
-export function connect(
-  handOver: NonNullable<Subresource['connect']>,
-  request: HttpRequest,
-  response: HttpResponse,
-): Promise<void> {
+export const connect: VerbHandlers['connect'] = (handOver, request, response) => {
   const { context } = request;
   const { info } = context;
   context.startStreaming(Infinity);
@@ -24,4 +19,4 @@ export function connect(
     response: response as ConnectResponse,
     upgrade: upgradeOf(request),
   });
-}
+};

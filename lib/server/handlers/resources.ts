@@ -11,7 +11,6 @@ import type {
   RequestContext,
   RequestInfo,
 } from '../request-context.ts';
-import { connect } from './connect.ts';
 
 /** A verb that subresources may have too. */
 export type TargetHandler = (
@@ -35,6 +34,12 @@ export interface TargetHandlers {
 }
 
 export interface VerbHandlers extends TargetHandlers {
+  /** Any verb of a subresource that takes connections over. */
+  readonly connect: (
+    handOver: NonNullable<Subresource['connect']>,
+    request: HttpRequest,
+    response: HttpResponse,
+  ) => Promise<void>;
   readonly list: StoreHandler;
   readonly watch: StoreHandler;
   readonly delete: StoreHandler;
@@ -52,14 +57,14 @@ export function resourceRequests(handlers: VerbHandlers, noteDeprecation: NoteDe
     if (info.subresource !== '') {
       const target = subresourceOf(context);
       noteDeprecation(context, store.resource);
-      if (target.connect !== undefined) return connect(target.connect, request, response);
+      if (target.connect !== undefined) return handlers.connect(target.connect, request, response);
       return handlers[info.verb as keyof TargetHandlers](target, request, response);
     }
     if (!allows(store.resource.verbs, info) || !shapeFits(info, store.resource.namespaced)) {
       throw methodNotAllowed();
     }
     noteDeprecation(context, store.resource);
-    return handlers[info.verb as keyof VerbHandlers](store, request, response);
+    return handlers[info.verb as Exclude<keyof VerbHandlers, 'connect'>](store, request, response);
   };
 }
 
