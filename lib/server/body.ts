@@ -35,12 +35,18 @@ export function readBody(request: HttpRequest, signal: AbortSignal): Promise<Buf
       if (total > limits.requestBodyBytesMax) settle(() => reject(tooLarge()));
       else chunks.push(chunk);
     };
-    const onEnd = (): void => settle(() => resolve(joined(chunks, total)));
     const onGone = (): void => settle(() => reject(clientLeft));
+    const onEnd = (): void => {
+      if (isReset(request)) onGone();
+      else settle(() => resolve(joined(chunks, total)));
+    };
     signal.addEventListener('abort', onAbort, { once: true });
     request.on('data', onData).on('end', onEnd).on('error', onGone).on('close', onGone);
   });
 }
+
+/** Node ends the body of an HTTP/2 stream that the client resets as if all of it had come. */
+const isReset = (request: HttpRequest): boolean => 'stream' in request && request.stream.closed;
 
 const joined = (chunks: Buffer[], total: number): Buffer =>
   chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks, total);

@@ -1,0 +1,57 @@
+import { expect, test } from '@jest/globals';
+import { once } from 'node:events';
+import tls from 'node:tls';
+import { readBody } from './body.ts';
+import { clientLeft } from './open-request.ts';
+import type { Filter } from './request-context.ts';
+import { endOfHeaders, frame, frameTypes, preface } from './testing/http2-frames.ts';
+import { connectRaw, eventually, startTestServer } from './testing/test-server.ts';
+import type { TestServer } from './testing/test-server.ts';
+
+/** POST https://a/ by HPACK's static table. */
+const postHeaders = Buffer.from([0x83, 0x87, 0x84, 0x41, 0x01, 0x61]);
+const part = frame(frameTypes.data, 0, 1, Buffer.from('a: 1\n'));
+const reset = (code: number): Buffer => frame(frameTypes.reset, 0, 1, Buffer.from([0, 0, 0, code]));
+
+/** What came of the body of each request. */
+async function served(): Promise<{ readonly server: TestServer; readonly bodies: unknown[] }> {
+  const bodies: unknown[] = [];
+  const filter: Filter = async (request, response) => {
+    bodies.push(await readBody(request, request.context.signal).catch((error: unknown) => error));
+    response.end();
+  };
+  return { server: await startTestServer({ filters: [filter] }), bodies };
+}
+
+test.each([
+  ['is reset with CANCEL', (): Buffer => reset(8)],
+  ['is reset with NO_ERROR', (): Buffer => reset(0)],
+  ['loses its connection', undefined],
+])('a body whose HTTP/2 stream %s is not taken for a whole one', async (_claim, ending) => {
+  const { server, bodies } = await served();
+  await using _ended = server;
+  const { port, ca } = server;
+  const socket = tls.connect({ host: '127.0.0.1', port, ca, ALPNProtocols: ['h2'] });
+  socket.on('error', () => undefined);
+  await once(socket, 'secureConnect');
+  const request = frame(frameTypes.headers, endOfHeaders, 1, postHeaders);
+  socket.write(Buffer.concat([preface, request, part]));
+  await once(socket, 'data');
+  if (ending === undefined) socket.destroy();
+  else socket.write(ending());
+  await eventually(() => bodies.length > 0);
+  expect(bodies).toEqual([clientLeft]);
+  socket.destroy();
+});
+
+test.each(['Content-Length: 9\r\n\r\na: 1\n', 'Transfer-Encoding: chunked\r\n\r\n5\r\na: 1\n\r\n'])(
+  'nor one whose HTTP/1.1 connection ends: %j',
+  async (rest) => {
+    const { server, bodies } = await served();
+    await using _ended = server;
+    const raw = await connectRaw(server);
+    raw.socket.write(`POST / HTTP/1.1\r\nHost: a\r\n${rest}`, () => raw.socket.end());
+    await eventually(() => bodies.length > 0);
+    expect(bodies).toEqual([clientLeft]);
+  },
+);
