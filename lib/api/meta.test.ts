@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { fieldErrorMessage } from '../base/status.ts';
+import { inLinearTime } from '../base/testing/processor-time.ts';
 import {
   fieldManagerErrors,
   newName,
@@ -266,11 +267,11 @@ describe('names', () => {
     );
   });
   test('a long run of hyphens is checked at once', () => {
-    const startedMs = performance.now();
-    expect(
-      nameProblems('dns1123Subdomain', `${'a-'.repeat(500_000)}!`, { isPrefix: false }).length,
-    ).toBe(2);
-    expect(performance.now() - startedMs).toBeLessThan(1_000);
+    const name = `${'a-'.repeat(500_000)}!`;
+    const problems = inLinearTime(() =>
+      nameProblems('dns1123Subdomain', name, { isPrefix: false }),
+    );
+    expect(problems).toHaveLength(2);
   });
   test('no path segment is one that moves in a path', () => {
     expect(['.', '..', 'a/b', 'a%2e'].map((name) => pathSegmentProblems(name).length)).toEqual([
