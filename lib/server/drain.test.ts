@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { once } from 'node:events';
 import https from 'node:https';
-import type { OpenRequest } from './open-request.ts';
 import { serverDraining } from './open-request.ts';
 import type { Filter } from './request-context.ts';
 import { sendNow, writeHead } from './respond.ts';
@@ -19,7 +18,7 @@ const slow: Filter = async (request, response) => {
   sendNow(request, response, text, Buffer.from('done'));
 };
 const watch: Filter = async (request, response) => {
-  const open = request.context as OpenRequest;
+  const open = request.context;
   open.startStreaming(Infinity);
   writeHead(request, response, text, undefined);
   (response as { flushHeaders(): void }).flushHeaders();

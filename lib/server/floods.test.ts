@@ -4,8 +4,7 @@ import http2 from 'node:http2';
 import tls from 'node:tls';
 import { unauthorized } from '../base/status.ts';
 import { limits } from '../base/limits.ts';
-import type { OpenRequest } from './open-request.ts';
-import type { Filter } from './request-context.ts';
+import type { Filter, RequestContext } from './request-context.ts';
 import { sendNow, sendPieces } from './respond.ts';
 import {
   endOfHeaders,
@@ -118,8 +117,8 @@ describe('floods on HTTP/2', () => {
 });
 
 test('an HTTP/2 peer that is gone is noticed under its open streams', async () => {
-  const requests: OpenRequest[] = [];
-  const filter: Filter = (request) => void requests.push(request.context as OpenRequest);
+  const requests: RequestContext[] = [];
+  const filter: Filter = (request) => void requests.push(request.context);
   await using server = await startTestServer({ filters: [filter], timeouts: shortTimeouts });
   const session = await connect2(server);
   session.request({ ':path': '/' }).on('error', () => undefined);
@@ -158,9 +157,9 @@ describe('a reader that stops', () => {
     'bounds what is made for it, until its deadline (%s)',
     async (protocol) => {
       let made = 0;
-      let open: OpenRequest | undefined;
+      let open: RequestContext | undefined;
       const filter: Filter = (request, response) => {
-        open = request.context as OpenRequest;
+        open = request.context;
         return sendPieces(
           request,
           response,
@@ -189,9 +188,9 @@ describe('a reader that stops', () => {
   );
 
   test('of a whole body is cut some time past its deadline', async () => {
-    let open: OpenRequest | undefined;
+    let open: RequestContext | undefined;
     const filter: Filter = (request, response) => {
-      open = request.context as OpenRequest;
+      open = request.context;
       sendNow(request, response, text, Buffer.alloc(1024 * 1024));
     };
     await using server = await startTestServer({ filters: [filter], requestTimeoutMs: 200 });

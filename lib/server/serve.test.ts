@@ -6,8 +6,7 @@ import { connect } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { badRequest, serviceUnavailable } from '../base/status.ts';
 import { silentRequestMetrics } from '../telemetry/testing/silent-request-metrics.ts';
-import type { OpenRequest } from './open-request.ts';
-import type { Filter } from './request-context.ts';
+import type { Filter, RequestContext } from './request-context.ts';
 import { readBody } from './body.ts';
 import { sendNow } from './respond.ts';
 import { testTls } from './testing/test-server.ts';
@@ -237,9 +236,9 @@ describe('time limits', () => {
 
 describe('a client that leaves', () => {
   test.each(['h1', 'h2'])('fires the signal of its request (%s)', async (protocol) => {
-    let open: OpenRequest | undefined;
+    let open: RequestContext | undefined;
     const filter: Filter = async (request) => {
-      open = request.context as OpenRequest;
+      open = request.context;
       await once(open.signal, 'abort');
       throw open.signal.reason;
     };

@@ -9,8 +9,7 @@ import type { RequestMetrics } from '../telemetry/request-metrics.ts';
 import { silentRequestMetrics } from '../telemetry/testing/silent-request-metrics.ts';
 import { readBody } from './body.ts';
 import { authenticateFilter } from './filters/authenticate.ts';
-import type { OpenRequest } from './open-request.ts';
-import type { Filter } from './request-context.ts';
+import type { Filter, RequestContext } from './request-context.ts';
 import { sendNow } from './respond.ts';
 import { startApiServer } from './testing/api-server.ts';
 import { connectRaw, eventually, request1, startTestServer } from './testing/test-server.ts';
@@ -20,9 +19,9 @@ import { createWebsockets } from './websocket.ts';
 
 const websockets = createWebsockets(namingProfile('kubernetes'));
 const event = Buffer.from('{"type":"ADDED"}\n');
-let lastOpen: OpenRequest | undefined;
+let lastOpen: RequestContext | undefined;
 const watch: Filter = async (request, response) => {
-  const open = request.context as OpenRequest;
+  const open = request.context;
   lastOpen = open;
   if (!isUpgrade(request)) {
     const head = { status: 200, contentType: 'text/plain' };

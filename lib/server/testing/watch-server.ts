@@ -10,7 +10,6 @@ import { silentRequestMetrics } from '../../telemetry/testing/silent-request-met
 import { getHandler, listHandler } from '../handlers/read.ts';
 import { watchHandler } from '../handlers/watch.ts';
 import { watchTimedOut } from '../open-request.ts';
-import type { OpenRequest } from '../open-request.ts';
 import type { Filter, HttpRequest } from '../request-context.ts';
 import { createSerializers } from '../serializers.ts';
 import type { StreamSerializer } from '../serializers.ts';
@@ -102,7 +101,7 @@ function readsOf({ naming, scheme, stores }: Replica): Filter {
 
 /** The serializer, which ends its request where the headers say so. */
 function endingAt(request: HttpRequest, made: StreamSerializer): StreamSerializer {
-  const open = request.context as OpenRequest;
+  const open = request.context;
   const { 'end-at': at, 'end-later': isLater } = request.headers;
   const end = (): void => open.end(watchTimedOut);
   let count = 0;
