@@ -37,7 +37,7 @@ export function convertedItem(
   return lazyItem(item, resource, encodedOf(object, resource), item);
 }
 
-/** The same of bytes that were made before; undefined: there are none. */
+/** The same from bytes that an earlier conversion made; undefined: there are none. */
 export function keptConversion(item: Item, resource: ResourceInfo): Item | undefined {
   const json = item.keptEncoding(variantOf(resource, 'json'));
   if (json === undefined) return undefined;

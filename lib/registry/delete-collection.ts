@@ -67,7 +67,7 @@ async function deleteListed(
   }
 }
 
-/** The precondition that failed was ours, not the client's. */
+/** The precondition that failed is the listed uid, not one of the client. */
 const isReplaced = (error: unknown, { options }: DeleteCollectionRequest): boolean =>
   error instanceof StatusError &&
   error.code === 409 &&

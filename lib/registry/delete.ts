@@ -115,9 +115,9 @@ function deletedStatus(parts: StoreParts, name: string, uid: string | undefined)
 }
 
 /**
- * Removes an object that cannot be read, without finalizers and preconditions (specification 1,
- * Deletion
- * lifecycle): behind its gate, for those who may, and never one that can be read.
+ * The unsafe delete (specification 1, Deletion lifecycle): removes an object that cannot be read,
+ * without finalizers and preconditions. It needs its gate and a permission of its own, and refuses
+ * objects that can be read.
  */
 async function deleteUnreadable(
   parts: StoreParts,

@@ -110,9 +110,8 @@ function keepMetadata(object: ApiObject, old: Readonly<ApiObject>): void {
 }
 
 /**
- * Takes over from the stored object what clients may leave out or must not change. Values that
- * contradict
- * it and that clients would otherwise believe in are left for validation to refuse.
+ * Copies from the stored object what clients may leave out or must not change. Stated values that
+ * contradict it stay, for validation to refuse: the client would believe in them otherwise.
  */
 export function keepServerMeta(object: ApiObject, old: Readonly<ApiObject>): void {
   const meta = metaOf(object);

@@ -218,11 +218,11 @@ function integerOf(query: URLSearchParams, name: string): number | undefined {
   return Math.max(bounded, Number.MIN_SAFE_INTEGER);
 }
 
-/** Zero seconds mean what no word of it means: the server chooses. */
+/** Zero seconds mean the same as an absent parameter: the server chooses. */
 const unlessZero = (value: number | undefined): number | undefined =>
   value === 0 ? undefined : value;
 
-/** An empty text is a value: no object has it as uid, no policy is called so. */
+/** An empty text is a value: a uid that no object has, the name of no policy. */
 const textOf = (value: unknown): string | undefined =>
   typeof value === 'string' ? value : undefined;
 const flagOf = (value: unknown): boolean | undefined =>

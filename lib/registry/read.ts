@@ -100,7 +100,7 @@ function selectionOf(parts: StoreParts, request: ListRequest): Selection {
 
 const isOfKey = ({ path }: FieldRequirement): boolean => path.startsWith('metadata.');
 
-/** What is judged behind the conversion; undefined: nothing. */
+/** Field selectors that are evaluated after the conversion; undefined: none. */
 function servedSelectionOf(parts: StoreParts, request: ListRequest): ServedSelection | undefined {
   const { resource, conversion } = parts;
   if (conversion?.selectsServed !== true) return undefined;
@@ -110,7 +110,7 @@ function servedSelectionOf(parts: StoreParts, request: ListRequest): ServedSelec
   return fields.length === 0 ? undefined : { conversion, fields };
 }
 
-/** Where something is judged behind the conversion, the page is cut there. */
+/** Pages are cut after the conversion where selectors are evaluated after it. */
 function pageOf(
   parts: StoreParts,
   request: ListRequest,

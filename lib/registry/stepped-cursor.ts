@@ -1,8 +1,8 @@
-// A watcher whose batches pass a step that waits: an event counts as returned only behind it.
+// A cursor whose batches pass an asynchronous step: an event counts as returned only after it.
 import type { WatchCursor, WatchEvent } from '../cacher/resource-view.ts';
 import type { Revision } from '../storage-etcd/storage.ts';
 
-/** What becomes of a batch, which may be nothing. It is called again for one that it threw at. */
+/** Gives what is returned in place of a batch. Called again with a batch for which it threw. */
 export type CursorStep = (
   events: readonly WatchEvent[],
   signal: AbortSignal,

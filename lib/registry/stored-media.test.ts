@@ -115,7 +115,7 @@ describe.each(forms)('a server that stores %s', (form) => {
   });
 });
 
-test('an update that changes nothing writes bytes of an older schema generation anew', async () => {
+test('an update that changes nothing rewrites bytes of an older schema generation', async () => {
   const name = fresh();
   const replica = replicaOf('json');
   const [store, verbs] = [replica.store('configmaps'), new VerbDriver(replica)];

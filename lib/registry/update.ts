@@ -224,9 +224,8 @@ export function checkUid(parts: StoreParts, old: Item, uid: string | undefined):
 }
 
 /**
- * Canonical bytes decide: against what is stored when that is at hand (so that an old form is
- * written anew),
- * else against what the cache shows.
+ * Canonical bytes decide. They are compared with what is stored where that is at hand (so that bytes
+ * of an older form are rewritten), else with what the cache shows.
  */
 function isSameAsStored(
   { storedAs }: StoreParts,

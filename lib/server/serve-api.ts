@@ -127,7 +127,7 @@ export async function serveApi(options: ServeApiOptions): Promise<RunningServer>
   });
 }
 
-/** What is made of the resources, made anew when somebody asks after they changed. */
+/** What is made from the resources: again when it is asked for after they changed. */
 function madeOf<T>(resources: ResourceMap, make: () => T): () => T {
   let last: { readonly version: number; readonly made: T } | undefined;
   return () => {

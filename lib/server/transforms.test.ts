@@ -41,7 +41,7 @@ const json = (bytes: Uint8Array): unknown => JSON.parse(textOf(bytes));
 const metadata = { name: 'a', namespace: 'n', creationTimestamp: created };
 const pod = { kind: 'Pod', apiVersion: 'v1', metadata, status: { phase: 'Succeeded' } };
 
-/** Counts how often bytes of the item are made anew. */
+/** Counts how often bytes of the item are made. */
 function countedItem(): { readonly item: Item; readonly madeCount: () => number } {
   const item = objectItem(pod, pods, 7);
   let madeCount = 0;

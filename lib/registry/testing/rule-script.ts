@@ -143,7 +143,7 @@ export function runCase(test: ScriptCase): string {
   return shown(rules.validate(object, cloneJson(old), context));
 }
 
-/** A stored status that a case states is not made anew. */
+/** A stored status that a case states is kept as it is. */
 const strategyKeepsStatus = (base: JsonObject): boolean => base['status'] === undefined;
 
 function contextOf(
