@@ -10,6 +10,9 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const fixtures = [
   'EtcdCluster',
   'RegistryOnEtcd',
+  'ApiOnEtcd',
+  'RestorableStore',
+  'WatchServer',
   'CacheFixture',
   'startTestServer',
   'node:child_process',
