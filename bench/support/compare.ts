@@ -102,7 +102,11 @@ export function printSides(sides: readonly SideResult[]): void {
       `  ${side.name.padEnd(28)} ${side.microsPerRequest.toFixed(1).padStart(9)} CPU-µs/request` +
         ` ${side.perSecond.toFixed(0).padStart(8)} requests/s` +
         ` ${(side.bytesPerSecond / 1e6).toFixed(1).padStart(8)} MB/s` +
-        `   p50 ${side.p50Ms.toFixed(2)} ms, p99 ${side.p99Ms.toFixed(2)} ms`,
+        latencies(side),
     );
   }
 }
+
+/** Nothing where the load measured none. */
+const latencies = ({ p50Ms, p99Ms }: SideResult): string =>
+  Number.isNaN(p50Ms) ? '' : `   p50 ${p50Ms.toFixed(2)} ms, p99 ${p99Ms.toFixed(2)} ms`;
