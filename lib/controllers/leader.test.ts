@@ -34,11 +34,17 @@ interface Candidate {
   readonly stop: () => Promise<void>;
 }
 
+interface CandidateOptions {
+  readonly log?: string[];
+  readonly leaseSeconds?: number;
+  readonly renewIntervalMs?: number;
+}
+
 /** Tells in `log` when its work begins and ends. */
 function candidate(
   index: number,
   name: string,
-  { log = [], leaseSeconds = 1 }: { log?: string[]; leaseSeconds?: number } = {},
+  { log = [], leaseSeconds = 1, renewIntervalMs = 100 }: CandidateOptions = {},
 ): Candidate {
   const leader = new Leader({
     leases: replica(index).store('coordination.svc.io/leases'),
@@ -49,7 +55,7 @@ function candidate(
     clock: systemClock,
     log: createLogger('error', () => undefined),
     leaseSeconds,
-    renewIntervalMs: 100,
+    renewIntervalMs,
     renewDeadlineMs: leaseSeconds * 600,
   });
   const ending = new AbortController();
@@ -101,6 +107,21 @@ describe('the leader', () => {
     );
     const spec = lease.items.map((item) => sent(item)['spec']);
     expect(spec).toMatchObject([{ leaseDurationSeconds: 3_600, leaseTransitions: 1 }]);
+  }, 120_000);
+
+  test('gives its lease back also when it is stopped in the middle of a renewal', async () => {
+    const name = 'renewing';
+    const leases = replica(0).store('coordination.svc.io/leases');
+    for (let round = 0; round < 30; round++) {
+      const { leader, stop } = candidate(0, name, { leaseSeconds: 3_600, renewIntervalMs: 0 });
+      await until(() => leader.isLeading);
+      await untilWritten(name, 1);
+      await sleep(round % 5, AbortSignal.timeout(60_000));
+      await stop();
+      const key = { namespace: 'svc-system', name };
+      const lease = await leases.view.get(key, { mode: 'latest' }, AbortSignal.timeout(60_000));
+      expect(lease?.object()['spec']).toMatchObject({ holderIdentity: '' });
+    }
   }, 120_000);
 
   test('that is gone without a word is replaced when its lease is over', async () => {

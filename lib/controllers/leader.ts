@@ -131,7 +131,10 @@ export class Leader {
   async #release(lease: Item): Promise<void> {
     const signal = AbortSignal.timeout(limits.leaderReleaseTimeoutMs);
     try {
-      await this.#write(lease, '', signal);
+      if ((await this.#write(lease, '', signal)) !== undefined) return;
+      // A renewal that the end cut short may have been stored.
+      const now = await this.#read(signal);
+      if (holderOf(now) === this.#options.identity) await this.#write(now, '', signal);
     } catch (error) {
       this.#options.log.warn('the lead was not given back', { reason: String(error) });
     }
