@@ -224,8 +224,8 @@ export function checkUid(parts: StoreParts, old: Item, uid: string | undefined):
 }
 
 /**
- * Canonical bytes decide. They are compared with what is stored where that is at hand, so that bytes
- * of an older form are rewritten, else with what the cache shows.
+ * Canonical bytes decide. They are compared with what is stored where that is at hand, so that
+ * bytes of an older form are rewritten, else with what the cache shows.
  */
 function isSameAsStored(
   { storedAs }: StoreParts,
