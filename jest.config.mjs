@@ -7,7 +7,8 @@ export default {
   transform: { '\\.ts$': '<rootDir>/scripts/jest/strip-types.cjs' },
   globalSetup: '<rootDir>/scripts/jest/global-setup.mjs',
   reporters: ['default', 'summary', '<rootDir>/scripts/jest/totals-reporter.cjs'],
-  maxWorkers: 2,
+  // One more than the two cores: many tests wait for etcd and for time to pass.
+  maxWorkers: 3,
   // Ends what hangs, no more: shared and slow machines run the tests too.
   testTimeout: 180_000,
 };

@@ -28,6 +28,8 @@ for await (const file of glob('{lib,cmd,scripts,e2e}/**/*.test.ts', { cwd: root 
 
 export default {
   ...all,
+  // Other steps of the check run beside it.
+  maxWorkers: 2,
   rootDir: '../..',
   testMatch: ['**/*.test.ts'],
   testPathIgnorePatterns: ['/node_modules/', ...slow],
