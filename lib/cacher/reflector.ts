@@ -8,7 +8,7 @@ import type { Logger } from '../base/log.ts';
 import { expired, StatusError } from '../base/status.ts';
 import type { Epoch, Revision, Storage, StoredItem } from '../storage-etcd/storage.ts';
 import type { WatchBatch } from '../storage-etcd/storage.ts';
-import { Yielder } from './yielder.ts';
+import { Yielder } from '../base/yielder.ts';
 
 /** What the reflector fills: the state in memory. */
 export interface ReflectorSink {

@@ -3,7 +3,7 @@
 // that the log does not hold.
 import { limits } from '../base/limits.ts';
 import type { Revision } from '../storage-etcd/storage.ts';
-import { Yielder } from './yielder.ts';
+import { Yielder } from '../base/yielder.ts';
 import type { ResourceLog } from './event-log.ts';
 import type { LogEntry } from './log-entry.ts';
 import type { ItemOrder, ResourceIndex } from './resource-index.ts';

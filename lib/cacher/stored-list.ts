@@ -10,7 +10,7 @@ import type { CachedItem, ItemSource } from './item.ts';
 import type { ListPage, ListResult, Selection } from './resource-view.ts';
 import { PageBuilder } from './page-builder.ts';
 import { isFiltered, rangeOf } from './select.ts';
-import { Yielder } from './yielder.ts';
+import { Yielder } from '../base/yielder.ts';
 
 export interface StoredReads {
   readonly storage: Storage;

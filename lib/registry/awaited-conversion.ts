@@ -5,7 +5,7 @@ import { apiVersionOf } from '../api/type-info.ts';
 import { abortable } from '../base/abort.ts';
 import type { WaitEnd } from '../base/abort.ts';
 import { invariant } from '../base/invariant.ts';
-import { Yielder } from '../cacher/yielder.ts';
+import { Yielder } from '../base/yielder.ts';
 import type { Item, WatchCursor, WatchEvent } from '../cacher/resource-view.ts';
 import type { ApiObject } from '../codec/codec.ts';
 import type { ConvertAll, Conversion, VersionPair } from './conversion.ts';

@@ -2,7 +2,7 @@
 // need not have the fields. Items and events stay those of the storage version.
 import type { FieldRequirement } from '../api/selector.ts';
 import { limits } from '../base/limits.ts';
-import { Yielder } from '../cacher/yielder.ts';
+import { Yielder } from '../base/yielder.ts';
 import type {
   Item,
   ListPage,

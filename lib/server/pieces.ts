@@ -1,10 +1,8 @@
 // The pieces of a list's body: its entries, made in turns of a few milliseconds, and what stands
 // around them.
-import { setImmediate } from 'node:timers/promises';
 import { limits } from '../base/limits.ts';
+import { Yielder } from '../base/yielder.ts';
 import type { Item } from '../cacher/resource-view.ts';
-
-const { answerTurnMsMax } = limits;
 
 /** Pieces of one body; `totalBytes` is their sum. */
 export interface Pieces {
@@ -23,22 +21,16 @@ export interface ListFrame {
   readonly close: Uint8Array;
 }
 
-/** Entries made before the time is looked at again. */
-const entriesPerLook = 16;
-
 /** What `make` makes of each item, in turns. */
 export async function entriesOf(
   items: readonly Item[],
   make: (item: Item) => Uint8Array,
 ): Promise<readonly Uint8Array[]> {
   const entries: Uint8Array[] = [];
-  let turnStart = performance.now();
+  const yielder = new Yielder(limits.answerTurnMsMax);
   for (const item of items) {
     entries.push(make(item));
-    if (entries.length % entriesPerLook !== 0 || performance.now() - turnStart < answerTurnMsMax)
-      continue;
-    await setImmediate();
-    turnStart = performance.now();
+    if (yielder.isDue()) await yielder.yield();
   }
   return entries;
 }

@@ -1,24 +1,28 @@
 // Yields to the event loop during long work: ask `isDue` often, await `yield` when it is.
-import { limits } from '../base/limits.ts';
+import { limits } from './limits.ts';
+import { nextTurn } from './turn.ts';
 
-const { workSliceMs } = limits;
 /** Reading the clock costs more than most steps: it is read once in so many. */
 const stepCount = 16;
 
 export class Yielder {
+  readonly #sliceMs: number;
   #startedMs = performance.now();
   #steps = 0;
+
+  /** `sliceMs`: work between two turns of the event loop. */
+  constructor(sliceMs: number = limits.workSliceMs) {
+    this.#sliceMs = sliceMs;
+  }
 
   isDue(): boolean {
     if (++this.#steps < stepCount) return false;
     this.#steps = 0;
-    return performance.now() - this.#startedMs > workSliceMs;
+    return performance.now() - this.#startedMs > this.#sliceMs;
   }
 
   async yield(): Promise<void> {
-    await new Promise((resolve) => {
-      setImmediate(resolve);
-    });
+    await nextTurn();
     this.#startedMs = performance.now();
   }
 }
