@@ -5,6 +5,10 @@ import type { FieldErrorReason } from '../base/status-reasons.ts';
 
 export const immutableDetail = 'field is immutable';
 
+/** The path of a member of the object at `path`; '' is the root. */
+export const childPath = (path: string, name: string): string =>
+  path === '' ? name : `${path}.${name}`;
+
 /** `1 byte`, `2 bytes`. */
 export const counted = (count: number, noun: string): string =>
   `${String(count)} ${noun}${count === 1 ? '' : 's'}`;

@@ -1,6 +1,7 @@
 // Lists whose items exclude each other, by the schema: sets hold each value once, keyed lists each
 // combination of keys. Compiled once per type; types without such lists are not walked.
 import type { FieldError } from '../base/status.ts';
+import { childPath } from './field-errors.ts';
 import { isObject, ownMember } from './json-value.ts';
 import { itemIdentity } from './twins.ts';
 import type { JsonObject, JsonValue, ValueInfo } from './type-info.ts';
@@ -80,7 +81,7 @@ function memberChecks({ message }: ValueInfo): ListCheck | undefined {
     if (!isObject(object)) return;
     for (const { name, check } of checks) {
       const member = ownMember(object, name);
-      if (member !== undefined) check(member, path === '' ? name : `${path}.${name}`, errors);
+      if (member !== undefined) check(member, childPath(path, name), errors);
     }
   };
 }

@@ -1,7 +1,7 @@
 // Defaults of schemas: they take the place of what is absent, and of null where null is no value.
 // From the top down, so that what a default leaves open is filled in as well; never into an object
 // that is absent itself. Compiled once per type.
-import { cloneJson, isObject, setMember } from './json-value.ts';
+import { cloneJson, isObject, ownMember, setMember } from './json-value.ts';
 import type { JsonObject, JsonValue, TypeInfo, ValueInfo } from './type-info.ts';
 import { elementOf, valueOf } from './value-info.ts';
 
@@ -49,11 +49,11 @@ function completeMembers({ message }: ValueInfo): Complete | undefined {
   return (object) => {
     if (!isObject(object)) return;
     for (const { name, steps } of defaulted) {
-      const isThere = Object.hasOwn(object, name) && object[name] !== undefined;
-      if (!isThere || isOpen(object[name], steps)) setMember(object, name, defaultOf(steps));
+      const member = ownMember(object, name);
+      if (member === undefined || isOpen(member, steps)) setMember(object, name, defaultOf(steps));
     }
     for (const { name, below } of nested) {
-      const member = Object.hasOwn(object, name) ? object[name] : undefined;
+      const member = ownMember(object, name);
       if (member !== undefined) below(member);
     }
   };

@@ -1,7 +1,7 @@
 // Validation of values of open types by their schemas: of what the codec left as it was given.
 // Failures come in a fixed order: those of a value, then those of what it holds.
-import { counted } from './field-errors.ts';
-import { isObject, jsonEqual } from './json-value.ts';
+import { childPath, counted } from './field-errors.ts';
+import { isObject, jsonEqual, ownMember } from './json-value.ts';
 import { compileListChecks } from './list-uniqueness.ts';
 import type { ListCheck } from './list-uniqueness.ts';
 import { Twins } from './twins.ts';
@@ -169,7 +169,7 @@ function closedCheck({ message, schema }: ValueInfo): ValueCheck | undefined {
     if (!isObject(value)) return;
     for (const key of Object.keys(value)) {
       if (known?.has(key) === true || typeMeta?.has(key) === true) continue;
-      const detail = `${memberPath(path, key)} in body is a forbidden property`;
+      const detail = `${childPath(path, key)} in body is a forbidden property`;
       into.errors.push({ reason: 'FieldValueInvalid', field: path, badValue: key, detail });
     }
   };
@@ -181,7 +181,7 @@ function requiredCheck({ required }: ValueSchema): ValueCheck | undefined {
     if (!isObject(value)) return;
     for (const name of required) {
       if (Object.hasOwn(value, name) && value[name] !== undefined) continue;
-      const field = memberPath(path, name);
+      const field = childPath(path, name);
       into.errors.push({ reason: 'FieldValueRequired', field, detail: '' });
     }
   };
@@ -194,7 +194,7 @@ function entriesStep(info: ValueInfo, check: Check): Check {
     for (const key of Object.keys(value)) {
       const entry = value[key];
       const twin = isAtomic ? undefined : memberIn(old, key);
-      if (entry !== undefined) check(entry, twin, memberPath(path, key), into);
+      if (entry !== undefined) check(entry, twin, childPath(path, key), into);
     }
   };
 }
@@ -213,15 +213,13 @@ function membersStep(info: ValueInfo): Check | undefined {
     for (const { name, check } of checks) {
       const member = memberIn(value, name);
       if (member === undefined) continue;
-      check(member, isAtomic ? undefined : memberIn(old, name), memberPath(path, name), into);
+      check(member, isAtomic ? undefined : memberIn(old, name), childPath(path, name), into);
     }
   };
 }
 
 const memberIn = (object: Value, name: string): Value =>
-  isObject(object) && Object.hasOwn(object, name) ? object[name] : undefined;
-
-const memberPath = (path: string, name: string): string => (path === '' ? name : `${path}.${name}`);
+  isObject(object) ? ownMember(object, name) : undefined;
 
 /** Conditions without a type on the same value: nothing below them has an old value. */
 function junctorChecks({

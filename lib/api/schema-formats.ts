@@ -2,7 +2,7 @@
 // standards of their names.
 import { isIP } from 'node:net';
 import { parseRequestUri } from '../base/request-uri.ts';
-import { dns1123LabelProblems } from './name-rules.ts';
+import { dns1123LabelProblems, dns1123SubdomainProblems } from './name-rules.ts';
 
 type Format = (text: string) => boolean;
 
@@ -133,7 +133,7 @@ function isDuration(text: string): boolean {
 }
 
 const isLabel: Format = (text) => dns1123LabelProblems(text).length === 0;
-const longName = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/;
+const isSubdomain: Format = (text) => dns1123SubdomainProblems(text).length === 0;
 
 /** By name without dashes: whether a text is of the format. */
 export const schemaFormats: ReadonlyMap<string, Format> = new Map<string, Format>([
@@ -162,5 +162,5 @@ export const schemaFormats: ReadonlyMap<string, Format> = new Map<string, Format
   ['datetime', isDateTime],
   ['duration', isDuration],
   ['k8sshortname', isLabel],
-  ['k8slongname', (text) => text.length <= 253 && longName.test(text)],
+  ['k8slongname', isSubdomain],
 ]);

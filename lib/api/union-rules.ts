@@ -1,5 +1,6 @@
 // Rules over several fields of one object: exactly one of a group, at most one, members that a
 // discriminator asks for, and list elements of which one may exist.
+import { childPath } from './field-errors.ts';
 import { isUnset, isZero } from './presence.ts';
 import type { JsonObject, JsonValue, FieldInfo, TypeInfo } from './type-info.ts';
 import type { Run, RuleStage } from './field-rules.ts';
@@ -91,7 +92,7 @@ function groupCheck({ kind, members }: Group): ObjectCheck {
       if (set.length === 0) run.errors.required(path, `must specify one of: ${names}`);
       for (const name of set.slice(1)) {
         const detail = `may not specify more than 1 of: ${names}`;
-        run.errors.forbidden(path === '' ? name : `${path}.${name}`, detail);
+        run.errors.forbidden(childPath(path, name), detail);
       }
       return;
     }
@@ -117,7 +118,7 @@ function memberChecks(field: FieldInfo, type: TypeInfo, stage: RuleStage): reado
       (object, _old, path, run) => {
         if (object[discriminator.jsonName] !== value) return;
         if (isUnset(field, object[field.jsonName]) !== isRequired) return;
-        const at = path === '' ? field.jsonName : `${path}.${field.jsonName}`;
+        const at = childPath(path, field.jsonName);
         const what = `when \`${discriminator.jsonName}\` is "${value}"`;
         if (isRequired) run.errors.required(at, `must be specified ${what}`);
         else run.errors.forbidden(at, `must not be specified ${what}`);
@@ -143,7 +144,7 @@ function itemChecks(field: FieldInfo, stage: RuleStage): readonly ObjectCheck[] 
         list.some((one) => (one as JsonObject | null)?.[item.key] === item.value);
       const set = found.filter(has);
       if (set.length < 2) return;
-      const at = path === '' ? field.jsonName : `${path}.${field.jsonName}`;
+      const at = childPath(path, field.jsonName);
       const names = set.map((item) => item.value).join(', ');
       run.errors.invalid(at, `{${names}}`, `must specify at most one of: ${names}`);
     },

@@ -3,7 +3,7 @@ import type { TypeInfo, ValueInfo } from './type-info.ts';
 
 /** What an object of a type is where no field says it: at the root. */
 export const valueOf = (type: TypeInfo): ValueInfo => ({
-  ...plain,
+  ...plainValue,
   message: type,
   ...(type.open?.schema === undefined ? {} : { schema: type.open.schema }),
 });
@@ -12,7 +12,7 @@ export const valueOf = (type: TypeInfo): ValueInfo => ({
 export function elementOf(value: ValueInfo): ValueInfo | undefined {
   const { cardinality, scalar, message, element, schema } = value;
   if (element !== undefined || schema !== undefined || cardinality === 'single') return element;
-  return { ...plain, scalar, message };
+  return { ...plainValue, scalar, message };
 }
 
 /** What the member `name` of an object or the entry of a map is; undefined: nothing says it. */
@@ -44,7 +44,8 @@ export function typesBelow(root: TypeInfo): ReadonlySet<TypeInfo> {
   return found;
 }
 
-const plain: ValueInfo = {
+/** A value of which nothing is said. */
+export const plainValue: ValueInfo = {
   cardinality: 'single',
   scalar: undefined,
   message: undefined,

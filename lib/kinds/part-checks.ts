@@ -1,5 +1,6 @@
 // Checks of the members of one part of an object, for handwritten forms of migrated rules. A value
 // that is stored just so is accepted, as it is by the rules in the options of fields.
+import { immutableDetail } from '../api/field-errors.ts';
 import type { FieldErrors } from '../api/field-errors.ts';
 import { listAt, numberAt, recordAt, recordsAt, textAt, valueAt } from '../api/json-access.ts';
 import { sameJson } from '../api/json-equal.ts';
@@ -136,7 +137,7 @@ export class PartChecks {
   /** @returns whether the member is as it is stored, or new with its part. */
   immutable(name: string): boolean {
     if (!this.isUpdate || this.#isStored(name)) return true;
-    this.errors.invalid(this.#at(name), valueAt(this.value, name), 'field is immutable');
+    this.errors.invalid(this.#at(name), valueAt(this.value, name), immutableDetail);
     return false;
   }
 

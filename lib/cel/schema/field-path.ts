@@ -1,5 +1,6 @@
 // Paths to fields: the JSONPath of a rule's `fieldPath`, checked against its type, and the paths
 // that errors show.
+import { childPath } from '../../api/field-errors.ts';
 import type { ValueInfo } from '../../api/type-info.ts';
 import { memberOf } from '../../api/value-info.ts';
 
@@ -69,9 +70,6 @@ function unquoted(token: string): string {
   });
 }
 
-/** The path of a field. */
-export const childPath = (path: string, name: string): string =>
-  path === '' ? name : `${path}.${name}`;
 /** The path of an entry of a map. */
 export const keyPath = (path: string, key: string): string => `${path}[${key}]`;
 /** The path of an element. */

@@ -1,5 +1,6 @@
 // The members of objects as expressions see them.
 import type { FieldInfo, TypeInfo, ValueInfo } from '../../api/type-info.ts';
+import { plainValue } from '../../api/value-info.ts';
 
 export interface Member {
   readonly name: string;
@@ -20,14 +21,7 @@ export function* membersOf(type: TypeInfo): Generator<Member> {
   }
 }
 
-const text: ValueInfo = {
-  cardinality: 'single',
-  scalar: 'string',
-  message: undefined,
-  listType: undefined,
-  listMapKeys: [],
-  mapType: undefined,
-};
+const text: ValueInfo = { ...plainValue, scalar: 'string' };
 const namesOfKind: ReadonlyMap<string, ValueInfo> = new Map([
   ['apiVersion', text],
   ['kind', text],

@@ -1,5 +1,6 @@
 // Validates objects by the rules anywhere in their schema, within one cost budget. Made once for a
 // definition.
+import { childPath } from '../../api/field-errors.ts';
 import { isAbsent } from '../../api/presence.ts';
 import { isObject } from '../../api/json-value.ts';
 import { limits } from '../../base/limits.ts';
@@ -11,7 +12,7 @@ import { elementOf, isAtomicMap, memberOf } from '../../api/value-info.ts';
 import type { NamingProfile } from '../../api/vendor.ts';
 import type { EvaluationOptions, Program } from '../program.ts';
 import { costLimitMessage } from '../eval/frame.ts';
-import { childPath, indexPath, keyPath } from '../schema/field-path.ts';
+import { indexPath, keyPath } from '../schema/field-path.ts';
 import type { Budget } from './budget.ts';
 import { budgetExhaustedMessage } from './budget.ts';
 import { Ratchet } from './ratcheting.ts';
