@@ -4,6 +4,7 @@
 import type { AdmissionRequest } from '../admission/plugin.ts';
 import { apiVersionOf } from '../api/type-info.ts';
 import type { ResourceInfo } from '../api/type-info.ts';
+import { whenThere } from '../base/maybe-promise.ts';
 import type { MaybePromise } from '../base/maybe-promise.ts';
 import { badRequest, internalError, StatusError } from '../base/status.ts';
 import type { ItemKey } from '../cacher/resource-view.ts';
@@ -70,18 +71,13 @@ export function toStored(
   object: ApiObject,
   signal: AbortSignal,
 ): MaybePromise<ApiObject> {
-  const { resource, conversion, defaults } = parts;
+  const { resource, storedAs, conversion, defaults } = parts;
   defaults.apply(object, resource.type);
   if (conversion === undefined) return object;
-  const stored = conversion.toStored(object, signal);
-  return stored instanceof Promise
-    ? stored.then((late) => completed(parts, late))
-    : completed(parts, stored);
-}
-
-function completed({ defaults, storedAs }: StoreParts, stored: ApiObject): ApiObject {
-  defaults.apply(stored, storedAs.type);
-  return stored;
+  return whenThere(conversion.toStored(object, signal), (stored) => {
+    defaults.apply(stored, storedAs.type);
+    return stored;
+  });
 }
 
 export function writeContext(

@@ -5,6 +5,7 @@ import { applyMergePatch, parseMergePatch } from '../apply/merge-patch.ts';
 import { RawJson, sortedText } from '../api/raw-json.ts';
 import type { JsonValue, ResourceInfo } from '../api/type-info.ts';
 import { apiVersionOf } from '../api/type-info.ts';
+import { whenThere } from '../base/maybe-promise.ts';
 import type { MaybePromise } from '../base/maybe-promise.ts';
 import { invalid, StatusError, unsupportedMediaType } from '../base/status.ts';
 import type { FieldError } from '../base/status.ts';
@@ -36,20 +37,13 @@ function patchStored(
   patch: PatchFunction,
   request: PatchRequest,
 ): MaybePromise<ApiObject> {
-  const { conversion } = parts;
-  const served = conversion === undefined ? old : conversion.item(old, request.signal);
-  return served instanceof Promise
-    ? served.then((late) => patchServed(parts, late, patch, request))
-    : patchServed(parts, served, patch, request);
+  const { conversion, resource } = parts;
+  const { signal } = request;
+  const served = conversion === undefined ? old : conversion.item(old, signal);
+  return whenThere(served, (item) =>
+    toStored(parts, patchItem(resource, item, patch, request), signal),
+  );
 }
-
-const patchServed = (
-  parts: StoreParts,
-  served: Item,
-  patch: PatchFunction,
-  request: PatchRequest,
-): MaybePromise<ApiObject> =>
-  toStored(parts, patchItem(parts.resource, served, patch, request), request.signal);
 
 /** @throws StatusError 400 for a malformed patch. */
 export function readPatch(request: PatchRequest, { type }: ResourceInfo): PatchFunction {

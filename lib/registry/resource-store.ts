@@ -2,6 +2,7 @@
 // Verbs answer in the version of `resource`; stored objects have the version of `storedAs`. No HTTP
 // here.
 import type { WaitEnd } from '../base/abort.ts';
+import { whenThere } from '../base/maybe-promise.ts';
 import type { MaybePromise } from '../base/maybe-promise.ts';
 import type { Item, ResourceView } from '../cacher/resource-view.ts';
 import type { Conversion } from './conversion.ts';
@@ -88,18 +89,10 @@ const storedVerbs = (parts: StoreParts): Verbs => ({
 
 /** The same with every answer in the version of the request: here and nowhere else. */
 function servedVerbs(stored: Verbs, conversion: Conversion): Verbs {
-  const one = <T extends { readonly item: Item }>(answer: T, end: WaitEnd): MaybePromise<T> => {
-    const item = conversion.item(answer.item, end);
-    return item instanceof Promise
-      ? item.then((late) => ({ ...answer, item: late }))
-      : { ...answer, item };
-  };
-  const all = (answer: ListAnswer, end: WaitEnd): MaybePromise<ListAnswer> => {
-    const items = conversion.items(answer.items, end);
-    return items instanceof Promise
-      ? items.then((late) => ({ ...answer, items: late }))
-      : { ...answer, items };
-  };
+  const one = <T extends { readonly item: Item }>(answer: T, end: WaitEnd): MaybePromise<T> =>
+    whenThere(conversion.item(answer.item, end), (item) => ({ ...answer, item }));
+  const all = (answer: ListAnswer, end: WaitEnd): MaybePromise<ListAnswer> =>
+    whenThere(conversion.items(answer.items, end), (items) => ({ ...answer, items }));
   return {
     get: async (request) => conversion.item(await stored.get(request), request.signal),
     list: async (request) => all(await stored.list(request), request.signal),
