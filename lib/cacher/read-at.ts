@@ -128,26 +128,25 @@ export class ReadGate {
   }
 
   #currentRevision(): Promise<Revision> {
-    const { storage, clock } = this.#options;
-    const limit = new AbortController();
-    const stop = clock.after(proofTimeoutMs, () => {
-      limit.abort(requestTimeout('etcd did not answer in time'));
-    });
-    return storage.currentRevision(limit.signal).finally(stop);
+    const { storage } = this.#options;
+    return this.#limited(proofTimeoutMs, (signal) => storage.currentRevision(signal));
   }
 
   /** Waits until the log is current after a new connection; false when the time is over. */
   #untilCurrent(waitMs: number): Promise<boolean> {
-    const { clock, current } = this.#options;
-    const limit = new AbortController();
-    const stop = clock.after(waitMs, () => {
-      limit.abort();
-    });
-    const isCurrent = current(limit.signal).then(
+    return this.#limited(waitMs, this.#options.current).then(
       () => true,
       () => false,
     );
-    return isCurrent.finally(stop);
+  }
+
+  /** @throws StatusError 504 when the time is over. */
+  #limited<T>(limitMs: number, run: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const limit = new AbortController();
+    const stop = this.#options.clock.after(limitMs, () => {
+      limit.abort(requestTimeout('etcd did not answer in time'));
+    });
+    return run(limit.signal).finally(stop);
   }
 
   /** Waits for the log, asking for progress where that is possible; false when the time is over. */

@@ -95,7 +95,7 @@ export interface ListPage {
 export interface ListResult {
   readonly items: readonly Item[];
   readonly revision: Revision;
-  /** The epoch of the store that the revision belongs to. */
+  /** The history of the store that the revision belongs to. */
   readonly history: number;
   /** Set when more items follow; the number is known only without selectors. */
   readonly more: boolean;
