@@ -2,7 +2,7 @@
 // the old history is served as if it were of the new one.
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { systemClock } from '../base/clock.ts';
-import type { Revision } from '../storage-etcd/storage.ts';
+import type { Revision, Storage } from '../storage-etcd/storage.ts';
 import { eventually } from '../storage-etcd/testing/events.ts';
 import type { Cache } from './cache.ts';
 import type { ListResult, ReadAt, ResourceView } from './resource-view.ts';
@@ -56,6 +56,29 @@ describe('from before deletions, and grown past them', () => {
     await fixture.put('n/a', { size: 1 });
     await store.save();
   });
+
+  /** A storage whose second page waits until `restore` has put the backup back and let it grow. */
+  function restoredBetweenPages(): {
+    readonly storage: Storage;
+    readonly restore: (revision: number) => Promise<void>;
+  } {
+    const gate = Promise.withResolvers<undefined>();
+    let pageCount = 0;
+    const storage = intercept(fixture.storage, {
+      list: async (range, abort) => {
+        if (pageCount++ === 1) await gate.promise;
+        return fixture.storage.list(range, abort);
+      },
+    });
+    const restore = async (revision: number): Promise<void> => {
+      await eventually(() => {
+        expect(pageCount).toBe(2);
+      });
+      await store.restore((other) => growTo(other, revision));
+      gate.resolve(undefined);
+    };
+    return { storage, restore };
+  }
 
   /** The deletions that are lost. The last put stays where it is in both histories. */
   const loseSome = async (): Promise<Revision> => {
@@ -120,22 +143,11 @@ describe('from before deletions, and grown past them', () => {
   );
 
   test('while memory is filled, page by page', async () => {
-    const gate = Promise.withResolvers<undefined>();
-    let pageCount = 0;
-    const storage = intercept(fixture.storage, {
-      list: async (range, abort) => {
-        if (pageCount++ === 1) await gate.promise;
-        return fixture.storage.list(range, abort);
-      },
-    });
+    const { storage, restore } = restoredBetweenPages();
     const lost = await loseSome();
     const cache = fixture.cache({ storage });
     const starting = cache.start(signal);
-    await eventually(() => {
-      expect(pageCount).toBe(2);
-    });
-    await store.restore((other) => growTo(other, lost + 5));
-    gate.resolve(undefined);
+    await restore(lost + 5);
     await starting;
     expect(cache.view(widgets).peek({ namespace: 'n', name: 'w0' })).toBeDefined();
     await expectAll(cache.view(widgets));
@@ -226,22 +238,11 @@ describe('from before deletions, and grown past them', () => {
   }, 180_000);
 
   test('a list from etcd over two connections is of one history', async () => {
-    const gate = Promise.withResolvers<undefined>();
-    let pageCount = 0;
-    const storage = intercept(fixture.storage, {
-      list: async (range, abort) => {
-        if (pageCount++ === 1) await gate.promise;
-        return fixture.storage.list(range, abort);
-      },
-    });
+    const { storage, restore } = restoredBetweenPages();
     const lost = await loseSome();
     // Its cache is not started: nothing is in memory.
     const reading = expectAll(fixture.cache({ storage }).view(widgets));
-    await eventually(() => {
-      expect(pageCount).toBe(2);
-    });
-    await store.restore((other) => growTo(other, lost + 5));
-    gate.resolve(undefined);
+    await restore(lost + 5);
     await reading;
   }, 180_000);
 

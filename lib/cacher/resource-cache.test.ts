@@ -2,11 +2,10 @@ import { describe, expect, test } from '@jest/globals';
 import { heldBytes, mega } from '../base/testing/held-bytes.ts';
 import { nextTurn } from '../base/turn.ts';
 import { encodeStored } from '../codec/stored-form.ts';
-import { EventLog } from './event-log.ts';
-import { ResourceCache } from './resource-cache.ts';
+import type { ResourceCache } from './resource-cache.ts';
 import { ResourceCounts } from './resource-counts.ts';
 import { widget, widgets } from './testing/cache-fixture.ts';
-import { itemSource } from './testing/item-source.ts';
+import { itemSource, resourceCacheAt } from './testing/item-source.ts';
 import type { Transcoder } from './transcoder.ts';
 import { LogCursor } from './watch-cursor.ts';
 
@@ -24,18 +23,7 @@ const noParsing = (): never => {
 function cacheAt(revision: number, parser: Partial<Transcoder> = {}): ResourceCache {
   const { transcoder, ...made } = itemSource();
   const source = { ...made, keepsStored: true, transcoder: { ...transcoder, ...parser } };
-  const log = new EventLog(source.budget, 1_000);
-  source.budget.attach(log);
-  const cache = new ResourceCache({
-    source,
-    log,
-    indexedFields: [],
-    historyCountMin: 0,
-    onCorrupted: () => undefined,
-  });
-  log.reset(revision, 0);
-  cache.begin(revision);
-  return cache;
+  return resourceCacheAt(revision, source).cache;
 }
 
 describe('the item of an answered write', () => {

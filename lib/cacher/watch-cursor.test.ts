@@ -1,25 +1,13 @@
 import { expect, test } from '@jest/globals';
-import { EventLog } from './event-log.ts';
-import { ResourceCache } from './resource-cache.ts';
 import { ResourceCounts } from './resource-counts.ts';
-import { itemSource } from './testing/item-source.ts';
+import { resourceCacheAt } from './testing/item-source.ts';
 import { LogCursor } from './watch-cursor.ts';
 import { expired } from '../base/status.ts';
 
 const { signal } = new AbortController();
 
 function cursorAt(revision: number): LogCursor {
-  const source = itemSource();
-  const log = new EventLog(source.budget, 1_000);
-  const cache = new ResourceCache({
-    source,
-    log,
-    indexedFields: [],
-    historyCountMin: 0,
-    onCorrupted: () => undefined,
-  });
-  log.reset(revision, 0);
-  cache.begin(revision);
+  const { cache, log } = resourceCacheAt(revision);
   const { watchIndex } = cache.log;
   return new LogCursor({
     log,

@@ -12,8 +12,7 @@ import { connectRaw } from '../testing/test-server.ts';
 const protobuf = 'application/vnd.svc.protobuf';
 let api: ApiOnEtcd;
 const send = (line: string, sent?: SentRequest): Promise<ApiAnswer> => api.send(line, sent);
-const statusOf = async (line: string, sent?: SentRequest): Promise<number> =>
-  (await send(line, sent)).status;
+const statusOf = (line: string, sent?: SentRequest): Promise<number> => api.statusOf(line, sent);
 
 beforeAll(async () => {
   api = await ApiOnEtcd.start();

@@ -16,8 +16,7 @@ import {
 const leases = '/apis/coordination.svc.io/v1/namespaces/n/leases';
 let api: ApiOnEtcd;
 const send = (line: string, sent?: SentRequest): Promise<ApiAnswer> => api.send(line, sent);
-const statusOf = async (line: string, sent?: SentRequest): Promise<number> =>
-  (await send(line, sent)).status;
+const statusOf = (line: string, sent?: SentRequest): Promise<number> => api.statusOf(line, sent);
 
 beforeAll(async () => {
   api = await ApiOnEtcd.start();

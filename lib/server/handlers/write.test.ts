@@ -29,8 +29,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => api.stop());
 
-const statusOf = async (line: string, sent?: SentRequest): Promise<number> =>
-  (await send(line, sent)).status;
+const statusOf = (line: string, sent?: SentRequest): Promise<number> => api.statusOf(line, sent);
 
 describe('success', () => {
   test('of POST is 201, of PUT, PATCH and GET 200, with the object as it is now', async () => {

@@ -48,6 +48,10 @@ export class ApiOnEtcd {
   send(line: string, sent?: SentRequest): Promise<ApiAnswer> {
     return sendTo(this.server, line, sent);
   }
+
+  async statusOf(line: string, sent?: SentRequest): Promise<number> {
+    return (await this.send(line, sent)).status;
+  }
 }
 
 /** `line` is a method and a path: `GET /api/v1/pods`. */
