@@ -33,7 +33,7 @@ import { storagemigrationKinds } from './storagemigration/kinds.ts';
 import type { Kind, KindOptions } from './kind.ts';
 import { statusColumns } from './meta/columns.ts';
 import type { ResourceStrategy } from './strategy.ts';
-import type { Validator } from './validator.ts';
+import type { Validator, Warnings } from './validator.ts';
 
 const kinds: readonly Kind[] = [
   ...admissionregistrationKinds,
@@ -96,13 +96,14 @@ export function kindStrategies(options: KindOptions): (stored: ResourceInfo) => 
   return ({ type }) => {
     const kind = byName.get(kindNameOf(type.id));
     if (kind === undefined) return {};
-    const { strategy = {}, validate, validateMigrated } = kind;
+    const { strategy = {}, validate, validateMigrated, warnings } = kind;
     return {
       ...(typeof strategy === 'function' ? strategy(options) : strategy),
       ...(validate === undefined ? {} : { validate: checking(validate, naming) }),
       ...(validateMigrated === undefined
         ? {}
         : { validateMigrated: checking(validateMigrated, naming) }),
+      ...(warnings === undefined ? {} : { warnings: warning(warnings, naming) }),
     };
   };
 }
@@ -114,3 +115,8 @@ const checking =
     validator({ object, old, errors, isOn, naming, subresource, apiVersion });
     return errors.list;
   };
+
+const warning =
+  (warnings: Warnings, naming: NamingProfile): NonNullable<ResourceStrategy['warnings']> =>
+  (object, old, { subresource, apiVersion }) =>
+    warnings({ object, old, naming, subresource, apiVersion });

@@ -6,7 +6,7 @@ import type { DefaultRules } from '../api/default-rule.ts';
 import type { FieldReader } from '../api/type-info.ts';
 import type { NamingProfile } from '../api/vendor.ts';
 import type { ResourceStrategy } from './strategy.ts';
-import type { Validator } from './validator.ts';
+import type { Validator, Warnings } from './validator.ts';
 
 export interface KindOptions {
   readonly naming: NamingProfile;
@@ -31,4 +31,6 @@ export interface Kind {
   readonly validate?: Validator;
   /** Rules that are options of fields, too (gate DeclarativeValidation). */
   readonly validateMigrated?: Validator;
+  /** What is valid and yet unwise: not asked for writes of the status. */
+  readonly warnings?: Warnings;
 }

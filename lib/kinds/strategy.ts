@@ -44,7 +44,12 @@ export interface ResourceStrategy {
     context: WriteContext,
     isOn: GateCheck,
   ): readonly FieldError[];
-  warnings?(object: Readonly<ApiObject>): string[];
+  /** What the writer of a valid object is told; not asked for what is written of the status. */
+  warnings?(
+    object: Readonly<ApiObject>,
+    old: Readonly<ApiObject> | undefined,
+    context: WriteContext,
+  ): readonly string[];
   /** Graceful deletion; absent: removed at once. `requestedSeconds` from the delete options. */
   deletion?(object: Readonly<ApiObject>, requestedSeconds: number | undefined): DeletionPlan;
   /** Lifetime of the stored object in seconds (events); absent: forever. */

@@ -15,7 +15,9 @@ export interface Scope {
   readonly naming: NamingProfile;
 }
 
-export interface ValidatedWrite extends Scope {
+/** A write as a kind's rules see it. */
+export interface KindWrite {
+  readonly naming: NamingProfile;
   readonly object: Readonly<ApiObject>;
   /** undefined: a create. */
   readonly old: Readonly<ApiObject> | undefined;
@@ -25,7 +27,12 @@ export interface ValidatedWrite extends Scope {
   readonly apiVersion: string;
 }
 
+export interface ValidatedWrite extends KindWrite, Scope {}
+
 export type Validator = (write: ValidatedWrite) => void;
+
+/** What a valid write should be told of: one text a warning, which begins with the field's path. */
+export type Warnings = (write: KindWrite) => readonly string[];
 
 export type Holder = Readonly<JsonObject> | undefined;
 

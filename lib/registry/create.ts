@@ -98,7 +98,7 @@ export async function putNew(
 }
 
 function validateNew(parts: StoreParts, object: ApiObject, context: WriteContext): void {
-  const { resource, storedAs, strategy } = parts;
+  const { resource, storedAs } = parts;
   const { namespaced, nameRule } = storedAs;
   const rules = { namespaced, nameRule, profile: parts.naming, object };
   const errors = [
@@ -106,7 +106,7 @@ function validateNew(parts: StoreParts, object: ApiObject, context: WriteContext
     ...parts.rules.validate(object, undefined, context),
   ];
   if (errors.length > 0) throw invalid(resource.kind, nameOf(object), errors);
-  for (const text of strategy.warnings?.(object) ?? []) context.warnings.push(text);
+  parts.rules.warn(object, undefined, context);
 }
 
 /** Dry run: all but the write. */

@@ -190,9 +190,7 @@ async function nextObject(
     ...parts.rules.validate(object, old, context),
   ];
   if (errors.length > 0) throw invalid(resource.kind, nameOf(old), errors);
-  for (const text of strategy.warnings?.(object) ?? []) {
-    if (!context.warnings.includes(text)) context.warnings.push(text);
-  }
+  parts.rules.warn(object, old, context);
   object.apiVersion = apiVersionOf(storedAs.kind);
   await parts.admission.validate(attributes, object, signal);
   return object;

@@ -26,6 +26,8 @@ export interface ObjectRules {
   readonly dropDisabled: DropDisabledFields;
   /** Every failure, in a fixed order. */
   validate(object: Stored, old: Stored | undefined, context: WriteContext): readonly FieldError[];
+  /** Adds what is to be said of a valid object to the warnings of its request. */
+  warn(object: Stored, old: Stored | undefined, context: WriteContext): void;
 }
 
 const defaultGates = featureGates(new Map());
@@ -64,6 +66,12 @@ export function objectRules(
         ...unlessStored(strategy.validate?.(object, old, context, isOn) ?? [], object, old),
       ];
       return errors;
+    },
+    warn(object, old, context) {
+      if (strategy.warnings === undefined || context.subresource === 'status') return;
+      for (const text of strategy.warnings(object, old, context)) {
+        if (!context.warnings.includes(text)) context.warnings.push(text);
+      }
     },
   };
 }

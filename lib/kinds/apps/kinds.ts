@@ -8,6 +8,7 @@ import {
   statefulSetColumns,
 } from './columns.ts';
 import { daemonSetConversions, deploymentConversions } from './conversion.ts';
+import { templateWarnings } from '../core/pod-warnings.ts';
 import { daemonSetStrategy } from './daemon-sets.ts';
 import {
   daemonSetDefaults,
@@ -36,6 +37,7 @@ export const appsKinds: readonly Kind[] = [
     conversions: daemonSetConversions,
     strategy: daemonSetStrategy,
     validate: validateDaemonSet,
+    warnings: templateWarnings('spec.template'),
   },
   {
     name: 'apps/Deployment',
@@ -43,17 +45,20 @@ export const appsKinds: readonly Kind[] = [
     defaults: deploymentDefaults,
     conversions: deploymentConversions,
     validate: validateDeployment,
+    warnings: templateWarnings('spec.template'),
   },
   {
     name: 'apps/ReplicaSet',
     columns: replicaSetColumns,
     defaults: replicaSetDefaults,
     validate: validateReplicaSet,
+    warnings: templateWarnings('spec.template'),
   },
   {
     name: 'apps/StatefulSet',
     columns: statefulSetColumns,
     defaults: statefulSetDefaults,
     validate: validateStatefulSet,
+    warnings: templateWarnings('spec.template'),
   },
 ];

@@ -1,6 +1,7 @@
 // The kinds of batch: one record each.
 import { numberAt, recordAt } from '../../api/json-access.ts';
 import type { FieldReader } from '../../api/type-info.ts';
+import { templateWarnings } from '../core/pod-warnings.ts';
 import type { Kind } from '../kind.ts';
 import { cronJobColumns, jobColumns } from './columns.ts';
 import { validateCronJob } from './cron-job-validation.ts';
@@ -16,6 +17,7 @@ export const batchKinds: readonly Kind[] = [
     name: 'batch/CronJob',
     columns: cronJobColumns,
     validate: validateCronJob,
+    warnings: templateWarnings('spec.jobTemplate.spec.template'),
   },
   {
     name: 'batch/Job',
@@ -24,5 +26,6 @@ export const batchKinds: readonly Kind[] = [
     fieldReaders: { 'status.successful': succeededOf },
     strategy: ({ naming }) => jobStrategy(naming),
     validate: validateJob,
+    warnings: templateWarnings('spec.template'),
   },
 ];

@@ -29,6 +29,7 @@ import { persistentVolumeClaimStrategy, persistentVolumeStrategy } from './persi
 import { podColumns } from './pod-columns.ts';
 import { podDefaults } from './pod-defaults.ts';
 import { validatePod } from './pod-validation.ts';
+import { podWarnings, templateWarnings } from './pod-warnings.ts';
 import { podStrategy } from './pods.ts';
 import { validateLimits, validateQuota } from './quota-validation.ts';
 import {
@@ -105,17 +106,20 @@ export const coreKinds: readonly Kind[] = [
     fieldReaders: podReaders,
     strategy: podStrategy,
     validate: validatePod,
+    warnings: podWarnings,
   },
   {
     name: 'core/PodTemplate',
     columns: podTemplateColumns,
     validate: validatePodTemplateObject,
+    warnings: templateWarnings('template'),
   },
   {
     name: 'core/ReplicationController',
     columns: replicationControllerColumns,
     defaults: replicationControllerDefaults,
     validate: validateReplicationController,
+    warnings: templateWarnings('spec.template'),
   },
   {
     name: 'core/ResourceQuota',

@@ -1,0 +1,42 @@
+// What is valid in a pod or in a template for pods, and yet unwise: each part of it has a file of
+// its own. Pods are warned of when they are created, templates when their kind's generation moves.
+import { childPath } from '../../api/field-errors.ts';
+import { recordAt, recordIn } from '../../api/json-access.ts';
+import type { JsonObject } from '../../api/type-info.ts';
+import type { NamingProfile } from '../../api/vendor.ts';
+import type { KindWrite, Warnings } from '../validator.ts';
+import { volumeWarnings } from './volume-warnings.ts';
+
+/** A pod, or a template for pods. */
+interface PodLike {
+  readonly meta: JsonObject | undefined;
+  readonly spec: JsonObject;
+  /** '' for a pod. */
+  readonly path: string;
+  readonly naming: NamingProfile;
+}
+
+function warningsOf({ spec, path }: PodLike): readonly string[] {
+  return volumeWarnings(spec, childPath(path, 'spec'));
+}
+
+export const podWarnings: Warnings = ({ object, old, naming }) => {
+  if (old !== undefined) return [];
+  const meta = recordAt(object, 'metadata');
+  return warningsOf({ meta, spec: recordAt(object, 'spec') ?? {}, path: '', naming });
+};
+
+/** `path`: where kinds of one sort have their template. */
+export function templateWarnings(path: string): Warnings {
+  const names = path.split('.');
+  return (write) => {
+    const template = isNewGeneration(write) ? recordIn(write.object, ...names) : undefined;
+    if (template === undefined) return [];
+    const meta = recordAt(template, 'metadata');
+    const spec = recordAt(template, 'spec') ?? {};
+    return warningsOf({ meta, spec, path, naming: write.naming });
+  };
+}
+
+const isNewGeneration = ({ object, old }: KindWrite): boolean =>
+  old === undefined || object.metadata?.generation !== old.metadata?.generation;
