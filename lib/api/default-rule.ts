@@ -1,6 +1,6 @@
 // The contract of defaults that depend on other fields, so that no `(default_value)` option can
 // hold them, and steps that they share. A rule changes nothing but the object that it completes.
-import { recordAt } from './json-access.ts';
+import { asRecord, asText, listAt, recordAt, textAt } from './json-access.ts';
 import { cloneJson, isObject } from './json-value.ts';
 import { isAbsent, isEmpty } from './presence.ts';
 import type { JsonObject, JsonValue } from './type-info.ts';
@@ -38,6 +38,26 @@ export function fillUnset(object: JsonObject, values: Readonly<Record<string, Js
   for (const name of Object.keys(values)) {
     if (isAbsent(object[name])) object[name] = cloneJson(values[name] ?? null);
   }
+}
+
+interface Mirrored {
+  readonly single: string;
+  readonly list: string;
+  /** What holds the text in each element of the list; absent: elements are texts. */
+  readonly member?: string;
+}
+
+/**
+ * A text that is also the first of a list: where the two differ, the text is meant and is the whole
+ * list; one that is empty shows what is first.
+ */
+export function mirrorFirst(object: JsonObject, { single, list, member }: Mirrored): void {
+  const value = textAt(object, single);
+  const [element] = listAt(object, list);
+  const first = member === undefined ? asText(element) : textAt(asRecord(element), member);
+  if (value === first) return;
+  if (value === '') object[single] = first;
+  else object[list] = [member === undefined ? value : { [member]: value }];
 }
 
 /** A copy of the labels of the pod template in `spec`; undefined: it has none. */

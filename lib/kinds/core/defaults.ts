@@ -5,6 +5,7 @@ import {
   ensureRecord,
   fillUnset,
   labelLikeTemplate,
+  mirrorFirst,
   newRecord,
   templateLabels,
 } from '../../api/default-rule.ts';
@@ -61,6 +62,13 @@ const namespace: DefaultRule = {
   },
 };
 
+const nodeSpec: DefaultRule = {
+  version: 1,
+  complete(object) {
+    mirrorFirst(object, { single: 'podCIDR', list: 'podCIDRs' });
+  },
+};
+
 const nodeStatus: DefaultRule = {
   version: 1,
   complete(object) {
@@ -109,6 +117,7 @@ export const namespaceDefaults: DefaultRules = {
 };
 
 export const nodeDefaults: DefaultRules = {
+  'core/v1.NodeSpec': nodeSpec,
   'core/v1.NodeStatus': nodeStatus,
 };
 

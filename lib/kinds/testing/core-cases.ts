@@ -89,6 +89,18 @@ const rest: readonly DefaultCase[] = [
     adds: { 'status.allocatable.cpu': '4' },
   },
   {
+    claim: 'a node with networks of its pods',
+    type: 'core/v1.Node',
+    given: { spec: { podCIDRs: ['10.0.0.0/24', 'fd00::/64'] } },
+    adds: { 'spec.podCIDR': '10.0.0.0/24' },
+  },
+  {
+    claim: 'a node whose network of pods is not the first of them',
+    type: 'core/v1.Node',
+    given: { spec: { podCIDR: '10.0.1.0/24', podCIDRs: ['10.0.0.0/24', 'fd00::/64'] } },
+    adds: { 'spec.podCIDRs': ['10.0.1.0/24'] },
+  },
+  {
     claim: 'a volume',
     type: 'core/v1.PersistentVolume',
     given: { spec: { capacity: { storage: '1500u' }, hostPath: { path: '/' } } },
