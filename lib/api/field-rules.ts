@@ -146,11 +146,13 @@ const orZero =
     return (value, old, path, run) => check(value ?? 0, old, path, run);
   };
 
+type TextCheck = (text: string, path: string, errors: FieldErrors) => void;
+
 const eachText =
-  (check: (text: string, path: string, errors: FieldErrors) => void): FieldCheck =>
+  (check: TextCheck, { emptyIsUnset = true } = {}): FieldCheck =>
   (value, old, path, run) => {
     if (typeof value === 'string') {
-      if (value !== '') check(value, path, run.errors);
+      if (value !== '' || !emptyIsUnset) check(value, path, run.errors);
       return true;
     }
     if (!Array.isArray(value)) return true;
@@ -323,11 +325,14 @@ const makers: ReadonlyMap<string, Maker> = new Map<string, Maker>([
   ],
   [
     'format',
-    (_field, argument) => {
+    // Where presence is tracked, an empty text is there, unless it is what an absent one becomes.
+    (field, argument) => {
       const format = knownFormat(argument);
-      return eachText((text, path, errors) => {
+      const emptyIsUnset = !field.pointer || field.options['defaultValue'] === '';
+      const check: TextCheck = (text, path, errors) => {
         errors.problems(path, text, format(text));
-      });
+      };
+      return eachText(check, { emptyIsUnset });
     },
   ],
   [

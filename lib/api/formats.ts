@@ -89,9 +89,9 @@ export function localPathProblems(text: string): readonly string[] {
 const noDotsProblems = (text: string): readonly string[] =>
   unless(!text.split('/').includes('..'), "must not contain '..'");
 
-/** The path of a service that is called: absolute, without empty segments. */
+/** The path of a service that is called, if any: absolute, without empty segments. */
 export function urlPathProblems(text: string): readonly string[] {
-  if (text === '/') return none;
+  if (text === '' || text === '/') return none;
   if (!text.startsWith('/')) return [`must start with a '/'`];
   const parts = text.replace(/\/$/, '').split('/').slice(1);
   return parts.flatMap((part) =>
