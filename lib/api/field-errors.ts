@@ -29,7 +29,7 @@ export class FieldErrors {
   }
 
   invalid(field: string, badValue: unknown, detail: string): void {
-    this.#add('FieldValueInvalid', field, badValue ?? '', detail);
+    this.#add('FieldValueInvalid', field, badValue === undefined ? '' : badValue, detail);
   }
 
   /** One `Invalid` per problem. */

@@ -4,6 +4,7 @@ import {
   entriesAt,
   listAt,
   recordAt,
+  recordIn,
   recordsAt,
   textAt,
   textsAt,
@@ -14,12 +15,19 @@ import type { JsonObject } from '../api/type-info.ts';
 import { validateLabels } from './validator.ts';
 import type { Holder } from './validator.ts';
 
-export function validateLabelSelector(selector: Holder, path: string, errors: FieldErrors): void {
-  if (selector === undefined) return;
+/** False: it selects nothing, for it is wrong. */
+export function validateLabelSelector(
+  selector: Holder,
+  path: string,
+  errors: FieldErrors,
+): boolean {
+  if (selector === undefined) return true;
+  const before = errors.list.length;
   validateLabels(recordAt(selector, 'matchLabels'), `${path}.matchLabels`, errors);
   for (const [at, requirement] of recordsAt(selector, 'matchExpressions').entries()) {
     validateRequirement(requirement, `${path}.matchExpressions[${String(at)}]`, errors);
   }
+  return errors.list.length === before;
 }
 
 function validateRequirement(requirement: JsonObject, path: string, errors: FieldErrors): void {
@@ -45,7 +53,7 @@ function validateRequirement(requirement: JsonObject, path: string, errors: Fiel
 const keyProblems = (requirement: JsonObject): readonly string[] =>
   qualifiedNameProblems(textAt(requirement, 'key'));
 
-const isEmptySelector = (selector: Holder): boolean =>
+export const isEmptySelector = (selector: Holder): boolean =>
   entriesAt(selector, 'matchLabels').length === 0 &&
   listAt(selector, 'matchExpressions').length === 0;
 
@@ -75,22 +83,11 @@ export function selectorMatches(selector: Holder, labels: Holder): boolean {
   });
 }
 
-/** `spec.selector` of a workload against the labels of its template. */
-export function validateTemplateSelector(
-  spec: Holder,
-  path: string,
-  kind: string,
-  errors: FieldErrors,
-): void {
+/** The labels of a workload's template; no selector at all selects nothing. */
+export function validateTemplateLabels(spec: Holder, path: string, errors: FieldErrors): void {
   const selector = recordAt(spec, 'selector');
-  if (selector === undefined) return; // the field's own rule requires it
-  validateLabelSelector(selector, `${path}.selector`, errors);
-  if (isEmptySelector(selector)) {
-    errors.invalid(`${path}.selector`, selector, `empty selector is invalid for ${kind}`);
-    return;
-  }
-  const labels = recordAt(recordAt(recordAt(spec, 'template'), 'metadata'), 'labels');
-  if (selectorMatches(selector, labels)) return;
+  const labels = recordIn(spec, 'template', 'metadata', 'labels');
+  if (selector !== undefined && selectorMatches(selector, labels)) return;
   const detail = '`selector` does not match template `labels`';
   errors.invalid(`${path}.template.metadata.labels`, labels ?? null, detail);
 }

@@ -1,13 +1,27 @@
 // Deployments, replica sets, stateful sets, daemon sets: selectors against templates, strategies of
 // updating, and what never changes.
-import { isSet, numberAt, recordAt, recordsAt, textAt, valueAt } from '../../api/json-access.ts';
+import { immutableDetail } from '../../api/field-errors.ts';
+import {
+  isSet,
+  numberAt,
+  recordAt,
+  recordsAt,
+  textAt,
+  valueAt,
+  valueIn,
+} from '../../api/json-access.ts';
 import { sameJson } from '../../api/json-equal.ts';
 import { dns1123LabelProblems } from '../../api/name-rules.ts';
 import { isRecord, without } from '../../api/json-value.ts';
 import { opened } from '../../api/raw-json.ts';
 import type { JsonObject } from '../../api/type-info.ts';
-import { validateRunningTemplate } from '../core/pod-spec.ts';
-import { validateTemplateSelector } from '../label-selectors.ts';
+import { validateClaimSpec } from '../core/claim-spec.ts';
+import { validatePodTemplate, validateRunningPods } from '../core/pod-spec.ts';
+import {
+  isEmptySelector,
+  validateLabelSelector,
+  validateTemplateLabels,
+} from '../label-selectors.ts';
 import { changed } from '../validator.ts';
 import type { ValidatedWrite, Validator } from '../validator.ts';
 import { isNoAmount, validateAmount, validateAtMostAll } from './amounts.ts';
@@ -15,29 +29,54 @@ import { validateCounts, validateNotLowered } from './status-counts.ts';
 
 const specOf = (write: ValidatedWrite): JsonObject => recordAt(write.object, 'spec') ?? {};
 
-function validateTemplate(
-  write: ValidatedWrite,
-  kind: string,
-  claimed: readonly string[] = [],
-): void {
+const templateOf = (spec: JsonObject): JsonObject => recordAt(spec, 'template') ?? {};
+
+/** Against the labels of the template, too. False: it is no selector. */
+function validateSelector({ errors }: ValidatedWrite, spec: JsonObject, kind: string): boolean {
+  const selector = recordAt(spec, 'selector'); // the field's own rule requires it
+  if (!validateLabelSelector(selector, 'spec.selector', errors)) return false;
+  if (selector !== undefined && isEmptySelector(selector)) {
+    errors.invalid('spec.selector', selector, `empty selector is invalid for ${kind}`);
+  } else validateTemplateLabels(spec, 'spec', errors);
+  return true;
+}
+
+/** Of a deployment or a replica set; the template of a wrong selector is not looked into. */
+function validateReplicatedPods(write: ValidatedWrite): void {
+  const { errors } = write;
   const spec = specOf(write);
-  validateTemplateSelector(spec, 'spec', kind, write.errors);
-  validateRunningTemplate(spec, 'spec', write, claimed);
+  if (validateSelector(write, spec, 'deployment')) {
+    validatePodTemplate(templateOf(spec), 'spec.template', write);
+    validateRunningPods(templateOf(spec), 'spec.template', 'ReplicaSet', write);
+  } else errors.invalid('spec.selector', spec['selector'], 'invalid label selector');
+  validateSelectorKept(write);
+}
+
+function validateSelectorKept({ object, old, errors }: ValidatedWrite): void {
+  const selector = valueIn(object, ['spec', 'selector']);
+  if (old === undefined || sameJson(selector, valueIn(old, ['spec', 'selector']))) return;
+  errors.invalid('spec.selector', selector ?? null, immutableDetail);
 }
 
 export const validateDeployment: Validator = (write) => {
   const { errors } = write;
   const spec = specOf(write);
-  validateTemplate(write, 'deployment');
+  validateReplicatedPods(write);
   const strategy = recordAt(spec, 'strategy');
   const rolling = recordAt(strategy, 'rollingUpdate');
   const path = 'spec.strategy.rollingUpdate';
-  if (textAt(strategy, 'type') === 'Recreate' && rolling !== undefined) {
-    const detail = "may not be specified when strategy `type` is 'Recreate'";
-    errors.forbidden(path, detail);
-  } else if (textAt(strategy, 'type') === 'RollingUpdate') {
-    if (rolling === undefined) errors.required(path, 'this should be defaulted and never be nil');
-    else validateRolling(rolling, path, write);
+  switch (textAt(strategy, 'type')) {
+    case 'Recreate':
+      if (rolling !== undefined) {
+        errors.forbidden(path, "may not be specified when strategy `type` is 'Recreate'");
+      }
+      break;
+    case 'RollingUpdate':
+      if (rolling === undefined) errors.required(path, 'this should be defaulted and never be nil');
+      else validateRolling(rolling, path, write);
+      break;
+    default:
+      errors.notSupported('spec.strategy', strategy, ['Recreate', 'RollingUpdate']);
   }
   const progress = numberAt(spec, 'progressDeadlineSeconds');
   if (progress !== undefined && progress <= (numberAt(spec, 'minReadySeconds') ?? 0)) {
@@ -64,7 +103,7 @@ function validateRolling(rolling: JsonObject, path: string, { errors }: Validate
 }
 
 export const validateReplicaSet: Validator = (write) => {
-  validateTemplate(write, 'deployment');
+  validateReplicatedPods(write);
   const parts = ['fullyLabeledReplicas', 'readyReplicas', 'availableReplicas'];
   validateCounts(write, 'replicas', parts);
 };
@@ -93,12 +132,22 @@ export const validateStatefulSet: Validator = (write) => {
   }
   validateStatefulStrategy(spec, write);
   const claims = recordsAt(spec, 'volumeClaimTemplates');
-  const claimed = claims.map((claim) => textAt(recordAt(claim, 'metadata'), 'name'));
-  validateTemplate(write, 'statefulset', claimed);
+  if (old === undefined) {
+    for (const [at, claim] of claims.entries()) {
+      const path = `spec.volumeClaimTemplates[${String(at)}].spec`;
+      validateClaimSpec(recordAt(claim, 'spec') ?? {}, path, write);
+    }
+  }
   const service = textAt(spec, 'serviceName');
   if (old === undefined && service !== '') {
     errors.problems('spec.serviceName', service, dns1123LabelProblems(service));
   }
+  if (validateSelector(write, spec, 'statefulset')) {
+    const claimed = claims.map((claim) => textAt(recordAt(claim, 'metadata'), 'name'));
+    const options = { claimed, isNamedByController: true };
+    validatePodTemplate(templateOf(spec), 'spec.template', write, options);
+  } else errors.invalid('spec.selector', spec['selector'], '');
+  validateRunningPods(templateOf(spec), 'spec.template', 'StatefulSet', write);
   validateCounts(write, 'replicas', [
     'readyReplicas',
     'currentReplicas',
@@ -128,7 +177,7 @@ function validateStatefulStrategy(spec: JsonObject, { errors }: ValidatedWrite):
   }
   if (type !== 'RollingUpdate' && type !== '') {
     const detail = "must be 'RollingUpdate' or 'OnDelete'";
-    errors.invalid('spec.updateStrategy', type, detail);
+    errors.invalid('spec.updateStrategy', strategy, detail);
     return;
   }
   const amount = valueAt(rolling, 'maxUnavailable');
@@ -142,13 +191,22 @@ function validateStatefulStrategy(spec: JsonObject, { errors }: ValidatedWrite):
 export const validateDaemonSet: Validator = (write) => {
   const { object, old, errors } = write;
   const spec = specOf(write);
-  validateTemplate(write, 'daemonset');
+  validateSelector(write, spec, 'daemonset');
+  validateSelectorKept(write);
+  validatePodTemplate(templateOf(spec), 'spec.template', write);
+  validateRunningPods(templateOf(spec), 'spec.template', 'DaemonSet', write);
   const strategy = recordAt(spec, 'updateStrategy');
   const rolling = recordAt(strategy, 'rollingUpdate');
   const path = 'spec.updateStrategy.rollingUpdate';
-  if (textAt(strategy, 'type') === 'RollingUpdate') {
-    if (rolling === undefined) errors.required(path);
-    else validateDaemonRolling(rolling, path, write);
+  switch (textAt(strategy, 'type')) {
+    case 'OnDelete':
+      break;
+    case 'RollingUpdate':
+      if (rolling === undefined) errors.required(path);
+      else validateDaemonRolling(rolling, path, write);
+      break;
+    default:
+      errors.notSupported('spec.updateStrategy', strategy, ['RollingUpdate', 'OnDelete']);
   }
   validateNotLowered(write, ['collisionCount']);
   const next = numberAt(spec, 'templateGeneration') ?? 0;

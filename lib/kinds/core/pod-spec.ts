@@ -8,10 +8,15 @@ import {
   textAt,
   textsAt,
 } from '../../api/json-access.ts';
+import { limits } from '../../base/limits.ts';
 import { ipProblems } from '../../api/formats.ts';
-import { dns1123SubdomainProblems, qualifiedNameProblems } from '../../api/name-rules.ts';
+import {
+  dns1123LabelProblems,
+  dns1123SubdomainProblems,
+  qualifiedNameProblems,
+} from '../../api/name-rules.ts';
 import type { JsonObject } from '../../api/type-info.ts';
-import { validateLabels } from '../validator.ts';
+import { mapBytes, validateLabels } from '../validator.ts';
 import type { Scope } from '../validator.ts';
 import { validateContainers } from './containers.ts';
 import { validatePodResources } from './container-resources.ts';
@@ -28,6 +33,8 @@ export interface PodSpecOptions {
   readonly podName: string;
   /** Names of volumes that claim templates make, besides those in the spec. */
   readonly claimed?: readonly string[];
+  /** A controller gives each pod its host name: what the spec says of it is free. */
+  readonly isNamedByController?: boolean;
 }
 
 export function validatePodSpec(
@@ -50,6 +57,7 @@ export function validatePodSpec(
   validateVolumes(spec, path, options.podName, scope);
   validateContainers(pod, path);
   validateNames(pod, path);
+  if (options.isNamedByController !== true) validateHostNames(pod, path);
   validateDns(pod, path);
   validatePodSecurity(pod, path);
   validateAffinity(recordAt(spec, 'affinity'), `${path}.affinity`, scope);
@@ -75,6 +83,13 @@ function validateNames({ spec, errors }: PodScope, path: string): void {
     errors.forbidden(at, 'may not be set when setHostnameAsFQDN is true');
   }
   if (flagAt(spec, 'hostNetwork')) errors.forbidden(at, 'may not be set when hostNetwork is true');
+}
+
+function validateHostNames({ spec, errors }: PodScope, path: string): void {
+  for (const name of ['hostname', 'subdomain']) {
+    const text = textAt(spec, name);
+    if (text !== '') errors.problems(`${path}.${name}`, text, dns1123LabelProblems(text));
+  }
 }
 
 const nameserversMax = 3;
@@ -122,19 +137,21 @@ function validateDns({ spec, errors }: PodScope, path: string): void {
   }
 }
 
+type TemplateOptions = Pick<PodSpecOptions, 'claimed' | 'isNamedByController'>;
+
 /** A template for pods: labels and annotations, and what no template has. */
 export function validatePodTemplate(
   template: JsonObject,
   path: string,
   scope: Scope,
-  claimed: readonly string[] = [],
+  options: TemplateOptions = {},
 ): void {
   const { errors } = scope;
   const meta = recordAt(template, 'metadata');
-  validateLabels(recordAt(meta, 'labels'), `${path}.metadata.labels`, errors);
-  validateAnnotations(meta, `${path}.metadata.annotations`, scope);
+  validateLabels(recordAt(meta, 'labels'), `${path}.labels`, errors);
+  validateAnnotations(meta, `${path}.annotations`, scope);
   const spec = recordAt(template, 'spec') ?? {};
-  validatePodSpec(spec, `${path}.spec`, { isPod: false, podName: '', claimed }, scope);
+  validatePodSpec(spec, `${path}.spec`, { isPod: false, podName: '', ...options }, scope);
   if (recordsAt(spec, 'ephemeralContainers').length > 0) {
     errors.forbidden(
       `${path}.spec.ephemeralContainers`,
@@ -147,25 +164,25 @@ function validateAnnotations(meta: JsonObject | undefined, path: string, { error
   for (const [key] of entriesAt(meta, 'annotations')) {
     errors.problems(path, key, qualifiedNameProblems(key.toLowerCase()));
   }
+  if (mapBytes(meta, 'annotations') > limits.annotationBytesMax) {
+    errors.tooLong(path, limits.annotationBytesMax);
+  }
 }
 
-/** The template of a controller that keeps pods running. */
-export function validateRunningTemplate(
-  spec: JsonObject,
+/** Pods that a controller, `owner`, keeps running. */
+export function validateRunningPods(
+  template: JsonObject,
   path: string,
-  scope: Scope,
-  claimed: readonly string[] = [],
+  owner: string,
+  { errors }: Scope,
 ): void {
-  const template = recordAt(spec, 'template');
-  if (template === undefined) return;
-  validatePodTemplate(template, `${path}.template`, scope, claimed);
   const pod = recordAt(template, 'spec');
   const policy = textAt(pod, 'restartPolicy');
   if (policy !== 'Always' && policy !== '') {
-    scope.errors.notSupported(`${path}.template.spec.restartPolicy`, policy, ['Always']);
+    errors.notSupported(`${path}.spec.restartPolicy`, policy, ['Always']);
   }
   if (isSet(pod, 'activeDeadlineSeconds')) {
-    const detail = 'activeDeadlineSeconds in ReplicaSet is not Supported';
-    scope.errors.forbidden(`${path}.template.spec.activeDeadlineSeconds`, detail);
+    const detail = `activeDeadlineSeconds in ${owner} is not Supported`;
+    errors.forbidden(`${path}.spec.activeDeadlineSeconds`, detail);
   }
 }
