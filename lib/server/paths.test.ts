@@ -132,6 +132,7 @@ function spelled(method: string, target: string): Asked | undefined {
   } catch {
     return undefined;
   }
+  while (segments.at(-1) === '') segments.pop();
   const isPlain = (segment: string): boolean => !/^\.{0,2}$|[/\0]/.test(segment);
   if (segments.shift() !== '' || !segments.every(isPlain)) return undefined;
   const [group = '', version = ''] =
@@ -264,6 +265,17 @@ test.each([
 );
 
 test.each([
+  ['GET', '/api/v1/namespaces/a/configmaps/', 200, 'list'],
+  ['GET', '/api/v1/namespaces/a/configmaps/a/', 200, 'get'],
+  ['GET', '/api/v1/namespaces/a/status/', 200, 'get'],
+  ['POST', '/api/v1/namespaces/a/configmaps/?dryRun=All', 422, 'create'],
+  ['DELETE', '/api/v1/namespaces/a/configmaps/a//?dryRun=All', 200, 'delete'],
+])('%s %s is %d: slashes at the end say nothing', async (method, path, status, verb) => {
+  expect((await checked(method, path)).status).toBe(status);
+  expect(asked).toMatchObject([{ verb }]);
+});
+
+test.each([
   '/api/v1/namespaces/a/configmaps/..%2fsecrets%2fb',
   '/api/v1/namespaces/a/configmaps/%2e%2e/secrets/b',
   '/api/v1/namespaces/a/configmaps/../secrets/b',
@@ -273,7 +285,6 @@ test.each([
   '/api/v1/namespaces/a/configmaps//a',
   '/api/v1/namespaces/a/configmaps/a%00',
   '/api/v1/namespaces/a/configmaps/%ff',
-  '/api/v1/namespaces/a/configmaps/a/',
   '//api/v1/namespaces/a/configmaps/a',
   '/API/v1/namespaces/a/configmaps/a',
   '/api/v1/namespaces/a/ConfigMaps/a',

@@ -35,11 +35,11 @@ export interface RequestInfo {
   readonly resource: string;
   readonly name: string;
   readonly subresource: string;
-  /** Segments after the subresource (proxy paths). */
+  /** Segments after the subresource (proxy paths); the last one is '' behind a slash. */
   readonly rest: readonly string[];
   /** The path leads through a namespace to a resource: `/namespaces/NAMESPACE/RESOURCE`. */
   readonly isInNamespace: boolean;
-  /** The path addresses one item (it has a segment after the resource, possibly empty). */
+  /** The path addresses one item (it has a segment after the resource). */
   readonly isItem: boolean;
   /** `/watch/` prefix paths of old clients. */
   readonly isWatchPath: boolean;

@@ -44,11 +44,22 @@ describe('resource paths', () => {
       '/apis/apps/v1/namespaces/a/deployments/b/scale',
       'get apps/v1 ns=a deployments/b/scale',
     ],
-    ['GET', '/api/v1/namespaces/a/pods/', 'list-item'],
+    ['GET', '/api/v1/namespaces/', 'list /v1 ns= namespaces'],
+    ['GET', '/api/v1/namespaces/a/', 'get /v1 ns=a namespaces/a'],
+    ['GET', '/api/v1/namespaces/a/pods/', 'list /v1 ns=a pods'],
+    ['GET', '/api/v1/namespaces/a/pods//', 'list /v1 ns=a pods'],
+    ['DELETE', '/api/v1/namespaces/a/pods/b/', 'delete /v1 ns=a pods/b'],
+    ['GET', '/api/v1/watch/namespaces/a/pods/', 'watch /v1 ns=a pods'],
   ])('%s %s', (method, url, expected) => {
-    if (expected === 'list-item') {
-      expect(parseRequestInfo(method, url)).toMatchObject({ isItem: true, name: '', verb: 'get' });
-    } else expect(summary(method, url)).toBe(expected);
+    expect(summary(method, url)).toBe(expected);
+  });
+
+  test.each([
+    ['/api/v1/nodes/n/proxy', []],
+    ['/api/v1/nodes/n/proxy/', ['']],
+    ['/api/v1/nodes/n/proxy/x/', ['x', '']],
+  ])('%s is passed on to %j', (url, rest) => {
+    expect(parseRequestInfo('GET', url)).toMatchObject({ subresource: 'proxy', rest });
   });
 });
 

@@ -23,7 +23,7 @@ const namespaceSubresources: ReadonlySet<string> = new Set(['status', 'finalize'
  * Understands `url` (path and query as received).
  * Percent-encoding is decoded once per segment; a segment that then holds `/`, NUL, or is empty,
  * `.` or `..` makes the path unroutable (`path` is kept as received, `kind` is nonResource), so it
- * ends as a 404.
+ * ends as a 404. Slashes at the end of a resource's path say nothing.
  */
 export function parseRequestInfo(method: string, url: string): RequestInfo {
   const mark = url.indexOf('?');
@@ -35,11 +35,10 @@ export function parseRequestInfo(method: string, url: string): RequestInfo {
   const isCore = segments[0] === 'api';
   if (!isCore && segments[0] !== 'apis') return pathRequest(method, path, query);
   const fixedCount = isCore ? 2 : 3;
-  const isShort =
-    segments.length <= fixedCount ||
-    (segments.length === fixedCount + 1 && segments[fixedCount] === ''); // `/api/v1/`
-  if (isShort) return pathRequest(method, path, query);
-  return resourceRequest(method, path, query, segments, fixedCount);
+  const hasSlash = segments.at(-1) === '';
+  if (hasSlash) segments.pop();
+  if (segments.length <= fixedCount) return pathRequest(method, path, query); // `/api/v1/`, too
+  return resourceRequest({ method, path, query, hasSlash }, segments, fixedCount);
 }
 
 function pathRequest(method: string, path: string, query: URLSearchParams): RequestInfo {
@@ -62,11 +61,17 @@ function pathRequest(method: string, path: string, query: URLSearchParams): Requ
   };
 }
 
+interface Received {
+  readonly method: string;
+  readonly path: string;
+  readonly query: URLSearchParams;
+  /** At the end of the path, where it is no part of the segments. */
+  readonly hasSlash: boolean;
+}
+
 /** `/api/v1/…` or `/apis/GROUP/VERSION/…`, with at least one segment after the version. */
 function resourceRequest(
-  method: string,
-  path: string,
-  query: URLSearchParams,
+  { method, path, query, hasSlash }: Received,
   segments: readonly string[],
   fixedCount: number,
 ): RequestInfo {
@@ -101,11 +106,17 @@ function resourceRequest(
     resource: segments[at] ?? '',
     name: segments[at + 1] ?? '',
     subresource: segments[at + 2] ?? '',
-    rest: segments.length > at + 3 ? segments.slice(at + 3) : none,
+    rest: restOf(segments, at + 3, hasSlash && hasSubresource),
     isInNamespace,
     isItem,
     isWatchPath,
   };
+}
+
+/** To whom a path is passed on, a slash at its end may mean something. */
+function restOf(segments: readonly string[], from: number, hasSlash: boolean): readonly string[] {
+  if (hasSlash) return [...segments.slice(from), ''];
+  return segments.length > from ? segments.slice(from) : none;
 }
 
 function wantsWatch(query: URLSearchParams): boolean {
@@ -120,10 +131,14 @@ function withoutAuthority(target: string): string {
   return match === null ? target : target.slice(match[0].length);
 }
 
-/** Decoded segments without the leading slash; undefined when a segment cannot be routed safely. */
+/**
+ * Decoded segments without the leading slash; undefined when a segment cannot be routed safely.
+ * However many slashes are at the end, they are one empty segment.
+ */
 function splitPath(path: string): string[] | undefined {
   if (!path.startsWith('/')) return undefined;
   const segments = path.slice(1).split('/');
+  while (segments.length > 2 && segments.at(-1) === '' && segments.at(-2) === '') segments.pop();
   for (let index = 0; index < segments.length; index++) {
     let segment = segments[index] ?? '';
     if (segment.includes('%')) {

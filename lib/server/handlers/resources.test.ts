@@ -74,7 +74,6 @@ test.each([
   `OPTIONS ${configMaps}/a`,
   `PROPFIND ${configMaps}`,
   `PUT ${configMaps}/`,
-  `DELETE ${configMaps}/`,
   `POST /api/v1/watch/namespaces/n/configmaps`,
   `DELETE /api/v1/watch/namespaces/n/configmaps/a`,
   'POST /api/v1/namespaces/n/pods/p/status',
@@ -83,13 +82,6 @@ test.each([
   const { status, json } = await answerOf(line);
   const message = 'the server does not allow this method on the requested resource';
   expect([status, json]).toMatchObject([405, failure(405, 'MethodNotAllowed', message)]);
-});
-
-test.each([
-  [`GET ${configMaps}/a/`, 404],
-  [`GET ${configMaps}/`, 400],
-])('%s is %d', async (line, code) => {
-  expect((await answerOf(line)).status).toBe(code);
 });
 
 test.each([

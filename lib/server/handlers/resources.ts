@@ -1,6 +1,6 @@
 // Requests that name a resource: which verb of which store, or the 404 and 405 of paths and methods
 // that are none. Those of a group version with a proxy are the proxy's.
-import { badRequest, methodNotAllowed, pathNotFound } from '../../base/status.ts';
+import { methodNotAllowed, pathNotFound } from '../../base/status.ts';
 import type { ResourceStore } from '../../registry/resource-store.ts';
 import type { Subresource, VerbTarget } from '../../registry/verb-target.ts';
 import type { NoteDeprecation } from '../deprecations.ts';
@@ -53,7 +53,7 @@ export function resourceRequests(handlers: VerbHandlers, noteDeprecation: NoteDe
     if (proxy !== undefined) return proxy.serve(request, response);
     if (info.kind !== 'resource') return next();
     if (store === undefined) throw pathNotFound();
-    checkName(context);
+    checkRest(context);
     if (info.subresource !== '') {
       const target = subresourceOf(context);
       noteDeprecation(context, store.resource);
@@ -68,15 +68,10 @@ export function resourceRequests(handlers: VerbHandlers, noteDeprecation: NoteDe
   };
 }
 
-/** @throws StatusError 400, 404, 405 where the path names no object although it should. */
-function checkName({ info, subresource }: RequestContext): void {
-  if (info.isItem && info.name === '') {
-    if (info.verb === 'get') throw badRequest('resource name may not be empty');
-    throw methodNotAllowed();
-  }
+/** @throws StatusError 404 where the path goes on behind what it names. */
+function checkRest({ info, subresource }: RequestContext): void {
   if (subresource?.takesPath === true) return;
-  const endsWithSlash = info.isItem && info.path.endsWith('/');
-  if (endsWithSlash || info.rest.length > 0) throw pathNotFound();
+  if (info.rest.some((segment) => segment !== '')) throw pathNotFound();
 }
 
 /** What is not declared is 404 here, before anything of the body is read. */
