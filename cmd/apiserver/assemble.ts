@@ -9,7 +9,7 @@ import { staticTokenAuthenticator } from '../../lib/authn/static-token.ts';
 import { measuredAuthenticator } from '../../lib/authn/measured.ts';
 import { measuredAuthorizer } from '../../lib/authz/measured.ts';
 import { unionAuthenticator } from '../../lib/authn/union.ts';
-import { mastersAuthorizer, publicPathsAuthorizer } from '../../lib/authz/masters.ts';
+import { mastersAuthorizer, pathsAuthorizer } from '../../lib/authz/fixed.ts';
 import { unionAuthorizer } from '../../lib/authz/union.ts';
 import { systemClock } from '../../lib/base/clock.ts';
 import type { Clock } from '../../lib/base/clock.ts';
@@ -290,7 +290,7 @@ async function openServer(
     { allowsAnonymous: flags['anonymous-auth'] },
   );
   const authorizer = measuredAuthorizer(
-    unionAuthorizer([mastersAuthorizer, publicPathsAuthorizer]),
+    unionAuthorizer([mastersAuthorizer, pathsAuthorizer]),
     authorizationAttempts(base.metrics),
   );
   const graceMs = flags['livez-grace-period'];

@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Attributes, Decision } from './authorizer.ts';
-import { mastersAuthorizer, publicPathsAuthorizer } from './masters.ts';
 import { unionAuthorizer } from './union.ts';
 
 const signal = new AbortController().signal;
@@ -43,36 +42,4 @@ describe.each([
       });
     },
   );
-});
-
-test('masters may do everything, others nothing by this', () => {
-  const user = { name: 'm', uid: '', groups: ['system:masters'], extra: {} };
-  expect(mastersAuthorizer.authorize(attributes({ user }), signal)).toMatchObject({
-    effect: 'allow',
-  });
-  expect(mastersAuthorizer.authorize(attributes(), signal)).toMatchObject({ effect: 'noOpinion' });
-});
-
-test.each([
-  ['get', '/livez', 'allow'],
-  ['head', '/readyz', 'allow'],
-  ['get', '/healthz/etcd', 'allow'],
-  ['get', '/version', 'allow'],
-  ['get', '/version/', 'allow'],
-  ['get', '/version/x', 'noOpinion'],
-  ['post', '/livez', 'noOpinion'],
-  ['get', '/metrics', 'noOpinion'],
-  ['get', '/livezzz', 'noOpinion'],
-  ['get', '/', 'noOpinion'],
-  ['get', '', 'noOpinion'],
-])('everybody: %s %s is %s', (verb, path, effect) => {
-  const decision = publicPathsAuthorizer.authorize(attributes({ verb, path }), signal);
-  expect(decision).toMatchObject({ effect });
-});
-
-test('a resource of that path is not public', () => {
-  const change = { isResourceRequest: true, path: '/livez' };
-  expect(publicPathsAuthorizer.authorize(attributes(change), signal)).toMatchObject({
-    effect: 'noOpinion',
-  });
 });
