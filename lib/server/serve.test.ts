@@ -159,6 +159,21 @@ describe('malformed HTTP/1.1', () => {
   });
 });
 
+test.each(['GET', 'POST', 'PUT', 'HEAD'])(
+  '%s without TLS is answered in the clear',
+  async (verb) => {
+    await using server = await startTestServer({ filters: [hello] });
+    const socket = connect(server.port, '127.0.0.1').setEncoding('utf8');
+    let received = '';
+    socket.on('data', (part: string) => (received += part));
+    socket.write(`${verb} / HTTP/1.1\r\nHost: a\r\n\r\n`);
+    await once(socket, 'close');
+    expect(received).toBe(
+      'HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n',
+    );
+  },
+);
+
 describe('time limits', () => {
   test.each([
     ['of headers that never end', 'GET / HTTP/1.1\r\nHost: a\r\nX-', 408],

@@ -106,7 +106,10 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   server.on('secureConnection', (socket: TLSSocket) => connections.addSocket(socket));
   server.on('session', (session: Http2Session) => connections.addSession(session));
   server.on('sessionError', ignore);
-  server.on('tlsClientError', () => options.metrics.tlsHandshakeFailed());
+  server.on('tlsClientError', (error: NodeJS.ErrnoException, socket: TLSSocket) => {
+    options.metrics.tlsHandshakeFailed();
+    if (error.code === 'ERR_SSL_HTTP_REQUEST') refusePlain(socket);
+  });
   server.on('clientError', (error: ParserError, socket: Socket) => {
     if (error.code === 'ECONNRESET') socket.destroy();
     else refuse(socket, statusOf(error));
@@ -216,6 +219,13 @@ function refuseMalformed(socket: Socket, status: string): void {
     socket.write(`${head}Connection: close\r\nContent-Length: 0\r\n\r\n`);
   }
   socket.destroySoon();
+}
+
+/** Whoever forgot the `s` of https is told so, in the clear: there is no TLS to say it in. */
+function refusePlain(socket: TLSSocket): void {
+  // Node has no public name for the connection below a TLS socket.
+  const { _parent: below } = socket as TLSSocket & { readonly _parent?: Socket };
+  below?.end('HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n');
 }
 
 function listen(server: Http2SecureServer, options: ServeOptions): Promise<void> {
