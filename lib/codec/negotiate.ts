@@ -29,7 +29,7 @@ export interface Negotiated {
   readonly mediaType: string;
   /** undefined: the object or list itself. */
   readonly transform: OfferedTransform | undefined;
-  /** JSON with line breaks, asked for by the query or by a parameter of the media type. */
+  /** JSON with line breaks. */
   readonly pretty: boolean;
 }
 
@@ -58,20 +58,19 @@ export const discoveryTransforms = (profile: NamingProfile): readonly OfferedTra
 ];
 
 /**
- * The best offer for an Accept header; absent or empty means anything. `pretty` is the query
- * parameter's value.
+ * The best offer for an Accept header; absent or empty means anything. `pretty`: what people read
+ * is asked for otherwise.
  * @throws StatusError 406 that names what is offered.
  */
 export function negotiateResponse(
   accept: string | undefined,
   offers: ResponseOffers,
-  pretty?: string | null,
+  pretty = false,
 ): Negotiated {
-  const asked = isTrue(pretty ?? undefined);
   const [first] = offers.media;
   if (accept === undefined || accept.trim() === '') {
     if (first === undefined) throw notAcceptable([]);
-    return { mediaType: first.mediaType, transform: undefined, pretty: asked };
+    return { mediaType: first.mediaType, transform: undefined, pretty };
   }
   const accepted = parseAccept(accept);
   for (const entry of accepted) {
@@ -85,7 +84,7 @@ export function negotiateResponse(
     return {
       mediaType: media.mediaType,
       transform,
-      pretty: asked || isTrue(entry.parameters.get('pretty')),
+      pretty: pretty || asksForPretty(entry),
     };
   }
   throw notAcceptable(offers.media.map(({ mediaType }) => mediaType));
@@ -104,17 +103,16 @@ export function negotiateStream(accept: string | undefined, offers: ResponseOffe
 export function negotiateError(
   accept: string | undefined,
   media: readonly OfferedMedia[],
-  pretty?: string | null,
+  pretty: boolean,
 ): Negotiated {
-  const asked = isTrue(pretty ?? undefined);
   for (const entry of parseAccept(accept ?? '')) {
     const found = media.find(({ mediaType }) => matches(entry, mediaType));
     if (entry.quality === 0 || found === undefined) continue;
-    const isPretty = asked || isTrue(entry.parameters.get('pretty'));
+    const isPretty = pretty || asksForPretty(entry);
     return { mediaType: found.mediaType, transform: undefined, pretty: isPretty };
   }
   const mediaType = media[0]?.mediaType ?? 'application/json';
-  return { mediaType, transform: undefined, pretty: asked };
+  return { mediaType, transform: undefined, pretty };
 }
 
 /**
@@ -179,8 +177,9 @@ export function negotiatePatch(
   return { name: patchNames.get(mediaType) ?? 'json', cbor: isCborType(mediaType) };
 }
 
-/** Whether a `pretty` query or media type parameter asks for line breaks. */
-const isTrue = (text: string | undefined): boolean => text === 'true' || text === '1';
+/** Whether a parameter of the media type asks for line breaks. */
+const asksForPretty = ({ parameters }: AcceptedType): boolean =>
+  ['1', 'true'].includes(parameters.get('pretty') ?? '');
 
 function mediaTypeIn(contentType: string | undefined, offered: readonly string[]): string {
   const media = parseMediaType(contentType ?? '');

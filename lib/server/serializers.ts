@@ -29,6 +29,7 @@ import type { Pieces } from './pieces.ts';
 import type { HttpRequest } from './request-context.ts';
 import { createTransforms } from './transforms.ts';
 import type { ShownObjects, Transform } from './transforms.ts';
+import { wantsPretty } from './wants-pretty.ts';
 
 export interface Serializers {
   /** For answers that show the resource. @throws StatusError 406, 400. */
@@ -128,9 +129,9 @@ export function createSerializers(options: {
         errorObject: (error) => encodeStatus(error.toBody(), as).body,
       });
     },
-    ofStatus(error, { headers, context }) {
-      const pretty = context.info.query.get('pretty');
-      return encodeStatus(error.toBody(), negotiateError(headers.accept, encodings, pretty));
+    ofStatus(error, request) {
+      const as = negotiateError(request.headers.accept, encodings, wantsPretty(request));
+      return encodeStatus(error.toBody(), as);
     },
     negotiate: (request, to) => agreedOn(request, { media: encodings, transforms: to }),
     encode,
@@ -142,10 +143,8 @@ export function createSerializers(options: {
   };
 }
 
-function agreedOn(request: HttpRequest, offers: ResponseOffers): Negotiated {
-  const { query } = request.context.info;
-  return negotiateResponse(request.headers.accept, offers, query.get('pretty'));
-}
+const agreedOn = (request: HttpRequest, offers: ResponseOffers): Negotiated =>
+  negotiateResponse(request.headers.accept, offers, wantsPretty(request));
 
 /** The row of a media type that is offered. */
 function encodingByMediaType(encodings: readonly Encoding[]): (mediaType: string) => Encoding {
@@ -169,8 +168,8 @@ function encodingsByType(encodings: readonly Encoding[]): (type: TypeInfo) => re
   };
 }
 
-/** Query parameters that choose an answer besides the Accept header. */
-const transformParameters: readonly string[] = ['pretty', 'includeObject', 'noHeaders'];
+/** Query parameters that choose an answer besides the Accept header and `wantsPretty`. */
+const transformParameters: readonly string[] = ['includeObject', 'noHeaders'];
 const acceptBounds = { countMax: limits.knownAcceptsMax, lengthMax: limits.knownAcceptLengthMax };
 
 /** What each Accept header comes to, by resource: clients send few different ones. */
@@ -179,6 +178,7 @@ class UsualSerializers {
 
   of(request: HttpRequest, resource: ResourceInfo, make: () => Serializer): Serializer {
     const { query } = request.context.info;
+    if (wantsPretty(request)) return make();
     if (query.size > 0 && transformParameters.some((name) => query.has(name))) return make();
     let byAccept = this.#byResource.get(resource);
     if (byAccept === undefined) {
