@@ -22,6 +22,7 @@ import type { StoredMedia } from '../../lib/codec/stored-media.ts';
 import { featureGates } from '../../lib/config/gates.ts';
 import type { FeatureGates } from '../../lib/config/gates.ts';
 import type { FlagError, Flags } from '../../lib/config/flags.ts';
+import type { ParsedFlags } from '../../lib/config/parse-flags.ts';
 import { bootstrapNamespaces } from '../../lib/controllers/bootstrap-namespaces.ts';
 import { builtInStores } from '../../lib/registry/built-in-stores.ts';
 import { componentStatusStores } from '../../lib/registry/component-statuses.ts';
@@ -84,6 +85,7 @@ export interface Assembled {
 /** What every layer is built with. */
 interface Base {
   readonly flags: Flags;
+  readonly flagTexts: ReadonlyMap<string, string>;
   readonly logger: Logger;
   readonly clock: Clock;
   readonly gates: FeatureGates;
@@ -104,14 +106,14 @@ interface Base {
 
 /** @throws FlagError with a message for the user. */
 export async function assemble(
-  flags: Flags,
+  { flags, texts: flagTexts }: Pick<ParsedFlags, 'flags' | 'texts'>,
   logger: Logger,
   signal: AbortSignal,
 ): Promise<Assembled> {
   const startedAtMs = systemClock.monotonicMs();
   // A start that fails takes down what it had started.
   await using started = new AsyncDisposableStack();
-  const base = openBase({ flags, logger, signal, started });
+  const base = openBase({ flags, flagTexts, logger, signal, started });
   started.defer(giveMemoryBackWhenQuiet(base.clock));
   await checkListening(flags);
   const { directory, files, address } = base;
@@ -146,7 +148,9 @@ export async function assemble(
 }
 
 /** All that can be refused without etcd: nothing is started before. */
-function openBase(given: Pick<Base, 'flags' | 'logger' | 'signal' | 'started'>): Base {
+function openBase(
+  given: Pick<Base, 'flags' | 'flagTexts' | 'logger' | 'signal' | 'started'>,
+): Base {
   const { flags, logger, started } = given;
   const clock = systemClock;
   const files = readGivenFiles(flags);
@@ -304,6 +308,7 @@ async function openServer(
     tls,
     serverAddress: hostAndPort(address, flags['secure-port']),
     version: versionInfo,
+    startedAtMs: clock.nowMs() - (clock.monotonicMs() - startedAtMs),
   }).catch((error: unknown) => {
     throw listenError(flags, error);
   });

@@ -37,6 +37,14 @@ export const effectiveGates = {
     'CustomResourceDefinitionStatus.observedGeneration',
   ),
   ClusterTrustBundleProjection: fields('VolumeProjection.clusterTrustBundle'),
+  ComponentFlagz: row(
+    'serves /flagz: the flags and their values',
+    'lib/server/z-pages.test.ts › without %s there are %j',
+  ),
+  ComponentStatusz: row(
+    'serves /statusz: what the process is and since when it runs',
+    'lib/server/z-pages.test.ts › without %s there are %j',
+  ),
   ContainerRestartRules: fields('Container.restartPolicyRules'),
   ContainerStopSignals: fields('ContainerStatus.stopSignal'),
   CoordinatedLeaderElection: fields('LeaseSpec.strategy', 'LeaseSpec.preferredHolder'),

@@ -8,6 +8,8 @@ import type { Flag, Flags } from './flags.ts';
 
 export interface ParsedFlags {
   readonly flags: Flags;
+  /** The value of each in words; '' of those that are off. */
+  readonly texts: ReadonlyMap<string, string>;
   /** Names that the command line gave, without dashes. */
   readonly given: ReadonlySet<string>;
   readonly warnings: readonly string[];
@@ -21,20 +23,22 @@ const absentRows: ReadonlyMap<string, AbsentFlag> = new Map(Object.entries(absen
  * each other, or one that would have to be ignored and must not be.
  */
 export function parseFlags(argv: readonly string[]): ParsedFlags {
-  const texts = readWords(argv);
+  const words = readWords(argv);
+  const texts = new Map<string, string>();
   const entries = [...rows].map(([name, { kind, fallback }]) => {
-    const given = joined(name, kind, texts.get(name)) ?? fallback;
+    const given = joined(name, kind, words.get(name)) ?? fallback;
+    texts.set(name, given ?? '');
     return [name, given === undefined ? undefined : parsed(name, kind, given)];
   });
   const flags = Object.fromEntries(entries) as Flags; // one value per row of the table
   checkTogether(flags);
-  const warnings = [...texts].flatMap(([name, given]) => {
+  const warnings = [...words].flatMap(([name, given]) => {
     const absent = absentRows.get(name);
     if (absent !== undefined) return answered(name, absent, joined(name, absent.kind, given) ?? '');
     const deprecated = rows.get(name)?.deprecated;
     return deprecated === undefined ? [] : [`flag --${name} is deprecated: ${deprecated}`];
   });
-  return { flags, given: new Set(texts.keys()), warnings };
+  return { flags, texts, given: new Set(words.keys()), warnings };
 }
 
 /** The texts of each flag, by its name without dashes, in the order of the command line. */

@@ -47,14 +47,15 @@ describe('legacy documents', () => {
   test('/api names the versions of the core group and the address', () => {
     expect(object('/api')).toEqual({
       kind: 'APIVersions',
-      apiVersion: 'v1',
       versions: ['v1'],
       serverAddressByClientCIDRs: [{ clientCIDR: '0.0.0.0/0', serverAddress: '127.0.0.1:6443' }],
     });
     expect(discovery.document('/api/')).toBe(discovery.document('/api'));
   });
   test('/apis lists every group but the core one, in order of priority', () => {
-    const groups = object('/apis')['groups'] as JsonObject[];
+    const { groups: listed, ...head } = object('/apis');
+    expect(head).toEqual({ kind: 'APIGroupList', apiVersion: 'v1' });
+    const groups = listed as JsonObject[];
     expect(groups.slice(0, 3).map((group) => group['name'])).toEqual([
       'apiregistration.k8s.io',
       'apps',
@@ -116,9 +117,17 @@ describe('legacy documents', () => {
     ]);
   });
   test('the core version: namespaces cannot be deleted together', () => {
-    const resources = object('/api/v1')['resources'] as JsonObject[];
+    const { resources: listed, ...head } = object('/api/v1');
+    expect(head).toEqual({ kind: 'APIResourceList', groupVersion: 'v1' });
+    const resources = listed as JsonObject[];
     const namespaces = resources.find(({ name }) => name === 'namespaces');
     expect(namespaces?.['verbs']).toEqual(allVerbs.filter((verb) => verb !== 'deletecollection'));
+  });
+  test('the paths of all of them', () => {
+    expect(discovery.paths).toEqual(
+      expect.arrayContaining(['/api', '/api/v1', '/apis', '/apis/', '/apis/apps', '/apis/apps/v1']),
+    );
+    for (const path of discovery.paths) expect(discovery.document(path)).toBeDefined();
   });
   test.each([
     '/',

@@ -42,6 +42,8 @@ export interface Discovery {
   document(path: string): DiscoveryDocument | undefined;
   /** The aggregated document of `/api` or `/apis`. */
   aggregated(path: string, version: AggregatedVersion): AggregatedDocument | undefined;
+  /** Where there is a legacy document. */
+  readonly paths: readonly string[];
 }
 
 export interface DiscoveryOptions {
@@ -76,7 +78,13 @@ export function createDiscovery(options: DiscoveryOptions): Discovery {
       lists.set(key, document);
       return document;
     },
+    paths: options.groups.flatMap(pathsOf).concat('/apis', '/apis/'),
   };
+}
+
+function pathsOf({ group, versions }: DiscoveryGroup): string[] {
+  const root = group === '' ? '/api' : `/apis/${group}`;
+  return [root, ...versions.map(({ version }) => `${root}/${version}`)];
 }
 
 const withoutSlash = (path: string): string => (path.endsWith('/') ? path.slice(0, -1) : path);
@@ -85,8 +93,10 @@ function legacyDocument(options: DiscoveryOptions, path: string): DiscoveryDocum
   const { scheme, groups } = options;
   const [root, first, second, ...more] = path.split('/').slice(1);
   if (more.length > 0) return undefined;
+  // Documents of the core group never name their own version.
+  const version = root === 'api' ? {} : { apiVersion: 'v1' };
   const typed = (kind: string, members: JsonObject): DiscoveryDocument => ({
-    object: { kind, apiVersion: 'v1', ...members },
+    object: { kind, ...version, ...members },
     type: scheme.type(`meta/v1.${kind}`),
   });
   if (root === 'api' && second === undefined) {
@@ -98,9 +108,7 @@ function legacyDocument(options: DiscoveryOptions, path: string): DiscoveryDocum
   if (root !== 'apis') return undefined;
   if (first === undefined) {
     const entries = groups.filter(({ group }) => group !== '').map(groupEntry);
-    const type = scheme.type('meta/v1.APIGroupList');
-    // The one list without apiVersion.
-    return { object: { kind: 'APIGroupList', groups: entries }, type };
+    return typed('APIGroupList', { groups: entries });
   }
   const named = groups.find(({ group }) => group === first);
   if (named === undefined || first === '') return undefined;

@@ -13,7 +13,9 @@ const protobufTypes = {
   v3: 'application/com.github.proto-openapi.spec.v3.v1.0+protobuf',
 } as const;
 const yearMs = 365 * 24 * 3600 * 1000;
+const wholePath = '/openapi/v2';
 const indexPath = '/openapi/v3';
+export const openApiRoots: readonly string[] = [wholePath, indexPath, `${indexPath}/`];
 
 export interface OpenApiPathsOptions {
   readonly openApi: () => OpenApi;
@@ -27,7 +29,7 @@ export function openApiPaths(
   return async function answerOpenApi(request, response) {
     const { path } = request.context.info;
     const openApi = options.openApi();
-    if (path === '/openapi/v2') {
+    if (path === wholePath) {
       const { contentType, form } = negotiateForm(request, 'v2');
       const document = await openApi.whole(form);
       await send(request, response, { document, contentType, headers: {} }, options);

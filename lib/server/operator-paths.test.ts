@@ -19,6 +19,8 @@ const start = (): Promise<TestServer> => {
     discovery: () => {
       throw pathNotFound();
     },
+    zPages: new Map([['/statusz', (request, response) => response.end('status')]]),
+    paths: () => ['/version', '/metrics'],
   });
   return startTestServer({ filters: [paths] });
 };
@@ -34,6 +36,11 @@ describe('operator paths', () => {
     ['GET', '/metrics', 200, 'metric 1\n'],
     ['GET', '/version', 200, '{\n  "major": "1"\n}'],
     ['GET', '/version/', 200, '{\n  "major": "1"\n}'],
+    ['GET', '/', 200, '{\n  "paths": [\n    "/metrics",\n    "/version"\n  ]\n}'],
+    ['GET', '/index.html', 200, '{\n  "paths": [\n    "/metrics",\n    "/version"\n  ]\n}'],
+    ['GET', '/statusz', 200, 'status'],
+    ['GET', '/statusz/', 404, undefined],
+    ['POST', '/', 405, undefined],
     ['POST', '/version', 405, undefined],
     ['GET', '/metrics/', 404, undefined],
     ['GET', '/livez/', 404, undefined],
@@ -52,6 +59,18 @@ describe('operator paths', () => {
     expect(answer.status).toBe(status);
     if (body !== undefined) expect(answer.body.toString()).toBe(body);
   });
+
+  test.each(['/livez', '/readyz?verbose', '/healthz/ping', '/healthz/unknown'])(
+    '%s is text and nothing else',
+    async (path) => {
+      await using server = await start();
+      const { headers } = await request1(server, path);
+      expect(headers).toMatchObject({
+        'content-type': 'text/plain; charset=utf-8',
+        'x-content-type-options': 'nosniff',
+      });
+    },
+  );
 
   test('a failing check is 500, its reason in the log alone', async () => {
     await using server = await start();

@@ -3,12 +3,15 @@
 import express from 'express';
 import { methodNotAllowed, pathNotFound } from '../base/status.ts';
 import type { Logger } from '../base/log.ts';
-import type { Health, HealthEndpoint } from '../telemetry/health.ts';
+import { healthEndpoints } from '../telemetry/health.ts';
+import type { Health } from '../telemetry/health.ts';
 import type { Filter, HttpRequest, HttpResponse } from './request-context.ts';
 import { sendBytes, sendNow } from './respond.ts';
+import type { ZPage } from './z-pages.ts';
 
 const plainText = 'text/plain; charset=utf-8';
-const endpoints: readonly HealthEndpoint[] = ['livez', 'readyz', 'healthz'];
+/** No browser may take the text of a check for anything else. */
+const plainHeaders = { 'x-content-type-options': 'nosniff' };
 
 /** Encoded, empty or dot segments: no operator path has any. */
 const oddPath = /%|\/\/|\/\.{1,2}(\/|$)/;
@@ -21,7 +24,13 @@ export interface OperatorPathsOptions {
   readonly version: Readonly<Record<string, string>>;
   /** Answers the paths of discovery and OpenAPI; false: not one of them. */
   readonly discovery: (request: HttpRequest, response: HttpResponse) => Promise<boolean>;
+  /** `/statusz` and its like, by path. */
+  readonly zPages: ReadonlyMap<string, ZPage>;
+  /** Everything that the root of the server lists, in any order. */
+  readonly paths: () => readonly string[];
 }
+
+const jsonHead = { status: 200, contentType: 'application/json' };
 
 export function operatorPaths(options: OperatorPathsOptions): Filter {
   const router = routerOf(options);
@@ -42,7 +51,7 @@ function routerOf(options: OperatorPathsOptions): express.Router {
     if (request.method !== 'GET' && request.method !== 'HEAD') throw methodNotAllowed();
     next();
   });
-  for (const endpoint of endpoints) {
+  for (const endpoint of healthEndpoints) {
     router.get([`/${endpoint}`, `/${endpoint}/:check`], (expressRequest, response) => {
       const request = expressRequest as unknown as HttpRequest;
       const { query } = request.context.info;
@@ -61,7 +70,7 @@ function routerOf(options: OperatorPathsOptions): express.Router {
           reason: failure.reason,
         });
       }
-      const head = { status: answer.status, contentType: plainText };
+      const head = { status: answer.status, contentType: plainText, headers: plainHeaders };
       sendNow(request, response, head, Buffer.from(answer.text));
     });
   }
@@ -72,8 +81,14 @@ function routerOf(options: OperatorPathsOptions): express.Router {
     await sendBytes(request, response, { status: 200, contentType }, Buffer.from(body), compress);
   });
   router.get(['/version', '/version/'], (expressRequest, response) => {
-    const request = expressRequest as unknown as HttpRequest;
-    sendNow(request, response, { status: 200, contentType: 'application/json' }, version);
+    sendNow(expressRequest as unknown as HttpRequest, response, jsonHead, version);
+  });
+  for (const [path, answer] of options.zPages) {
+    router.get(path, (request, response) => answer(request as unknown as HttpRequest, response));
+  }
+  router.get(['/', '/index.html'], (expressRequest, response) => {
+    const list = JSON.stringify({ paths: [...options.paths()].sort() }, null, 2);
+    sendNow(expressRequest as unknown as HttpRequest, response, jsonHead, Buffer.from(list));
   });
   router.use(async (expressRequest, response) => {
     const request = expressRequest as unknown as HttpRequest;

@@ -41,8 +41,25 @@ describe('a server', () => {
     expect((await api.send('GET /version')).json).toMatchObject({ gitVersion: 'v1.36.0' });
     expect((await api.send('GET /metrics')).body.toString()).toContain('apiserver_request_total');
     expect((await api.send('GET /api')).json).toMatchObject({ kind: 'APIVersions' });
+    expect((await api.send('GET /flagz')).body.toString()).toContain('\nsecure-port=0\n');
     const { status, json } = await api.send('GET /nosuchpath');
     expect([status, json]).toMatchObject([404, { kind: 'Status', reason: 'NotFound' }]);
+  });
+
+  test('lists every path of that kind, and each answers', async () => {
+    const { paths } = (await api.send('GET /')).json as { paths: string[] };
+    expect(paths).toEqual([...paths].sort());
+    expect(paths).toEqual(
+      expect.arrayContaining([
+        '/apis/apps/v1',
+        '/livez/ping',
+        '/metrics',
+        '/openapi/v3',
+        '/statusz',
+      ]),
+    );
+    const statuses = await Promise.all(paths.map((path) => api.statusOf(`GET ${path}`)));
+    expect(new Set(statuses)).toEqual(new Set([200]));
   });
 
   test('says what is wrong with it where it is asked for its health', async () => {

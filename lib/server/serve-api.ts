@@ -32,7 +32,7 @@ import type { VerbHandlers } from './handlers/resources.ts';
 import { watchHandler } from './handlers/watch.ts';
 import { writeHandlers } from './handlers/write.ts';
 import { OpenRequests } from './open-requests.ts';
-import { openApiPaths } from './openapi-paths.ts';
+import { openApiPaths, openApiRoots } from './openapi-paths.ts';
 import { operatorPaths } from './operator-paths.ts';
 import { createSerializers } from './serializers.ts';
 import type { Serializers } from './serializers.ts';
@@ -41,6 +41,7 @@ import { serve, usualTimeouts } from './serve.ts';
 import type { RunningServer, ServeOptions } from './serve.ts';
 import { upgradeRule } from './upgrade.ts';
 import { createWebsockets } from './websocket.ts';
+import { createZPages } from './z-pages.ts';
 
 /** Patches that are served; the others answer 415. */
 const servedPatches: readonly PatchName[] = ['json', 'merge'];
@@ -61,6 +62,9 @@ export interface ServeApiOptions {
   /** `host:port` that clients reach this server by. */
   readonly serverAddress: string;
   readonly version: Readonly<Record<string, string>>;
+  /** Each flag with its value in words. */
+  readonly flagTexts: ReadonlyMap<string, string>;
+  readonly startedAtMs: number;
 }
 
 export async function serveApi(options: ServeApiOptions): Promise<RunningServer> {
@@ -86,6 +90,8 @@ export async function serveApi(options: ServeApiOptions): Promise<RunningServer>
     serializers,
     compress,
   });
+  const paths = ['/metrics', '/version', ...options.health.paths];
+  const zPages = createZPages({ ...options, flags: options.flagTexts, paths, encodings });
   const findEntry = entryFinder(resources.current);
   const connections = new Connections(usualTimeouts);
   const openRequests = new OpenRequests<RequestContext>(options.clock);
@@ -112,6 +118,8 @@ export async function serveApi(options: ServeApiOptions): Promise<RunningServer>
       version: options.version,
       discovery: async (request, response) =>
         (await answerOpenApi(request, response)) || (await answerDiscovery(request, response)),
+      zPages,
+      paths: () => [...paths, ...zPages.keys(), ...discovery().paths, ...openApiRoots],
     }),
   });
   return serve({

@@ -1,7 +1,8 @@
 // livez, readyz and healthz: named checks, run at each request; the texts of specification 2,
 // Health endpoints.
 
-export type HealthEndpoint = 'livez' | 'readyz' | 'healthz';
+export const healthEndpoints = ['livez', 'readyz', 'healthz'] as const;
+export type HealthEndpoint = (typeof healthEndpoints)[number];
 
 export interface HealthCheck {
   /** As in the verbose output and in `/readyz/<name>`. */
@@ -32,8 +33,8 @@ export class Health {
 
   /** `ping` comes first by itself. */
   constructor(checks: readonly HealthCheck[]) {
-    const endpoints: readonly HealthEndpoint[] = ['livez', 'readyz', 'healthz'];
-    this.#checks = [{ name: 'ping', endpoints, failure: () => undefined }, ...checks];
+    const ping = { name: 'ping', endpoints: healthEndpoints, failure: () => undefined };
+    this.#checks = [ping, ...checks];
   }
 
   /** All checks of an endpoint but the excluded ones. */
@@ -69,6 +70,14 @@ export class Health {
     }
     const text = options.verbose ? [...lines, 'healthz check passed', ''].join('\n') : 'ok';
     return { status: 200, text, failures };
+  }
+
+  /** Where there is something to ask: `/livez`, `/livez/etcd`. */
+  get paths(): readonly string[] {
+    return healthEndpoints.flatMap((endpoint) => {
+      const own = this.#checks.filter((check) => check.endpoints.includes(endpoint));
+      return [`/${endpoint}`, ...own.map(({ name }) => `/${endpoint}/${name}`)];
+    });
   }
 
   /** One check alone: `/livez/etcd`. */

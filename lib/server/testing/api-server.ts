@@ -35,7 +35,7 @@ export async function startApiServer(
   const { ca, pair } = await testTls();
   const log: string[] = [];
   const resources = options.stores === undefined ? stores : holderOf(options.stores);
-  const { flags } = parseFlags(options.flags ?? ['--secure-port=0']);
+  const { flags, texts } = parseFlags(options.flags ?? ['--secure-port=0']);
   const user = { name: 'tester', uid: '1', groups: ['system:authenticated'], extra: {} };
   const running = await serveApi({
     flags,
@@ -58,6 +58,8 @@ export async function startApiServer(
     tls: { ...pair, clientCa: ca.cert },
     serverAddress: '127.0.0.1:6443',
     version: { major: '1', minor: '36', gitVersion: 'v1.36.0' },
+    flagTexts: texts,
+    startedAtMs: systemClock.nowMs(),
   });
   return {
     port: running.port,
