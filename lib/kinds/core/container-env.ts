@@ -5,7 +5,8 @@ import { formatQuantity } from '../../api/quantity.ts';
 import type { JsonObject } from '../../api/type-info.ts';
 import type { Scope } from '../validator.ts';
 import type { PodScope } from './pod-scope.ts';
-import { isHugePages, quantityOf } from './resource-lists.ts';
+import { quantityOf } from './resource-lists.ts';
+import { isHugePages } from './resource-names.ts';
 
 const podPaths = ['metadata.name', 'metadata.namespace', 'metadata.uid'] as const;
 const environmentPaths = [

@@ -4,14 +4,13 @@ import type { JsonObject } from '../../api/type-info.ts';
 import { shownText } from '../validator.ts';
 import type { Holder } from '../validator.ts';
 import type { PodScope } from './pod-scope.ts';
+import { nanoOf, validateAmount } from './resource-lists.ts';
 import {
-  containerResourceProblems,
+  containerResourceNameProblems,
   isExtendedResource,
   isHugePages,
   isStandardContainerResource,
-  nanoOf,
-  validateAmount,
-} from './resource-lists.ts';
+} from './resource-names.ts';
 
 export function validateContainerResources(
   container: JsonObject,
@@ -54,10 +53,10 @@ function validateRequirements(resources: JsonObject, path: string, scope: PodSco
     for (const [name, value] of Object.entries(of ?? {})) {
       const where = `${path}.${list}[${name}]`;
       if (!isStandardContainerResource(name)) {
-        errors.problems(`${path}.${list}`, name, containerResourceProblems(name, naming));
+        errors.problems(`${path}.${list}`, name, containerResourceNameProblems(name, naming));
       }
       const isWhole = isHugePages(name) || isExtendedResource(name, naming);
-      validateAmount(name, value ?? null, where, errors, isWhole);
+      validateAmount(value ?? null, where, errors, isWhole);
       hasHugePages ||= isHugePages(name);
       hasComputing ||= name === 'cpu' || name === 'memory';
     }

@@ -20,6 +20,7 @@ import { eventColumns } from './event-columns.ts';
 import { eventConversions } from './event-conversion.ts';
 import { validateEvent } from './event-validation.ts';
 import { eventReaders, podReaders } from './field-readers.ts';
+import { validateLimitRange } from './limit-range-validation.ts';
 import { limitRangeStrategy } from './limit-ranges.ts';
 import { namespaceStrategy } from './namespaces.ts';
 import { nodeColumns } from './node-columns.ts';
@@ -31,7 +32,7 @@ import { podDefaults } from './pod-defaults.ts';
 import { validatePod } from './pod-validation.ts';
 import { podWarnings, templateWarnings } from './pod-warnings.ts';
 import { podStrategy } from './pods.ts';
-import { validateLimits, validateQuota } from './quota-validation.ts';
+import { validateQuota } from './quota-validation.ts';
 import {
   validatePodTemplateObject,
   validateReplicationController,
@@ -71,7 +72,7 @@ export const coreKinds: readonly Kind[] = [
     name: 'core/LimitRange',
     defaults: limitRangeDefaults,
     strategy: limitRangeStrategy,
-    validate: validateLimits,
+    validate: validateLimitRange,
   },
   {
     name: 'core/Namespace',

@@ -1,4 +1,4 @@
-// Names and amounts of resources: what a container, a node or a quota may ask for.
+// Amounts of resources: what a container, a node or a quota may ask for.
 import { limits } from '../../base/limits.ts';
 import type { FieldErrors } from '../../api/field-errors.ts';
 import { entriesAt } from '../../api/json-access.ts';
@@ -9,25 +9,9 @@ import type { JsonValue } from '../../api/type-info.ts';
 import type { NamingProfile } from '../../api/vendor.ts';
 import { TextMemo } from '../../base/text-memo.ts';
 import type { Holder } from '../validator.ts';
+import { isExtendedResource, isHugePages, isStandardContainerResource } from './resource-names.ts';
 
-const hugePages = 'hugepages-';
-const containerResources: ReadonlySet<string> = new Set(['cpu', 'memory', 'ephemeral-storage']);
 const nanoPerUnit = 1_000_000_000n;
-
-export const isHugePages = (name: string): boolean => name.startsWith(hugePages);
-
-export const isStandardContainerResource = (name: string): boolean =>
-  containerResources.has(name) || isHugePages(name);
-
-/** A resource of somebody else's domain, counted in whole units. */
-export const isExtendedResource = (name: string, naming: NamingProfile): boolean =>
-  name.includes('/') && !name.startsWith('requests.') && !isOwnResource(name, naming);
-
-function isOwnResource(name: string, naming: NamingProfile): boolean {
-  if (!name.includes('/')) return true;
-  const own = `${naming.metadataDomain}/`;
-  return name.startsWith(own) || name.includes(`.${own}`);
-}
 
 export const quantityOf = (value: JsonValue | undefined): Quantity | undefined =>
   typeof value === 'string' ? parseQuantity(value) : undefined;
@@ -47,7 +31,6 @@ const readNano = (text: string): bigint => parseQuantity(text)?.nano ?? 0n;
 
 /** Never negative; whole where only whole units exist. */
 export function validateAmount(
-  name: string,
   value: JsonValue,
   path: string,
   errors: FieldErrors,
@@ -56,20 +39,8 @@ export function validateAmount(
   const nano = nanoOf(value);
   if (nano < 0n) errors.invalid(path, value, 'must be greater than or equal to 0');
   if (isWhole && nano % nanoPerUnit !== 0n) {
-    errors.invalid(path, value, `must be an integer for ${name}`);
+    errors.invalid(path, value, 'must be an integer');
   }
-}
-
-/** Keys of a resource list that a container may have. */
-export function containerResourceProblems(name: string, naming: NamingProfile): readonly string[] {
-  if (isStandardContainerResource(name)) return [];
-  if (!name.includes('/')) {
-    return [`must be a standard resource for containers, or a name with a domain`];
-  }
-  if (name.startsWith('requests.')) return ['must not start with "requests."'];
-  const problems = qualifiedNameProblems(name);
-  if (problems.length > 0) return problems;
-  return isOwnResource(name, naming) ? ['must be a standard resource for containers'] : [];
 }
 
 /** A list such as a node's capacity or a pod's overhead. */
@@ -85,6 +56,6 @@ export function validateResourceList(
       scope.errors.problems(at, resource, qualifiedNameProblems(resource));
     }
     const isWhole = isExtendedResource(resource, scope.naming) || isHugePages(resource);
-    validateAmount(resource, value, at, scope.errors, isWhole);
+    validateAmount(value, at, scope.errors, isWhole);
   }
 }
