@@ -9,6 +9,8 @@ export default {
   reporters: ['default', 'summary', '<rootDir>/scripts/jest/totals-reporter.cjs'],
   // One more than the two cores: many tests wait for etcd and for time to pass.
   maxWorkers: 3,
-  // Ends what hangs, no more: shared and slow machines run the tests too.
-  testTimeout: 180_000,
+  // What test files leave behind makes every later collection of garbage slower.
+  workerIdleMemoryLimit: '300MB',
+  // Ends what hangs, no more: busy and slow machines run the tests too.
+  testTimeout: 600_000,
 };

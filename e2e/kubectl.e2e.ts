@@ -67,7 +67,7 @@ function kubectl(...args: readonly string[]): { code: number | null; out: string
 (hasKubectl ? describe : describe.skip)('stock kubectl', () => {
   beforeAll(async () => {
     cluster = await TestCluster.start({ naming: 'kubernetes' });
-  }, 60_000);
+  });
   afterAll(async () => {
     await cluster.stop();
     rmSync(folder, { recursive: true, force: true });

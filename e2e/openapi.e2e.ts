@@ -11,7 +11,7 @@ const folder = mkdtempSync(join(tmpdir(), 'apiserver-openapi-'));
 let cluster: TestCluster;
 beforeAll(async () => {
   cluster = await TestCluster.start({ replicaCount: 2, naming: 'kubernetes' });
-}, 60_000);
+});
 afterAll(async () => {
   await cluster.stop();
   rmSync(folder, { recursive: true, force: true });

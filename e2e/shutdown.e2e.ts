@@ -5,7 +5,7 @@ import { TestCluster } from './harness.ts';
 let cluster: TestCluster;
 beforeAll(async () => {
   cluster = await TestCluster.start({ serverFlags: ['--shutdown-delay-duration=1s'] });
-}, 60_000);
+});
 afterAll(() => cluster.stop());
 
 const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 20));
@@ -26,4 +26,4 @@ test('/readyz fails before the controllers have stopped', async () => {
   while (!replica.output.includes('the lead was not given back')) await pause();
   cluster.etcd.resume(0);
   expect(await ended).toBe(0);
-}, 60_000);
+});

@@ -40,12 +40,12 @@ beforeAll(async () => {
       await cluster.replica(0).request('POST', in_(name), { body });
     }
   }
-}, 120_000);
+});
 
 afterAll(async () => {
   etcd.close();
   await cluster.stop();
-}, 30_000);
+});
 
 test('a watch that told of the object ends with 410 once it cannot be read', async () => {
   const list = (await ask(in_('spoiled'))).json<{ metadata: { resourceVersion: string } }>();
@@ -57,7 +57,7 @@ test('a watch that told of the object ends with 410 once it cannot be read', asy
     const event = JSON.parse(text) as { type: string; object: object };
     expect(event).toMatchObject({ type: 'ERROR', object: { code: 410, reason: 'Expired' } });
   }
-}, 60_000);
+});
 
 test('a replica that starts with it serves everything else', async () => {
   await late.kill();
@@ -70,7 +70,7 @@ test('a replica that starts with it serves everything else', async () => {
   const metrics = (await late.request('GET', '/metrics')).text;
   expect(metrics).toMatch(/apiserver_storage_decode_errors_total\{[^}]*"configmaps"[^}]*\} [1-9]/);
   expect((await late.request('GET', '/readyz?verbose')).text).toContain('1 stored objects cannot');
-}, 60_000);
+});
 
 const metadata = 'application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io';
 const table = 'application/json;as=Table;v=v1;g=meta.k8s.io';
@@ -111,4 +111,4 @@ test('its namespace stays until it is gone, and says what is in the way', async 
   for (const replica of [0, 1]) {
     expect((await ask('/api/v1/configmaps', undefined, replica)).status).toBe(200);
   }
-}, 60_000);
+});

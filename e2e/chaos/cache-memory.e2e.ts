@@ -29,4 +29,4 @@ test('Events are watched while other objects fill the memory of the cache', asyn
   });
   expect({ seed, anomalies }).toEqual({ seed, anomalies: [] });
   expect(history.watches.flatMap(({ events }) => events).length).toBeGreaterThan(1_000);
-}, 180_000);
+});

@@ -108,58 +108,54 @@ class Scene {
 test.each([
   ['as it was', []],
   ['with its revision raised', ['--bump-revision=1000000', '--mark-compacted']],
-])(
-  'from before deletions, %s',
-  async (_how, flags) => {
-    const scene = await Scene.open();
-    const { cluster, link, random, seed } = scene;
-    const [first, cutOff] = [cluster.replica(0), cluster.replica(2)];
-    try {
-      await scene.run();
-      const backup = await cluster.etcd.saveSnapshot('backup.db');
-      const kept = namesOf(await scene.untilListed(first));
+])('from before deletions, %s', async (_how, flags) => {
+  const scene = await Scene.open();
+  const { cluster, link, random, seed } = scene;
+  const [first, cutOff] = [cluster.replica(0), cluster.replica(2)];
+  try {
+    await scene.run();
+    const backup = await cluster.etcd.saveSnapshot('backup.db');
+    const kept = namesOf(await scene.untilListed(first));
 
-      // What is lost: objects are deleted, one after the other, and all replicas see it.
-      const begun = await scene.untilListed(cutOff, '?limit=1');
-      for (const name of kept.toSorted(() => random.fraction() - 0.5)) {
-        expect((await first.request('DELETE', scene.path(`/${name}`))).status).toBe(200);
-      }
-      const lost = await scene.untilListed(cutOff);
-      expect({ seed, items: lost.items }).toEqual({ seed, items: [] });
-
-      link.cut();
-      await cluster.etcd.restoreSnapshot(backup, undefined, flags);
-      const grownTo = revisionOf(lost) + random.below(20);
-      for (let count = 0; revisionOf(await scene.untilListed(first)) < grownTo; count += 1) {
-        const body = { metadata: { name: `grown-${count}` } };
-        await first.request('POST', '/api/v1/namespaces/default/configmaps', { body });
-      }
-      link.mend();
-
-      // From its first answer on, the replica that was away shows what is there.
-      for (let count = 0; count < 20; count += 1) {
-        const names = namesOf(await scene.untilListed(cutOff));
-        expect({ seed, names }).toEqual({ seed, names: kept });
-      }
-      const deadline = Date.now() + 60_000;
-      const remembers = async (): Promise<boolean> =>
-        namesOf(await scene.untilListed(cutOff, '?resourceVersion=0')).length === 0;
-      while ((await remembers()) && Date.now() < deadline) await sleep(20);
-      const old = [
-        `?continue=${begun.metadata.continue ?? ''}`,
-        `?resourceVersion=${revisionOf(lost)}&resourceVersionMatch=Exact`,
-      ];
-      for (const replica of cluster.replicas) {
-        for (const query of old) {
-          const { status } = await replica.request('GET', scene.path(query));
-          expect({ seed, query, status }).toEqual({ seed, query, status: 410 });
-        }
-      }
-      await scene.run();
-      expect({ seed, anomalies: scene.anomalies() }).toEqual({ seed, anomalies: [] });
-    } finally {
-      await scene.close();
+    // What is lost: objects are deleted, one after the other, and all replicas see it.
+    const begun = await scene.untilListed(cutOff, '?limit=1');
+    for (const name of kept.toSorted(() => random.fraction() - 0.5)) {
+      expect((await first.request('DELETE', scene.path(`/${name}`))).status).toBe(200);
     }
-  },
-  240_000,
-);
+    const lost = await scene.untilListed(cutOff);
+    expect({ seed, items: lost.items }).toEqual({ seed, items: [] });
+
+    link.cut();
+    await cluster.etcd.restoreSnapshot(backup, undefined, flags);
+    const grownTo = revisionOf(lost) + random.below(20);
+    for (let count = 0; revisionOf(await scene.untilListed(first)) < grownTo; count += 1) {
+      const body = { metadata: { name: `grown-${count}` } };
+      await first.request('POST', '/api/v1/namespaces/default/configmaps', { body });
+    }
+    link.mend();
+
+    // From its first answer on, the replica that was away shows what is there.
+    for (let count = 0; count < 20; count += 1) {
+      const names = namesOf(await scene.untilListed(cutOff));
+      expect({ seed, names }).toEqual({ seed, names: kept });
+    }
+    const deadline = Date.now() + 60_000;
+    const remembers = async (): Promise<boolean> =>
+      namesOf(await scene.untilListed(cutOff, '?resourceVersion=0')).length === 0;
+    while ((await remembers()) && Date.now() < deadline) await sleep(20);
+    const old = [
+      `?continue=${begun.metadata.continue ?? ''}`,
+      `?resourceVersion=${revisionOf(lost)}&resourceVersionMatch=Exact`,
+    ];
+    for (const replica of cluster.replicas) {
+      for (const query of old) {
+        const { status } = await replica.request('GET', scene.path(query));
+        expect({ seed, query, status }).toEqual({ seed, query, status: 410 });
+      }
+    }
+    await scene.run();
+    expect({ seed, anomalies: scene.anomalies() }).toEqual({ seed, anomalies: [] });
+  } finally {
+    await scene.close();
+  }
+});

@@ -17,7 +17,7 @@ test('slow watchers beside quick ones', async () => {
   expect({ seed, anomalies }).toEqual({ seed, anomalies: [] });
   const slow = history.watches.filter(({ watcher }) => watcher >= 3);
   expect(slow.flatMap(({ events }) => events).length).toBeGreaterThan(50);
-}, 180_000);
+});
 
 /** What a watch said of one object: its versions, and whether it ended with 410. */
 interface Seen {
@@ -33,49 +33,45 @@ interface WatchDocument {
 test.each([
   { what: 'is told 410 where the cache cannot hold them', serverFlags: ['--cache-memory-mb=16'] },
   { what: 'then reads all of them', serverFlags: [] },
-])(
-  'a watcher that stops reading while 30 MB of events pass $what',
-  async ({ serverFlags }) => {
-    const cluster = await TestCluster.start({ serverFlags });
-    const replica = cluster.replica(0);
-    const client = new ApiClient(replica.url, accessTo(cluster));
-    const stop = new AbortController();
-    try {
-      const path = '/api/v1/namespaces/default/configmaps';
-      const object = (payload: string): object => ({
-        apiVersion: 'v1',
-        kind: 'ConfigMap',
-        metadata: { name: 'large' },
-        data: { payload },
-      });
-      const created = await replica.request('POST', path, { body: object('first') });
-      const first = revisionOf(created.json());
-      const query = `?watch=1&resourceVersion=${first}&fieldSelector=metadata.name%3Dlarge`;
-      const stream = client.watch(`${path}${query}`, stop.signal);
-      const written: number[] = [];
-      // The stream is opened by its first read and stops reading after it.
-      const seen: Seen = { revisions: [], isGone: false };
-      const opening = stream.next();
-      for (let count = 0; count < 300; count += 1) {
-        const body = object(`${count}-`.padEnd(100_000, 'x'));
-        written.push(revisionOf((await replica.request('PUT', `${path}/large`, { body })).json()));
-      }
-      note(seen, (await opening).value);
-      const last = written.at(-1) ?? 0;
-      while (!seen.isGone && seen.revisions.at(-1) !== last) {
-        note(seen, (await stream.next()).value);
-      }
-      expect(seen.revisions).toEqual(written.slice(0, seen.revisions.length));
-      expect(seen.isGone).toBe(serverFlags.length > 0);
-      expect((await replica.request('GET', '/readyz')).status).toBe(200);
-    } finally {
-      stop.abort();
-      client.close();
-      await cluster.stop();
+])('a watcher that stops reading while 30 MB of events pass $what', async ({ serverFlags }) => {
+  const cluster = await TestCluster.start({ serverFlags });
+  const replica = cluster.replica(0);
+  const client = new ApiClient(replica.url, accessTo(cluster));
+  const stop = new AbortController();
+  try {
+    const path = '/api/v1/namespaces/default/configmaps';
+    const object = (payload: string): object => ({
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: 'large' },
+      data: { payload },
+    });
+    const created = await replica.request('POST', path, { body: object('first') });
+    const first = revisionOf(created.json());
+    const query = `?watch=1&resourceVersion=${first}&fieldSelector=metadata.name%3Dlarge`;
+    const stream = client.watch(`${path}${query}`, stop.signal);
+    const written: number[] = [];
+    // The stream is opened by its first read and stops reading after it.
+    const seen: Seen = { revisions: [], isGone: false };
+    const opening = stream.next();
+    for (let count = 0; count < 300; count += 1) {
+      const body = object(`${count}-`.padEnd(100_000, 'x'));
+      written.push(revisionOf((await replica.request('PUT', `${path}/large`, { body })).json()));
     }
-  },
-  120_000,
-);
+    note(seen, (await opening).value);
+    const last = written.at(-1) ?? 0;
+    while (!seen.isGone && seen.revisions.at(-1) !== last) {
+      note(seen, (await stream.next()).value);
+    }
+    expect(seen.revisions).toEqual(written.slice(0, seen.revisions.length));
+    expect(seen.isGone).toBe(serverFlags.length > 0);
+    expect((await replica.request('GET', '/readyz')).status).toBe(200);
+  } finally {
+    stop.abort();
+    client.close();
+    await cluster.stop();
+  }
+});
 
 function revisionOf(object: WatchDocument['object']): number {
   return Number(object.metadata?.resourceVersion);

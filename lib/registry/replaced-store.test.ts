@@ -14,7 +14,8 @@ let configMaps: ResourceStore;
 
 beforeEach(async () => {
   registry = await RegistryOnEtcd.start();
-  replica = await registry.replica();
+  // A restore takes as long as the machine is busy.
+  replica = await registry.replica({ writeTimeoutMs: 120_000 });
   verbs = new VerbDriver(replica);
   configMaps = replica.store('configmaps');
 }, 180_000);

@@ -47,6 +47,8 @@ export interface ReplicaOptions {
   readonly admission?: AdmissionChain;
   /** Where etcd serves at the moment, if not where it was started. */
   readonly endpoint?: string;
+  /** How long a write waits for etcd. */
+  readonly writeTimeoutMs?: number;
 }
 
 export class RegistryOnEtcd {
@@ -87,11 +89,12 @@ async function startReplica(etcd: EtcdCluster, options: ReplicaOptions): Promise
   const naming = namingProfile('svc');
   const scheme = builtInScheme({ profile: naming });
   const media = createStoredMedia(options.storedMedia ?? 'json', naming);
-  const { metrics, isFrozen = false, endpoint } = options;
+  const { metrics, isFrozen = false, endpoint, writeTimeoutMs } = options;
   const storage = new EtcdStorage({
     ...etcd.connection,
     ...(endpoint === undefined ? {} : { endpoints: [endpoint] }),
     ...(metrics === undefined ? {} : { metrics }),
+    ...(writeTimeoutMs === undefined ? {} : { writeTimeoutMs }),
   });
   const cache = createCache({
     storage: isFrozen ? intercept(storage, { watch: silence }) : storage,
