@@ -15,6 +15,27 @@ export const counted = (count: number, noun: string): string =>
 
 export class FieldErrors {
   readonly list: FieldError[] = [];
+  readonly #earlier: readonly FieldError[];
+
+  /** `earlier`: failures that other rules have found in the object. */
+  constructor(earlier: readonly FieldError[] = []) {
+    this.#earlier = earlier;
+  }
+
+  /** Whether something failed at this path or below it. */
+  has(path: string): boolean {
+    if (this.#earlier.length === 0 && this.list.length === 0) return false;
+    const isThere = ({ field }: FieldError): boolean =>
+      field.startsWith(path) && /^($|[.[])/.test(field.slice(path.length));
+    return this.#earlier.some(isThere) || this.list.some(isThere);
+  }
+
+  /** Whether just this path was refused. */
+  forbids(path: string): boolean {
+    const isIt = ({ field, reason }: FieldError): boolean =>
+      field === path && reason === 'FieldValueForbidden';
+    return this.#earlier.some(isIt) || this.list.some(isIt);
+  }
 
   #add(reason: FieldErrorReason, field: string, badValue: unknown, detail: string): void {
     this.list.push({ reason, field, badValue, detail });

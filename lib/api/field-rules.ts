@@ -32,6 +32,13 @@ const silent: ReadonlySet<string> = new Set([
 ]);
 const foreign = /^(kubebuilder:|deprecated=|isSubresource|supportsSubresource|subfield\()/;
 
+/** The name of a field in paths of failures, where it is not its own; '': those of its holder. */
+export function reportedNameOf(field: FieldInfo): string | undefined {
+  const name = field.options['reportedAs'];
+  if (typeof name !== 'string') return undefined;
+  return name === '.' ? '' : name;
+}
+
 interface Term {
   readonly stage: RuleStage;
   readonly text: string;
@@ -148,9 +155,10 @@ const orZero =
 
 type TextCheck = (text: string, path: string, errors: FieldErrors) => void;
 
-const eachText =
-  (check: TextCheck, { emptyIsUnset = true } = {}): FieldCheck =>
-  (value, old, path, run) => {
+/** Elements of a list have their index in the path, unless the field is reported otherwise. */
+const eachText = (field: FieldInfo, check: TextCheck, { emptyIsUnset = true } = {}): FieldCheck => {
+  const hasIndex = reportedNameOf(field) === undefined;
+  return (value, old, path, run) => {
     if (typeof value === 'string') {
       if (value !== '' || !emptyIsUnset) check(value, path, run.errors);
       return true;
@@ -159,10 +167,11 @@ const eachText =
     for (const [at, element] of value.entries()) {
       if (typeof element !== 'string') continue;
       if (run.isUpdate && Array.isArray(old) && old.includes(element)) continue;
-      check(element, `${path}[${String(at)}]`, run.errors);
+      check(element, hasIndex ? `${path}[${String(at)}]` : path, run.errors);
     }
     return true;
   };
+};
 
 function knownFormat(name: string): Format {
   const format = formatOf(name);
@@ -174,7 +183,7 @@ function enumCheck(field: FieldInfo, argument: string): FieldCheck {
   const supported = argument === '' ? (field.enumValues ?? []) : argument.split('|');
   if (supported.length === 0) throw new Error(`${field.jsonName}: no values to choose from`);
   const known = new Set(supported);
-  const check = eachText((text, path, errors) => {
+  const check = eachText(field, (text, path, errors) => {
     if (!known.has(text))
       errors.notSupported(
         path,
@@ -332,7 +341,7 @@ const makers: ReadonlyMap<string, Maker> = new Map<string, Maker>([
       const check: TextCheck = (text, path, errors) => {
         errors.problems(path, text, format(text));
       };
-      return eachText(check, { emptyIsUnset });
+      return eachText(field, check, { emptyIsUnset });
     },
   ],
   [

@@ -18,7 +18,7 @@ const stringsOf = (options: Readonly<Record<string, unknown>>, name: string): re
 };
 
 interface Group {
-  readonly kind: 'oneOf' | 'zeroOrOneOf' | 'source';
+  readonly kind: 'oneOf' | 'zeroOrOneOf';
   readonly members: Member[];
 }
 
@@ -57,8 +57,7 @@ export function compileUnions(type: TypeInfo, stage: RuleStage): readonly Object
   return [...[...groups.values()].map(groupCheck), ...checks];
 }
 
-const kindOf = (text: string): Group['kind'] =>
-  text === 'source' || text === 'zeroOrOneOf' ? text : 'oneOf';
+const kindOf = (text: string): Group['kind'] => (text === 'zeroOrOneOf' ? text : 'oneOf');
 
 /** A member's mark alone allows at most one of a group; a check requires one. */
 function unionTexts(field: FieldInfo, stage: RuleStage): readonly string[] {
@@ -70,7 +69,7 @@ function unionTexts(field: FieldInfo, stage: RuleStage): readonly string[] {
     .filter((mark) => !checks.includes(mark.replace(/^zeroOrOneOf=/, 'oneOf=')))
     .concat(checks);
   return [
-    ...marks.filter((mark) => /^(oneOf|zeroOrOneOf|source)=/.test(mark)),
+    ...marks.filter((mark) => /^(oneOf|zeroOrOneOf)=/.test(mark)),
     ...rules.flatMap((rule) => (/^alpha\([\d.]+\):unionMember$/.test(rule) ? ['unionMember'] : [])),
   ];
 }
@@ -87,14 +86,6 @@ function groupCheck({ kind, members }: Group): ObjectCheck {
     if (run.isUpdate && old !== undefined) {
       const before = setIn(old);
       if (before.length === set.length && before.every((name) => set.includes(name))) return;
-    }
-    if (kind === 'source') {
-      if (set.length === 0) run.errors.required(path, `must specify one of: ${names}`);
-      for (const name of set.slice(1)) {
-        const detail = `may not specify more than 1 of: ${names}`;
-        run.errors.forbidden(childPath(path, name), detail);
-      }
-      return;
     }
     const shown = set.length === 0 ? '' : `{${set.join(', ')}}`;
     const detail =

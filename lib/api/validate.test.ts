@@ -40,8 +40,16 @@ message Thing {
 }
 message Part { string name = 1 [(check) = "required"]; int64 amount = 2 [(check) = "minimum=1"]; }
 message Choice {
-  optional Part one = 1 [(check) = "source=kind"];
-  optional Part two = 2 [(check) = "source=kind"];
+  optional Part one = 1 [(check) = "source=kind:3"];
+  optional Part two = 2 [(check) = "source=kind:1"];
+  optional Part three = 3 [(check) = "source=kind:2:Three"];
+  optional Part four = 4 [(check) = "source=kind:4:"];
+}
+message Named {
+  optional Part part = 1 [(reported_as) = "Other"];
+  repeated Part parts = 2 [(reported_as) = "Parts"];
+  repeated Part hidden = 3 [(reported_as) = "."];
+  repeated string words = 4 [(reported_as) = "words", (check) = "enum=A|B"];
 }
 message Exactly {
   optional string one = 1 [(check) = "oneOf=kind"];
@@ -68,7 +76,7 @@ const run = (
     isOn: (gate) => gates.includes(gate),
   }).map(({ field, reason }) => `${field} ${reason.replace('FieldValue', '')}`);
 
-const good: JsonObject = { name: 'a', size: 1 };
+const good: JsonObject = { name: 'a', size: 1, amount: 1 };
 
 describe('one object', () => {
   test('that keeps every rule has no failures', () => {
@@ -183,15 +191,38 @@ describe('an update', () => {
   });
 });
 
+test('failures have the paths that their fields are reported as', () => {
+  const bad = { amount: 1 };
+  const object = { part: bad, parts: [bad], hidden: [bad], words: ['C'] };
+  expect(run('Named', object)).toEqual([
+    'Other.name Required',
+    'Parts.name Required',
+    'name Required',
+    'words NotSupported',
+  ]);
+});
+
 describe('unions', () => {
   test.each<[string, string, JsonObject, string[]]>([
     ['a source is needed', 'Choice', {}, [' Required']],
-    ['one source', 'Choice', { one: { name: 'a', amount: 1 } }, []],
+    ['one source', 'Choice', { one: good }, []],
     [
-      'a second source is refused',
+      'the first source by rank counts, further ones are refused and not looked into',
       'Choice',
-      { one: { name: 'a', amount: 1 }, two: { name: 'b', amount: 1 } },
-      ['two Forbidden'],
+      { one: {}, two: { name: 'b', amount: 0 } },
+      ['one Forbidden', 'two.amount Invalid'],
+    ],
+    [
+      'a source may be refused by another name',
+      'Choice',
+      { two: good, three: {} },
+      ['Three Forbidden'],
+    ],
+    [
+      'a source may never be refused',
+      'Choice',
+      { two: good, four: {} },
+      ['four.name Required', 'four.amount Invalid'],
     ],
     ['none of exactly one', 'Exactly', {}, [' Invalid']],
     ['two of exactly one', 'Exactly', { one: 'a', two: 'b' }, [' Invalid']],

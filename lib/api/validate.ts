@@ -2,8 +2,10 @@
 // fields, or those of its schema (open-validation.ts). Compiled once per type and stage; types
 // without rules below them are not walked.
 import type { FieldError } from '../base/status.ts';
+import { compileChoices } from './choice-rules.ts';
+import type { Choice } from './choice-rules.ts';
 import { FieldErrors } from './field-errors.ts';
-import { compileTerms, allTerms, termsOf } from './field-rules.ts';
+import { allTerms, compileTerms, reportedNameOf, termsOf } from './field-rules.ts';
 import type { FieldCheck, Run, RuleStage, Value } from './field-rules.ts';
 import { sameJson } from './json-equal.ts';
 import { isObject } from './json-value.ts';
@@ -112,10 +114,13 @@ const isWalked = (field: FieldInfo): field is FieldInfo & { readonly message: Ty
 
 const hasOwnRules = (type: TypeInfo, stage: RuleStage): boolean =>
   compileUnions(type, stage).length > 0 ||
+  (stage === 'plain' && compileChoices(type).length > 0) ||
   type.fields.some((field) => allTerms(field.options).some((term) => term.stage === stage));
 
 interface FieldStep {
   readonly name: string;
+  /** Of failures: ends the path; '' where it is the holder's. */
+  readonly reportedAs: string;
   readonly field: FieldInfo;
   readonly check: FieldCheck | undefined;
   readonly walk: Walk | undefined;
@@ -127,8 +132,10 @@ function compileWalk(
   walkOf: (type: TypeInfo) => Walk | undefined,
 ): Walk {
   const steps: FieldStep[] = [];
+  const choices: Choice[] = [];
   const addSteps = (of: TypeInfo): readonly ObjectCheck[] => {
     const inner: ObjectCheck[] = [];
+    if (stage === 'plain') choices.push(...compileChoices(of));
     for (const field of of.fields) {
       if (field.jsonName === '-') continue;
       if (field.jsonName === '') {
@@ -139,25 +146,39 @@ function compileWalk(
       const check = compileTerms(field, termsOf(field, stage), where);
       const walk = isWalked(field) ? walkOf(field.message) : undefined;
       if (check === undefined && walk === undefined) continue;
-      steps.push({ name: field.jsonName, field, check, walk });
+      const { jsonName: name } = field;
+      steps.push({ name, reportedAs: reportedNameOf(field) ?? name, field, check, walk });
     }
     return [...compileUnions(of, stage), ...inner];
   };
   const unions = addSteps(type);
   return (object, old, path, run) => {
     for (const union of unions) union(object, old, path, run);
-    const prefix = path === '' ? '' : `${path}.`;
+    let refused: readonly string[] = noNames;
+    for (const choice of choices) {
+      const names = choice(object, old, path, run);
+      if (names.length > 0) refused = [...refused, ...names];
+    }
     for (const step of steps) {
+      if (refused.length > 0 && refused.includes(step.name)) continue;
       const value = object[step.name];
       const before = old === undefined ? undefined : old[step.name];
-      step.check?.(value, before, prefix + step.name, run);
+      const at = pathOf(path, step.reportedAs);
+      step.check?.(value, before, at, run);
       if (step.walk !== undefined && !isAbsent(value)) {
         // Whole parts that are stored just so are not walked.
         if (path === '' && run.isUpdate && sameJson(value, before)) continue;
-        walkField(step.field, step.walk, value, before, prefix + step.name, run);
+        walkField(step.field, step.walk, value, before, at, run);
       }
     }
   };
+}
+
+const noNames: readonly string[] = [];
+
+function pathOf(path: string, name: string): string {
+  if (path === '') return name;
+  return name === '' ? path : `${path}.${name}`;
 }
 
 function walkField(
@@ -183,11 +204,12 @@ function walkField(
     return;
   }
   if (!Array.isArray(value)) return;
+  const hasIndex = reportedNameOf(field) === undefined;
   for (let at = 0; at < value.length; at += 1) {
     const element = value[at];
     if (!isObject(element)) continue;
     const twin = run.isUpdate && Array.isArray(old) ? twinOf(element, old, at, field) : undefined;
-    walk(element, twin, `${path}[${String(at)}]`, forTwin(run, twin));
+    walk(element, twin, hasIndex ? `${path}[${String(at)}]` : path, forTwin(run, twin));
   }
 }
 

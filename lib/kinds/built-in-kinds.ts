@@ -9,6 +9,8 @@ import { createScheme } from '../api/scheme.ts';
 import type { Scheme } from '../api/scheme.ts';
 import type { ResourceInfo, TypeInfo } from '../api/type-info.ts';
 import type { NamingProfile } from '../api/vendor.ts';
+import type { FieldError } from '../base/status.ts';
+import type { ApiObject } from '../codec/codec.ts';
 import { admissionregistrationKinds } from './admissionregistration/kinds.ts';
 import { apiextensionsKinds } from './apiextensions/kinds.ts';
 import { apiregistrationKinds } from './apiregistration/kinds.ts';
@@ -32,7 +34,7 @@ import { storageKinds } from './storage/kinds.ts';
 import { storagemigrationKinds } from './storagemigration/kinds.ts';
 import type { Kind, KindOptions } from './kind.ts';
 import { statusColumns } from './meta/columns.ts';
-import type { ResourceStrategy } from './strategy.ts';
+import type { GateCheck, ResourceStrategy, WriteContext } from './strategy.ts';
 import type { Validator, Warnings } from './validator.ts';
 
 const kinds: readonly Kind[] = [
@@ -109,9 +111,15 @@ export function kindStrategies(options: KindOptions): (stored: ResourceInfo) => 
 }
 
 const checking =
-  (validator: Validator, naming: NamingProfile): NonNullable<ResourceStrategy['validate']> =>
-  (object, old, { subresource, apiVersion }, isOn) => {
-    const errors = new FieldErrors();
+  (validator: Validator, naming: NamingProfile) =>
+  (
+    object: Readonly<ApiObject>,
+    old: Readonly<ApiObject> | undefined,
+    { subresource, apiVersion }: WriteContext,
+    isOn: GateCheck,
+    declared?: readonly FieldError[],
+  ): readonly FieldError[] => {
+    const errors = new FieldErrors(declared);
     validator({ object, old, errors, isOn, naming, subresource, apiVersion });
     return errors.list;
   };

@@ -31,11 +31,13 @@ export interface DeletionPlan {
 export interface ResourceStrategy {
   /** Changes `object` before validation; `old` is undefined on create. */
   prepare?(object: ApiObject, old: Readonly<ApiObject> | undefined, context: WriteContext): void;
+  /** `declared`: what the rules beside the fields have found. */
   validate?(
     object: Readonly<ApiObject>,
     old: Readonly<ApiObject> | undefined,
     context: WriteContext,
     isOn: GateCheck,
+    declared: readonly FieldError[],
   ): readonly FieldError[];
   /** Handwritten forms of rules that are options of fields (gate DeclarativeValidation). */
   validateMigrated?(

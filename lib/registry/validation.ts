@@ -60,12 +60,12 @@ export function objectRules(
   return {
     dropDisabled: dropDisabledFields(type, isOn),
     validate(object, old, context) {
-      const errors = [
+      const declared = [
         ...validateDeclared(object, old, type, { stage: 'plain', isOn }),
         ...migrated(object, old, context),
-        ...unlessStored(strategy.validate?.(object, old, context, isOn) ?? [], object, old),
       ];
-      return errors;
+      const byKind = strategy.validate?.(object, old, context, isOn, declared) ?? [];
+      return [...declared, ...unlessStored(byKind, object, old)];
     },
     warn(object, old, context) {
       if (strategy.warnings === undefined || context.subresource === 'status') return;

@@ -24,7 +24,7 @@ import type { PodScope } from './pod-scope.ts';
 import { validateAffinity, validateSpread, validateTolerations } from './pod-scheduling.ts';
 import { graceSecondsOf, validatePodSecurity } from './pod-security.ts';
 import { validateResourceList } from './resource-lists.ts';
-import { validateVolumes, volumesOf } from './volumes.ts';
+import { validateVolumes } from './volumes.ts';
 
 export interface PodSpecOptions {
   /** A pod itself, not a template. */
@@ -32,7 +32,7 @@ export interface PodSpecOptions {
   /** '' for templates: their pods have no name yet. */
   readonly podName: string;
   /** Names of volumes that claim templates make, besides those in the spec. */
-  readonly claimed?: readonly string[];
+  readonly claimed?: readonly string[] | undefined;
   /** A controller gives each pod its host name: what the spec says of it is free. */
   readonly isNamedByController?: boolean;
 }
@@ -48,13 +48,12 @@ export function validatePodSpec(
     isOn: scope.isOn,
     naming: scope.naming,
     spec,
-    volumes: volumesOf(spec, options.claimed),
+    volumes: validateVolumes(spec, path, options, scope),
     hostNetwork: flagAt(spec, 'hostNetwork'),
     graceSeconds: graceSecondsOf(spec),
     osName: textAt(recordAt(spec, 'os'), 'name'),
     isPod: options.isPod,
   };
-  validateVolumes(spec, path, options.podName, scope);
   validateContainers(pod, path);
   validateNames(pod, path);
   if (options.isNamedByController !== true) validateHostNames(pod, path);

@@ -19,46 +19,61 @@ import { validateClaimSpec } from './claim-spec.ts';
 import type { PodVolumes } from './pod-scope.ts';
 import { nanoOf } from './resource-lists.ts';
 
-export function volumesOf(spec: JsonObject, claimed: readonly string[] = []): PodVolumes {
-  const own = recordsAt(spec, 'volumes').map((volume) => [textAt(volume, 'name'), volume] as const);
-  const made = claimed.map((name): readonly [string, JsonObject] => [
-    name,
-    { name, persistentVolumeClaim: {} },
-  ]);
-  return new Map([...made, ...own]);
+interface VolumesOptions {
+  /** '' for templates: their pods have no name yet. */
+  readonly podName: string;
+  /** Names of volumes that claim templates make, besides those in the spec. */
+  readonly claimed?: readonly string[] | undefined;
 }
 
+/** @returns those that may be mounted: nothing of them has failed. */
 export function validateVolumes(
   spec: JsonObject,
   path: string,
-  podName: string,
+  { podName, claimed = [] }: VolumesOptions,
   scope: Scope,
-): void {
-  const generated = new Set<string>();
-  if (podName !== '') {
-    for (const volume of recordsAt(spec, 'volumes')) {
-      if (isSet(volume, 'ephemeral')) generated.add(`${podName}-${textAt(volume, 'name')}`);
-    }
-  }
-  for (const [at, volume] of recordsAt(spec, 'volumes').entries()) {
+): PodVolumes {
+  const { errors } = scope;
+  const valid = new Map<string, JsonObject>();
+  const volumes = recordsAt(spec, 'volumes');
+  const generated = volumes
+    .filter((volume) => podName !== '' && isSet(volume, 'ephemeral'))
+    .map((volume) => `${podName}-${textAt(volume, 'name')}`);
+  for (const [at, volume] of volumes.entries()) {
     const where = `${path}.volumes[${String(at)}]`;
-    for (const kind of Object.keys(volume)) {
-      const validate = sources.get(kind);
-      const source = validate === undefined ? undefined : recordAt(volume, kind);
-      if (source !== undefined) validate?.(source, `${where}.${kind}`, scope);
-    }
+    const name = textAt(volume, 'name');
+    validateSource(volume, where, podName, scope);
+    if (valid.has(name)) errors.duplicate(`${where}.name`, name);
+    else if (!errors.has(where)) valid.set(name, volume);
     const claim = textAt(recordAt(volume, 'persistentVolumeClaim'), 'claimName');
-    if (claim !== '' && generated.has(claim)) {
-      const detail = 'must not reference a PVC that gets created for an ephemeral volume';
-      scope.errors.invalid(`${where}.persistentVolumeClaim.claimName`, claim, detail);
-    }
-    if (isSet(volume, 'ephemeral') && podName !== '') {
-      const name = `${podName}-${textAt(volume, 'name')}`;
-      for (const problem of dns1123SubdomainProblems(name)) {
-        const detail = `PVC name "${name}": ${problem}`;
-        scope.errors.invalid(`${where}.name`, textAt(volume, 'name'), detail);
-      }
-    }
+    if (claim === '' || !generated.includes(claim)) continue;
+    const detail = 'must not reference a PVC that gets created for an ephemeral volume';
+    errors.invalid(`${where}.persistentVolumeClaim.claimName`, claim, detail);
+  }
+  for (const name of claimed) {
+    if (!valid.has(name)) valid.set(name, { name, persistentVolumeClaim: {} });
+  }
+  return valid;
+}
+
+/** Names in paths of refused sources that are not their own. */
+const refusedNames: ReadonlyMap<string, string> = new Map([['downwardAPI', 'downwarAPI']]);
+
+/** The rules of the source that counts: the others have been refused. */
+function validateSource(volume: JsonObject, path: string, podName: string, scope: Scope): void {
+  const { errors } = scope;
+  for (const kind of Object.keys(volume)) {
+    const validate = sources.get(kind);
+    const source = validate === undefined ? undefined : recordAt(volume, kind);
+    if (source === undefined || errors.forbids(`${path}.${refusedNames.get(kind) ?? kind}`))
+      continue;
+    validate?.(source, `${path}.${kind}`, scope);
+  }
+  const name = textAt(volume, 'name');
+  if (podName === '' || name === '' || !isSet(volume, 'ephemeral')) return;
+  const claim = `${podName}-${name}`;
+  for (const problem of dns1123SubdomainProblems(claim)) {
+    errors.invalid(`${path}.name`, name, `PVC name "${claim}": ${problem}`);
   }
 }
 
