@@ -1,5 +1,5 @@
-// Fields of switched-off features: dropped from what clients send, kept where the stored object
-// uses them already. A walk along the type, compiled once per type and set of gates.
+// Fields of switched-off or retired features: dropped from what clients send, kept where the stored
+// object uses them already. A walk along the type, compiled once per type and set of gates.
 import { isObject } from './json-value.ts';
 import { isAbsent, isUnset } from './presence.ts';
 import type { FieldInfo, JsonObject, JsonValue, TypeInfo } from './type-info.ts';
@@ -18,7 +18,8 @@ export function dropDisabledFields(
   type: TypeInfo,
   isOn: (gate: string) => boolean,
 ): DropDisabledFields {
-  const isOff = (field: FieldInfo): boolean => field.gates.some((gate) => !isOn(gate));
+  const isOff = (field: FieldInfo): boolean =>
+    field.options['retired'] === true || gatesOf(field).some((gate) => !isOn(gate));
   const reaching = typesReaching(type, isOff);
   if (!reaching.has(type)) return keepAll;
   const plan = planner({ reaching, isOff })(type);
@@ -30,6 +31,12 @@ export function dropDisabledFields(
       if (!used.has(field)) Reflect.deleteProperty(holder, field.jsonName);
     });
   };
+}
+
+/** Every gate that a client's value of the field needs. */
+export function gatesOf({ gates, options }: FieldInfo): readonly string[] {
+  const features = options['feature'];
+  return Array.isArray(features) ? [...gates, ...(features as string[])] : gates;
 }
 
 function usedIn(old: Readonly<JsonObject> | undefined, plan: Plan): Set<FieldInfo> {
@@ -75,7 +82,10 @@ function planner({ reaching, isOff }: Where): (type: TypeInfo) => Plan {
   return planOf;
 }
 
-/** Calls `visit` for every disabled field that is set at or below `object`. */
+/**
+ * Calls `visit` for every disabled field that is set at or below `object`. A message that may not
+ * be left empty goes with what `visit` takes from it.
+ */
 function visitOff(object: JsonObject, { off, below }: Plan, visit: Visit): void {
   for (const field of off) {
     if (!isUnset(field, object[field.jsonName])) visit(object, field);
@@ -84,12 +94,17 @@ function visitOff(object: JsonObject, { off, below }: Plan, visit: Visit): void 
     const value = object[field.jsonName];
     if (isAbsent(value)) continue;
     if (field.cardinality === 'single') {
-      if (isObject(value)) visitOff(value, plan, visit);
+      if (!isObject(value)) continue;
+      const canGo = field.message?.options['dropEmptied'] === true && !isBare(value);
+      visitOff(value, plan, visit);
+      if (canGo && isBare(value)) Reflect.deleteProperty(object, field.jsonName);
       continue;
     }
     for (const inner of recordsOf(value)) visitOff(inner, plan, visit);
   }
 }
+
+const isBare = (value: JsonObject): boolean => Object.values(value).every(isAbsent);
 
 function recordsOf(value: JsonValue): readonly JsonObject[] {
   if (Array.isArray(value)) return value.filter(isObject);

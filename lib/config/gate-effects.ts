@@ -46,7 +46,7 @@ export const effectiveGates = {
     'lib/server/z-pages.test.ts › without %s there are %j',
   ),
   ContainerRestartRules: fields('Container.restartPolicyRules'),
-  ContainerStopSignals: fields('ContainerStatus.stopSignal'),
+  ContainerStopSignals: fields('ContainerStatus.stopSignal', 'Lifecycle.stopSignal'),
   CoordinatedLeaderElection: fields('LeaseSpec.strategy', 'LeaseSpec.preferredHolder'),
   CrossNamespaceVolumeDataSource: fields('TypedObjectReference.namespace'),
   DRAConsumableCapacity: fields(
@@ -114,6 +114,7 @@ export const effectiveGates = {
     'OpenAPI documents list the values of fields that have a closed set',
     'lib/discovery/openapi.test.ts › list no values when the gate is off',
   ),
+  PodCertificateRequest: fields('VolumeProjection.podCertificate'),
   PodLevelResources: row(
     "accepts PodSpec.resources and completes a pod's own resources from its containers'",
     defaultsTest,

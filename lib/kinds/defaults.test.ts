@@ -51,7 +51,7 @@ describe('what decides the defaults', () => {
     defaults(gates).versionOf(scheme.type(id));
   test('names the rules below a type with their versions', () => {
     const pod = versionOf('core/v1.Pod');
-    expect(pod).toContain('core/v1.Pod:1');
+    expect(pod).toContain('core/v1.Pod:2');
     expect(pod).toContain('core/v1.Volume:1');
     expect(versionOf('core/v1.ConfigMap')).toBe('');
   });

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createDefaults } from '../api/defaults.ts';
-import { dropDisabledFields } from '../api/gated-fields.ts';
+import { dropDisabledFields, gatesOf } from '../api/gated-fields.ts';
 import { cloneJson } from '../api/json-value.ts';
 import { switches } from '../config/flag-kinds.ts';
 import { builtInScheme, builtInRules } from '../kinds/built-in-kinds.ts';
@@ -94,7 +94,7 @@ function gatedFields(of: typeof scheme): Map<string, { root: TypeInfo; path: Fie
     seen.add(type);
     for (const field of type.fieldByJsonName.values()) {
       const way = [...path, field];
-      for (const gate of field.gates) {
+      for (const gate of gatesOf(field)) {
         if (!found.has(gate)) found.set(gate, { root: at, path: way });
       }
       if (field.message !== undefined) visit(field.message, at, way, seen);

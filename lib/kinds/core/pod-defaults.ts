@@ -2,19 +2,25 @@
 // containers and volumes for every pod template too.
 import { compareQuantities, parseQuantity, sumQuantities } from '../../api/quantity.ts';
 import type { JsonObject } from '../../api/type-info.ts';
-import { recordAt, recordsAt, textAt } from '../../api/json-access.ts';
+import { numberAt, recordAt, recordsAt, textAt } from '../../api/json-access.ts';
 import { ensureRecord, newRecord } from '../../api/default-rule.ts';
 import type { DefaultRule, DefaultRules } from '../../api/default-rule.ts';
 import { isAbsent, isEmpty, isZero } from '../../api/presence.ts';
+import type { NamingProfile } from '../../api/vendor.ts';
+import { imageTagOf } from './image-names.ts';
 
 const podLevelResources = 'PodLevelResources';
 const hugePages = 'hugepages-';
 
 const pod: DefaultRule = {
-  version: 1,
+  version: 2,
   gates: [podLevelResources],
-  complete(object, { isOn }) {
+  complete(object, { isOn, profile }) {
+    dropInitAnnotations(object, profile);
     const spec = ensureRecord(object, 'spec');
+    if ((numberAt(spec, 'terminationGracePeriodSeconds') ?? 0) < 0) {
+      spec['terminationGracePeriodSeconds'] = 1;
+    }
     const containers = [...recordsAt(spec, 'containers'), ...recordsAt(spec, 'initContainers')];
     for (const container of containers) requestLimits(container);
     if (isOn(podLevelResources)) completePodResources(spec);
@@ -25,6 +31,56 @@ const pod: DefaultRule = {
         port['hostPort'] = port['containerPort'];
       }
     }
+  },
+};
+
+const template: DefaultRule = {
+  version: 1,
+  complete(object, { profile }) {
+    dropInitAnnotations(object, profile);
+  },
+};
+
+const initAnnotations = ['beta', 'alpha'].flatMap((stage) =>
+  ['init-containers', 'init-container-statuses'].map(
+    (name) => `pod.${stage}.{kubernetes}.io/${name}`,
+  ),
+);
+
+/** Init containers were annotations once: those would overrule the field on an old node. */
+function dropInitAnnotations(object: JsonObject, profile: NamingProfile): void {
+  const metadata = recordAt(object, 'metadata');
+  const annotations = recordAt(metadata, 'annotations');
+  if (metadata === undefined || annotations === undefined) return;
+  for (const name of initAnnotations) {
+    const key = profile.resolve(name);
+    if (!Object.hasOwn(annotations, key)) continue;
+    Reflect.deleteProperty(annotations, key);
+    if (isEmpty(annotations)) delete metadata['annotations'];
+  }
+}
+
+/** The older name of `serviceAccountName` says what that says, or is taken for it. */
+const podSpec: DefaultRule = {
+  version: 1,
+  complete(object) {
+    const name = textAt(object, 'serviceAccountName') || textAt(object, 'serviceAccount');
+    if (name === '') return;
+    object['serviceAccountName'] = name;
+    object['serviceAccount'] = name;
+  },
+};
+
+/** One address and the list of all: the one is right where they differ. */
+const podStatus: DefaultRule = {
+  version: 1,
+  complete(object) {
+    const address = textAt(object, 'podIP');
+    const [first] = recordsAt(object, 'podIPs');
+    const listed = textAt(first, 'ip');
+    if (address !== '' && address !== listed) {
+      object['podIPs'] = [Object.assign(newRecord(), { ip: address })];
+    } else if (listed !== '') object['podIP'] = listed;
   },
 };
 
@@ -111,7 +167,7 @@ function raise(highest: JsonObject, amounts: JsonObject): void {
 }
 
 const container: DefaultRule = {
-  version: 1,
+  version: 2,
   complete(object) {
     if (isZero(object['imagePullPolicy'])) {
       object['imagePullPolicy'] = pullPolicyOf(textAt(object, 'image'));
@@ -120,14 +176,8 @@ const container: DefaultRule = {
 };
 
 /** What moves is pulled always: the tag `latest`, which an image without tag and digest means. */
-function pullPolicyOf(image: string): 'Always' | 'IfNotPresent' {
-  if (image === '') return 'IfNotPresent';
-  const at = image.indexOf('@');
-  const named = at < 0 ? image : image.slice(0, at);
-  const colon = named.indexOf(':', named.lastIndexOf('/') + 1);
-  const tag = colon < 0 ? '' : named.slice(colon + 1);
-  return tag === 'latest' || (tag === '' && at < 0) ? 'Always' : 'IfNotPresent';
-}
+const pullPolicyOf = (image: string): 'Always' | 'IfNotPresent' =>
+  imageTagOf(image) === 'latest' ? 'Always' : 'IfNotPresent';
 
 const volume: DefaultRule = {
   version: 1,
@@ -140,7 +190,7 @@ const volume: DefaultRule = {
 };
 
 const imageVolume: DefaultRule = {
-  version: 1,
+  version: 2,
   gates: ['ImageVolume'],
   complete(object, { isOn }) {
     if (isOn('ImageVolume') && isZero(object['pullPolicy'])) {
@@ -151,6 +201,9 @@ const imageVolume: DefaultRule = {
 
 export const podDefaults: DefaultRules = {
   'core/v1.Pod': pod,
+  'core/v1.PodSpec': podSpec,
+  'core/v1.PodStatus': podStatus,
+  'core/v1.PodTemplateSpec': template,
   'core/v1.Container': container,
   'core/v1.EphemeralContainerCommon': container,
   'core/v1.Volume': volume,

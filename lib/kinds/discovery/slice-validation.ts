@@ -1,13 +1,12 @@
 // Endpoint slices: addresses of one type, ports with names of their own.
 import { dns1123SubdomainProblems } from '../../api/name-rules.ts';
 import { canonicalIp, ipFamily, specialIpProblems } from '../../api/ip-address.ts';
-import { isSet, recordAt, recordsAt, textAt, textsAt } from '../../api/json-access.ts';
+import { recordsAt, textAt, textsAt } from '../../api/json-access.ts';
 import { sameJson } from '../../api/json-equal.ts';
 import type { Validator } from '../validator.ts';
 
-export const validateEndpointSlice: Validator = ({ object, old, errors, naming }) => {
+export const validateEndpointSlice: Validator = ({ object, old, errors }) => {
   const type = textAt(object, 'addressType');
-  const hostLabel = naming.resolve('{kubernetes}.io/hostname');
   const before = recordsAt(old, 'endpoints');
   for (const [at, endpoint] of recordsAt(object, 'endpoints').entries()) {
     const path = `endpoints[${String(at)}]`;
@@ -15,10 +14,6 @@ export const validateEndpointSlice: Validator = ({ object, old, errors, naming }
       if (textsAt(before[at], 'addresses').includes(address)) continue;
       const problems = addressProblems(type, address);
       errors.problems(`${path}.addresses[${String(index)}]`, address, problems);
-    }
-    if (isSet(recordAt(endpoint, 'deprecatedTopology'), hostLabel)) {
-      const detail = 'cannot be set, use the nodeName field instead';
-      errors.invalid(`${path}.deprecatedTopology[${hostLabel}]`, hostLabel, detail);
     }
   }
   if (old !== undefined && sameJson(object['ports'], old['ports'])) return;

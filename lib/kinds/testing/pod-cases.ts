@@ -52,6 +52,79 @@ const pulled = (given: string, policy: string): DefaultCase =>
     { 'spec.containers[0].imagePullPolicy': policy },
   );
 
+const podStatusCase = (claim: string, status: JsonObject, adds: Adds): DefaultCase => ({
+  claim,
+  type: 'core/v1.PodStatus',
+  given: status,
+  adds,
+});
+
+/** Fields of which one is an older form of the other. */
+const twinCases: readonly DefaultCase[] = [
+  ofContainer(
+    'the older name of a service account is taken',
+    {},
+    { 'spec.serviceAccountName': 'a' },
+    {
+      serviceAccount: 'a',
+    },
+  ),
+  ofContainer(
+    'the older name follows the service account',
+    {},
+    { 'spec.serviceAccount': 'b' },
+    {
+      serviceAccountName: 'b',
+      serviceAccount: 'a',
+    },
+  ),
+  podStatusCase('an address is the list', { podIP: '10.0.0.1' }, { podIPs: [{ ip: '10.0.0.1' }] }),
+  podStatusCase(
+    'an address wins over the list',
+    { podIP: '10.0.0.1', podIPs: [{ ip: '10.0.0.2' }, { ip: 'fd00::1' }] },
+    { podIPs: [{ ip: '10.0.0.1' }] },
+  ),
+  podStatusCase('an address is the first of the list', { podIPs: [{ ip: 'x' }] }, { podIP: 'x' }),
+  podStatusCase('no address is none of a list', { podIPs: [{}] }, {}),
+  {
+    claim: 'a negative grace period of a pod is the shortest one',
+    type: 'core/v1.Pod',
+    given: { spec: { terminationGracePeriodSeconds: -1 } },
+    adds: { ...podAdds, 'spec.terminationGracePeriodSeconds': 1 },
+  },
+  {
+    claim: 'init containers as annotations of a pod are gone',
+    type: 'core/v1.Pod',
+    given: { metadata: { annotations: { 'pod.beta.kubernetes.io/init-containers': '[]' } } },
+    adds: { ...podAdds, 'metadata.annotations': undefined },
+  },
+  {
+    claim: 'init containers as annotations of a template are gone, others stay',
+    type: 'core/v1.PodTemplateSpec',
+    given: {
+      metadata: { annotations: { 'pod.alpha.kubernetes.io/init-container-statuses': '', a: 'b' } },
+    },
+    adds: {
+      ...podSpecAdds('spec'),
+      'metadata.annotations["pod.alpha.kubernetes.io/init-container-statuses"]': undefined,
+    },
+  },
+  {
+    claim: 'a negative grace period of a template stays',
+    type: 'core/v1.PodTemplateSpec',
+    given: {
+      spec: {
+        dnsPolicy: 'Default',
+        restartPolicy: 'Never',
+        schedulerName: 'own',
+        securityContext: {},
+        terminationGracePeriodSeconds: -1,
+      },
+    },
+    adds: {},
+  },
+];
+
 const containerCases: readonly DefaultCase[] = [
   { claim: 'an empty pod', type: 'core/v1.Pod', given: {}, adds: podAdds },
   {
@@ -94,6 +167,7 @@ const containerCases: readonly DefaultCase[] = [
   pulled('host:5000/app:1', 'IfNotPresent'),
   pulled(`app@sha256:${'0'.repeat(64)}`, 'IfNotPresent'),
   pulled(`app:latest@sha256:${'0'.repeat(64)}`, 'Always'),
+  pulled('No_Image!', 'IfNotPresent'),
   ofContainer(
     'ports speak TCP',
     { ports: [{ containerPort: 80 }] },
@@ -281,6 +355,7 @@ const volumeCases: readonly DefaultCase[] = [
 
 export const podCases: readonly DefaultCase[] = [
   ...containerCases,
+  ...twinCases,
   ...podLevelCases,
   ...volumeCases,
 ];
