@@ -130,11 +130,25 @@ describe('new metadata is refused', () => {
       { ownerReferences: [{ ...owner, kind: 'Event' }] },
       [/\/v1, Kind=Event is disallowed from being an owner$/],
     ],
-    ['a bad finalizer', { finalizers: ['bad finalizer'] }, [/"bad finalizer": name part must/]],
+    [
+      'a bad finalizer',
+      { finalizers: ['e.com/b f'] },
+      [/finalizers: .*"e.com\/b f": name part must/],
+    ],
+    [
+      'a bad finalizer without domain',
+      { finalizers: ['orphan', 'b f'] },
+      [/finalizers: .*"b f": name part must/, /finalizers\[1\]: .*neither a standard finalizer/],
+    ],
     [
       'a finalizer without domain',
       { finalizers: ['hold'] },
-      [/neither a standard finalizer name nor is it fully/],
+      [/finalizers\[0\]: .*neither a standard finalizer name nor is it fully/],
+    ],
+    [
+      'an owner of no version',
+      { ownerReferences: [{ ...owner, apiVersion: 'a/b/c' }] },
+      [/^metadata\.ownerReferences\.apiVersion: .*"a\/b\/c": version must/],
     ],
     [
       'both ways of deletion',

@@ -18,9 +18,13 @@ export interface ObjectMetaRules {
   readonly namespaced: boolean;
   readonly nameRule: NameRule;
   readonly profile: NamingProfile;
+  /** Finalizers need be neither standard nor qualified by a domain. */
+  readonly takesUnqualifiedFinalizers?: boolean;
   /** The whole object, for names that its fields decide. */
   readonly object?: Readonly<JsonObject>;
 }
+
+type FinalizerRules = Pick<ObjectMetaRules, 'profile' | 'takesUnqualifiedFinalizers'>;
 
 type Meta = Readonly<JsonObject>;
 
@@ -85,7 +89,7 @@ export function validateObjectMeta(
       errors.add('FieldValueForbidden', at('namespace'), undefined, 'not allowed on this type');
   } else if (namespace === '') errors.add('FieldValueRequired', at('namespace'), undefined, '');
   else errors.invalid(at('namespace'), namespace, dns1123LabelProblems(namespace));
-  validateContents(meta, rules.profile, at, errors);
+  validateContents(meta, rules, at, errors);
   return errors.list;
 }
 
@@ -96,7 +100,7 @@ export function validateObjectMeta(
 export function validateObjectMetaUpdate(
   meta: Meta,
   old: Meta,
-  rules: { readonly profile: NamingProfile },
+  rules: FinalizerRules,
   fieldPath = 'metadata',
 ): FieldError[] {
   const errors = new Errors();
@@ -121,7 +125,7 @@ export function validateObjectMetaUpdate(
     const shown = isSet(meta, name) ? meta[name] : timeFields.has(name) ? null : '';
     errors.add('FieldValueInvalid', at(name), shown, 'field is immutable');
   }
-  validateContents(meta, rules.profile, at, errors);
+  validateContents(meta, rules, at, errors);
   return errors.list;
 }
 
@@ -137,7 +141,7 @@ const timeFields: ReadonlySet<string> = new Set(immutableFields.slice(3));
 
 type PathOf = (name: string) => string;
 
-function validateContents(meta: Meta, profile: NamingProfile, at: PathOf, errors: Errors): void {
+function validateContents(meta: Meta, rules: FinalizerRules, at: PathOf, errors: Errors): void {
   const generation = meta['generation'];
   if (typeof generation === 'number' && generation < 0) {
     errors.add(
@@ -150,7 +154,7 @@ function validateContents(meta: Meta, profile: NamingProfile, at: PathOf, errors
   validateLabels(recordAt(meta, 'labels'), at('labels'), errors);
   validateAnnotations(recordAt(meta, 'annotations'), at('annotations'), errors);
   validateOwners(listAt(meta, 'ownerReferences'), at('ownerReferences'), errors);
-  validateFinalizers(listAt(meta, 'finalizers'), profile, at('finalizers'), errors);
+  validateFinalizers(listAt(meta, 'finalizers'), rules, at('finalizers'), errors);
   for (const [index, entry] of listAt(meta, 'managedFields').entries()) {
     validateManagedFields(
       asRecord(entry) ?? {},
@@ -191,8 +195,7 @@ function validateOwners(owners: readonly JsonValue[], path: string, errors: Erro
   for (const value of owners) {
     const owner = asRecord(value) ?? {};
     const text = (name: string): string => textAt(owner, name);
-    const version = text('apiVersion').split('/').at(-1) ?? '';
-    if (version === '')
+    if (!hasVersion(text('apiVersion')))
       errors.invalid(`${path}.apiVersion`, text('apiVersion'), ['version must not be empty']);
     for (const name of ['kind', 'name', 'uid']) {
       if (text(name) === '') errors.invalid(`${path}.${name}`, '', ['must not be empty']);
@@ -212,19 +215,25 @@ function validateOwners(owners: readonly JsonValue[], path: string, errors: Erro
   }
 }
 
+/** `version` or `group/version`. */
+function hasVersion(apiVersion: string): boolean {
+  const parts = apiVersion.split('/');
+  return parts.length <= 2 && parts.at(-1) !== '';
+}
+
 function validateFinalizers(
   finalizers: readonly JsonValue[],
-  profile: NamingProfile,
+  { profile, takesUnqualifiedFinalizers = false }: FinalizerRules,
   path: string,
   errors: Errors,
 ): void {
   const standard = ['orphan', 'foregroundDeletion', profile.namespaceFinalizer];
-  for (const value of finalizers) {
+  for (const [index, value] of finalizers.entries()) {
     const finalizer = asText(value);
-    const problems = qualifiedNameProblems(finalizer);
-    errors.invalid(path, finalizer, problems);
-    if (problems.length > 0 || finalizer.includes('/') || standard.includes(finalizer)) continue;
-    errors.invalid(path, finalizer, [
+    errors.invalid(path, finalizer, qualifiedNameProblems(finalizer));
+    if (takesUnqualifiedFinalizers) continue;
+    if (finalizer.includes('/') || standard.includes(finalizer)) continue;
+    errors.invalid(`${path}[${String(index)}]`, finalizer, [
       'name is neither a standard finalizer name nor is it fully qualified',
     ]);
   }

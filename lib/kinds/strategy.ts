@@ -28,6 +28,16 @@ export interface DeletionPlan {
   readonly graceSeconds: number;
 }
 
+/** Where counting differs: 1 at first, one more when anything but metadata and status changes. */
+export interface GenerationRule {
+  /** Members of metadata that count, too. */
+  readonly metadata?: readonly string[];
+  /** Fields of switched-off features count before they are dropped. */
+  readonly countsDropped?: boolean;
+  /** `create`: 1 for good; `update`: nothing before the first change. */
+  readonly only?: 'create' | 'update';
+}
+
 export interface ResourceStrategy {
   /** Changes `object` before validation; `old` is undefined on create. */
   prepare?(object: ApiObject, old: Readonly<ApiObject> | undefined, context: WriteContext): void;
@@ -58,10 +68,20 @@ export interface ResourceStrategy {
   ttlSeconds?(object: Readonly<ApiObject>): number | undefined;
   /** Whether more than `metadata.finalizers` keeps an object whose deletion has begun. */
   isHeld?(object: Readonly<ApiObject>): boolean;
-  /** Marks an object whose deletion begins and that is kept for now. */
+  /** Marks an object whose deletion begins, in place of a grace period and a new generation. */
   beginDeletion?(object: ApiObject): void;
   /** DELETE answers the object even when it is gone at once. */
   readonly answersDeletedObject?: boolean;
+  /**
+   * What a DELETE without a policy does to dependents; absent: the garbage collector deletes them.
+   * `none`: there are none, and no policy leaves a finalizer.
+   */
+  readonly dependents?: 'orphaned' | 'none';
+  /** Said to who deletes without a policy. */
+  readonly defaultPolicyWarning?: string;
+  /** Writes that take finalizers which are neither standard nor qualified by a domain. */
+  readonly takesUnqualifiedFinalizers?: 'always' | 'onUpdate';
+  readonly generation?: GenerationRule;
   /** Names an object that came with neither a name nor a prefix of one. */
   defaultName?(): string;
   /**

@@ -53,7 +53,7 @@ export function admitNew(
   context: WriteContext,
   signal: AbortSignal,
 ): Promise<ApiObject> {
-  return mutated(parts, attributesOf(parts, object, context), object, signal);
+  return mutated(parts, attributesOf(parts, object, context), object, context, signal);
 }
 
 export type NewObject =
@@ -75,7 +75,7 @@ export async function putNew(
   if (nameOf(object) === '' && strategy.defaultName !== undefined) {
     metaOf(object).name = strategy.defaultName();
   }
-  fillNewMeta(object, storedAs, context);
+  fillNewMeta(object, parts, context);
   clearStatus(object, storedAs, strategy);
   parts.rules.dropDisabled(object, undefined);
   strategy.prepare?.(object, undefined, context);
@@ -98,14 +98,16 @@ export async function putNew(
 }
 
 function validateNew(parts: StoreParts, object: ApiObject, context: WriteContext): void {
-  const { resource, storedAs } = parts;
+  const { storedAs, strategy } = parts;
   const { namespaced, nameRule } = storedAs;
-  const rules = { namespaced, nameRule, profile: parts.naming, object };
+  const takesUnqualifiedFinalizers = strategy.takesUnqualifiedFinalizers === 'always';
+  const profile = parts.naming;
+  const rules = { namespaced, nameRule, profile, takesUnqualifiedFinalizers, object };
   const errors = [
     ...validateObjectMeta(metaOf(object), rules),
     ...parts.rules.validate(object, undefined, context),
   ];
-  if (errors.length > 0) throw invalid(resource.kind, nameOf(object), errors);
+  if (errors.length > 0) throw invalid(storedAs.kind, nameOf(object), errors);
   parts.rules.warn(object, undefined, context);
 }
 

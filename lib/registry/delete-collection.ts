@@ -6,6 +6,7 @@ import { StatusError } from '../base/status.ts';
 import type { Item } from '../cacher/resource-view.ts';
 import { readFailureOf, unreadableObjects } from '../cacher/unreadable.ts';
 import { deleteObject } from './delete.ts';
+import { warnOfDefaultPolicy } from './deletion-plan.ts';
 import { listObjects } from './read.ts';
 import type { DeleteCollectionRequest, ListAnswer } from './requests.ts';
 import type { StoreParts } from './store-parts.ts';
@@ -18,6 +19,7 @@ export async function deleteCollection(
   const showsUnreadable = true;
   const asked = { namespace, name: '', options: list, showsUnreadable, signal };
   const listed = await listObjects(parts, asked);
+  warnOfDefaultPolicy(parts, request);
   const { items } = listed;
   if (items.length > 0) await request.confirm?.(signal);
   const deleted: boolean[] = [];

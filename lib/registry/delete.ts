@@ -1,6 +1,6 @@
 // delete: removes one object, or marks it and leaves the rest to its finalizers and grace period.
 // The unsafe delete of objects that cannot be read is a path of its own at the end.
-import { forbiddenField, throwInvalid } from './options.ts';
+import { forbiddenField, throwInvalid, unsafeDeleteErrors } from './options.ts';
 import { notFound } from '../base/status.ts';
 import type { StatusBody } from '../base/status.ts';
 import type { ItemKey } from '../cacher/resource-view.ts';
@@ -8,7 +8,7 @@ import { readFailureOf } from '../cacher/unreadable.ts';
 import type { ApiObject } from '../codec/codec.ts';
 import { decide } from './current-state.ts';
 import type { State } from './current-state.ts';
-import { deletionPlan } from './deletion-plan.ts';
+import { deletionPlan, warnOfDefaultPolicy } from './deletion-plan.ts';
 import { admissionRequest } from './incoming.ts';
 import type { DeleteAnswer, DeleteRequest } from './requests.ts';
 import { itemKeyOf } from './store-parts.ts';
@@ -24,7 +24,10 @@ export async function deleteObject(
 ): Promise<DeleteAnswer> {
   const { options, path } = request;
   const key = itemKeyOf(parts, path);
-  if (options.ignoreReadError) return deleteUnreadable(parts, key, request);
+  warnOfDefaultPolicy(parts, request);
+  if (options.ignoreReadError && parts.canDeleteUnreadable) {
+    return deleteUnreadable(parts, key, request);
+  }
   return untilWritten(parts, key, request, (state) => tryDelete(parts, key, state, request));
 }
 
@@ -116,17 +119,15 @@ function deletedStatus(parts: StoreParts, name: string, uid: string | undefined)
 
 /**
  * The unsafe delete (specification 1, Deletion lifecycle): removes an object that cannot be read,
- * without finalizers and preconditions. It needs its gate and a permission of its own, and refuses
- * objects that can be read.
+ * without finalizers and preconditions. It needs its gate, without which the option says nothing,
+ * and a permission of its own, and refuses objects that can be read.
  */
 async function deleteUnreadable(
   parts: StoreParts,
   key: ItemKey,
   request: DeleteRequest,
 ): Promise<DeleteAnswer> {
-  if (!parts.canDeleteUnreadable) {
-    refuseUnsafe(parts, 'needs the feature gate AllowUnsafeMalformedObjectDeletion');
-  }
+  throwInvalid('DeleteOptions', unsafeDeleteErrors(request.options), parts.naming);
   return untilWritten(parts, key, request, async (state) => {
     if (!state.isCurrent) return stale;
     const { item, epoch } = state;

@@ -8,7 +8,8 @@ import type { Item } from '../cacher/resource-view.ts';
 import type { ApiObject } from '../codec/codec.ts';
 import { cloneJson, jsonEqual } from '../api/json-value.ts';
 import { isDeleting, metaOf } from '../codec/object-meta.ts';
-import type { DeleteOptions } from './requests.ts';
+import type { ResourceStrategy } from '../kinds/strategy.ts';
+import type { DeleteOptions, DeleteRequest } from './requests.ts';
 import type { StoreParts } from './store-parts.ts';
 
 const orphanFinalizer = 'orphan';
@@ -33,7 +34,7 @@ export function deletionPlan(
   const { strategy } = parts;
   const graceSeconds = graceSecondsOf(parts, old, options.gracePeriodSeconds);
   if (graceSeconds === undefined) return { kind: 'wait' };
-  const finalizers = finalizersAfter(old.metadata?.finalizers ?? [], options);
+  const finalizers = finalizersAfter(old.metadata?.finalizers ?? [], options, strategy);
   const isHeld = finalizers.length > 0 || strategy.isHeld?.(old) === true;
   const isRemoved = graceSeconds === 0 && !isHeld;
   if (isRemoved && strategy.deletion === undefined) return { kind: 'remove', last: undefined };
@@ -83,31 +84,49 @@ function checkPreconditions(parts: StoreParts, item: Item, options: DeleteOption
   }
 }
 
-/** Without a wish the finalizers stay as they are: the default policy is Background. */
-function finalizersAfter(current: readonly string[], options: DeleteOptions): string[] {
-  const wished = wishedFinalizer(options);
-  if (wished === undefined) return [...current];
-  const others = current.filter((name) => !isPolicy(name));
-  if (wished === '') return others;
-  return current.filter(isPolicy).join() === wished ? [...current] : [...others, wished];
+/** At most one of them tells the garbage collector what to do first. */
+function finalizersAfter(
+  current: readonly string[],
+  options: DeleteOptions,
+  { dependents }: Pick<ResourceStrategy, 'dependents'>,
+): string[] {
+  const given = current.filter(isPolicy);
+  const wished =
+    dependents === 'none'
+      ? []
+      : (wishedFinalizers(options) ??
+        (given.length === 0 && dependents === 'orphaned' ? [orphanFinalizer] : given));
+  if (given.join() === wished.join()) return [...current];
+  return [...current.filter((name) => !isPolicy(name)), ...wished];
 }
 
 const isPolicy = (finalizer: string): boolean =>
   finalizer === orphanFinalizer || finalizer === foregroundFinalizer;
 
-function wishedFinalizer(options: DeleteOptions): string | undefined {
+/** undefined: the options name no policy. */
+function wishedFinalizers(options: DeleteOptions): readonly string[] | undefined {
   if (options.orphanDependents !== undefined)
-    return options.orphanDependents ? orphanFinalizer : '';
+    return options.orphanDependents ? [orphanFinalizer] : [];
   switch (options.propagationPolicy) {
     case undefined:
       return undefined;
     case 'Orphan':
-      return orphanFinalizer;
+      return [orphanFinalizer];
     case 'Foreground':
-      return foregroundFinalizer;
+      return [foregroundFinalizer];
     case 'Background':
-      return '';
+      return [];
   }
+}
+
+/** Once a request, whether or not there is something to delete. */
+export function warnOfDefaultPolicy(
+  { strategy }: Pick<StoreParts, 'strategy'>,
+  { options, warnings }: Pick<DeleteRequest, 'options' | 'warnings'>,
+): void {
+  const text = strategy.defaultPolicyWarning;
+  if (text === undefined || warnings.includes(text)) return;
+  if (wishedFinalizers(options) === undefined) warnings.push(text);
 }
 
 /**
@@ -141,9 +160,12 @@ const boundedSeconds = (seconds: number): number =>
 function begin(parts: StoreParts, object: ApiObject, graceSeconds: number, nowMs: number): void {
   const meta = metaOf(object);
   meta.deletionTimestamp = formatTime(nowMs + graceSeconds * 1000);
+  if (parts.strategy.beginDeletion !== undefined) {
+    parts.strategy.beginDeletion(object);
+    return;
+  }
   meta.deletionGracePeriodSeconds = graceSeconds;
-  if (parts.storedAs.hasGeneration) meta.generation = (meta.generation ?? 0) + 1;
-  parts.strategy.beginDeletion?.(object);
+  if ((meta.generation ?? 0) > 0) meta.generation = (meta.generation ?? 0) + 1;
 }
 
 /** A later DELETE can only bring the end forward. */

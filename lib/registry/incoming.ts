@@ -10,6 +10,7 @@ import { badRequest, internalError, StatusError } from '../base/status.ts';
 import type { ItemKey } from '../cacher/resource-view.ts';
 import type { ApiObject, Decoded, FieldProblem, NamedKind } from '../codec/codec.ts';
 import { readObject } from '../codec/normalise.ts';
+import { mergeOwners } from './owner-references.ts';
 import type { FieldValidation, RequestScope, WriteOptions } from './requests.ts';
 import type { StoreParts } from './store-parts.ts';
 import type { WriteContext } from '../kinds/strategy.ts';
@@ -106,11 +107,15 @@ export async function mutated(
   parts: StoreParts,
   attributes: AdmissionRequest,
   object: ApiObject,
+  { warnings }: Pick<WriteContext, 'warnings'>,
   signal: AbortSignal,
 ): Promise<ApiObject> {
+  mergeOwners(object, warnings, '');
   if (!(await parts.admission.mutate(attributes, object, signal))) return object;
   try {
-    return readObject(object, parts.storedAs.type).object;
+    const read = readObject(object, parts.storedAs.type).object;
+    mergeOwners(read, warnings, ' after mutating admission happens');
+    return read;
   } catch (error) {
     if (!(error instanceof StatusError)) throw error;
     throw internalError(`admission made an object that fits no schema: ${error.message}`);

@@ -7,8 +7,9 @@ import { badRequest } from '../base/status.ts';
 import type { ApiObject, ObjectMeta } from '../codec/codec.ts';
 import { isDeleting, metaOf, nameOf } from '../codec/object-meta.ts';
 import { copyMember, jsonEqual } from '../api/json-value.ts';
-import type { ResourceStrategy, WriteContext } from '../kinds/strategy.ts';
+import type { GenerationRule, ResourceStrategy, WriteContext } from '../kinds/strategy.ts';
 import { hasStatusSubresource } from './store-parts.ts';
+import type { StoreParts } from './store-parts.ts';
 
 /** @throws StatusError 400 when the body names another namespace than the path. */
 export function settleNamespace(object: ApiObject, resource: ResourceInfo, path: string): void {
@@ -43,15 +44,15 @@ export function checkName(object: Readonly<ApiObject>, path: string): void {
 
 /**
  * Everything the server owns in a new object, but the name. @throws StatusError 400 for a stated
- * version.
+ * version, unless nothing is stored.
  */
 export function fillNewMeta(
   object: ApiObject,
-  resource: ResourceInfo,
+  { storedAs }: Pick<StoreParts, 'storedAs'>,
   context: WriteContext,
 ): void {
   const meta = metaOf(object);
-  if (!['', '0'].includes(meta.resourceVersion ?? '')) {
+  if (!context.dryRun && !['', '0'].includes(meta.resourceVersion ?? '')) {
     throw badRequest('resourceVersion should not be set on objects to be created');
   }
   dropServerMembers(meta);
@@ -60,8 +61,7 @@ export function fillNewMeta(
   delete meta.deletionGracePeriodSeconds;
   meta.uid = randomUUID();
   meta.creationTimestamp = formatTime(context.nowMs);
-  if (resource.hasGeneration) meta.generation = 1;
-  else delete meta.generation;
+  if (storedAs.hasGeneration) meta.generation = 1;
 }
 
 /** Status belongs to the status subresource from the first write on. */
@@ -126,28 +126,35 @@ export function keepServerMeta(object: ApiObject, old: Readonly<ApiObject>): voi
   }
 }
 
-/** Bumps the generation when anything but metadata and status changed. */
+/** Bumps the generation when what its kind counts has changed. */
 export function bumpGeneration(
   object: ApiObject,
   old: Readonly<ApiObject>,
-  resource: ResourceInfo,
+  { storedAs, strategy }: Pick<StoreParts, 'storedAs' | 'strategy'>,
+  { subresource }: Pick<WriteContext, 'subresource'>,
 ): void {
-  if (!resource.hasGeneration) return;
-  if (!hasChanged(object, old)) return;
+  const rule = strategy.generation ?? {};
+  if (rule.only === 'create' || subresource === 'status') return;
+  if (!storedAs.hasGeneration && rule.only !== 'update') return;
+  if (!hasChanged(object, old, rule)) return;
   metaOf(object).generation = (old.metadata?.generation ?? 0) + 1;
 }
 
 const isCounted = (name: string): boolean =>
   name !== 'kind' && name !== 'apiVersion' && name !== 'metadata' && name !== 'status';
 
-function hasChanged(object: Readonly<ApiObject>, old: Readonly<ApiObject>): boolean {
+function hasChanged(
+  object: Readonly<ApiObject>,
+  old: Readonly<ApiObject>,
+  { metadata = [] }: GenerationRule,
+): boolean {
   for (const name of Object.keys(object)) {
     if (isCounted(name) && !jsonEqual(object[name], old[name])) return true;
   }
   for (const name of Object.keys(old)) {
     if (isCounted(name) && object[name] === undefined && old[name] !== undefined) return true;
   }
-  return false;
+  return metadata.some((name) => !jsonEqual(object.metadata?.[name], old.metadata?.[name]));
 }
 
 /**

@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { namingProfile } from '../api/vendor.ts';
 import { StatusError } from '../base/status.ts';
 import { parseDeleteOptions, parseListOptions, parseWriteOptions } from './options.ts';
+import { unsafeDeleteErrors } from './options.ts';
 
 const naming = namingProfile('svc');
 const query = (text: string): URLSearchParams => new URLSearchParams(text);
@@ -164,7 +165,8 @@ describe('delete options', () => {
       orphanDependents: false,
       preconditions: { uid: 'u' },
     };
-    expect(failure(() => parseDeleteOptions(query(''), body, naming)).causes).toEqual([
+    const errors = unsafeDeleteErrors(parseDeleteOptions(query(''), body, naming));
+    expect(errors.map(({ field, reason }) => `${field} ${reason}`)).toEqual([
       'dryRun FieldValueInvalid',
       'gracePeriodSeconds FieldValueInvalid',
       'orphanDependents FieldValueInvalid',

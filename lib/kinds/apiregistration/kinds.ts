@@ -7,6 +7,7 @@ export const apiregistrationKinds: readonly Kind[] = [
   {
     name: 'apiregistration/APIService',
     columns: apiServiceColumns,
+    strategy: { takesUnqualifiedFinalizers: 'always' },
     validate: validateApiService,
   },
 ];

@@ -6,5 +6,6 @@ export const apiserverinternalKinds: readonly Kind[] = [
   {
     name: 'apiserverinternal/StorageVersion',
     columns: storageVersionColumns,
+    strategy: { takesUnqualifiedFinalizers: 'onUpdate' },
   },
 ];

@@ -44,6 +44,7 @@ export const appsKinds: readonly Kind[] = [
     columns: deploymentColumns,
     defaults: deploymentDefaults,
     conversions: deploymentConversions,
+    strategy: { generation: { metadata: ['annotations'] } },
     validate: validateDeployment,
     warnings: templateWarnings('spec.template'),
   },

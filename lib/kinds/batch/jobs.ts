@@ -11,6 +11,11 @@ export function jobStrategy(naming: NamingProfile): ResourceStrategy {
   const uidLabel = naming.resolve('batch.{kubernetes}.io/controller-uid');
   const nameLabel = naming.resolve('batch.{kubernetes}.io/job-name');
   return {
+    dependents: 'orphaned',
+    defaultPolicyWarning:
+      'child pods are preserved by default when jobs are deleted; set ' +
+      'propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress ' +
+      'this warning',
     prepare(job, stored) {
       const spec = recordAt(job, 'spec');
       if (stored !== undefined || spec === undefined || spec['manualSelector'] === true) return;

@@ -7,10 +7,12 @@ export const coordinationKinds: readonly Kind[] = [
   {
     name: 'coordination/Lease',
     columns: leaseColumns,
+    strategy: { takesUnqualifiedFinalizers: 'always' },
     validate: validateLease,
   },
   {
     name: 'coordination/LeaseCandidate',
     columns: leaseCandidateColumns,
+    strategy: { takesUnqualifiedFinalizers: 'always' },
   },
 ];

@@ -65,7 +65,7 @@ export const coreKinds: readonly Kind[] = [
     columns: eventColumns,
     conversions: eventConversions,
     fieldReaders: eventReaders,
-    strategy: ({ eventTtlSeconds }) => ({ ttlSeconds: () => eventTtlSeconds }),
+    strategy: ({ eventTtlSeconds }) => ({ ttlSeconds: () => eventTtlSeconds, dependents: 'none' }),
     validate: validateEvent,
   },
   {
@@ -112,6 +112,7 @@ export const coreKinds: readonly Kind[] = [
   {
     name: 'core/PodTemplate',
     columns: podTemplateColumns,
+    strategy: { answersDeletedObject: true },
     validate: validatePodTemplateObject,
     warnings: templateWarnings('template'),
   },
@@ -119,12 +120,14 @@ export const coreKinds: readonly Kind[] = [
     name: 'core/ReplicationController',
     columns: replicationControllerColumns,
     defaults: replicationControllerDefaults,
+    strategy: { dependents: 'orphaned' },
     validate: validateReplicationController,
     warnings: templateWarnings('spec.template'),
   },
   {
     name: 'core/ResourceQuota',
     columns: resourceQuotaColumns,
+    strategy: { answersDeletedObject: true },
     validate: validateQuota,
   },
   {
@@ -137,6 +140,7 @@ export const coreKinds: readonly Kind[] = [
     name: 'core/Service',
     columns: serviceColumns,
     defaults: serviceDefaults,
+    strategy: { answersDeletedObject: true },
     validate: validateService,
   },
   {

@@ -31,8 +31,6 @@ export function namespaceStrategy(naming: NamingProfile): ResourceStrategy {
       const status = recordAt(object, 'status') ?? recordOf({});
       status['phase'] = 'Terminating';
       object.status = status;
-      // Its finalizers end it, no grace period.
-      delete metaOf(object).deletionGracePeriodSeconds;
     },
   };
 }

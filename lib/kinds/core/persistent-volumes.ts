@@ -7,6 +7,7 @@ import { cloneJson } from '../../api/json-value.ts';
 import type { ResourceStrategy } from '../strategy.ts';
 
 export const persistentVolumeStrategy: ResourceStrategy = {
+  answersDeletedObject: true,
   prepare(volume, stored, { subresource, nowMs }) {
     const now = formatTime(nowMs);
     if (stored === undefined) {
@@ -24,6 +25,7 @@ export const persistentVolumeStrategy: ResourceStrategy = {
 };
 
 export const persistentVolumeClaimStrategy: ResourceStrategy = {
+  answersDeletedObject: true,
   prepare(claim) {
     const spec = recordAt(claim, 'spec');
     if (spec !== undefined) nameSourceTwice(spec);

@@ -9,6 +9,7 @@ export const discoveryKinds: readonly Kind[] = [
     name: 'discovery/EndpointSlice',
     columns: endpointSliceColumns,
     conversions: endpointSliceConversions,
+    strategy: { generation: { metadata: ['labels'] } },
     validate: validateEndpointSlice,
   },
 ];

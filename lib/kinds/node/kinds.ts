@@ -9,6 +9,7 @@ export const nodeKinds: readonly Kind[] = [
     name: 'node/RuntimeClass',
     columns: runtimeClassColumns,
     conversions: runtimeClassConversions,
+    strategy: { takesUnqualifiedFinalizers: 'always' },
     validate: validateRuntimeClass,
   },
 ];

@@ -9,6 +9,7 @@ export const policyKinds: readonly Kind[] = [
     name: 'policy/PodDisruptionBudget',
     columns: budgetColumns,
     conversions: budgetConversions,
+    strategy: { takesUnqualifiedFinalizers: 'always' },
     validate: validateDisruptionBudget,
   },
 ];

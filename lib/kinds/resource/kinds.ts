@@ -21,12 +21,14 @@ export const resourceKinds: readonly Kind[] = [
   {
     name: 'resource/DeviceClass',
     columns: nameAndAge,
+    strategy: { answersDeletedObject: true },
     validate: validateDeviceClass,
   },
   {
     name: 'resource/DeviceTaintRule',
     columns: taintRuleColumns,
     defaults: taintDefaults,
+    strategy: { answersDeletedObject: true },
     validateMigrated: validateTaintRule,
   },
   {
@@ -34,23 +36,27 @@ export const resourceKinds: readonly Kind[] = [
     columns: claimColumns,
     defaults: requestDefaults,
     conversions: claimConversions,
+    strategy: { answersDeletedObject: true },
     validate: validateResourceClaim,
   },
   {
     name: 'resource/ResourceClaimTemplate',
     columns: nameAndAge,
     conversions: claimTemplateConversions,
+    strategy: { answersDeletedObject: true },
     validate: validateClaimTemplate,
   },
   {
     name: 'resource/ResourcePoolStatusRequest',
     columns: poolRequestColumns,
+    strategy: { answersDeletedObject: true },
     validateMigrated: validatePoolRequest,
   },
   {
     name: 'resource/ResourceSlice',
     columns: sliceColumns,
     conversions: sliceConversions,
+    strategy: { answersDeletedObject: true, generation: { countsDropped: true } },
     validate: validateResourceSlice,
   },
 ];

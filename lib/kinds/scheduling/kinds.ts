@@ -13,6 +13,7 @@ export const schedulingKinds: readonly Kind[] = [
   {
     name: 'scheduling/PriorityClass',
     columns: priorityClassColumns,
+    strategy: { generation: { only: 'create' } },
     validate: validatePriorityClass,
   },
   {

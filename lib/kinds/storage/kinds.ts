@@ -19,10 +19,12 @@ export const storageKinds: readonly Kind[] = [
   {
     name: 'storage/CSIDriver',
     columns: driverColumns,
+    strategy: { answersDeletedObject: true, generation: { only: 'update' } },
   },
   {
     name: 'storage/CSINode',
     columns: csiNodeColumns,
+    strategy: { answersDeletedObject: true },
     validate: validateCsiNode,
   },
   {
@@ -32,16 +34,19 @@ export const storageKinds: readonly Kind[] = [
   {
     name: 'storage/StorageClass',
     columns: storageClassColumns,
+    strategy: { answersDeletedObject: true },
     validate: validateStorageClass,
   },
   {
     name: 'storage/VolumeAttachment',
     columns: attachmentColumns,
+    strategy: { answersDeletedObject: true },
     validate: validateAttachment,
   },
   {
     name: 'storage/VolumeAttributesClass',
     columns: attributesClassColumns,
+    strategy: { answersDeletedObject: true },
     validate: validateAttributesClass,
   },
 ];
