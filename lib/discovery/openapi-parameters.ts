@@ -6,125 +6,138 @@ export interface Parameter {
   readonly in: 'path' | 'query';
   readonly type: 'boolean' | 'integer' | 'string';
   readonly description: string;
-  /** The same text wherever it is used, so that a document can hold it once. */
+  /** A 2.0 document holds it once, and operations refer to it. */
   readonly isShared: boolean;
 }
 
-const shared = (
+const query = (
   name: string,
   type: Parameter['type'],
   description: string,
-): readonly [string, Parameter] => [name, { name, in: 'query', type, description, isShared: true }];
+): readonly [string, Parameter] => {
+  const isShared = !inOperations.has(name);
+  return [name, { name, in: 'query', type, description, isShared }];
+};
+
+/** Clients ask an operation itself whether it has these; some follow no references. */
+const inOperations: ReadonlySet<string> = new Set(['dryRun', 'fieldValidation']);
 
 const known: ReadonlyMap<string, Parameter> = new Map([
-  shared(
+  query(
     'allowWatchBookmarks',
     'boolean',
     'Lets the server send BOOKMARK events, which say how far the watch has come when nothing ' +
       'that it selects has changed. Ignored unless the request is a watch.',
   ),
-  shared(
+  query(
     'continue',
     'string',
     'Token from the metadata of the page before: answers with the page that follows it, from ' +
       'the same state. A token grows too old after some minutes (410); the error may carry one ' +
       'that goes on from the newest state.',
   ),
-  shared(
+  query(
     'dryRun',
     'string',
     'With the value `All` every step is taken, admission and validation included, but nothing ' +
       'is stored.',
   ),
-  shared(
+  query(
     'fieldManager',
     'string',
     'Name of who makes the change, recorded as owner of the fields it sets: at most 128 ' +
       'printable characters. An apply patch must give it; otherwise it is taken from the start ' +
       'of the User-Agent header.',
   ),
-  shared(
+  query(
     'fieldSelector',
     'string',
     'Keeps only objects whose fields match: comma-separated `field=value`, `field==value` or ' +
       '`field!=value`. Each kind supports its own few fields.',
   ),
-  shared(
+  query(
     'fieldValidation',
     'string',
     'What happens to unknown and duplicate fields in the body: `Ignore` drops them, `Warn` (the ' +
       'default) drops them and warns, `Strict` refuses the request.',
   ),
-  shared(
+  query(
     'force',
     'boolean',
     'For apply patches: take over fields that others own, instead of failing with a conflict.',
   ),
-  shared(
+  query(
     'gracePeriodSeconds',
     'integer',
     'Seconds that the object is given to end by itself. Zero deletes at once; left out, the ' +
       'kind’s own default counts.',
   ),
-  shared(
+  query(
     'ignoreStoreReadErrorWithClusterBreakingPotential',
     'boolean',
     'Deletes an object that cannot be read back from storage (decoding or decryption fails), ' +
       'without finalizers and preconditions. Dangerous: what the object stood for stays behind. ' +
       'Refused unless the caller may do this and the feature is on.',
   ),
-  shared(
+  query(
     'labelSelector',
     'string',
     'Keeps only objects whose labels match: comma-separated `key=value`, `key!=value`, ' +
       '`key in (a,b)`, `key notin (a,b)`, `key` or `!key`.',
   ),
-  shared(
+  query(
     'limit',
     'integer',
     'Most items in one answer. When there are more, the list’s metadata holds a continue token ' +
       'for the next page; all pages show one state.',
   ),
-  shared(
+  query(
     'orphanDependents',
     'boolean',
     'Old form of propagationPolicy, at most one of the two: true leaves dependents in place.',
   ),
-  shared(
+  query(
     'pretty',
     'string',
     'With `true` the answer has line breaks and indentation for people to read.',
   ),
-  shared(
+  query(
     'propagationPolicy',
     'string',
     'What happens to dependents: `Orphan` leaves them, `Background` deletes them after the ' +
       'object is gone, `Foreground` deletes them before it.',
   ),
-  shared(
+  query(
     'resourceVersion',
     'string',
     'State to answer from. Left out: the newest. `0`: any that the server holds, possibly old. ' +
       'Another value: see resourceVersionMatch; a watch starts right after it.',
   ),
-  shared(
+  query(
     'resourceVersionMatch',
     'string',
     'How a list takes resourceVersion: `NotOlderThan` or `Exact`. Must be given only together ' +
       'with a resourceVersion, and with sendInitialEvents.',
   ),
-  shared(
+  query(
     'sendInitialEvents',
     'boolean',
     'For a watch: begin with one ADDED event for each present object, then a bookmark annotated ' +
       'as the end of them, then changes. Needs `resourceVersionMatch=NotOlderThan` and bookmarks.',
   ),
-  shared(
+  query(
+    'shardSelector',
+    'string',
+    'Keeps only objects whose hash lies in one of the ranges that the text names, as in ' +
+      "`shardRange(object.metadata.uid, '0x0', '0x8000000000000000')`, several joined by `||`. " +
+      'Without effect unless the feature is on.',
+  ),
+  query(
     'timeoutSeconds',
     'integer',
     'Longest time a list or watch may take. A watch ends there without an error.',
   ),
-  shared(
+  query(
     'watch',
     'boolean',
     'Answers with a stream of changes (ADDED, MODIFIED, DELETED, BOOKMARK, ERROR) instead of a ' +
@@ -141,6 +154,7 @@ const list = [
   'resourceVersion',
   'resourceVersionMatch',
   'sendInitialEvents',
+  'shardSelector',
   'timeoutSeconds',
   'watch',
 ];
@@ -183,7 +197,9 @@ export const parametersOf = (verb: string): readonly Parameter[] => byVerb.get(v
 
 export const prettyParameter = named('pretty');
 
-export const sharedParameters: readonly Parameter[] = [...known.values()];
+export const sharedParameters: readonly Parameter[] = [...known.values()].filter(
+  ({ isShared }) => isShared,
+);
 
 export const namespaceParameter: Parameter = {
   name: 'namespace',

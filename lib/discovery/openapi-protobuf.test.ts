@@ -139,7 +139,7 @@ test('2.0: operations are those of the JSON document', async () => {
   const references = listOf(patch['parameters']).map((one) =>
     inside(one, 'json_reference', '_ref'),
   );
-  expect(references).toContain('#/parameters/fieldValidation');
+  expect(references).toContain('#/parameters/fieldManager');
   expect(inside(patch, 'responses', 'response_code', '0')).toMatchObject({
     name: '200',
     value: { response: { description: 'OK' } },

@@ -1,5 +1,6 @@
 // Types as schemas of OpenAPI 2.0 and 3.0. The two differ in how references carry words, in
 // defaults (3.0 alone) and in values of more than one type; everything else is said once here.
+import { defaultValueOf } from '../api/default-value.ts';
 import type { Scheme } from '../api/scheme.ts';
 import type {
   FieldInfo,
@@ -185,11 +186,10 @@ export class Definitions {
     return scalar === 'string' ? '' : scalar === 'bool' ? false : 0;
   }
 
-  #writtenDefault({ cardinality, scalar, message, options }: FieldInfo): JsonValue | undefined {
-    const text = options['defaultValue'];
-    if (this.version === 'v2' || typeof text !== 'string') return undefined;
-    const isText = scalar === 'string' || message?.special === 'quantity';
-    return cardinality === 'single' && isText ? text : (JSON.parse(text) as JsonValue);
+  /** Most defaults are left to the server: a generated client that sends them would own them. */
+  #writtenDefault(field: FieldInfo): JsonValue | undefined {
+    const isWritten = this.version === 'v3' && field.options['publishesDefault'] === true;
+    return isWritten ? defaultValueOf(field) : undefined;
   }
 
   /** Only sets that no release will add to are listed: clients may refuse everything else. */
@@ -218,18 +218,17 @@ export class Definitions {
     };
   }
 
-  /** A type whose fields exclude each other, told apart by one of them. */
+  /** A type whose fields exclude each other; often one of them tells which is set. */
   #unions(type: TypeInfo): JsonObject {
     if (type.options['union'] !== true) return {};
     const discriminator = type.fields.find(({ options }) => isDiscriminator(options));
-    if (discriminator === undefined) return {};
     const members = type.fields.filter((field) => field !== discriminator);
     const fields = members.map(({ jsonName, protoName }) => [
       jsonName,
       protoName.charAt(0).toUpperCase() + protoName.slice(1),
     ]);
     const union = {
-      discriminator: discriminator.jsonName,
+      ...(discriminator === undefined ? {} : { discriminator: discriminator.jsonName }),
       'fields-to-discriminateBy': Object.fromEntries(fields) as JsonObject,
     };
     return { [`${this.#scheme.profile.schemaExtensionPrefix}unions`]: [union] };
