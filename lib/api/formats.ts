@@ -89,16 +89,6 @@ export function localPathProblems(text: string): readonly string[] {
 const noDotsProblems = (text: string): readonly string[] =>
   unless(!text.split('/').includes('..'), "must not contain '..'");
 
-/** The path of a service that is called, if any: absolute, without empty segments. */
-export function urlPathProblems(text: string): readonly string[] {
-  if (text === '' || text === '/') return none;
-  if (!text.startsWith('/')) return [`must start with a '/'`];
-  const parts = text.replace(/\/$/, '').split('/').slice(1);
-  return parts.flatMap((part) =>
-    part === '' ? ['segments may not be empty'] : dns1123SubdomainProblems(part),
-  );
-}
-
 const driverNameProblems = (text: string): readonly string[] => [
   ...bytesMax(text, 63),
   ...dns1123SubdomainProblems(text.toLowerCase()),
@@ -168,7 +158,6 @@ const listed: Readonly<Record<string, Format>> = {
     ...bytesMax(text, 253),
     ...unless(sysctlPattern.test(text), `must have at most 253 characters, like 'kernel.shm_rmid'`),
   ],
-  urlPath: urlPathProblems,
   'k8s-extended-resource-name': extendedResourceProblems,
   'k8s-label-key': qualifiedNameProblems,
   'k8s-label-value': labelValueProblems,

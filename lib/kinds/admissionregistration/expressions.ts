@@ -1,36 +1,44 @@
 // Expressions in configuration objects: they must compile, to a result of the type that is needed.
-import { textAt } from '../../api/json-access.ts';
+import { recordsAt, textAt } from '../../api/json-access.ts';
 import type { JsonObject } from '../../api/type-info.ts';
 import type { Environment } from '../../cel/environment.ts';
 import { compileCondition } from '../../cel/use/conditions.ts';
 import type { ResultKinds } from '../../cel/use/conditions.ts';
 import type { Scope } from '../validator.ts';
 
-/** `of[name]`, when it is there; the field's own rule requires it. */
+export interface ExpressionNeeds {
+  readonly environment: Environment;
+  readonly kinds: ResultKinds;
+}
+
+/** `of[name]`, which must be there; `missing` says so. */
 export function validateExpression(
   of: JsonObject,
   name: string,
   path: string,
-  needs: { readonly environment: Environment; readonly kinds: ResultKinds },
+  needs: ExpressionNeeds & { readonly missing?: string },
   { errors }: Scope,
 ): void {
   const text = textAt(of, name);
   const where = `${path}.${name}`;
-  if (text === '') return;
   if (text.trim() === '') {
-    errors.required(where, 'expression is not specified');
+    errors.required(where, needs.missing ?? `${name} is not specified`);
     return;
   }
   const { error } = compileCondition(needs.environment, text, needs.kinds);
   if (error !== undefined) errors.invalid(where, text, error);
 }
 
-/** A message shown to users: one line, not blank. */
-export function validateMessage(message: string, path: string, { errors }: Scope): void {
-  if (message === '') return;
-  if (message.trim() === '') {
-    errors.invalid(path, message, 'message must be non-empty if specified');
-  } else if (/[\n\r]/.test(message)) {
-    errors.invalid(path, message, 'message must not contain line breaks');
+/** `of.matchConditions`, whose number and names are checked beside the fields. */
+export function validateMatchConditions(
+  of: JsonObject,
+  path: string,
+  environment: Environment,
+  scope: Scope,
+): void {
+  const needs = { environment, kinds: ['bool'], missing: '' } as const;
+  for (const [at, condition] of recordsAt(of, 'matchConditions').entries()) {
+    const where = `${path}.matchConditions[${String(at)}]`;
+    validateExpression(condition, 'expression', where, needs, scope);
   }
 }

@@ -1,16 +1,14 @@
 // The kinds of admissionregistration: one record each.
 import type { Kind } from '../kind.ts';
+import { validateMutatingBinding, validateValidatingBinding } from './binding-validation.ts';
 import {
+  mutatingBindingColumns,
   mutatingPolicyColumns,
-  policyBindingColumns,
+  validatingBindingColumns,
   validatingPolicyColumns,
   webhookColumns,
 } from './columns.ts';
-import {
-  validateMutatingPolicy,
-  validatePolicyBinding,
-  validateValidatingPolicy,
-} from './policy-validation.ts';
+import { validateMutatingPolicy, validateValidatingPolicy } from './policy-validation.ts';
 import { validateWebhooks } from './webhook-validation.ts';
 
 export const admissionregistrationKinds: readonly Kind[] = [
@@ -22,9 +20,9 @@ export const admissionregistrationKinds: readonly Kind[] = [
   },
   {
     name: 'admissionregistration/ValidatingAdmissionPolicyBinding',
-    columns: policyBindingColumns,
+    columns: validatingBindingColumns,
     strategy: { takesUnqualifiedFinalizers: 'always' },
-    validate: validatePolicyBinding,
+    validate: validateValidatingBinding,
   },
   {
     name: 'admissionregistration/MutatingAdmissionPolicy',
@@ -34,9 +32,9 @@ export const admissionregistrationKinds: readonly Kind[] = [
   },
   {
     name: 'admissionregistration/MutatingAdmissionPolicyBinding',
-    columns: policyBindingColumns,
+    columns: mutatingBindingColumns,
     strategy: { takesUnqualifiedFinalizers: 'always' },
-    validate: validatePolicyBinding,
+    validate: validateMutatingBinding,
   },
   {
     name: 'admissionregistration/ValidatingWebhookConfiguration',

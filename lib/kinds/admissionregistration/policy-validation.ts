@@ -1,173 +1,197 @@
-// Admission policies and their bindings: what they match, and that their expressions compile.
-import { isSet, listAt, recordAt, recordsAt, textAt, textsAt } from '../../api/json-access.ts';
-import { dns1035LabelProblems, qualifiedNameProblems } from '../../api/name-rules.ts';
+// Admission policies: what they match, and that their expressions compile.
+import { cIdentifierPattern } from '../../api/formats.ts';
+import { isSet, recordAt, recordsAt, textAt, textsAt } from '../../api/json-access.ts';
+import { qualifiedNameProblems } from '../../api/name-rules.ts';
 import type { JsonObject } from '../../api/type-info.ts';
 import type { Environment } from '../../cel/environment.ts';
+import { isReservedWord } from '../../cel/schema/escaping.ts';
 import { composeVariables } from '../../cel/use/composition.ts';
 import { policyEnvironment } from '../../cel/use/policy-environment.ts';
-import { validateLabelSelector } from '../label-selectors.ts';
+import { validateConditions } from '../condition-validation.ts';
 import type { Scope, ValidatedWrite, Validator } from '../validator.ts';
-import { validateExpression, validateMessage } from './expressions.ts';
-import { validateRule } from './webhook-validation.ts';
+import { validateExpression, validateMatchConditions } from './expressions.ts';
+import {
+  validateConstraints,
+  validateMutableOperations,
+  validateParamKind,
+} from './policy-match.ts';
 
-/** Environment of a policy's expressions, its variables included. */
-function environmentOf(
+interface EnvironmentNeeds {
+  readonly hasAuthorizer: boolean;
+  readonly isMutating: boolean;
+}
+
+const baseEnvironment = (
   spec: JsonObject,
-  write: ValidatedWrite,
-  { isMutating }: { readonly isMutating: boolean },
-): Environment {
-  const base = policyEnvironment({
-    naming: write.naming,
-    hasParams: isSet(spec, 'paramKind'),
-    hasAuthorizer: true,
-    isMutating,
-  });
-  const variables = recordsAt(spec, 'variables').map((one) => ({
+  { naming }: Scope,
+  needs: EnvironmentNeeds,
+): Environment => policyEnvironment({ naming, hasParams: isSet(spec, 'paramKind'), ...needs });
+
+const variablesOf = (spec: JsonObject): { readonly name: string; readonly expression: string }[] =>
+  recordsAt(spec, 'variables').map((one) => ({
     name: textAt(one, 'name'),
     expression: textAt(one, 'expression'),
   }));
+
+/** Each sees those before it. */
+function validateVariables(spec: JsonObject, base: Environment, write: ValidatedWrite): void {
+  const variables = variablesOf(spec);
   for (const [at, variable] of recordsAt(spec, 'variables').entries()) {
-    const before = composeVariables(base, variables.slice(0, at)).environment;
     const path = `spec.variables[${String(at)}]`;
-    validateExpression(variable, 'expression', path, { environment: before, kinds: 'any' }, write);
+    const name = textAt(variable, 'name');
+    if (name.trim() === '') write.errors.required(`${path}.name`, 'name is not specified');
+    else if (!cIdentifierPattern.test(name) || isReservedWord(name)) {
+      write.errors.invalid(`${path}.name`, name, 'name is not a valid CEL identifier');
+    }
+    const { environment } = composeVariables(base, variables.slice(0, at));
+    validateExpression(variable, 'expression', path, { environment, kinds: 'any' }, write);
   }
-  return composeVariables(base, variables).environment;
 }
 
 export const validateValidatingPolicy: Validator = (write) => {
   const { object, errors } = write;
   const spec = recordAt(object, 'spec') ?? {};
-  validateMatching(spec, write);
-  const isEmpty =
-    listAt(spec, 'validations').length === 0 && listAt(spec, 'auditAnnotations').length === 0;
-  if (isEmpty) {
-    const detail = 'validations or auditAnnotations must be defined';
+  const base = baseEnvironment(spec, write, { hasAuthorizer: true, isMutating: false });
+  validateMatching(spec, base, write);
+  validateVariables(spec, base, write);
+  const validations = recordsAt(spec, 'validations');
+  const annotations = recordsAt(spec, 'auditAnnotations');
+  if (validations.length === 0 && annotations.length === 0) {
+    const detail = 'validations or auditAnnotations must contain at least one item';
     errors.required('spec.validations', detail);
+    errors.required('spec.auditAnnotations', detail);
   }
-  const environment = environmentOf(spec, write, { isMutating: false });
-  for (const [at, one] of recordsAt(spec, 'validations').entries()) {
+  const { environment } = composeVariables(base, variablesOf(spec));
+  const messageBase = baseEnvironment(spec, write, { hasAuthorizer: false, isMutating: false });
+  const messages = composeVariables(messageBase, variablesOf(spec)).environment;
+  for (const [at, one] of validations.entries()) {
     const path = `spec.validations[${String(at)}]`;
     validateExpression(one, 'expression', path, { environment, kinds: ['bool'] }, write);
-    const message = textAt(one, 'message');
-    validateMessage(message, `${path}.message`, write);
-    const isLong = /[\n\r]/.test(textAt(one, 'expression').trim());
-    if (isLong && message === '' && textAt(one, 'messageExpression') === '') {
-      const detail = 'must be specified if expression contains line breaks';
-      errors.required(`${path}.message`, detail);
-    }
-    const messages = { environment, kinds: ['string'] } as const;
-    validateExpression(one, 'messageExpression', path, messages, write);
+    validateMessages(one, path, messages, write);
   }
-  for (const [at, one] of recordsAt(spec, 'auditAnnotations').entries()) {
-    const path = `spec.auditAnnotations[${String(at)}]`;
-    const key = textAt(one, 'key');
-    if (key !== '') {
-      const name = textAt(recordAt(object, 'metadata'), 'name');
-      errors.problems(`${path}.key`, key, qualifiedNameProblems(`${name || 'name'}/${key}`));
+  validateAnnotations(annotations, environment, write);
+  const status = recordAt(object, 'status');
+  validateConditions(recordsAt(status, 'conditions'), 'status.conditions', errors);
+  const warnings = recordsAt(recordAt(status, 'typeChecking'), 'expressionWarnings');
+  for (const [at, warning] of warnings.entries()) {
+    const path = `status.typeChecking.expressionWarnings[${String(at)}]`;
+    for (const name of ['warning', 'fieldRef']) {
+      if (textAt(warning, name).trim() === '') errors.required(`${path}.${name}`);
     }
-    const values = { environment, kinds: ['string', 'null'] } as const;
-    validateExpression(one, 'valueExpression', path, values, write);
   }
 };
+
+function validateMessages(
+  validation: JsonObject,
+  path: string,
+  environment: Environment,
+  scope: Scope,
+): void {
+  const { errors } = scope;
+  const expression = textAt(validation, 'messageExpression');
+  if (expression !== '' && expression.trim() === '') {
+    errors.invalid(`${path}.messageExpression`, expression, 'must be non-empty if specified');
+  } else if (expression !== '') {
+    const needs = { environment, kinds: ['string'] } as const;
+    validateExpression(validation, 'messageExpression', path, needs, scope);
+  }
+  const message = textAt(validation, 'message');
+  if (message === '') return;
+  if (message.trim() === '') {
+    errors.invalid(`${path}.message`, message, 'message must be non-empty if specified');
+  } else if (/[\n\r]/.test(message.trim())) {
+    errors.invalid(`${path}.message`, message, 'message must not contain line breaks');
+  }
+}
+
+const annotationsMax = 20;
+const annotationBytesMax = 5 * 1024;
+
+function validateAnnotations(
+  annotations: readonly JsonObject[],
+  environment: Environment,
+  write: ValidatedWrite,
+): void {
+  const { object, errors } = write;
+  if (annotations.length > annotationsMax) {
+    const detail = `must not have more than ${String(annotationsMax)} auditAnnotations`;
+    errors.invalid('spec.auditAnnotations', annotations, detail);
+  }
+  const prefix = textAt(recordAt(object, 'metadata'), 'name');
+  const keys = new Set<string>();
+  for (const [at, one] of annotations.entries()) {
+    const path = `spec.auditAnnotations[${String(at)}]`;
+    const key = textAt(one, 'key');
+    const name = `${prefix}/${key}`;
+    errors.problems(`${path}.key`, name, qualifiedNameProblems(name));
+    const bytes = Buffer.byteLength(textAt(one, 'valueExpression').trim());
+    if (bytes > annotationBytesMax) {
+      const detail = `must not exceed ${String(annotationBytesMax)} bytes in length`;
+      errors.required(`${path}.valueExpression`, detail);
+    } else {
+      const needs = { environment, kinds: ['string', 'null'] } as const;
+      validateExpression(one, 'valueExpression', path, needs, write);
+    }
+    if (keys.has(key)) errors.duplicate(`${path}.key`, key);
+    keys.add(key);
+  }
+}
 
 export const validateMutatingPolicy: Validator = (write) => {
   const { object, errors } = write;
   const spec = recordAt(object, 'spec') ?? {};
-  validateMatching(spec, write);
-  const rules = recordsAt(recordAt(spec, 'matchConstraints'), 'resourceRules');
-  for (const [at, rule] of rules.entries()) {
-    for (const [index, operation] of textsAt(rule, 'operations').entries()) {
-      if (operation === 'CREATE' || operation === 'UPDATE') continue;
-      const path = `spec.matchConstraints.resourceRules[${String(at)}].operations`;
-      errors.notSupported(`${path}[${String(index)}]`, operation, ['CREATE', 'UPDATE']);
-    }
+  const base = baseEnvironment(spec, write, { hasAuthorizer: true, isMutating: true });
+  const matching = baseEnvironment(spec, write, { hasAuthorizer: true, isMutating: false });
+  validateMatching(spec, matching, write);
+  const constraints = recordAt(spec, 'matchConstraints');
+  validateMutableOperations(constraints, 'spec.matchConstraints', errors);
+  validateVariables(spec, base, write);
+  const mutations = recordsAt(spec, 'mutations');
+  if (mutations.length === 0) {
+    errors.required('spec.mutations', 'mutations must contain at least one item');
   }
-  const environment = environmentOf(spec, write, { isMutating: true });
-  const parts = new Map([
-    ['ApplyConfiguration', { member: 'applyConfiguration', kinds: ['struct'] }],
-    ['JSONPatch', { member: 'jsonPatch', kinds: ['list'] }],
-  ] as const);
-  for (const [at, mutation] of recordsAt(spec, 'mutations').entries()) {
-    const path = `spec.mutations[${String(at)}]`;
-    const type = textAt(mutation, 'patchType');
-    for (const [name, { member, kinds }] of parts) {
-      const part = recordAt(mutation, member);
-      if (name !== type) {
-        if (part === undefined) continue;
-        errors.invalid(`${path}.${member}`, part, `must not be set when patchType is ${type}`);
-        continue;
-      }
-      if (part === undefined) {
-        errors.required(`${path}.${member}`, `must be specified when patchType is ${type}`);
-        continue;
-      }
-      const where = `${path}.${member}`;
-      validateExpression(part, 'expression', where, { environment, kinds }, write);
-    }
+  const { environment } = composeVariables(base, variablesOf(spec));
+  for (const [at, mutation] of mutations.entries()) {
+    validateMutation(mutation, `spec.mutations[${String(at)}]`, environment, write);
   }
 };
+
+const patchParts = [
+  ['ApplyConfiguration', 'applyConfiguration', ['struct']],
+  ['JSONPatch', 'jsonPatch', ['list']],
+] as const;
+
+/** Only the part that its type names; a type that is not known says nothing about either. */
+function validateMutation(
+  mutation: JsonObject,
+  path: string,
+  environment: Environment,
+  scope: Scope,
+): void {
+  const { errors } = scope;
+  const type = textAt(mutation, 'patchType');
+  if (!patchParts.some(([name]) => name === type)) return;
+  for (const [name, member, kinds] of patchParts) {
+    const part = recordAt(mutation, member);
+    const where = `${path}.${member}`;
+    if (name === type && part === undefined) {
+      errors.required(where, `must be specified when patchType is ${type}`);
+    } else if (name === type && part !== undefined) {
+      validateExpression(part, 'expression', where, { environment, kinds }, scope);
+    } else if (part !== undefined) {
+      const detail = `must not be specified when patchType is ${type}`;
+      errors.invalid(where, `{${member}}`, detail);
+    }
+  }
+}
 
 /** What both kinds of policy match: resources, namespaces, conditions. */
-function validateMatching(spec: JsonObject, write: ValidatedWrite): void {
-  const { errors, naming } = write;
+function validateMatching(spec: JsonObject, environment: Environment, write: ValidatedWrite): void {
+  validateParamKind(recordAt(spec, 'paramKind'), 'spec.paramKind', write.errors);
   const constraints = recordAt(spec, 'matchConstraints');
-  if (constraints !== undefined) {
-    const path = 'spec.matchConstraints';
-    validateMatch(constraints, path, write);
-    if (recordsAt(constraints, 'resourceRules').length === 0) {
-      errors.required(`${path}.resourceRules`);
-    }
+  validateConstraints(constraints, 'spec.matchConstraints', write);
+  if (constraints !== undefined && textsAt(constraints, 'resourceRules').length === 0) {
+    write.errors.required('spec.matchConstraints.resourceRules');
   }
-  const params = recordAt(spec, 'paramKind');
-  const version = textAt(params, 'apiVersion');
-  if (version !== '') {
-    const problems = dns1035LabelProblems(version.split('/').at(-1) ?? '');
-    if (problems.length > 0 || version.split('/').length > 2) {
-      const detail = 'apiVersion must be of the form group/version, such as example.com/v1';
-      errors.invalid('spec.paramKind.apiVersion', version, detail);
-    }
-  }
-  const kind = textAt(params, 'kind');
-  if (kind !== '') {
-    errors.problems('spec.paramKind.kind', kind, dns1035LabelProblems(kind.toLowerCase()));
-  }
-  const hasParams = params !== undefined;
-  const environment = policyEnvironment({ naming, hasParams, hasAuthorizer: true });
-  for (const [at, condition] of recordsAt(spec, 'matchConditions').entries()) {
-    const path = `spec.matchConditions[${String(at)}]`;
-    validateExpression(condition, 'expression', path, { environment, kinds: ['bool'] }, write);
-  }
+  validateMatchConditions(spec, 'spec', environment, write);
 }
-
-function validateMatch(match: JsonObject, path: string, scope: Scope): void {
-  for (const selector of ['namespaceSelector', 'objectSelector']) {
-    validateLabelSelector(recordAt(match, selector), `${path}.${selector}`, scope.errors);
-  }
-  for (const list of ['resourceRules', 'excludeResourceRules']) {
-    for (const [at, rule] of recordsAt(match, list).entries()) {
-      validateRule(rule, `${path}.${list}[${String(at)}]`, scope);
-    }
-  }
-}
-
-export const validatePolicyBinding: Validator = (write) => {
-  const { object, errors } = write;
-  const spec = recordAt(object, 'spec') ?? {};
-  const params = recordAt(spec, 'paramRef');
-  if (params !== undefined) {
-    const [hasName, hasSelector] = [textAt(params, 'name') !== '', isSet(params, 'selector')];
-    if (!hasName && !hasSelector) {
-      errors.required('spec.paramRef.name', 'one of name or selector must be specified');
-    } else if (hasName && hasSelector) {
-      errors.forbidden('spec.paramRef.name', 'name and selector are mutually exclusive');
-    }
-    validateLabelSelector(recordAt(params, 'selector'), 'spec.paramRef.selector', errors);
-  }
-  const match = recordAt(spec, 'matchResources');
-  if (match !== undefined) validateMatch(match, 'spec.matchResources', write);
-  const actions = textsAt(spec, 'validationActions');
-  if (actions.includes('Deny') && actions.includes('Warn')) {
-    const detail = 'must not contain both Deny and Warn (repeating the same information)';
-    errors.invalid('spec.validationActions', actions, detail);
-  }
-};

@@ -2,8 +2,8 @@
 import { flagAt, isSet, recordAt, recordsAt, textAt, textsAt } from '../../api/json-access.ts';
 import { dns1035LabelProblems, dns1123SubdomainProblems } from '../../api/name-rules.ts';
 import type { JsonObject } from '../../api/type-info.ts';
-import { validateClient } from '../admissionregistration/webhook-validation.ts';
 import type { ValidatedWrite, Validator } from '../validator.ts';
+import { validateClient } from '../webhook-client.ts';
 
 export const validateDefinition: Validator = (write) => {
   const { object, errors } = write;
@@ -153,7 +153,7 @@ function validateConversion(spec: JsonObject, write: ValidatedWrite): void {
   const client = recordAt(webhook, 'clientConfig');
   if (client === undefined)
     errors.required(`${path}.clientConfig`, 'required when strategy is set to Webhook');
-  else validateClient(client, `${path}.clientConfig`, write);
+  else validateClient(client, `${path}.clientConfig`, errors);
   const versions = textsAt(webhook, 'conversionReviewVersions');
   if (versions.length > 0 && !versions.some((one) => one === 'v1' || one === 'v1beta1')) {
     const detail = 'must include at least one of v1, v1beta1';

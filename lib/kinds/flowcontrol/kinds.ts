@@ -3,7 +3,8 @@ import type { Kind } from '../kind.ts';
 import { flowSchemaColumns, priorityLevelColumns } from './columns.ts';
 import { priorityLevelConversions } from './conversion.ts';
 import { priorityLevelDefaults } from './defaults.ts';
-import { validateFlowSchema, validatePriorityLevel } from './flow-validation.ts';
+import { validateFlowSchema } from './flow-schema-validation.ts';
+import { validatePriorityLevel } from './priority-level-validation.ts';
 
 export const flowcontrolKinds: readonly Kind[] = [
   {

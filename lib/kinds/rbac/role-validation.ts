@@ -14,7 +14,8 @@ export const validateClusterRole: Validator = (write) => {
   const aggregation = recordAt(write.object, 'aggregationRule');
   for (const [at, selector] of recordsAt(aggregation, 'clusterRoleSelectors').entries()) {
     const path = `aggregationRule.clusterRoleSelectors[${String(at)}]`;
-    validateLabelSelector(selector, path, write.errors);
+    if (validateLabelSelector(selector, path, write.errors)) continue;
+    write.errors.invalid(path, null, 'invalid label selector.');
   }
 };
 

@@ -1,0 +1,103 @@
+// Where a webhook is called, and the versions of the review that it understands: rules that
+// admission and conversion share.
+import { portNumberProblems } from '../api/formats.ts';
+import { isSet, numberAt, recordAt, textAt } from '../api/json-access.ts';
+import { dns1035LabelProblems, dns1123SubdomainProblems } from '../api/name-rules.ts';
+import type { JsonObject } from '../api/type-info.ts';
+import { parseRequestUri } from '../base/request-uri.ts';
+import type { FieldErrors } from '../api/field-errors.ts';
+
+/** By a URL, or as a service of the cluster. */
+export function validateClient(config: JsonObject, path: string, errors: FieldErrors): void {
+  const service = recordAt(config, 'service');
+  const hasUrl = isSet(config, 'url');
+  if (hasUrl === (service !== undefined)) {
+    errors.required(path, 'exactly one of url or service is required');
+  } else if (service === undefined) validateUrl(textAt(config, 'url'), `${path}.url`, errors);
+  else validateService(service, `${path}.service`, errors);
+}
+
+const uriParts = new RegExp(
+  String.raw`^(?:([A-Za-z][A-Za-z0-9+.-]*):)?(?:\/\/(?:([^/?#]*)@)?([^/?#]*))?` +
+    String.raw`([^?#]*)(?:\?([^#]*))?(?:#(.*))?$`,
+  's',
+);
+
+function validateUrl(text: string, path: string, errors: FieldErrors): void {
+  const form = '; desired format: https://host[/path]';
+  const [, scheme = '', user, host = '', rest = '', query = '', fragment = ''] =
+    uriParts.exec(text) ?? [];
+  const problem = uriProblem(text.replace(/#.*$/s, ''), { scheme, host, path: rest });
+  if (problem !== undefined) {
+    const detail = `url must be a valid URL: parse ${JSON.stringify(text)}: ${problem}${form}`;
+    errors.required(path, detail);
+    return;
+  }
+  if (scheme.toLowerCase() !== 'https') {
+    errors.invalid(path, scheme, `'https' is the only allowed URL scheme${form}`);
+  }
+  if (host === '') errors.invalid(path, host, `host must be specified${form}`);
+  if (user !== undefined) {
+    errors.invalid(path, user, 'user information is not permitted in the URL');
+  }
+  if (fragment !== '') errors.invalid(path, fragment, 'fragments are not permitted in the URL');
+  if (query !== '') errors.invalid(path, query, 'query parameters are not permitted in the URL');
+}
+
+interface UriStart {
+  readonly scheme: string;
+  readonly host: string;
+  readonly path: string;
+}
+
+/** What is wrong with a URL, which may be relative. */
+function uriProblem(text: string, { scheme, host, path }: UriStart): string | undefined {
+  const isAbsolute = scheme !== '';
+  // A relative one is read as the path that it would be below some host.
+  const parsed = parseRequestUri(isAbsolute ? text : text.startsWith(':') ? text : `/${text}`);
+  if (typeof parsed === 'string') return parsed;
+  const isColoned = !isAbsolute && host === '' && /^[^/]*:/.test(path);
+  return isColoned ? 'first path segment in URL cannot contain colon' : undefined;
+}
+
+function validateService(service: JsonObject, path: string, errors: FieldErrors): void {
+  // Clients know the two by the wrong one of them: the reference has always swapped them.
+  if (textAt(service, 'namespace') === '') errors.required(`${path}.name`);
+  if (textAt(service, 'name') === '') errors.required(`${path}.namespace`);
+  const port = numberAt(service, 'port') ?? 0;
+  const problems = portNumberProblems(port).map((problem) => `port is not valid: ${problem}`);
+  errors.problems(`${path}.port`, port, problems);
+  const urlPath = textAt(service, 'path');
+  errors.problems(`${path}.path`, urlPath, urlPathProblems(urlPath));
+}
+
+/** Absolute, and no segment empty. */
+function urlPathProblems(text: string): readonly string[] {
+  if (text === '' || text === '/') return [];
+  const problems = text.startsWith('/') ? [] : ["must start with a '/'"];
+  for (const [at, step] of text.slice(1).replace(/\/$/, '').split('/').entries()) {
+    const segment = `segment[${String(at)}]`;
+    if (step === '') problems.push(`${segment} may not be empty`);
+    else problems.push(...dns1123SubdomainProblems(step).map((one) => `${segment}: ${one}`));
+  }
+  return problems;
+}
+
+const knownVersions = ['v1', 'v1beta1'];
+
+export function validateReviewVersions(
+  versions: readonly string[],
+  path: string,
+  errors: FieldErrors,
+): void {
+  const known = knownVersions.join(', ');
+  if (versions.length === 0) errors.required(path, `must specify one of ${known}`);
+  for (const [at, version] of versions.entries()) {
+    const where = `${path}[${String(at)}]`;
+    if (versions.indexOf(version) < at) errors.invalid(where, version, 'duplicate version');
+    else errors.problems(where, version, dns1035LabelProblems(version));
+  }
+  if (versions.length > 0 && !versions.some((one) => knownVersions.includes(one))) {
+    errors.invalid(path, versions, `must include at least one of ${known}`);
+  }
+}
