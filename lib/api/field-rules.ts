@@ -24,12 +24,7 @@ export type FieldCheck = (value: Value, old: Value, path: string, run: Run) => b
 export type RuleStage = 'plain' | 'migrated';
 
 /** Terms that describe a list's keys or what other terms imply; nothing is checked for them. */
-const silent: ReadonlySet<string> = new Set([
-  'listType=atomic',
-  'customUnique',
-  'discriminator',
-  'unionMember',
-]);
+const silent: ReadonlySet<string> = new Set(['listType=atomic', 'discriminator', 'unionMember']);
 const foreign = /^(kubebuilder:|deprecated=|isSubresource|supportsSubresource|subfield\()/;
 
 /** The name of a field in paths of failures, where it is not its own; '': those of its holder. */
@@ -38,6 +33,11 @@ export function reportedNameOf(field: FieldInfo): string | undefined {
   if (typeof name !== 'string') return undefined;
   return name === '.' ? '' : name;
 }
+
+/** Terms that others look at. */
+const withoutCheck: ReadonlySet<string> = new Set([
+  ...['optional', 'listMapKey', 'oneOf', 'zeroOrOneOf', 'source', 'customUnique'],
+]);
 
 interface Term {
   readonly stage: RuleStage;
@@ -113,8 +113,9 @@ function compileTerm(
   const equals = term.indexOf('=');
   const name = equals < 0 ? term : term.slice(0, equals);
   const argument = equals < 0 ? '' : term.slice(equals + 1).replaceAll('"', '');
-  if (['optional', 'listType', 'listMapKey', 'oneOf', 'zeroOrOneOf', 'source'].includes(name)) {
-    return name === 'listType' ? uniqueCheck(argument, terms) : undefined;
+  if (withoutCheck.has(name)) return undefined;
+  if (name === 'listType') {
+    return terms.includes('customUnique') ? undefined : uniqueCheck(argument, terms);
   }
   if (name.startsWith('item(') || name.startsWith('member(')) return undefined; // validate.ts
   const make = makers.get(name);

@@ -1,6 +1,14 @@
 // Signing requests, trust bundles and certificate requests of pods.
 import { X509Certificate } from 'node:crypto';
-import { isSet, listAt, numberAt, recordAt, recordsAt, textAt } from '../../api/json-access.ts';
+import {
+  isSet,
+  listAt,
+  numberAt,
+  recordAt,
+  recordsAt,
+  textAt,
+  valueAt,
+} from '../../api/json-access.ts';
 import { sameJson } from '../../api/json-equal.ts';
 import { dns1123SubdomainProblems } from '../../api/name-rules.ts';
 import type { JsonObject } from '../../api/type-info.ts';
@@ -33,6 +41,8 @@ function validateSignerName(signer: string, path: string, errors: FieldErrors): 
   if (Buffer.byteLength(signer) > signerBytesMax) errors.tooLong(path, signerBytesMax);
 }
 
+const requestedSecondsMin = 600;
+
 export const validateSigningRequest: Validator = (write) => {
   const { object, old, errors, naming, apiVersion } = write;
   const spec = recordAt(object, 'spec') ?? {};
@@ -47,11 +57,13 @@ export const validateSigningRequest: Validator = (write) => {
     );
   }
   if (!isSigningRequest(textAt(spec, 'request'))) {
-    errors.invalid(
-      'spec.request',
-      textAt(spec, 'request'),
-      'PEM block type must be CERTIFICATE REQUEST',
-    );
+    const detail = 'PEM block type must be CERTIFICATE REQUEST';
+    errors.invalid('spec.request', valueAt(spec, 'request') ?? null, detail);
+  }
+  const seconds = numberAt(spec, 'expirationSeconds') ?? requestedSecondsMin;
+  if (seconds < requestedSecondsMin) {
+    const detail = 'may not specify a duration less than 600 seconds (10 minutes)';
+    errors.invalid('spec.expirationSeconds', seconds, detail);
   }
   validateConditions(write);
   validateCertificate(write);
