@@ -86,6 +86,11 @@ export class FieldErrors {
     this.#add('FieldValueTypeInvalid', field, badValue, detail);
   }
 
+  /** The value could not be checked. */
+  internal(field: string, detail: string): void {
+    this.list.push({ reason: 'InternalError', field, detail });
+  }
+
   add(errors: readonly FieldError[]): void {
     for (const error of errors) this.list.push(error);
   }

@@ -1,6 +1,6 @@
 // Named formats of texts, as rules beside fields and strategies use them. Each gives its problems
 // (none: valid) in time linear in the text.
-import { canonicalCidr, canonicalIp } from './ip-address.ts';
+import { canonicalCidrProblems, cidrProblems, ipProblems } from './address-formats.ts';
 import {
   configMapKeyProblems,
   dns1035LabelProblems,
@@ -66,22 +66,6 @@ export function wildcardSubdomainProblems(text: string): readonly string[] {
   return dns1123SubdomainProblems(text.slice(2));
 }
 
-export function ipProblems(text: string): readonly string[] {
-  const canonical = canonicalIp(text);
-  if (canonical === undefined) {
-    return ['must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)'];
-  }
-  return unless(canonical === text, `must be in canonical form ("${canonical}")`);
-}
-
-export function cidrProblems(text: string): readonly string[] {
-  const canonical = canonicalCidr(text);
-  if (canonical === undefined) {
-    return ['must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)'];
-  }
-  return unless(canonical === text, `must be in canonical form ("${canonical}")`);
-}
-
 /** A relative path that stays below its root. */
 export function localPathProblems(text: string): readonly string[] {
   return [...unless(!text.startsWith('/'), 'must be a relative path'), ...noDotsProblems(text)];
@@ -131,6 +115,7 @@ const iqnPattern = /^(iqn\.\d{4}-\d{2}\.[^:]+(:.*)?|eui\.[0-9A-Fa-f]{16}|naa\.[0
 const listed: Readonly<Record<string, Format>> = {
   configMapKey: configMapKeyProblems,
   cIdentifier: (text) => unless(cIdentifierPattern.test(text), 'must be a valid C identifier'),
+  canonicalCidr: canonicalCidrProblems,
   cidr: cidrProblems,
   dns1035Label: dns1035LabelProblems,
   dns1123Label: dns1123LabelProblems,

@@ -1,7 +1,7 @@
 // Formats of names, label keys and label values, and each kind's rule for metadata.name.
 // Every check returns its problems in Kubernetes' words (none: valid), in time linear in the text.
-import { isIP } from 'node:net';
 import { limits } from '../base/limits.ts';
+import { canonicalIpProblems } from './address-formats.ts';
 import { asText, valueIn } from './json-access.ts';
 import type { JsonObject, NameRule } from './type-info.ts';
 
@@ -128,18 +128,6 @@ export function configMapKeyProblems(text: string): string[] {
   return problems;
 }
 
-function ipAddressProblems(text: string): string[] {
-  const family = isIP(text);
-  if (family === 0 || text.includes('%'))
-    return ['must be a valid IP address in canonical form (RFC 5952)'];
-  if (family === 4) return [];
-  const canonical = new URL(`http://[${text}]/`).hostname.slice(1, -1);
-  return unless(
-    canonical === text,
-    `must be a valid address in canonical form, such as '${canonical}'`,
-  );
-}
-
 // As a prefix (generateName) a trailing '-' stands for what will follow it.
 const asPrefix = (text: string): string =>
   text.endsWith('-') && text.length > 1 ? `${text.slice(0, -1)}a` : text;
@@ -217,7 +205,7 @@ function ruleProblems(
     case 'csiDriver':
       return [...tooLong(text, 63), ...dns1123SubdomainProblems(text.toLowerCase())];
     case 'ipAddress':
-      return ipAddressProblems(name);
+      return [...canonicalIpProblems(name)];
     case 'pluralDotGroup': {
       const plural = fieldAt(of.object, 'spec', 'names', 'plural');
       const wanted = `${plural}.${fieldAt(of.object, 'spec', 'group')}`;

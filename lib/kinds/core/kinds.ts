@@ -25,6 +25,7 @@ import { limitRangeStrategy } from './limit-ranges.ts';
 import { namespaceStrategy } from './namespaces.ts';
 import { nodeColumns } from './node-columns.ts';
 import { validateNamespace, validateNode } from './node-validation.ts';
+import { nodeWarnings } from './node-warnings.ts';
 import { nodeStrategy } from './nodes.ts';
 import { persistentVolumeClaimStrategy, persistentVolumeStrategy } from './persistent-volumes.ts';
 import { podColumns } from './pod-columns.ts';
@@ -41,6 +42,7 @@ import { secretStrategy } from './secrets.ts';
 import { serviceAccountStrategy } from './service-accounts.ts';
 import { endpointsColumns, serviceColumns } from './service-columns.ts';
 import { validateEndpoints, validateService } from './service-validation.ts';
+import { serviceWarnings } from './service-warnings.ts';
 import { podTemplateColumns, replicationControllerColumns } from './template-columns.ts';
 import { claimColumns, volumeColumns } from './volume-columns.ts';
 import { validateClaim, validateVolume } from './volume-validation.ts';
@@ -87,6 +89,7 @@ export const coreKinds: readonly Kind[] = [
     defaults: nodeDefaults,
     strategy: nodeStrategy,
     validate: validateNode,
+    warnings: nodeWarnings,
   },
   {
     name: 'core/PersistentVolume',
@@ -142,6 +145,7 @@ export const coreKinds: readonly Kind[] = [
     defaults: serviceDefaults,
     strategy: { answersDeletedObject: true },
     validate: validateService,
+    warnings: serviceWarnings,
   },
   {
     name: 'core/ServiceAccount',

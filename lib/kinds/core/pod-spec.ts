@@ -9,7 +9,7 @@ import {
   textsAt,
 } from '../../api/json-access.ts';
 import { limits } from '../../base/limits.ts';
-import { ipProblems } from '../../api/formats.ts';
+import { ipProblems } from '../../api/address-formats.ts';
 import {
   dns1123LabelProblems,
   dns1123SubdomainProblems,

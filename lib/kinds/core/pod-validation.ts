@@ -1,7 +1,7 @@
 // Pods: creation, and which parts of a pod each kind of update may change.
 import { isSet, numberAt, recordAt, recordsAt, textAt, valueAt } from '../../api/json-access.ts';
 import { ipFamily } from '../../api/ip-address.ts';
-import { ipProblems } from '../../api/formats.ts';
+import { ipProblems } from '../../api/address-formats.ts';
 import { sameJson } from '../../api/json-equal.ts';
 import type { JsonObject } from '../../api/type-info.ts';
 import type { NamingProfile } from '../../api/vendor.ts';

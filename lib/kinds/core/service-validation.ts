@@ -8,7 +8,7 @@ import {
   textsAt,
   valueAt,
 } from '../../api/json-access.ts';
-import { cidrProblems, ipProblems } from '../../api/formats.ts';
+import { cidrProblems, ipProblems } from '../../api/address-formats.ts';
 import { ipFamily, specialIpProblems } from '../../api/ip-address.ts';
 import { sameJson } from '../../api/json-equal.ts';
 import { dns1123SubdomainProblems } from '../../api/name-rules.ts';

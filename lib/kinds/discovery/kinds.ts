@@ -3,6 +3,7 @@ import type { Kind } from '../kind.ts';
 import { endpointSliceColumns } from './columns.ts';
 import { endpointSliceConversions } from './conversion.ts';
 import { validateEndpointSlice } from './slice-validation.ts';
+import { endpointSliceWarnings } from './slice-warnings.ts';
 
 export const discoveryKinds: readonly Kind[] = [
   {
@@ -11,5 +12,6 @@ export const discoveryKinds: readonly Kind[] = [
     conversions: endpointSliceConversions,
     strategy: { generation: { metadata: ['labels'] } },
     validate: validateEndpointSlice,
+    warnings: endpointSliceWarnings,
   },
 ];

@@ -1,0 +1,63 @@
+// What is valid in a service and yet ignored, deprecated or unusual.
+import { cidrWarnings, ipWarnings } from '../../api/address-formats.ts';
+import { isSet, recordAt, recordIn, textAt, textsAt } from '../../api/json-access.ts';
+import type { JsonObject } from '../../api/type-info.ts';
+import type { KindWrite, Warnings } from '../validator.ts';
+
+export const serviceWarnings: Warnings = (write) => {
+  const spec = recordAt(write.object, 'spec') ?? {};
+  return [
+    ...annotationWarnings(write),
+    ...typeWarnings(spec),
+    ...addressWarnings(spec),
+    ...(textAt(spec, 'trafficDistribution') === 'PreferClose'
+      ? ['spec.trafficDistribution: "PreferClose" is deprecated; use "PreferSameZone"']
+      : []),
+  ];
+};
+
+function annotationWarnings({ object, naming }: KindWrite): readonly string[] {
+  const hints = naming.resolve('service.{kubernetes}.io/topology-aware-hints');
+  if (!isSet(recordIn(object, 'metadata', 'annotations'), hints)) return [];
+  const mode = naming.resolve('service.{kubernetes}.io/topology-mode');
+  return [`annotation ${hints} is deprecated, please use ${mode} instead`];
+}
+
+/** What a service of this type has no use for. */
+function typeWarnings(spec: JsonObject): readonly string[] {
+  const warnings: string[] = [];
+  const isExternalName = textAt(spec, 'type') === 'ExternalName';
+  const isHeadless = textAt(spec, 'type') === 'ClusterIP' && textAt(spec, 'clusterIP') === 'None';
+  const hasExternal = textsAt(spec, 'externalIPs').length > 0;
+  if (isHeadless) {
+    const ignored = 'is ignored for headless services';
+    if (textAt(spec, 'loadBalancerIP') !== '') warnings.push(`spec.loadBalancerIP ${ignored}`);
+    if (hasExternal) warnings.push(`spec.externalIPs ${ignored}`);
+    if (textAt(spec, 'sessionAffinity') !== 'None') {
+      warnings.push(`spec.SessionAffinity ${ignored}`);
+    }
+  } else if (hasExternal && !isExternalName) {
+    warnings.push(
+      'spec.externalIPs is deprecated and may no longer be implemented in some clusters',
+    );
+  }
+  if (hasExternal && isExternalName) {
+    warnings.push('spec.externalIPs is ignored when spec.type is "ExternalName"');
+  }
+  if (!isExternalName && textAt(spec, 'externalName') !== '') {
+    warnings.push('spec.externalName is ignored when spec.type is not "ExternalName"');
+  }
+  return warnings;
+}
+
+function addressWarnings(spec: JsonObject): readonly string[] {
+  const ofList = (name: string, of: typeof ipWarnings): readonly string[] =>
+    textsAt(spec, name).flatMap((text, at) => of(`spec.${name}[${String(at)}]`, text));
+  const hasAddress = !['', 'None'].includes(textAt(spec, 'clusterIP'));
+  return [
+    ...(hasAddress ? ofList('clusterIPs', ipWarnings) : []),
+    ...ofList('externalIPs', ipWarnings),
+    ...ipWarnings('spec.loadBalancerIP', textAt(spec, 'loadBalancerIP')),
+    ...ofList('loadBalancerSourceRanges', cidrWarnings),
+  ];
+}
