@@ -61,6 +61,10 @@ export function annotated(
   return { ...object, metadata: isEmpty(annotations) ? rest : { ...rest, annotations } };
 }
 
+/** `object` without these annotations; an empty map disappears. */
+export const withoutAnnotations = (object: Data, names: readonly string[]): JsonObject =>
+  annotated(object, Object.fromEntries(names.map((name) => [name, undefined])));
+
 export function annotationOf(object: Data, name: string): string | undefined {
   const text = valueIn(object, ['metadata', 'annotations', name]);
   return typeof text === 'string' ? text : undefined;

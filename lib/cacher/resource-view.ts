@@ -33,6 +33,8 @@ export interface Item extends ItemKey {
    * when corrupted.
    */
   object(): Readonly<ApiObject>;
+  /** The object as it is stored, of an item that shows another version of it. */
+  readonly stored?: () => Readonly<ApiObject>;
   /**
    * JSON of the object with kind, apiVersion and resourceVersion, ready to send.
    * @throws StatusError 500 that names the key when the stored bytes cannot be read.

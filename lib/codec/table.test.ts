@@ -65,6 +65,13 @@ describe('a Table', () => {
       ],
     });
   });
+  test('shows in its cells what is stored, and without annotations that are fields there', () => {
+    const metadata = { ...pod.metadata, annotations: { field: 'x' } };
+    const form = { columns: defaultColumns, include: 'Metadata', hidden: ['field'] } as const;
+    const stored = { ...pod, metadata: { ...pod.metadata, name: 'stored' } };
+    const row = closedRow(openRow({ ...pod, metadata }, form, svc, { stored }), 0);
+    expect(json(row)).toEqual({ cells: ['stored', cells[1]], object: partial });
+  });
   test('of nothing has no rows', () => {
     expect(
       json(

@@ -2,7 +2,8 @@
 // object, is made once per item; tables and lists are concatenations, as those of whole objects.
 import { AgeCell } from '../api/column.ts';
 import type { TableColumns } from '../api/column.ts';
-import type { JsonObject, JsonValue } from '../api/type-info.ts';
+import { withoutAnnotations } from '../api/convert-fields.ts';
+import type { JsonObject } from '../api/type-info.ts';
 import type { NamingProfile } from '../api/vendor.ts';
 import { humanAge } from '../base/human-age.ts';
 import { badRequest } from '../base/status.ts';
@@ -32,16 +33,24 @@ export function parseIncludeObject(value: string | null | undefined): IncludeObj
   }
 }
 
-/** The object reduced to its metadata. */
-export function partialObject(object: Readonly<ApiObject>, profile: NamingProfile): JsonObject {
+/** The object reduced to its metadata, without the annotations that are `hidden`. */
+export function partialObject(
+  object: Readonly<ApiObject>,
+  profile: NamingProfile,
+  hidden: readonly string[] = [],
+): JsonObject {
   const apiVersion = metaVersion(profile);
-  return { kind: 'PartialObjectMetadata', apiVersion, metadata: object.metadata ?? {} };
+  const { annotations } = object.metadata ?? {};
+  const isHidden = hidden.some((name) => annotations?.[name] !== undefined);
+  const { metadata = {} } = isHidden ? withoutAnnotations(object, hidden) : object;
+  return { kind: 'PartialObjectMetadata', apiVersion, metadata };
 }
 
 export const partialObjectBytes = (
   object: Readonly<ApiObject>,
   profile: NamingProfile,
-): Uint8Array => Buffer.from(stringify(partialObject(object, profile)));
+  hidden: readonly string[] = [],
+): Uint8Array => Buffer.from(stringify(partialObject(object, profile, hidden)));
 
 /** Opens a list of partial objects; `listSeparator` and `listClose` of frame.ts do the rest. */
 export const partialListOpen = (metadata: ListMeta, profile: NamingProfile): Uint8Array =>
@@ -50,6 +59,15 @@ export const partialListOpen = (metadata: ListMeta, profile: NamingProfile): Uin
 export interface RowForm {
   readonly columns: TableColumns;
   readonly include: IncludeObject;
+  /** Annotations that metadata by itself is without. */
+  readonly hidden?: readonly string[];
+}
+
+export interface RowSource {
+  /** What the cells show, where the row holds another version of it. */
+  readonly stored?: Readonly<ApiObject>;
+  /** The object as it is sent. */
+  readonly json?: () => Uint8Array;
 }
 
 /**
@@ -58,13 +76,15 @@ export interface RowForm {
  */
 export function openRow(
   object: Readonly<ApiObject>,
-  { columns, include }: RowForm,
+  form: RowForm,
   profile: NamingProfile,
+  { stored = object, json }: RowSource = {},
 ): Uint8Array {
+  const { columns } = form;
   const ages: { readonly position: number; readonly sinceMs: number }[] = [];
   let text = '{"cells":[';
   let separator = '';
-  for (const cell of columns.cells(object)) {
+  for (const cell of columns.cells(stored)) {
     text += separator;
     separator = ',';
     if (cell instanceof AgeCell) {
@@ -73,10 +93,9 @@ export function openRow(
       text += JSON.stringify(cell.after).slice(1);
     } else text += stringify(cell);
   }
-  const conditions = columns.conditions?.(object);
+  const conditions = columns.conditions?.(stored);
   if (conditions !== undefined) text += `],"conditions":[${conditions.map(stringify).join()}`;
-  const row = included(object, include, profile);
-  text += `],"object":${include === 'Object' ? sentText(row) : stringify(row)}}`;
+  text += `],"object":${heldText(object, form, profile, json)}}`;
   const head = 1 + ages.length * ageBytes;
   const bytes = Buffer.allocUnsafe(head + Buffer.byteLength(text));
   bytes.writeUInt8(ages.length, 0);
@@ -151,17 +170,18 @@ const tableEnd = Buffer.from(']}');
 
 const metaVersion = (profile: NamingProfile): string => `${profile.metaGroup}/v1`;
 
-function included(
+function heldText(
   object: Readonly<ApiObject>,
-  include: IncludeObject,
+  { include, hidden }: RowForm,
   profile: NamingProfile,
-): JsonValue {
+  json: RowSource['json'],
+): string {
   switch (include) {
     case 'None':
-      return null;
+      return 'null';
     case 'Metadata':
-      return partialObject(object, profile);
+      return stringify(partialObject(object, profile, hidden));
     case 'Object':
-      return object;
+      return json === undefined ? sentText(object) : Buffer.from(json()).toString();
   }
 }

@@ -92,6 +92,14 @@ export function kindColumns(naming: NamingProfile): ColumnsOf {
   return ({ id }) => tables.get(kindNameOf(id)) ?? defaultColumns;
 }
 
+/** Annotations that metadata by itself is without, by type. */
+export function kindFieldAnnotations(naming: NamingProfile): (type: TypeInfo) => readonly string[] {
+  const names = new Map(
+    kinds.map((kind) => [kind.name, kind.fieldAnnotations?.(naming) ?? []] as const),
+  );
+  return ({ id }) => names.get(kindNameOf(id)) ?? [];
+}
+
 /** The strategy of a stored resource, with its validation. */
 export function kindStrategies(options: KindOptions): (stored: ResourceInfo) => ResourceStrategy {
   const { naming } = options;

@@ -23,6 +23,8 @@ export interface Kind {
   readonly defaults?: DefaultRules;
   /** Conversions of versions whose fields differ. */
   readonly conversions?: Conversions;
+  /** Annotations that stand for fields of other versions: metadata by itself is without them. */
+  readonly fieldAnnotations?: (naming: NamingProfile) => readonly string[];
   /** Selectable fields whose value is not simply what stands at their path, by path. */
   readonly fieldReaders?: Readonly<Record<string, FieldReader>>;
   /** How writes and deletions of the kind differ from those of others. */

@@ -97,6 +97,7 @@ function lazyItem(
     revision: identity.revision,
     corrupted: stored?.corrupted ?? false,
     object,
+    ...(stored === undefined ? {} : { stored: () => stored.object() }),
     field: (path) => fieldOf(item, path, resource),
     json: () => kept('json', json),
     listJson: () => listEntry(item.listTail()),

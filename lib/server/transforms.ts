@@ -21,7 +21,7 @@ import {
   tableOpen,
 } from '../codec/table.ts';
 import type { RowForm } from '../codec/table.ts';
-import { kindColumns } from '../kinds/built-in-kinds.ts';
+import { kindColumns, kindFieldAnnotations } from '../kinds/built-in-kinds.ts';
 import type { ListFrame } from './pieces.ts';
 
 export interface Transform {
@@ -74,17 +74,26 @@ export function createTransforms(options: {
   const naming = scheme.profile;
   const columnsOf = kindColumns(naming);
   const tableType = scheme.type('meta/v1.Table');
-  const partial = asPartialObjectMetadata(scheme);
+  const hiddenOf = kindFieldAnnotations(naming);
+  const partials = new Map<string, Transform>();
+  const partialOf = ({ type }: ResourceInfo): Transform => {
+    const hidden = hiddenOf(type);
+    const key = hidden.join();
+    const partial = partials.get(key) ?? asPartialObjectMetadata(scheme, hidden);
+    partials.set(key, partial);
+    return partial;
+  };
   return {
     of(resource, as, query) {
       if (as === undefined) return asItIs(resource);
-      if (as !== 'Table') return partial;
+      if (as !== 'Table') return partialOf(resource);
       return asTable({
         naming,
         nowMs,
         type: tableType,
         columns: columnsOf(resource.type),
         include: parseIncludeObject(query.get('includeObject')),
+        hidden: hiddenOf(resource.type),
         headers: query.get('noHeaders') !== 'true',
       });
     },
@@ -124,11 +133,11 @@ function asItIs({ type, kind: of, listKind }: ResourceInfo): Transform {
 
 const plain = { first: new Uint8Array(), between: listSeparator, close: listClose };
 
-function asPartialObjectMetadata(scheme: Scheme): Transform {
+function asPartialObjectMetadata(scheme: Scheme, hidden: readonly string[]): Transform {
   const naming = scheme.profile;
   const apiVersion = `${naming.metaGroup}/v1`;
   const object = (item: Item): Uint8Array =>
-    item.encoded('partial', (one) => partialObjectBytes(one.object(), naming));
+    item.encoded('partial', (one) => partialObjectBytes(one.object(), naming, hidden));
   return {
     variant: 'partial',
     type: scheme.type('meta/v1.PartialObjectMetadata'),
@@ -140,7 +149,7 @@ function asPartialObjectMetadata(scheme: Scheme): Transform {
       kind: { kind: 'PartialObjectMetadata', apiVersion },
       listKind: { kind: 'PartialObjectMetadataList', apiVersion },
       isNamed: true,
-      shown: (one) => partialObject(one, naming),
+      shown: (one) => partialObject(one, naming, hidden),
       entry: object,
     },
   };
@@ -157,7 +166,10 @@ function asTable(options: TableOptions): Transform {
   const { naming, type, columns, include, headers, nowMs } = options;
   const variant = `table-${include}`;
   const open = (item: Item): Uint8Array =>
-    item.encoded(variant, (one) => openRow(one.object(), options, naming));
+    item.encoded(variant, (one) => {
+      const stored = item.stored?.() ?? one.object();
+      return openRow(one.object(), options, naming, { stored, json: () => one.json() });
+    });
   const table = (row: Uint8Array, revision: string, withHeaders: boolean): Uint8Array => {
     const shown = { columns, headers: withHeaders };
     return tableBytes(closedRow(row, nowMs()), { resourceVersion: revision }, shown, naming);

@@ -8,6 +8,9 @@ import { numberAt, recordAt } from '../../api/json-access.ts';
 const rollbackRevision = 'deprecated.deployment.rollback.revision';
 const templateGeneration = 'deprecated.daemonset.template.generation';
 
+export const deploymentFieldAnnotations = (): readonly string[] => [rollbackRevision];
+export const daemonSetFieldAnnotations = (): readonly string[] => [templateGeneration];
+
 const wholeNumber = /^-?\d{1,15}$/;
 
 const deploymentToStable: Conversion = (object) => {

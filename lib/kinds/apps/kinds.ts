@@ -7,7 +7,12 @@ import {
   replicaSetColumns,
   statefulSetColumns,
 } from './columns.ts';
-import { daemonSetConversions, deploymentConversions } from './conversion.ts';
+import {
+  daemonSetConversions,
+  daemonSetFieldAnnotations,
+  deploymentConversions,
+  deploymentFieldAnnotations,
+} from './conversion.ts';
 import { templateWarnings } from '../core/pod-warnings.ts';
 import { daemonSetStrategy } from './daemon-sets.ts';
 import {
@@ -35,6 +40,7 @@ export const appsKinds: readonly Kind[] = [
     columns: daemonSetColumns,
     defaults: daemonSetDefaults,
     conversions: daemonSetConversions,
+    fieldAnnotations: daemonSetFieldAnnotations,
     strategy: daemonSetStrategy,
     validate: validateDaemonSet,
     warnings: templateWarnings('spec.template'),
@@ -45,6 +51,7 @@ export const appsKinds: readonly Kind[] = [
     defaults: deploymentDefaults,
     conversions: deploymentConversions,
     strategy: { generation: { metadata: ['annotations'] } },
+    fieldAnnotations: deploymentFieldAnnotations,
     validate: validateDeployment,
     warnings: templateWarnings('spec.template'),
   },

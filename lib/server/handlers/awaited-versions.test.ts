@@ -92,7 +92,10 @@ test('a failure is a 500 with its text, and an ERROR event of a watch', async ()
     headers,
     body: JSON.stringify({
       metadata: { name: 'b' },
-      spec: { maxReplicas: 1, scaleTargetRef: { kind: 'Deployment', name: 'd' } },
+      spec: {
+        maxReplicas: 1,
+        scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'd' },
+      },
     }),
   });
   expect(made.status).toBe(201);
