@@ -3,6 +3,7 @@ import { convertObject } from '../api/convert.ts';
 import { canConvert } from './testing/can-convert.ts';
 import { sameJson } from '../api/json-equal.ts';
 import { recordAt, textAt } from '../api/json-access.ts';
+import { without } from '../api/json-value.ts';
 import { switches } from '../config/flag-kinds.ts';
 import { builtInScheme, builtInRules } from './built-in-kinds.ts';
 import { ObjectGenerator } from '../api/testing/generated-objects.ts';
@@ -54,6 +55,9 @@ const shapes: Shapes = {
   ...source('PodsMetricStatus', 'current', { averageValue: '3' }),
   ...source('ObjectMetricStatus', 'current', { value: '4' }, { value: '4', averageValue: '2' }),
   ...source('ExternalMetricStatus', 'current', { value: '4' }, { value: '4', averageValue: '2' }),
+  // What was measured is in an annotation, too, once it has been stored.
+  'autoscaling/v1.HorizontalPodAutoscalerStatus': (object) =>
+    without(object, 'currentCPUUtilizationPercentage'),
   'networking/v1.ServiceBackendPort': (object, of) => of({ name: 'http' }, { number: 80 }, {}),
   'networking/v1.IngressServiceBackend': (object) => ({ ...object, name: 's' }),
   'rbac/v1.Subject': (object, of) => {

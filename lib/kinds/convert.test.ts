@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { convertObject } from '../api/convert.ts';
+import { recordAt, recordIn, recordsAt } from '../api/json-access.ts';
 import { canConvert } from './testing/can-convert.ts';
 import { switches } from '../config/flag-kinds.ts';
 import { builtInScheme } from './built-in-kinds.ts';
@@ -159,6 +160,42 @@ describe('autoscalers', () => {
   test('come back as they were', () => {
     expect(convert(older, 'autoscaling/v2')).toEqual(autoscaler);
   });
+  const annotationIn = (object: JsonObject, name: string): unknown =>
+    recordIn(object, 'metadata', 'annotations')?.[`autoscaling.alpha.kubernetes.io/${name}`];
+  test.each([
+    [
+      'behavior',
+      '{"ScaleUp":null,"ScaleDown":{"StabilizationWindowSeconds":null,"SelectPolicy":"Max",' +
+        '"Policies":[{"Type":"Percent","Value":100,"PeriodSeconds":15}],"Tolerance":null}}',
+    ],
+    [
+      'current-metrics',
+      '[{"type":"Resource","resource":{"name":"cpu","currentAverageUtilization":40,' +
+        '"currentAverageValue":"200m"}}]',
+    ],
+    [
+      'conditions',
+      '[{"type":"AbleToScale","status":"True","lastTransitionTime":"2001-02-03T04:05:06Z",' +
+        '"message":"\\u003cunknown\\u003e"}]',
+    ],
+  ])('write the annotation %s as Kubernetes does', (name, text) => {
+    const [condition] = recordsAt(recordAt(autoscaler, 'status'), 'conditions');
+    const conditions = [{ ...condition, message: '<unknown>' }];
+    const status = { ...recordAt(autoscaler, 'status'), conditions };
+    expect(annotationIn(convert({ ...autoscaler, status }, 'autoscaling/v1'), name)).toBe(text);
+  });
+  test('know the use of processors from either place', () => {
+    const status = { currentReplicas: 1, currentCPUUtilizationPercentage: 0 };
+    const metadata = { name: 'h' };
+    const { kind, apiVersion } = older;
+    const written = convert({ kind, apiVersion, metadata, spec: {}, status }, 'autoscaling/v2');
+    const shown = convert(written, 'autoscaling/v1');
+    expect(shown['status']).toEqual(status);
+    expect(annotationIn(shown, 'current-metrics')).toBe(
+      '[{"type":"Resource","resource":{"name":"cpu","currentAverageUtilization":0,' +
+        '"currentAverageValue":"0"}}]',
+    );
+  });
   test('written through v1 get their one metric', () => {
     const written = convert(
       {
@@ -171,20 +208,23 @@ describe('autoscalers', () => {
     );
     expect(written['spec']).toEqual({ maxReplicas: 5, metrics: [cpu] });
   });
-  test('lose an annotation of ours that cannot be read, and nothing else', () => {
-    const annotations = { 'autoscaling.alpha.kubernetes.io/metrics': '{', other: 'x' };
-    const written = convert(
-      {
-        kind: 'HorizontalPodAutoscaler',
-        apiVersion: 'autoscaling/v1',
-        metadata: { annotations },
-        spec: { maxReplicas: 1 },
-      },
-      'autoscaling/v2',
-    );
-    expect(written['metadata']).toEqual({ annotations: { other: 'x' } });
-    expect(written['spec']).toEqual({ maxReplicas: 1 });
-  });
+  test.each(['{', 'true', '[{"type":5}]', '[{"type":"Pods","pods":{"targetAverageValue":"x"}}]'])(
+    'lose an annotation of ours that cannot be read, %s, and nothing else',
+    (text) => {
+      const annotations = { 'autoscaling.alpha.kubernetes.io/metrics': text, other: 'x' };
+      const written = convert(
+        {
+          kind: 'HorizontalPodAutoscaler',
+          apiVersion: 'autoscaling/v1',
+          metadata: { annotations },
+          spec: { maxReplicas: 1 },
+        },
+        'autoscaling/v2',
+      );
+      expect(written['metadata']).toEqual({ annotations: { other: 'x' } });
+      expect(written['spec']).toEqual({ maxReplicas: 1 });
+    },
+  );
 });
 
 describe('versions of one shape', () => {

@@ -120,7 +120,10 @@ test('requests in the stored version convert nothing', async () => {
   const cursor = await watch('', stored);
   const made = await verbs.create(stored, {
     metadata: { name },
-    spec: { maxReplicas: 1, scaleTargetRef: { kind: 'Deployment', name: 'd' } },
+    spec: {
+      maxReplicas: 1,
+      scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'd' },
+    },
   });
   await verbs.patch(stored, name, { spec: { maxReplicas: 2 } });
   await verbs.list(stored);
@@ -138,7 +141,10 @@ describe('watches', () => {
     const all = Promise.all(cursors.map((cursor) => cursor.next(signal)));
     await verbs.create(store.stored, {
       metadata: { name },
-      spec: { maxReplicas: 1, scaleTargetRef: { kind: 'Deployment', name: 'd' } },
+      spec: {
+        maxReplicas: 1,
+        scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'd' },
+      },
     });
     const events = (await all).map((some) => some?.[0]);
     for (const event of events) {
@@ -180,7 +186,10 @@ describe('watches', () => {
     const name = fresh();
     await verbs.create(store.stored, {
       metadata: { name },
-      spec: { maxReplicas: 1, scaleTargetRef: { kind: 'Deployment', name: 'd' } },
+      spec: {
+        maxReplicas: 1,
+        scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'd' },
+      },
     });
     while (store.calls.length === 0) await wait();
     expect(cursor.position).toBe(before);
@@ -255,7 +264,10 @@ describe('a conversion that fails', () => {
   beforeEach(async () => {
     await verbs.create(store.stored, {
       metadata: { name: 'there' },
-      spec: { maxReplicas: 1, scaleTargetRef: { kind: 'Deployment', name: 'd' } },
+      spec: {
+        maxReplicas: 1,
+        scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'd' },
+      },
     });
     store.before = () => Promise.reject(error);
   });

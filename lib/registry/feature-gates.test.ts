@@ -229,7 +229,11 @@ describe('validation', () => {
       'spec.minReplicas',
       {
         metadata,
-        spec: { minReplicas: 0, maxReplicas: 1, scaleTargetRef: { kind: 'K', name: 'k' } },
+        spec: {
+          minReplicas: 0,
+          maxReplicas: 1,
+          scaleTargetRef: { apiVersion: 'g/v1', kind: 'K', name: 'k' },
+        },
       },
     ],
     [

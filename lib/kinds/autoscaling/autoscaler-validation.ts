@@ -1,83 +1,82 @@
-// Autoscalers: each metric has the part that its type names, and a target in one form.
-import { isSet, numberAt, recordAt, recordsAt, textAt } from '../../api/json-access.ts';
+// Autoscalers: what they scale, and bounds and pace of it. Metrics are in metric-validation.ts.
+import type { FieldErrors } from '../../api/field-errors.ts';
+import { numberAt, recordAt, recordIn, recordsAt, textAt } from '../../api/json-access.ts';
 import type { JsonObject } from '../../api/type-info.ts';
-import { validateLabelSelector } from '../label-selectors.ts';
-import type { ValidatedWrite, Validator } from '../validator.ts';
-
-interface MetricPart {
-  readonly member: string;
-  /** Forms that the target may have. */
-  readonly targets: readonly string[];
-}
-const metricParts: ReadonlyMap<string, MetricPart> = new Map([
-  ['Object', { member: 'object', targets: ['value', 'averageValue'] }],
-  ['Pods', { member: 'pods', targets: ['averageValue'] }],
-  ['Resource', { member: 'resource', targets: ['averageUtilization', 'averageValue'] }],
-  [
-    'ContainerResource',
-    { member: 'containerResource', targets: ['averageUtilization', 'averageValue'] },
-  ],
-  ['External', { member: 'external', targets: ['value', 'averageValue'] }],
-]);
+import type { Holder, ValidatedWrite, Validator } from '../validator.ts';
+import { apiVersionProblem, validateMetric, validateReference } from './metric-validation.ts';
 
 export const validateAutoscaler: Validator = (write) => {
-  const { object, errors, isOn } = write;
+  const { object, errors } = write;
   const spec = recordAt(object, 'spec') ?? {};
   const metrics = recordsAt(spec, 'metrics');
   const least = numberAt(spec, 'minReplicas');
   const most = numberAt(spec, 'maxReplicas') ?? 0;
-  if (least !== undefined && most > 0 && most < least) {
+  if (least !== undefined && most < least) {
     errors.invalid('spec.maxReplicas', most, 'must be greater than or equal to `minReplicas`');
   }
-  if (least === 0 && isOn('HPAScaleToZero')) {
-    const hasSource = metrics.some((one) => ['Object', 'External'].includes(textAt(one, 'type')));
-    if (!hasSource) {
-      errors.forbidden(
-        'spec.metrics',
-        'must specify at least one Object or External metric to support scaling to zero replicas',
-      );
-    }
-  }
+  validateTarget(write, recordAt(spec, 'scaleTargetRef') ?? {});
   for (const [at, metric] of metrics.entries()) {
     validateMetric(metric, `spec.metrics[${String(at)}]`, write);
   }
+  const hasSource = metrics.some((one) => ['Object', 'External'].includes(textAt(one, 'type')));
+  if (least === 0 && !hasSource) {
+    const detail =
+      'must specify at least one Object or External metric to support scaling to zero replicas';
+    errors.forbidden('spec.metrics', detail);
+  }
+  for (const direction of ['scaleUp', 'scaleDown']) {
+    const rules = recordIn(spec, 'behavior', direction);
+    if (rules !== undefined) validateScaling(rules, `spec.behavior.${direction}`, errors);
+  }
 };
 
-function validateMetric(metric: JsonObject, path: string, write: ValidatedWrite): void {
-  const { errors } = write;
-  const type = textAt(metric, 'type');
-  const part = metricParts.get(type);
-  if (part === undefined) return; // the field's own rule reports it
-  for (const { member } of metricParts.values()) {
-    if (member === part.member) {
-      if (isSet(metric, member)) continue;
-      errors.required(`${path}.${member}`, 'must populate information for the given metric source');
-    } else if (isSet(metric, member)) {
-      errors.forbidden(
-        `${path}.${member}`,
-        `must populate the given metric source only, not with type ${type}`,
-      );
-    }
+/** Only replication controllers have no group; a reference that was wrong before may stay so. */
+function validateTarget({ old, errors }: ValidatedWrite, target: JsonObject): void {
+  const path = 'spec.scaleTargetRef';
+  validateReference(target, path, errors);
+  const stored = recordIn(old, 'spec', 'scaleTargetRef');
+  if (stored !== undefined && targetVersionProblem(stored) !== undefined) return;
+  const problem = targetVersionProblem(target);
+  if (problem !== undefined) {
+    errors.invalid(`${path}.apiVersion`, textAt(target, 'apiVersion'), problem);
   }
-  const source = recordAt(metric, part.member);
-  if (source === undefined) return;
-  const where = `${path}.${part.member}`;
-  const selector = recordAt(recordAt(source, 'metric'), 'selector');
-  validateLabelSelector(selector, `${where}.metric.selector`, errors);
-  validateTarget(recordAt(source, 'target') ?? {}, part, `${where}.target`, write);
 }
 
-function validateTarget(
-  target: JsonObject,
-  { targets }: MetricPart,
-  path: string,
-  { errors }: ValidatedWrite,
-): void {
-  const set = targets.filter((name) => isSet(target, name));
-  if (set.length === 0) {
-    const names = targets.map((name) => `\`${name}\``).join(' or ');
-    errors.required(`${path}.${targets[0] ?? ''}`, `must set ${names}`);
-  } else if (set.length > 1) {
-    errors.forbidden(`${path}.${set[1] ?? ''}`, 'may not set more than one form of the target');
+const targetVersionProblem = (target: Holder): string | undefined =>
+  apiVersionProblem(textAt(target, 'apiVersion'), {
+    needsGroup: textAt(target, 'kind') !== 'ReplicationController',
+  });
+
+const windowSecondsMax = 3600;
+const periodSecondsMax = 1800;
+
+function validateScaling(rules: JsonObject, path: string, errors: FieldErrors): void {
+  const window = numberAt(rules, 'stabilizationWindowSeconds') ?? 0;
+  const at = `${path}.stabilizationWindowSeconds`;
+  if (window < 0) errors.invalid(at, window, 'must be greater than or equal to zero');
+  if (window > windowSecondsMax) {
+    errors.invalid(at, window, `must be less than or equal to ${String(windowSecondsMax)}`);
   }
+  const policies = recordsAt(rules, 'policies');
+  if (policies.length === 0) {
+    errors.required(`${path}.policies`, 'must specify at least one Policy');
+  }
+  for (const [index, policy] of policies.entries()) {
+    validatePolicy(policy, `${path}.policies[${String(index)}]`, errors);
+  }
+}
+
+const policyTypes = ['Percent', 'Pods'];
+
+function validatePolicy(policy: JsonObject, path: string, errors: FieldErrors): void {
+  const type = textAt(policy, 'type');
+  if (!policyTypes.includes(type)) errors.notSupported(`${path}.type`, type, policyTypes);
+  for (const name of ['value', 'periodSeconds']) {
+    const number = numberAt(policy, name) ?? 0;
+    if (number <= 0) errors.invalid(`${path}.${name}`, number, 'must be greater than zero');
+  }
+  const period = numberAt(policy, 'periodSeconds') ?? 0;
+  if (period <= periodSecondsMax) return;
+  const detail = `must be less than or equal to ${String(periodSecondsMax)}`;
+  errors.invalid(`${path}.periodSeconds`, period, detail);
 }

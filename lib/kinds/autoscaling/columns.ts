@@ -1,8 +1,10 @@
 // Columns of horizontal pod autoscalers: each metric with its value and its target.
-import { numberAt, recordAt, recordsAt, textAt, valueAt } from '../../api/json-access.ts';
+import { isSet, numberAt, recordAt, recordsAt, textAt, valueAt } from '../../api/json-access.ts';
 import type { JsonObject } from '../../api/type-info.ts';
 import { age, column, firstOf, name, number, tableOf, text } from '../../api/column.ts';
 import type { TableColumns } from '../../api/column.ts';
+import type { NamingProfile } from '../../api/vendor.ts';
+import { toAutoscalingV2 } from './conversion.ts';
 
 type Autoscaler = Readonly<JsonObject>;
 const shownMetricCount = 2;
@@ -18,26 +20,11 @@ const detailNames: Readonly<Record<string, string>> = {
 };
 
 function targetsOf(object: Autoscaler): string {
-  const spec = recordAt(object, 'spec');
-  const status = recordAt(object, 'status');
-  const current = recordsAt(status, 'currentMetrics');
-  const metrics = recordsAt(spec, 'metrics').map((metric, index) =>
+  const current = recordsAt(recordAt(object, 'status'), 'currentMetrics');
+  const metrics = recordsAt(recordAt(object, 'spec'), 'metrics').map((metric, index) =>
     metricText(metric, current[index]),
   );
-  const processor = processorTarget(spec, status);
-  const all = processor === undefined ? metrics : [processor, ...metrics];
-  return all.length === 0 ? '<none>' : firstOf(all, shownMetricCount, ', ');
-}
-
-/** The older version knows one metric only. */
-function processorTarget(
-  spec: JsonObject | undefined,
-  status: JsonObject | undefined,
-): string | undefined {
-  const target = numberAt(spec, 'targetCPUUtilizationPercentage');
-  if (target === undefined) return undefined;
-  const current = numberAt(status, 'currentCPUUtilizationPercentage');
-  return `cpu: ${percent(current, unknown)}/${percent(target, '')}`;
+  return metrics.length === 0 ? '<none>' : firstOf(metrics, shownMetricCount, ', ');
 }
 
 const percent = (value: number | undefined, otherwise: string): string =>
@@ -77,7 +64,7 @@ function referenceOf(object: Autoscaler): string {
   return `${textAt(target, 'kind')}/${textAt(target, 'name')}`;
 }
 
-export const autoscalerColumns: TableColumns = tableOf([
+const newestColumns = tableOf([
   name,
   column('Reference', 'string', referenceOf, 'Object that is scaled.'),
   column('Targets', 'string', targetsOf, 'Metrics with their present value and their target.'),
@@ -86,6 +73,15 @@ export const autoscalerColumns: TableColumns = tableOf([
   column('Replicas', 'string', number('status.currentReplicas'), 'Pods that exist now.'),
   age,
 ]);
+
+/** Older versions have metrics in other places, and show the same. */
+export const autoscalerColumns = (naming: NamingProfile): TableColumns => ({
+  ...newestColumns,
+  cells: (object) => {
+    const isNewest = isSet(recordAt(object, 'spec'), 'metrics');
+    return newestColumns.cells(isNewest ? object : toAutoscalingV2(object, naming));
+  },
+});
 
 export const scaleColumns: TableColumns = tableOf([
   { ...name, definition: { ...name.definition, format: '' } },

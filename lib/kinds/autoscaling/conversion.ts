@@ -1,14 +1,17 @@
 // HorizontalPodAutoscaler between autoscaling/v2 and the versions before it. What they have no
 // fields for travels in annotations, as Kubernetes writes them: a read and a write lose nothing.
-// An annotation of ours that is no JSON is dropped.
+// An annotation of ours that cannot be read is dropped.
 import { annotationOf, compact } from '../../api/convert-fields.ts';
 import type { Conversion, Conversions, Data } from '../../api/convert-fields.ts';
-import { isSet, recordAt, recordIn, recordsAt, valueIn } from '../../api/json-access.ts';
-import { sameJson } from '../../api/json-equal.ts';
+import { isSet, recordAt, recordsAt, valueIn } from '../../api/json-access.ts';
 import { isAbsent, isEmpty } from '../../api/presence.ts';
 import { without } from '../../api/json-value.ts';
 import type { JsonObject, JsonValue } from '../../api/type-info.ts';
 import type { NamingProfile } from '../../api/vendor.ts';
+import { annotationText, readAnnotation } from './annotation-json.ts';
+import type { Shape } from './annotation-json.ts';
+import { metricToV1, metricToV2, metricsShape } from './metric-conversion.ts';
+import type { MetricPart } from './metric-conversion.ts';
 
 const annotationNames = (
   profile: NamingProfile,
@@ -23,87 +26,138 @@ const annotationNames = (
   };
 };
 
-/** The message at a path of names; an absent one is empty. */
-const partOf = (of: Data, ...path: readonly string[]): JsonObject => recordIn(of, ...path) ?? {};
+/** Annotations that stand for fields: no object of the newest version has them. */
+export const autoscalerFieldAnnotations = (profile: NamingProfile): readonly string[] =>
+  Object.values(annotationNames(profile));
 
-const isCpuUtilization = (metric: Data, part: 'target' | 'current'): boolean => {
-  const resource = partOf(metric, 'resource');
-  return (
-    metric['type'] === 'Resource' &&
-    resource['name'] === 'cpu' &&
-    isSet(recordAt(resource, part), 'averageUtilization')
-  );
-};
+const partOf = (of: Data, name: string): JsonObject => recordAt(of, name) ?? {};
 
-const utilizationOf = (
-  metric: Data | undefined,
-  part: 'target' | 'current',
-): JsonValue | undefined => valueIn(metric, ['resource', part, 'averageUtilization']);
+/** The use of processors that older versions have a field for. */
+function utilizationOf(metric: Data, part: MetricPart): JsonValue | undefined {
+  if (metric['type'] !== 'Resource') return undefined;
+  if (recordAt(metric, 'resource')?.['name'] !== 'cpu') return undefined;
+  return valueIn(metric, ['resource', part, 'averageUtilization']) ?? undefined;
+}
 
-function toAutoscalingV1(object: Data, profile: NamingProfile): JsonObject {
+const toAutoscalingV1: Conversion = (object, profile) => {
   const spec = partOf(object, 'spec');
   const status = partOf(object, 'status');
   const metrics = recordsAt(spec, 'metrics');
   const current = recordsAt(status, 'currentMetrics');
-  const conditions = recordsAt(status, 'conditions');
-  const cpu = metrics.find((metric) => isCpuUtilization(metric, 'target'));
-  const others = metrics.filter((metric) => metric !== cpu);
-  const currentCpu = current.find((metric) => isCpuUtilization(metric, 'current'));
-  const currentUtilization = utilizationOf(currentCpu, 'current');
-  const isFieldEnough = sameJson([...current], cpuMetric(currentUtilization, 'current'));
+  const targets = metrics.map((one) => utilizationOf(one, 'target'));
+  const others = metrics.filter((_one, at) => targets[at] === undefined);
+  const currentUtilization = current
+    .map((one) => utilizationOf(one, 'current'))
+    .findLast((one) => one !== undefined);
+  const conditions = recordsAt(status, 'conditions').map(shownCondition);
   const names = annotationNames(profile);
   const added = compact({
-    [names.metrics]:
-      others.length === 0
-        ? undefined
-        : JSON.stringify(others.map((one) => metricToV1(one, targetToV1))),
-    [names.currentMetrics]: isFieldEnough
-      ? undefined
-      : JSON.stringify(current.map((one) => metricToV1(one, currentToV1))),
-    [names.conditions]: conditions.length === 0 ? undefined : JSON.stringify(conditions),
-    [names.behavior]: isSet(spec, 'behavior') ? JSON.stringify(spec['behavior']) : undefined,
+    [names.metrics]: listText(others.map((one) => metricToV1(one, 'target'))),
+    [names.currentMetrics]: listText(current.map((one) => metricToV1(one, 'current'))),
+    [names.conditions]: listText(conditions),
+    [names.behavior]: behaviorText(spec),
   });
   return {
     ...object,
     metadata: withAnnotations(partOf(object, 'metadata'), added, names),
     spec: {
       ...without(spec, 'metrics', 'behavior'),
-      ...compact({ targetCPUUtilizationPercentage: utilizationOf(cpu, 'target') }),
+      ...compact({ targetCPUUtilizationPercentage: targets.find((one) => one !== undefined) }),
     },
     status: {
       ...without(status, 'currentMetrics', 'conditions'),
       ...compact({ currentCPUUtilizationPercentage: currentUtilization }),
     },
   };
+};
+
+const listText = (list: readonly JsonObject[]): string | undefined =>
+  list.length === 0 ? undefined : annotationText([...list]);
+
+const shownCondition = ({
+  type,
+  status,
+  lastTransitionTime,
+  reason,
+  message,
+}: Data): JsonObject => ({
+  type: type ?? '',
+  status: status ?? '',
+  lastTransitionTime: lastTransitionTime ?? null,
+  ...compact({ reason, message }),
+});
+
+const conditionsShape: Shape = [
+  { type: 'text', status: 'text', lastTransitionTime: 'time', reason: 'text', message: 'text' },
+];
+
+// Behavior has the names of Go's fields in its annotation, and null for what is absent.
+const directionNames = { scaleUp: 'ScaleUp', scaleDown: 'ScaleDown' };
+const ruleNames = {
+  stabilizationWindowSeconds: 'StabilizationWindowSeconds',
+  selectPolicy: 'SelectPolicy',
+  policies: 'Policies',
+  tolerance: 'Tolerance',
+};
+const policyNames = { type: 'Type', value: 'Value', periodSeconds: 'PeriodSeconds' };
+const rulesShape: Shape = {
+  stabilizationWindowSeconds: 'integer',
+  selectPolicy: 'text',
+  policies: [{ type: 'text', value: 'integer', periodSeconds: 'integer' }],
+  tolerance: 'quantity',
+};
+const behaviorShape: Shape = { scaleUp: rulesShape, scaleDown: rulesShape };
+
+function behaviorText(spec: Data): string | undefined {
+  const behavior = recordAt(spec, 'behavior');
+  if (behavior === undefined) return undefined;
+  const rulesOf = (direction: string): JsonValue => {
+    const rules = recordAt(behavior, direction);
+    if (rules === undefined) return null;
+    const policies = recordsAt(rules, 'policies').map((one) => withNames(one, policyNames));
+    return withNames({ ...rules, policies: policies.length === 0 ? null : policies }, ruleNames);
+  };
+  const rules = { scaleUp: rulesOf('scaleUp'), scaleDown: rulesOf('scaleDown') };
+  return annotationText(withNames(rules, directionNames));
 }
 
-function toAutoscalingV2(object: Data, profile: NamingProfile): JsonObject {
+/** Every member of `names`, in their order, under the other name. */
+const withNames = (of: Data, names: Readonly<Record<string, string>>): JsonObject =>
+  Object.fromEntries(Object.entries(names).map(([name, other]) => [other, of[name] ?? null]));
+
+export const toAutoscalingV2: Conversion = (object, profile) => {
   const spec = partOf(object, 'spec');
   const status = partOf(object, 'status');
   const names = annotationNames(profile);
-  const given = readAnnotations(object, names);
-  const metrics = recordsAt(given, 'metrics').map((one) => metricToV2(one, 'target'));
-  const current = recordsAt(given, 'currentMetrics').map((one) => metricToV2(one, 'current'));
+  const given = (name: string, shape: Shape): JsonObject =>
+    compact({ value: readAnnotation(annotationOf(object, name), shape) });
+  const metricsOf = (name: string, part: MetricPart): JsonObject[] | undefined => {
+    const list = given(name, metricsShape(part));
+    return isSet(list, 'value')
+      ? recordsAt(list, 'value').map((one) => metricToV2(one, part))
+      : undefined;
+  };
   const cpu = cpuMetric(spec['targetCPUUtilizationPercentage'], 'target');
-  const currentCpu = cpuMetric(status['currentCPUUtilizationPercentage'], 'current');
-  const conditions = recordsAt(given, 'conditions');
-  const allMetrics = [...metrics, ...cpu];
-  const allCurrent = current.length > 0 ? current : currentCpu;
+  const metrics = [...(metricsOf(names.metrics, 'target') ?? []), ...cpu];
+  const kept = metricsOf(names.currentMetrics, 'current');
+  const current = kept ?? cpuMetric(status['currentCPUUtilizationPercentage'], 'current');
+  const conditions = recordsAt(given(names.conditions, conditionsShape), 'value');
+  const behavior = recordAt(given(names.behavior, behaviorShape), 'value');
   return {
     ...object,
     metadata: withAnnotations(partOf(object, 'metadata'), {}, names),
     spec: {
       ...without(spec, 'targetCPUUtilizationPercentage'),
-      ...(allMetrics.length === 0 ? {} : { metrics: allMetrics }),
-      ...(isSet(given, 'behavior') ? { behavior: partOf(given, 'behavior') } : {}),
+      ...(metrics.length === 0 ? {} : { metrics }),
+      ...(isEmpty(behavior) ? {} : compact({ behavior })),
     },
     status: {
       ...without(status, 'currentCPUUtilizationPercentage'),
-      ...(allCurrent.length === 0 ? {} : { currentMetrics: [...allCurrent] }),
+      ...(current.length === 0 ? {} : { currentMetrics: current }),
       ...(conditions.length === 0 ? {} : { conditions: [...conditions] }),
     },
   };
-}
+};
 
 /** Metadata with our annotations replaced by `added`; an empty map disappears. */
 function withAnnotations(
@@ -117,23 +171,7 @@ function withAnnotations(
   return isEmpty(annotations) ? rest : { ...rest, annotations };
 }
 
-/** What our annotations hold, by what it is. */
-function readAnnotations(object: Data, names: Readonly<Record<string, string>>): JsonObject {
-  const read: JsonObject = {};
-  for (const [what, name] of Object.entries(names)) read[what] = parsed(annotationOf(object, name));
-  return read;
-}
-
-function parsed(text: string | undefined): JsonValue | undefined {
-  if (text === undefined) return undefined;
-  try {
-    return JSON.parse(text) as JsonValue;
-  } catch {
-    return undefined; // A user's text under our name: no JSON.
-  }
-}
-
-function cpuMetric(utilization: JsonValue | undefined, part: 'target' | 'current'): JsonObject[] {
+function cpuMetric(utilization: JsonValue | undefined, part: MetricPart): JsonObject[] {
   if (isAbsent(utilization)) return [];
   const value = part === 'target' ? { type: 'Utilization' } : {};
   return [
@@ -144,110 +182,12 @@ function cpuMetric(utilization: JsonValue | undefined, part: 'target' | 'current
   ];
 }
 
-type ValuesToV1 = (source: 'resource' | 'pods' | 'object' | 'external', values: Data) => JsonObject;
-
-// Quantities that v1 always writes are zero when v2 has none.
-const targetToV1: ValuesToV1 = (source, values) => {
-  const { value, averageValue, averageUtilization } = values;
-  switch (source) {
-    case 'resource':
-      return compact({
-        targetAverageUtilization: averageUtilization,
-        targetAverageValue: averageValue,
-      });
-    case 'pods':
-      return { targetAverageValue: averageValue ?? '0' };
-    case 'object':
-      return { targetValue: value ?? '0', ...compact({ averageValue }) };
-    case 'external':
-      return compact({ targetValue: value, targetAverageValue: averageValue });
-  }
-};
-
-const currentToV1: ValuesToV1 = (source, values) => {
-  const { value, averageValue, averageUtilization } = values;
-  switch (source) {
-    case 'resource':
-      return {
-        ...compact({ currentAverageUtilization: averageUtilization }),
-        currentAverageValue: averageValue ?? '0',
-      };
-    case 'pods':
-      return { currentAverageValue: averageValue ?? '0' };
-    case 'object':
-      return { currentValue: value ?? '0', ...compact({ averageValue }) };
-    case 'external':
-      return { currentValue: value ?? '0', ...compact({ currentAverageValue: averageValue }) };
-  }
-};
-
-function metricToV1(metric: Data, valuesToV1: ValuesToV1): JsonObject {
-  const part = valuesToV1 === targetToV1 ? 'target' : 'current';
-  const converted: JsonObject = { type: metric['type'] ?? '' };
-  for (const source of ['resource', 'containerResource', 'pods', 'object', 'external'] as const) {
-    if (!isSet(metric, source)) continue;
-    const from = partOf(metric, source);
-    const identifier = partOf(from, 'metric');
-    const values = valuesToV1(
-      source === 'containerResource' ? 'resource' : source,
-      partOf(from, part),
-    );
-    const selector = source === 'external' ? 'metricSelector' : 'selector';
-    converted[source] = {
-      ...compact({
-        name: from['name'],
-        container: from['container'],
-        target: from['describedObject'],
-      }),
-      ...compact({ metricName: identifier['name'], [selector]: identifier['selector'] }),
-      ...values,
-    };
-  }
-  return converted;
-}
-
-function metricToV2(metric: Data, part: 'target' | 'current'): JsonObject {
-  const converted: JsonObject = { type: metric['type'] ?? '' };
-  for (const source of ['resource', 'containerResource', 'pods', 'object', 'external'] as const) {
-    if (!isSet(metric, source)) continue;
-    const from = partOf(metric, source);
-    const identifier = compact({
-      name: from['metricName'],
-      selector: from['selector'] ?? from['metricSelector'],
-    });
-    converted[source] = {
-      ...compact({
-        name: from['name'],
-        container: from['container'],
-        describedObject: from['target'],
-      }),
-      ...(isEmpty(identifier) ? {} : { metric: identifier }),
-      [part]: valuesToV2(from, part),
-    };
-  }
-  return converted;
-}
-
-/**
- * The one target of v2 out of v1's several members; an average wins, as its presence is a
- * choice.
- */
-function valuesToV2(from: Data, part: 'target' | 'current'): JsonObject {
-  const averageUtilization = from[`${part}AverageUtilization`];
-  const averageValue = from[`${part}AverageValue`] ?? from['averageValue'];
-  const value = from[`${part}Value`];
-  if (part === 'current') return compact({ value, averageValue, averageUtilization });
-  if (!isAbsent(averageUtilization)) return { type: 'Utilization', averageUtilization };
-  if (!isAbsent(averageValue)) return { type: 'AverageValue', averageValue };
-  return { type: 'Value', ...compact({ value }) };
-}
-
 /** The first beta with metrics writes them as the annotations do, in fields. */
 const fromFirstBeta: Conversion = (object, profile) => {
   const spec = partOf(object, 'spec');
   const status = partOf(object, 'status');
   const names = annotationNames(profile);
-  const given = readAnnotations(object, names);
+  const behavior = readAnnotation(annotationOf(object, names.behavior), behaviorShape);
   const metrics = recordsAt(spec, 'metrics').map((one) => metricToV2(one, 'target'));
   const current = recordsAt(status, 'currentMetrics').map((one) => metricToV2(one, 'current'));
   return {
@@ -256,7 +196,7 @@ const fromFirstBeta: Conversion = (object, profile) => {
     spec: {
       ...spec,
       ...(metrics.length === 0 ? {} : { metrics }),
-      ...(isSet(given, 'behavior') ? { behavior: partOf(given, 'behavior') } : {}),
+      ...(isEmpty(behavior) ? {} : compact({ behavior })),
     },
     status: { ...status, ...(current.length === 0 ? {} : { currentMetrics: current }) },
   };
@@ -266,11 +206,9 @@ const toFirstBeta: Conversion = (object, profile) => {
   const spec = partOf(object, 'spec');
   const status = partOf(object, 'status');
   const names = annotationNames(profile);
-  const added = isSet(spec, 'behavior')
-    ? { [names.behavior]: JSON.stringify(spec['behavior']) }
-    : {};
-  const metrics = recordsAt(spec, 'metrics').map((one) => metricToV1(one, targetToV1));
-  const current = recordsAt(status, 'currentMetrics').map((one) => metricToV1(one, currentToV1));
+  const added = compact({ [names.behavior]: behaviorText(spec) });
+  const metrics = recordsAt(spec, 'metrics').map((one) => metricToV1(one, 'target'));
+  const current = recordsAt(status, 'currentMetrics').map((one) => metricToV1(one, 'current'));
   return {
     ...object,
     metadata: withAnnotations(partOf(object, 'metadata'), added, names),

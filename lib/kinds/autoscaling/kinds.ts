@@ -2,7 +2,8 @@
 import type { Kind } from '../kind.ts';
 import { validateAutoscaler } from './autoscaler-validation.ts';
 import { autoscalerColumns, scaleColumns } from './columns.ts';
-import { autoscalerConversions } from './conversion.ts';
+import { autoscalerConversions, autoscalerFieldAnnotations } from './conversion.ts';
+import { autoscalerStrategy } from './autoscalers.ts';
 import { autoscalerDefaults } from './defaults.ts';
 
 export const autoscalingKinds: readonly Kind[] = [
@@ -11,6 +12,8 @@ export const autoscalingKinds: readonly Kind[] = [
     columns: autoscalerColumns,
     defaults: autoscalerDefaults,
     conversions: autoscalerConversions,
+    fieldAnnotations: autoscalerFieldAnnotations,
+    strategy: ({ naming }) => autoscalerStrategy(naming),
     validate: validateAutoscaler,
   },
   {
