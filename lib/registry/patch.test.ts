@@ -39,6 +39,24 @@ describe('patch', () => {
     expect((await verbs.patch(configMaps, name, body))['data']).toEqual(data);
   });
 
+  test('strategic: lists merge as their fields say', async () => {
+    const accounts = replica.store('serviceaccounts');
+    const name = fresh();
+    const secrets = (...names: string[]): object => ({
+      secrets: names.map((one) => ({ name: one })),
+    });
+    const made = await verbs.create(accounts, { metadata: { name }, ...secrets('a', 'b') });
+    const patch = (body: object): Promise<object> =>
+      verbs.patch(accounts, name, body, { kind: 'strategic' });
+    expect(await patch(secrets('b'))).toEqual(made);
+    const order = { '$setElementOrder/secrets': [{ name: 'c' }, { name: 'a' }] };
+    const removal = { secrets: [{ name: 'c' }, { name: 'b', $patch: 'delete' }] };
+    expect(await patch({ ...removal, ...order })).toMatchObject(secrets('c', 'a'));
+    const { resourceVersion } = made.metadata;
+    expect(await codeOf(patch({ metadata: { resourceVersion }, ...secrets('d') }))).toBe(409);
+    expect(await codeOf(patch({ secrets: [{}] }))).toBe(422);
+  });
+
   test.each([
     ['a failed test', [{ op: 'test', path: '/data/k', value: 'no' }], 422],
     ['a missing target', [{ op: 'remove', path: '/data/none' }], 422],

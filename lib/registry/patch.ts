@@ -2,6 +2,7 @@
 // would answer, in the request's version; the result is read back through the schema like a body.
 import { applyJsonPatch, parseJsonPatch } from '../apply/json-patch.ts';
 import { applyMergePatch, parseMergePatch } from '../apply/merge-patch.ts';
+import { applyStrategicPatch, parseStrategicPatch } from '../apply/strategic-patch.ts';
 import { RawJson, sortedText } from '../api/raw-json.ts';
 import type { JsonValue, ResourceInfo } from '../api/type-info.ts';
 import { apiVersionOf } from '../api/type-info.ts';
@@ -58,9 +59,16 @@ export function readPatch(request: PatchRequest, { type }: ResourceInfo): PatchF
       const patch = parseMergePatch(body, read);
       return (document) => applyMergePatch(document, patch);
     }
-    case 'strategic':
+    case 'strategic': {
+      const patch = parseStrategicPatch(body, read);
+      return (document) => applyStrategicPatch(document, patch, type);
+    }
     case 'apply':
-      throw unsupportedMediaType(['application/json-patch+json', 'application/merge-patch+json']);
+      throw unsupportedMediaType([
+        'application/json-patch+json',
+        'application/merge-patch+json',
+        'application/strategic-merge-patch+json',
+      ]);
   }
 }
 

@@ -94,7 +94,7 @@ export interface UpdateRequest extends RequestScope {
   readonly authorizeCreate?: (signal: AbortSignal) => Promise<void>;
 }
 
-/** The Content-Type of a PATCH; `strategic` and `apply` answer 415 until they are served. */
+/** The Content-Type of a PATCH; `apply` answers 415 until it is served. */
 export type PatchKind = 'json' | 'merge' | 'strategic' | 'apply';
 
 export interface PatchRequest extends RequestScope {

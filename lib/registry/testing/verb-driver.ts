@@ -4,7 +4,13 @@ import { StatusError } from '../../base/status.ts';
 import type { Item } from '../../cacher/resource-view.ts';
 import { jsonCodec } from '../../codec/json.ts';
 import { parseDeleteOptions, parseListOptions, parseWriteOptions } from '../options.ts';
-import type { DeleteAnswer, ListAnswer, RequestScope, WriteAnswer } from '../requests.ts';
+import type {
+  DeleteAnswer,
+  ListAnswer,
+  PatchKind,
+  RequestScope,
+  WriteAnswer,
+} from '../requests.ts';
 import type { ResourceStore } from '../resource-store.ts';
 import type { Replica } from './registry-on-etcd.ts';
 
@@ -106,14 +112,14 @@ export class VerbDriver {
     });
   }
 
-  /** A list is a JSON patch, anything else a merge patch; a text is sent as it is. */
+  /** A list is a JSON patch, anything else a merge patch unless told; a text is sent as it is. */
   async patch(
     store: ResourceStore,
     name: string,
     body: unknown,
-    { query = '', subresource = '' }: WriteTexts = {},
+    texts: WriteTexts & { readonly kind?: PatchKind } = {},
   ): Promise<Sent> {
-    const kind = Array.isArray(body) ? 'json' : 'merge';
+    const { query = '', subresource = '', kind = Array.isArray(body) ? 'json' : 'merge' } = texts;
     const answer = await store.patch({
       ...scope(),
       path: { namespace: placeOf(store, 'ns'), name, subresource },
