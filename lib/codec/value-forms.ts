@@ -2,9 +2,10 @@
 // Each reader returns the canonical text, or undefined when the text is not of its form.
 
 const daysInMonth = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+/** RFC 3339 as Go's `time` reads it: a short hour and a comma will do, small letters will not. */
 const rfc3339 = new RegExp(
-  /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})/.source +
-    /(?:[.,](\d{1,9}))?(?:[Zz]|([+-])(\d{2}):(\d{2}))$/.source,
+  /^(\d{4})-(\d{2})-(\d{2})T(\d{1,2}):(\d{2}):(\d{2})/.source +
+    /(?:[.,](\d+))?(?:Z|([+-])(\d{2}):(\d{2}))$/.source,
 );
 /** The zero time: JSON output shows it as null. */
 const zeroTime = '0001-01-01T00:00:00';
@@ -17,12 +18,12 @@ export function canonicalTime(text: string): string | null | undefined {
   return read.seconds === zeroTime ? null : `${read.seconds}Z`;
 }
 
-/** RFC 3339 in UTC with six digits of a second; null for the zero time. */
+/** RFC 3339 in UTC with six digits of a second, which must be given; null for the zero time. */
 export function canonicalMicroTime(text: string): string | null | undefined {
   const read = readTime(text);
-  if (read === undefined) return undefined;
-  const micros = read.fraction.slice(0, 6).padEnd(6, '0');
-  return read.seconds === zeroTime && micros === '000000' ? null : `${read.seconds}.${micros}Z`;
+  if (read?.fraction.length !== 6) return undefined;
+  const { seconds, fraction } = read;
+  return seconds === zeroTime && fraction === '000000' ? null : `${seconds}.${fraction}Z`;
 }
 
 /** The form that almost every time has, checked without a regular expression. */
@@ -58,10 +59,10 @@ function readTime(text: string): { seconds: string; fraction: string } | undefin
   if (!isDate(Number(year), Number(month), Number(day))) return undefined;
   if (Number(hour) > 23 || Number(minute) > 59 || Number(second) > 59) return undefined;
   const fraction = match[7] ?? '';
-  const local = `${year}-${month}-${day}T${hour}:${minute}:${second}`;
+  const local = `${year}-${month}-${day}T${hour.padStart(2, '0')}:${minute}:${second}`;
   if (match[8] === undefined) return { seconds: local, fraction };
   const offsetMinutes = Number(match[9]) * 60 + Number(match[10]);
-  if (Number(match[9]) > 23 || Number(match[10]) > 59) return undefined;
+  if (Number(match[9]) > 24 || Number(match[10]) > 60) return undefined;
   const sign = match[8] === '-' ? -1 : 1;
   const utc = new Date(Date.parse(`${local}Z`) - sign * offsetMinutes * 60_000).toISOString();
   return utc.length === 24 ? { seconds: utc.slice(0, 19), fraction } : undefined;
