@@ -215,6 +215,10 @@ function validateOwners(owners: readonly JsonValue[], path: string, errors: Erro
   }
 }
 
+/** One that needs no domain. */
+export const isStandardFinalizer = (finalizer: string, profile: NamingProfile): boolean =>
+  ['orphan', 'foregroundDeletion', profile.namespaceFinalizer].includes(finalizer);
+
 /** `version` or `group/version`. */
 function hasVersion(apiVersion: string): boolean {
   const parts = apiVersion.split('/');
@@ -227,12 +231,11 @@ function validateFinalizers(
   path: string,
   errors: Errors,
 ): void {
-  const standard = ['orphan', 'foregroundDeletion', profile.namespaceFinalizer];
   for (const [index, value] of finalizers.entries()) {
     const finalizer = asText(value);
     errors.invalid(path, finalizer, qualifiedNameProblems(finalizer));
     if (takesUnqualifiedFinalizers) continue;
-    if (finalizer.includes('/') || standard.includes(finalizer)) continue;
+    if (finalizer.includes('/') || isStandardFinalizer(finalizer, profile)) continue;
     errors.invalid(`${path}[${String(index)}]`, finalizer, [
       'name is neither a standard finalizer name nor is it fully qualified',
     ]);

@@ -80,7 +80,9 @@ export interface ResourceStrategy {
   /** Said to who deletes without a policy. */
   readonly defaultPolicyWarning?: string;
   /** Writes that take finalizers which are neither standard nor qualified by a domain. */
-  readonly takesUnqualifiedFinalizers?: 'always' | 'onUpdate';
+  readonly takesUnqualifiedFinalizers?: 'always' | 'onUpdate' | 'inCoreGroup';
+  /** What is wrong is refused in an update, too, where nothing was changed. */
+  readonly validatesUnchanged?: boolean;
   readonly generation?: GenerationRule;
   /** Names an object that came with neither a name nor a prefix of one. */
   defaultName?(): string;
@@ -89,8 +91,6 @@ export interface ResourceStrategy {
    * not own.
    */
   readonly keptBySubresource?: Readonly<Record<string, readonly string[]>>;
-  /** Top-level members that an update keeps when its body leaves them out. */
-  readonly keptWhenOmitted?: readonly string[];
   /** Create takes the client's `status`, although the kind has a status subresource. */
   readonly keepsStatusOnCreate?: boolean;
 }

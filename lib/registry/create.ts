@@ -13,7 +13,12 @@ import type { StoredItem } from '../storage-etcd/storage.ts';
 import { objectItem } from './converted-item.ts';
 import { admissionRequest, mutated, readBody, toStored, writeContext } from './incoming.ts';
 import { isDeleting, metaOf, nameOf } from '../codec/object-meta.ts';
-import { clearStatus, fillNewMeta, settleNamespace } from './object-meta.ts';
+import {
+  canTakeUnqualifiedFinalizers,
+  clearStatus,
+  fillNewMeta,
+  settleNamespace,
+} from './object-meta.ts';
 import type { CreateRequest, WriteAnswer } from './requests.ts';
 import type { StoreParts } from './store-parts.ts';
 import type { WriteContext } from '../kinds/strategy.ts';
@@ -98,9 +103,9 @@ export async function putNew(
 }
 
 function validateNew(parts: StoreParts, object: ApiObject, context: WriteContext): void {
-  const { storedAs, strategy } = parts;
-  const { namespaced, nameRule } = storedAs;
-  const takesUnqualifiedFinalizers = strategy.takesUnqualifiedFinalizers === 'always';
+  const { resource, storedAs } = parts;
+  const { namespaced, nameRule } = resource;
+  const takesUnqualifiedFinalizers = canTakeUnqualifiedFinalizers(parts, undefined);
   const profile = parts.naming;
   const rules = { namespaced, nameRule, profile, takesUnqualifiedFinalizers, object };
   const errors = [

@@ -140,6 +140,24 @@ export function bumpGeneration(
   metaOf(object).generation = (old.metadata?.generation ?? 0) + 1;
 }
 
+/** `old` is undefined on create. */
+export function canTakeUnqualifiedFinalizers(
+  { resource, strategy }: Pick<StoreParts, 'resource' | 'strategy'>,
+  old: Readonly<ApiObject> | undefined,
+): boolean {
+  const when = strategy.takesUnqualifiedFinalizers ?? 'never';
+  switch (when) {
+    case 'never':
+      return false;
+    case 'always':
+      return true;
+    case 'onUpdate':
+      return old !== undefined;
+    case 'inCoreGroup':
+      return resource.group === '';
+  }
+}
+
 const isCounted = (name: string): boolean =>
   name !== 'kind' && name !== 'apiVersion' && name !== 'metadata' && name !== 'status';
 

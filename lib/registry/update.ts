@@ -15,10 +15,11 @@ import { decide, stateOf } from './current-state.ts';
 import type { State } from './current-state.ts';
 import { canRemove } from './deletion-plan.ts';
 import { admissionRequest, mutated, readBody, toStored, writeContext } from './incoming.ts';
-import { cloneAlike, copyMember } from '../api/json-value.ts';
+import { cloneAlike } from '../api/json-value.ts';
 import { metaOf, nameOf } from '../codec/object-meta.ts';
 import {
   bumpGeneration,
+  canTakeUnqualifiedFinalizers,
   checkName,
   keepResetFields,
   keepServerMeta,
@@ -57,7 +58,6 @@ export async function updateObject(
   const body = readBody(resource, request.body, options.fieldValidation, warnings);
   checkName(body, path.name);
   settleNamespace(body, resource, path.namespace);
-  const omitted = omittedMembers(parts, body);
   const given = toStored(parts, body, signal);
   const object = given instanceof Promise ? await given : given;
   const { uid } = metaOf(object);
@@ -72,17 +72,11 @@ export async function updateObject(
   return writeTransformed(parts, request, {
     transform: (old) => {
       checkUid(parts, old, uid);
-      const next = cloneAlike(object);
-      for (const name of omitted) copyMember(next, old.object(), name);
-      return next;
+      return cloneAlike(object);
     },
     create: resource.createOnUpdate && path.subresource === '' ? create : undefined,
   });
 }
-
-/** What the body leaves out and an update keeps: defaults must not take its place. */
-const omittedMembers = (parts: StoreParts, body: Readonly<ApiObject>): readonly string[] =>
-  (parts.strategy.keptWhenOmitted ?? []).filter((name) => (body[name] ?? '') === '');
 
 /** Update and patch. Ends with a written object, or an answer that etcd's state justifies. */
 export function writeTransformed(
@@ -187,7 +181,7 @@ async function nextObject(
   strategy.prepare?.(object, old, context);
   parts.defaults.apply(object, storedAs.type);
   bumpGeneration(object, old, parts, context);
-  const takesUnqualifiedFinalizers = strategy.takesUnqualifiedFinalizers !== undefined;
+  const takesUnqualifiedFinalizers = canTakeUnqualifiedFinalizers(parts, old);
   const rules = { profile: parts.naming, takesUnqualifiedFinalizers };
   const errors = [
     ...validateObjectMetaUpdate(metaOf(object), old.metadata ?? {}, rules),

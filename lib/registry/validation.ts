@@ -65,6 +65,7 @@ export function objectRules(
         ...migrated(object, old, context),
       ];
       const byKind = strategy.validate?.(object, old, context, isOn, declared) ?? [];
+      if (strategy.validatesUnchanged === true) return [...declared, ...byKind];
       return [...declared, ...unlessStored(byKind, object, old)];
     },
     warn(object, old, context) {

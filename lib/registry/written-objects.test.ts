@@ -321,15 +321,14 @@ test('a service account keeps nothing of its secrets but their names', async () 
   expect(made['secrets']).toEqual([{ name: 's' }]);
 });
 
-test('a secret without a type is Opaque, or stays what it was', async () => {
+test('a secret without a type is Opaque, in an update, too', async () => {
   expect(await make('secrets', {})).toMatchObject({ type: 'Opaque' });
   const typed = await make('secrets', { type: 'example.com/own' });
   const { type: _left, ...rest } = typed;
-  const next = await update(store('secrets'), typed.metadata.name, {
-    ...rest,
-    data: { a: 'eA==' },
-  });
-  expect(next).toMatchObject({ type: 'example.com/own', data: { a: 'eA==' } });
+  const name = typed.metadata.name;
+  await expect(update(store('secrets'), name, rest)).rejects.toThrow(
+    'type: Invalid value: "Opaque"',
+  );
 });
 
 test('text of a secret becomes data, over data of the same name', async () => {

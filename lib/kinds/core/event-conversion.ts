@@ -1,5 +1,6 @@
 // Events of the core group and those of the newer one hold the same facts under other names.
 import { renamed, reversed } from '../../api/convert-fields.ts';
+import { without } from '../../api/json-value.ts';
 import type { Conversion, Conversions } from '../../api/convert-fields.ts';
 
 /** Core events and those of the newer group. */
@@ -12,7 +13,12 @@ const eventNames: Readonly<Record<string, string>> = {
   count: 'deprecatedCount',
   reportingComponent: 'reportingController',
 };
-const newerEvent: Conversion = (object) => renamed(object, eventNames);
+const reporters = ['reportingController', 'reportingInstance'];
+/** The older version alone shows a reporter that is empty. */
+const newerEvent: Conversion = (object) => {
+  const event = renamed(object, eventNames);
+  return without(event, ...reporters.filter((name) => event[name] === ''));
+};
 const coreEvent: Conversion = (object) => renamed(object, reversed(eventNames));
 
 export const eventConversions: Conversions = {

@@ -45,6 +45,7 @@ import { validateEndpoints, validateService } from './service-validation.ts';
 import { serviceWarnings } from './service-warnings.ts';
 import { podTemplateColumns, replicationControllerColumns } from './template-columns.ts';
 import { claimColumns, volumeColumns } from './volume-columns.ts';
+import { secretWarnings } from './tls-secret.ts';
 import { validateClaim, validateVolume } from './volume-validation.ts';
 
 export const coreKinds: readonly Kind[] = [
@@ -67,7 +68,12 @@ export const coreKinds: readonly Kind[] = [
     columns: eventColumns,
     conversions: eventConversions,
     fieldReaders: eventReaders,
-    strategy: ({ eventTtlSeconds }) => ({ ttlSeconds: () => eventTtlSeconds, dependents: 'none' }),
+    strategy: ({ eventTtlSeconds }) => ({
+      ttlSeconds: () => eventTtlSeconds,
+      dependents: 'none',
+      takesUnqualifiedFinalizers: 'inCoreGroup',
+      validatesUnchanged: true,
+    }),
     validate: validateEvent,
   },
   {
@@ -138,6 +144,7 @@ export const coreKinds: readonly Kind[] = [
     columns: secretColumns,
     strategy: secretStrategy,
     validate: validateSecret,
+    warnings: secretWarnings,
   },
   {
     name: 'core/Service',

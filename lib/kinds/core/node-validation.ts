@@ -11,6 +11,7 @@ import {
   textAt,
   textsAt,
 } from '../../api/json-access.ts';
+import { isStandardFinalizer } from '../../api/meta.ts';
 import { qualifiedNameProblems } from '../../api/name-rules.ts';
 import type { Holder, ValidatedWrite, Validator } from '../validator.ts';
 import { validateNodeAnnotations, validateTaints } from './node-taints.ts';
@@ -132,11 +133,10 @@ const onlyOnce = (name: string): string =>
   `node updates may not change ${name} except from "" to valid`;
 
 export const validateNamespace: Validator = ({ object, old, errors, naming, subresource }) => {
-  for (const [at, value] of textsAt(recordAt(object, 'spec'), 'finalizers').entries()) {
-    const path = `spec.finalizers[${String(at)}]`;
-    const problems = qualifiedNameProblems(value);
-    errors.problems(path, value, problems);
-    if (problems.length > 0 || value.includes('/') || value === naming.namespaceFinalizer) continue;
+  for (const value of textsAt(recordAt(object, 'spec'), 'finalizers')) {
+    const path = 'spec.finalizers';
+    errors.problems(path, value, qualifiedNameProblems(value));
+    if (value.includes('/') || isStandardFinalizer(value, naming)) continue;
     const detail = 'name is neither a standard finalizer name nor is it fully qualified';
     errors.invalid(path, value, detail);
   }
@@ -145,7 +145,7 @@ export const validateNamespace: Validator = ({ object, old, errors, naming, subr
   const isDeleting = isSet(recordAt(object, 'metadata'), 'deletionTimestamp');
   if (phase === (isDeleting ? 'Terminating' : 'Active')) return;
   const detail = isDeleting
-    ? 'may only be Terminating if `deletionTimestamp` is not empty'
-    : 'may only be Active if `deletionTimestamp` is empty';
-  errors.invalid('status.phase', phase, detail);
+    ? "may only be 'Terminating' if `deletionTimestamp` is not empty"
+    : "may only be 'Active' if `deletionTimestamp` is empty";
+  errors.invalid('status.Phase', phase, detail);
 };

@@ -1,11 +1,9 @@
-// Secrets: text that a client writes for convenience becomes data and is never shown again; an
-// update that names no type keeps the stored one.
+// Secrets: text that a client writes for convenience becomes data and is never shown again.
 import { entriesAt, recordAt } from '../../api/json-access.ts';
 import type { JsonObject } from '../../api/type-info.ts';
 import type { ResourceStrategy } from '../strategy.ts';
 
 export const secretStrategy: ResourceStrategy = {
-  keptWhenOmitted: ['type'],
   prepare(secret) {
     const given = entriesAt(secret, 'stringData');
     delete secret['stringData'];

@@ -274,7 +274,11 @@ export const validateEndpoints: Validator = ({ object, errors }) => {
     ] as const) {
       for (const [index, address] of addresses.entries()) {
         const ip = textAt(address, 'ip');
-        errors.problems(`${path}.${list}[${String(index)}].ip`, ip, specialIpProblems(ip));
+        const where = `${path}.${list}[${String(index)}].ip`;
+        const problems = ipProblems(ip);
+        errors.problems(where, ip, problems);
+        if (problems.length > 0) errors.invalid(where, ip, 'must be a valid IP address');
+        else errors.problems(where, ip, specialIpProblems(ip));
       }
     }
     const ports = recordsAt(subset, 'ports');
