@@ -73,7 +73,7 @@ export const limits = {
   requestHeadersTimeoutMs: 32_000,
   /** A client that sends its body slower than this is cut. */
   requestBodyTimeoutMs: 90_000,
-  /** How long an answer that closes its connection waits for the rest of an unread body. */
+  /** How long the rest of an unread body is waited for before its connection or stream ends. */
   unreadBodyLingerMs: 1_000,
   /** Idle connections live longer than common load balancers' own limit: those close first. */
   idleConnectionMs: 180_000,

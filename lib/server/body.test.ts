@@ -4,7 +4,15 @@ import tls from 'node:tls';
 import { readBody } from './body.ts';
 import { clientLeft } from './open-request.ts';
 import type { Filter } from './request-context.ts';
-import { endOfHeaders, frame, frameTypes, preface } from './testing/http2-frames.ts';
+import { badRequest } from '../base/status.ts';
+import {
+  endOfHeaders,
+  endOfStream,
+  frame,
+  framesIn,
+  frameTypes,
+  preface,
+} from './testing/http2-frames.ts';
 import { connectRaw, eventually, startTestServer } from './testing/test-server.ts';
 import type { TestServer } from './testing/test-server.ts';
 
@@ -55,3 +63,30 @@ test.each(['Content-Length: 9\r\n\r\na: 1\n', 'Transfer-Encoding: chunked\r\n\r\
     expect(bodies).toEqual([clientLeft]);
   },
 );
+
+test.each([
+  ['that is on its way', endOfStream],
+  ['that never ends', 0],
+])('an HTTP/2 answer to a body %s is whole before its stream is reset', async (_claim, flags) => {
+  const refuse: Filter = () => {
+    throw badRequest('no');
+  };
+  await using server = await startTestServer({ filters: [refuse] });
+  const { port, ca } = server;
+  const socket = tls.connect({ host: '127.0.0.1', port, ca, ALPNProtocols: ['h2'] });
+  let received = Buffer.alloc(0);
+  socket.on('data', (bytes: Buffer) => (received = Buffer.concat([received, bytes])));
+  await once(socket, 'secureConnect');
+  const request = frame(frameTypes.headers, endOfHeaders, 1, postHeaders);
+  const body = frame(frameTypes.data, flags, 1, Buffer.from('a: 1\n'));
+  socket.write(Buffer.concat([preface, request, body]));
+  const ends = (): { type: number }[] =>
+    framesIn(received).filter(
+      ({ type, flags: set, streamId }) =>
+        streamId === 1 &&
+        (type === frameTypes.reset || (type === frameTypes.data && (set & endOfStream) !== 0)),
+    );
+  await eventually(() => ends().length > 0);
+  expect(ends()[0]?.type).toBe(frameTypes.data);
+  socket.destroy();
+});

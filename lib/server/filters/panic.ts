@@ -111,7 +111,10 @@ function afterBody(request: HttpRequest, response: HttpResponse, send: () => voi
   if ('stream' in response) {
     const { stream } = response;
     send();
-    if (!stream.endAfterHeaders) stream.close(constants.NGHTTP2_NO_ERROR); // RFC 9113 §8.1
+    if (stream.endAfterHeaders) return;
+    // A reset overtakes the answer: only who goes on sending gets one (RFC 9113 §8.1).
+    const reset = setTimeout(() => stream.close(constants.NGHTTP2_NO_ERROR), unreadBodyLingerMs);
+    response.once('close', () => clearTimeout(reset));
     return;
   }
   if (response.shouldKeepAlive && response.getHeader('connection') !== 'close') {

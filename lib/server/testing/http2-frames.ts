@@ -28,6 +28,19 @@ export function frame(
   return Buffer.concat([head, payload]);
 }
 
+/** The whole ones of what was received. */
+export function framesIn(bytes: Buffer): { type: number; flags: number; streamId: number }[] {
+  const frames = [];
+  for (let at = 0; at + 9 <= bytes.length;) {
+    const next = at + 9 + bytes.readUIntBE(at, 3);
+    if (next > bytes.length) break;
+    const streamId = bytes.readUInt32BE(at + 5);
+    frames.push({ type: bytes.readUInt8(at + 3), flags: bytes.readUInt8(at + 4), streamId });
+    at = next;
+  }
+  return frames;
+}
+
 /** What a client begins with, and its settings. */
 export const preface = Buffer.concat([
   Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'),
