@@ -68,8 +68,8 @@ export class FieldErrors {
     this.#add('FieldValueDuplicate', field, badValue ?? '', '');
   }
 
-  notFound(field: string, badValue: unknown): void {
-    this.#add('FieldValueNotFound', field, badValue ?? '', '');
+  notFound(field: string, badValue: unknown, detail = ''): void {
+    this.#add('FieldValueNotFound', field, badValue ?? '', detail);
   }
 
   tooLong(field: string, bytesMax: number): void {

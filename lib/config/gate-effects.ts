@@ -100,6 +100,10 @@ export const effectiveGates = {
     'exact lists and continue tokens are answered from memory for a while',
     'lib/cacher/cache.test.ts › exact: the state at the revision, from memory and equal to etcd',
   ),
+  MatchLabelKeysInPodTopologySpreadSelectorMerge: row(
+    'rules of spread may match labels of the pod that their selector names, too',
+    rulesTest,
+  ),
   MaxUnavailableStatefulSet: row(
     'accepts RollingUpdateStatefulSetStrategy.maxUnavailable, which defaults to 1',
     defaultsTest,
@@ -133,8 +137,13 @@ export const effectiveGates = {
     'restart rules of containers may restart all of the pod',
     rulesTest,
   ),
+  SELinuxMount: row('volumes of pods may be mounted with their labels', rulesTest),
   TaintTolerationComparisonOperators: row('tolerations may compare by Lt and Gt', rulesTest),
   TopologyAwareWorkloadScheduling: fields('PodGroupSpec.schedulingConstraints'),
+  UserNamespacesHostNetworkSupport: row(
+    'pods with users of their own may be in the network of the host',
+    rulesTest,
+  ),
   VolumeLimitScaling: row(
     'accepts CSIDriverSpec.preventPodSchedulingIfMissing, which defaults to false',
     defaultsTest,

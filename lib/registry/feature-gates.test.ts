@@ -252,6 +252,41 @@ describe('validation', () => {
       },
     ],
     [
+      'SELinuxMount',
+      'core/v1.Pod',
+      'spec.securityContext.seLinuxChangePolicy',
+      {
+        metadata,
+        spec: { ...podSpec, securityContext: { seLinuxChangePolicy: 'MountOption' } },
+      },
+    ],
+    [
+      'UserNamespacesHostNetworkSupport',
+      'core/v1.Pod',
+      'spec.hostNetwork',
+      { metadata, spec: { ...podSpec, hostUsers: false, hostNetwork: true } },
+    ],
+    [
+      'MatchLabelKeysInPodTopologySpreadSelectorMerge',
+      'core/v1.Pod',
+      'spec.topologySpreadConstraints[0].matchLabelKeys[0]',
+      {
+        metadata,
+        spec: {
+          ...podSpec,
+          topologySpreadConstraints: [
+            {
+              maxSkew: 1,
+              topologyKey: 't',
+              whenUnsatisfiable: 'DoNotSchedule',
+              labelSelector: { matchLabels: { a: 'b' } },
+              matchLabelKeys: ['a'],
+            },
+          ],
+        },
+      },
+    ],
+    [
       'RestartAllContainersOnContainerExits',
       'core/v1.Pod',
       'spec.containers[0].restartPolicyRules[0].action',

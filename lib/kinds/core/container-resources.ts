@@ -1,15 +1,19 @@
 // What a container, or a pod for all its containers, asks for and may use at most.
-import { entriesAt, isSet, recordAt, recordsAt, textAt, valueAt } from '../../api/json-access.ts';
-import type { JsonObject } from '../../api/type-info.ts';
+import type { FieldErrors } from '../../api/field-errors.ts';
+import { isSet, recordAt, recordsAt, textAt, valueAt } from '../../api/json-access.ts';
+import { dns1123LabelProblems } from '../../api/name-rules.ts';
+import type { JsonObject, JsonValue } from '../../api/type-info.ts';
 import { shownText } from '../validator.ts';
-import type { Holder } from '../validator.ts';
+import type { Holder, Scope } from '../validator.ts';
+import { containerTotals } from './pod-defaults.ts';
 import type { PodScope } from './pod-scope.ts';
-import { nanoOf, validateAmount } from './resource-lists.ts';
+import { nanoOf, quantityOf, validateAmount } from './resource-lists.ts';
 import {
   containerResourceNameProblems,
-  isExtendedResource,
   isHugePages,
-  isStandardContainerResource,
+  isIntegerResource,
+  mayOvercommit,
+  resourceNameProblems,
 } from './resource-names.ts';
 
 export function validateContainerResources(
@@ -19,95 +23,151 @@ export function validateContainerResources(
 ): void {
   const resources = recordAt(container, 'resources');
   if (resources !== undefined) {
-    validateRequirements(resources, `${path}.resources`, scope);
+    validateRequirements(resources, `${path}.resources`, validateContainerName, scope);
     validateClaims(resources, `${path}.resources`, scope);
   }
-  const policies = recordsAt(container, 'resizePolicy');
+  if (isSet(container, 'resizePolicy')) validateResizePolicies(container, path, scope);
+}
+
+/** What one policy says is an option of its fields. */
+function validateResizePolicies(container: JsonObject, path: string, scope: PodScope): void {
+  const { errors } = scope;
+  const at = `${path}.resizePolicy`;
+  const mustStay = textAt(scope.spec, 'restartPolicy') === 'Never';
   const seen = new Set<string>();
-  for (const [at, policy] of policies.entries()) {
-    const where = `${path}.resizePolicy[${String(at)}]`;
+  for (const [index, policy] of recordsAt(container, 'resizePolicy').entries()) {
     const name = textAt(policy, 'resourceName');
-    if (name !== '' && seen.has(name)) scope.errors.duplicate(`${where}.resourceName`, name);
+    if (seen.has(name)) errors.duplicate(`${at}[${String(index)}]`, name);
     seen.add(name);
-    const mustStay = textAt(scope.spec, 'restartPolicy') === 'Never';
-    if (mustStay && textAt(policy, 'restartPolicy') === 'RestartContainer') {
-      scope.errors.invalid(
-        `${where}.restartPolicy`,
-        'RestartContainer',
-        "must be 'NotRequired' when `restartPolicy` is 'Never'",
-      );
-    }
+    const restart = textAt(policy, 'restartPolicy');
+    if (!mustStay || restart === 'NotRequired') continue;
+    const detail = "must be 'NotRequired' when pod `restartPolicy` is 'Never'";
+    errors.invalid(at, restart, detail);
   }
 }
 
-function validateRequirements(resources: JsonObject, path: string, scope: PodScope): void {
+type NameCheck = (name: string, path: string, scope: Scope) => void;
+
+const validateContainerName: NameCheck = (name, path, { errors, naming }) => {
+  errors.problems(path, name, containerResourceNameProblems(name, naming));
+};
+
+const podAmounts = ['cpu', 'hugepages-', 'memory'];
+const isPodAmount = (name: string): boolean =>
+  name === 'cpu' || name === 'memory' || isHugePages(name);
+
+const validatePodName: NameCheck = (name, path, { errors }) => {
+  const problems = resourceNameProblems(name);
+  errors.problems(path, name, problems);
+  if (problems.length > 0 || isPodAmount(name)) return;
+  errors.notSupported(path, name, podAmounts);
+};
+
+/** Whatever containers run, such as the overhead of a pod, is stated like the limits of one. */
+export function validateOverhead(of: Holder, path: string, scope: Scope): void {
+  if (of !== undefined) validateRequirements({ limits: of }, path, validateContainerName, scope);
+}
+
+function validateRequirements(
+  resources: JsonObject,
+  path: string,
+  validateName: NameCheck,
+  scope: Scope,
+): void {
+  const { errors } = scope;
   const limits = recordAt(resources, 'limits');
   const requests = recordAt(resources, 'requests');
-  const { errors, naming } = scope;
   let hasHugePages = false;
   let hasComputing = false;
   for (const [list, of] of [
     ['limits', limits],
     ['requests', requests],
   ] as const) {
-    for (const [name, value] of Object.entries(of ?? {})) {
+    for (const name in of) {
       const where = `${path}.${list}[${name}]`;
-      if (!isStandardContainerResource(name)) {
-        errors.problems(`${path}.${list}`, name, containerResourceNameProblems(name, naming));
-      }
-      const isWhole = isHugePages(name) || isExtendedResource(name, naming);
-      validateAmount(value ?? null, where, errors, isWhole);
+      validateName(name, where, scope);
+      validateAmount(of[name] ?? null, where, errors, isIntegerResource(name, scope.naming));
+      if (list === 'requests') validateRequest(name, of[name], limits, path, scope);
+      if (isHugePages(name)) validatePages(name, of[name], where, errors);
       hasHugePages ||= isHugePages(name);
       hasComputing ||= name === 'cpu' || name === 'memory';
     }
-  }
-  for (const [name, value] of Object.entries(requests ?? {})) {
-    validateRequest(name, nanoOf(value), limits, `${path}.requests`, scope);
   }
   if (hasHugePages && !hasComputing) {
     errors.forbidden(path, 'HugePages require cpu or memory');
   }
 }
 
+/** An amount of pages is a multiple of their size. */
+function validatePages(
+  name: string,
+  value: JsonValue | undefined,
+  path: string,
+  errors: FieldErrors,
+): void {
+  const size = quantityOf(name.slice('hugepages-'.length))?.nano ?? 0n;
+  if (size > 0n && nanoOf(value) % size === 0n) return;
+  const detail = `${shownText(value)} is not positive integer multiple of ${name}`;
+  errors.invalid(path, value ?? null, detail);
+}
+
 function validateRequest(
   name: string,
-  request: bigint,
+  value: JsonValue | undefined,
   limits: Holder,
   path: string,
-  { errors, naming }: PodScope,
+  { errors, naming }: Scope,
 ): void {
-  const mustBeEqual = isHugePages(name) || isExtendedResource(name, naming);
+  const request = nanoOf(value);
+  const mustBeEqual = !mayOvercommit(name, naming);
   const limit = valueAt(limits, name);
   if (limit === undefined) {
-    if (mustBeEqual) errors.required(path, 'Limit must be set for non overcommitable resources');
+    if (!mustBeEqual) return;
+    errors.required(`${path}.limits`, 'Limit must be set for non overcommitable resources');
     return;
   }
   const most = nanoOf(limit);
+  const at = `${path}.requests`;
   if (mustBeEqual && request !== most) {
-    errors.invalid(path, name, `must be equal to ${name} limit of ${shownText(limit)}`);
+    errors.invalid(at, value, `must be equal to ${name} limit of ${shownText(limit)}`);
   } else if (request > most) {
     const detail = `must be less than or equal to ${name} limit of ${shownText(limit)}`;
-    errors.invalid(path, name, detail);
+    errors.invalid(at, value, detail);
   }
 }
 
+/** Claims of the pod, or of what they bring the part that a request asked for. */
 function validateClaims(resources: JsonObject, path: string, scope: PodScope): void {
   const { errors, spec } = scope;
   const claims = recordsAt(resources, 'claims');
   if (claims.length === 0) return;
-  const known = new Set(recordsAt(spec, 'resourceClaims').map((claim) => textAt(claim, 'name')));
+  const known = recordsAt(spec, 'resourceClaims')
+    .map((claim) => textAt(claim, 'name'))
+    .filter((name) => name !== '');
+  const named = known.length === 0 ? ' which is empty' : `: ${[...known].sort().join(', ')}`;
   const seen = new Set<string>();
   for (const [at, claim] of claims.entries()) {
     const where = `${path}.claims[${String(at)}]`;
     const name = textAt(claim, 'name');
+    const request = textAt(claim, 'request');
     if (name === '') {
-      errors.required(`${where}.name`);
+      errors.required(where);
       continue;
     }
-    const key = `${name}/${textAt(claim, 'request')}`;
-    if (seen.has(key)) errors.duplicate(where, claim);
-    else if (!known.has(name)) errors.notFound(`${where}.name`, name);
-    seen.add(key);
+    const key = request === '' ? name : `${name}/${request}`;
+    if (seen.has(name)) errors.duplicate(where, name);
+    else {
+      if (request !== '') {
+        errors.problems(`${where}.request`, request, dns1123LabelProblems(request));
+      }
+      if (seen.has(key)) errors.duplicate(where, key);
+      else if (request === '' && [...seen].some((one) => one.startsWith(`${name}/`))) {
+        errors.duplicate(where, name);
+      }
+      seen.add(key);
+    }
+    if (known.includes(name)) continue;
+    errors.notFound(where, name, `must be one of the names in pod.spec.resourceClaims${named}`);
   }
 }
 
@@ -117,43 +177,43 @@ export function validatePodResources(scope: PodScope, path: string): void {
   const resources = recordAt(spec, 'resources');
   if (resources === undefined) return;
   const where = `${path}.resources`;
-  validateRequirements(resources, where, scope);
-  if (recordsAt(resources, 'claims').length > 0) {
-    errors.forbidden(`${where}.claims`, 'may not be set for Resources at pod-level');
+  if (scope.osName === 'windows') {
+    errors.forbidden(where, 'may not be set for a windows pod');
+    return;
   }
-  for (const list of ['limits', 'requests']) {
-    for (const [name] of entriesAt(resources, list)) {
-      if (name === 'cpu' || name === 'memory' || isHugePages(name)) continue;
-      errors.notSupported(`${where}.${list}[${name}]`, name, ['cpu', 'hugepages-', 'memory']);
-    }
+  if (isSet(resources, 'claims')) {
+    errors.forbidden(`${where}.claims`, 'claims may not be set for Resources at pod-level');
   }
-  const containers = recordsAt(spec, 'containers');
-  const requests = recordAt(resources, 'requests');
-  for (const [name, value] of Object.entries(requests ?? {})) {
-    const total = containers.reduce(
-      (sum, one) => sum + nanoOf(recordAt(recordAt(one, 'resources'), 'requests')?.[name]),
-      0n,
-    );
-    if (nanoOf(value) >= total) continue;
-    const detail = `must be greater than or equal to aggregate container requests`;
-    errors.invalid(`${where}.requests[${name}]`, value, detail);
-  }
-  validateContainerLimits(containers, recordAt(resources, 'limits'), path, scope);
+  validateRequirements(resources, where, validatePodName, scope);
+  validateClaims(resources, where, scope);
+  validateTotals(resources, where, spec, errors);
 }
 
-function validateContainerLimits(
-  containers: readonly JsonObject[],
-  limits: Holder,
+/** Containers together ask for no more than their pod, and each may use no more. */
+function validateTotals(
+  resources: JsonObject,
   path: string,
-  { errors }: PodScope,
+  spec: JsonObject,
+  errors: FieldErrors,
 ): void {
-  for (const [at, container] of containers.entries()) {
+  const limits = recordAt(resources, 'limits');
+  for (const list of ['requests', 'limits'] as const) {
+    const own = recordAt(resources, list);
+    for (const [name, total] of Object.entries(containerTotals(spec, list))) {
+      const counts = list === 'requests' || isHugePages(name);
+      if (!counts || !isSet(own, name) || nanoOf(total) <= nanoOf(own?.[name])) continue;
+      const detail =
+        'must be greater than or equal to ' + `aggregate container ${list} of ${shownText(total)}`;
+      errors.invalid(`${path}.${list}[${name}]`, own?.[name], detail);
+    }
+  }
+  for (const [at, container] of recordsAt(spec, 'containers').entries()) {
     const own = recordAt(recordAt(container, 'resources'), 'limits');
-    for (const [name, value] of Object.entries(own ?? {})) {
-      if (!isSet(limits, name) || nanoOf(value) <= nanoOf(limits?.[name])) continue;
-      const where = `${path}.containers[${String(at)}].resources.limits`;
+    for (const name in own) {
+      if (!isSet(limits, name) || nanoOf(own[name]) <= nanoOf(limits?.[name])) continue;
+      const where = `${path}.containers[${String(at)}][${name}].limits`;
       const detail = `must be less than or equal to pod limits of ${shownText(limits?.[name])}`;
-      errors.invalid(where, value, detail);
+      errors.invalid(where, own[name], detail);
     }
   }
 }

@@ -1,241 +1,228 @@
-// Containers of a pod: names, ports, mounts, restart rules. Their environment, resources, probes
-// and security have files of their own; rules of single fields are options of those.
-import {
-  flagAt,
-  isSet,
-  numberAt,
-  recordAt,
-  recordsAt,
-  textAt,
-  valueAt,
-} from '../../api/json-access.ts';
+// Containers of a pod: names, images, ports, restart rules. Their environment, mounts, resources,
+// probes and security have files of their own; what single fields say is an option of those.
+import { isSet, listAt, numberAt, recordAt, recordsAt, textAt } from '../../api/json-access.ts';
 import { dns1123LabelProblems } from '../../api/name-rules.ts';
+import { portNameProblems } from '../../api/formats.ts';
 import { isEmpty } from '../../api/presence.ts';
 import type { JsonObject } from '../../api/type-info.ts';
 import { validateEnvironment } from './container-env.ts';
 import { validateContainerResources } from './container-resources.ts';
 import { validateLifecycle, validateProbes } from './container-handlers.ts';
+import { validateMounts } from './container-mounts.ts';
 import type { PodScope } from './pod-scope.ts';
 
-type ContainerKind = 'init' | 'main' | 'ephemeral';
-
 export function validateContainers(scope: PodScope, path: string): void {
-  const { spec, errors } = scope;
+  const { spec } = scope;
   const names = new Set<string>();
   const hostPorts = new Set<string>();
-  const lists: readonly (readonly [string, ContainerKind])[] = [
-    ['containers', 'main'],
-    ['initContainers', 'init'],
-    ['ephemeralContainers', 'ephemeral'],
-  ];
-  for (const [list, kind] of lists) {
-    for (const [at, container] of recordsAt(spec, list).entries()) {
-      const where = `${path}.${list}[${String(at)}]`;
-      const name = textAt(container, 'name');
-      if (name === '') errors.required(`${where}.name`);
-      else {
-        const problems = dns1123LabelProblems(name);
-        errors.problems(`${where}.name`, name, problems);
-        if (names.has(name)) errors.duplicate(`${where}.name`, name);
-        names.add(name);
-      }
-      validateContainer(container, kind, where, scope, hostPorts);
+  const main = `${path}.containers`;
+  for (const [at, container] of recordsAt(spec, 'containers').entries()) {
+    const where = `${main}[${String(at)}]`;
+    validateCommon(container, where, scope);
+    addName(container, where, names, scope);
+    names.add(textAt(container, 'name'));
+    validateLifecycle(container, where, scope);
+    validateProbes(container, where, scope);
+    if (scope.isOn('ContainerRestartRules')) validateRestartRules(container, where, scope);
+    else if (isSet(container, 'restartPolicy')) {
+      const detail = 'may not be set for non-init containers';
+      scope.errors.forbidden(`${where}.restartPolicy`, detail);
     }
+    takeHostPorts(container, where, hostPorts, scope);
+    if (scope.hostNetwork) validatePortsOfHost(container, where, scope);
   }
-  for (const [at, container] of recordsAt(spec, 'ephemeralContainers').entries()) {
-    const target = textAt(container, 'targetContainerName');
-    if (target === '') continue;
-    const others = [...recordsAt(spec, 'containers'), ...recordsAt(spec, 'initContainers')];
-    if (others.some((one) => textAt(one, 'name') === target)) continue;
-    errors.notFound(`${path}.ephemeralContainers[${String(at)}].targetContainerName`, target);
+  const init = `${path}.initContainers`;
+  for (const [at, container] of recordsAt(spec, 'initContainers').entries()) {
+    validateInit(container, init, at, scope);
+    addName(container, `${init}[${String(at)}]`, names, scope);
   }
+  validateEphemeral(path, names, scope);
 }
 
-function validateContainer(
+function addName(
   container: JsonObject,
-  kind: ContainerKind,
   path: string,
-  scope: PodScope,
-  hostPorts: Set<string>,
+  names: Set<string>,
+  { errors }: PodScope,
 ): void {
+  const name = textAt(container, 'name');
+  if (names.has(name)) errors.duplicate(`${path}.name`, name);
+  else if (name !== '') names.add(name);
+}
+
+/** What holds for containers of every kind. */
+function validateCommon(container: JsonObject, path: string, scope: PodScope): void {
   const { errors } = scope;
+  const name = textAt(container, 'name');
+  if (name === '') errors.required(`${path}.name`);
+  else errors.problems(`${path}.name`, name, dns1123LabelProblems(name));
   const image = textAt(container, 'image');
   if (image === '') errors.required(`${path}.image`);
-  else if (scope.isPod && image.trim() !== image) {
-    errors.invalid(`${path}.image`, image, 'must not have leading or trailing whitespace');
-  }
-  validateRestart(container, kind, path, scope);
-  validatePorts(container, path, scope, hostPorts);
+  else if (scope.isPod) validateImageBlanks(image, path, scope);
+  validatePorts(container, path, scope);
   validateEnvironment(container, path, scope);
   validateMounts(container, path, scope);
   validateContainerResources(container, path, scope);
-  if (kind === 'ephemeral') {
-    refuseForEphemeral(container, path, scope);
-    return;
+}
+
+function validateImageBlanks(image: string, path: string, { errors }: PodScope): void {
+  if (image.trim() === image) return;
+  errors.invalid(`${path}.image`, image, 'must not have leading or trailing whitespace');
+}
+
+function validateInit(container: JsonObject, list: string, at: number, scope: PodScope): void {
+  const { errors, isOn } = scope;
+  const path = `${list}[${String(at)}]`;
+  validateCommon(container, path, scope);
+  const staysOn = textAt(container, 'restartPolicy') === 'Always';
+  if (isOn('ContainerRestartRules')) {
+    const hasRules = listAt(container, 'restartPolicyRules').length > 0;
+    if (!staysOn || isOn('RestartAllContainersOnContainerExits')) {
+      validateRestartRules(container, path, scope);
+    } else if (hasRules) {
+      const detail =
+        'restartPolicyRules are not allowed for init containers with restart policy Always';
+      errors.forbidden(`${path}.restartPolicyRules`, detail);
+    }
+  } else if (isSet(container, 'restartPolicy') && !staysOn) {
+    const policy = textAt(container, 'restartPolicy');
+    errors.notSupported(`${path}.restartPolicy`, policy, ['Always']);
   }
-  const isSidecar = kind === 'init' && textAt(container, 'restartPolicy') === 'Always';
-  if (kind === 'main' || isSidecar) {
+  // They run one by one: each is asked alone, as if it were the first.
+  takeHostPorts(container, `${list}[0]`, new Set(), scope);
+  if (staysOn) {
     validateLifecycle(container, path, scope);
     validateProbes(container, path, scope);
     return;
   }
   for (const name of ['lifecycle', 'livenessProbe', 'readinessProbe', 'startupProbe']) {
     if (!isSet(container, name)) continue;
-    errors.forbidden(
-      `${path}.${name}`,
-      'may not be set for init containers without restartPolicy=Always',
+    const detail = 'may not be set for init containers without restartPolicy=Always';
+    errors.forbidden(`${path}.${name}`, detail);
+  }
+  for (const [index, policy] of recordsAt(container, 'resizePolicy').entries()) {
+    if (textAt(policy, 'restartPolicy') !== 'RestartContainer') continue;
+    errors.invalid(
+      `${path}.resizePolicy[${String(index)}].restartPolicy`,
+      'RestartContainer',
+      "must not be set to 'RestartContainer' for non-sidecar initContainers",
     );
   }
 }
 
-function refuseForEphemeral(container: JsonObject, path: string, { errors }: PodScope): void {
-  const names = ['ports', 'livenessProbe', 'readinessProbe', 'startupProbe', 'lifecycle'];
-  for (const name of [...names, 'resources', 'resizePolicy']) {
-    if (!isEmpty(valueAt(container, name)))
-      errors.forbidden(`${path}.${name}`, 'cannot be set for an Ephemeral Container');
-  }
-  for (const [at, mount] of recordsAt(container, 'volumeMounts').entries()) {
-    for (const name of ['subPath', 'subPathExpr']) {
-      if (textAt(mount, name) === '') continue;
-      const where = `${path}.volumeMounts[${String(at)}].${name}`;
-      errors.forbidden(where, 'cannot be set for an Ephemeral Container');
+const notEphemeral = [
+  'ports',
+  'resources',
+  'resizePolicy',
+  'restartPolicy',
+  'restartPolicyRules',
+  'livenessProbe',
+  'readinessProbe',
+  'startupProbe',
+  'lifecycle',
+];
+
+function validateEphemeral(path: string, names: Set<string>, scope: PodScope): void {
+  const { spec, errors } = scope;
+  const containers = recordsAt(spec, 'ephemeralContainers');
+  const others = new Set(names);
+  for (const [at, container] of containers.entries()) {
+    const where = `${path}.ephemeralContainers[${String(at)}]`;
+    validateCommon(container, where, scope);
+    if (!scope.isPod) validateImageBlanks(textAt(container, 'image'), where, scope);
+    addName(container, where, names, scope);
+    const target = textAt(container, 'targetContainerName');
+    if (target !== '' && !others.has(target)) {
+      errors.notFound(`${where}.targetContainerName`, target);
+    }
+    const refuse = (name: string): void => {
+      errors.forbidden(`${where}.${name}`, 'cannot be set for an Ephemeral Container');
+    };
+    for (const name of notEphemeral) {
+      const isUsed = name === 'resources' || name === 'ports' || name === 'resizePolicy';
+      const value = container[name];
+      if (isUsed ? !isEmpty(value) : isSet(container, name)) refuse(name);
+    }
+    for (const [index, mount] of recordsAt(container, 'volumeMounts').entries()) {
+      for (const name of ['subPath', 'subPathExpr']) {
+        if (textAt(mount, name) !== '') refuse(`volumeMounts[${String(index)}].${name}`);
+      }
     }
   }
 }
 
-function validateRestart(
-  container: JsonObject,
-  kind: ContainerKind,
-  path: string,
-  { errors, isOn }: PodScope,
-): void {
-  const policy = textAt(container, 'restartPolicy');
+const restartPolicies = ['Always', 'Never', 'OnFailure'];
+const exitOperators = ['In', 'NotIn'];
+const exitCodesMax = 255;
+
+function validateRestartRules(container: JsonObject, path: string, scope: PodScope): void {
+  const { errors, isOn } = scope;
   const rules = recordsAt(container, 'restartPolicyRules');
   const at = `${path}.restartPolicy`;
-  if (policy !== '') {
-    const hasRules = isOn('ContainerRestartRules') && kind !== 'ephemeral';
-    if (kind === 'ephemeral') errors.forbidden(at, 'cannot be set for an Ephemeral Container');
-    else if (hasRules) {
-      const supported = ['Always', 'Never', 'OnFailure'];
-      if (!supported.includes(policy)) errors.notSupported(at, policy, supported);
-    } else if (kind === 'main') errors.forbidden(at, 'may not be set for non-init containers');
-    else if (policy !== 'Always') errors.notSupported(at, policy, ['Always']);
+  if (isSet(container, 'restartPolicy')) {
+    const policy = textAt(container, 'restartPolicy');
+    if (!restartPolicies.includes(policy)) errors.notSupported(at, policy, restartPolicies);
+  } else if (rules.length > 0) {
+    errors.required(at, 'must specify restartPolicy when restart rules are used');
   }
-  if (rules.length === 0) return;
-  if (policy === '') errors.required(at, 'must specify restartPolicy when restart rules are used');
-  if (kind === 'init' && policy === 'Always') {
-    const detail = 'restartPolicyRules are not supported when restartPolicy is Always';
-    errors.forbidden(`${path}.restartPolicyRules`, detail);
-  }
+  const actions = ['Restart'];
+  if (isOn('RestartAllContainersOnContainerExits')) actions.push('RestartAllContainers');
   for (const [index, rule] of rules.entries()) {
     const where = `${path}.restartPolicyRules[${String(index)}]`;
     const action = textAt(rule, 'action');
-    const supported = ['Restart'];
-    if (isOn('RestartAllContainersOnContainerExits')) supported.push('RestartAllContainers');
-    if (action !== '' && !supported.includes(action)) {
-      errors.notSupported(`${where}.action`, action, supported);
+    if (!actions.includes(action)) errors.notSupported(`${where}.action`, action, actions);
+    const codes = recordAt(rule, 'exitCodes');
+    if (codes === undefined) {
+      errors.required(`${where}.exitCodes`, 'must be specified');
+      continue;
     }
-    if (!isSet(rule, 'exitCodes')) errors.required(`${where}.exitCodes`, 'must be specified');
+    const operator = textAt(codes, 'operator');
+    if (!exitOperators.includes(operator)) {
+      errors.notSupported(`${where}.exitCodes.operator`, operator, exitOperators);
+    }
+    const count = listAt(codes, 'values').length;
+    if (count > exitCodesMax) errors.tooMany(`${where}.exitCodes.values`, count, exitCodesMax);
   }
 }
 
-function validatePorts(
-  container: JsonObject,
-  path: string,
-  { errors, hostNetwork }: PodScope,
-  hostPorts: Set<string>,
-): void {
+/** What each port says is an option of its fields. */
+function validatePorts(container: JsonObject, path: string, { errors }: PodScope): void {
   const names = new Set<string>();
   for (const [at, port] of recordsAt(container, 'ports').entries()) {
-    const where = `${path}.ports[${String(at)}]`;
     const name = textAt(port, 'name');
-    if (name !== '') {
-      if (names.has(name)) errors.duplicate(`${where}.name`, name);
-      names.add(name);
-    }
-    const hostPort = numberAt(port, 'hostPort') ?? 0;
-    if (hostPort === 0) continue;
-    if (hostNetwork && hostPort !== numberAt(port, 'containerPort')) {
-      const detail = 'must match `containerPort` when `hostNetwork` is true';
-      errors.invalid(`${where}.hostPort`, hostPort, detail);
-    }
-    const ip = textAt(port, 'hostIP') || '0.0.0.0';
-    const key = `${textAt(port, 'protocol')}/${ip}/${String(hostPort)}`;
-    if (hostPorts.has(key)) errors.duplicate(`${where}.hostPort`, key);
-    hostPorts.add(key);
+    if (name === '' || portNameProblems(name).length > 0) continue;
+    if (names.has(name)) errors.duplicate(`${path}.ports[${String(at)}].name`, name);
+    names.add(name);
   }
 }
 
-function validateMounts(container: JsonObject, path: string, scope: PodScope): void {
-  const { errors, volumes } = scope;
-  const paths = new Set<string>();
-  const mounted = new Set<string>();
-  const isPrivileged = flagAt(recordAt(container, 'securityContext'), 'privileged');
-  for (const [at, mount] of recordsAt(container, 'volumeMounts').entries()) {
-    const where = `${path}.volumeMounts[${String(at)}]`;
-    const name = textAt(mount, 'name');
-    if (name !== '' && !volumes.has(name)) errors.notFound(`${where}.name`, name);
-    const mountPath = textAt(mount, 'mountPath');
-    if (mountPath !== '' && paths.has(mountPath)) {
-      errors.invalid(`${where}.mountPath`, mountPath, 'must be unique');
-    }
-    paths.add(mountPath);
-    mounted.add(name);
-    if (textAt(mount, 'subPath') !== '' && textAt(mount, 'subPathExpr') !== '') {
-      const detail = 'subPathExpr and subPath are mutually exclusive';
-      errors.invalid(`${where}.subPathExpr`, textAt(mount, 'subPathExpr'), detail);
-    }
-    validatePropagation(mount, where, isPrivileged, scope);
-  }
-  const devices = new Set<string>();
-  const devicePaths = new Set<string>();
-  for (const [at, device] of recordsAt(container, 'volumeDevices').entries()) {
-    const where = `${path}.volumeDevices[${String(at)}]`;
-    const name = textAt(device, 'name');
-    const devicePath = textAt(device, 'devicePath');
-    if (name !== '') {
-      const volume = volumes.get(name);
-      if (volume === undefined) errors.notFound(`${where}.name`, name);
-      else if (!isSet(volume, 'persistentVolumeClaim') && !isSet(volume, 'ephemeral')) {
-        const detail = 'can only use volume source type of PersistentVolumeClaim or Ephemeral';
-        errors.invalid(`${where}.name`, name, `${detail} for block mode`);
-      }
-      if (devices.has(name)) errors.invalid(`${where}.name`, name, 'must be unique');
-      if (mounted.has(name)) {
-        errors.invalid(`${where}.name`, name, 'must not already exist in volumeMounts');
-      }
-      devices.add(name);
-    }
-    if (devicePath === '') continue;
-    if (devicePaths.has(devicePath)) {
-      errors.invalid(`${where}.devicePath`, devicePath, 'must be unique');
-    }
-    if (paths.has(devicePath)) {
-      const detail = 'must not already exist as a path in volumeMounts';
-      errors.invalid(`${where}.devicePath`, devicePath, detail);
-    }
-    devicePaths.add(devicePath);
-  }
-}
-
-function validatePropagation(
-  mount: JsonObject,
+/** No two containers that run at once have a port of the host. */
+function takeHostPorts(
+  container: JsonObject,
   path: string,
-  isPrivileged: boolean,
+  taken: Set<string>,
   { errors }: PodScope,
 ): void {
-  const propagation = textAt(mount, 'mountPropagation');
-  if (propagation === 'Bidirectional' && !isPrivileged) {
-    const detail = 'Bidirectional mount propagation is available only to privileged containers';
-    errors.forbidden(`${path}.mountPropagation`, detail);
+  for (const [at, port] of recordsAt(container, 'ports').entries()) {
+    const hostPort = numberAt(port, 'hostPort') ?? 0;
+    if (hostPort === 0) continue;
+    const key = `${textAt(port, 'protocol')}/${textAt(port, 'hostIP')}/${String(hostPort)}`;
+    if (taken.has(key)) errors.duplicate(`${path}.ports[${String(at)}].hostPort`, key);
+    taken.add(key);
   }
-  const mode = textAt(mount, 'recursiveReadOnly');
-  if (mode === '' || mode === 'Disabled') return;
-  const at = `${path}.recursiveReadOnly`;
-  if (!flagAt(mount, 'readOnly')) {
-    errors.forbidden(at, 'may only be specified when readOnly is true');
-  }
-  if (propagation !== '' && propagation !== 'None') {
-    errors.forbidden(at, 'may only be specified when mountPropagation is None or not specified');
+}
+
+/** In the network of the host a port is the host's. A template may leave that to its pods. */
+function validatePortsOfHost(
+  container: JsonObject,
+  path: string,
+  { errors, isPod }: PodScope,
+): void {
+  for (const [at, port] of recordsAt(container, 'ports').entries()) {
+    const hostPort = numberAt(port, 'hostPort') ?? 0;
+    if (hostPort === (numberAt(port, 'containerPort') ?? 0)) continue;
+    if (hostPort === 0 && !isPod) continue;
+    const detail = 'must match `containerPort` when `hostNetwork` is true';
+    errors.invalid(`${path}.ports[${String(at)}].hostPort`, hostPort, detail);
   }
 }

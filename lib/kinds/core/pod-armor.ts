@@ -10,7 +10,7 @@ import type { ApiObject } from '../../codec/codec.ts';
 const armorKeyPrefix = (naming: NamingProfile): string =>
   naming.resolve('container.apparmor.security.beta.{kubernetes}.io/');
 
-const armorLengthMax = 4095;
+export const armorLengthMax = 4095;
 const localhost = 'localhost/';
 const types = new Map([
   ['runtime/default', 'RuntimeDefault'],

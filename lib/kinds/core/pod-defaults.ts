@@ -126,7 +126,7 @@ function supported(amounts: JsonObject): JsonObject {
  * What runs at once: all containers with the init containers that stay, or, while the pod starts,
  * one init container with those that stay before it.
  */
-function containerTotals(spec: JsonObject, part: 'limits' | 'requests'): JsonObject {
+export function containerTotals(spec: JsonObject, part: 'limits' | 'requests'): JsonObject {
   const sums = newRecord();
   for (const container of recordsAt(spec, 'containers')) add(sums, amountsOf(container, part));
   const staying = newRecord();

@@ -3,6 +3,7 @@ import type { FieldErrors } from '../../api/field-errors.ts';
 import { isSet, recordAt, recordsAt, textAt, textsAt } from '../../api/json-access.ts';
 import {
   dns1123LabelProblems,
+  dns1123SubdomainProblems,
   labelValueProblems,
   qualifiedNameProblems,
 } from '../../api/name-rules.ts';
@@ -22,76 +23,104 @@ export function validateTolerations(
     const value = textAt(toleration, 'value');
     if (textAt(toleration, 'key') === '' && operator !== 'Exists') {
       const detail =
-        "operator must be Exists when `key` is empty, which means 'match all values and all keys'";
+        'operator must be Exists when `key` is empty, which means "match all values and all keys"';
       errors.invalid(`${where}.operator`, operator, detail);
     }
     if (isSet(toleration, 'tolerationSeconds') && textAt(toleration, 'effect') !== 'NoExecute') {
       const detail = "effect must be 'NoExecute' when `tolerationSeconds` is set";
       errors.invalid(`${where}.effect`, textAt(toleration, 'effect'), detail);
     }
-    const compares = isOn('TaintTolerationComparisonOperators');
     if (operator === 'Exists') {
       const detail = "value must be empty when `operator` is 'Exists'";
       if (value !== '') errors.invalid(`${where}.operator`, value, detail);
     } else if (operator === '' || operator === 'Equal') {
-      errors.problems(`${where}.operator`, value, labelValueProblems(value));
-    } else if (compares && (operator === 'Lt' || operator === 'Gt')) {
-      if (!isIntegerText(value)) {
-        errors.invalid(`${where}.value`, value, 'must be an integer for operators Lt and Gt');
-      }
-    } else {
-      const supported = ['Equal', 'Exists', ...(compares ? ['Gt', 'Lt'] : [])];
-      errors.notSupported(`${where}.operator`, operator, supported);
-    }
+      const problems = labelValueProblems(value);
+      if (problems.length > 0) errors.invalid(`${where}.operator`, value, problems.join(';'));
+    } else if (operator === 'Lt' || operator === 'Gt') {
+      validateComparison(value, operator, where, { errors, isOn });
+    } else errors.notSupported(`${where}.operator`, operator, tolerationOperators);
   }
 }
 
-const nodeOperators = ['In', 'NotIn', 'Exists', 'DoesNotExist', 'Gt', 'Lt'];
+const tolerationOperators = ['Equal', 'Exists'];
+
+function validateComparison(
+  value: string,
+  operator: string,
+  path: string,
+  { errors, isOn }: Pick<Scope, 'errors' | 'isOn'>,
+): void {
+  if (!isOn('TaintTolerationComparisonOperators')) {
+    errors.notSupported(`${path}.operator`, operator, [...tolerationOperators, 'Gt', 'Lt']);
+  } else if (!isIntegerText(value)) {
+    errors.invalid(`${path}.value`, value, 'must be an integer for operators Lt and Gt');
+  }
+}
 
 export function validateNodeSelector(selector: Holder, path: string, errors: FieldErrors): void {
   for (const [at, term] of recordsAt(selector, 'nodeSelectorTerms').entries()) {
-    validateNodeTerm(term, `${path}.nodeSelectorTerms[${String(at)}]`, errors);
+    const where = `${path}.nodeSelectorTerms[${String(at)}]`;
+    validateNodeTerm(term, where, { isRequired: true }, errors);
   }
 }
 
-function validateNodeTerm(term: Holder, path: string, errors: FieldErrors): void {
+/** What is only preferred may name values that no label can have. */
+function validateNodeTerm(
+  term: Holder,
+  path: string,
+  { isRequired }: { readonly isRequired: boolean },
+  errors: FieldErrors,
+): void {
   for (const [at, requirement] of recordsAt(term, 'matchExpressions').entries()) {
     const where = `${path}.matchExpressions[${String(at)}]`;
-    const key = textAt(requirement, 'key');
-    const values = textsAt(requirement, 'values');
-    const operator = textAt(requirement, 'operator');
-    if (operator === 'In' || operator === 'NotIn') {
-      if (values.length === 0) {
-        errors.required(`${where}.values`, "must be specified when `operator` is 'In' or 'NotIn'");
-      }
-    } else if (operator === 'Exists' || operator === 'DoesNotExist') {
-      if (values.length > 0) {
-        const detail = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'";
-        errors.forbidden(`${where}.values`, detail);
-      }
-    } else if (operator === 'Gt' || operator === 'Lt') {
-      if (values.length !== 1) {
-        const detail = "must be specified single value when `operator` is 'Lt' or 'Gt'";
-        errors.required(`${where}.values`, detail);
-      } else if (!isIntegerText(values[0] ?? '')) {
-        errors.invalid(`${where}.values[0]`, values[0], 'must be an integer for Lt and Gt');
-      }
-    } else {
-      const detail = `not a valid selector operator: use one of ${nodeOperators.join(', ')}`;
-      errors.invalid(`${where}.operator`, operator, detail);
+    validateNodeLabel(requirement, where, errors);
+    if (!isRequired) continue;
+    for (const [index, value] of textsAt(requirement, 'values').entries()) {
+      errors.problems(`${where}.values[${String(index)}]`, value, labelValueProblems(value));
     }
-    errors.problems(`${where}.key`, key, qualifiedNameProblems(key));
   }
   for (const [at, requirement] of recordsAt(term, 'matchFields').entries()) {
     validateNodeField(requirement, `${path}.matchFields[${String(at)}]`, errors);
   }
 }
 
+function validateNodeLabel(requirement: JsonObject, path: string, errors: FieldErrors): void {
+  const values = textsAt(requirement, 'values');
+  const operator = textAt(requirement, 'operator');
+  switch (operator) {
+    case 'In':
+    case 'NotIn':
+      if (values.length > 0) break;
+      errors.required(`${path}.values`, "must be specified when `operator` is 'In' or 'NotIn'");
+      break;
+    case 'Exists':
+    case 'DoesNotExist':
+      if (values.length === 0) break;
+      errors.forbidden(
+        `${path}.values`,
+        "may not be specified when `operator` is 'Exists' or 'DoesNotExist'",
+      );
+      break;
+    case 'Gt':
+    case 'Lt':
+      if (values.length === 1) break;
+      errors.required(
+        `${path}.values`,
+        "must be specified single value when `operator` is 'Lt' or 'Gt'",
+      );
+      break;
+    default:
+      errors.invalid(`${path}.operator`, operator, 'not a valid selector operator');
+  }
+  const key = textAt(requirement, 'key');
+  errors.problems(`${path}.key`, key, qualifiedNameProblems(key));
+}
+
 function validateNodeField(requirement: JsonObject, path: string, errors: FieldErrors): void {
   const operator = textAt(requirement, 'operator');
   const values = textsAt(requirement, 'values');
   if (operator !== 'In' && operator !== 'NotIn') {
-    errors.invalid(`${path}.operator`, operator, 'not a valid selector operator: use In or NotIn');
+    errors.invalid(`${path}.operator`, operator, 'not a valid selector operator');
   } else if (values.length !== 1) {
     const detail =
       "must be only one value when `operator` is 'In' or 'NotIn' for node field selector";
@@ -102,8 +131,7 @@ function validateNodeField(requirement: JsonObject, path: string, errors: FieldE
     return;
   }
   for (const [at, value] of values.entries()) {
-    const problems = value.includes('.') ? [] : dns1123LabelProblems(value);
-    errors.problems(`${path}.values[${String(at)}]`, value, problems);
+    errors.problems(`${path}.values[${String(at)}]`, value, dns1123SubdomainProblems(value));
   }
 }
 
@@ -117,7 +145,7 @@ export function validateAffinity(affinity: Holder, path: string, scope: Scope): 
   validateNodeSelector(recordAt(node, required), `${path}.nodeAffinity.${required}`, errors);
   for (const [at, term] of recordsAt(node, preferred).entries()) {
     const where = `${path}.nodeAffinity.${preferred}[${String(at)}].preference`;
-    validateNodeTerm(recordAt(term, 'preference'), where, errors);
+    validateNodeTerm(recordAt(term, 'preference'), where, { isRequired: false }, errors);
   }
   for (const kind of ['podAffinity', 'podAntiAffinity']) {
     const pod = recordAt(affinity, kind);
@@ -135,70 +163,97 @@ function validatePodTerm(term: JsonObject, path: string, { errors }: Scope): voi
   const selector = recordAt(term, 'labelSelector');
   validateLabelSelector(selector, `${path}.labelSelector`, errors);
   validateLabelSelector(recordAt(term, 'namespaceSelector'), `${path}.namespaceSelector`, errors);
-  for (const [at, namespace] of textsAt(term, 'namespaces').entries()) {
-    errors.problems(
-      `${path}.namespaces[${String(at)}]`,
-      namespace,
-      dns1123LabelProblems(namespace),
-    );
+  for (const namespace of textsAt(term, 'namespaces')) {
+    errors.problems(`${path}.namespace`, namespace, dns1123LabelProblems(namespace));
   }
-  validateLabelKeys(term, 'matchLabelKeys', path, errors);
-  validateLabelKeys(term, 'mismatchLabelKeys', path, errors);
-  const mismatched = textsAt(term, 'mismatchLabelKeys');
-  for (const [at, key] of textsAt(term, 'matchLabelKeys').entries()) {
-    if (!mismatched.includes(key)) continue;
+  validateLabelKeys(term, path, errors);
+  const topology = textAt(term, 'topologyKey');
+  if (topology === '') errors.required(`${path}.topologyKey`, 'can not be empty');
+  errors.problems(`${path}.topologyKey`, topology, qualifiedNameProblems(topology));
+}
+
+/** Keys whose values are taken from the pod: they need a selector to be added to. */
+function validateLabelKeys(term: JsonObject, path: string, errors: FieldErrors): void {
+  const matching = textsAt(term, 'matchLabelKeys');
+  const mismatching = textsAt(term, 'mismatchLabelKeys');
+  if (matching.length === 0 && mismatching.length === 0) return;
+  const selector = recordAt(term, 'labelSelector');
+  for (const [name, keys] of [
+    ['matchLabelKeys', matching],
+    ['mismatchLabelKeys', mismatching],
+  ] as const) {
+    if (keys.length > 0 && selector === undefined) {
+      errors.forbidden(`${path}.${name}`, 'must not be specified when labelSelector is not set');
+      continue;
+    }
+    for (const [at, key] of keys.entries()) {
+      errors.problems(`${path}.${name}[${String(at)}]`, key, qualifiedNameProblems(key));
+    }
+  }
+  // The last requirement of a key is the one that a new pod's own label was made into.
+  const named = new Set(Object.keys(recordAt(selector, 'matchLabels') ?? {}));
+  for (const requirement of recordsAt(selector, 'matchExpressions')) {
+    const key = textAt(requirement, 'key');
+    const at = matching.lastIndexOf(key);
+    if (at >= 0 && named.has(key)) {
+      const detail = 'exists in both matchLabelKeys and labelSelector';
+      errors.invalid(`${path}[${String(at)}]`, key, detail);
+    }
+    named.add(key);
+  }
+  for (const [at, key] of matching.entries()) {
+    if (!mismatching.includes(key)) continue;
     const detail = 'exists in both matchLabelKeys and mismatchLabelKeys';
     errors.invalid(`${path}.matchLabelKeys[${String(at)}]`, key, detail);
   }
 }
 
-/** Keys whose values the scheduler takes from the pod: they need a selector to be added to. */
-function validateLabelKeys(
-  term: JsonObject,
-  name: string,
-  path: string,
-  errors: FieldErrors,
-): void {
-  const keys = textsAt(term, name);
+/** Before labels were merged into selectors: no key may be in both. */
+function validateUnmergedKeys(constraint: JsonObject, path: string, errors: FieldErrors): void {
+  const keys = textsAt(constraint, 'matchLabelKeys');
   if (keys.length === 0) return;
-  const selector = recordAt(term, 'labelSelector');
+  const selector = recordAt(constraint, 'labelSelector');
   if (selector === undefined) {
-    errors.forbidden(`${path}.${name}`, 'must not be specified when labelSelector is not set');
+    errors.forbidden(path, 'must not be specified when labelSelector is not set');
   }
-  const used = new Set([
+  const named = new Set([
     ...Object.keys(recordAt(selector, 'matchLabels') ?? {}),
-    ...recordsAt(selector, 'matchExpressions')
-      .filter((one) => !isMerged(one))
-      .map((one) => textAt(one, 'key')),
+    ...recordsAt(selector, 'matchExpressions').map((one) => textAt(one, 'key')),
   ]);
   for (const [at, key] of keys.entries()) {
-    const where = `${path}.${name}[${String(at)}]`;
+    const where = `${path}[${String(at)}]`;
     errors.problems(where, key, qualifiedNameProblems(key));
-    if (used.has(key))
-      errors.invalid(where, key, 'exists in both matchLabelKeys and labelSelector');
+    if (!named.has(key)) continue;
+    errors.invalid(where, key, 'exists in both matchLabelKeys and labelSelector');
   }
 }
 
-/** The requirement that a new pod's own label was made into. */
-const isMerged = (requirement: JsonObject): boolean =>
-  ['In', 'NotIn'].includes(textAt(requirement, 'operator')) &&
-  textsAt(requirement, 'values').length === 1;
+const unsatisfiableActions = ['DoNotSchedule', 'ScheduleAnyway'];
 
-export function validateSpread(spec: JsonObject, path: string, { errors }: Scope): void {
-  const pairs = new Set<string>();
-  for (const [at, constraint] of recordsAt(spec, 'topologySpreadConstraints').entries()) {
+export function validateSpread(spec: JsonObject, path: string, { errors, isOn }: Scope): void {
+  const constraints = recordsAt(spec, 'topologySpreadConstraints');
+  const pairs = constraints.map(
+    (one) => `{${textAt(one, 'topologyKey')}, ${textAt(one, 'whenUnsatisfiable')}}`,
+  );
+  for (const [at, constraint] of constraints.entries()) {
     const where = `${path}.topologySpreadConstraints[${String(at)}]`;
     const unsatisfiable = textAt(constraint, 'whenUnsatisfiable');
-    const pair = `{${textAt(constraint, 'topologyKey')}, ${unsatisfiable}}`;
-    if (pairs.has(pair)) errors.duplicate(`${where}.{topologyKey, whenUnsatisfiable}`, pair);
-    pairs.add(pair);
+    if (!unsatisfiableActions.includes(unsatisfiable)) {
+      errors.notSupported(`${where}.whenUnsatisfiable`, unsatisfiable, unsatisfiableActions);
+    }
+    const pair = pairs[at] ?? '';
+    if (pairs.includes(pair, at + 1)) {
+      errors.duplicate(`${where}.{topologyKey, whenUnsatisfiable}`, pair);
+    }
     if (isSet(constraint, 'minDomains') && unsatisfiable !== 'DoNotSchedule') {
       const detail =
         'can only use minDomains if ' + `whenUnsatisfiable=DoNotSchedule, not ${unsatisfiable}`;
       errors.invalid(`${where}.minDomains`, constraint['minDomains'], detail);
     }
+    if (isOn('MatchLabelKeysInPodTopologySpreadSelectorMerge')) {
+      validateLabelKeys(constraint, where, errors);
+    } else validateUnmergedKeys(constraint, `${where}.matchLabelKeys`, errors);
     validateLabelSelector(recordAt(constraint, 'labelSelector'), `${where}.labelSelector`, errors);
-    validateLabelKeys(constraint, 'matchLabelKeys', where, errors);
   }
 }
 

@@ -1,4 +1,5 @@
-// Security contexts of pods and containers, and what an operating system rules out.
+// Security contexts of pods and containers. What an operating system rules out has a file of its
+// own; ranges of ids and sets of values are options of fields.
 import {
   flagAt,
   isSet,
@@ -8,13 +9,18 @@ import {
   recordsAt,
   textAt,
   textsAt,
-  valueAt,
 } from '../../api/json-access.ts';
+import { formatOf, localPathProblems } from '../../api/formats.ts';
 import type { JsonObject } from '../../api/type-info.ts';
 import type { Holder } from '../validator.ts';
+import { armorLengthMax } from './pod-armor.ts';
 import type { PodScope } from './pod-scope.ts';
-
-const containerLists = ['containers', 'initContainers', 'ephemeralContainers'] as const;
+import {
+  containerLists,
+  validateHostProcesses,
+  validateSystem,
+  validateWindowsOptions,
+} from './pod-systems.ts';
 
 export function validatePodSecurity(scope: PodScope, path: string): void {
   const { spec, errors } = scope;
@@ -29,10 +35,11 @@ export function validatePodSecurity(scope: PodScope, path: string): void {
     }
     validateProfiles(context, where, scope);
     validateSysctls(context, where, scope);
+    validateChangePolicy(context, where, scope);
   }
   if (flagAt(spec, 'hostPID') && flagAt(spec, 'shareProcessNamespace')) {
     const detail = 'ShareProcessNamespace and HostPID cannot both be enabled';
-    errors.invalid(`${path}.shareProcessNamespace`, true, detail);
+    errors.invalid(`${where}.shareProcessNamespace`, true, detail);
   }
   validateUserNamespace(scope, path);
   for (const list of containerLists) {
@@ -43,214 +50,117 @@ export function validatePodSecurity(scope: PodScope, path: string): void {
     }
   }
   validateSystem(scope, path);
-  validateWindows(scope, path);
+  validateHostProcesses(scope, path);
 }
 
+/** What pods and containers may both say. */
 function validateProfiles(context: JsonObject, path: string, { errors }: PodScope): void {
   const seccomp = recordAt(context, 'seccompProfile');
-  if (seccomp !== undefined) {
-    const file = textAt(seccomp, 'localhostProfile');
-    const at = `${path}.seccompProfile.localhostProfile`;
-    if (textAt(seccomp, 'type') === 'Localhost') {
-      if (file === '') errors.required(at, 'must be set when seccomp type is Localhost');
-      else if (file.startsWith('/')) errors.invalid(at, file, 'must be a relative path');
-      else if (file.split('/').includes('..')) errors.invalid(at, file, "must not contain '..'");
-    } else if (file !== '') {
-      errors.invalid(at, file, 'can only be set when seccomp type is Localhost');
-    }
-  }
+  if (seccomp !== undefined) validateSeccomp(seccomp, `${path}.seccompProfile`, errors);
   const armor = recordAt(context, 'appArmorProfile');
-  if (armor === undefined) return;
-  const profile = textAt(armor, 'localhostProfile');
-  const at = `${path}.appArmorProfile.localhostProfile`;
-  if (textAt(armor, 'type') === 'Localhost') {
-    if (profile.trim() === '') {
-      errors.required(at, 'must be set when AppArmor type is Localhost');
-    } else if (profile.trim() !== profile) {
-      errors.invalid(at, profile, 'must not be padded with whitespace');
-    } else if (profile.length > 4095) errors.tooLong(at, 4095);
-  } else if (isSet(armor, 'localhostProfile')) {
-    errors.invalid(at, profile, 'can only be set when AppArmor type is Localhost');
+  if (armor !== undefined) validateArmor(armor, `${path}.appArmorProfile`, errors);
+  const windows = recordAt(context, 'windowsOptions');
+  if (windows !== undefined) validateWindowsOptions(windows, `${path}.windowsOptions`, errors);
+}
+
+/** The type is an option of the field. */
+function validateSeccomp(profile: JsonObject, path: string, errors: PodScope['errors']): void {
+  const at = `${path}.localhostProfile`;
+  const isGiven = isSet(profile, 'localhostProfile');
+  if (textAt(profile, 'type') !== 'Localhost') {
+    if (!isGiven) return;
+    errors.invalid(at, profile, 'can only be set when seccomp type is Localhost');
+  } else if (isGiven) {
+    const file = textAt(profile, 'localhostProfile');
+    errors.problems(at, file, localPathProblems(file));
+  } else errors.required(at, 'must be set when seccomp type is Localhost');
+}
+
+/** The type is an option of the field; with a wrong one the rest says nothing. */
+function validateArmor(profile: JsonObject, path: string, errors: PodScope['errors']): void {
+  const at = `${path}.localhostProfile`;
+  const text = textAt(profile, 'localhostProfile');
+  switch (textAt(profile, 'type')) {
+    case 'Localhost':
+      if (text !== text.trim()) {
+        errors.invalid(at, text, 'must not be padded with whitespace');
+      } else if (text === '') {
+        errors.required(at, 'must be set when AppArmor type is Localhost');
+      }
+      if (Buffer.byteLength(text) > armorLengthMax) errors.tooLong(at, armorLengthMax);
+      return;
+    case 'RuntimeDefault':
+    case 'Unconfined':
+      if (!isSet(profile, 'localhostProfile')) return;
+      errors.invalid(at, text, 'can only be set when AppArmor type is Localhost');
+      return;
+    default:
   }
 }
 
+const sysctlProblems = formatOf('sysctl');
+
 function validateSysctls(context: JsonObject, path: string, { spec, errors }: PodScope): void {
+  const names = new Set<string>();
   for (const [at, sysctl] of recordsAt(context, 'sysctls').entries()) {
     const where = `${path}.sysctls[${String(at)}].name`;
-    const name = textAt(sysctl, 'name').replaceAll('/', '.');
-    const isIpc = /^kernel\.(shm|msg|sem)|^fs\.mqueue\./.test(name);
-    if (flagAt(spec, 'hostNetwork') && name.startsWith('net.')) {
-      errors.invalid(where, name, "may not be specified when 'hostNetwork' is set to true");
-    }
-    if (flagAt(spec, 'hostIPC') && isIpc) {
-      errors.invalid(where, name, "may not be specified when 'hostIPC' is set to true");
+    const name = textAt(sysctl, 'name');
+    const problems = name === '' ? [] : (sysctlProblems?.(name) ?? []);
+    if (name === '') errors.required(where);
+    else if (problems.length > 0) errors.problems(where, name, problems);
+    else if (names.has(name)) errors.duplicate(where, name);
+    names.add(name);
+    const dotted = name.replaceAll('/', '.');
+    const isIpc = /^(?:kernel\.sem$|kernel\.shm|kernel\.msg|fs\.mqueue\.)/.test(dotted);
+    if (flagAt(spec, 'hostNetwork') && dotted.startsWith('net.')) {
+      errors.invalid(where, name, "may not be specified when 'hostNetwork' is true");
+    } else if (flagAt(spec, 'hostIPC') && isIpc) {
+      errors.invalid(where, name, "may not be specified when 'hostIPC' is true");
     }
   }
+}
+
+/** Mounting with labels needs a feature of its own. */
+function validateChangePolicy(context: JsonObject, path: string, scope: PodScope): void {
+  const policy = textAt(context, 'seLinuxChangePolicy');
+  if (policy !== 'MountOption' || scope.isOn('SELinuxMount')) return;
+  scope.errors.notSupported(`${path}.seLinuxChangePolicy`, policy, ['Recursive']);
 }
 
 /** `hostUsers: false`: users of the pod are not users of the node. */
-function validateUserNamespace({ spec, errors }: PodScope, path: string): void {
+function validateUserNamespace({ spec, errors, isOn }: PodScope, path: string): void {
   if (spec['hostUsers'] !== false) return;
-  for (const name of ['hostNetwork', 'hostPID', 'hostIPC']) {
-    if (flagAt(spec, name)) errors.forbidden(`${path}.${name}`, 'when `hostUsers` is false');
+  const detail = 'when `hostUsers` is false';
+  if (flagAt(spec, 'hostNetwork') && !isOn('UserNamespacesHostNetworkSupport')) {
+    errors.forbidden(`${path}.hostNetwork`, detail);
   }
+  if (flagAt(spec, 'hostPID')) errors.forbidden(`${path}.HostPID`, detail);
+  if (flagAt(spec, 'hostIPC')) errors.forbidden(`${path}.HostIPC`, detail);
   for (const list of containerLists) {
     for (const [at, container] of recordsAt(spec, list).entries()) {
       if (recordsAt(container, 'volumeDevices').length === 0) continue;
-      const where = `${path}.${list}[${String(at)}].volumeDevices`;
-      errors.forbidden(where, 'when `hostUsers` is false');
+      errors.forbidden(`${path}.${list}[${String(at)}].volumeDevices`, detail);
     }
   }
 }
 
 function validateContainer(context: JsonObject, path: string, scope: PodScope): void {
   const { errors, spec } = scope;
-  validateProfiles(context, path, scope);
   if (textAt(context, 'procMount') === 'Unmasked' && spec['hostUsers'] !== false) {
     const detail = '`hostUsers` must be false to use `Unmasked`';
     errors.invalid(`${path}.procMount`, 'Unmasked', detail);
   }
+  validateProfiles(context, path, scope);
   if (context['allowPrivilegeEscalation'] !== false) return;
   if (flagAt(context, 'privileged')) {
     const detail = 'cannot set `allowPrivilegeEscalation` to false and `privileged` to true';
-    errors.invalid(path, '', detail);
+    errors.invalid(path, context, detail);
   }
-  const added = textsAt(recordAt(context, 'capabilities'), 'add');
-  if (added.includes('CAP_SYS_ADMIN')) {
+  for (const capability of textsAt(recordAt(context, 'capabilities'), 'add')) {
+    if (capability !== 'CAP_SYS_ADMIN') continue;
     const detail =
       'cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN';
-    errors.invalid(path, '', detail);
-  }
-}
-
-const notOnWindows = {
-  spec: ['hostUsers', 'hostPID', 'hostIPC', 'shareProcessNamespace'],
-  pod: [
-    'appArmorProfile',
-    'seLinuxOptions',
-    'seccompProfile',
-    'fsGroup',
-    'fsGroupChangePolicy',
-    'sysctls',
-    'runAsUser',
-    'runAsGroup',
-    'supplementalGroups',
-    'supplementalGroupsPolicy',
-    'seLinuxChangePolicy',
-  ],
-  container: [
-    'appArmorProfile',
-    'seLinuxOptions',
-    'seccompProfile',
-    'capabilities',
-    'readOnlyRootFilesystem',
-    'privileged',
-    'allowPrivilegeEscalation',
-    'procMount',
-    'runAsUser',
-    'runAsGroup',
-  ],
-} as const;
-
-/** Members that the pod's operating system does not know. */
-function validateSystem({ spec, errors, osName }: PodScope, path: string): void {
-  if (osName !== 'linux' && osName !== 'windows') return;
-  const refuse = (of: Holder, names: readonly string[], at: string): void => {
-    for (const name of names) {
-      const value = valueAt(of, name);
-      if (value === undefined || value === '' || (Array.isArray(value) && value.length === 0)) {
-        continue;
-      }
-      if (at === path && value === false && name !== 'hostUsers') continue;
-      errors.forbidden(`${at}.${name}`, `cannot be set for a ${osName} pod`);
-    }
-  };
-  const isWindows = osName === 'windows';
-  if (isWindows) refuse(spec, notOnWindows.spec, path);
-  const own = recordAt(spec, 'securityContext');
-  const podNames = isWindows ? notOnWindows.pod : ['windowsOptions'];
-  refuse(own, podNames, `${path}.securityContext`);
-  const names = isWindows ? notOnWindows.container : ['windowsOptions'];
-  for (const list of containerLists) {
-    for (const [at, container] of recordsAt(spec, list).entries()) {
-      const context = recordAt(container, 'securityContext');
-      refuse(context, names, `${path}.${list}[${String(at)}].securityContext`);
-    }
-  }
-}
-
-function validateWindows({ spec, errors }: PodScope, path: string): void {
-  const contexts: (readonly [string, JsonObject])[] = [];
-  const add = (of: Holder, at: string): JsonObject | undefined => {
-    const options = recordAt(recordAt(of, 'securityContext'), 'windowsOptions');
-    if (options !== undefined) contexts.push([`${at}.securityContext.windowsOptions`, options]);
-    return options;
-  };
-  const pod = add(spec, path);
-  const hostProcess: boolean[] = [];
-  for (const list of containerLists) {
-    for (const [at, container] of recordsAt(spec, list).entries()) {
-      const own = add(container, `${path}.${list}[${String(at)}]`);
-      const isHost = isSet(own, 'hostProcess')
-        ? flagAt(own, 'hostProcess')
-        : flagAt(pod, 'hostProcess');
-      hostProcess.push(isHost);
-      if (!isSet(pod, 'hostProcess') || !isSet(own, 'hostProcess')) continue;
-      if (flagAt(pod, 'hostProcess') === flagAt(own, 'hostProcess')) continue;
-      const where = `${path}.${list}[${String(at)}].securityContext.windowsOptions.hostProcess`;
-      errors.invalid(
-        where,
-        own?.['hostProcess'],
-        `pod hostProcess value must be identical if both are specified`,
-      );
-    }
-  }
-  for (const [at, options] of contexts) validateOptions(options, at, errors);
-  if (!hostProcess.includes(true)) return;
-  if (hostProcess.includes(false)) {
-    const detail =
-      'If pod contains any hostProcess containers then ' +
-      'all containers must be HostProcess containers';
-    errors.invalid(path, '', detail);
-  }
-  if (!flagAt(spec, 'hostNetwork')) {
-    errors.invalid(
-      `${path}.hostNetwork`,
-      false,
-      'hostNetwork must be true if pod contains any hostProcess containers',
-    );
-  }
-}
-
-function validateOptions(options: JsonObject, path: string, errors: PodScope['errors']): void {
-  if (isSet(options, 'gmsaCredentialSpec')) {
-    const bytes = Buffer.byteLength(textAt(options, 'gmsaCredentialSpec'));
-    const at = `${path}.gmsaCredentialSpec`;
-    if (bytes === 0) errors.invalid(at, '', 'gmsaCredentialSpec cannot be an empty string');
-    else if (bytes > 65_536)
-      errors.invalid(at, bytes, 'gmsaCredentialSpec size must be under 64 KiB');
-  }
-  if (!isSet(options, 'runAsUserName')) return;
-  const name = textAt(options, 'runAsUserName');
-  const at = `${path}.runAsUserName`;
-  const parts = name.split('\\');
-  const user = parts.at(-1) ?? '';
-  const domain = parts.length > 1 ? (parts[0] ?? '') : undefined;
-  if (name === '') errors.invalid(at, name, 'runAsUserName cannot be an empty string');
-  else if (/\p{Cc}/u.test(name))
-    errors.invalid(at, name, 'runAsUserName cannot contain control characters');
-  else if (parts.length > 2)
-    errors.invalid(at, name, 'runAsUserName cannot contain more than one backslash');
-  else {
-    if (domain === '')
-      errors.invalid(at, name, "runAsUserName's Domain doesn't match a NetBIOS or DNS name");
-    if ((domain ?? '').length > 256)
-      errors.invalid(at, name, "runAsUserName's Domain length must be at most 256 characters");
-    if (user === '') errors.invalid(at, name, "runAsUserName's User cannot be empty");
-    if (user.length > 104)
-      errors.invalid(at, name, "runAsUserName's User length must be at most 104 characters");
-    if (/["/\\:;|=,+*?<>@[\]]/.test(user))
-      errors.invalid(at, name, "runAsUserName's User cannot contain special characters");
+    errors.invalid(path, context, detail);
   }
 }
 

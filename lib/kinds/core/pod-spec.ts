@@ -19,11 +19,17 @@ import type { JsonObject } from '../../api/type-info.ts';
 import { mapBytes, validateLabels } from '../validator.ts';
 import type { Scope } from '../validator.ts';
 import { validateContainers } from './containers.ts';
-import { validatePodResources } from './container-resources.ts';
+import { validateOverhead, validatePodResources } from './container-resources.ts';
+import {
+  validateGates,
+  validateHostAliases,
+  validatePreemption,
+  validateResourceClaims,
+  validateSystemName,
+} from './pod-lists.ts';
 import type { PodScope } from './pod-scope.ts';
 import { validateAffinity, validateSpread, validateTolerations } from './pod-scheduling.ts';
 import { graceSecondsOf, validatePodSecurity } from './pod-security.ts';
-import { validateResourceList } from './resource-lists.ts';
 import { validateVolumes } from './volumes.ts';
 
 export interface PodSpecOptions {
@@ -31,6 +37,8 @@ export interface PodSpecOptions {
   readonly isPod: boolean;
   /** '' for templates: their pods have no name yet. */
   readonly podName: string;
+  /** A pod that mirrors one that a node runs by itself. */
+  readonly isStatic?: boolean;
   /** Names of volumes that claim templates make, besides those in the spec. */
   readonly claimed?: readonly string[] | undefined;
   /** A controller gives each pod its host name: what the spec says of it is free. */
@@ -54,34 +62,38 @@ export function validatePodSpec(
     osName: textAt(recordAt(spec, 'os'), 'name'),
     isPod: options.isPod,
   };
+  validateResourceClaims(pod, path, { isStatic: options.isStatic === true });
   validateContainers(pod, path);
-  validateNames(pod, path);
-  if (options.isNamedByController !== true) validateHostNames(pod, path);
-  validateDns(pod, path);
+  if (pod.isOn('PodLevelResources')) validatePodResources(pod, path);
+  validateLabels(recordAt(spec, 'nodeSelector'), `${path}.nodeSelector`, scope.errors);
   validatePodSecurity(pod, path);
   validateAffinity(recordAt(spec, 'affinity'), `${path}.affinity`, scope);
-  validateTolerations(recordsAt(spec, 'tolerations'), `${path}.tolerations`, scope);
+  validateDns(pod, path);
+  validateGates(pod, path);
   validateSpread(spec, path, scope);
-  validateResourceList(spec, 'overhead', path, scope);
-  validatePodResources(pod, path);
+  validateHostnameOverride(pod, path);
+  if (options.isNamedByController !== true) validateHostNames(pod, path);
+  validateTolerations(recordsAt(spec, 'tolerations'), `${path}.tolerations`, scope);
+  validateHostAliases(pod, path);
+  validatePreemption(spec, path, scope.errors);
+  validateOverhead(recordAt(spec, 'overhead'), `${path}.overhead`, scope);
+  validateSystemName(pod, path);
 }
 
-function validateNames({ spec, errors }: PodScope, path: string): void {
-  validateLabels(recordAt(spec, 'nodeSelector'), `${path}.nodeSelector`, errors);
-  for (const [at, reference] of recordsAt(spec, 'imagePullSecrets').entries()) {
-    if (textAt(reference, 'name') !== '') continue;
-    errors.required(`${path}.imagePullSecrets[${String(at)}].name`);
-  }
+const hostnameLengthMax = 64;
+
+/** Its format is an option of the field. */
+function validateHostnameOverride({ spec, errors }: PodScope, path: string): void {
   if (!isSet(spec, 'hostnameOverride')) return;
   const at = `${path}.hostnameOverride`;
-  const name = textAt(spec, 'hostnameOverride');
-  if (name === '' || name.length > 64) {
-    errors.invalid(at, name, 'must have 1 to 64 characters');
-  }
   if (flagAt(spec, 'setHostnameAsFQDN')) {
-    errors.forbidden(at, 'may not be set when setHostnameAsFQDN is true');
+    errors.forbidden(at, 'may not be specified when setHostnameAsFQDN is true');
   }
-  if (flagAt(spec, 'hostNetwork')) errors.forbidden(at, 'may not be set when hostNetwork is true');
+  if (flagAt(spec, 'hostNetwork')) {
+    errors.forbidden(at, 'may not be specified when hostNetwork is true');
+  }
+  const isLong = Buffer.byteLength(textAt(spec, 'hostnameOverride')) > hostnameLengthMax;
+  if (isLong) errors.tooLong(at, hostnameLengthMax);
 }
 
 function validateHostNames({ spec, errors }: PodScope, path: string): void {
@@ -109,6 +121,7 @@ function validateDns({ spec, errors }: PodScope, path: string): void {
       `${where}.nameservers`,
       'must provide at least one DNS nameserver when `dnsPolicy` is None',
     );
+    return;
   }
   if (servers.length > nameserversMax) {
     const detail = `must not have more than ${String(nameserversMax)} nameservers`;
@@ -133,6 +146,10 @@ function validateDns({ spec, errors }: PodScope, path: string): void {
     const name = search.replace(/\.$/, '').replaceAll('_', 'a');
     if (name === '' && search !== '') continue;
     errors.problems(`${where}.searches[${String(at)}]`, search, dns1123SubdomainProblems(name));
+  }
+  for (const [at, option] of recordsAt(config, 'options').entries()) {
+    if (textAt(option, 'name') !== '') continue;
+    errors.required(`${where}.options[${String(at)}]`, 'must not be empty');
   }
 }
 
