@@ -16,6 +16,10 @@ export const counted = (count: number, noun: string): string =>
 export class FieldErrors {
   readonly list: FieldError[] = [];
   readonly #earlier: readonly FieldError[];
+  /** Paths that failed, and all above them; made when somebody asks. */
+  readonly #failed = new Set<string>();
+  readonly #forbidden = new Set<string>();
+  #indexed = 0;
 
   /** `earlier`: failures that other rules have found in the object. */
   constructor(earlier: readonly FieldError[] = []) {
@@ -24,17 +28,27 @@ export class FieldErrors {
 
   /** Whether something failed at this path or below it. */
   has(path: string): boolean {
-    if (this.#earlier.length === 0 && this.list.length === 0) return false;
-    const isThere = ({ field }: FieldError): boolean =>
-      field.startsWith(path) && /^($|[.[])/.test(field.slice(path.length));
-    return this.#earlier.some(isThere) || this.list.some(isThere);
+    this.#index();
+    return this.#failed.has(path);
   }
 
   /** Whether just this path was refused. */
   forbids(path: string): boolean {
-    const isIt = ({ field, reason }: FieldError): boolean =>
-      field === path && reason === 'FieldValueForbidden';
-    return this.#earlier.some(isIt) || this.list.some(isIt);
+    this.#index();
+    return this.#forbidden.has(path);
+  }
+
+  /** For those who ask of each of many elements: what came since the last question. */
+  #index(): void {
+    for (; this.#indexed < this.#earlier.length + this.list.length; this.#indexed += 1) {
+      const at = this.#indexed - this.#earlier.length;
+      const error = at < 0 ? this.#earlier[this.#indexed] : this.list[at];
+      if (error === undefined) continue;
+      const { field, reason } = error;
+      if (reason === 'FieldValueForbidden') this.#forbidden.add(field);
+      this.#failed.add(field);
+      for (const { index } of field.matchAll(/[.[]/g)) this.#failed.add(field.slice(0, index));
+    }
   }
 
   #add(reason: FieldErrorReason, field: string, badValue: unknown, detail: string): void {

@@ -1,6 +1,5 @@
 // Equal owner references of a written object become one, and who wrote them is told.
 import { listAt, recordsAt, textAt } from '../api/json-access.ts';
-import { jsonEqual } from '../api/json-value.ts';
 import type { JsonObject } from '../api/type-info.ts';
 import type { ApiObject } from '../codec/codec.ts';
 
@@ -8,14 +7,15 @@ import type { ApiObject } from '../codec/codec.ts';
 export function mergeOwners(object: ApiObject, warnings: string[], when: string): void {
   const { metadata } = object;
   if (metadata === undefined || listAt(metadata, 'ownerReferences').length < 2) return;
-  const merged: JsonObject[] = [];
+  const merged = new Map<string, JsonObject>();
   const repeated = new Set<string>();
   for (const owner of recordsAt(metadata, 'ownerReferences')) {
-    if (merged.some((one) => jsonEqual(one, owner))) repeated.add(textAt(owner, 'uid'));
-    else merged.push(owner);
+    const text = JSON.stringify(Object.entries(owner).sort());
+    if (merged.has(text)) repeated.add(textAt(owner, 'uid'));
+    else merged.set(text, owner);
   }
   if (repeated.size === 0) return;
-  metadata['ownerReferences'] = merged;
+  metadata['ownerReferences'] = [...merged.values()];
   const text =
     `.metadata.ownerReferences contains duplicate entries${when}; API server dedups owner ` +
     'references in 1.20+, and may reject such requests as early as 1.24; please fix your ' +

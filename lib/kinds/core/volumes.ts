@@ -36,9 +36,11 @@ export function validateVolumes(
   const { errors } = scope;
   const valid = new Map<string, JsonObject>();
   const volumes = recordsAt(spec, 'volumes');
-  const generated = volumes
-    .filter((volume) => podName !== '' && isSet(volume, 'ephemeral'))
-    .map((volume) => `${podName}-${textAt(volume, 'name')}`);
+  const generated = new Set(
+    volumes
+      .filter((volume) => podName !== '' && isSet(volume, 'ephemeral'))
+      .map((volume) => `${podName}-${textAt(volume, 'name')}`),
+  );
   for (const [at, volume] of volumes.entries()) {
     const where = `${path}.volumes[${String(at)}]`;
     const name = textAt(volume, 'name');
@@ -46,7 +48,7 @@ export function validateVolumes(
     if (valid.has(name)) errors.duplicate(`${where}.name`, name);
     else if (!errors.has(where)) valid.set(name, volume);
     const claim = textAt(recordAt(volume, 'persistentVolumeClaim'), 'claimName');
-    if (claim === '' || !generated.includes(claim)) continue;
+    if (claim === '' || !generated.has(claim)) continue;
     const detail = 'must not reference a PVC that gets created for an ephemeral volume';
     errors.invalid(`${where}.persistentVolumeClaim.claimName`, claim, detail);
   }
