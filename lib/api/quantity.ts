@@ -1,6 +1,6 @@
 // Resource quantities (`250m`, `1.5Gi`, `1e3`): exact arithmetic in billionths, and the one text of
 // an amount: no fraction digits, the largest suffix that loses nothing. More than nine decimals
-// round away from zero.
+// round away from zero; binary amounts end at 2^63-1, decimal ones where work would not.
 import { limits } from '../base/limits.ts';
 import { TextMemo } from '../base/text-memo.ts';
 
@@ -15,7 +15,9 @@ export interface Quantity {
 
 const { quantityLengthMax } = limits;
 const nanoPerUnit = 1_000_000_000n;
-const nanoMax = (2n ** 63n - 1n) * nanoPerUnit;
+const binaryMax = (2n ** 63n - 1n) * nanoPerUnit;
+const decimalExponentMax = 999;
+const decimalMax = 10n ** BigInt(decimalExponentMax + 9);
 const decimalExponents: ReadonlyMap<string, number> = new Map([
   ['n', -9],
   ['u', -6],
@@ -49,7 +51,8 @@ export function parseQuantity(text: string): Quantity | undefined {
       ? (decimalExponents.get(suffix) ?? 0)
       : Number(exponentText);
   const factor = binary ? 1024n ** BigInt(binarySuffixes.indexOf(suffix)) : 1n;
-  const magnitude = capped(scaled(digits * factor, exponent + 9 - fraction.length));
+  const amount = scaled(digits * factor, exponent + 9 - fraction.length);
+  const magnitude = atMost(amount, binary ? binaryMax : decimalMax);
   const format = binary ? 'binary' : exponentMark === undefined ? 'decimal' : 'exponent';
   return { nano: sign === '-' ? -magnitude : magnitude, format };
 }
@@ -88,16 +91,17 @@ export function compareQuantities(left: Quantity, right: Quantity): number {
   return left.nano < right.nano ? -1 : left.nano > right.nano ? 1 : 0;
 }
 
-/** `value` x 10^`exponent`, rounded away from zero; far beyond the cap no power is computed. */
+/** `value` x 10^`exponent`, rounded away from zero; far beyond the end no power is computed. */
 function scaled(value: bigint, exponent: number): bigint {
   if (value === 0n) return 0n;
-  if (exponent >= 0) return exponent > 60 ? nanoMax : value * 10n ** BigInt(exponent);
+  if (exponent > decimalExponentMax + 9) return decimalMax;
+  if (exponent >= 0) return value * 10n ** BigInt(exponent);
   if (exponent < -2 * quantityLengthMax) return 1n;
   const divisor = 10n ** BigInt(-exponent);
   return (value + divisor - 1n) / divisor;
 }
 
-const capped = (magnitude: bigint): bigint => (magnitude > nanoMax ? nanoMax : magnitude);
+const atMost = (magnitude: bigint, max: bigint): bigint => (magnitude > max ? max : magnitude);
 
 function formatBinary(units: bigint): string {
   let rest = units;
@@ -112,7 +116,7 @@ function formatBinary(units: bigint): string {
 function formatDecimal(nano: bigint, withExponent: boolean): string {
   let rest = nano;
   let exponent = -9;
-  while (exponent < 18 && rest % 1000n === 0n) {
+  while ((withExponent || exponent < 18) && rest % 1000n === 0n) {
     rest /= 1000n;
     exponent += 3;
   }

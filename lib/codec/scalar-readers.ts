@@ -36,13 +36,8 @@ const readInt32: ReadValue = (value, walk) => {
 };
 
 const readInt64: ReadValue = (value, walk) => {
-  if (typeof value === 'number') {
-    if (Number.isSafeInteger(value)) return value;
-    if (!Number.isInteger(value) || value >= 2 ** 63 || value < -(2 ** 63)) {
-      return walk.fail('an integer of 64 bits', value);
-    }
-    return BigInt(value);
-  }
+  // Whole numbers beyond 2^53 are bigint: any other was written as a fraction or a power.
+  if (typeof value === 'number' && Number.isSafeInteger(value)) return value;
   if (typeof value === 'bigint' && value >= int64Min && value <= int64Max) return value;
   return walk.fail('an integer of 64 bits', value);
 };

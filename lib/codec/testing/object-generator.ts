@@ -64,11 +64,16 @@ export class ObjectGenerator {
     switch (type.special) {
       case 'time':
       case 'timestamp':
-      case 'microTime':
         return this.of(
           '2024-01-01T00:00:00Z',
           '2024-01-01T02:00:00.25+02:00',
           '0001-01-01T00:00:00Z',
+        );
+      case 'microTime':
+        return this.of(
+          '2024-01-01T00:00:00.000000Z',
+          '2024-01-01T02:00:00.250000+02:00',
+          '0001-01-01T00:00:00.000000Z',
         );
       case 'duration':
         return this.of('90m', '0s');

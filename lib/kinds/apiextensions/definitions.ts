@@ -4,6 +4,7 @@ import type { JsonObject } from '../../api/type-info.ts';
 import type { ResourceStrategy } from '../strategy.ts';
 
 export const definitionStrategy: ResourceStrategy = {
+  takesUnqualifiedFinalizers: 'always',
   prepare(definition, stored, { subresource }) {
     if (stored === undefined || subresource !== '') return;
     const versions = recordsAt(recordAt(definition, 'spec'), 'versions');
