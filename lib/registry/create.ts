@@ -6,6 +6,7 @@ import { cloneAlike } from '../api/json-value.ts';
 import { newName, validateObjectMeta } from '../api/meta.ts';
 import { limits } from '../base/limits.ts';
 import { alreadyExists, invalid, StatusError } from '../base/status.ts';
+import type { FieldError } from '../base/status.ts';
 import type { Item, ItemKey } from '../cacher/resource-view.ts';
 import { encodeStored } from '../codec/stored-form.ts';
 import type { ApiObject } from '../codec/codec.ts';
@@ -84,9 +85,13 @@ export async function putNew(
   clearStatus(object, storedAs, strategy);
   parts.rules.dropDisabled(object, undefined);
   strategy.prepare?.(object, undefined, context);
+  // Before the object is completed, which copies to its metadata what the strategy has made.
+  const errors = metaErrorsOf(parts, object);
   // Once more: what was cleared, filled in or changed by admission leaves fields open.
   parts.defaults.apply(object, storedAs.type);
-  validateNew(parts, object, context);
+  errors.push(...parts.rules.validate(object, undefined, context));
+  if (errors.length > 0) throw invalid(storedAs.kind, nameOf(object), errors);
+  parts.rules.warn(object, undefined, context);
   await parts.admission.validate(attributesOf(parts, object, context), object, signal);
   const key = keyOfObject(object);
   if (context.dryRun) return rehearse(parts, object, key, signal);
@@ -102,18 +107,12 @@ export async function putNew(
   return { ok: true, item: parts.view.itemOf(stored, encoded) };
 }
 
-function validateNew(parts: StoreParts, object: ApiObject, context: WriteContext): void {
-  const { resource, storedAs } = parts;
-  const { namespaced, nameRule } = resource;
+function metaErrorsOf(parts: StoreParts, object: ApiObject): FieldError[] {
+  const { namespaced, nameRule } = parts.resource;
   const takesUnqualifiedFinalizers = canTakeUnqualifiedFinalizers(parts, undefined);
   const profile = parts.naming;
   const rules = { namespaced, nameRule, profile, takesUnqualifiedFinalizers, object };
-  const errors = [
-    ...validateObjectMeta(metaOf(object), rules),
-    ...parts.rules.validate(object, undefined, context),
-  ];
-  if (errors.length > 0) throw invalid(storedAs.kind, nameOf(object), errors);
-  parts.rules.warn(object, undefined, context);
+  return validateObjectMeta(metaOf(object), rules);
 }
 
 /** Dry run: all but the write. */

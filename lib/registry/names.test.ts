@@ -64,6 +64,17 @@ describe.each(impossible)('a name with %s', (_what, name) => {
   });
 });
 
+test('a label that is made of a name is refused where the object has it', async () => {
+  const spec = { containers: [{ name: 'c', image: 'i' }], restartPolicy: 'Never' };
+  const metadata = { name: 'x'.repeat(64) };
+  const made = verbs.create(replica.store('batch/jobs'), {
+    metadata,
+    spec: { template: { spec } },
+  });
+  const causes = new Set(await causesOf(made));
+  expect([...causes]).toEqual(['spec.template.labels FieldValueInvalid']);
+});
+
 test('what a name rule takes is one segment of a key', () => {
   const rules = new Set(replica.scheme.resources.map(({ nameRule }) => nameRule));
   const pieces = [
