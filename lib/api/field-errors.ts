@@ -15,15 +15,24 @@ export const counted = (count: number, noun: string): string =>
 
 export class FieldErrors {
   readonly list: FieldError[] = [];
-  readonly #earlier: readonly FieldError[];
+  readonly #earlier: FieldError[];
   /** Paths that failed, and all above them; made when somebody asks. */
   readonly #failed = new Set<string>();
   readonly #forbidden = new Set<string>();
   #indexed = 0;
 
   /** `earlier`: failures that other rules have found in the object. */
-  constructor(earlier: readonly FieldError[] = []) {
+  constructor(earlier: FieldError[] = []) {
     this.#earlier = earlier;
+  }
+
+  /** Takes back what other rules have found below this path. */
+  overlook(path: string): void {
+    const kept = this.#earlier.filter(({ field }) => !field.startsWith(`${path}.`));
+    this.#earlier.splice(0, this.#earlier.length, ...kept);
+    this.#failed.clear();
+    this.#forbidden.clear();
+    this.#indexed = 0;
   }
 
   /** Whether something failed at this path or below it. */
@@ -65,6 +74,11 @@ export class FieldErrors {
 
   invalid(field: string, badValue: unknown, detail: string): void {
     this.#add('FieldValueInvalid', field, badValue === undefined ? '' : badValue, detail);
+  }
+
+  /** Of several values, or one too long to show. */
+  invalidUnshown(field: string, detail: string): void {
+    this.list.push({ reason: 'FieldValueInvalid', field, detail });
   }
 
   /** One `Invalid` per problem. */

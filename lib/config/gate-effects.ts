@@ -109,6 +109,10 @@ export const effectiveGates = {
     defaultsTest,
   ),
   MutablePVNodeAffinity: row('the node affinity of persistent volumes may change', rulesTest),
+  MutablePodResourcesForSuspendedJobs: row(
+    'jobs that are suspended and have no pods may change what their pods use',
+    rulesTest,
+  ),
   MutableSchedulingDirectivesForSuspendedJobs: row(
     'jobs that were started and suspended again may change where their pods run',
     rulesTest,

@@ -125,7 +125,7 @@ const checking =
     old: Readonly<ApiObject> | undefined,
     { subresource, apiVersion }: WriteContext,
     isOn: GateCheck,
-    declared?: readonly FieldError[],
+    declared?: FieldError[],
   ): readonly FieldError[] => {
     const errors = new FieldErrors(declared);
     validator({ object, old, errors, isOn, naming, subresource, apiVersion });

@@ -41,13 +41,13 @@ export interface GenerationRule {
 export interface ResourceStrategy {
   /** Changes `object` before validation; `old` is undefined on create. */
   prepare?(object: ApiObject, old: Readonly<ApiObject> | undefined, context: WriteContext): void;
-  /** `declared`: what the rules beside the fields have found. */
+  /** `declared`: what the rules beside the fields have found; some of it may be taken back. */
   validate?(
     object: Readonly<ApiObject>,
     old: Readonly<ApiObject> | undefined,
     context: WriteContext,
     isOn: GateCheck,
-    declared: readonly FieldError[],
+    declared: FieldError[],
   ): readonly FieldError[];
   /** Handwritten forms of rules that are options of fields (gate DeclarativeValidation). */
   validateMigrated?(

@@ -211,14 +211,17 @@ const volume = (key: string): ApiObject => ({
     nodeAffinity: affinityTo(key),
   },
 });
-const job = (nodeSelector: JsonObject): ApiObject => ({
+const job = (more: JsonObject): ApiObject => ({
   metadata,
   spec: {
     suspend: true,
     selector: { matchLabels: { a: 'b' } },
-    template: { metadata: { labels: { a: 'b' } }, spec: { ...podSpec, nodeSelector } },
+    template: { metadata: { labels: { a: 'b' } }, spec: { ...podSpec, ...more } },
   },
-  status: { startTime: '2024-01-01T00:00:00Z' },
+  status: {
+    startTime: '2024-01-01T00:00:00Z',
+    conditions: [{ type: 'Suspended', status: 'True' }],
+  },
 });
 
 describe('validation', () => {
@@ -308,11 +311,18 @@ describe('validation', () => {
       volume('old'),
     ],
     [
-      'MutableSchedulingDirectivesForSuspendedJobs',
+      'MutablePodResourcesForSuspendedJobs',
       'batch/v1.Job',
       'spec.template',
-      job({ a: 'new' }),
-      job({ a: 'old' }),
+      job({ containers: [{ ...containers[0], resources: { limits: { cpu: '2' } } }] }),
+      job({ containers: [{ ...containers[0], resources: { limits: { cpu: '1' } } }] }),
+    ],
+    [
+      'MutableSchedulingDirectivesForSuspendedJobs',
+      'batch/v1.Job',
+      'spec.template.spec',
+      job({ nodeSelector: { a: 'new' } }),
+      job({ nodeSelector: { a: 'old' } }),
     ],
   ])('%s changes what is refused in %s', (gate, id, field, object, ...old) => {
     const refused = (isOn: boolean): string[] =>

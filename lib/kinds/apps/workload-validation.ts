@@ -48,7 +48,10 @@ function validateReplicatedPods(write: ValidatedWrite): void {
   if (validateSelector(write, spec, 'deployment')) {
     validatePodTemplate(templateOf(spec), 'spec.template', write);
     validateRunningPods(templateOf(spec), 'spec.template', 'ReplicaSet', write);
-  } else errors.invalid('spec.selector', spec['selector'], 'invalid label selector');
+  } else {
+    errors.overlook('spec.template');
+    errors.invalid('spec.selector', spec['selector'], 'invalid label selector');
+  }
   validateSelectorKept(write);
 }
 
@@ -146,7 +149,10 @@ export const validateStatefulSet: Validator = (write) => {
     const claimed = claims.map((claim) => textAt(recordAt(claim, 'metadata'), 'name'));
     const options = { claimed, isNamedByController: true };
     validatePodTemplate(templateOf(spec), 'spec.template', write, options);
-  } else errors.invalid('spec.selector', spec['selector'], '');
+  } else {
+    errors.overlook('spec.template');
+    errors.invalid('spec.selector', spec['selector'], '');
+  }
   validateRunningPods(templateOf(spec), 'spec.template', 'StatefulSet', write);
   validateCounts(write, 'replicas', [
     'readyReplicas',

@@ -2,6 +2,7 @@
 import { isSet, listAt, numberAt, recordAt, recordsAt, textAt } from '../../api/json-access.ts';
 import type { JsonObject } from '../../api/type-info.ts';
 import type { Scope } from '../validator.ts';
+import { countIndexes } from './job-indexes.ts';
 
 const exitCodesMax = 255;
 
@@ -23,9 +24,12 @@ export function validateFailurePolicy(
     const codes = recordAt(rule, 'onExitCodes');
     const hasConditions = listAt(rule, 'onPodConditions').length > 0;
     if (codes !== undefined && hasConditions) {
-      errors.invalid(where, '', 'specifying both onExitCodes and onPodConditions is not supported');
+      errors.invalidUnshown(
+        where,
+        'specifying both OnExitCodes and OnPodConditions is not supported',
+      );
     } else if (codes === undefined && !hasConditions) {
-      errors.invalid(where, '', 'specifying one of onExitCodes and onPodConditions is required');
+      errors.invalidUnshown(where, 'specifying one of OnExitCodes and OnPodConditions is required');
     }
     for (const [index, pattern] of recordsAt(rule, 'onPodConditions').entries()) {
       if (textAt(pattern, 'status') !== '') continue;
@@ -75,43 +79,25 @@ export function validateSuccessPolicy(
   for (const [at, rule] of recordsAt(policy, 'rules').entries()) {
     const where = `${path}.rules[${String(at)}]`;
     const count = numberAt(rule, 'succeededCount');
-    if (count === undefined && !isSet(rule, 'succeededIndexes')) {
-      errors.required(
-        where,
-        'at least one of succeededCount or succeededIndexes must be specified',
-      );
-      continue;
+    const hasIndexes = isSet(rule, 'succeededIndexes');
+    if (count === undefined && !hasIndexes) {
+      const detail = 'at least one of succeededCount or succeededIndexes must be specified';
+      errors.required(where, detail);
     }
-    let most = completions;
-    if (isSet(rule, 'succeededIndexes')) {
-      const text = textAt(rule, 'succeededIndexes');
-      const total = countIndexes(text, completions);
-      if (total === undefined) {
-        const detail =
-          'must be a list of rising indexes and intervals below completions, such as 1,3-5';
-        errors.invalid(`${where}.succeededIndexes`, text, detail);
-      } else most = total;
+    const text = textAt(rule, 'succeededIndexes');
+    const read = countIndexes(text, completions);
+    if ('problem' in read) {
+      const detail = `error parsing succeededIndexes: ${read.problem}`;
+      errors.invalid(`${where}.succeededIndexes`, text, detail);
     }
-    if (count !== undefined && count > most) {
-      const detail =
-        `must be less than or equal to ${String(most)}, ` + 'the number of indexes it is about';
+    const validateMost = (most: number, whose: string): void => {
+      if (count === undefined || count <= most) return;
+      const detail = `must be less than or equal to ${String(most)} (the number of ${whose})`;
       errors.invalid(`${where}.succeededCount`, count, detail);
-    }
+    };
+    validateMost(completions, 'specified completions');
+    if (!hasIndexes) continue;
+    const total = 'problem' in read ? 0 : read.count;
+    validateMost(total, 'indexes in the specified succeededIndexes field');
   }
-}
-
-/** How many indexes `1,3-5` names; undefined: it does not name indexes below `completions`. */
-function countIndexes(text: string, completions: number): number | undefined {
-  let last = -1;
-  let total = 0;
-  for (const part of text.split(',')) {
-    const match = /^(\d+)(?:-(\d+))?$/.exec(part);
-    if (match === null) return undefined;
-    const from = Number(match[1]);
-    const to = match[2] === undefined ? from : Number(match[2]);
-    if (from <= last || to < from || to >= completions) return undefined;
-    total += to - from + 1;
-    last = to;
-  }
-  return total;
 }

@@ -1,15 +1,27 @@
 // Jobs: how completions are counted, when a job fails or succeeds, what may change and when.
-import { flagAt, isSet, numberAt, recordAt, textAt, valueAt } from '../../api/json-access.ts';
-import { sameJson } from '../../api/json-equal.ts';
+import { formatOf } from '../../api/formats.ts';
+import {
+  asText,
+  flagAt,
+  isSet,
+  numberAt,
+  recordAt,
+  recordIn,
+  textAt,
+  valueAt,
+} from '../../api/json-access.ts';
 import { dns1123LabelProblems } from '../../api/name-rules.ts';
 import type { JsonObject } from '../../api/type-info.ts';
-import { cloneJson } from '../../api/json-value.ts';
 import { validatePodTemplate } from '../core/pod-spec.ts';
-import { selectorMatches, validateLabelSelector } from '../label-selectors.ts';
-import { changed } from '../validator.ts';
+import {
+  selectorMatches,
+  validateLabelSelector,
+  validateTemplateLabels,
+} from '../label-selectors.ts';
 import type { Scope, ValidatedWrite, Validator } from '../validator.ts';
 import { validateFailurePolicy, validateSuccessPolicy } from './job-policies.ts';
 import { validateJobStatus } from './job-status.ts';
+import { validateJobUpdate } from './job-update.ts';
 
 const indexesMax = 100_000;
 const parallelismMax = 100_000;
@@ -19,47 +31,52 @@ const manyFailedMax = 10_000;
 export const validateJob: Validator = (write) => {
   const { object, old, errors } = write;
   const spec = recordAt(object, 'spec') ?? {};
-  validateJobSpec(spec, 'spec', write);
-  const isManual = flagAt(spec, 'manualSelector');
   const selector = recordAt(spec, 'selector');
-  if (selector === undefined) {
-    if (isManual) errors.required('spec.selector');
-  } else {
-    if (old === undefined && !isManual) validateGenerated(selector, write);
-    validateLabelSelector(selector, 'spec.selector', errors);
-    const labels = recordAt(recordAt(recordAt(spec, 'template'), 'metadata'), 'labels');
-    if (!selectorMatches(selector, labels)) {
-      const detail = '`selector` does not match template `labels`';
-      errors.invalid('spec.template.metadata.labels', labels ?? null, detail);
-    }
+  if (!flagAt(spec, 'manualSelector') && selector !== undefined) validateGenerated(selector, write);
+  validateJobSpec(spec, 'spec', write);
+  if (selector === undefined) errors.required('spec.selector');
+  if (validateLabelSelector(selector, 'spec.selector', errors)) {
+    validateTemplateLabels(spec, 'spec', errors);
   }
-  if (old === undefined) validateHostNames(write, spec);
-  else {
-    validateUpdate(write, spec, recordAt(old, 'spec') ?? {});
-    validateJobStatus(write, spec);
-  }
+  validateHostNames(write, spec);
+  if (old === undefined) return;
+  validateJobUpdate(write, spec, recordAt(old, 'spec') ?? {});
+  validateJobStatus(write, spec);
 };
 
-/** A selector of the job's own uid and nothing else; who wants another says so. */
-function validateGenerated(selector: JsonObject, { object, errors, naming }: ValidatedWrite): void {
-  const uid = textAt(recordAt(object, 'metadata'), 'uid');
-  const wanted = { [naming.resolve('batch.{kubernetes}.io/controller-uid')]: uid };
-  const isOwn = sameJson(selector, { matchLabels: wanted });
-  if (!isOwn) errors.invalid('spec.selector', selector, '`selector` not auto-generated');
+/** Labels of the job's own uid and name; who wants others says so. */
+function validateGenerated(selector: JsonObject, write: ValidatedWrite): void {
+  const { object, old, errors, naming } = write;
+  const meta = recordAt(object, 'metadata');
+  const uid = textAt(meta, 'uid');
+  const name = textAt(meta, 'name');
+  const own = {
+    [naming.resolve('batch.{kubernetes}.io/controller-uid')]: uid,
+    [naming.resolve('batch.{kubernetes}.io/job-name')]: name,
+  };
+  const before = recordIn(old, 'spec', 'template', 'metadata', 'labels');
+  // Jobs from before there were names with a domain do without.
+  const hasOwn = old === undefined || Object.keys(own).every((key) => isSet(before, key));
+  const wanted = { 'controller-uid': uid, 'job-name': name, ...(hasOwn ? own : {}) };
+  const labels = recordIn(object, 'spec', 'template', 'metadata', 'labels');
+  for (const [key, value] of Object.entries(wanted)) {
+    const path = `spec.template.metadata.labels[${key}]`;
+    if (!isSet(labels, key)) errors.required(path, `must be '${value}'`);
+    else if (textAt(labels, key) !== value) errors.invalid(path, labels, `must be '${value}'`);
+  }
+  if (selectorMatches(selector, wanted)) return;
+  errors.invalid('spec.selector', selector, '`selector` not auto-generated');
 }
 
 /** Pods of an indexed job are named after it: `NAME-INDEX`. */
 function validateHostNames({ object, errors }: ValidatedWrite, spec: JsonObject): void {
-  if (textAt(spec, 'completionMode') !== 'Indexed') return;
+  const completions = numberAt(spec, 'completions') ?? 0;
+  if (textAt(spec, 'completionMode') !== 'Indexed' || completions === 0) return;
   const name = textAt(recordAt(object, 'metadata'), 'name');
-  const last = Math.max((numberAt(spec, 'completions') ?? 1) - 1, 0);
-  const problems = dns1123LabelProblems(`${name}-${String(last)}`);
-  if (problems.length === 0 || name === '') return;
-  errors.invalid(
-    'metadata.name',
-    name,
-    `will not able to create pod with invalid DNS label: ${name}-${String(last)}`,
-  );
+  const hostName = `${name}-${String(completions - 1)}`;
+  if (dns1123LabelProblems(hostName).length === 0) return;
+  const detail = `will not able to create pod with invalid DNS label: ${hostName}`;
+  errors.invalid('metadata.name', name, detail);
 }
 
 export function validateJobSpec(spec: JsonObject, path: string, scope: Scope): void {
@@ -76,23 +93,21 @@ export function validateJobSpec(spec: JsonObject, path: string, scope: Scope): v
       'when completion mode is Indexed';
     errors.invalid(`${path}.parallelism`, parallelism, detail);
   }
+  validateManagedBy(spec, path, scope);
   validateIndexLimits(spec, path, scope);
-  if (!isIndexed) {
-    for (const name of ['backoffLimitPerIndex', 'successPolicy']) {
-      if (!isSet(spec, name)) continue;
-      errors.invalid(`${path}.${name}`, valueAt(spec, name), 'requires indexed completion mode');
-    }
-  }
   const failure = recordAt(spec, 'podFailurePolicy');
   if (failure !== undefined)
     validateFailurePolicy(failure, spec, `${path}.podFailurePolicy`, scope);
   const success = recordAt(spec, 'successPolicy');
-  if (success !== undefined && isIndexed) {
-    validateSuccessPolicy(success, completions ?? 0, `${path}.successPolicy`, scope);
+  if (success !== undefined) {
+    const where = `${path}.successPolicy`;
+    if (isIndexed) validateSuccessPolicy(success, completions ?? 0, where, scope);
+    else errors.invalid(where, success, indexedDetail);
   }
-  const replacement = textAt(spec, 'podReplacementPolicy');
-  if (failure !== undefined && replacement !== '' && replacement !== 'Failed') {
-    errors.notSupported(`${path}.podReplacementPolicy`, replacement, ['Failed']);
+  const replacement = valueAt(spec, 'podReplacementPolicy');
+  const replacements = failure === undefined ? ['Failed', 'TerminatingOrFailed'] : ['Failed'];
+  if (replacement !== undefined && !replacements.includes(asText(replacement))) {
+    errors.notSupported(`${path}.podReplacementPolicy`, replacement, replacements);
   }
   validateTemplate(spec, path, failure !== undefined, scope);
 }
@@ -115,92 +130,55 @@ function validateTemplate(spec: JsonObject, path: string, hasPolicy: boolean, sc
   }
 }
 
-function validateIndexLimits(spec: JsonObject, path: string, { errors }: Scope): void {
+const managedByBytesMax = 63;
+const domainPathProblems = formatOf('domainPath') ?? (() => []);
+
+function validateManagedBy(spec: JsonObject, path: string, { errors }: Scope): void {
+  if (!isSet(spec, 'managedBy')) return;
+  const at = `${path}.managedBy`;
+  const name = textAt(spec, 'managedBy');
+  if (name === '') errors.required(at);
+  else errors.problems(at, name, domainPathProblems(name));
+  if (Buffer.byteLength(name) > managedByBytesMax) errors.tooLong(at, managedByBytesMax);
+}
+
+const indexedDetail = 'requires indexed completion mode';
+
+function validateIndexLimits(spec: JsonObject, path: string, scope: Scope): void {
+  const { errors } = scope;
+  if (isSet(spec, 'maxFailedIndexes') && !isSet(spec, 'backoffLimitPerIndex')) {
+    errors.required(`${path}.backoffLimitPerIndex`, 'when maxFailedIndexes is specified');
+  }
+  const mode = valueAt(spec, 'completionMode') ?? 'NonIndexed';
+  if (mode === 'Indexed') validateFailedIndexes(spec, path, scope);
+  if (mode !== 'NonIndexed') return;
+  for (const name of ['backoffLimitPerIndex', 'maxFailedIndexes']) {
+    if (!isSet(spec, name)) continue;
+    errors.invalid(`${path}.${name}`, valueAt(spec, name), indexedDetail);
+  }
+}
+
+function validateFailedIndexes(spec: JsonObject, path: string, { errors }: Scope): void {
   const failed = numberAt(spec, 'maxFailedIndexes');
   const completions = numberAt(spec, 'completions');
-  const perIndex = isSet(spec, 'backoffLimitPerIndex');
   const at = `${path}.maxFailedIndexes`;
-  if (failed !== undefined) {
-    if (!perIndex) {
-      errors.required(`${path}.backoffLimitPerIndex`, 'when maxFailedIndexes is specified');
-    }
-    if (completions !== undefined && failed > completions) {
-      errors.invalid(at, failed, 'must be less than or equal to completions');
-    }
-    if (failed > indexesMax) {
-      errors.invalid(at, failed, `must be less than or equal to ${String(indexesMax)}`);
-    }
+  if (failed !== undefined && completions !== undefined && failed > completions) {
+    errors.invalid(at, failed, 'must be less than or equal to completions');
   }
-  if (!perIndex || (completions ?? 0) <= indexesMax) return;
+  if (failed !== undefined && failed > indexesMax) {
+    errors.invalid(at, failed, `must be less than or equal to ${String(indexesMax)}`);
+  }
+  if (!isSet(spec, 'backoffLimitPerIndex') || (completions ?? 0) <= indexesMax) return;
+  const many = `completions are above ${String(indexesMax)}`;
+  const when = `when ${many} and used with backoff limit per index`;
   if (failed === undefined) {
     errors.required(at, `must be specified when completions is above ${String(indexesMax)}`);
-  } else if (failed > manyFailedMax) {
-    errors.invalid(at, failed, `must be less than or equal to ${String(manyFailedMax)}`);
   }
   const parallelism = numberAt(spec, 'parallelism') ?? 0;
   if (parallelism > manyParallelismMax) {
-    const detail =
-      `must be less than or equal to ${String(manyParallelismMax)} when completions are above ` +
-      `${String(indexesMax)} and used with backoff limit per index`;
+    const detail = `must be less than or equal to ${String(manyParallelismMax)} ${when}`;
     errors.invalid(`${path}.parallelism`, parallelism, detail);
   }
-}
-
-const fixed = [
-  'selector',
-  'completionMode',
-  'podFailurePolicy',
-  'backoffLimitPerIndex',
-  'managedBy',
-  'successPolicy',
-];
-
-function validateUpdate(write: ValidatedWrite, spec: JsonObject, old: JsonObject): void {
-  const { errors, old: stored } = write;
-  for (const name of fixed) {
-    if (!changed(spec, old, name)) continue;
-    errors.invalid(`spec.${name}`, valueAt(spec, name) ?? null, 'field is immutable');
-  }
-  if (changed(spec, old, 'completions')) {
-    const isElastic =
-      textAt(spec, 'completionMode') === 'Indexed' &&
-      numberAt(spec, 'completions') === numberAt(spec, 'parallelism') &&
-      isSet(spec, 'completions');
-    if (!isElastic) {
-      const detail =
-        'field is immutable: it can be changed for Indexed jobs together with parallelism';
-      errors.invalid('spec.completions', valueAt(spec, 'completions') ?? null, detail);
-    }
-  }
-  const template = cloneJson(recordAt(spec, 'template') ?? {});
-  const before = recordAt(old, 'template') ?? {};
-  const neverStarted = !isSet(recordAt(stored, 'status'), 'startTime');
-  if (flagAt(old, 'suspend') && neverStarted) keepDirectives(template, before);
-  else if (flagAt(old, 'suspend') && write.isOn('MutableSchedulingDirectivesForSuspendedJobs')) {
-    keepDirectives(template, before);
-  }
-  if (sameJson(template, before)) return;
-  errors.invalid('spec.template', recordAt(spec, 'template'), 'field is immutable');
-}
-
-/** Takes over from `before` what a suspended job may change: where its pods run. */
-function keepDirectives(template: JsonObject, before: JsonObject): void {
-  const keep = (holder: string, name: string): void => {
-    const into = recordAt(template, holder);
-    const value = recordAt(before, holder)?.[name];
-    if (into === undefined) return;
-    if (value === undefined) Reflect.deleteProperty(into, name);
-    else into[name] = cloneJson(value);
-  };
-  for (const name of ['labels', 'annotations']) keep('metadata', name);
-  for (const name of ['nodeSelector', 'tolerations', 'schedulingGates']) keep('spec', name);
-  const affinity = recordAt(recordAt(template, 'spec'), 'affinity');
-  const old = recordAt(recordAt(before, 'spec'), 'affinity');
-  if (affinity === undefined || old === undefined) {
-    keep('spec', 'affinity');
-    return;
-  }
-  const node = old['nodeAffinity'];
-  if (node === undefined) delete affinity['nodeAffinity'];
-  else affinity['nodeAffinity'] = cloneJson(node);
+  if (failed === undefined || failed <= manyFailedMax) return;
+  errors.invalid(at, failed, `must be less than or equal to ${String(manyFailedMax)} ${when}`);
 }
