@@ -96,7 +96,7 @@ export function isStrictSubnet(inner: Network, outer: Network): boolean {
 /** Why an address cannot be an endpoint: loopback, link-local, unspecified, multicast. */
 export function specialIpProblems(text: string): readonly string[] {
   const canonical = canonicalIp(text);
-  if (canonical === undefined) return [];
+  if (canonical === undefined) return ['must be a valid IP address'];
   const problems: string[] = [];
   const isV6 = canonical.includes(':');
   if (canonical === '0.0.0.0' || canonical === '::') {

@@ -16,7 +16,7 @@ import { cloneJson } from '../../api/json-value.ts';
 const clientAffinitySeconds = 10_800;
 
 const service: DefaultRule = {
-  version: 1,
+  version: 2,
   complete(object) {
     const spec = ensureRecord(object, 'spec');
     const type = textAt(spec, 'type');
@@ -36,6 +36,11 @@ const service: DefaultRule = {
     }
     if (isLoadBalancer || type === 'NodePort' || type === 'ClusterIP') {
       fillUnset(spec, { internalTrafficPolicy: 'Cluster' });
+    }
+    // Nothing within the cluster leads to a name outside it.
+    const policy = textAt(spec, 'internalTrafficPolicy');
+    if (type === 'ExternalName' && ['Cluster', 'Local'].includes(policy)) {
+      delete spec['internalTrafficPolicy'];
     }
     if (!isLoadBalancer) return;
     fillUnset(spec, { allocateLoadBalancerNodePorts: true });

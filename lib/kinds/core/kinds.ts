@@ -16,6 +16,7 @@ import {
   replicationControllerDefaults,
   serviceDefaults,
 } from './defaults.ts';
+import { validateEndpoints } from './endpoints-validation.ts';
 import { eventColumns } from './event-columns.ts';
 import { eventConversions } from './event-conversion.ts';
 import { validateEvent } from './event-validation.ts';
@@ -41,8 +42,9 @@ import {
 import { secretStrategy } from './secrets.ts';
 import { serviceAccountStrategy } from './service-accounts.ts';
 import { endpointsColumns, serviceColumns } from './service-columns.ts';
-import { validateEndpoints, validateService } from './service-validation.ts';
+import { validateService } from './service-validation.ts';
 import { serviceWarnings } from './service-warnings.ts';
+import { serviceStrategy } from './services.ts';
 import { podTemplateColumns, replicationControllerColumns } from './template-columns.ts';
 import { claimColumns, volumeColumns } from './volume-columns.ts';
 import { secretWarnings } from './tls-secret.ts';
@@ -150,7 +152,7 @@ export const coreKinds: readonly Kind[] = [
     name: 'core/Service',
     columns: serviceColumns,
     defaults: serviceDefaults,
-    strategy: { answersDeletedObject: true },
+    strategy: serviceStrategy,
     validate: validateService,
     warnings: serviceWarnings,
   },

@@ -1,291 +1,273 @@
-// Services: ports, addresses, and what each type of service may state.
+// Services: ports, affinity, and what each type of service may state. Failures of addresses are
+// told alone: without right ones nothing else of a service is known.
+import { cidrProblems, ipProblems } from '../../api/address-formats.ts';
+import type { FieldErrors } from '../../api/field-errors.ts';
+import { immutableDetail } from '../../api/field-errors.ts';
+import { portNumberProblems } from '../../api/formats.ts';
+import { specialIpProblems } from '../../api/ip-address.ts';
 import {
   isSet,
+  listAt,
   numberAt,
   recordAt,
+  recordIn,
   recordsAt,
   textAt,
   textsAt,
   valueAt,
 } from '../../api/json-access.ts';
-import { cidrProblems, ipProblems } from '../../api/address-formats.ts';
-import { ipFamily, specialIpProblems } from '../../api/ip-address.ts';
-import { sameJson } from '../../api/json-equal.ts';
-import { dns1123SubdomainProblems } from '../../api/name-rules.ts';
+import {
+  dns1123LabelProblems,
+  dns1123SubdomainProblems,
+  qualifiedNameProblems,
+} from '../../api/name-rules.ts';
+import { isZero } from '../../api/presence.ts';
 import type { JsonObject } from '../../api/type-info.ts';
 import type { ValidatedWrite, Validator } from '../validator.ts';
 import { validateLabels } from '../validator.ts';
 import { validatePort } from './container-handlers.ts';
+import { validateBalancerStatus } from './load-balancer-status.ts';
+import { validateAddressChange, validateAddresses } from './service-addresses.ts';
+import { isHeadless, isReachedFromOutside, needsHealthCheck, typeOf } from './service-types.ts';
 
 export const validateService: Validator = (write) => {
-  const { object, old, errors } = write;
+  const { object, old, errors, subresource } = write;
   const spec = recordAt(object, 'spec') ?? {};
-  validateLabels(recordAt(spec, 'selector'), 'spec.selector', errors);
-  validatePorts(spec, write);
-  validateType(spec, write);
-  validateAddresses(spec, write);
-  validateLoadBalancer(spec, write);
-  validateTraffic(spec, write);
-  if (old !== undefined) validateUpdate(spec, recordAt(old, 'spec') ?? {}, write);
-  validateStatus(write, spec);
+  if (subresource === 'status') {
+    validateStatus(write, spec);
+    return;
+  }
+  const before = recordAt(old, 'spec');
+  const count = errors.list.length;
+  validateAddresses(spec, before, errors);
+  if (errors.list.length > count) return;
+  if (before !== undefined) validateChange(spec, before, errors);
+  validateSpec(spec, write);
 };
 
-const typeOf = (spec: JsonObject): string => textAt(spec, 'type') || 'ClusterIP';
-const isHeadless = (spec: JsonObject): boolean =>
-  textsAt(spec, 'clusterIPs')[0] === 'None' || textAt(spec, 'clusterIP') === 'None';
-
-function validatePorts(spec: JsonObject, { errors }: ValidatedWrite): void {
-  const ports = recordsAt(spec, 'ports');
-  const type = typeOf(spec);
-  if (ports.length === 0 && !isHeadless(spec) && type !== 'ExternalName') {
+function validateSpec(spec: JsonObject, write: ValidatedWrite): void {
+  const { errors } = write;
+  validateTopology(write);
+  if (listAt(spec, 'ports').length === 0 && !isHeadless(spec) && typeOf(spec) !== 'ExternalName') {
     errors.required('spec.ports');
   }
+  validateType(spec, errors);
+  validatePorts(spec, errors);
+  validateLabels(recordAt(spec, 'selector'), 'spec.selector', errors);
+  validateAffinity(spec, errors);
+  for (const [at, ip] of textsAt(spec, 'externalIPs').entries()) {
+    const problems = ipProblems(ip);
+    const found = problems.length > 0 ? problems : specialIpProblems(ip);
+    errors.problems(`spec.externalIPs[${String(at)}]`, ip, found);
+  }
+  validateNodePorts(spec, errors);
+  validateSourceRanges(spec, write);
+  if (isSet(spec, 'allocateLoadBalancerNodePorts') && typeOf(spec) !== 'LoadBalancer') {
+    errors.forbidden('spec.allocateLoadBalancerNodePorts', onlyBalanced);
+  }
+  validateBalancerClass(spec, errors);
+  validateTraffic(spec, errors);
+}
+
+const onlyBalanced = "may only be used when `type` is 'LoadBalancer'";
+
+function validateBalancerClass(spec: JsonObject, errors: FieldErrors): void {
+  if (!isSet(spec, 'loadBalancerClass')) return;
+  const name = textAt(spec, 'loadBalancerClass');
+  const path = 'spec.loadBalancerClass';
+  if (typeOf(spec) !== 'LoadBalancer') errors.forbidden(path, onlyBalanced);
+  else errors.problems(path, name, qualifiedNameProblems(name));
+}
+
+/** The older annotation and the newer one do not contradict each other. */
+function validateTopology({ object, errors, naming }: ValidatedWrite): void {
+  const annotations = recordIn(object, 'metadata', 'annotations');
+  const hints = naming.resolve('service.{kubernetes}.io/topology-aware-hints');
+  const mode = naming.resolve('service.{kubernetes}.io/topology-mode');
+  if (!isSet(annotations, hints) || !isSet(annotations, mode)) return;
+  const value = textAt(annotations, mode);
+  if (value === textAt(annotations, hints)) return;
+  const detail = `must match annotations[${hints}] when both are specified`;
+  errors.invalid(`metadata.annotations[${mode}]`, value, detail);
+}
+
+const types = ['ClusterIP', 'ExternalName', 'LoadBalancer', 'NodePort'];
+
+function validateType(spec: JsonObject, errors: FieldErrors): void {
+  const type = typeOf(spec);
+  if (!types.includes(type)) errors.notSupported('spec.type', type, types);
+  if ((type === 'NodePort' || type === 'LoadBalancer') && isHeadless(spec)) {
+    errors.invalid('spec.clusterIPs[0]', 'None', `may not be set to 'None' for ${type} services`);
+  }
+  if (type !== 'ExternalName') return;
+  const detail = 'may not be set for ExternalName services';
+  for (const name of ['clusterIPs', 'ipFamilies']) {
+    if (listAt(spec, name).length > 0) errors.forbidden(`spec.${name}`, detail);
+  }
+  if (isSet(spec, 'ipFamilyPolicy')) errors.forbidden('spec.ipFamilyPolicy', detail);
+  const name = textAt(spec, 'externalName').replace(/\.$/, '');
+  if (name === '') errors.required('spec.externalName');
+  else errors.problems('spec.externalName', name, dns1123SubdomainProblems(name));
+}
+
+const protocols = ['SCTP', 'TCP', 'UDP'];
+
+function validatePorts(spec: JsonObject, errors: FieldErrors): void {
+  const ports = recordsAt(spec, 'ports');
   const names = new Set<string>();
-  const seen = new Set<string>();
-  const nodePorts = new Set<string>();
   for (const [at, port] of ports.entries()) {
     const path = `spec.ports[${String(at)}]`;
     const name = textAt(port, 'name');
-    if (name === '' && ports.length > 1) errors.required(`${path}.name`);
-    if (name !== '' && names.has(name)) errors.duplicate(`${path}.name`, name);
-    names.add(name);
-    const target = valueAt(port, 'targetPort');
-    const isNone = target === undefined || target === 0 || target === '';
-    if (!isNone) validatePort(target, `${path}.targetPort`, errors);
+    if (name !== '') {
+      errors.problems(`${path}.name`, name, dns1123LabelProblems(name));
+      if (names.has(name)) errors.duplicate(`${path}.name`, name);
+      names.add(name);
+    } else if (ports.length > 1) errors.required(`${path}.name`);
     const number = numberAt(port, 'port') ?? 0;
-    if (isHeadless(spec) && typeof target === 'number' && target !== 0 && target !== number) {
-      const detail = "must be equal to the value of 'port' when clusterIP = None";
-      errors.invalid(`${path}.targetPort`, target, detail);
+    errors.problems(`${path}.port`, number, portNumberProblems(number));
+    const protocol = textAt(port, 'protocol');
+    if (!protocols.includes(protocol)) {
+      errors.notSupported(`${path}.protocol`, protocol, protocols);
     }
-    const protocol = textAt(port, 'protocol') || 'TCP';
-    const key = `${protocol}/${String(number)}`;
-    if (seen.has(key)) errors.duplicate(path, port);
-    seen.add(key);
+    const target = valueAt(port, 'targetPort');
+    validatePort(isZero(target) ? 0 : target, `${path}.targetPort`, errors);
+    const appProtocol = textAt(port, 'appProtocol');
+    if (!isSet(port, 'appProtocol')) continue;
+    errors.problems(`${path}.appProtocol`, appProtocol, qualifiedNameProblems(appProtocol));
+  }
+}
+
+/** Ports, here and on nodes, are told apart by number and protocol. */
+function validateNodePorts(spec: JsonObject, errors: FieldErrors): void {
+  const ports = recordsAt(spec, 'ports');
+  const nodePorts = new Set<string>();
+  const identities = new Set<string>();
+  for (const [at, port] of ports.entries()) {
     const nodePort = numberAt(port, 'nodePort') ?? 0;
+    const path = `spec.ports[${String(at)}].nodePort`;
     if (nodePort === 0) continue;
-    if (type === 'ClusterIP' || type === 'ExternalName') {
-      errors.forbidden(`${path}.nodePort`, `may not be used when \`type\` is '${type}'`);
+    if (typeOf(spec) === 'ClusterIP') {
+      errors.forbidden(path, "may not be used when `type` is 'ClusterIP'");
     }
-    const nodeKey = `${protocol}/${String(nodePort)}`;
-    if (nodePorts.has(nodeKey)) errors.duplicate(`${path}.nodePort`, nodePort);
-    nodePorts.add(nodeKey);
+    const identity = `${textAt(port, 'protocol')}/${String(nodePort)}`;
+    if (nodePorts.has(identity)) errors.duplicate(path, nodePort);
+    nodePorts.add(identity);
+  }
+  for (const [at, port] of ports.entries()) {
+    const [protocol, number] = [textAt(port, 'protocol'), numberAt(port, 'port') ?? 0];
+    const identity = `${protocol}/${String(number)}`;
+    if (identities.has(identity)) {
+      const shown = { Protocol: protocol, AppProtocol: null, Port: number };
+      errors.duplicate(`spec.ports[${String(at)}]`, {
+        Name: '',
+        ...shown,
+        TargetPort: 0,
+        NodePort: 0,
+      });
+    }
+    identities.add(identity);
   }
 }
 
-function validateType(spec: JsonObject, { errors }: ValidatedWrite): void {
-  const type = typeOf(spec);
-  const exposed = type === 'NodePort' || type === 'LoadBalancer';
-  if (exposed && isHeadless(spec)) {
-    const detail = `may not be set to 'None' for ${type} services`;
-    errors.invalid('spec.clusterIPs[0]', 'None', detail);
-  }
-  if (type === 'ExternalName') {
-    for (const name of ['clusterIP', 'clusterIPs', 'ipFamilies', 'ipFamilyPolicy']) {
-      const value = valueAt(spec, name);
-      if (value === undefined || value === '' || (Array.isArray(value) && value.length === 0)) {
-        continue;
-      }
-      errors.forbidden(`spec.${name}`, 'may not be set for ExternalName services');
-    }
-    const name = textAt(spec, 'externalName').replace(/\.$/, '');
-    if (name === '') errors.required('spec.externalName');
-    else errors.problems('spec.externalName', name, dns1123SubdomainProblems(name));
-  }
+const affinities = ['ClientIP', 'None'];
+const affinitySecondsMax = 86_400;
+
+function validateAffinity(spec: JsonObject, errors: FieldErrors): void {
   const affinity = textAt(spec, 'sessionAffinity');
-  const config = recordAt(spec, 'sessionAffinityConfig');
-  if (affinity === 'ClientIP') {
-    if (config === undefined) return;
-    if (!isSet(recordAt(config, 'clientIP'), 'timeoutSeconds')) {
-      const detail = "must be specified when `sessionAffinity` is 'ClientIP'";
-      errors.required('spec.sessionAffinityConfig.clientIP.timeoutSeconds', detail);
-    }
-  } else if (config !== undefined) {
-    const detail = `must not be set when session affinity is ${affinity || 'None'}`;
-    errors.forbidden('spec.sessionAffinityConfig', detail);
+  if (!affinities.includes(affinity)) {
+    errors.notSupported('spec.sessionAffinity', affinity, affinities);
   }
+  const path = 'spec.sessionAffinityConfig';
+  if (affinity === 'None' && isSet(spec, 'sessionAffinityConfig')) {
+    errors.forbidden(path, 'must not be set when session affinity is None');
+  }
+  if (affinity !== 'ClientIP') return;
+  const seconds = numberAt(recordIn(spec, 'sessionAffinityConfig', 'clientIP'), 'timeoutSeconds');
+  if (seconds !== undefined && seconds > 0 && seconds <= affinitySecondsMax) return;
+  const detail = `must be greater than 0 and less than ${String(affinitySecondsMax)}`;
+  errors.invalid(`${path}.clientIP.timeoutSeconds`, seconds ?? 0, detail);
 }
 
-function validateAddresses(spec: JsonObject, { errors }: ValidatedWrite): void {
-  for (const [at, ip] of textsAt(spec, 'externalIPs').entries()) {
-    errors.problems(`spec.externalIPs[${String(at)}]`, ip, specialIpProblems(ip));
-  }
-  if (typeOf(spec) === 'ExternalName') return;
-  const ips = textsAt(spec, 'clusterIPs');
-  const single = textAt(spec, 'clusterIP');
-  const path = 'spec.clusterIPs';
-  if (ips.length === 0) {
-    if (single !== '' && single !== 'None') {
-      errors.problems('spec.clusterIP', single, ipProblems(single));
-    }
-  } else if (ips[0] !== single) {
-    errors.invalid(path, ips, 'first value must match `clusterIP`');
-  }
-  if (ips.length > 2) errors.invalid(path, ips, 'may only hold up to 2 values');
-  for (const [at, ip] of ips.entries()) {
-    if (ip === 'None') {
-      if (ips.length > 1) {
-        errors.invalid(`${path}[${String(at)}]`, ip, 'must be the only entry when it is None');
-      }
-      continue;
-    }
-    if (ip !== '') errors.problems(`${path}[${String(at)}]`, ip, ipProblems(ip));
-  }
-  const families = ips.map(ipFamily);
-  if (ips.length === 2 && families[0] === families[1]) {
-    errors.invalid(path, ips, 'may specify no more than one IP for each IP family');
-  }
-  for (const [at, family] of textsAt(spec, 'ipFamilies').entries()) {
-    const own = families[at];
-    if (own === undefined || own === family) continue;
-    const detail = `expected an ${family} value as indicated by \`ipFamilies[${String(at)}]\``;
-    errors.invalid(`${path}[${String(at)}]`, ips[at], detail);
-  }
-  if (textAt(spec, 'ipFamilyPolicy') === 'SingleStack' && ips.length > 1) {
-    errors.invalid(
-      'spec.ipFamilyPolicy',
-      'SingleStack',
-      'must be RequireDualStack or PreferDualStack for two clusterIPs',
-    );
-  }
-}
-
-function validateLoadBalancer(spec: JsonObject, { errors, old }: ValidatedWrite): void {
-  const isBalancer = typeOf(spec) === 'LoadBalancer';
+/** In the field, or in the annotation that came before it. */
+function validateSourceRanges(
+  spec: JsonObject,
+  { object, old, errors, naming }: ValidatedWrite,
+): void {
   const ranges = textsAt(spec, 'loadBalancerSourceRanges');
-  if (ranges.length > 0 && !isBalancer) {
-    const detail = "may only be used when `type` is 'LoadBalancer'";
-    errors.forbidden('spec.loadBalancerSourceRanges', detail);
+  const key = naming.resolve('service.beta.{kubernetes}.io/load-balancer-source-ranges');
+  const annotations = recordIn(object, 'metadata', 'annotations');
+  const isInField = ranges.length > 0;
+  if (!isInField && !isSet(annotations, key)) return;
+  const path = isInField ? 'spec.LoadBalancerSourceRanges' : `metadata.annotations[${key}]`;
+  if (typeOf(spec) !== 'LoadBalancer') {
+    errors.forbidden(path, onlyBalanced);
   }
   for (const [at, range] of ranges.entries()) {
     const text = range.trim();
-    errors.problems(`spec.loadBalancerSourceRanges[${String(at)}]`, range, cidrProblems(text));
+    errors.problems(`${path}[${String(at)}]`, text, cidrProblems(text));
   }
-  if (textAt(spec, 'loadBalancerClass') !== '' && !isBalancer) {
-    const detail = "may only be used when `type` is 'LoadBalancer'";
-    errors.forbidden('spec.loadBalancerClass', detail);
-  }
-  const before = recordAt(old, 'spec');
-  if (isBalancer && before !== undefined && typeOf(before) === 'LoadBalancer') {
-    const [now, was] = [valueAt(spec, 'loadBalancerClass'), valueAt(before, 'loadBalancerClass')];
-    if (now !== was)
-      errors.invalid('spec.loadBalancerClass', now ?? null, 'may not change once set');
-  }
-  if (isSet(spec, 'allocateLoadBalancerNodePorts')) {
-    if (isBalancer) return;
-    const detail = "may only be used when `type` is 'LoadBalancer'";
-    errors.forbidden('spec.allocateLoadBalancerNodePorts', detail);
+  const annotation = textAt(annotations, key);
+  const isStored = textAt(recordIn(old, 'metadata', 'annotations'), key) === annotation;
+  if (isInField || isStored || annotation.trim() === '') return;
+  for (const range of annotation.split(',')) {
+    errors.problems(path, range.trim(), cidrProblems(range.trim()));
   }
 }
 
-function validateTraffic(spec: JsonObject, { errors }: ValidatedWrite): void {
-  const type = typeOf(spec);
+const policies = ['Cluster', 'Local'];
+const distributions = ['PreferClose', 'PreferSameZone', 'PreferSameNode'];
+
+function validateTraffic(spec: JsonObject, errors: FieldErrors): void {
   const external = textAt(spec, 'externalTrafficPolicy');
-  const hasExternal =
-    type === 'NodePort' ||
-    type === 'LoadBalancer' ||
-    (type === 'ClusterIP' && textsAt(spec, 'externalIPs').length > 0);
-  if (external !== '' && !hasExternal) {
+  if (!isReachedFromOutside(spec)) {
     const detail = 'may only be set for externally-accessible services';
-    errors.invalid('spec.externalTrafficPolicy', external, detail);
+    if (external !== '') errors.invalid('spec.externalTrafficPolicy', external, detail);
+  } else if (!policies.includes(external)) {
+    errors.notSupported('spec.externalTrafficPolicy', external, policies);
   }
   const health = numberAt(spec, 'healthCheckNodePort') ?? 0;
-  if (health !== 0 && (type !== 'LoadBalancer' || external !== 'Local')) {
+  if (health !== 0 && needsHealthCheck(spec)) {
+    errors.problems('spec.healthCheckNodePort', health, portNumberProblems(health));
+  } else if (health !== 0) {
     const detail =
       "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'";
     errors.invalid('spec.healthCheckNodePort', health, detail);
   }
-}
-
-function validateUpdate(spec: JsonObject, old: JsonObject, { errors }: ValidatedWrite): void {
-  const type = typeOf(spec);
-  const before = typeOf(old);
-  const health = numberAt(spec, 'healthCheckNodePort') ?? 0;
-  const oldHealth = numberAt(old, 'healthCheckNodePort') ?? 0;
-  if (health !== oldHealth && health !== 0 && oldHealth !== 0) {
-    errors.invalid('spec.healthCheckNodePort', health, 'field is immutable');
-  }
-  if (type === 'ExternalName' || before === 'ExternalName') return;
-  const [ips, oldIps] = [textsAt(spec, 'clusterIPs'), textsAt(old, 'clusterIPs')];
-  if (oldIps[0] !== undefined && oldIps[0] !== '') {
-    if (ips[0] === undefined) {
-      errors.invalid('spec.clusterIPs[0]', ips, 'primary clusterIP can not be unset');
-    } else if (ips[0] !== oldIps[0]) {
-      errors.invalid('spec.clusterIPs[0]', ips, 'may not change once set');
-    }
-  }
-  const [families, oldFamilies] = [textsAt(spec, 'ipFamilies'), textsAt(old, 'ipFamilies')];
-  if (oldFamilies[0] !== undefined && families[0] !== undefined && families[0] !== oldFamilies[0]) {
-    errors.invalid('spec.ipFamilies[0]', families, 'may not change once set');
-  }
-  const isSingle = textAt(spec, 'ipFamilyPolicy') === 'SingleStack';
-  const second = oldIps[1];
-  if (second !== undefined && ips[1] !== undefined && ips[1] !== second && !isSingle) {
-    errors.invalid('spec.clusterIPs[1]', ips, 'may not change once set');
+  for (const [name, supported] of [
+    ['internalTrafficPolicy', policies],
+    ['trafficDistribution', distributions],
+  ] as const) {
+    const value = textAt(spec, name);
+    if (!isSet(spec, name) || supported.includes(value)) continue;
+    errors.notSupported(`spec.${name}`, value, supported);
   }
 }
 
-function validateStatus({ object, old, errors }: ValidatedWrite, spec: JsonObject): void {
-  const status = recordAt(object, 'status');
-  if (sameJson(status, recordAt(old, 'status'))) return;
-  const ingress = recordsAt(recordAt(status, 'loadBalancer'), 'ingress');
-  if (ingress.length > 0 && typeOf(spec) !== 'LoadBalancer') {
+/** A class is looked at in both: what is wrong with it is told twice. */
+function validateChange(spec: JsonObject, old: JsonObject, errors: FieldErrors): void {
+  validateAddressChange(spec, old, errors);
+  const isBalanced = [spec, old].every((one) => typeOf(one) === 'LoadBalancer');
+  const balancer = valueAt(spec, 'loadBalancerClass');
+  if (isBalanced && balancer !== valueAt(old, 'loadBalancerClass')) {
+    errors.invalid('spec.loadBalancerClass', balancer ?? null, 'may not change once set');
+  }
+  validateBalancerClass(spec, errors);
+  if (!needsHealthCheck(spec) || !needsHealthCheck(old)) return;
+  const [port, before] = [
+    numberAt(spec, 'healthCheckNodePort'),
+    numberAt(old, 'healthCheckNodePort'),
+  ];
+  if ((port ?? 0) !== (before ?? 0) && (before ?? 0) !== 0) {
+    errors.forbidden('spec.healthCheckNodePort', immutableDetail);
+  }
+}
+
+function validateStatus({ object, errors }: ValidatedWrite, spec: JsonObject): void {
+  const points = recordsAt(recordIn(object, 'status', 'loadBalancer'), 'ingress');
+  if (points.length > 0 && typeOf(spec) !== 'LoadBalancer') {
     const detail = "may only be used when `spec.type` is 'LoadBalancer'";
     errors.forbidden('status.loadBalancer.ingress', detail);
+    return;
   }
-  validateIngressPoints(ingress, { path: 'status.loadBalancer.ingress', hasMode: true }, errors);
+  validateBalancerStatus(points, { hasMode: true }, errors);
 }
-
-/** Points of a load balancer, of services and of ingresses. */
-export function validateIngressPoints(
-  points: readonly JsonObject[],
-  { path, hasMode }: { readonly path: string; readonly hasMode: boolean },
-  errors: ValidatedWrite['errors'],
-): void {
-  for (const [at, point] of points.entries()) {
-    const where = `${path}[${String(at)}]`;
-    const ip = textAt(point, 'ip');
-    const mode = textAt(point, 'ipMode');
-    const hostname = textAt(point, 'hostname');
-    if (ip !== '') errors.problems(`${where}.ip`, ip, ipProblems(ip));
-    if (hasMode && ip === '' && isSet(point, 'ipMode')) {
-      errors.forbidden(`${where}.ipMode`, 'may not be specified when `ip` is not set');
-    } else if (hasMode && mode !== '' && mode !== 'VIP' && mode !== 'Proxy') {
-      errors.notSupported(`${where}.ipMode`, mode, ['Proxy', 'VIP']);
-    }
-    if (hostname === '') continue;
-    errors.problems(`${where}.hostname`, hostname, dns1123SubdomainProblems(hostname));
-    if (ipFamily(hostname) !== undefined) {
-      errors.invalid(`${where}.hostname`, hostname, 'must be a DNS name, not an IP address');
-    }
-  }
-}
-
-export const validateEndpoints: Validator = ({ object, errors }) => {
-  for (const [at, subset] of recordsAt(object, 'subsets').entries()) {
-    const path = `subsets[${String(at)}]`;
-    const ready = recordsAt(subset, 'addresses');
-    const notReady = recordsAt(subset, 'notReadyAddresses');
-    if (ready.length === 0 && notReady.length === 0) {
-      errors.required(path, 'must specify `addresses` or `notReadyAddresses`');
-    }
-    for (const [list, addresses] of [
-      ['addresses', ready],
-      ['notReadyAddresses', notReady],
-    ] as const) {
-      for (const [index, address] of addresses.entries()) {
-        const ip = textAt(address, 'ip');
-        const where = `${path}.${list}[${String(index)}].ip`;
-        const problems = ipProblems(ip);
-        errors.problems(where, ip, problems);
-        if (problems.length > 0) errors.invalid(where, ip, 'must be a valid IP address');
-        else errors.problems(where, ip, specialIpProblems(ip));
-      }
-    }
-    const ports = recordsAt(subset, 'ports');
-    for (const [index, port] of ports.entries()) {
-      if (ports.length > 1 && textAt(port, 'name') === '') {
-        errors.required(`${path}.ports[${String(index)}].name`);
-      }
-    }
-  }
-};

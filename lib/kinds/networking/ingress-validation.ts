@@ -9,7 +9,7 @@ import {
   dns1123SubdomainProblems,
 } from '../../api/name-rules.ts';
 import type { JsonObject } from '../../api/type-info.ts';
-import { validateIngressPoints } from '../core/service-validation.ts';
+import { validateBalancerStatus } from '../core/load-balancer-status.ts';
 import type { ValidatedWrite, Validator } from '../validator.ts';
 
 export const validateIngress: Validator = (write) => {
@@ -38,7 +38,7 @@ export const validateIngress: Validator = (write) => {
   const status = recordAt(object, 'status');
   if (sameJson(status, recordAt(old, 'status'))) return;
   const points = recordsAt(recordAt(status, 'loadBalancer'), 'ingress');
-  validateIngressPoints(points, { path: 'status.loadBalancer.ingress', hasMode: false }, errors);
+  validateBalancerStatus(points, { hasMode: false }, errors);
 };
 
 const hostProblems = (host: string): readonly string[] =>

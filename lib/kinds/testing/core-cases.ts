@@ -55,6 +55,11 @@ const serviceCases: readonly DefaultCase[] = [
   ),
   service('a service elsewhere', { spec: { type: 'ExternalName' } }, affinity),
   service(
+    'a service elsewhere has no traffic within',
+    { spec: { type: 'ExternalName', internalTrafficPolicy: 'Local' } },
+    { ...affinity, 'spec.internalTrafficPolicy': undefined },
+  ),
+  service(
     'clients that stay with a pod do so for three hours',
     { spec: { type: 'ExternalName', sessionAffinity: 'ClientIP' } },
     { 'spec.sessionAffinityConfig.clientIP.timeoutSeconds': 10_800 },
