@@ -2,7 +2,15 @@
 // that is stored just so is accepted, as it is by the rules in the options of fields.
 import { immutableDetail } from '../api/field-errors.ts';
 import type { FieldErrors } from '../api/field-errors.ts';
-import { listAt, numberAt, recordAt, recordsAt, textAt, valueAt } from '../api/json-access.ts';
+import {
+  isSet,
+  listAt,
+  numberAt,
+  recordAt,
+  recordsAt,
+  textAt,
+  valueAt,
+} from '../api/json-access.ts';
 import { sameJson } from '../api/json-equal.ts';
 import { isZero } from '../api/presence.ts';
 import type { JsonObject } from '../api/type-info.ts';
@@ -87,6 +95,13 @@ export class PartChecks {
   optional(name: string, problems: Problems): void {
     const text = textAt(this.value, name);
     if (text === '' || this.#isStored(name)) return;
+    this.errors.problems(this.#at(name), text, problems(text));
+  }
+
+  /** A text whose presence is tracked: an empty one is there. */
+  optionalSet(name: string, problems: Problems): void {
+    if (!isSet(this.value, name) || this.#isStored(name)) return;
+    const text = textAt(this.value, name);
     this.errors.problems(this.#at(name), text, problems(text));
   }
 

@@ -77,7 +77,8 @@ function validatePolicy(spec: JsonObject, old: Holder, errors: FieldErrors): voi
   if (policyOf(spec, old) !== 'SingleStack') return;
   for (const name of ['clusterIPs', 'ipFamilies']) {
     if (textsAt(spec, name).length !== 2) continue;
-    const detail = `must be RequireDualStack or PreferDualStack when multiple ${name} are specified`;
+    const many = `when multiple ${name} are specified`;
+    const detail = `must be RequireDualStack or PreferDualStack ${many}`;
     errors.invalid(policyPath, spec['ipFamilyPolicy'] ?? 'SingleStack', detail);
   }
 }

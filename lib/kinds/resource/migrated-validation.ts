@@ -26,7 +26,7 @@ export const validatePoolRequest: Validator = (write) => {
   }
   const spec = partOf(write, 'spec');
   spec?.required('driver', driverProblems);
-  spec?.optional('poolName', poolProblems);
+  spec?.optionalSet('poolName', poolProblems);
   spec?.inRange('limit', { least: 1, most: 1_000 });
   const status = partOf(write, 'status');
   if (status !== undefined) validatePoolStatus(status);
@@ -53,6 +53,6 @@ function validatePool(pool: PartChecks): void {
   else pool.atLeast('generation', 0);
   pool.atLeast('resourceSliceCount', 1);
   for (const name of counts) pool.atLeast(name, 0);
-  pool.optional('nodeName', dns1123SubdomainProblems);
+  pool.optionalSet('nodeName', dns1123SubdomainProblems);
   pool.maxBytes('validationError', 256);
 }

@@ -35,7 +35,7 @@ export const validatePodGroup: Validator = (write) => {
   if (status === undefined) return;
   validateClaimList(status, 'resourceClaimStatuses');
   for (const claim of status.elements('resourceClaimStatuses', { key: 'name' })) {
-    claim.optional('resourceClaimName', dns1123SubdomainProblems);
+    claim.optionalSet('resourceClaimName', dns1123SubdomainProblems);
   }
 };
 
@@ -95,7 +95,7 @@ function validateClaim(claim: PartChecks): void {
     claim.errors.invalid(claim.path, '', 'must specify exactly one of its sources');
   }
   claim.required('name', dns1123LabelProblems);
-  for (const name of sources) claim.optional(name, dns1123SubdomainProblems);
+  for (const name of sources) claim.optionalSet(name, dns1123SubdomainProblems);
 }
 
 function validatePreemption(group: PartChecks, { isOn, isFixed }: Rules): void {
