@@ -87,7 +87,12 @@ export class FieldErrors {
   }
 
   notSupported(field: string, badValue: unknown, supported: readonly string[]): void {
-    const texts = [...supported].sort().map((one) => JSON.stringify(one));
+    this.notListed(field, badValue, [...supported].sort());
+  }
+
+  /** As `notSupported`, with the values in the order in which clients know them. */
+  notListed(field: string, badValue: unknown, supported: readonly string[]): void {
+    const texts = supported.map((one) => JSON.stringify(one));
     const detail = `supported values: ${texts.join(', ')}`;
     this.#add('FieldValueNotSupported', field, badValue ?? '', detail);
   }

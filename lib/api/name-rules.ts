@@ -135,11 +135,6 @@ const asPrefix = (text: string): string =>
 const fieldAt = (object: Readonly<JsonObject> | undefined, ...path: readonly string[]): string =>
   asText(valueIn(object, path));
 
-/** Names that other fields of the object decide. */
-function composedProblems(name: string, wanted: string, rule: string): string[] {
-  return unless(name === wanted, `must be ${rule}: "${wanted}"`);
-}
-
 function signerPrefixProblems(name: string, signer: string): string[] {
   const prefix = signer === '' ? '' : `${signer.replaceAll('/', ':')}:`;
   if (prefix === '' && name.includes(':')) {
@@ -209,16 +204,15 @@ function ruleProblems(
     case 'pluralDotGroup': {
       const plural = fieldAt(of.object, 'spec', 'names', 'plural');
       const wanted = `${plural}.${fieldAt(of.object, 'spec', 'group')}`;
-      return of.object === undefined
-        ? dns1123SubdomainProblems(text)
-        : composedProblems(name, wanted, 'spec.names.plural+"."+spec.group');
+      const isRight = of.object === undefined || name === wanted;
+      const composed = unless(isRight, 'must be spec.names.plural+"."+spec.group');
+      return [...dns1123SubdomainProblems(text), ...composed];
     }
     case 'versionDotGroup': {
       const version = fieldAt(of.object, 'spec', 'version');
       const wanted = `${version}.${fieldAt(of.object, 'spec', 'group')}`;
-      return of.object === undefined
-        ? []
-        : composedProblems(name, wanted, '`spec.version+"."+spec.group`');
+      const isRight = of.object === undefined || name === wanted;
+      return unless(isRight, `must be \`spec.version+"."+spec.group\`: "${wanted}"`);
     }
     case 'signerPrefix':
       return signerPrefixProblems(text, fieldAt(of.object, 'spec', 'signerName'));

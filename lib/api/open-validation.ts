@@ -41,6 +41,13 @@ export function compileOpenValidation(
   };
 }
 
+/** What is wrong with one value by its schema; paths of failures begin at the value. */
+export function valueErrors(info: ValueInfo, value: JsonValue): readonly FieldError[] {
+  const into: Checking = { errors: [], passedCount: 0 };
+  compile(info)(value, undefined, '', into);
+  return into.errors;
+}
+
 function listErrors(object: JsonObject, check: ListCheck): readonly FieldError[] {
   const errors: FieldError[] = [];
   check(object, '', errors);

@@ -48,6 +48,6 @@ function validateParamRef(params: Holder, path: string, errors: FieldErrors): vo
   const where = `${path}.parameterNotFoundAction`;
   if (action === '') errors.required(where);
   else if (!actionsWithoutParams.includes(action)) {
-    errors.notSupported(where, action, actionsWithoutParams);
+    errors.notListed(where, action, actionsWithoutParams);
   }
 }

@@ -1,43 +1,73 @@
-// Definitions of custom resources, without their schemas: names, versions, conversion, columns.
-import { flagAt, isSet, recordAt, recordsAt, textAt, textsAt } from '../../api/json-access.ts';
+// Definitions of custom resources: names, conversion, approval, and what never changes.
+import { immutableDetail } from '../../api/field-errors.ts';
+import type { FieldErrors } from '../../api/field-errors.ts';
+import {
+  flagAt,
+  isSet,
+  recordAt,
+  recordsAt,
+  textAt,
+  textsAt,
+  valueAt,
+  valueIn,
+} from '../../api/json-access.ts';
 import { dns1035LabelProblems, dns1123SubdomainProblems } from '../../api/name-rules.ts';
 import type { JsonObject } from '../../api/type-info.ts';
-import type { ValidatedWrite, Validator } from '../validator.ts';
-import { validateClient } from '../webhook-client.ts';
+import type { Holder, ValidatedWrite, Validator } from '../validator.ts';
+import { validateClient, validateReviewVersions } from '../webhook-client.ts';
+import { validateParts, validateVersions } from './definition-versions.ts';
+import { nodesOf } from './schema-formats.ts';
 
 export const validateDefinition: Validator = (write) => {
   const { object, errors } = write;
   const spec = recordAt(object, 'spec') ?? {};
   const group = textAt(spec, 'group');
-  if (group !== '') {
-    errors.problems('spec.group', group, dns1123SubdomainProblems(group));
-    if (!group.includes('.')) {
-      errors.invalid('spec.group', group, 'should be a domain with at least one dot');
-    }
+  const groupProblems = group === '' ? [] : dns1123SubdomainProblems(group);
+  errors.problems('spec.group', group, groupProblems);
+  if (group !== '' && groupProblems.length === 0 && !group.includes('.')) {
+    errors.invalid('spec.group', group, 'should be a domain with at least one dot');
   }
-  validateNames(recordAt(spec, 'names') ?? {}, write);
+  validatePreserving(spec, write);
   validateVersions(spec, write);
-  validateConversion(spec, write);
-  if (flagAt(spec, 'preserveUnknownFields')) {
-    const detail =
-      'must be false in order to use defaults in the schema: set the schema to keep unknown fields';
-    errors.invalid('spec.preserveUnknownFields', true, detail);
-  }
+  validateNames(recordAt(spec, 'names') ?? {}, errors);
+  validateParts(spec, write);
+  validateConversion(spec, errors);
   validateApproval(write, group);
-  validateUpdate(write, spec);
+  if (write.old !== undefined) validateUpdate(write, spec);
+  if (write.subresource === '') validateStoredVersions(object, spec, errors);
 };
 
-function validateNames(names: JsonObject, { errors }: ValidatedWrite): void {
+/** Unknown fields are kept by the schema, not by a word for all of them. */
+function validatePreserving(spec: JsonObject, { old, errors, naming }: ValidatedWrite): void {
+  if (!flagAt(spec, 'preserveUnknownFields')) return;
+  const prefix = naming.schemaExtensionPrefix;
+  const invalid = (detail: string): void => {
+    errors.invalid('spec.preserveUnknownFields', true, detail);
+  };
+  if (!flagAt(recordAt(old, 'spec'), 'preserveUnknownFields')) {
+    invalid(
+      `cannot set to true, set ${prefix}preserve-unknown-fields to true in ` +
+        'spec.versions[*].schema instead',
+    );
+  }
+  const schemas = recordsAt(spec, 'versions').map((version) => recordAt(version, 'schema'));
+  const hasDefault = schemas.some((schema) =>
+    [...nodesOf(recordAt(schema, 'openAPIV3Schema') ?? {})].some((node) => isSet(node, 'default')),
+  );
+  if (hasDefault) invalid('must be false in order to use defaults in the schema');
+}
+
+function validateNames(names: JsonObject, errors: FieldErrors): void {
   const path = 'spec.names';
-  for (const name of ['plural', 'kind']) {
+  for (const name of ['plural', 'singular', 'kind', 'listKind']) {
     if (textAt(names, name) === '') errors.required(`${path}.${name}`);
   }
   for (const name of ['kind', 'listKind']) {
     const text = textAt(names, name);
-    if (text === '') continue;
-    const problems = dns1035LabelProblems(text.toLowerCase());
-    const detail = `may have mixed case, but should otherwise match: ${problems.join(', ')}`;
-    if (problems.length > 0) errors.invalid(`${path}.${name}`, text, detail);
+    const problems = text === '' ? [] : dns1035LabelProblems(text.toLowerCase());
+    if (problems.length === 0) continue;
+    const detail = `may have mixed case, but should otherwise match: ${problems.join(',')}`;
+    errors.invalid(`${path}.${name}`, text, detail);
   }
   const kind = textAt(names, 'kind');
   if (kind !== '' && kind === textAt(names, 'listKind')) {
@@ -45,187 +75,93 @@ function validateNames(names: JsonObject, { errors }: ValidatedWrite): void {
   }
 }
 
-function validateVersions(spec: JsonObject, write: ValidatedWrite): void {
-  const { errors } = write;
-  const versions = recordsAt(spec, 'versions');
-  const names = new Set<string>();
-  for (const [at, version] of versions.entries()) {
-    const path = `spec.versions[${String(at)}]`;
-    const name = textAt(version, 'name');
-    if (name !== '' && names.has(name)) {
-      errors.invalid('spec.versions', name, 'must contain unique version names');
-    }
-    names.add(name);
-    if (!isSet(recordAt(version, 'schema'), 'openAPIV3Schema')) {
-      errors.required(`${path}.schema.openAPIV3Schema`, 'schemas are required');
-    }
-    validateWarning(version, path, write);
-    validateColumns(version, path, write);
-    validateScale(version, path, write);
-    for (const [index, field] of recordsAt(version, 'selectableFields').entries()) {
-      const jsonPath = textAt(field, 'jsonPath');
-      if (jsonPath === '') continue;
-      const where = `${path}.selectableFields[${String(index)}].jsonPath`;
-      if (!isSimplePath(jsonPath)) {
-        errors.invalid(
-          where,
-          jsonPath,
-          'is an invalid path: must be a simple json path, such as .spec.color',
-        );
-      } else if (/^\.metadata(\.|$)/.test(jsonPath)) {
-        errors.invalid(where, jsonPath, 'must not point to fields in metadata');
-      }
-    }
-  }
-  if (versions.length === 0) return;
-  const stored = versions.filter((version) => flagAt(version, 'storage'));
-  if (stored.length !== 1) {
-    const detail = 'must have exactly one version marked as storage version';
-    errors.invalid('spec.versions', [...names], detail);
-  }
-}
-
-const warningLengthMax = 256;
-
-function validateWarning(version: JsonObject, path: string, { errors }: ValidatedWrite): void {
-  if (!isSet(version, 'deprecationWarning')) return;
-  const warning = textAt(version, 'deprecationWarning');
-  const at = `${path}.deprecationWarning`;
-  if (!flagAt(version, 'deprecated')) {
-    errors.invalid(at, warning, 'can only be set for deprecated versions');
-  }
-  if (Buffer.byteLength(warning) > warningLengthMax) errors.tooLong(at, warningLengthMax);
-  if (warning === '') errors.invalid(at, warning, 'must not be empty');
-  else if (/[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/u.test(warning)) {
-    errors.invalid(
-      at,
-      warning,
-      'must only contain printable UTF-8 characters; non-printable characters are not allowed',
-    );
-  }
-}
-
-/** Names separated by dots: `.spec.replicas`. */
-const isSimplePath = (text: string): boolean => /^(\.[A-Za-z_][A-Za-z0-9_-]*)+$/.test(text);
-
-function validateColumns(version: JsonObject, path: string, { errors }: ValidatedWrite): void {
-  for (const [at, column] of recordsAt(version, 'additionalPrinterColumns').entries()) {
-    const jsonPath = textAt(column, 'jsonPath');
-    if (jsonPath === '' || jsonPath.startsWith('.') || jsonPath.startsWith('{')) continue;
-    const where = `${path}.additionalPrinterColumns[${String(at)}].jsonPath`;
-    errors.invalid(where, jsonPath, 'must be a json path starting with a dot');
-  }
-}
-
-function validateScale(version: JsonObject, path: string, { errors }: ValidatedWrite): void {
-  const scale = recordAt(recordAt(version, 'subresources'), 'scale');
-  if (scale === undefined) return;
-  const where = `${path}.subresources.scale`;
-  for (const [name, roots] of [
-    ['specReplicasPath', ['.spec.']],
-    ['statusReplicasPath', ['.status.']],
-    ['labelSelectorPath', ['.spec.', '.status.']],
-  ] as const) {
-    const text = textAt(scale, name);
-    if (text === '') continue;
-    if (!isSimplePath(text)) {
-      errors.invalid(`${where}.${name}`, text, 'should be a simple json path');
-    } else if (!roots.some((root) => text.startsWith(root))) {
-      errors.invalid(`${where}.${name}`, text, `should be a json path under ${roots.join(' or ')}`);
-    }
-  }
-}
-
-function validateConversion(spec: JsonObject, write: ValidatedWrite): void {
-  const { errors } = write;
+function validateConversion(spec: JsonObject, errors: FieldErrors): void {
   const conversion = recordAt(spec, 'conversion');
   const webhook = recordAt(conversion, 'webhook');
-  const path = 'spec.conversion.webhook';
-  if (textAt(conversion, 'strategy') !== 'Webhook') {
-    if (webhook === undefined) return;
-    errors.forbidden(path, 'should not be set when strategy is not set to Webhook');
-    return;
-  }
-  if (webhook === undefined) {
-    errors.required(path, 'required when strategy is set to Webhook');
-    return;
-  }
   const client = recordAt(webhook, 'clientConfig');
-  if (client === undefined)
-    errors.required(`${path}.clientConfig`, 'required when strategy is set to Webhook');
-  else validateClient(client, `${path}.clientConfig`, errors);
   const versions = textsAt(webhook, 'conversionReviewVersions');
-  if (versions.length > 0 && !versions.some((one) => one === 'v1' || one === 'v1beta1')) {
-    const detail = 'must include at least one of v1, v1beta1';
-    errors.invalid(`${path}.conversionReviewVersions`, versions, detail);
+  const clientPath = 'spec.conversion.webhookClientConfig';
+  const versionsPath = 'spec.conversion.conversionReviewVersions';
+  const strategy = textAt(conversion, 'strategy');
+  if (flagAt(spec, 'preserveUnknownFields') && strategy !== 'None') {
+    const detail = 'must be None if spec.preserveUnknownFields is true';
+    errors.invalid('spec.conversion.strategy', strategy, detail);
   }
+  if (strategy !== 'Webhook') {
+    const detail = 'should not be set when strategy is not set to Webhook';
+    if (client !== undefined) errors.forbidden(clientPath, detail);
+    if (versions.length > 0) errors.forbidden(versionsPath, detail);
+    return;
+  }
+  if (client === undefined) {
+    errors.required(clientPath, 'required when strategy is set to Webhook');
+  } else validateClient(client, clientPath, errors);
+  validateReviewVersions(versions, versionsPath, errors);
 }
 
 /** Groups of the product's own domains need a word of who approved them. */
-function validateApproval({ object, errors, naming }: ValidatedWrite, group: string): void {
+function validateApproval({ object, old, errors, naming }: ValidatedWrite, group: string): void {
   const own = [naming.resolve('{v}'), naming.metadataDomain];
   if (!own.some((domain) => group === domain || group.endsWith(`.${domain}`))) return;
   const key = naming.resolve('api-approved.{kubernetes}.io');
-  const value = textAt(recordAt(recordAt(object, 'metadata'), 'annotations'), key);
+  const approvalOf = (of: Holder): string =>
+    textAt(recordAt(recordAt(of, 'metadata'), 'annotations'), key);
+  const value = approvalOf(object);
+  if (old !== undefined && value === approvalOf(old)) return;
   const path = `metadata.annotations[${key}]`;
-  if (value === '') {
-    errors.required(path, 'protected groups must have approval annotation');
-  } else if (!value.startsWith('unapproved') && !/^https?:\/\/[^/]+\/./.test(value)) {
-    errors.invalid(path, value, 'must be a link to the approval, or start with "unapproved, "');
+  const wanted = `protected groups must have approval annotation "${key}"`;
+  const reading = 'see https://github.com/kubernetes/enhancements/pull/1111';
+  if (value === '') errors.required(path, `${wanted}, ${reading}`);
+  else if (!value.startsWith('unapproved') && !/^[A-Za-z][A-Za-z0-9+.-]*:\/\/[^/]+/.test(value)) {
+    const detail = `${wanted} with either a URL or a reason starting with "unapproved", ${reading}`;
+    errors.invalid(path, value, detail);
   }
 }
 
-const fixedOnceEstablished = [
-  ['scope', 'spec.scope'],
-  ['group', 'spec.group'],
+/** Fields of the spec, and whether they may change until the definition is established. */
+const fixedFields = [
+  [['scope'], true],
+  [['names', 'kind'], true],
+  [['group'], false],
+  [['names', 'plural'], false],
 ] as const;
 
-function validateUpdate({ object, old, errors }: ValidatedWrite, spec: JsonObject): void {
-  if (old === undefined) return;
-  const before = recordAt(old, 'spec') ?? {};
+function validateUpdate({ old, errors }: ValidatedWrite, spec: JsonObject): void {
   const isEstablished = recordsAt(recordAt(old, 'status'), 'conditions').some(
     (one) => textAt(one, 'type') === 'Established' && textAt(one, 'status') === 'True',
   );
-  if (isEstablished) {
-    for (const [name, path] of fixedOnceEstablished) {
-      if (textAt(spec, name) === textAt(before, name)) continue;
-      errors.invalid(path, textAt(spec, name), 'field is immutable');
-    }
-    for (const name of ['kind', 'plural']) {
-      const now = textAt(recordAt(spec, 'names'), name);
-      if (now === textAt(recordAt(before, 'names'), name)) continue;
-      errors.invalid(`spec.names.${name}`, now, 'field is immutable');
+  const before = recordAt(old, 'spec');
+  for (const [path, onceEstablished] of fixedFields) {
+    if (onceEstablished && !isEstablished) continue;
+    const now = valueIn(spec, path) ?? '';
+    if (now !== (valueIn(before, path) ?? '')) {
+      errors.invalid(`spec.${path.join('.')}`, now, immutableDetail);
     }
   }
-  validateStoredVersions(object, spec, errors);
 }
 
-function validateStoredVersions(
-  object: JsonObject,
-  spec: JsonObject,
-  errors: ValidatedWrite['errors'],
-): void {
-  const stored = textsAt(recordAt(object, 'status'), 'storedVersions');
+function validateStoredVersions(object: JsonObject, spec: JsonObject, errors: FieldErrors): void {
+  const status = recordAt(object, 'status');
+  const stored = textsAt(status, 'storedVersions');
   const path = 'status.storedVersions';
   if (stored.length === 0) {
-    if (isSet(object, 'status'))
-      errors.invalid(path, stored, 'must have at least one stored version');
+    const given = valueAt(status, 'storedVersions') ?? null;
+    errors.invalid(path, given, 'must have at least one stored version');
     return;
   }
   const versions = recordsAt(spec, 'versions');
-  const names = versions.map((version) => textAt(version, 'name'));
-  const storage = versions.find((version) => flagAt(version, 'storage'));
-  const name = textAt(storage, 'name');
-  if (name !== '' && !stored.includes(name)) {
-    errors.invalid(path, stored, `must have the storage version ${name}`);
+  for (const version of versions) {
+    const name = textAt(version, 'name');
+    if (!flagAt(version, 'storage') || stored.includes(name)) continue;
+    errors.invalid(path, version, `must have the storage version ${name}`);
   }
+  const names = versions.map((version) => textAt(version, 'name'));
   for (const [at, version] of stored.entries()) {
     if (names.includes(version)) continue;
-    errors.invalid(
-      `${path}[${String(at)}]`,
-      version,
-      'missing from spec.versions; it was once a storage ' +
-        'version, and objects may still be stored in it',
-    );
+    const detail =
+      `missing from spec.versions; ${version} was previously a storage version, and must remain ` +
+      'in spec.versions until a storage migration ensures no data remains persisted in ' +
+      `${version} and removes ${version} from status.storedVersions`;
+    errors.invalid(`${path}[${String(at)}]`, version, detail);
   }
 }

@@ -5,6 +5,8 @@ import type { ResourceStrategy } from '../strategy.ts';
 
 export const definitionStrategy: ResourceStrategy = {
   takesUnqualifiedFinalizers: 'always',
+  // Versions in which objects may be stored are unchanged when a version goes.
+  validatesUnchanged: true,
   prepare(definition, stored, { subresource }) {
     if (stored === undefined || subresource !== '') return;
     const versions = recordsAt(recordAt(definition, 'spec'), 'versions');

@@ -3,6 +3,7 @@ import type { Kind } from '../kind.ts';
 import { definitionConversions } from './conversion.ts';
 import { definitionDefaults } from './defaults.ts';
 import { validateDefinition } from './definition-validation.ts';
+import { definitionWarnings } from './schema-formats.ts';
 import { definitionStrategy } from './definitions.ts';
 
 export const apiextensionsKinds: readonly Kind[] = [
@@ -12,5 +13,6 @@ export const apiextensionsKinds: readonly Kind[] = [
     conversions: definitionConversions,
     strategy: definitionStrategy,
     validate: validateDefinition,
+    warnings: definitionWarnings,
   },
 ];

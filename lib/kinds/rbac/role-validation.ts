@@ -69,7 +69,7 @@ function validateBinding(
     errors.notSupported('roleRef.apiGroup', textAt(role, 'apiGroup'), [group]);
   }
   if (!kinds.includes(textAt(role, 'kind'))) {
-    errors.notSupported('roleRef.kind', textAt(role, 'kind'), kinds);
+    errors.notListed('roleRef.kind', textAt(role, 'kind'), kinds);
   }
   for (const [at, subject] of recordsAt(object, 'subjects').entries()) {
     validateSubject(subject, `subjects[${String(at)}]`, { group, needsNamespace }, write);
@@ -94,7 +94,7 @@ function validateSubject(
     return;
   }
   if (kind !== 'User' && kind !== 'Group') {
-    errors.notSupported(`${path}.kind`, kind, ['Group', 'ServiceAccount', 'User']);
+    errors.notListed(`${path}.kind`, kind, ['ServiceAccount', 'User', 'Group']);
     return;
   }
   if (group !== needs.group) errors.notSupported(`${path}.apiGroup`, group, [needs.group]);

@@ -1,0 +1,285 @@
+// The structural form of a schema: every value has a type, and conditions say nothing of structure.
+// Failures are in the order of their texts.
+import {
+  entriesAt,
+  flagAt,
+  isSet,
+  listAt,
+  recordAt,
+  recordsAt,
+  textAt,
+  valueAt,
+} from '../../api/json-access.ts';
+import { sameJson } from '../../api/json-equal.ts';
+import { isObject, without } from '../../api/json-value.ts';
+import { isZero } from '../../api/presence.ts';
+import { FieldErrors } from '../../api/field-errors.ts';
+import type { JsonObject, JsonValue } from '../../api/type-info.ts';
+import { compilePattern } from '../../base/pattern.ts';
+import { fieldErrorMessage } from '../../base/status.ts';
+import type { FieldError } from '../../base/status.ts';
+import type { Holder } from '../validator.ts';
+
+interface Structure {
+  readonly errors: FieldErrors;
+  /** Of the product's own words: `x-…-`. */
+  readonly prefix: string;
+}
+
+export function structuralErrors(
+  schema: JsonObject,
+  path: string,
+  prefix: string,
+): readonly FieldError[] {
+  const structure = { errors: new FieldErrors(), prefix };
+  validateStructure(schema, path, 'root', structure);
+  validateCompleteness(schema, path, structure);
+  const textOf = (error: FieldError): string => `${error.field}: ${fieldErrorMessage(error)}`;
+  return [...structure.errors.list].sort((one, other) => (textOf(one) < textOf(other) ? -1 : 1));
+}
+
+/** Why a schema cannot be read as structure at all; undefined: it can. */
+export function unreadableWord(schema: JsonObject): string | undefined {
+  for (const word of ['id', '$schema', '$ref', ...emptyWords, 'additionalItems']) {
+    const value = valueAt(schema, word);
+    if (value === undefined || (word !== 'additionalItems' && isZero(value))) continue;
+    return word === '$schema' ? 'schema' : word;
+  }
+  for (const child of childrenOf(schema)) {
+    const word = unreadableWord(child);
+    if (word !== undefined) return word;
+  }
+  return undefined;
+}
+
+const emptyWords = ['patternProperties', 'definitions', 'dependencies'];
+
+function childrenOf(schema: JsonObject): readonly JsonObject[] {
+  const values: readonly (JsonValue | undefined)[] = [
+    valueAt(schema, 'items'),
+    valueAt(schema, 'additionalProperties'),
+    valueAt(schema, 'not'),
+    ...entriesAt(schema, 'properties').map(([, property]) => property),
+    ...junctors.flatMap((junctor) => listAt(schema, junctor)),
+  ];
+  return values.filter(isObject);
+}
+
+const junctors = ['allOf', 'anyOf', 'oneOf'] as const;
+
+const missingTypes = {
+  root: 'must not be empty at the root',
+  item: 'must not be empty for specified array items',
+  field: 'must not be empty for specified object fields',
+};
+type Level = keyof typeof missingTypes;
+
+function validateStructure(
+  schema: JsonObject,
+  path: string,
+  level: Level,
+  structure: Structure,
+): void {
+  const { prefix, errors } = structure;
+  const items = recordAt(schema, 'items');
+  if (items !== undefined) validateStructure(items, `${path}.items`, 'item', structure);
+  for (const [name, property] of entriesAt(schema, 'properties')) {
+    if (!isObject(property)) continue;
+    validateStructure(property, `${path}.properties[${name}]`, 'field', structure);
+  }
+  const additional = recordAt(schema, 'additionalProperties');
+  if (level === 'root' && isSet(schema, 'additionalProperties')) {
+    errors.forbidden(`${path}.additionalProperties`, 'must not be used at the root');
+  }
+  if (additional !== undefined) {
+    validateStructure(additional, `${path}.additionalProperties`, 'field', structure);
+  }
+  validateIntOrString(schema, path, structure);
+  const isText = flagAt(schema, `${prefix}int-or-string`);
+  const inFirst = isText && isIntOrStringPair(recordsAt(schema, 'allOf')[0]);
+  const skips = { ownAnyOf: isText && isIntOrStringPair(schema), firstAnyOf: inFirst };
+  validateConditions(schema, path, skips, structure);
+  validateType(schema, path, level, structure);
+  if (textAt(schema, 'type') === 'array' && !isSet(schema, 'items')) {
+    errors.required(`${path}.items`, 'must be specified');
+  }
+  validateResourceMembers(schema, path, level === 'root', structure);
+}
+
+function validateIntOrString(
+  schema: JsonObject,
+  path: string,
+  { prefix, errors }: Structure,
+): void {
+  if (!flagAt(schema, `${prefix}int-or-string`)) return;
+  for (const word of ['preserve-unknown-fields', 'embedded-resource']) {
+    if (!flagAt(schema, prefix + word)) continue;
+    const detail = `must be false if ${prefix}int-or-string is true`;
+    errors.invalid(`${path}.${prefix}${word}`, true, detail);
+  }
+}
+
+/** `anyOf: [{type: integer}, {type: string}]`, which says what the word for it says. */
+const isIntOrStringPair = (schema: Holder): boolean =>
+  sameJson(valueAt(schema, 'anyOf'), [{ type: 'integer' }, { type: 'string' }]);
+
+function validateType(
+  schema: JsonObject,
+  path: string,
+  level: Level,
+  { prefix, errors }: Structure,
+): void {
+  const type = textAt(schema, 'type');
+  const embedded = `${prefix}embedded-resource`;
+  const isEmbedded = flagAt(schema, embedded);
+  const isFree =
+    flagAt(schema, `${prefix}int-or-string`) || flagAt(schema, `${prefix}preserve-unknown-fields`);
+  if (isEmbedded && type !== 'object') {
+    const detail = `must be object if ${embedded} is true`;
+    if (type === '') errors.required(`${path}.type`, detail);
+    else errors.invalid(`${path}.type`, type, detail);
+  } else if (type === '' && !isFree) errors.required(`${path}.type`, missingTypes[level]);
+  if (level === 'root' && type !== '' && type !== 'object') {
+    errors.invalid(`${path}.type`, type, 'must be object at the root');
+  }
+  if (!isEmbedded) return;
+  if (isSet(schema, 'additionalProperties')) {
+    const detail = `must not be used if ${embedded} is set`;
+    errors.forbidden(`${path}.additionalProperties`, detail);
+  }
+  const preserves = `${prefix}preserve-unknown-fields`;
+  if (!flagAt(schema, preserves) && entriesAt(schema, 'properties').length === 0) {
+    const detail = `must not be empty if ${embedded} is true without ${preserves}`;
+    errors.required(`${path}.properties`, detail);
+  }
+}
+
+const resourceMembers = [
+  ['kind', 'string'],
+  ['apiVersion', 'string'],
+  ['metadata', 'object'],
+] as const;
+
+/** What a schema may say of the members that every resource has. */
+function validateResourceMembers(
+  schema: JsonObject,
+  path: string,
+  isRoot: boolean,
+  { prefix, errors }: Structure,
+): void {
+  if (!isRoot && !flagAt(schema, `${prefix}embedded-resource`)) return;
+  const properties = recordAt(schema, 'properties');
+  for (const [name, type] of resourceMembers) {
+    const member = recordAt(properties, name);
+    const given = textAt(member, 'type');
+    if (member === undefined || given === type) continue;
+    errors.invalid(`${path}.properties[${name}].type`, given, `must be ${type}`);
+  }
+  const metadata = recordAt(properties, 'metadata');
+  if (!isRoot || metadata === undefined) return;
+  const rest = without(metadata, 'type', 'default', 'properties');
+  const others = without(recordAt(metadata, 'properties') ?? {}, 'name', 'generateName');
+  if (Object.keys(rest).every((word) => isZero(rest[word])) && Object.keys(others).length === 0)
+    return;
+  const detail =
+    'must not specify anything other than name and generateName, but metadata is ' +
+    'implicitly specified';
+  errors.forbidden(`${path}.properties[metadata]`, detail);
+}
+
+interface SkippedConditions {
+  readonly ownAnyOf: boolean;
+  /** `anyOf` of the first condition of `allOf`. */
+  readonly firstAnyOf: boolean;
+}
+const skipsNothing: SkippedConditions = { ownAnyOf: false, firstAnyOf: false };
+
+/** Conditions on a value: allOf and its like, and the pattern of a text. */
+function validateConditions(
+  schema: JsonObject,
+  path: string,
+  skips: SkippedConditions,
+  structure: Structure,
+): void {
+  for (const junctor of junctors) {
+    if (junctor === 'anyOf' && skips.ownAnyOf) continue;
+    for (const [at, part] of recordsAt(schema, junctor).entries()) {
+      const ownAnyOf = junctor === 'allOf' && at === 0 && skips.firstAnyOf;
+      const where = `${path}.${junctor}[${String(at)}]`;
+      validateCondition(part, where, { ownAnyOf, firstAnyOf: false }, structure);
+    }
+  }
+  const not = recordAt(schema, 'not');
+  if (not !== undefined) validateCondition(not, `${path}.not`, skipsNothing, structure);
+  const pattern = textAt(schema, 'pattern');
+  const compiled = pattern === '' ? undefined : compilePattern(pattern);
+  if (compiled === undefined || !('error' in compiled)) return;
+  const detail = `must be a valid regular expression, but isn't: ${compiled.error}`;
+  structure.errors.invalid(`${path}.pattern`, pattern, detail);
+}
+
+const emptyInConditions = ['type', 'title', 'description'];
+const undefinedInConditions = ['default', 'additionalProperties'];
+const ownEmpty = ['list-map-keys', 'validations'];
+const ownUndefined = ['list-type', 'map-type'];
+const ownFalse = ['preserve-unknown-fields', 'embedded-resource', 'int-or-string'];
+
+/** A condition, which may say nothing of structure, and those in it. */
+function validateCondition(
+  schema: JsonObject,
+  path: string,
+  skips: SkippedConditions,
+  structure: Structure,
+): void {
+  const { prefix, errors } = structure;
+  validateConditions(schema, path, skips, structure);
+  const items = recordAt(schema, 'items');
+  if (items !== undefined) validateCondition(items, `${path}.items`, skipsNothing, structure);
+  for (const [name, property] of entriesAt(schema, 'properties')) {
+    if (!isObject(property)) continue;
+    validateCondition(property, `${path}.properties[${name}]`, skipsNothing, structure);
+  }
+  const own = (words: readonly string[]): readonly string[] => words.map((word) => prefix + word);
+  const forbid = (words: readonly string[], state: string): void => {
+    for (const word of words) {
+      const value = valueAt(schema, word);
+      const isWrong = state === 'undefined' ? value !== undefined : !isZero(value);
+      if (isWrong) errors.forbidden(`${path}.${word}`, `must be ${state} to be structural`);
+    }
+  };
+  forbid([...emptyInConditions, ...own(ownEmpty)], 'empty');
+  forbid([...undefinedInConditions, ...own(ownUndefined)], 'undefined');
+  forbid(['nullable', ...own(ownFalse)], 'false');
+  if (isSet(recordAt(schema, 'properties'), 'metadata')) {
+    const detail = 'must not be specified in a nested context';
+    errors.forbidden(`${path}.properties[metadata]`, detail);
+  }
+}
+
+/** What the conditions of the root speak of is part of the structure. */
+function validateCompleteness(schema: JsonObject, path: string, { errors }: Structure): void {
+  const visit = (condition: JsonObject, from: string, structure: Holder, at: string): void => {
+    const child = (part: Holder, step: string, own: Holder): void => {
+      if (part === undefined) return;
+      if (own === undefined) {
+        errors.required(`${at}.${step}`, `because it is defined in ${from}.${step}`);
+      } else visit(part, `${from}.${step}`, own, `${at}.${step}`);
+    };
+    child(recordAt(condition, 'items'), 'items', recordAt(structure, 'items'));
+    for (const [name] of entriesAt(condition, 'properties')) {
+      const part = recordAt(recordAt(condition, 'properties'), name);
+      child(part, `properties[${name}]`, recordAt(recordAt(structure, 'properties'), name));
+    }
+    visitJunctors(condition, from, structure, at);
+  };
+  const visitJunctors = (of: JsonObject, from: string, structure: Holder, at: string): void => {
+    for (const junctor of junctors) {
+      for (const [index, part] of recordsAt(of, junctor).entries()) {
+        visit(part, `${from}.${junctor}[${String(index)}]`, structure, at);
+      }
+    }
+    const not = recordAt(of, 'not');
+    if (not !== undefined) visit(not, `${from}.not`, structure, at);
+  };
+  visitJunctors(schema, path, schema, path);
+}
