@@ -76,6 +76,7 @@ describe('nothing is missing', () => {
     version: 'stored',
     authorizerSelectors: true,
     jsonPatch: true,
+    deviceSelectors: undefined,
   });
   const names = [...language.functions.keys(), ...language.macros.keys()];
 

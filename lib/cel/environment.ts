@@ -14,6 +14,7 @@ import { estimateCost } from './cost/estimate.ts';
 import type { SizeEstimator } from './model/cost-node.ts';
 import { PlanError, planExpression } from './eval/plan.ts';
 import type { Value } from './model/value.ts';
+import type { DeviceSelectorFeatures } from './library/device-selectors.ts';
 import { languageOf } from './library/libraries.ts';
 import type { Language } from './library/libraries.ts';
 import { Program } from './program.ts';
@@ -46,6 +47,8 @@ export interface EnvironmentOptions {
   readonly version?: number | 'stored';
   readonly authorizerSelectors?: boolean;
   readonly jsonPatch?: boolean;
+  /** What only selectors of devices have. Default: nothing of it. */
+  readonly deviceSelectors?: DeviceSelectorFeatures;
   /** Sizes of variables' parts for estimates. Default: nothing is known. */
   readonly sizes?: SizeEstimator;
   /** Compute constant parts when compiling (changes costs). Default: true. */
@@ -97,6 +100,7 @@ export class Environment {
       version: options.version ?? defaultVersion,
       authorizerSelectors: options.authorizerSelectors ?? true,
       jsonPatch: options.jsonPatch ?? false,
+      deviceSelectors: options.deviceSelectors,
     });
     this.#objects = options.objects ?? noObjectTypes;
     const variables = options.variables ?? [];

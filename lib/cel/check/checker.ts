@@ -1,6 +1,7 @@
 // Gives every node a type, every name a meaning and every call its overloads, and reports all
 // errors with their places.
 import {
+  anyType,
   boolType,
   dynType,
   errorType,
@@ -373,7 +374,7 @@ class Checker {
 
   /** Types of index or key, and of element or value. */
   #rangeTypes(expr: Comprehension, range: CelType): readonly [CelType, CelType] {
-    switch (range.kind) {
+    switch (sameType(range, anyType) ? 'any' : range.kind) {
       case 'list':
         return [intType, typeParam(range, 0)];
       case 'map':

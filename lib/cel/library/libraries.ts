@@ -7,6 +7,8 @@ import { standardMacros } from '../syntax/macros.ts';
 import type { Macro } from '../model/macro.ts';
 import { authorizerLibrary, authorizerSelectorsLibrary } from './authorizer.ts';
 import { conversionFunctions } from './conversions.ts';
+import { deviceLibraries } from './device-selectors.ts';
+import type { DeviceSelectorFeatures } from './device-selectors.ts';
 import { formatStringLibrary } from './format-string.ts';
 import { jsonPatchLibrary } from './json-patch.ts';
 import { listTransformsLibrary } from './list-transforms.ts';
@@ -32,6 +34,8 @@ export interface LanguageSelection {
   readonly authorizerSelectors: boolean;
   /** jsonpatch.escapeKey(), where patches are written. */
   readonly jsonPatch: boolean;
+  /** What only selectors of devices have. */
+  readonly deviceSelectors: DeviceSelectorFeatures | undefined;
 }
 
 export interface Language {
@@ -74,10 +78,10 @@ const languages = new WeakMap<NamingProfile, Map<string, Language>>();
 
 /** The language of a selection; made once for each. */
 export function languageOf(selection: LanguageSelection): Language {
-  const { naming, version, authorizerSelectors, jsonPatch } = selection;
+  const { naming, version, authorizerSelectors, jsonPatch, deviceSelectors } = selection;
   const known = languages.get(naming) ?? new Map<string, Language>();
   languages.set(naming, known);
-  const key = `${String(version)} ${String(authorizerSelectors)} ${String(jsonPatch)}`;
+  const key = JSON.stringify([version, authorizerSelectors, jsonPatch, deviceSelectors]);
   const language = known.get(key) ?? buildLanguage(selection);
   known.set(key, language);
   return language;
@@ -91,6 +95,9 @@ function buildLanguage(selection: LanguageSelection): Language {
     if (library.name === '{kubernetes}.jsonpatch' && !selection.jsonPatch) return false;
     return library.since <= minor && (library.until === undefined || minor < library.until);
   });
+  if (selection.deviceSelectors !== undefined) {
+    libraries.push(...deviceLibraries(selection.deviceSelectors));
+  }
   const hasOptionals = minor >= optionalsSince;
   const declared = [
     ...operatorFunctions(minor >= numericComparisonSince),

@@ -37,6 +37,8 @@ const none: readonly CelType[] = [];
 const simple = (kind: TypeKind, name: string = kind): CelType => ({ kind, name, params: none });
 
 export const dynType = simple('dyn');
+/** As dyn, but for loops: nothing of this type can be looped over. */
+export const anyType = simple('dyn', 'any');
 export const errorType = simple('error', '!error!');
 export const nullType = simple('null', 'null_type');
 export const boolType = simple('bool');

@@ -16,6 +16,14 @@ export interface Macro {
   readonly argCount: number;
   /** A method (`x.all(...)`) or a function (`has(...)`). */
   readonly isMember: boolean;
+  /** The only name that it is a method of. */
+  readonly receiver?: string;
   /** The expansion. `target` is the receiver of a method. Throws a MacroError. */
   readonly expand: (make: NodeFactory, args: readonly Expr[], target: Expr) => Expr;
+}
+
+export function isMacroFor(macro: Macro, argCount: number, target: Expr | undefined): boolean {
+  const { isMember, receiver } = macro;
+  if (macro.argCount !== argCount || isMember !== (target !== undefined)) return false;
+  return receiver === undefined || (target?.kind === 'ident' && target.name === receiver);
 }

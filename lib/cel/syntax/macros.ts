@@ -181,3 +181,17 @@ export const optionalMacros: readonly Macro[] = [
     expand: optionalMap('optFlatMap', { isWrapped: false }),
   },
 ];
+
+/** `cel.bind(name, value, body)`. */
+const bind: Macro['expand'] = (make, args) => {
+  const variable = argument(args, 0);
+  if (variable.kind !== 'ident') {
+    throw new MacroError(variable, 'cel.bind() variable names must be simple identifiers');
+  }
+  const [value, body] = [argument(args, 1), argument(args, 2)];
+  return bindValue(make, { name: variable.name, value, body });
+};
+
+export const bindingMacros: readonly Macro[] = [
+  { name: 'bind', argCount: 3, isMember: true, receiver: 'cel', expand: bind },
+];

@@ -6,7 +6,7 @@ import type { Expr, MapEntry, ParsedExpression, StructField } from '../model/ast
 import { operators } from '../model/ast.ts';
 import type { Token } from './lexer.ts';
 import { parseNumberLiteral, parseQuotedLiteral } from './literals.ts';
-import { MacroError } from '../model/macro.ts';
+import { MacroError, isMacroFor } from '../model/macro.ts';
 import type { Macro } from '../model/macro.ts';
 import { NodeFactory, RecursionLimitError } from '../model/node-factory.ts';
 import { reservedWords } from './reserved-words.ts';
@@ -330,7 +330,7 @@ class Parser {
   #call(name: string, target: Expr | undefined, args: readonly Expr[], offset: number): Expr {
     const macro = this.#options.macros
       .get(name)
-      ?.find((m) => m.argCount === args.length && m.isMember === (target !== undefined));
+      ?.find((one) => isMacroFor(one, args.length, target));
     if (macro === undefined) {
       return target === undefined
         ? this.make.call(name, args, offset)
