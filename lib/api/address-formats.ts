@@ -44,6 +44,17 @@ export function canonicalCidrProblems(text: string): readonly string[] {
   return problems.length > 0 ? problems : formProblems(text, canonicalCidr(text));
 }
 
+/** An address with the length of its network. */
+export function interfaceAddressProblems(text: string): readonly string[] {
+  const [address = '', ...length] = text.split('/');
+  const plain = withoutZeros(address);
+  const network = parseCidr([plain, ...length].join('/'));
+  if (network === undefined) {
+    return ['must be a valid address in CIDR form, (e.g. 10.9.8.7/24 or 2001:db8::1/64)'];
+  }
+  return formProblems(text, `${canonicalIp(plain) ?? ''}/${String(network.prefixLength)}`);
+}
+
 const formProblems = (text: string, canonical: string | undefined): readonly string[] =>
   canonical === text ? [] : [`must be in canonical form ("${canonical ?? ''}")`];
 

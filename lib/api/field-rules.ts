@@ -79,10 +79,11 @@ export function compileTerms(
   return (value, old, path, run) => {
     if (isOptional && isUnset(field, value) && isUnset(field, old)) return true;
     const before = run.errors.list.length;
-    for (const check of checks) if (!check(value, old, path, run)) break;
-    if (run.errors.list.length === before || !run.isUpdate) return true;
+    const isRight = checks.every((check) => check(value, old, path, run));
+    if (run.errors.list.length === before) return true;
     // What is stored stays acceptable while it is unchanged.
-    if (sameJson(value, old)) run.errors.list.length = before;
+    if (!run.isUpdate || !sameJson(value, old)) return isRight;
+    run.errors.list.length = before;
     return true;
   };
 }
@@ -259,8 +260,9 @@ const makers: ReadonlyMap<string, Maker> = new Map<string, Maker>([
   [
     'forbidden',
     (field, argument) => (value, _old, path, run) => {
-      if (!isUnset(field, value)) run.errors.forbidden(path, argument || 'must not be set');
-      return true;
+      if (isUnset(field, value)) return true;
+      run.errors.forbidden(path, argument || 'must not be set');
+      return false;
     },
   ],
   [

@@ -18,7 +18,14 @@ const unless = (isRight: boolean, text: string): readonly string[] => (isRight ?
 const bytesMax = (text: string, max: number): readonly string[] =>
   unless(Buffer.byteLength(text) <= max, `must be no more than ${String(max)} bytes`);
 
-export const cIdentifierPattern = /^[A-Za-z_][A-Za-z0-9_]*$/;
+const cIdentifier = '[A-Za-z_][A-Za-z0-9_]*';
+export const cIdentifierPattern = new RegExp(`^${cIdentifier}$`);
+const cIdentifierText =
+  "a valid C identifier must start with alphabetic character or '_', followed by a string of " +
+  "alphanumeric characters or '_' (e.g. 'my_name',  or 'MY_NAME',  or 'MyName', " +
+  `regex used for validation is '${cIdentifier}')`;
+export const cIdentifierProblems = (text: string): readonly string[] =>
+  unless(cIdentifierPattern.test(text), cIdentifierText);
 
 export function portNameProblems(text: string): readonly string[] {
   return [
@@ -83,10 +90,13 @@ const uuidText =
 const uuidProblems = (text: string): readonly string[] =>
   unless(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text), uuidText);
 
-function poolNameProblems(text: string): readonly string[] {
-  const parts = text.split('/').flatMap(dns1123SubdomainProblems);
-  return [...bytesMax(text, 253), ...parts];
-}
+/** Subdomains joined by slashes; how long they may be together is a rule of its own. */
+export const poolNameProblems = (text: string): readonly string[] =>
+  text
+    .split('/')
+    .flatMap((part, at) =>
+      dns1123SubdomainProblems(part).map((problem) => `segment ${String(at)}: ${problem}`),
+    );
 
 function attributeNameProblems(text: string): readonly string[] {
   const [domain = '', id, more] = text.split('/');

@@ -72,23 +72,22 @@ const tooLong = (text: string, max: number): string[] =>
   Buffer.byteLength(text) > max ? [`must be no more than ${String(max)} bytes`] : [];
 const unless = (matches: boolean, text: string): string[] => (matches ? [] : [text]);
 
-export const dns1123LabelProblems = (text: string): string[] => [
-  ...tooLong(text, 63),
-  ...unless(labelPattern.test(text), labelText),
-];
+export function dns1123LabelProblems(text: string): string[] {
+  const problems = tooLong(text, 63);
+  if (!labelPattern.test(text)) {
+    problems.push(isDottedLabels(text) ? 'must not contain dots' : labelText);
+  }
+  return problems;
+}
 export const dns1035LabelProblems = (text: string): string[] => [
   ...tooLong(text, 63),
   ...unless(dns1035Pattern.test(text), dns1035Text),
 ];
 export function dns1123SubdomainProblems(text: string): string[] {
-  return [
-    ...tooLong(text, 253),
-    ...unless(
-      text.split('.').every((part) => labelPattern.test(part)),
-      subdomainText,
-    ),
-  ];
+  return [...tooLong(text, 253), ...unless(isDottedLabels(text), subdomainText)];
 }
+const isDottedLabels = (text: string): boolean =>
+  text.split('.').every((part) => labelPattern.test(part));
 
 /** `[prefix/]name`: keys of labels, finalizers; annotation keys after lower-casing. */
 export function qualifiedNameProblems(text: string): string[] {

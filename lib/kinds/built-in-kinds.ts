@@ -106,10 +106,11 @@ export function kindStrategies(options: KindOptions): (stored: ResourceInfo) => 
   return ({ type }) => {
     const kind = byName.get(kindNameOf(type.id));
     if (kind === undefined) return {};
-    const { strategy = {}, validate, validateMigrated, warnings } = kind;
+    const { strategy = {}, validate, validateMigrated, warnings, rulesByHand } = kind;
     return {
       ...(typeof strategy === 'function' ? strategy(options) : strategy),
       ...(validate === undefined ? {} : { validate: checking(validate, naming) }),
+      ...(rulesByHand === undefined ? {} : { rulesByHand }),
       ...(validateMigrated === undefined
         ? {}
         : { validateMigrated: checking(validateMigrated, naming) }),
@@ -123,12 +124,13 @@ const checking =
   (
     object: Readonly<ApiObject>,
     old: Readonly<ApiObject> | undefined,
-    { subresource, apiVersion }: WriteContext,
+    { subresource, apiVersion, namespaceLabels }: WriteContext,
     isOn: GateCheck,
     declared?: FieldError[],
   ): readonly FieldError[] => {
     const errors = new FieldErrors(declared);
-    validator({ object, old, errors, isOn, naming, subresource, apiVersion });
+    const of = { naming, subresource, apiVersion, namespaceLabels };
+    validator({ object, old, errors, isOn, ...of });
     return errors.list;
   };
 

@@ -3,7 +3,7 @@
 import type { TableColumns } from '../api/column.ts';
 import type { Conversions } from '../api/convert-fields.ts';
 import type { DefaultRules } from '../api/default-rule.ts';
-import type { FieldReader } from '../api/type-info.ts';
+import type { FieldReader, JsonObject } from '../api/type-info.ts';
 import type { NamingProfile } from '../api/vendor.ts';
 import type { ResourceStrategy } from './strategy.ts';
 import type { Validator, Warnings } from './validator.ts';
@@ -12,7 +12,14 @@ export interface KindOptions {
   readonly naming: NamingProfile;
   /** `--event-ttl`. */
   readonly eventTtlSeconds: number;
+  /** As the store itself has them; absent: no namespace is known. */
+  readonly labelsOfNamespace?: LabelsOfNamespace | undefined;
 }
+
+export type LabelsOfNamespace = (
+  name: string,
+  signal: AbortSignal,
+) => Promise<Readonly<JsonObject> | undefined>;
 
 export interface Kind {
   /** Folder of its .proto files and name, which all of its versions share: `core/Pod`. */
@@ -31,6 +38,8 @@ export interface Kind {
   readonly strategy?: ResourceStrategy | ((options: KindOptions) => ResourceStrategy);
   /** Rules that are no option of a field. */
   readonly validate?: Validator;
+  /** `validate` has all rules: those in options of fields only describe. */
+  readonly rulesByHand?: boolean;
   /** Rules that are options of fields, too (gate DeclarativeValidation). */
   readonly validateMigrated?: Validator;
   /** What is valid and yet unwise: not asked for writes of the status. */

@@ -125,10 +125,12 @@ export class PartChecks {
     this.errors.invalid(this.#at(name), value, `must be less than or equal to ${String(most)}`);
   }
 
-  maxItems(name: string, countMax: number): void {
+  /** @returns whether the elements are to be looked into. */
+  maxItems(name: string, countMax: number): boolean {
     const count = listAt(this.value, name).length;
-    if (count <= countMax || this.#isStored(name)) return;
+    if (count <= countMax || this.#isStored(name)) return true;
     this.errors.tooMany(this.#at(name), count, countMax);
+    return false;
   }
 
   maxBytes(name: string, bytesMax: number): void {

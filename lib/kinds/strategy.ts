@@ -2,6 +2,8 @@
 // An absent member means the behaviour that the resource's record (ResourceInfo) describes.
 import type { FieldError } from '../base/status.ts';
 import type { User } from '../base/user.ts';
+import type { JsonObject } from '../api/type-info.ts';
+import type { MaybePromise } from '../base/maybe-promise.ts';
 import type { ApiObject } from '../codec/codec.ts';
 
 /**
@@ -18,6 +20,8 @@ export interface WriteContext {
   readonly nowMs: number;
   /** The `apiVersion` that the request names; objects are in the storage version. */
   readonly apiVersion: string;
+  /** Labels of the object's namespace, where `gather` of its strategy read them. */
+  readonly namespaceLabels?: Readonly<JsonObject> | undefined;
 }
 
 /** Whether a feature gate is on. */
@@ -41,6 +45,12 @@ export interface GenerationRule {
 export interface ResourceStrategy {
   /** Changes `object` before validation; `old` is undefined on create. */
   prepare?(object: ApiObject, old: Readonly<ApiObject> | undefined, context: WriteContext): void;
+  /** Reads what validation must know beside the two objects: the context has it. */
+  gather?(
+    object: Readonly<ApiObject>,
+    context: WriteContext,
+    signal: AbortSignal,
+  ): MaybePromise<WriteContext>;
   /** `declared`: what the rules beside the fields have found; some of it may be taken back. */
   validate?(
     object: Readonly<ApiObject>,
@@ -49,6 +59,8 @@ export interface ResourceStrategy {
     isOn: GateCheck,
     declared: FieldError[],
   ): readonly FieldError[];
+  /** `validate` has all rules: those in options of fields only describe. */
+  readonly rulesByHand?: boolean;
   /** Handwritten forms of rules that are options of fields (gate DeclarativeValidation). */
   validateMigrated?(
     object: Readonly<ApiObject>,

@@ -25,6 +25,8 @@ export interface KindWrite {
   readonly subresource: string;
   /** The version that the request names. */
   readonly apiVersion: string;
+  /** Only for kinds that ask for them. */
+  readonly namespaceLabels?: Holder;
 }
 
 export interface ValidatedWrite extends KindWrite, Scope {}

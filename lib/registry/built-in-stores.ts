@@ -7,10 +7,11 @@ import type { Scheme } from '../api/scheme.ts';
 import { convertObject } from '../api/convert.ts';
 import type { ResourceView } from '../cacher/resource-view.ts';
 import type { ApiObject } from '../codec/codec.ts';
+import { isSegment } from '../storage-etcd/keys.ts';
 import type { Keyspace } from '../storage-etcd/keys.ts';
 import type { Storage } from '../storage-etcd/storage.ts';
 import { kindStrategies } from '../kinds/built-in-kinds.ts';
-import type { KindOptions } from '../kinds/kind.ts';
+import type { KindOptions, LabelsOfNamespace } from '../kinds/kind.ts';
 import type { ResourceStore } from './resource-store.ts';
 import type { StoreParts } from './store-parts.ts';
 import { storeOf } from './store-of.ts';
@@ -20,7 +21,7 @@ import { WriteTurns } from './write-turns.ts';
 
 export interface BuiltInStoreOptions
   extends
-    KindOptions,
+    Omit<KindOptions, 'labelsOfNamespace'>,
     Pick<StoreParts, 'media' | 'clock' | 'continueKey' | 'canStreamLists' | 'canDeleteUnreadable'> {
   readonly scheme: Scheme;
   readonly keyspace: Keyspace;
@@ -35,7 +36,7 @@ export interface BuiltInStoreOptions
 
 export function builtInStores(options: BuiltInStoreOptions): ResourceStore[] {
   const { scheme } = options;
-  const strategyOf = kindStrategies(options);
+  const strategyOf = kindStrategies({ ...options, labelsOfNamespace: namespaceLabels(options) });
   const rules = new Map<ResourceInfo, ObjectRules>();
   const rulesOf = (stored: ResourceInfo): ObjectRules => {
     let made = rules.get(stored);
@@ -75,4 +76,20 @@ export function builtInStores(options: BuiltInStoreOptions): ResourceStore[] {
         },
       );
     });
+}
+
+/** Reads the store itself: memory may not know yet what a client has just written. */
+function namespaceLabels(options: BuiltInStoreOptions): LabelsOfNamespace | undefined {
+  const { scheme, keyspace, storage, viewOf } = options;
+  const record = scheme.storedResources.find(
+    ({ group, resource }) => group === '' && resource === 'namespaces',
+  );
+  if (record === undefined) return undefined;
+  const view = viewOf(record);
+  return async (name, signal) => {
+    if (!isSegment(name)) return undefined;
+    const { item } = await storage.get(keyspace.key(record.storagePrefix, '', name), signal);
+    const namespace = item === undefined ? undefined : view.itemOf(item);
+    return namespace?.corrupted === false ? namespace.object().metadata?.labels : undefined;
+  };
 }

@@ -23,7 +23,6 @@ const strategyOf = kindStrategies({ naming: namingProfile('svc'), eventTtlSecond
 const migratedKinds = [
   'scheduling.{v}/podgroups',
   'scheduling.{v}/workloads',
-  'resource.{v}/devicetaintrules',
   'resource.{v}/resourcepoolstatusrequests',
 ] as const;
 
@@ -83,11 +82,6 @@ const makers: Readonly<Record<(typeof migratedKinds)[number], (pick: Pick) => Js
           () => ({ ...some(pick, { name: () => one(pick, names) }), ...groupPart(pick) }),
           9,
         ),
-    }),
-  }),
-  'resource.{v}/devicetaintrules': (pick) => ({
-    spec: some(pick, {
-      taint: () => some(pick, { key: () => one(pick, names), effect: () => one(pick, names) }),
     }),
   }),
   'resource.{v}/resourcepoolstatusrequests': (pick) => ({
@@ -275,6 +269,7 @@ describe('what is stored stays acceptable', () => {
     metadata: { name: 'd', namespace: 'n' },
     spec: {
       replicas: 1,
+      strategy: { type: 'Recreate' },
       selector: { matchLabels: { a: 'b' } },
       template: {
         metadata: { labels: { a: 'b' } },

@@ -45,7 +45,9 @@ export function objectRules(
 ): ObjectRules {
   const { type } = stored;
   const { isOn } = options;
-  const isMigrated = hasMigratedRules(type) || strategy.validateMigrated !== undefined;
+  const isDeclared = strategy.rulesByHand !== true;
+  const isMigrated =
+    isDeclared && (hasMigratedRules(type) || strategy.validateMigrated !== undefined);
   const compares = isMigrated && isOn('DeclarativeValidation');
   const takesOver = compares && isOn('DeclarativeValidationTakeover');
   const migrated: ObjectRules['validate'] = (object, old, context) => {
@@ -61,7 +63,7 @@ export function objectRules(
     dropDisabled: dropDisabledFields(type, isOn),
     validate(object, old, context) {
       const declared = [
-        ...validateDeclared(object, old, type, { stage: 'plain', isOn }),
+        ...(isDeclared ? validateDeclared(object, old, type, { stage: 'plain', isOn }) : []),
         ...migrated(object, old, context),
       ];
       const byKind = strategy.validate?.(object, old, context, isOn, declared) ?? [];

@@ -45,7 +45,7 @@ describe('selectors of devices', () => {
   test.each<[text: string, expected: string]>([
     [
       `${own}.name.exists(x, x > 0)`,
-      "1:37: expression of type 'any' cannot be range of a comprehension (must be list, map, or dynamic)",
+      "1:37: expression of type 'any' cannot be range of a comprehension",
     ],
     [`${own}.name.includes(1)`, "1:51: undeclared reference to 'includes' (in container '')"],
     ['device.missing', "1:7: undefined field 'missing'"],

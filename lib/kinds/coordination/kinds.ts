@@ -1,5 +1,6 @@
 // The kinds of coordination: one record each.
 import type { Kind } from '../kind.ts';
+import { validateLeaseCandidate } from './candidate-validation.ts';
 import { leaseCandidateColumns, leaseColumns } from './columns.ts';
 import { validateLease } from './lease-validation.ts';
 
@@ -14,5 +15,6 @@ export const coordinationKinds: readonly Kind[] = [
     name: 'coordination/LeaseCandidate',
     columns: leaseCandidateColumns,
     strategy: { takesUnqualifiedFinalizers: 'always' },
+    validate: validateLeaseCandidate,
   },
 ];

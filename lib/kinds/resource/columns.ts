@@ -24,18 +24,18 @@ function claimState(object: Kind): string {
 const poolsOf = (object: Kind): readonly JsonObject[] =>
   recordsAt(recordAt(object, 'status'), 'pools');
 
-/** The sum over all pools; `-` before there are any. */
+/** The sum over all pools; `-` before there is an answer. */
 const sumOf =
   (member: string) =>
   (object: Kind): string => {
     const pools = poolsOf(object);
-    if (pools.length === 0) return '-';
+    if (!isSet(object, 'status')) return '-';
     return String(pools.reduce((sum, pool) => sum + (numberAt(pool, member) ?? 0), 0));
   };
 
 function errorCount(object: Kind): string {
   const pools = poolsOf(object);
-  if (pools.length === 0) return '-';
+  if (!isSet(object, 'status')) return '-';
   return String(pools.filter((pool) => textAt(pool, 'validationError') !== '').length);
 }
 

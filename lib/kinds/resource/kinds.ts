@@ -10,12 +10,15 @@ import {
 import { claimConversions, claimTemplateConversions, sliceConversions } from './conversion.ts';
 import { requestDefaults, taintDefaults } from './defaults.ts';
 import {
+  claimStrategy,
+  claimTemplateStrategy,
   validateClaimTemplate,
   validateDeviceClass,
   validateResourceClaim,
-  validateResourceSlice,
-} from './device-validation.ts';
-import { validatePoolRequest, validateTaintRule } from './migrated-validation.ts';
+} from './claims.ts';
+import { sliceWarnings, validateResourceSlice } from './slices.ts';
+import { validateMigratedPoolRequest, validatePoolRequest } from './pool-requests.ts';
+import { taintRuleStrategy, validateTaintRule } from './taint-rules.ts';
 
 export const resourceKinds: readonly Kind[] = [
   {
@@ -23,34 +26,39 @@ export const resourceKinds: readonly Kind[] = [
     columns: nameAndAge,
     strategy: { answersDeletedObject: true },
     validate: validateDeviceClass,
+    rulesByHand: true,
   },
   {
     name: 'resource/DeviceTaintRule',
     columns: taintRuleColumns,
     defaults: taintDefaults,
-    strategy: { answersDeletedObject: true },
-    validateMigrated: validateTaintRule,
+    strategy: taintRuleStrategy,
+    validate: validateTaintRule,
+    rulesByHand: true,
   },
   {
     name: 'resource/ResourceClaim',
     columns: claimColumns,
     defaults: requestDefaults,
     conversions: claimConversions,
-    strategy: { answersDeletedObject: true },
+    strategy: claimStrategy,
     validate: validateResourceClaim,
+    rulesByHand: true,
   },
   {
     name: 'resource/ResourceClaimTemplate',
     columns: nameAndAge,
     conversions: claimTemplateConversions,
-    strategy: { answersDeletedObject: true },
+    strategy: claimTemplateStrategy,
     validate: validateClaimTemplate,
+    rulesByHand: true,
   },
   {
     name: 'resource/ResourcePoolStatusRequest',
     columns: poolRequestColumns,
     strategy: { answersDeletedObject: true },
-    validateMigrated: validatePoolRequest,
+    validate: validatePoolRequest,
+    validateMigrated: validateMigratedPoolRequest,
   },
   {
     name: 'resource/ResourceSlice',
@@ -58,5 +66,7 @@ export const resourceKinds: readonly Kind[] = [
     conversions: sliceConversions,
     strategy: { answersDeletedObject: true, generation: { countsDropped: true } },
     validate: validateResourceSlice,
+    rulesByHand: true,
+    warnings: sliceWarnings,
   },
 ];

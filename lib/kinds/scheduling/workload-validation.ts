@@ -26,22 +26,21 @@ interface Rules {
 export const validatePodGroup: Validator = (write) => {
   const spec = partOf(write, 'spec');
   if (spec !== undefined) {
-    spec.immutable('podGroupTemplateRef');
-    validateReference(spec);
-    spec.immutable('schedulingPolicy');
+    if (spec.immutable('podGroupTemplateRef')) validateReference(spec);
     validateGroup(spec, { isOn: write.isOn, isFixed: true });
   }
   const status = partOf(write, 'status');
-  if (status === undefined) return;
-  validateClaimList(status, 'resourceClaimStatuses');
+  if (status === undefined || !isClaimList(status, 'resourceClaimStatuses')) return;
   for (const claim of status.elements('resourceClaimStatuses', { key: 'name' })) {
     claim.optionalSet('resourceClaimName', dns1123SubdomainProblems);
   }
 };
 
-function validateClaimList(part: PartChecks, name: string): void {
-  if (listAt(part.value, name).length > claimsMax) part.maxItems(name, claimsMax);
-  else part.unique(name, { key: 'name' });
+/** Whether its elements are to be looked into. */
+function isClaimList(part: PartChecks, name: string): boolean {
+  if (!part.maxItems(name, claimsMax)) return false;
+  part.unique(name, { key: 'name' });
+  return true;
 }
 
 function validateReference(spec: PartChecks): void {
@@ -59,12 +58,14 @@ function validateReference(spec: PartChecks): void {
 
 /** What a pod group and a template for one have in common. */
 function validateGroup(group: PartChecks, rules: Rules): void {
-  validatePolicy(group.part('schedulingPolicy'));
-  if (!rules.isOn('TopologyAwareWorkloadScheduling')) group.forbidden('schedulingConstraints');
-  else if (rules.isFixed) group.immutable('schedulingConstraints');
-  validateConstraints(group.part('schedulingConstraints'));
-  if (group.immutable('resourceClaims')) validateClaimList(group, 'resourceClaims');
-  for (const claim of group.elements('resourceClaims', { key: 'name' })) validateClaim(claim);
+  const isRight = (name: string): boolean => !rules.isFixed || group.immutable(name);
+  if (isRight('schedulingPolicy')) validatePolicy(group.part('schedulingPolicy'));
+  const constraints = 'schedulingConstraints';
+  if (!rules.isOn('TopologyAwareWorkloadScheduling')) group.forbidden(constraints);
+  else if (isRight(constraints)) validateConstraints(group.part(constraints));
+  if (group.immutable('resourceClaims') && isClaimList(group, 'resourceClaims')) {
+    for (const claim of group.elements('resourceClaims', { key: 'name' })) validateClaim(claim);
+  }
   validatePreemption(group, rules);
 }
 
@@ -83,7 +84,7 @@ function validatePolicy(policy: PartChecks | undefined): void {
 
 function validateConstraints(constraints: PartChecks | undefined): void {
   if (constraints === undefined) return;
-  constraints.maxItems('topology', 1);
+  if (!constraints.maxItems('topology', 1)) return;
   for (const one of constraints.elements('topology')) one.required('key', qualifiedNameProblems);
 }
 
@@ -119,18 +120,15 @@ function validatePreemption(group: PartChecks, { isOn, isFixed }: Rules): void {
 export const validateWorkload: Validator = (write) => {
   const spec = partOf(write, 'spec');
   if (spec === undefined) return;
-  spec.immutable('controllerRef');
-  const reference = spec.part('controllerRef');
+  const reference = spec.immutable('controllerRef') ? spec.part('controllerRef') : undefined;
   reference?.optional('apiGroup', dns1123SubdomainProblems);
   reference?.required('kind', pathSegmentProblems);
   reference?.required('name', pathSegmentProblems);
   const name = 'podGroupTemplates';
-  if (spec.immutable(name)) {
-    const count = listAt(spec.value, name).length;
-    if (count === 0) spec.required(name);
-    else if (count > templatesMax) spec.maxItems(name, templatesMax);
-    else spec.unique(name, { key: 'name' });
-  }
+  if (!spec.immutable(name)) return;
+  if (listAt(spec.value, name).length === 0) spec.required(name);
+  if (!spec.maxItems(name, templatesMax)) return;
+  spec.unique(name, { key: 'name' });
   for (const template of spec.elements(name, { key: 'name' })) {
     template.required('name', dns1123LabelProblems);
     validateGroup(template, { isOn: write.isOn, isFixed: false });
