@@ -166,9 +166,10 @@ const eachText = (field: FieldInfo, check: TextCheck, { emptyIsUnset = true } = 
       return true;
     }
     if (!Array.isArray(value)) return true;
+    const stored = run.isUpdate && Array.isArray(old) ? new Set(old) : undefined;
     for (const [at, element] of value.entries()) {
       if (typeof element !== 'string') continue;
-      if (run.isUpdate && Array.isArray(old) && old.includes(element)) continue;
+      if (stored?.has(element) === true) continue;
       check(element, hasIndex ? `${path}[${String(at)}]` : path, run.errors);
     }
     return true;

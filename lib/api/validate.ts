@@ -206,10 +206,11 @@ function walkField(
   }
   if (!Array.isArray(value)) return;
   const hasIndex = reportedNameOf(field) === undefined;
+  const twinOf = run.isUpdate && Array.isArray(old) ? twinsIn(old, field) : undefined;
   for (let at = 0; at < value.length; at += 1) {
     const element = value[at];
     if (!isObject(element)) continue;
-    const twin = run.isUpdate && Array.isArray(old) ? twinOf(element, old, at, field) : undefined;
+    const twin = twinOf?.(element, at);
     walk(element, twin, hasIndex ? `${path}[${String(at)}]` : path, forTwin(run, twin));
   }
 }
@@ -218,21 +219,34 @@ function walkField(
 const forTwin = (run: Run, old: Value): Run =>
   run.isUpdate && isAbsent(old) ? { ...run, isUpdate: false } : run;
 
-/** The stored element that this one continues: by the list's keys, else by position. */
-function twinOf(
-  element: JsonObject,
+/** Of longer lists the elements are found by their keys, not by looking at each. */
+const scannedLengthMax = 8;
+
+/** Finds the stored element that one continues: by the list's keys, else by position. */
+function twinsIn(
   old: readonly JsonValue[],
-  at: number,
-  field: FieldInfo,
-): JsonObject | undefined {
-  const keys = field.listMapKeys;
+  { listMapKeys: keys }: FieldInfo,
+): (element: JsonObject, at: number) => JsonObject | undefined {
   if (keys.length === 0) {
-    const same = old[at];
-    return isObject(same) ? same : undefined;
+    return (_element, at) => {
+      const same = old[at];
+      return isObject(same) ? same : undefined;
+    };
   }
-  for (const candidate of old) {
-    if (!isObject(candidate)) continue;
-    if (keys.every((key) => (candidate[key] ?? '') === (element[key] ?? ''))) return candidate;
+  if (old.length <= scannedLengthMax) {
+    return (element) => {
+      const isSame = (one: JsonObject): boolean =>
+        keys.every((key) => (one[key] ?? '') === (element[key] ?? ''));
+      return old.find((one): one is JsonObject => isObject(one) && isSame(one));
+    };
   }
-  return undefined;
+  const identityOf = (element: JsonObject): string =>
+    keys.map((key) => JSON.stringify(element[key] ?? '')).join();
+  const byIdentity = new Map<string, JsonObject>();
+  for (const one of old) {
+    if (!isObject(one)) continue;
+    const identity = identityOf(one);
+    if (!byIdentity.has(identity)) byIdentity.set(identity, one);
+  }
+  return (element) => byIdentity.get(identityOf(element));
 }

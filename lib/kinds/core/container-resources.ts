@@ -145,7 +145,10 @@ function validateClaims(resources: JsonObject, path: string, scope: PodScope): v
     .map((claim) => textAt(claim, 'name'))
     .filter((name) => name !== '');
   const named = known.length === 0 ? ' which is empty' : `: ${[...known].sort().join(', ')}`;
+  const isKnown = new Set(known);
   const seen = new Set<string>();
+  /** Claims of which single requests were named. */
+  const seenInPart = new Set<string>();
   for (const [at, claim] of claims.entries()) {
     const where = `${path}.claims[${String(at)}]`;
     const name = textAt(claim, 'name');
@@ -161,12 +164,11 @@ function validateClaims(resources: JsonObject, path: string, scope: PodScope): v
         errors.problems(`${where}.request`, request, dns1123LabelProblems(request));
       }
       if (seen.has(key)) errors.duplicate(where, key);
-      else if (request === '' && [...seen].some((one) => one.startsWith(`${name}/`))) {
-        errors.duplicate(where, name);
-      }
+      else if (request === '' && seenInPart.has(name)) errors.duplicate(where, name);
       seen.add(key);
+      if (request !== '') seenInPart.add(name);
     }
-    if (known.includes(name)) continue;
+    if (isKnown.has(name)) continue;
     errors.notFound(where, name, `must be one of the names in pod.spec.resourceClaims${named}`);
   }
 }

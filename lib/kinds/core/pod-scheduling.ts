@@ -235,6 +235,7 @@ export function validateSpread(spec: JsonObject, path: string, { errors, isOn }:
   const pairs = constraints.map(
     (one) => `{${textAt(one, 'topologyKey')}, ${textAt(one, 'whenUnsatisfiable')}}`,
   );
+  const lastOf = new Map(pairs.map((pair, at) => [pair, at]));
   for (const [at, constraint] of constraints.entries()) {
     const where = `${path}.topologySpreadConstraints[${String(at)}]`;
     const unsatisfiable = textAt(constraint, 'whenUnsatisfiable');
@@ -242,7 +243,7 @@ export function validateSpread(spec: JsonObject, path: string, { errors, isOn }:
       errors.notSupported(`${where}.whenUnsatisfiable`, unsatisfiable, unsatisfiableActions);
     }
     const pair = pairs[at] ?? '';
-    if (pairs.includes(pair, at + 1)) {
+    if ((lastOf.get(pair) ?? at) > at) {
       errors.duplicate(`${where}.{topologyKey, whenUnsatisfiable}`, pair);
     }
     if (isSet(constraint, 'minDomains') && unsatisfiable !== 'DoNotSchedule') {

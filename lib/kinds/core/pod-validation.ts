@@ -5,7 +5,7 @@ import { ipProblems } from '../../api/address-formats.ts';
 import { sameJson } from '../../api/json-equal.ts';
 import type { JsonObject } from '../../api/type-info.ts';
 import type { NamingProfile } from '../../api/vendor.ts';
-import { cloneJson, without } from '../../api/json-value.ts';
+import { cloneJson } from '../../api/json-value.ts';
 import type { ValidatedWrite, Validator } from '../validator.ts';
 import { changed, isIntegerText, joinTexts } from '../validator.ts';
 import { validateEphemeralChange, validateResize } from './pod-subresources.ts';
@@ -207,10 +207,11 @@ function validateTolerationChange(
   spec: JsonObject,
   old: JsonObject,
 ): void {
-  const now = recordsAt(spec, 'tolerations').map((one) => without(one, 'tolerationSeconds'));
+  const identityOf = (toleration: JsonObject): string =>
+    JSON.stringify(['key', 'operator', 'value', 'effect'].map((name) => textAt(toleration, name)));
+  const now = new Set(recordsAt(spec, 'tolerations').map(identityOf));
   for (const toleration of recordsAt(old, 'tolerations')) {
-    const same = without(toleration, 'tolerationSeconds');
-    if (now.some((one) => sameJson(one, same))) continue;
+    if (now.has(identityOf(toleration))) continue;
     errors.forbidden(
       'spec.tolerations',
       'existing toleration can not be modified except its tolerationSeconds',
@@ -223,15 +224,15 @@ const required = 'requiredDuringSchedulingIgnoredDuringExecution';
 
 /** Gates go one by one; while there are some, where the pod may run can only be narrowed. */
 function validateGates({ errors }: ValidatedWrite, spec: JsonObject, old: JsonObject): void {
-  const before = recordsAt(old, 'schedulingGates').map((gate) => textAt(gate, 'name'));
+  const before = new Set(recordsAt(old, 'schedulingGates').map((gate) => textAt(gate, 'name')));
   const added = recordsAt(spec, 'schedulingGates')
     .map((gate) => textAt(gate, 'name'))
-    .filter((name) => !before.includes(name));
+    .filter((name) => !before.has(name));
   if (added.length > 0) {
     const detail = `only deletion is allowed, but found new scheduling gates: ${joinTexts(added)}`;
     errors.forbidden('spec.schedulingGates', detail);
   }
-  if (before.length === 0) return;
+  if (before.size === 0) return;
   const selector = recordAt(spec, 'nodeSelector');
   for (const [key, value] of Object.entries(recordAt(old, 'nodeSelector') ?? {})) {
     if (selector?.[key] === value) continue;
@@ -292,10 +293,10 @@ function validateStatus(write: ValidatedWrite, spec: JsonObject, oldSpec: JsonOb
   }
   validateAddresses(write, status, 'podIPs', 'podIP', 'ip');
   validateAddresses(write, status, 'hostIPs', 'hostIP', 'ip');
-  const claims = recordsAt(spec, 'resourceClaims').map((claim) => textAt(claim, 'name'));
+  const claims = new Set(recordsAt(spec, 'resourceClaims').map((claim) => textAt(claim, 'name')));
   for (const [at, claim] of recordsAt(status, 'resourceClaimStatuses').entries()) {
     const name = textAt(claim, 'name');
-    if (claims.includes(name)) continue;
+    if (claims.has(name)) continue;
     const detail = 'must match the name of an entry in `spec.resourceClaims`';
     errors.invalid(`status.resourceClaimStatuses[${String(at)}].name`, name, detail);
   }
