@@ -123,8 +123,10 @@ function metricsPage(): Page {
   ]);
   return page('docs/metrics.md', 'lib/telemetry/metric-table.ts', [
     '# Metrics',
-    'Served at `/metrics`. A deprecated metric is hidden some releases later, by its stability; ' +
-      '`--show-hidden-metrics-for-version` shows those that the last release hid.',
+    'Served at `/metrics`, those of health checks at `/metrics/slis`. `{kubernetes}` is the word ' +
+      'of `--naming`. `--disabled-metrics` leaves metrics out. A deprecated metric is hidden ' +
+      'some releases later, by its stability; `--show-hidden-metrics-for-version` shows those ' +
+      'that the last release hid.',
     table(['Metric', 'Type', 'Stability', 'Labels', 'Help'], cells),
   ]);
 }

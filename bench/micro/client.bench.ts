@@ -10,7 +10,7 @@ import { createLogger } from '../../lib/base/log.ts';
 import { createTestCa } from '../../lib/base/testing/certificates.ts';
 import { ClientMetrics } from '../../lib/client/client-metrics.ts';
 import { openTarget } from '../../lib/client/open-target.ts';
-import { createMetrics } from '../../lib/telemetry/metrics.ts';
+import { testMetrics } from '../../lib/telemetry/testing/test-metrics.ts';
 import { median, verdict } from '../support/compare.ts';
 import { MeasuredProcess } from '../support/measured-process.ts';
 
@@ -54,7 +54,7 @@ function bareSide(options: { readonly port: number; readonly ca: string }): Side
 }
 
 async function ownSide(options: { readonly port: number; readonly ca: string }): Promise<Side> {
-  const { series } = createMetrics({ release: '1.36', showHiddenFor: undefined });
+  const { series } = testMetrics();
   const caBundle = Buffer.from(options.ca).toString('base64');
   const target = await openTarget(
     { webhook: { url: `https://127.0.0.1:${String(options.port)}/`, caBundle } },

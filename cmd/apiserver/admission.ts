@@ -1,6 +1,8 @@
 // The admission plugins that are on, in their order.
 import { admissionChain } from '../../lib/admission/chain.ts';
 import type { AdmissionChain } from '../../lib/admission/chain.ts';
+import { measuredChain, measuredPlugin } from '../../lib/admission/measured.ts';
+import type { AdmissionObserver } from '../../lib/admission/measured.ts';
 import { namespaceLifecycle } from '../../lib/admission/plugins/namespace-lifecycle.ts';
 import type { Scheme } from '../../lib/api/scheme.ts';
 import type { NamingProfile } from '../../lib/api/vendor.ts';
@@ -17,16 +19,17 @@ export interface AdmissionOptions {
   readonly cache: Cache;
   readonly naming: NamingProfile;
   readonly clock: Clock;
+  readonly observer: AdmissionObserver;
 }
 
 export function defaultAdmission(options: AdmissionOptions): AdmissionChain {
-  const { scheme, storage, keyspace, cache, naming, clock } = options;
+  const { scheme, storage, keyspace, cache, naming, clock, observer } = options;
   const record = scheme.storedResources.find(
     ({ group, resource }) => group === '' && resource === 'namespaces',
   );
   if (record === undefined) return admissionChain([]); // a server that is told not to serve them
   const namespaces = cache.view(record);
-  return admissionChain([
+  const plugins = [
     namespaceLifecycle({
       namespaces,
       async lookUp(name, signal) {
@@ -37,5 +40,7 @@ export function defaultAdmission(options: AdmissionOptions): AdmissionChain {
       naming,
       clock,
     }),
-  ]);
+  ];
+  const measured = plugins.map((plugin) => measuredPlugin(plugin, observer));
+  return measuredChain(admissionChain(measured), observer);
 }

@@ -51,13 +51,19 @@ import type { Lifecycle } from './health-checks.ts';
 import { startLocalEtcd } from './local-etcd.ts';
 import type { LocalEtcd } from './local-etcd.ts';
 import {
-  cacheObserver,
-  collectCache,
-  etcdComponents,
-  mismatchObserver,
-  storageMetrics,
+  admissionObserver,
   authenticationAttempts,
   authorizationAttempts,
+  cacheObserver,
+  certificateObserver,
+  collectCache,
+  collectStorageSize,
+  describeServer,
+  etcdComponents,
+  healthObserver,
+  mismatchObserver,
+  storageMetrics,
+  userObserver,
 } from './observers.ts';
 import {
   addressWarning,
@@ -132,7 +138,11 @@ export async function assemble(
   const namespaces = resources.current.find({ group: '', version: 'v1', resource: 'namespaces' });
   if (namespaces !== undefined) {
     await bootstrapNamespaces(namespaces, naming, starting);
-    started.defer(startControllers({ namespaces, resources, naming, clock, logger }));
+    const { leader_election_master_status: leads } = base.metrics.series;
+    const onLeading = (name: string, isLeading: boolean): void => {
+      leads.child(name).value = Number(isLeading);
+    };
+    started.defer(startControllers({ namespaces, resources, naming, clock, logger, onLeading }));
   }
   // Last started, first ended: balancers look elsewhere before anything stops working.
   started.defer(() => void (lifecycle.isDraining = true));
@@ -161,8 +171,14 @@ function openBase(
   for (const note of gates.notes) logger.warn(note);
   const naming = namingProfile(flags.naming);
   const metrics = orFlagError('show-hidden-metrics-for-version', () =>
-    createMetrics({ release, showHiddenFor: flags['show-hidden-metrics-for-version'] }),
+    createMetrics({
+      release,
+      showHiddenFor: flags['show-hidden-metrics-for-version'],
+      disabled: flags['disabled-metrics'],
+      resolve: (name) => naming.resolve(name),
+    }),
   );
+  describeServer(metrics, { version: versionInfo, naming, gates });
   const scheme = orFlagError('runtime-config', () =>
     builtInScheme({
       profile: naming,
@@ -204,6 +220,7 @@ async function openStorage(base: Base): Promise<OpenedStorage> {
   const tls = base.files.etcdTls;
   const storage = new EtcdStorage({ endpoints, tls, metrics: storageMetrics(metrics) });
   started.defer(() => storage.close());
+  collectStorageSize(metrics, storage);
   await reachEtcd(storage, { endpoints, tls, logger, signal: starting });
   const keyspace = createKeyspace(flags['etcd-prefix']);
   const secrets = new SharedSecrets(storage, keyspace);
@@ -252,7 +269,15 @@ function openRegistry(
     scheme,
     keyspace,
     storage,
-    admission: defaultAdmission({ scheme, storage, keyspace, cache, naming, clock }),
+    admission: defaultAdmission({
+      scheme,
+      storage,
+      keyspace,
+      cache,
+      naming,
+      clock,
+      observer: admissionObserver(metrics),
+    }),
     naming,
     clock,
     media: base.media,
@@ -287,11 +312,11 @@ async function openServer(
   const { resources, tls, startedAtMs, lifecycle } = options;
   const authenticator = measuredAuthenticator(
     unionAuthenticator([
-      clientCertificateAuthenticator(() => clock.nowMs()),
+      clientCertificateAuthenticator(() => clock.nowMs(), certificateObserver(base.metrics)),
       ...(tokens === undefined ? [] : [staticTokenAuthenticator(tokens)]),
     ]),
     authenticationAttempts(base.metrics),
-    { allowsAnonymous: flags['anonymous-auth'] },
+    { allowsAnonymous: flags['anonymous-auth'], onUser: userObserver(base.metrics) },
   );
   const authorizer = measuredAuthorizer(
     unionAuthorizer([mastersAuthorizer, pathsAuthorizer]),
@@ -301,7 +326,7 @@ async function openServer(
   const checks = healthChecks({ cache, lifecycle, clock, startedAtMs, graceMs });
   const server = await serveApi({
     ...base,
-    health: new Health(checks),
+    health: new Health(checks, healthObserver(base.metrics)),
     resources,
     authenticator,
     authorizer,

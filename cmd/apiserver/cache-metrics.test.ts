@@ -2,14 +2,14 @@
 import { expect, test } from '@jest/globals';
 import { CacheFixture, widgets } from '../../lib/cacher/testing/cache-fixture.ts';
 import { EtcdCluster } from '../../lib/storage-etcd/testing/etcd-process.ts';
-import { createMetrics } from '../../lib/telemetry/metrics.ts';
+import { testMetrics } from '../../lib/telemetry/testing/test-metrics.ts';
 import { cacheObserver, collectCache } from './observers.ts';
 
 test('objects read, states of watches, events and waits are counted by resource', async () => {
   const cluster = await EtcdCluster.start();
   const fixture = new CacheFixture(cluster);
   try {
-    const metrics = createMetrics({ release: '1.36', showHiddenFor: undefined });
+    const metrics = testMetrics();
     const cache = await fixture.started({ observer: cacheObserver(metrics) });
     collectCache(metrics, cache, 1);
     const view = cache.view(widgets);
@@ -20,12 +20,19 @@ test('objects read, states of watches, events and waits are counted by resource'
     await view.list(of, latest, { limitCount: 0 }, fixture.signal);
     const start = { from: 'state', at: latest, bookmark: false } as const;
     (await view.watch({}, start, { bookmarks: false }, fixture.signal)).close();
+    // A watch that the log has passed takes as many changes as the log holds.
+    for (const { counts } of cache.resourceUse()) counts.passedWatches = 1;
     const { body } = await metrics.text();
     const labels = 'group="example.com"';
     const name = 'resource="widgets"';
     expect(body.split('\n')).toEqual(
       expect.arrayContaining([
         `apiserver_watch_cache_events_received_total{${labels},${name}} 3`,
+        `apiserver_storage_events_received_total{${labels},${name}} 3`,
+        `apiserver_watch_cache_events_dispatched_total{${labels},${name}} 3`,
+        `apiserver_watch_cache_initializations_total{${labels},${name}} 1`,
+        `apiserver_terminated_watchers_total{${labels},${name}} 1`,
+        `apiserver_cache_list_total{${labels},index="memory",${name}} 2`,
         `apiserver_cache_list_fetched_objects_total{${labels},index="memory",${name}} 4`,
         `apiserver_cache_list_returned_objects_total{${labels},${name}} 3`,
         `apiserver_init_events_total{${labels},${name}} 3`,

@@ -12,12 +12,16 @@ import { internalClient } from '../../lib/registry/internal-client.ts';
 import type { ResourceMapHolder } from '../../lib/registry/resource-map.ts';
 import type { ResourceStore } from '../../lib/registry/resource-store.ts';
 
+const leaseName = 'apiserver-controllers';
+
 export interface ControllerOptions {
   readonly namespaces: ResourceStore;
   readonly resources: ResourceMapHolder;
   readonly naming: NamingProfile;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** Told when this replica begins and ceases to lead. */
+  readonly onLeading: (name: string, isLeading: boolean) => void;
 }
 
 /** Starts them; the returned function resolves when nothing of them runs any more. */
@@ -35,7 +39,12 @@ export function startControllers(options: ControllerOptions): () => Promise<void
   ];
   const leaving = new AbortController();
   const work = async (signal: AbortSignal): Promise<void> => {
-    await Promise.all(controllers.map((controller) => controller.run(signal)));
+    options.onLeading(leaseName, true);
+    try {
+      await Promise.all(controllers.map((controller) => controller.run(signal)));
+    } finally {
+      options.onLeading(leaseName, false);
+    }
   };
   const running = lead(options, work, leaving.signal).catch((error: unknown) => {
     log.error('the controllers ended', { error });
@@ -61,7 +70,7 @@ function lead(
   const leader = new Leader({
     leases,
     namespace: naming.systemNamespace,
-    name: 'apiserver-controllers',
+    name: leaseName,
     identity: `${hostname()}_${randomUUID()}`,
     client: internalClient(serverUser),
     clock,

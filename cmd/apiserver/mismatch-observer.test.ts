@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { Logger } from '../../lib/base/log.ts';
-import { createMetrics } from '../../lib/telemetry/metrics.ts';
+import { testMetrics } from '../../lib/telemetry/testing/test-metrics.ts';
 import { resourceNamed } from '../../lib/registry/testing/rule-script.ts';
 import { mismatchObserver } from './observers.ts';
 
@@ -8,14 +8,13 @@ test('a difference between the forms of a rule is counted and logged', async () 
   const lines: unknown[] = [];
   const log = (message: string, fields?: unknown): void => void lines.push([message, fields]);
   const logger: Logger = { debug: log, info: log, warn: log, error: log, with: () => logger };
-  const metrics = createMetrics({ release: '1.36', showHiddenFor: undefined });
+  const metrics = testMetrics();
   const observe = mismatchObserver(metrics, logger);
   const resource = resourceNamed('scheduling.{v}/podgroups');
   observe(resource, 'how');
   observe(resource, 'how');
   const { body } = await metrics.text();
-  const labels = 'group="scheduling.svc.io",resource="podgroups",version="v1alpha2"';
-  expect(body).toContain(`declarative_validation_mismatch_total{${labels}} 2`);
+  expect(body).toContain('apiserver_validation_declarative_validation_mismatch_total 2\n');
   expect(lines).toHaveLength(2);
   expect(lines[0]).toEqual([
     'validation differs',

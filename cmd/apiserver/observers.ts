@@ -1,19 +1,27 @@
-// Carries what storage and cache report into the metrics table, and what members answer into
+// Carries what the parts of the server report into the metrics table, and what members answer into
 // componentstatuses.
+import type { AdmissionObserver } from '../../lib/admission/measured.ts';
+import type { NamingProfile } from '../../lib/api/vendor.ts';
 import { authenticationResults } from '../../lib/authn/measured.ts';
 import type { AuthenticationResult } from '../../lib/authn/measured.ts';
 import { authorizationResults } from '../../lib/authz/measured.ts';
 import type { AuthorizationResult } from '../../lib/authz/measured.ts';
 import { Attempts } from '../../lib/telemetry/attempts.ts';
+import { limits } from '../../lib/base/limits.ts';
 import type { Logger } from '../../lib/base/log.ts';
+import type { User } from '../../lib/base/user.ts';
 import type { Cache, CacheObserver } from '../../lib/cacher/cache.ts';
 import type { ResourceCounts } from '../../lib/cacher/resource-counts.ts';
+import { gateTable } from '../../lib/config/gate-table.ts';
+import type { GateStage } from '../../lib/config/gate-table.ts';
+import type { FeatureGates } from '../../lib/config/gates.ts';
 import type { Component } from '../../lib/registry/component-statuses.ts';
 import type { ValidationOptions } from '../../lib/registry/validation.ts';
 import type { EtcdStorage } from '../../lib/storage-etcd/etcd-storage.ts';
 import type { StorageMetrics } from '../../lib/storage-etcd/storage.ts';
+import type { HealthObserver } from '../../lib/telemetry/health.ts';
 import type { Metrics } from '../../lib/telemetry/metrics.ts';
-import type { HistogramChild, NumberChild, NumberSeries } from '../../lib/telemetry/series.ts';
+import type { NumberSeries } from '../../lib/telemetry/series.ts';
 
 export function storageMetrics({ series }: Metrics): StorageMetrics {
   const known = new Map<string, ReturnType<typeof childrenOf>>();
@@ -37,36 +45,37 @@ export function storageMetrics({ series }: Metrics): StorageMetrics {
 }
 
 export function cacheObserver({ series }: Metrics): CacheObserver {
-  const childOf = (resource: string, answerer: 'memory' | 'snapshot' | 'storage'): NumberChild => {
+  const childrenOf = (resource: string) => {
     const [group = '', name = ''] = splitName(resource);
-    return answerer === 'storage'
-      ? series.apiserver_watch_cache_consistent_read_total.child('true', group, name, 'false')
-      : series.apiserver_cache_list_total.child(group, answerer, name);
+    const lists = series.apiserver_cache_list_total;
+    const consistent = series.apiserver_watch_cache_consistent_read_total;
+    return {
+      lists: {
+        memory: lists.child(group, 'memory', name),
+        snapshot: lists.child(group, 'snapshot', name),
+        storage: series.apiserver_storage_list_total.child(group, name),
+      },
+      proven: consistent.child('false', group, name, 'true'),
+      fellBack: consistent.child('true', group, name, 'false'),
+      waits: series.apiserver_watch_cache_read_wait_seconds.child(group, name),
+    };
   };
-  const reads = {
-    memory: new Map<string, NumberChild>(),
-    snapshot: new Map<string, NumberChild>(),
-    storage: new Map<string, NumberChild>(),
+  const known = new Map<string, ReturnType<typeof childrenOf>>();
+  const of = (resource: string): ReturnType<typeof childrenOf> => {
+    let children = known.get(resource);
+    if (children === undefined) {
+      children = childrenOf(resource);
+      known.set(resource, children);
+    }
+    return children;
   };
-  const waits = new Map<string, HistogramChild>();
   return {
-    onRead(resource, answerer) {
-      let child = reads[answerer].get(resource);
-      if (child === undefined) {
-        child = childOf(resource, answerer);
-        reads[answerer].set(resource, child);
-      }
-      child.value++;
+    onRead(resource, read, at, answerer) {
+      const { lists, proven, fellBack } = of(resource);
+      if (read === 'list') lists[answerer].value++;
+      if (at === 'latest') (answerer === 'storage' ? fellBack : proven).value++;
     },
-    onWait(resource, seconds) {
-      let child = waits.get(resource);
-      if (child === undefined) {
-        const [group = '', name = ''] = splitName(resource);
-        child = series.apiserver_watch_cache_read_wait_seconds.child(group, name);
-        waits.set(resource, child);
-      }
-      child.observe(seconds);
-    },
+    onWait: (resource, seconds) => of(resource).waits.observe(seconds),
     onCorrupted(resource) {
       const [group = '', name = ''] = splitName(resource);
       series.apiserver_storage_decode_errors_total.child(group, name).value++;
@@ -83,6 +92,9 @@ export function collectCache({ series }: Metrics, cache: Cache, budgetBytes: num
     for (const use of cache.resourceUse()) {
       const [group = '', name = ''] = splitName(use.name);
       series.apiserver_resource_objects.child(group, name).value = use.objectCount;
+      series.apiserver_resource_size_estimate_bytes.child(group, name).value = use.bytes;
+      series.apiserver_watch_cache_initializations_total.child(group, name).value =
+        health.loadCount;
       series.apiserver_storage_objects.child(group === '' ? name : `${name}.${group}`).value =
         use.objectCount;
       series.apiserver_watch_cache_resource_version.child(group, name).value = health.revision;
@@ -104,7 +116,13 @@ function collectCounts(
     if (value > 0) counter.child(...labels).value = value;
   };
   const { receivedEvents, initialEvents, passedWatches, fetched, returned } = counts;
-  report(series.apiserver_watch_cache_events_received_total, receivedEvents, group, name);
+  for (const events of [
+    series.apiserver_storage_events_received_total,
+    series.apiserver_watch_cache_events_received_total,
+    series.apiserver_watch_cache_events_dispatched_total,
+  ]) {
+    report(events, receivedEvents, group, name);
+  }
   report(series.apiserver_init_events_total, initialEvents, group, name);
   report(series.apiserver_terminated_watchers_total, passedWatches, group, name);
   report(series.apiserver_cache_list_returned_objects_total, returned, group, name);
@@ -130,9 +148,10 @@ export function mismatchObserver(
   metrics: Metrics,
   logger: Logger,
 ): ValidationOptions['onMismatch'] {
-  const mismatches = metrics.series.declarative_validation_mismatch_total;
+  const { apiserver_validation_declarative_validation_mismatch_total: mismatches } = metrics.series;
+  const count = mismatches.child();
   return ({ group, version, resource }, difference) => {
-    mismatches.child(group, resource, version).value += 1;
+    count.value++;
     logger.warn('validation differs', { group, version, resource, difference });
   };
 }
@@ -149,3 +168,93 @@ export const authorizationAttempts = ({ series }: Metrics): Attempts<Authorizati
     series.authorization_attempts_total,
     series.authorization_duration_seconds,
   );
+
+/** How long client certificates are still good when somebody shows one. */
+export function certificateObserver({ series }: Metrics): (remainingMs: number) => void {
+  const child = series.apiserver_client_certificate_expiration_seconds.child();
+  return (remainingMs) => child.observe(remainingMs / 1000);
+}
+
+/** Names that metrics may have: those of others have no bound. */
+const countedUsers: ReadonlySet<string> = new Set(['admin', 'client', 'kube_proxy']);
+
+export function userObserver({ series }: Metrics): (user: User) => void {
+  const requests = series.authenticated_user_requests;
+  const known = new Map([...countedUsers].map((name) => [name, requests.child(name)]));
+  const addresses = requests.child('email_id');
+  const others = requests.child('other');
+  return ({ name }) => {
+    const child = known.get(name) ?? (name.includes('@') ? addresses : others);
+    child.value++;
+  };
+}
+
+export function healthObserver({ series }: Metrics): HealthObserver {
+  const states = series['{kubernetes}_healthcheck'];
+  const results = series['{kubernetes}_healthchecks_total'];
+  return (name, endpoint, isOk) => {
+    states.child(name, endpoint).value = Number(isOk);
+    results.child(name, isOk ? 'success' : 'error', endpoint).value++;
+  };
+}
+
+export function admissionObserver({ series }: Metrics): AdmissionObserver {
+  const { apiserver_admission_controller_admission_duration_seconds: plugins } = series;
+  const { apiserver_admission_step_admission_duration_seconds: steps } = series;
+  return {
+    onPlugin: (name, { operation, type, isRejected }, seconds) =>
+      plugins.child(name, operation, String(isRejected), type).observe(seconds),
+    onStep: ({ operation, type, isRejected }, seconds) =>
+      steps.child(operation, String(isRejected), type).observe(seconds),
+  };
+}
+
+/** Asks etcd at each scrape, as long as that takes a moment. */
+export function collectStorageSize({ series, beforeText }: Metrics, storage: EtcdStorage): void {
+  // A server has one cluster, the first of those that its storage can have.
+  const size = series.apiserver_storage_size_bytes.child('etcd-0');
+  beforeText.add(async () => {
+    const signal = AbortSignal.timeout(limits.memberProbeTimeoutMs);
+    size.value = await storage.connection.databaseBytes(signal);
+  });
+}
+
+/** What this build is and which gates are on: said once. */
+export function describeServer(
+  { series }: Metrics,
+  { version, naming, gates }: DescribedServer,
+): void {
+  const of = (name: string): string => version[name] ?? '';
+  series['{kubernetes}_build_info'].child(
+    of('buildDate'),
+    of('compiler'),
+    of('gitCommit'),
+    of('gitTreeState'),
+    of('gitVersion'),
+    of('goVersion'),
+    of('major'),
+    of('minor'),
+    of('platform'),
+  ).value = 1;
+  const binary = of('gitVersion').replace(/^v|\+.*$/g, '');
+  const emulated = `${of('emulationMajor')}.${of('emulationMinor')}`;
+  const oldest = `${of('minCompatibilityMajor')}.${of('minCompatibilityMinor')}`;
+  series.version_info.child(binary, naming.resolve('{kube}'), emulated, oldest).value = 1;
+  for (const [name, stage] of gateTable) {
+    const child = series['{kubernetes}_feature_enabled'].child(name, stageLabels[stage]);
+    child.value = Number(gates.isEnabled(name));
+  }
+}
+
+export interface DescribedServer {
+  readonly version: Readonly<Record<string, string>>;
+  readonly naming: NamingProfile;
+  readonly gates: FeatureGates;
+}
+
+const stageLabels: Readonly<Record<GateStage, string>> = {
+  Alpha: 'ALPHA',
+  Beta: 'BETA',
+  GA: '',
+  Deprecated: 'DEPRECATED',
+};

@@ -42,6 +42,19 @@ test('a connection that outlives its certificate loses its user', () => {
   expect(ask()).toMatchObject({ outcome: 'rejected', reason: expect.stringContaining('expired') });
 });
 
+test('it tells for how long a certificate that it accepts is still good', () => {
+  const told: number[] = [];
+  const authenticator = clientCertificateAuthenticator(
+    () => 400,
+    (remainingMs) => told.push(remainingMs),
+  );
+  for (const subject of [{ CN: 'a' }, { O: 'g' }, { CN: 'b' }]) {
+    const connection = testConnection({ certificate: certificate(subject) });
+    void authenticator.authenticate(testCredentials({ connection }), signal);
+  }
+  expect(told).toEqual([600, 600]);
+});
+
 test.each([
   ['no connection', undefined, 'absent'],
   ['no certificate', testConnection(), 'absent'],

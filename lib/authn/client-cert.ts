@@ -18,8 +18,14 @@ interface Verdict {
   readonly expiresAtMs: number;
 }
 
-/** Verdicts are kept per certificate object, of which a connection has one. */
-export function clientCertificateAuthenticator(nowMs: () => number): Authenticator {
+/**
+ * Verdicts are kept per certificate object, of which a connection has one. `observe` is told for
+ * how long an accepted one is still good.
+ */
+export function clientCertificateAuthenticator(
+  nowMs: () => number,
+  observe: (remainingMs: number) => void = () => undefined,
+): Authenticator {
   const known = new WeakMap<X509Certificate, Verdict>();
   return {
     name: 'client-certificate',
@@ -36,9 +42,11 @@ export function clientCertificateAuthenticator(nowMs: () => number): Authenticat
       const { subject, expiresAtMs } = verdict;
       if (typeof subject === 'string') return { outcome: 'rejected', reason: subject };
       // TLS checks the time once; a connection may outlive its certificate.
-      if (nowMs() > expiresAtMs) {
+      const remainingMs = expiresAtMs - nowMs();
+      if (remainingMs < 0) {
         return { outcome: 'rejected', reason: 'the client certificate has expired' };
       }
+      observe(remainingMs);
       return { outcome: 'accepted', user: subject };
     },
   };

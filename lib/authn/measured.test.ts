@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { Attempts } from '../telemetry/attempts.ts';
-import { createMetrics } from '../telemetry/metrics.ts';
+import { testMetrics } from '../telemetry/testing/test-metrics.ts';
 import type { Authentication } from './authenticator.ts';
 import { authenticationResults, measuredAuthenticator } from './measured.ts';
 import { testCredentials } from './testing/credentials.ts';
@@ -15,7 +15,7 @@ test.each<[result: string, answer: Authentication | Error, allowsAnonymous: bool
   ['error', { outcome: 'rejected', reason: 'no' }, true],
   ['error', new Error('the issuer does not answer'), true],
 ])('a %s is counted, at once and later: %j', async (result, answer, allowsAnonymous) => {
-  const metrics = createMetrics({ release: '1.36', showHiddenFor: undefined });
+  const metrics = testMetrics();
   const { authentication_attempts: count, authentication_duration_seconds: seconds } =
     metrics.series;
   const attempts = new Attempts(authenticationResults, count, seconds);

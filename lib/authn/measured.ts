@@ -1,4 +1,5 @@
 // An authenticator whose attempts are counted by result, with the time that they took.
+import type { User } from '../base/user.ts';
 import type { Attempts } from '../telemetry/attempts.ts';
 import type { Authentication, Authenticator } from './authenticator.ts';
 
@@ -9,8 +10,13 @@ export type AuthenticationResult = (typeof authenticationResults)[number];
 export function measuredAuthenticator(
   inner: Authenticator,
   attempts: Attempts<AuthenticationResult>,
-  { allowsAnonymous }: { readonly allowsAnonymous: boolean },
+  options: {
+    readonly allowsAnonymous: boolean;
+    /** Told of whoever is accepted. */
+    readonly onUser?: (user: User) => void;
+  },
 ): Authenticator {
+  const { allowsAnonymous, onUser } = options;
   const results: Readonly<Record<Authentication['outcome'], AuthenticationResult>> = {
     accepted: 'success',
     absent: allowsAnonymous ? 'success' : 'failure',
@@ -18,6 +24,7 @@ export function measuredAuthenticator(
   };
   const counted = (answer: Authentication, fromMs: number): Authentication => {
     attempts.ended(results[answer.outcome], fromMs);
+    if (answer.outcome === 'accepted') onUser?.(answer.user);
     return answer;
   };
   const late = async (answer: Promise<Authentication>, fromMs: number): Promise<Authentication> => {

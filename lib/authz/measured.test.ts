@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { Attempts } from '../telemetry/attempts.ts';
-import { createMetrics } from '../telemetry/metrics.ts';
+import { testMetrics } from '../telemetry/testing/test-metrics.ts';
 import type { Attributes, Decision } from './authorizer.ts';
 import { authorizationResults, measuredAuthorizer } from './measured.ts';
 
@@ -25,7 +25,7 @@ test.each<[result: string, effect: Decision['effect']]>([
   ['denied', 'deny'],
   ['no-opinion', 'noOpinion'],
 ])('%s is counted, at once and later', async (result, effect) => {
-  const metrics = createMetrics({ release: '1.36', showHiddenFor: undefined });
+  const metrics = testMetrics();
   const { authorization_attempts_total: count, authorization_duration_seconds: seconds } =
     metrics.series;
   const attempts = new Attempts(authorizationResults, count, seconds);

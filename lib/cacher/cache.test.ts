@@ -45,12 +45,12 @@ const codeOf = async (promise: Promise<unknown>): Promise<number | undefined> =>
 /** Counts who answered. */
 function counted(): {
   readonly counts: Record<string, number>;
-  onRead(r: string, by: string): void;
+  onRead(r: string, read: string, at: string, by: string): void;
 } {
   const counts: Record<string, number> = { memory: 0, snapshot: 0, storage: 0 };
   return {
     counts,
-    onRead: (_resource, by) => {
+    onRead: (_resource, _read, _at, by) => {
       counts[by] = (counts[by] ?? 0) + 1;
     },
   };

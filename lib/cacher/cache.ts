@@ -15,15 +15,15 @@ import { Reflector } from './reflector.ts';
 import type { ReflectorState } from './reflector.ts';
 import type { CachedItem } from './item.ts';
 import { LogView } from './log-view.ts';
-import type { ViewHost } from './log-view.ts';
 import { MemoryBudget } from './memory-budget.ts';
 import type { MemoryUse } from './memory-budget.ts';
 import { ReadGate } from './read-at.ts';
 import { ResourceCache } from './resource-cache.ts';
 import type { ResourceCounts } from './resource-counts.ts';
-import type { ResourceView } from './resource-view.ts';
+import type { OnRead, ResourceView } from './resource-view.ts';
 import { SharedValues } from './shared-values.ts';
 import type { Transcoder } from './transcoder.ts';
+import type { ViewHost } from './view-host.ts';
 
 /** A stored resource: the record of its storage version. */
 export interface CachedResource {
@@ -40,7 +40,7 @@ export interface CachedResource {
 
 /** Calls for metrics; all optional, all cheap. */
 export interface CacheObserver {
-  onRead?(resource: string, answerer: 'memory' | 'snapshot' | 'storage'): void;
+  onRead?: OnRead;
   /** How long a read that asks for a version waited until memory or etcd could answer it. */
   onWait?(resource: string, seconds: number): void;
   /** One linearizable read of etcd proved the log current for this many consistent reads. */
@@ -314,7 +314,7 @@ class ReplicaCache implements Cache {
       snapshotRetentionMs: this.#times.snapshotRetentionMs,
       listFromSnapshot: this.#options.listFromSnapshot ?? true,
       bookmarkIntervalMs: this.#times.bookmarkIntervalMs,
-      onRead: (resource, answerer) => observer?.onRead?.(resource, answerer),
+      onRead: (resource, read, at, from) => observer?.onRead?.(resource, read, at, from),
       onWait: (resource, seconds) => observer?.onWait?.(resource, seconds),
     };
   }

@@ -4,21 +4,19 @@ import { limits } from '../base/limits.ts';
 import { signalOf } from '../base/abort.ts';
 import type { WaitEnd } from '../base/abort.ts';
 import { invariant } from '../base/invariant.ts';
-import type { Clock } from '../base/clock.ts';
 import { expired, tooManyRequests, tooOldResourceVersion } from '../base/status.ts';
 import { nextTurn, turnMs } from '../base/turn.ts';
 import { utf8SortKey } from '../base/utf8-order.ts';
 import type { EncodedStored } from '../codec/stored-form.ts';
-import type { Epoch, Revision, Storage, StoredItem } from '../storage-etcd/storage.ts';
-import type { EventLog } from './event-log.ts';
+import type { Epoch, Revision, StoredItem } from '../storage-etcd/storage.ts';
 import { dimensionOf } from './watch-index.ts';
 import { makeItem } from './item.ts';
 import type { CachedItem } from './item.ts';
-import type { Answerer, ReadGate } from './read-at.ts';
+import type { Answerer } from './read-at.ts';
 import type { ResourceCache } from './resource-cache.ts';
 import { ResourceIndex } from './resource-index.ts';
 import type { ItemOrder } from './resource-index.ts';
-import type { Item, ItemKey, ListPage, ListResult, ReadAt } from './resource-view.ts';
+import type { Item, ItemKey, ListPage, ListResult, ReadAt, ReadVerb } from './resource-view.ts';
 import type { ResourceView, Selection, WatchCursor, WatchOptions } from './resource-view.ts';
 import type { WatchStart } from './resource-view.ts';
 import { PageBuilder } from './page-builder.ts';
@@ -28,30 +26,7 @@ import type { StoredReads } from './stored-list.ts';
 import { mayHold } from './unreadable.ts';
 import { LogCursor } from './watch-cursor.ts';
 import type { InitialState } from './state-reader.ts';
-
-/** What views share with the cache that they belong to. */
-export interface ViewHost {
-  readonly storage: Storage;
-  readonly log: EventLog;
-  readonly gate: ReadGate;
-  readonly clock: Clock;
-  readonly cursors: Set<LogCursor>;
-  readonly isReady: () => boolean;
-  /** Memory is of the epoch that reads of the store have now. */
-  readonly isCurrent: () => boolean;
-  /** The epoch that memory is of; undefined while it is filled. */
-  readonly epoch: () => Epoch | undefined;
-  /** Resolves when the log follows the store; rejects when the signal fires. */
-  readonly ready: (signal: AbortSignal) => Promise<void>;
-  /** Resolves when `isCurrent`; rejects when the signal fires. */
-  readonly current: (signal: AbortSignal) => Promise<void>;
-  readonly snapshotRetentionMs: number;
-  /** Exact reads of recent revisions are answered from memory (gate ListFromCacheSnapshot). */
-  readonly listFromSnapshot: boolean;
-  readonly bookmarkIntervalMs: number;
-  readonly onRead?: (resource: string, answerer: 'memory' | 'snapshot' | 'storage') => void;
-  readonly onWait?: (resource: string, seconds: number) => void;
-}
+import type { ViewHost } from './view-host.ts';
 
 const { selectTurnMsMax, cacheReadyWaitMs } = limits;
 
@@ -87,7 +62,7 @@ export class LogView implements ResourceView {
 
   async get(key: ItemKey, at: ReadAt, end: WaitEnd): Promise<Item | undefined> {
     const fromMs = performance.now();
-    const source = this.#taken(await this.#decide(at, end), at, fromMs);
+    const source = this.#taken(await this.#decide(at, end), 'get', at, fromMs);
     const path = pathOf(key);
     switch (source.from) {
       case 'memory':
@@ -112,7 +87,7 @@ export class LogView implements ResourceView {
     const found = await this.#decide(at, signal);
     // Memory only becomes newer during the wait: an exact version would be passed.
     while (at.mode !== 'exact' && turnMs() > selectTurnMsMax) await nextTurn();
-    const source = this.#taken(found, at, fromMs);
+    const source = this.#taken(found, 'list', at, fromMs);
     switch (source.from) {
       case 'memory':
         return this.#listMemory(select, page);
@@ -178,12 +153,12 @@ export class LogView implements ResourceView {
   }
 
   /** Called in the turn that reads: memory may have been dropped since `#source` chose it. */
-  #taken(found: Source, at: ReadAt, fromMs: number): Source {
+  #taken(found: Source, read: ReadVerb, at: ReadAt, fromMs: number): Source {
     if (at.mode === 'exact') this.#host.gate.requireSameHistory(at);
     const isHeld = found.from !== 'memory' || this.#isHeld();
     const exactly = at.mode === 'exact' ? at.revision : undefined;
     const source: Source = isHeld ? found : { from: 'storage', at: exactly };
-    this.#host.onRead?.(this.name, source.from);
+    this.#host.onRead?.(this.name, read, at.mode, source.from);
     if (at.mode !== 'any') this.#host.onWait?.(this.name, (performance.now() - fromMs) / 1000);
     return source;
   }
@@ -328,7 +303,7 @@ export class LogView implements ResourceView {
   ): Promise<OrderedState | undefined> {
     invariant(at.mode !== 'exact', 'a watch does not start from an exact state');
     const source = await this.#decide(at, signal);
-    this.#host.onRead?.(this.name, source.from);
+    this.#host.onRead?.(this.name, 'watch', at.mode, source.from);
     if (source.from !== 'storage') return undefined;
     const everything = { limitCount: 0 };
     const result = await listStored(this.#stored, select, everything, undefined, signal);

@@ -226,7 +226,7 @@ describe('where progress cannot be requested', () => {
     const by: string[] = [];
     const cache = await fixture.started({
       health: () => old,
-      observer: { onRead: (_resource, answerer) => by.push(answerer) },
+      observer: { onRead: (_resource, _read, _at, answerer) => by.push(answerer) },
     });
     const view = cache.view(widgets);
     const a = await fixture.put('n/a');
@@ -272,7 +272,9 @@ describe('an etcd that is too old for progress requests', () => {
 
   test('every consistent read sees what was written before, with and without writers', async () => {
     const by = new Set<string>();
-    const cache = other.cache({ observer: { onRead: (_resource, from) => by.add(from) } });
+    const cache = other.cache({
+      observer: { onRead: (_resource, _read, _at, from) => by.add(from) },
+    });
     await cache.start(signal);
     const view = cache.view(widgets);
     for (let i = 0; i < 40; i++) {

@@ -313,7 +313,7 @@ test('reads wait until a quiet store has shown its history, and come from memory
       // No wait comes to its end, and nothing happens because of time.
       clock: { ...systemClock, after: () => () => undefined },
       health: () => ({ ...fixture.storage.health, canRequestProgress: true }),
-      observer: { onRead: (_resource, answerer) => by.push(answerer) },
+      observer: { onRead: (_resource, _read, _at, answerer) => by.push(answerer) },
     })
   ).view(widgets);
   const a = await fixture.put('n/a');

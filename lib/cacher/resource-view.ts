@@ -13,6 +13,16 @@ export type ReadAt =
   /** `history`: of the list that this one goes on with, where that is known. */
   | { readonly mode: 'exact'; readonly revision: Revision; readonly history?: number };
 
+/** What reads: a watch does for the state that it begins with. */
+export type ReadVerb = 'get' | 'list' | 'watch';
+/** Who answers it. */
+export type OnRead = (
+  resource: string,
+  read: ReadVerb,
+  at: ReadAt['mode'],
+  answerer: 'memory' | 'snapshot' | 'storage',
+) => void;
+
 export interface ItemKey {
   /** Empty for cluster-scoped resources. */
   readonly namespace: string;

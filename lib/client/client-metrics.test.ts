@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { limits } from '../base/limits.ts';
-import { createMetrics } from '../telemetry/metrics.ts';
+import { testMetrics } from '../telemetry/testing/test-metrics.ts';
 import { ClientMetrics } from './client-metrics.ts';
 import { call, metrics, openHook } from './testing/open-calls.ts';
 import { RawServer, answerOk, answerText } from './testing/raw-server.ts';
@@ -45,7 +45,7 @@ test('calls are counted by what they ended with', async () => {
 });
 
 test('hosts and codes are bounded', async () => {
-  const own = createMetrics({ release: '1.36', showHiddenFor: undefined });
+  const own = testMetrics();
   const bounded = new ClientMetrics(own.series);
   for (let index = 0; index < limits.clientMetricHostsMax * 2; index++) {
     bounded.of(`host-${String(index)}:443`).attempted('POST', 200);

@@ -286,7 +286,6 @@ export const absentFlags: Readonly<Record<string, AbsentFlag>> = {
   'allow-metric-labels-manifest': warned(text, 'metrics have all their labels'),
   'contention-profiling': warned(bool, 'profiles are not served', 'false'),
   'debug-socket-path': warned(text, 'profiles are not served'),
-  'disabled-metrics': warned(list, 'all metrics are served'),
   'enable-logs-handler': warned(bool, 'log files are not served', 'false'),
   'log-flush-frequency': warned(durationMs, ownLog),
   'log-json-info-buffer-size': warned(text, ownLog),

@@ -209,6 +209,12 @@ export const flagTable = {
     text,
     'Show metrics that are hidden since this previous version, for example 1.35.',
   ),
+  'disabled-metrics': required(
+    observe,
+    list,
+    '',
+    'Metrics that are not served, by name: for those whose labels are too many.',
+  ),
   'log-level': required(
     observe,
     choice('debug', 'info', 'warn', 'error'),

@@ -38,7 +38,10 @@ export function readBody(request: HttpRequest, signal: AbortSignal): Promise<Buf
     const onGone = (): void => settle(() => reject(clientLeft));
     const onEnd = (): void => {
       if (isReset(request)) onGone();
-      else settle(() => resolve(joined(chunks, total)));
+      else {
+        request.context.requestBytes = total;
+        settle(() => resolve(joined(chunks, total)));
+      }
     };
     signal.addEventListener('abort', onAbort, { once: true });
     request.on('data', onData).on('end', onEnd).on('error', onGone).on('close', onGone);

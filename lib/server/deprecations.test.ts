@@ -3,7 +3,7 @@ import { switches } from '../config/flag-kinds.ts';
 import { builtInScheme } from '../kinds/built-in-kinds.ts';
 import { namingProfile } from '../api/vendor.ts';
 import type { ResourceStore } from '../registry/resource-store.ts';
-import { createMetrics } from '../telemetry/metrics.ts';
+import { testMetrics } from '../telemetry/testing/test-metrics.ts';
 import { deprecationNotes } from './deprecations.ts';
 import { resourceRequests } from './handlers/resources.ts';
 import type { VerbHandlers } from './handlers/resources.ts';
@@ -23,7 +23,7 @@ interface Seen {
 
 /** One request, through the filter that finds the verb. */
 async function seen(path: string, minor = '36'): Promise<Seen> {
-  const metrics = createMetrics({ release: '1.36', showHiddenFor: undefined });
+  const metrics = testMetrics();
   let annotations: object = {};
   const answer: VerbHandlers['get'] = async (_store, request, response) => {
     annotations = Object.fromEntries(request.context.auditAnnotations ?? []);

@@ -42,6 +42,7 @@ export class OpenRequest implements RequestContext {
   user: User | undefined = undefined;
   readonly warnings: string[] = [];
   auditAnnotations: Map<string, string> | undefined = undefined;
+  requestBytes = 0;
   responseBytes = 0;
   readonly #response: HttpResponse;
   #streamListeners: (() => void)[] | undefined;

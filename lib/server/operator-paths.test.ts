@@ -14,7 +14,9 @@ const start = (): Promise<TestServer> => {
   const paths = operatorPaths({
     health: new Health([{ name: 'etcd', endpoints, failure }]),
     logger: createLogger('info', (line) => void log.push(line)),
-    metricsText: () => Promise.resolve({ contentType: 'text/plain', body: 'metric 1\n' }),
+    metrics: new Map([
+      ['/metrics', () => Promise.resolve({ contentType: 'text/plain', body: 'metric 1\n' })],
+    ]),
     version: { major: '1' },
     discovery: () => {
       throw pathNotFound();

@@ -5,6 +5,7 @@ import { methodNotAllowed, pathNotFound } from '../base/status.ts';
 import type { Logger } from '../base/log.ts';
 import { healthEndpoints } from '../telemetry/health.ts';
 import type { Health } from '../telemetry/health.ts';
+import type { MetricsText } from '../telemetry/metrics.ts';
 import type { Filter, HttpRequest, HttpResponse } from './request-context.ts';
 import { sendBytes, sendNow } from './respond.ts';
 import type { ZPage } from './z-pages.ts';
@@ -19,7 +20,8 @@ const oddPath = /%|\/\/|\/\.{1,2}(\/|$)/;
 export interface OperatorPathsOptions {
   readonly health: Health;
   readonly logger: Logger;
-  readonly metricsText: () => Promise<{ readonly contentType: string; readonly body: string }>;
+  /** Bodies by path: `/metrics` and its like. */
+  readonly metrics: ReadonlyMap<string, () => Promise<MetricsText>>;
   /** The body of `/version`. */
   readonly version: Readonly<Record<string, string>>;
   /** Answers the paths of discovery and OpenAPI; false: not one of them. */
@@ -74,12 +76,14 @@ function routerOf(options: OperatorPathsOptions): express.Router {
       sendNow(request, response, head, Buffer.from(answer.text));
     });
   }
-  router.get('/metrics', async (expressRequest, response) => {
-    const request = expressRequest as unknown as HttpRequest;
-    const { contentType, body } = await options.metricsText();
-    const compress = { compress: true };
-    await sendBytes(request, response, { status: 200, contentType }, Buffer.from(body), compress);
-  });
+  for (const [path, text] of options.metrics) {
+    router.get(path, async (expressRequest, response) => {
+      const request = expressRequest as unknown as HttpRequest;
+      const { contentType, body } = await text();
+      const compress = { compress: true };
+      await sendBytes(request, response, { status: 200, contentType }, Buffer.from(body), compress);
+    });
+  }
   router.get(['/version', '/version/'], (expressRequest, response) => {
     sendNow(expressRequest as unknown as HttpRequest, response, jsonHead, version);
   });

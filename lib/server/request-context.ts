@@ -72,6 +72,8 @@ export interface RequestContext extends Waiter, Expiring {
   auditAnnotations: Map<string, string> | undefined;
   /** For metrics; what is not served has no names in them. */
   readonly labels: RequestLabels;
+  /** Bytes of the request's body that were read. */
+  requestBytes: number;
   /** Bytes of the body that were answered so far. */
   responseBytes: number;
   /** Its deadline and a drain end the stream in peace instead of failing the request. */

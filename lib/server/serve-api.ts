@@ -19,7 +19,7 @@ import type { OpenApi } from '../discovery/openapi.ts';
 import { servedGroups, withProxies } from '../discovery/served-groups.ts';
 import type { ResourceMap, ResourceMapHolder } from '../registry/resource-map.ts';
 import type { Health } from '../telemetry/health.ts';
-import type { Metrics } from '../telemetry/metrics.ts';
+import type { Metrics, MetricsText } from '../telemetry/metrics.ts';
 import { innerFilters, outerFilters } from './chain.ts';
 import { Connections } from './connections.ts';
 import { discoveryPaths } from './discovery-paths.ts';
@@ -90,7 +90,8 @@ export async function serveApi(options: ServeApiOptions): Promise<RunningServer>
     serializers,
     compress,
   });
-  const paths = ['/metrics', '/version', ...options.health.paths];
+  const metricsTexts = textsOf(metrics);
+  const paths = [...metricsTexts.keys(), '/version', ...options.health.paths];
   const zPages = createZPages({ ...options, flags: options.flagTexts, paths, encodings });
   const findEntry = entryFinder(resources.current);
   const connections = new Connections(usualTimeouts);
@@ -114,7 +115,7 @@ export async function serveApi(options: ServeApiOptions): Promise<RunningServer>
     operatorPaths: operatorPaths({
       health: options.health,
       logger,
-      metricsText: () => metrics.text(),
+      metrics: metricsTexts,
       version: options.version,
       discovery: async (request, response) =>
         (await answerOpenApi(request, response)) || (await answerDiscovery(request, response)),
@@ -134,6 +135,12 @@ export async function serveApi(options: ServeApiOptions): Promise<RunningServer>
     timeouts: usualTimeouts,
   });
 }
+
+const textsOf = (metrics: Metrics): ReadonlyMap<string, () => Promise<MetricsText>> =>
+  new Map([
+    ['/metrics', () => metrics.text()],
+    ['/metrics/slis', () => metrics.sliText()],
+  ]);
 
 /** What is made from the resources: again when it is asked for after they changed. */
 function madeOf<T>(resources: ResourceMap, make: () => T): () => T {
@@ -158,6 +165,7 @@ function verbHandlers(
     connect,
     watch: watchHandler({
       metrics: options.metrics.requests,
+      clock: options.clock,
       minRequestTimeoutSeconds: options.flags['min-request-timeout'],
       websockets: createWebsockets(options.naming),
       serializers,

@@ -40,6 +40,8 @@ export interface CallOptions {
 /** Nothing was sent: what the request compares with may be of another history of the store. */
 export class EpochEnded extends Error {}
 
+const memberRead = { effect: 'read', isLinearizable: false } as const;
+
 export class EtcdConnection {
   readonly fence = new Fence();
   readonly #endpoints: readonly Endpoint[];
@@ -177,8 +179,12 @@ export class EtcdConnection {
 
   /** The version of a member that answers. @throws StatusError 503 */
   async version(signal: AbortSignal): Promise<string> {
-    const options = { effect: 'read', isLinearizable: false } as const;
-    return (await this.call(statusMethod, {}, options, signal)).version;
+    return (await this.call(statusMethod, {}, memberRead, signal)).version;
+  }
+
+  /** Size of the database of the member in use. @throws StatusError 503 */
+  async databaseBytes(signal: AbortSignal): Promise<number> {
+    return (await this.call(statusMethod, {}, memberRead, signal)).db_size;
   }
 
   /**

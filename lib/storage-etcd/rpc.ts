@@ -180,5 +180,5 @@ export const leaseGrantMethod = method<
 /** `Status` lives in the Maintenance service. */
 export const statusMethod = method<
   Readonly<Record<string, never>>,
-  WithHeader & { readonly version: string }
+  WithHeader & { readonly version: string; readonly db_size: number }
 >('Maintenance/Status', 'StatusRequest', 'StatusResponse');

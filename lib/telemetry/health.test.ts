@@ -54,6 +54,16 @@ describe('all checks of an endpoint', () => {
   });
 });
 
+test('each check that was made is told, with how it ended', () => {
+  const seen: unknown[] = [];
+  const health = new Health([healthy, broken], (...told) => seen.push(told));
+  health.answer('readyz', { verbose: false, exclude: ['etcd'] });
+  expect(seen).toEqual([
+    ['ping', 'readyz', true],
+    ['cache', 'readyz', false],
+  ]);
+});
+
 test.each([
   ['readyz', 'etcd', 200, 'ok'],
   ['readyz', 'cache', 500, 'internal server error: readyz check "cache" failed\n'],

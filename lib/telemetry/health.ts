@@ -28,11 +28,16 @@ export interface HealthAnswer {
   readonly failures: readonly { readonly name: string; readonly reason: string }[];
 }
 
+/** Told of each check that all of an endpoint are asked for with. */
+export type HealthObserver = (name: string, endpoint: HealthEndpoint, isOk: boolean) => void;
+
 export class Health {
   readonly #checks: readonly HealthCheck[];
+  readonly #observe: HealthObserver;
 
   /** `ping` comes first by itself. */
-  constructor(checks: readonly HealthCheck[]) {
+  constructor(checks: readonly HealthCheck[], observe: HealthObserver = () => undefined) {
+    this.#observe = observe;
     const ping = { name: 'ping', endpoints: healthEndpoints, failure: () => undefined };
     this.#checks = [ping, ...checks];
   }
@@ -52,6 +57,7 @@ export class Health {
         continue;
       }
       const reason = check.failure();
+      this.#observe(check.name, endpoint, reason === undefined);
       if (reason !== undefined) {
         failures.push({ name: check.name, reason });
         lines.push(`[-]${check.name} failed: reason withheld`);

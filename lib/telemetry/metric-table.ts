@@ -1,6 +1,6 @@
 // THE table of metrics: name, type, stability, labels, buckets, help; names and labels as
-// upstream's dashboards expect. A row with `deprecatedSince` follows the lifecycle of specification
-// 2 (rule 11): hidden three releases later.
+// upstream's dashboards expect, with placeholders for the vendor. A row with `deprecatedSince`
+// follows the lifecycle of specification 2 (rule 11): hidden three releases later.
 
 export type Stability = 'STABLE' | 'BETA' | 'ALPHA';
 
@@ -10,6 +10,8 @@ interface CommonRow {
   readonly help: string;
   /** Release that deprecated it: `1.34`. */
   readonly deprecatedSince?: string;
+  /** Served at `/metrics/slis` alone. */
+  readonly isSli?: true;
 }
 export interface NumberRow extends CommonRow {
   readonly type: 'counter' | 'gauge';
@@ -41,6 +43,27 @@ const authSeconds = [
 const clientSeconds = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60];
 const clientBytes = [
   64, 256, 512, 1_024, 4_096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216,
+];
+const admissionSeconds = [0.005, 0.025, 0.1, 0.5, 1, 2.5];
+const bodyBytes = Array.from({ length: 31 }, (_, index) => 50_000 + index * 100_000);
+const listSeconds = [0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 2, 4, 6, 8, 10, 15, 20, 30, 45, 60];
+const hour = 3_600;
+const day = 24 * hour;
+const certificateSeconds = [
+  0,
+  hour / 2,
+  hour,
+  2 * hour,
+  6 * hour,
+  12 * hour,
+  day,
+  2 * day,
+  4 * day,
+  7 * day,
+  30 * day,
+  90 * day,
+  180 * day,
+  360 * day,
 ];
 const waitSeconds = [0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3];
 
@@ -118,6 +141,12 @@ export const metricTable = {
     ['group', 'removed_release', 'resource', 'subresource', 'version'],
     'Deprecated APIs that were requested, by the release that removes them.',
   ),
+  apiserver_request_body_size_bytes: histogram(
+    'ALPHA',
+    ['group', 'resource', 'verb'],
+    bodyBytes,
+    'Bytes of the bodies of requests for resources.',
+  ),
   apiserver_tls_handshake_errors_total: counter('ALPHA', [], 'TLS handshakes that failed.'),
   apiserver_watch_events_total: counter(
     'ALPHA',
@@ -129,6 +158,23 @@ export const metricTable = {
     ['group', 'resource', 'version'],
     [1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072],
     'Bytes of events written to watchers.',
+  ),
+  apiserver_watch_list_duration_seconds: histogram(
+    'BETA',
+    ['group', 'resource', 'scope', 'version'],
+    listSeconds,
+    'Time until watches had all events of the state that they began with.',
+  ),
+  apiserver_client_certificate_expiration_seconds: histogram(
+    'ALPHA',
+    [],
+    certificateSeconds,
+    'Time for which client certificates were still good, by each request with one.',
+  ),
+  authenticated_user_requests: counter(
+    'ALPHA',
+    ['username'],
+    'Requests by who sent them, as far as the name is one of a few.',
   ),
   authentication_attempts: counter(
     'ALPHA',
@@ -151,6 +197,18 @@ export const metricTable = {
     ['result'],
     authSeconds,
     'Time that authorization took.',
+  ),
+  apiserver_admission_controller_admission_duration_seconds: histogram(
+    'STABLE',
+    ['name', 'operation', 'rejected', 'type'],
+    admissionSeconds,
+    'Time that each admission plugin took, by type: admit, validate.',
+  ),
+  apiserver_admission_step_admission_duration_seconds: histogram(
+    'STABLE',
+    ['operation', 'rejected', 'type'],
+    admissionSeconds,
+    'Time that all admission plugins took, by type: admit, validate.',
   ),
   apiserver_cache_list_total: counter(
     'ALPHA',
@@ -182,6 +240,16 @@ export const metricTable = {
     ofResource,
     'Events taken from etcd into memory.',
   ),
+  apiserver_watch_cache_events_dispatched_total: counter(
+    'ALPHA',
+    ofResource,
+    'Events that memory has for watchers.',
+  ),
+  apiserver_watch_cache_initializations_total: counter(
+    'ALPHA',
+    ofResource,
+    'How often memory was filled.',
+  ),
   apiserver_watch_cache_consistent_read_total: counter(
     'ALPHA',
     ['fallback', 'group', 'resource', 'success'],
@@ -198,11 +266,27 @@ export const metricTable = {
     ofResource,
     'Revision of the last event of a resource.',
   ),
+  apiserver_resource_size_estimate_bytes: gauge(
+    'ALPHA',
+    ofResource,
+    'Bytes of stored objects, by resource.',
+  ),
   apiserver_resource_objects: gauge('ALPHA', ofResource, 'Objects stored, by resource.'),
   apiserver_storage_objects: {
     ...gauge('STABLE', ['resource'], 'Objects stored, by resource.'),
     deprecatedSince: '1.34',
   },
+  apiserver_storage_size_bytes: gauge(
+    'STABLE',
+    ['storage_cluster_id'],
+    'Bytes of the file of the etcd member in use.',
+  ),
+  apiserver_storage_list_total: counter('ALPHA', ofResource, 'Lists answered from etcd.'),
+  apiserver_storage_events_received_total: counter(
+    'BETA',
+    ofResource,
+    'Events received from etcd.',
+  ),
   apiserver_storage_decode_errors_total: counter(
     'ALPHA',
     ofResource,
@@ -265,17 +349,64 @@ export const metricTable = {
     ['percentile'],
     'Delay of the event loop since the last scrape.',
   ),
-  declarative_validation_mismatch_total: counter(
+  apiserver_validation_declarative_validation_mismatch_total: counter(
     'BETA',
-    ['group', 'resource', 'version'],
+    [],
     'Writes for which declarative and handwritten validation found different failures.',
   ),
+  leader_election_master_status: gauge(
+    'ALPHA',
+    ['name'],
+    'Whether this replica leads, by the name of the Lease.',
+  ),
+  '{kubernetes}_healthcheck': {
+    ...gauge('STABLE', ['name', 'type'], 'Whether a check passed when it was last asked for.'),
+    isSli: true,
+  },
+  '{kubernetes}_healthchecks_total': {
+    ...counter('STABLE', ['name', 'status', 'type'], 'Results of checks: success, error.'),
+    isSli: true,
+  },
+  '{kubernetes}_build_info': gauge(
+    'BETA',
+    [
+      'build_date',
+      'compiler',
+      'git_commit',
+      'git_tree_state',
+      'git_version',
+      'go_version',
+      'major',
+      'minor',
+      'platform',
+    ],
+    'What this server is a build of.',
+  ),
+  '{kubernetes}_feature_enabled': gauge(
+    'BETA',
+    ['name', 'stage'],
+    'Whether each feature gate is on.',
+  ),
+  version_info: gauge(
+    'ALPHA',
+    ['binary', 'component', 'emulation', 'min_compat'],
+    'Releases of this server and of the API that it speaks.',
+  ),
+  registered_metrics_total: counter(
+    'BETA',
+    ['deprecated_version', 'stability_level'],
+    'Metrics that are served.',
+  ),
   hidden_metrics_total: counter('BETA', [], 'Metrics that are hidden by their deprecation.'),
+  disabled_metrics_total: counter('BETA', [], 'Metrics that --disabled-metrics names.'),
   process_cpu_seconds_total: counter('STABLE', [], 'CPU time of the process.'),
   process_resident_memory_bytes: gauge('STABLE', [], 'Resident memory of the process.'),
   process_start_time_seconds: gauge('STABLE', [], 'Start of the process, seconds since the epoch.'),
   process_open_fds: gauge('STABLE', [], 'Open file descriptors.'),
   process_max_fds: gauge('STABLE', [], 'Limit on open file descriptors.'),
+  process_network_receive_bytes_total: counter('STABLE', [], 'Bytes received over IP.'),
+  process_network_transmit_bytes_total: counter('STABLE', [], 'Bytes sent over IP.'),
+  process_virtual_memory_max_bytes: gauge('STABLE', [], 'Limit on virtual memory.'),
   process_virtual_memory_bytes: gauge('STABLE', [], 'Virtual memory of the process.'),
 } as const satisfies Readonly<Record<string, MetricRow>>;
 

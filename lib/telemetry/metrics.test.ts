@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { metricTable } from './metric-table.ts';
-import { createMetrics } from './metrics.ts';
+import { testMetrics } from './testing/test-metrics.ts';
 import type { RequestLabels } from './request-metrics.ts';
 
 const labels: RequestLabels = {
@@ -12,7 +12,7 @@ const labels: RequestLabels = {
   scope: 'resource',
   dryRun: '',
 };
-const create = (showHiddenFor?: string) => createMetrics({ release: '1.36', showHiddenFor });
+const create = (showHiddenFor?: string) => testMetrics({ showHiddenFor });
 
 describe('the text of /metrics', () => {
   test.each([
@@ -21,7 +21,12 @@ describe('the text of /metrics', () => {
     [504, 1],
   ])('requests that end with %d are %d terminations', async (code, count) => {
     const metrics = create();
-    metrics.requests.finished('readOnly', labels, { code, seconds: 1, responseBytes: 10 });
+    metrics.requests.finished('readOnly', labels, {
+      code,
+      seconds: 1,
+      requestBytes: 0,
+      responseBytes: 10,
+    });
     const { body } = await metrics.text();
     const samples = body.match(/^apiserver_request_terminations_total\{.* 1$/gm) ?? [];
     expect(samples).toHaveLength(count);
@@ -30,7 +35,12 @@ describe('the text of /metrics', () => {
     const metrics = create();
     metrics.requests.started('readOnly', labels);
     for (const seconds of [0.001, 0.03, 0.03, 100]) {
-      metrics.requests.finished('readOnly', labels, { code: 200, seconds, responseBytes: 10 });
+      metrics.requests.finished('readOnly', labels, {
+        code: 200,
+        seconds,
+        requestBytes: 0,
+        responseBytes: 10,
+      });
     }
     const { contentType, body } = await metrics.text();
     expect(contentType).toMatch(/^text\/plain; version=0\.0\.4/);
@@ -91,6 +101,40 @@ describe('the text of /metrics', () => {
   });
 });
 
+test('health checks are served apart', async () => {
+  const metrics = create();
+  metrics.series['{kubernetes}_healthcheck'].child('etcd', 'readyz').value = 1;
+  const sli = 'test_healthcheck{name="etcd",type="readyz"} 1\n';
+  expect((await metrics.sliText()).body).toContain(sli);
+  expect((await metrics.text()).body).not.toContain('test_healthcheck');
+});
+
+test('what has to be asked for is asked before each answer', async () => {
+  const metrics = create();
+  const size = metrics.series.apiserver_storage_size_bytes.child('etcd-0');
+  metrics.beforeText.add(async () => {
+    await Promise.resolve();
+    size.value++;
+  });
+  metrics.beforeText.add(() => Promise.reject(new Error('etcd is away')));
+  await metrics.text();
+  expect((await metrics.text()).body).toContain(
+    'apiserver_storage_size_bytes{storage_cluster_id="etcd-0"} 2\n',
+  );
+});
+
+test('metrics are counted by what is done with them', async () => {
+  const disabled = ['test_build_info', 'apiserver_request_total', 'unknown'];
+  const all = (await create().text()).body;
+  const { body } = await testMetrics({ disabled }).text();
+  expect(body).not.toMatch(/apiserver_request_total|test_build_info/);
+  expect(body).toContain('\ndisabled_metrics_total 2\n');
+  const stable = 'registered_metrics_total{deprecated_version="",stability_level="STABLE"}';
+  const count = (of: string): number => Number(of.split(stable)[1]?.split('\n')[0]);
+  expect(count(body)).toBe(count(all) - 1);
+  expect(all).toContain('{deprecated_version="1.34.0",stability_level="STABLE"} 1\n');
+});
+
 describe('deprecated metrics', () => {
   test.each([
     ['1.36', undefined, true, 0], // deprecated in 1.34: shown, with a mark
@@ -98,7 +142,7 @@ describe('deprecated metrics', () => {
     ['1.37', '1.36', true, 0], // hidden, but asked for
     ['1.38', '1.37', false, 1], // gone
   ])('in %s with %s asked for: shown %s', async (release, showHiddenFor, isShown, hidden) => {
-    const { body } = await createMetrics({ release, showHiddenFor }).text();
+    const { body } = await testMetrics({ release, showHiddenFor }).text();
     expect(body.includes('# TYPE apiserver_storage_objects ')).toBe(isShown);
     if (isShown)
       expect(body).toContain('apiserver_storage_objects [STABLE] (Deprecated from 1.34)');

@@ -15,20 +15,34 @@ type AllSeries = { readonly [Name in MetricName]: SeriesOf<(typeof metricTable)[
 export interface Metrics {
   readonly series: AllSeries;
   readonly requests: RequestMetrics;
+  /** Called before each answer: what has to be asked for. Their failures are no one's. */
+  readonly beforeText: Set<() => Promise<void>>;
   /** The body of `/metrics`. */
-  text(): Promise<{ readonly contentType: string; readonly body: string }>;
+  text(): Promise<MetricsText>;
+  /** The body of `/metrics/slis`. */
+  sliText(): Promise<MetricsText>;
 }
 
-/**
- * @param options.release this server's release, `1.36`
- * @param options.showHiddenFor `--show-hidden-metrics-for-version`
- * @throws Error when `showHiddenFor` is not the release before this one
- */
-export function createMetrics(options: {
+export interface MetricsText {
+  readonly contentType: string;
+  readonly body: string;
+}
+
+export interface MetricsOptions {
+  /** This server's release, `1.36`. */
   readonly release: string;
+  /** `--show-hidden-metrics-for-version` */
   readonly showHiddenFor: string | undefined;
-}): Metrics {
+  /** `--disabled-metrics` */
+  readonly disabled: readonly string[];
+  /** From the name in the table to the one that is served. */
+  readonly resolve: (name: string) => string;
+}
+
+/** @throws Error when `showHiddenFor` is not the release before this one. */
+export function createMetrics(options: MetricsOptions): Metrics {
   const shown = new Registry();
+  const slis = new Registry();
   const hidden = new Registry(); // hidden series are counted like the others and shown to nobody
   const current = minorOf(options.release);
   if (options.showHiddenFor !== undefined && minorOf(options.showHiddenFor) !== current - 1) {
@@ -36,19 +50,46 @@ export function createMetrics(options: {
       `only metrics hidden in the previous release, 1.${String(current - 1)}, can be shown`,
     );
   }
-  let hiddenCount = 0;
-  const entries = Object.entries(metricTable).map(([name, row]: [string, MetricRow]) => {
-    const isHidden = isHiddenNow(row, current, options.showHiddenFor !== undefined);
-    if (isHidden) hiddenCount++;
-    return [name, makeSeries(name, row, isHidden ? hidden : shown)];
+  const counts = { hidden: 0, disabled: 0 };
+  const registered: MetricRow[] = [];
+  const registryOf = (name: string, row: MetricRow): Registry => {
+    if (options.disabled.includes(name)) {
+      counts.disabled++;
+      return hidden;
+    }
+    if (isHiddenNow(row, current, options.showHiddenFor !== undefined)) {
+      counts.hidden++;
+      return hidden;
+    }
+    registered.push(row);
+    return row.isSli === true ? slis : shown;
+  };
+  const entries = Object.entries(metricTable).map(([key, row]: [string, MetricRow]) => {
+    const name = options.resolve(key);
+    return [key, makeSeries(name, row, registryOf(name, row))];
   });
   const series = Object.fromEntries(entries) as AllSeries; // by construction: one per row
-  series.hidden_metrics_total.child().value = hiddenCount;
+  series.hidden_metrics_total.child().value = counts.hidden;
+  series.disabled_metrics_total.child().value = counts.disabled;
+  for (const { deprecatedSince, stability } of registered) {
+    const version = deprecatedSince === undefined ? '' : `${deprecatedSince}.0`;
+    series.registered_metrics_total.child(version, stability).value++;
+  }
   collectProcess(series);
+  const beforeText = new Set<() => Promise<void>>();
+  const textOf = async (registry: Registry): Promise<MetricsText> => ({
+    contentType: registry.contentType,
+    body: await registry.metrics(),
+  });
   return {
     series,
     requests: requestMetrics(series),
-    text: async () => ({ contentType: shown.contentType, body: await shown.metrics() }),
+    beforeText,
+    async text() {
+      await Promise.allSettled([...beforeText].map((ask) => ask()));
+      return textOf(shown);
+    },
+    sliText: () => textOf(slis),
   };
 }
 
@@ -92,7 +133,18 @@ interface RequestChildren {
   readonly aborts: NumberChild;
   readonly events: NumberChild;
   readonly eventSizes: HistogramChild;
+  /** undefined: the request names no resource, or takes no body. */
+  readonly bodies: HistogramChild | undefined;
 }
+
+/** The verbs whose requests have bodies, as the metric of bodies names them. */
+const bodyVerbs: ReadonlyMap<string, string> = new Map([
+  ['POST', 'create'],
+  ['PUT', 'update'],
+  ['PATCH', 'patch'],
+  ['DELETE', 'delete'],
+  ['DELETECOLLECTION', 'deletecollection'],
+]);
 
 function requestMetrics(series: AllSeries): RequestMetrics {
   const known = new Map<string, RequestChildren>();
@@ -102,6 +154,7 @@ function requestMetrics(series: AllSeries): RequestMetrics {
   };
   const terminations = series.apiserver_request_terminations_total;
   const handshakes = series.apiserver_tls_handshake_errors_total.child();
+  const lists = series.apiserver_watch_list_duration_seconds;
   const childrenOf = (labels: RequestLabels): RequestChildren => {
     const { verb, group, version, resource, subresource, scope, dryRun } = labels;
     const key = `${verb}/${group}/${version}/${resource}/${subresource}/${scope}/${dryRun}`;
@@ -127,6 +180,7 @@ function requestMetrics(series: AllSeries): RequestMetrics {
         const usual = [component, group, resource, scope, subresource, verb, version];
         terminations.child(String(outcome.code), ...usual).value++;
       }
+      if (outcome.requestBytes > 0) children.bodies?.observe(outcome.requestBytes);
       if (kind === 'longRunning') return;
       children.seconds.observe(outcome.seconds);
       children.sliSeconds.observe(outcome.seconds);
@@ -136,6 +190,9 @@ function requestMetrics(series: AllSeries): RequestMetrics {
       const children = childrenOf(labels);
       children.events.value += eventCount;
       if (eventCount > 0) children.eventSizes.observe(bytes / eventCount, eventCount);
+    },
+    watchListed({ group, resource, scope, version }, seconds) {
+      lists.child(group, resource, scope, version).observe(seconds);
     },
     aborted(labels) {
       childrenOf(labels).aborts.value++;
@@ -149,6 +206,8 @@ function requestMetrics(series: AllSeries): RequestMetrics {
 function makeChildren(series: AllSeries, labels: RequestLabels): RequestChildren {
   const { verb, group, version, resource, subresource, scope, dryRun } = labels;
   const usual = [component, group, resource, scope, subresource, verb, version] as const;
+  const bodyVerb = resource === '' ? undefined : bodyVerbs.get(verb);
+  const bodies = series.apiserver_request_body_size_bytes;
   return {
     totalByCode: new Map(),
     seconds: series.apiserver_request_duration_seconds.child(component, dryRun, ...usual.slice(1)),
@@ -158,6 +217,7 @@ function makeChildren(series: AllSeries, labels: RequestLabels): RequestChildren
     aborts: series.apiserver_request_aborts_total.child(...usual.slice(1)),
     events: series.apiserver_watch_events_total.child(group, resource, version),
     eventSizes: series.apiserver_watch_events_sizes.child(group, resource, version),
+    bodies: bodyVerb === undefined ? undefined : bodies.child(group, resource, bodyVerb),
   };
 }
 
@@ -201,11 +261,31 @@ function collectProcess(series: AllSeries): void {
 function collectLinux(series: AllSeries): void {
   try {
     series.process_open_fds.child().value = readdirSync('/proc/self/fd').length;
-    const limit = /Max open files\s+(\d+)/.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1];
-    series.process_max_fds.child().value = Number(limit ?? 0);
+    const limits = readFileSync('/proc/self/limits', 'utf8');
+    series.process_max_fds.child().value = limitIn(limits, 'open files');
+    series.process_virtual_memory_max_bytes.child().value = limitIn(limits, 'address space');
+    const { received, sent } = octetsIn(readFileSync('/proc/self/net/netstat', 'utf8'));
+    series.process_network_receive_bytes_total.child().value = received;
+    series.process_network_transmit_bytes_total.child().value = sent;
     const pages = readFileSync('/proc/self/statm', 'utf8').split(' ')[0] ?? '0';
     series.process_virtual_memory_bytes.child().value = Number(pages) * 4096;
   } catch {
     // /proc may be hidden in a sandbox: these rows then stay 0
   }
+}
+
+/** The soft limit; without one the largest number that the system has. */
+function limitIn(limits: string, name: string): number {
+  const limit = new RegExp(`^Max ${name}\\s+(\\S+)`, 'm').exec(limits)?.[1] ?? '0';
+  return limit === 'unlimited' ? 2 ** 64 : Number(limit);
+}
+
+/** Of IP, in a file of two lines a protocol: names, then their values. */
+function octetsIn(netstat: string): { readonly received: number; readonly sent: number } {
+  const [names = [], values = []] = netstat
+    .split('\n')
+    .filter((line) => line.startsWith('IpExt:'))
+    .map((line) => line.split(' '));
+  const valueOf = (name: string): number => Number(values[names.indexOf(name)] ?? 0);
+  return { received: valueOf('InOctets'), sent: valueOf('OutOctets') };
 }

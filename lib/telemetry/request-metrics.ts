@@ -21,16 +21,22 @@ export interface RequestLabels {
 
 export type InflightKind = 'mutating' | 'readOnly' | 'longRunning';
 
+export interface RequestOutcome {
+  /** 0: the client left before an answer. */
+  readonly code: number;
+  readonly seconds: number;
+  /** Of the body, as far as it was read. */
+  readonly requestBytes: number;
+  readonly responseBytes: number;
+}
+
 export interface RequestMetrics {
   started(kind: InflightKind, labels: RequestLabels): void;
-  /** `code` 0: the client left before an answer. */
-  finished(
-    kind: InflightKind,
-    labels: RequestLabels,
-    outcome: { readonly code: number; readonly seconds: number; readonly responseBytes: number },
-  ): void;
+  finished(kind: InflightKind, labels: RequestLabels, outcome: RequestOutcome): void;
   /** One event written to one watcher. */
   watchEvents(labels: RequestLabels, eventCount: number, bytes: number): void;
+  /** A watch has all of the state that it began with. */
+  watchListed(labels: RequestLabels, seconds: number): void;
   /** A request ended by its deadline or by the server before it was answered. */
   aborted(labels: RequestLabels): void;
   tlsHandshakeFailed(): void;

@@ -3,7 +3,7 @@ import { load } from 'js-yaml';
 import { systemClock } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
 import { createLogger } from '../../base/log.ts';
-import { createMetrics } from '../../telemetry/metrics.ts';
+import { testMetrics } from '../../telemetry/testing/test-metrics.ts';
 import { resolveBySystem } from '../addresses.ts';
 import type { Resolve } from '../addresses.ts';
 import { CallError } from '../call-error.ts';
@@ -16,7 +16,7 @@ import { makeSettings } from '../target-settings.ts';
 import type { SettingsSource } from '../target-settings.ts';
 import { hookTls } from './raw-server.ts';
 
-export const metrics = createMetrics({ release: '1.36', showHiddenFor: undefined });
+export const metrics = testMetrics();
 export const clientMetrics = new ClientMetrics(metrics.series);
 
 /** What a server passes to all of its targets; there are no services. */

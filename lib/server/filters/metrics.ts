@@ -18,11 +18,12 @@ export function metricsFilter(options: {
     return next();
   };
   const closed = ({ context }: HttpRequest, response: HttpResponse): void => {
-    const { labels, receivedAtMs, responseBytes } = context;
+    const { labels, receivedAtMs, requestBytes, responseBytes } = context;
     const code = codeOf(response);
     if (!response.writableEnded && code !== switchingProtocols) metrics.aborted(labels);
     const seconds = (clock.monotonicMs() - receivedAtMs) / 1000;
-    metrics.finished(inflightKind(labels), labels, { code, seconds, responseBytes });
+    const outcome = { code, seconds, requestBytes, responseBytes };
+    metrics.finished(inflightKind(labels), labels, outcome);
   };
   return Object.assign(countRequest, { closed });
 }

@@ -1,5 +1,6 @@
 // A watch: cursor to frames to the client, over HTTP or a WebSocket. A slow client holds its
 // position, nothing is queued.
+import type { Clock } from '../../base/clock.ts';
 import { limits } from '../../base/limits.ts';
 import { StatusError } from '../../base/status.ts';
 import { nextTurn } from '../../base/turn.ts';
@@ -20,6 +21,7 @@ const { answerChunkBytes } = limits;
 
 export interface WatchHandlerOptions {
   readonly metrics: RequestMetrics;
+  readonly clock: Pick<Clock, 'monotonicMs'>;
   readonly minRequestTimeoutSeconds: number;
   readonly websockets: Websockets;
   readonly serializers: Serializers;
@@ -43,7 +45,7 @@ export function watchHandler(options: WatchHandlerOptions): StoreHandler {
         ? await options.websockets.accept(request, response, serializer)
         : httpSink(request, response, serializer.contentType);
       open.startStreaming(open.receivedAtMs + seconds * 1000);
-      const ending = await pump(answer.cursor, sink, serializer, open, options.metrics);
+      const ending = await pump(answer.cursor, sink, serializer, open, options);
       finish(sink, ending, answer, serializer);
     } finally {
       answer.cursor.close();
@@ -67,7 +69,7 @@ async function pump(
   sink: WatchSink,
   serializer: StreamSerializer,
   open: RequestContext,
-  metrics: RequestMetrics,
+  { metrics, clock }: Pick<WatchHandlerOptions, 'metrics' | 'clock'>,
 ): Promise<Ending> {
   const { signal, labels } = open;
   let unwrittenCount = 0;
@@ -83,6 +85,9 @@ async function pump(
         bytes += frame.length;
         sink.write(frame);
         unwrittenCount--;
+        if (event.initialEventsEnd === true) {
+          metrics.watchListed(labels, (clock.monotonicMs() - open.receivedAtMs) / 1000);
+        }
         if (bytes - flushedBytes < answerChunkBytes) continue;
         flushedBytes = bytes; // a large batch, such as initial state, goes out in parts
         if (sink.flush()) await nextTurn();

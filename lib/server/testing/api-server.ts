@@ -11,7 +11,7 @@ import type { ResourceStore } from '../../registry/resource-store.ts';
 import type { Replica } from '../../registry/testing/registry-on-etcd.ts';
 import { Health } from '../../telemetry/health.ts';
 import type { HealthCheck } from '../../telemetry/health.ts';
-import { createMetrics } from '../../telemetry/metrics.ts';
+import { testMetrics } from '../../telemetry/testing/test-metrics.ts';
 import { serveApi } from '../serve-api.ts';
 import { testTls } from './test-server.ts';
 import type { TestServer } from './test-server.ts';
@@ -42,7 +42,7 @@ export async function startApiServer(
     gates: featureGates(new Map(Object.entries(options.gates ?? {}))),
     clock: systemClock,
     logger: createLogger('debug', (line) => void log.push(line)),
-    metrics: createMetrics({ release: '1.36', showHiddenFor: undefined }),
+    metrics: testMetrics(),
     health: new Health(options.checks ?? []),
     naming,
     scheme,

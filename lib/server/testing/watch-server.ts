@@ -2,6 +2,7 @@
 // over each transport: for suites. A watch can be told where in its events it reaches its timeout.
 import { once } from 'node:events';
 import WebSocket from 'ws';
+import { systemClock } from '../../base/clock.ts';
 import { pathNotFound } from '../../base/status.ts';
 import { createEncodings } from '../../codec/encodings.ts';
 import { RegistryOnEtcd } from '../../registry/testing/registry-on-etcd.ts';
@@ -83,6 +84,7 @@ function readsOf({ naming, scheme, stores }: Replica): Filter {
   const list = listHandler(readOptions);
   const watch = watchHandler({
     metrics: silentRequestMetrics,
+    clock: systemClock,
     minRequestTimeoutSeconds: 60,
     websockets: createWebsockets(naming),
     serializers: {

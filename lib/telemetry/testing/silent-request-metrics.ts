@@ -5,6 +5,7 @@ export const silentRequestMetrics: RequestMetrics = {
   started: () => undefined,
   finished: () => undefined,
   watchEvents: () => undefined,
+  watchListed: () => undefined,
   aborted: () => undefined,
   tlsHandshakeFailed: () => undefined,
 };

@@ -1,0 +1,193 @@
+// The assembled server feeds every metric of the table: some things are asked of it, and each
+// metric has counted one of them. What takes a fault has a test of its own.
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import https from 'node:https';
+import { connect, createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createLogger } from '../../lib/base/log.ts';
+import { parseFlags } from '../../lib/config/parse-flags.ts';
+import { EtcdCluster } from '../../lib/storage-etcd/testing/etcd-process.ts';
+import { metricTable } from '../../lib/telemetry/metric-table.ts';
+import { assemble } from './assemble.ts';
+import type { Assembled } from './assemble.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'apiserver-metrics-'));
+const dataFolder = join(folder, 'data');
+const configMaps = '/api/v1/namespaces/default/configmaps';
+let cluster: EtcdCluster;
+let server: Assembled;
+let port = 0;
+
+/** Metric → `file › title` of the test that shows it, which stands in that file. */
+const shownElsewhere: Readonly<Record<string, string>> = {
+  rest_client_requests_total:
+    'lib/client/client-metrics.test.ts › calls are counted by what they ended with',
+  rest_client_request_retries_total:
+    'lib/client/client-metrics.test.ts › calls are counted by what they ended with',
+  rest_client_request_duration_seconds:
+    'lib/client/client-metrics.test.ts › calls are counted by what they ended with',
+  rest_client_request_size_bytes:
+    'lib/client/client-metrics.test.ts › calls are counted by what they ended with',
+  rest_client_response_size_bytes:
+    'lib/client/client-metrics.test.ts › calls are counted by what they ended with',
+  rest_client_dns_resolution_duration_seconds:
+    'lib/client/client-metrics.test.ts › calls are counted by what they ended with',
+  apiserver_terminated_watchers_total:
+    'cmd/apiserver/cache-metrics.test.ts › ' +
+    'objects read, states of watches, events and waits are counted by resource',
+  apiserver_storage_decode_errors_total:
+    'cmd/apiserver/cache-observer.test.ts › ' +
+    'reads and stored objects that cannot be read are counted by resource',
+  etcd_request_errors_total:
+    'cmd/apiserver/storage-metrics.test.ts › calls of etcd are counted by how they ended',
+  apiserver_validation_declarative_validation_mismatch_total:
+    'cmd/apiserver/mismatch-observer.test.ts › ' +
+    'a difference between the forms of a rule is counted and logged',
+  hidden_metrics_total: 'lib/telemetry/metrics.test.ts › in %s with %s asked for: shown %s',
+  disabled_metrics_total:
+    'lib/telemetry/metrics.test.ts › metrics are counted by what is done with them',
+};
+
+beforeAll(async () => {
+  cluster = await EtcdCluster.start();
+  const tokens = join(folder, 'tokens.csv');
+  writeFileSync(tokens, 'T,admin,1,"system:masters"\n', { mode: 0o600 });
+  port = await freePort();
+  const parsed = parseFlags([
+    `--etcd-servers=${cluster.endpoints.join(',')}`,
+    `--data-dir=${dataFolder}`,
+    `--token-auth-file=${tokens}`,
+    `--secure-port=${String(port)}`,
+  ]);
+  const logger = createLogger('error', () => undefined);
+  server = await assemble(parsed, logger, AbortSignal.timeout(60_000));
+}, 120_000);
+afterAll(async () => {
+  await server.stop();
+  await cluster.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function freePort(): Promise<number> {
+  const listener = createServer().listen(0, '127.0.0.1');
+  await once(listener, 'listening');
+  const { port: free } = listener.address() as AddressInfo;
+  listener.close();
+  await once(listener, 'close');
+  return free;
+}
+
+interface Asked {
+  readonly body?: object;
+  readonly token?: string;
+  readonly tls?: https.RequestOptions;
+}
+
+async function ask(line: string, { body, token = 'T', tls = {} }: Asked = {}): Promise<string> {
+  const [method = '', path = ''] = line.split(' ');
+  const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
+  const request = https.request({
+    host: '127.0.0.1',
+    port,
+    path,
+    method,
+    agent: false,
+    rejectUnauthorized: false,
+    headers: {
+      ...(token === '' ? {} : { authorization: `Bearer ${token}` }),
+      ...(body === undefined ? {} : { 'content-type': type }),
+    },
+    ...tls,
+  });
+  request.end(body === undefined ? undefined : JSON.stringify(body));
+  const [response] = (await once(request, 'response')) as [AsyncIterable<Buffer>];
+  const parts: Buffer[] = [];
+  for await (const part of response) parts.push(part);
+  return Buffer.concat(parts).toString();
+}
+
+/** The certificate that every replica leaves for its administrator. */
+function adminCertificate(): https.RequestOptions {
+  const config = readFileSync(join(dataFolder, 'admin.kubeconfig'), 'utf8');
+  const dataOf = (name: string): Buffer =>
+    Buffer.from(new RegExp(`${name}-data"?: "?([\\w+/=]+)`).exec(config)?.[1] ?? '', 'base64');
+  return { cert: dataOf('client-certificate'), key: dataOf('client-key') };
+}
+
+/** An open watch; the returned function leaves it. */
+async function openWatch(path: string): Promise<() => Promise<void>> {
+  const request = https.get({
+    host: '127.0.0.1',
+    port,
+    path,
+    agent: false,
+    rejectUnauthorized: false,
+    headers: { authorization: 'Bearer T' },
+  });
+  request.on('error', () => undefined);
+  const [response] = (await once(request, 'response')) as [NodeJS.ReadableStream];
+  await once(response, 'data');
+  return async () => {
+    request.destroy();
+    await once(request, 'close');
+  };
+}
+
+async function doEverything(): Promise<void> {
+  const metadata = { name: 'one' };
+  await ask(`POST ${configMaps}`, { body: { metadata } });
+  await ask(`PUT ${configMaps}/one`, { body: { metadata, data: { a: 'b' } } });
+  await ask(`PATCH ${configMaps}/one`, { body: { data: { a: 'c' } } });
+  await ask(`GET ${configMaps}/one`);
+  const listed = JSON.parse(await ask(`GET ${configMaps}`)) as {
+    metadata: { resourceVersion: string };
+  };
+  const exact = `resourceVersion=${listed.metadata.resourceVersion}&resourceVersionMatch=Exact`;
+  await ask(`GET ${configMaps}?${exact}`);
+  await ask(`GET ${configMaps}?resourceVersion=1&resourceVersionMatch=Exact`);
+  await ask('GET /api/v1/componentstatuses');
+  await ask('GET /readyz');
+  await ask(`GET ${configMaps}`, { token: '' });
+  await ask(`GET ${configMaps}`, { token: 'wrong' });
+  await ask('GET /api', { token: '', tls: adminCertificate() });
+  await ask(`GET ${configMaps}?resourceVersion=999999999`); // 504: it does not come
+  const plain = connect(port, '127.0.0.1');
+  plain.write('GET / HTTP/1.1\r\n\r\n');
+  plain.resume();
+  await once(plain, 'close');
+  const events =
+    'sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true';
+  const leave = await openWatch(`${configMaps}?watch=1&${events}`);
+  await leave();
+  await ask(`DELETE ${configMaps}/one`);
+}
+
+/** Metrics that have a sample other than 0. */
+const countedIn = (text: string): Set<string> =>
+  new Set(
+    [...text.matchAll(/^(\w+?)(?:_bucket|_sum|_count)?(?:\{.*\})? (\S+)$/gm)]
+      .filter(([, , value]) => Number(value) !== 0)
+      .map(([, name = '']) => name),
+  );
+
+test('every metric has counted something', async () => {
+  await doEverything();
+  const leave = await openWatch('/api/v1/namespaces?watch=1');
+  const texts = [await ask('GET /metrics'), await ask('GET /metrics/slis')];
+  await leave();
+  const counted = countedIn(texts.join('\n'));
+  const silent = Object.keys(metricTable)
+    .map((name) => name.replace('{kubernetes}', 'svc'))
+    .filter((name) => !counted.has(name) && !Object.hasOwn(shownElsewhere, name));
+  expect(silent).toEqual([]);
+}, 120_000);
+
+test.each(Object.entries(shownElsewhere))('%s is shown elsewhere', (_name, where) => {
+  const [file = '', title = ''] = where.split(' › ');
+  const text = readFileSync(join(import.meta.dirname, '../..', file), 'utf8');
+  expect(text).toContain(title);
+});
