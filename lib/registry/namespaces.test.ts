@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { ResourceStore } from './resource-store.ts';
 import { RegistryOnEtcd } from './testing/registry-on-etcd.ts';
 import type { Replica } from './testing/registry-on-etcd.ts';
-import { codeOf, fresh, objectOf, sent, VerbDriver } from './testing/verb-driver.ts';
+import { causesOf, codeOf, fresh, objectOf, sent, VerbDriver } from './testing/verb-driver.ts';
 
 let registry: RegistryOnEtcd;
 let replica: Replica;
@@ -52,11 +52,19 @@ describe('a namespace', () => {
     expect(ending.metadata).not.toHaveProperty('deletionGracePeriodSeconds');
     expect(await objectOf(verbs.remove(namespaces, name))).toEqual(ending);
     const finalize = { subresource: 'finalize' };
-    const body = { metadata: { name, labels: { a: 'ignored' } }, spec: {} };
+    const body = { metadata: { name, labels: { a: 'b' } }, spec: {} };
     const last = sent((await verbs.update(namespaces, name, body, finalize)).item);
     expect(last['spec']).toEqual({});
-    expect(last.metadata['labels']).toEqual({ 'svc.io/metadata.name': name });
+    expect(last.metadata['labels']).toEqual({ a: 'b', 'svc.io/metadata.name': name });
     expect(await codeOf(verbs.get(namespaces, name))).toBe(404);
+  });
+
+  test('takes qualified or standard finalizers alone', async () => {
+    const name = fresh();
+    await verbs.create(namespaces, named(name));
+    const body = named(name, { spec: { finalizers: [finalizer, 'x'] } });
+    const refused = verbs.update(namespaces, name, body, { subresource: 'finalize' });
+    expect(await causesOf(refused)).toEqual(['spec.finalizers[1] FieldValueInvalid']);
   });
 
   test('that is finalized before its deletion goes with it', async () => {

@@ -1,11 +1,9 @@
 // Namespaces: a phase, a finalizer of their own in spec, and a label with their name. `finalize`
-// writes nothing but spec.finalizers; a namespace goes when its deletion has begun and they are
-// empty.
+// alone changes spec.finalizers; a namespace goes when its deletion has begun and they are empty.
 import { recordAt, textsAt } from '../../api/json-access.ts';
 import type { JsonObject } from '../../api/type-info.ts';
 import type { NamingProfile } from '../../api/vendor.ts';
 import type { ApiObject } from '../../codec/codec.ts';
-import { cloneJson } from '../../api/json-value.ts';
 import { metaOf, nameOf } from '../../codec/object-meta.ts';
 import type { ResourceStrategy } from '../strategy.ts';
 
@@ -17,8 +15,6 @@ export function namespaceStrategy(naming: NamingProfile): ResourceStrategy {
         const given = finalizersOf(object);
         const own = naming.namespaceFinalizer;
         setFinalizers(object, given.includes(own) ? given : [...given, own]);
-      } else if (subresource === 'finalize') {
-        keepAllButFinalizers(object, old);
       } else if (subresource === '') {
         setFinalizers(object, finalizersOf(old));
       }
@@ -44,13 +40,6 @@ function setFinalizers(object: ApiObject, finalizers: readonly string[]): void {
   if (finalizers.length === 0) delete spec['finalizers'];
   else spec['finalizers'] = [...finalizers];
   object.spec = spec;
-}
-
-function keepAllButFinalizers(object: ApiObject, old: Readonly<ApiObject>): void {
-  const finalizers = finalizersOf(object);
-  for (const key of Object.keys(object)) delete object[key];
-  Object.assign(object, cloneJson(old));
-  setFinalizers(object, finalizers);
 }
 
 const recordOf = (members: JsonObject): JsonObject =>

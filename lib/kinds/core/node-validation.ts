@@ -133,8 +133,9 @@ const onlyOnce = (name: string): string =>
   `node updates may not change ${name} except from "" to valid`;
 
 export const validateNamespace: Validator = ({ object, old, errors, naming, subresource }) => {
-  for (const value of textsAt(recordAt(object, 'spec'), 'finalizers')) {
-    const path = 'spec.finalizers';
+  const finalizers = textsAt(recordAt(object, 'spec'), 'finalizers');
+  for (const [at, value] of finalizers.entries()) {
+    const path = old === undefined ? 'spec.finalizers' : `spec.finalizers[${String(at)}]`;
     errors.problems(path, value, qualifiedNameProblems(value));
     if (value.includes('/') || isStandardFinalizer(value, naming)) continue;
     const detail = 'name is neither a standard finalizer name nor is it fully qualified';
