@@ -6,6 +6,7 @@ import type { Clock } from '../../lib/base/clock.ts';
 import type { Logger } from '../../lib/base/log.ts';
 import { serverUser } from '../../lib/base/user.ts';
 import type { Controller } from '../../lib/controllers/controller.ts';
+import { DefinitionController } from '../../lib/controllers/definitions.ts';
 import { Leader } from '../../lib/controllers/leader.ts';
 import { NamespaceController, namespaceControllerUser } from '../../lib/controllers/namespace.ts';
 import { internalClient } from '../../lib/registry/internal-client.ts';
@@ -27,6 +28,11 @@ export interface ControllerOptions {
 /** Starts them; the returned function resolves when nothing of them runs any more. */
 export function startControllers(options: ControllerOptions): () => Promise<void> {
   const { namespaces, resources, naming, clock, logger: log } = options;
+  const definitions = resources.current.find({
+    group: naming.resolve('apiextensions.{v}'),
+    version: 'v1',
+    resource: 'customresourcedefinitions',
+  });
   const controllers: readonly Controller[] = [
     new NamespaceController({
       namespaces,
@@ -36,6 +42,17 @@ export function startControllers(options: ControllerOptions): () => Promise<void
       clock,
       log,
     }),
+    ...(definitions === undefined
+      ? []
+      : [
+          new DefinitionController({
+            definitions,
+            naming,
+            client: internalClient(serverUser),
+            clock,
+            log,
+          }),
+        ]),
   ];
   const leaving = new AbortController();
   const work = async (signal: AbortSignal): Promise<void> => {

@@ -82,6 +82,8 @@ export interface ResourceStrategy {
   isHeld?(object: Readonly<ApiObject>): boolean;
   /** Marks an object whose deletion begins, in place of a grace period and a new generation. */
   beginDeletion?(object: ApiObject): void;
+  /** Put on where deletion begins, in place of what the policy of the DELETE asks for. */
+  readonly deletionFinalizer?: string;
   /** DELETE answers the object even when it is gone at once. */
   readonly answersDeletedObject?: boolean;
   /**

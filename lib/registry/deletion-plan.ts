@@ -4,6 +4,7 @@
 import { formatTime } from '../base/clock.ts';
 import { limits } from '../base/limits.ts';
 import { conflict } from '../base/status.ts';
+import type { StatusError } from '../base/status.ts';
 import type { Item } from '../cacher/resource-view.ts';
 import type { ApiObject } from '../codec/codec.ts';
 import { cloneJson, jsonEqual } from '../api/json-value.ts';
@@ -34,7 +35,12 @@ export function deletionPlan(
   const { strategy } = parts;
   const graceSeconds = graceSecondsOf(parts, old, options.gracePeriodSeconds);
   if (graceSeconds === undefined) return { kind: 'wait' };
-  const finalizers = finalizersAfter(old.metadata?.finalizers ?? [], options, strategy);
+  const current = old.metadata?.finalizers ?? [];
+  const own = isDeleting(old) ? undefined : strategy.deletionFinalizer;
+  const finalizers =
+    own === undefined
+      ? finalizersAfter(current, options, strategy)
+      : [...current.filter((name) => name !== own), own];
   const isHeld = finalizers.length > 0 || strategy.isHeld?.(old) === true;
   const isRemoved = graceSeconds === 0 && !isHeld;
   if (isRemoved && strategy.deletion === undefined) return { kind: 'remove', last: undefined };
@@ -61,27 +67,42 @@ export function canRemove(parts: StoreParts, object: Readonly<ApiObject>): boole
 
 function checkPreconditions(parts: StoreParts, item: Item, options: DeleteOptions): void {
   const { uid, resourceVersion } = options.preconditions;
-  // Kubernetes names the kind here, where other conflicts name the resource.
-  const { group, kind } = parts.storedAs.kind;
-  const named = { group, resource: kind };
   const stored = item.object().metadata?.uid ?? '';
   if (uid !== undefined && uid !== stored) {
-    throw conflict(
-      named,
-      item.name,
-      `the UID in the precondition (${uid}) does not match the UID in record (${stored}). ` +
-        'The object might have been deleted and then recreated',
-    );
+    const hint = 'The object might have been deleted and then recreated';
+    throw failedPrecondition(parts, item, { what: 'UID', wanted: uid, stored, hint });
   }
-  if (resourceVersion !== undefined && resourceVersion !== String(item.revision)) {
-    throw conflict(
-      named,
-      item.name,
-      `the ResourceVersion in the precondition (${resourceVersion}) does not match ` +
-        `the ResourceVersion in record (${String(item.revision)}). ` +
-        'The object might have been modified',
-    );
+  const revision = String(item.revision);
+  if (resourceVersion !== undefined && resourceVersion !== revision) {
+    const hint = 'The object might have been modified';
+    const wanted = resourceVersion;
+    throw failedPrecondition(parts, item, {
+      what: 'ResourceVersion',
+      wanted,
+      stored: revision,
+      hint,
+    });
   }
+}
+
+/** Kubernetes names the kind here, but for kinds that end by themselves: as in other conflicts. */
+function failedPrecondition(
+  { resource, storedAs, strategy }: StoreParts,
+  { name }: Item,
+  found: Readonly<Record<'what' | 'wanted' | 'stored' | 'hint', string>>,
+): StatusError {
+  const { what, wanted, stored, hint } = found;
+  if (strategy.beginDeletion !== undefined) {
+    const message =
+      `Precondition failed: ${what} in precondition: ${wanted}, ` +
+      `${what} in object meta: ${stored}`;
+    return conflict(resource, name, message);
+  }
+  const { group, kind } = storedAs.kind;
+  const message =
+    `the ${what} in the precondition (${wanted}) does not match the ${what} in record ` +
+    `(${stored}). ${hint}`;
+  return conflict({ group, resource: kind }, name, message);
 }
 
 /** At most one of them tells the garbage collector what to do first. */

@@ -1,12 +1,37 @@
 // Custom resource definitions: their status lists every version that objects were ever stored in.
+// One whose deletion has begun is held until nothing of its resource is left.
 import { recordAt, recordsAt, textAt, textsAt } from '../../api/json-access.ts';
 import type { JsonObject } from '../../api/type-info.ts';
+import type { NamingProfile } from '../../api/vendor.ts';
+import type { ApiObject } from '../../codec/codec.ts';
 import type { ResourceStrategy } from '../strategy.ts';
 
-export const definitionStrategy: ResourceStrategy = {
+/** Held by it until no custom resource is left. */
+export const cleanupFinalizer = (naming: NamingProfile): string =>
+  naming.resolve('customresourcecleanup.apiextensions.{v}');
+
+export const definitionStrategy = (naming: NamingProfile): ResourceStrategy => ({
   takesUnqualifiedFinalizers: 'always',
   // Versions in which objects may be stored are unchanged when a version goes.
   validatesUnchanged: true,
+  deletionFinalizer: cleanupFinalizer(naming),
+  beginDeletion(definition) {
+    const status = statusOf(definition);
+    const others = recordsAt(status, 'conditions').filter(
+      (condition) => textAt(condition, 'type') !== 'Terminating',
+    );
+    status['conditions'] = [
+      ...others,
+      {
+        type: 'Terminating',
+        status: 'True',
+        lastTransitionTime: definition.metadata?.deletionTimestamp ?? null,
+        reason: 'InstanceDeletionPending',
+        message:
+          'CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon',
+      },
+    ];
+  },
   prepare(definition, stored, { subresource }) {
     if (stored === undefined || subresource !== '') return;
     const versions = recordsAt(recordAt(definition, 'spec'), 'versions');
@@ -14,10 +39,15 @@ export const definitionStrategy: ResourceStrategy = {
       versions.find((version) => version['storage'] === true),
       'name',
     );
-    const status = recordAt(definition, 'status') ?? (Object.create(null) as JsonObject);
-    const known = textsAt(status, 'storedVersions');
+    const known = textsAt(recordAt(definition, 'status'), 'storedVersions');
     if (storage === '' || known.includes(storage)) return;
-    status['storedVersions'] = [...known, storage];
-    definition.status = status;
+    statusOf(definition)['storedVersions'] = [...known, storage];
   },
-};
+});
+
+/** Made when there is none. */
+function statusOf(definition: ApiObject): JsonObject {
+  const status = recordAt(definition, 'status') ?? (Object.create(null) as JsonObject);
+  definition.status = status;
+  return status;
+}

@@ -11,7 +11,7 @@ export const apiextensionsKinds: readonly Kind[] = [
     name: 'apiextensions/CustomResourceDefinition',
     defaults: definitionDefaults,
     conversions: definitionConversions,
-    strategy: definitionStrategy,
+    strategy: ({ naming }) => definitionStrategy(naming),
     validate: validateDefinition,
     warnings: definitionWarnings,
   },
