@@ -23,9 +23,9 @@ interface Member {
 
 /**
  * `source=NOUN:RANK:NAME`; RANK: else the order of the fields; NAME: in the path where it is
- * refused, else the field's; empty: it never is.
+ * refused, else the field's; `.`: the holder's path; empty: it never is.
  */
-const pattern = /^source=(\w+)(?::(\d+))?(?::(\w*))?$/;
+const pattern = /^source=(\w+)(?::(\d+))?(?::(\w*|\.))?$/;
 
 export function compileChoices(type: TypeInfo): readonly Choice[] {
   const groups = new Map<string, Member[]>();
@@ -50,7 +50,25 @@ export function compileChoices(type: TypeInfo): readonly Choice[] {
 
 const none: readonly string[] = [];
 
+interface Texts {
+  readonly none: string;
+  readonly several: string;
+}
+
+const oneVolume = 'must specify exactly one of inlineVolumeSpec and persistentVolumeName';
+/** Of choices that are no types of something. */
+const ownTexts: ReadonlyMap<string, Texts> = new Map([
+  ['attachedVolume', { none: oneVolume, several: oneVolume }],
+]);
+
+const textsOf = (noun: string): Texts =>
+  ownTexts.get(noun) ?? {
+    none: `must specify a ${noun} type`,
+    several: `may not specify more than 1 ${noun} type`,
+  };
+
 function choiceOf(noun: string, members: readonly Member[]): Choice {
+  const texts = textsOf(noun);
   const isSet = ({ field }: Member, object: JsonObject): boolean =>
     !isUnset(field, object[field.jsonName]);
   return (object, old, path, run) => {
@@ -64,10 +82,9 @@ function choiceOf(noun: string, members: readonly Member[]): Choice {
       old !== undefined &&
       members.every((member) => isSet(member, old) === set.includes(member));
     if (!isStored) {
-      if (count === 0) run.errors.required(path, `must specify a ${noun} type`);
+      if (count === 0) run.errors.required(path, texts.none);
       for (const { refusedAs } of refused) {
-        const detail = `may not specify more than 1 ${noun} type`;
-        run.errors.forbidden(childPath(path, refusedAs), detail);
+        run.errors.forbidden(refusedAs === '.' ? path : childPath(path, refusedAs), texts.several);
       }
     }
     return refused.map(({ field }) => field.jsonName);

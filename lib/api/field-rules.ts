@@ -45,7 +45,7 @@ interface Term {
 }
 
 /** The terms of a field's rules in one stage, prefixes removed. */
-export function termsOf(field: FieldInfo, stage: RuleStage): readonly string[] {
+function termsOf(field: FieldInfo, stage: RuleStage): readonly string[] {
   return allTerms(field.options).flatMap((term) => (term.stage === stage ? [term.text] : []));
 }
 
@@ -67,14 +67,19 @@ export function allTerms(options: Readonly<Record<string, unknown>>): readonly T
 /** Checks of a field's terms; undefined: there are none. @throws Error on unknown terms. */
 export function compileTerms(
   field: FieldInfo,
-  terms: readonly string[],
+  stage: RuleStage,
   where: string,
 ): FieldCheck | undefined {
+  const terms = termsOf(field, stage);
   if (terms.length === 0) return undefined;
   const isOptional = terms.includes('optional');
   const checks = [...terms]
     .sort((one, other) => rank(one) - rank(other))
-    .flatMap((term) => compileTerm(field, term, terms, where) ?? []);
+    .flatMap((term) => {
+      const check = compileTerm(field, term, terms, where);
+      if (check === undefined) return [];
+      return stage === 'plain' && isImmutability(term) ? [andOn(check)] : [check];
+    });
   if (checks.length === 0) return undefined;
   return (value, old, path, run) => {
     if (isOptional && isUnset(field, value) && isUnset(field, old)) return true;
@@ -88,10 +93,21 @@ export function compileTerms(
   };
 }
 
+const bodyOf = (term: string): string => term.replace(/^if(En|Dis)abled\([^)]*\):/, '');
+const isImmutability = (term: string): boolean => /^(immutable|update=)/.test(bodyOf(term));
+
+/** What is wrong with the value itself is told, too. */
+const andOn =
+  (check: FieldCheck): FieldCheck =>
+  (value, old, path, run) => {
+    check(value, old, path, run);
+    return true;
+  };
+
 /** Presence first, then the bounds of lists, then values. */
 function rank(term: string): number {
-  const body = term.replace(/^if(En|Dis)abled\([^)]*\):/, '');
-  if (body === 'immutable' || body.startsWith('update=')) return 0;
+  const body = bodyOf(term);
+  if (isImmutability(term)) return 0;
   if (body === 'required' || body === 'forbidden') return 1;
   return body.startsWith('maxItems') ? 2 : 3;
 }

@@ -77,6 +77,12 @@ export function wildcardSubdomainProblems(text: string): readonly string[] {
 export function localPathProblems(text: string): readonly string[] {
   return [...unless(!text.startsWith('/'), 'must be a relative path'), ...noDotsProblems(text)];
 }
+
+/** A path for a file of a volume: names that begin with two dots are the volume's own. */
+export const ownPathProblems = (text: string): readonly string[] => [
+  ...localPathProblems(text),
+  ...unless(!text.startsWith('..') || text.startsWith('../'), "must not start with '..'"),
+];
 const noDotsProblems = (text: string): readonly string[] =>
   unless(!text.split('/').includes('..'), "must not contain '..'");
 
@@ -118,9 +124,18 @@ const extendedResourceProblems = (text: string): readonly string[] => [
 const sysctlPart = '[a-z0-9]([-_a-z0-9]*[a-z0-9])?';
 const sysctlPattern = new RegExp(`^(${sysctlPart}[./])*${sysctlPart}$`);
 
-const iqnText =
-  'must be a valid iqn, eui or naa name, such as iqn.2001-04.com.example:storage.disk1';
-const iqnPattern = /^(iqn\.\d{4}-\d{2}\.[^:]+(:.*)?|eui\.[0-9A-Fa-f]{16}|naa\.[0-9A-Fa-f]{16,32})$/;
+const iqnPatterns: Readonly<Record<string, RegExp>> = {
+  iqn: /iqn\.\d{4}-\d{2}\.[-.0-9A-Za-z]+:[^,;*&$|\s]+$/,
+  eui: /^eui.[0-9A-Za-z]{16}$/,
+  naa: /^naa.[0-9A-Za-z]{32}$/,
+};
+
+/** A name of iSCSI. */
+function iqnProblems(text: string): readonly string[] {
+  const pattern = iqnPatterns[text.slice(0, 3)];
+  if (pattern === undefined) return ['must be valid format starting with iqn, eui, or naa'];
+  return unless(pattern.test(text), 'must be valid format');
+}
 
 const listed: Readonly<Record<string, Format>> = {
   configMapKey: configMapKeyProblems,
@@ -140,10 +155,11 @@ const listed: Readonly<Record<string, Format>> = {
     ),
   absolutePath: (text) => unless(text.startsWith('/'), 'must be an absolute path'),
   ip: ipProblems,
-  iqn: (text) => unless(iqnPattern.test(text), iqnText),
+  iqn: iqnProblems,
   labelKey: qualifiedNameProblems,
   labelValue: labelValueProblems,
   localPath: localPathProblems,
+  ownPath: ownPathProblems,
   noDots: noDotsProblems,
   pathSegment: pathSegmentProblems,
   portName: portNameProblems,

@@ -5,7 +5,7 @@ import type { FieldError } from '../base/status.ts';
 import { compileChoices } from './choice-rules.ts';
 import type { Choice } from './choice-rules.ts';
 import { FieldErrors } from './field-errors.ts';
-import { allTerms, compileTerms, reportedNameOf, termsOf } from './field-rules.ts';
+import { allTerms, compileTerms, reportedNameOf } from './field-rules.ts';
 import type { FieldCheck, Run, RuleStage, Value } from './field-rules.ts';
 import { sameJson } from './json-equal.ts';
 import { isObject } from './json-value.ts';
@@ -143,7 +143,7 @@ function compileWalk(
         continue;
       }
       const where = `${of.id}.${field.jsonName}`;
-      const check = compileTerms(field, termsOf(field, stage), where);
+      const check = compileTerms(field, stage, where);
       const walk = isWalked(field) ? walkOf(field.message) : undefined;
       if (check === undefined && walk === undefined) continue;
       const { jsonName: name } = field;

@@ -44,7 +44,12 @@ export interface GenerationRule {
 
 export interface ResourceStrategy {
   /** Changes `object` before validation; `old` is undefined on create. */
-  prepare?(object: ApiObject, old: Readonly<ApiObject> | undefined, context: WriteContext): void;
+  prepare?(
+    object: ApiObject,
+    old: Readonly<ApiObject> | undefined,
+    context: WriteContext,
+    isOn: GateCheck,
+  ): void;
   /** Reads what validation must know beside the two objects: the context has it. */
   gather?(
     object: Readonly<ApiObject>,

@@ -84,7 +84,7 @@ export async function putNew(
   fillNewMeta(object, parts, context);
   clearStatus(object, storedAs, strategy);
   parts.rules.dropDisabled(object, undefined);
-  strategy.prepare?.(object, undefined, context);
+  parts.rules.prepare(object, undefined, context);
   // Before the object is completed, which copies to its metadata what the strategy has made.
   const errors = metaErrorsOf(parts, object);
   // Once more: what was cleared, filled in or changed by admission leaves fields open.

@@ -178,7 +178,7 @@ async function nextObject(
   keepServerMeta(object, old);
   if (strategy.generation?.countsDropped === true) bumpGeneration(object, old, parts, context);
   parts.rules.dropDisabled(object, old);
-  strategy.prepare?.(object, old, context);
+  parts.rules.prepare(object, old, context);
   parts.defaults.apply(object, storedAs.type);
   bumpGeneration(object, old, parts, context);
   const takesUnqualifiedFinalizers = canTakeUnqualifiedFinalizers(parts, old);

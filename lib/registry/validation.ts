@@ -1,6 +1,6 @@
 // Validation of one write, besides metadata: the rules beside the fields, the strategy's own, and
 // the migrated ones, which exist in both forms and are compared as gates say (specification 2).
-import type { ResourceInfo } from '../api/type-info.ts';
+import type { ResourceInfo, TypeInfo } from '../api/type-info.ts';
 import { asRecord, valueAt } from '../api/json-access.ts';
 import { sameJson } from '../api/json-equal.ts';
 import { dropDisabledFields } from '../api/gated-fields.ts';
@@ -24,6 +24,8 @@ export interface ValidationOptions {
 export interface ObjectRules {
   /** Drops fields of switched-off features that are not in use. Changes `object`. */
   readonly dropDisabled: DropDisabledFields;
+  /** What the kind does to an object before it is validated. Changes `object`. */
+  prepare(object: ApiObject, old: Stored | undefined, context: WriteContext): void;
   /** Every failure, in a fixed order. */
   validate(object: Stored, old: Stored | undefined, context: WriteContext): readonly FieldError[];
   /** Adds what is to be said of a valid object to the warnings of its request. */
@@ -61,6 +63,9 @@ export function objectRules(
   };
   return {
     dropDisabled: dropDisabledFields(type, isOn),
+    prepare(object, old, context) {
+      strategy.prepare?.(object, old, context, isOn);
+    },
     validate(object, old, context) {
       const declared = [
         ...(isDeclared ? validateDeclared(object, old, type, { stage: 'plain', isOn }) : []),
@@ -68,7 +73,7 @@ export function objectRules(
       ];
       const byKind = strategy.validate?.(object, old, context, isOn, declared) ?? [];
       if (strategy.validatesUnchanged === true) return [...declared, ...byKind];
-      return [...declared, ...unlessStored(byKind, object, old)];
+      return [...declared, ...unlessStored(byKind, object, old, type)];
     },
     warn(object, old, context) {
       if (strategy.warnings === undefined || context.subresource === 'status') return;
@@ -93,6 +98,7 @@ function unlessStored(
   errors: readonly FieldError[],
   object: Stored,
   old: Stored | undefined,
+  type: TypeInfo,
 ): readonly FieldError[] {
   if (errors.length === 0 || old === undefined) return errors;
   const same = new Map<string, boolean>();
@@ -107,7 +113,8 @@ function unlessStored(
   };
   return errors.filter(({ field }) => {
     const top = /^[^.[]+/.exec(field)?.[0] ?? '';
-    if (top !== '' && top !== 'metadata' && isStored([top])) return false;
+    const isMember = top !== 'metadata' && type.fieldByJsonName.has(top);
+    if (isMember && isStored([top])) return false;
     return !closedParts.some((part) => field.startsWith(`${part.join('.')}.`) && isStored(part));
   });
 }

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { JsonObject } from '../api/type-info.ts';
+
 import { jsonCodec } from '../codec/json.ts';
 import { parseWriteOptions } from './options.ts';
 import type { ResourceStore } from './resource-store.ts';
 import { RegistryOnEtcd } from './testing/registry-on-etcd.ts';
-import { persistentVolumeClaimStrategy } from '../kinds/core/persistent-volumes.ts';
+
 import type { Replica } from './testing/registry-on-etcd.ts';
 import { bytesOf, fresh, params, scope, sent, VerbDriver } from './testing/verb-driver.ts';
 import type { Sent } from './testing/verb-driver.ts';
@@ -176,23 +176,6 @@ describe('volumes', () => {
       expect(claim['spec']).toMatchObject({ dataSource: source, dataSourceRef: source });
       expect(claim['status']).toEqual({ phase: 'Pending' });
     }
-  });
-
-  test('the older field of a claim cannot say what lies in another namespace', () => {
-    const spec: JsonObject = { dataSourceRef: { kind: 'K', name: 'n', namespace: 'far' } };
-    const context = {
-      user: scope().user,
-      dryRun: false,
-      fieldManager: '',
-      subresource: '',
-      apiVersion: 'v1',
-    };
-    persistentVolumeClaimStrategy.prepare?.({ spec }, undefined, {
-      ...context,
-      warnings: [],
-      nowMs: 0,
-    });
-    expect(spec['dataSource']).toBeUndefined();
   });
 });
 

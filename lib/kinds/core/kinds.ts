@@ -1,5 +1,6 @@
 // The kinds of the core group: one record each.
 import type { Kind } from '../kind.ts';
+import { validateClaim } from './claim-validation.ts';
 import {
   componentStatusColumns,
   configMapColumns,
@@ -28,6 +29,7 @@ import { nodeColumns } from './node-columns.ts';
 import { validateNamespace, validateNode } from './node-validation.ts';
 import { nodeWarnings } from './node-warnings.ts';
 import { nodeStrategy } from './nodes.ts';
+import { validatePersistentVolume } from './persistent-volume-validation.ts';
 import { persistentVolumeClaimStrategy, persistentVolumeStrategy } from './persistent-volumes.ts';
 import { podColumns } from './pod-columns.ts';
 import { podDefaults } from './pod-defaults.ts';
@@ -48,7 +50,6 @@ import { serviceStrategy } from './services.ts';
 import { podTemplateColumns, replicationControllerColumns } from './template-columns.ts';
 import { claimColumns, volumeColumns } from './volume-columns.ts';
 import { secretWarnings } from './tls-secret.ts';
-import { validateClaim, validateVolume } from './volume-validation.ts';
 
 export const coreKinds: readonly Kind[] = [
   {
@@ -103,12 +104,12 @@ export const coreKinds: readonly Kind[] = [
     name: 'core/PersistentVolume',
     columns: volumeColumns,
     strategy: persistentVolumeStrategy,
-    validate: validateVolume,
+    validate: validatePersistentVolume,
   },
   {
     name: 'core/PersistentVolumeClaim',
     columns: claimColumns,
-    strategy: persistentVolumeClaimStrategy,
+    strategy: ({ naming }) => persistentVolumeClaimStrategy(naming),
     validate: validateClaim,
   },
   {

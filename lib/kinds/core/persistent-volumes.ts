@@ -3,7 +3,8 @@
 import { isSet, recordAt, textAt } from '../../api/json-access.ts';
 import type { JsonObject } from '../../api/type-info.ts';
 import { formatTime } from '../../base/clock.ts';
-import { cloneJson } from '../../api/json-value.ts';
+import type { NamingProfile } from '../../api/vendor.ts';
+import { cloneJson, without } from '../../api/json-value.ts';
 import type { ResourceStrategy } from '../strategy.ts';
 
 export const persistentVolumeStrategy: ResourceStrategy = {
@@ -24,13 +25,34 @@ export const persistentVolumeStrategy: ResourceStrategy = {
   },
 };
 
-export const persistentVolumeClaimStrategy: ResourceStrategy = {
-  answersDeletedObject: true,
-  prepare(claim) {
-    const spec = recordAt(claim, 'spec');
-    if (spec !== undefined) nameSourceTwice(spec);
-  },
+export const persistentVolumeClaimStrategy = (naming: NamingProfile): ResourceStrategy => {
+  const snapshots = naming.resolve('snapshot.storage.{v}');
+  return {
+    prepare(claim, stored, _context, isOn) {
+      const spec = recordAt(claim, 'spec');
+      if (spec === undefined) return;
+      const before = recordAt(stored, 'spec');
+      const isInOtherNamespace = textAt(recordAt(spec, 'dataSourceRef'), 'namespace') !== '';
+      if (isInOtherNamespace && !isOn(crossNamespaceGate) && !isSet(before, 'dataSourceRef')) {
+        delete spec['dataSourceRef'];
+      }
+      const source = recordAt(spec, 'dataSource');
+      if (!isSet(before, 'dataSource') && !isClaimOrSnapshot(source, snapshots)) {
+        delete spec['dataSource'];
+      }
+      nameSourceTwice(spec);
+    },
+  };
 };
+
+const crossNamespaceGate = 'CrossNamespaceVolumeDataSource';
+
+/** The older field has always dropped all other kinds without a word. */
+function isClaimOrSnapshot(source: JsonObject | undefined, snapshots: string): boolean {
+  const [group, kind] = [textAt(source, 'apiGroup'), textAt(source, 'kind')];
+  if (group === '') return kind === 'PersistentVolumeClaim';
+  return group === snapshots && kind === 'VolumeSnapshot';
+}
 
 /** The older field cannot name another namespace. */
 function nameSourceTwice(spec: JsonObject): void {
@@ -38,7 +60,11 @@ function nameSourceTwice(spec: JsonObject): void {
   const reference = recordAt(spec, 'dataSourceRef');
   if (source !== undefined && reference === undefined) {
     spec['dataSourceRef'] = cloneJson(source);
-  } else if (source === undefined && reference !== undefined && !isSet(reference, 'namespace')) {
-    spec['dataSource'] = cloneJson(reference);
+  } else if (
+    source === undefined &&
+    reference !== undefined &&
+    textAt(reference, 'namespace') === ''
+  ) {
+    spec['dataSource'] = without(reference, 'namespace');
   }
 }

@@ -11,6 +11,7 @@ import {
   validateAttachment,
   validateAttributesClass,
   validateCsiNode,
+  validateDriver,
   validateStorageCapacity,
   validateStorageClass,
 } from './storage-validation.ts';
@@ -19,6 +20,7 @@ export const storageKinds: readonly Kind[] = [
   {
     name: 'storage/CSIDriver',
     columns: driverColumns,
+    validate: validateDriver,
     strategy: { answersDeletedObject: true, generation: { only: 'update' } },
   },
   {

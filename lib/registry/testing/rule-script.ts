@@ -124,7 +124,7 @@ export function runCase(test: ScriptCase): string {
   const make = (from: JsonObject, isNew: boolean): ApiObject => {
     const { object } = jsonCodec.decode(Buffer.from(JSON.stringify(from)), resource.type);
     everyKind().defaults.apply(object, resource.type);
-    if (isNew) strategy.prepare?.(object, undefined, context);
+    if (isNew) rules.prepare(object, undefined, context);
     return object;
   };
   const base = JSON.parse(naming.resolve(test.base)) as JsonObject;

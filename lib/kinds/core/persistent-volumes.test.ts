@@ -1,0 +1,50 @@
+import { expect, test } from '@jest/globals';
+import type { JsonObject } from '../../api/type-info.ts';
+import { namingProfile } from '../../api/vendor.ts';
+import type { WriteContext } from '../strategy.ts';
+import { persistentVolumeClaimStrategy } from './persistent-volumes.ts';
+
+const strategy = persistentVolumeClaimStrategy(namingProfile('kubernetes'));
+const context: WriteContext = {
+  user: { name: 'tester', uid: '', groups: [], extra: {} },
+  dryRun: false,
+  fieldManager: '',
+  subresource: '',
+  warnings: [],
+  nowMs: 0,
+  apiVersion: 'v1',
+};
+
+function prepared(spec: JsonObject, stored?: JsonObject, isOn = false): JsonObject {
+  const object = { spec: { ...spec } };
+  const old = stored === undefined ? undefined : { spec: stored };
+  strategy.prepare?.(object, old, context, () => isOn);
+  return object.spec;
+}
+
+const claim = { kind: 'PersistentVolumeClaim', name: 'a' };
+const other = { apiGroup: 'example.com', kind: 'Dump', name: 'a' };
+const far = { ...other, namespace: 'far' };
+const snapshot = { apiGroup: 'snapshot.storage.k8s.io', kind: 'VolumeSnapshot', name: 'a' };
+
+test('a claim names its source in both fields', () => {
+  expect(prepared({ dataSource: claim })).toEqual({ dataSource: claim, dataSourceRef: claim });
+  expect(prepared({ dataSourceRef: other })).toEqual({ dataSource: other, dataSourceRef: other });
+  expect(prepared({ dataSource: snapshot })).toHaveProperty('dataSourceRef', snapshot);
+});
+
+test('the older field takes claims and snapshots, others once it has one', () => {
+  expect(prepared({ dataSource: other })).toEqual({});
+  expect(prepared({ dataSource: other }, { dataSource: claim })).toHaveProperty(
+    'dataSource',
+    other,
+  );
+});
+
+test('a source in another namespace is none without its feature, unless one is stored', () => {
+  expect(prepared({ dataSourceRef: far })).toEqual({});
+  expect(prepared({ dataSourceRef: far }, { dataSourceRef: other })).toEqual({
+    dataSourceRef: far,
+  });
+  expect(prepared({ dataSourceRef: far }, undefined, true)).toEqual({ dataSourceRef: far });
+});
