@@ -81,25 +81,8 @@ export function resourceRecords(
       });
     }
   }
-  return resources.map((resource) => withReplacement(resource, resources));
+  return resources;
 }
-
-/** What is deprecated without a word on its successor has the most stable version of its kind. */
-function withReplacement(resource: ResourceInfo, all: readonly ResourceInfo[]): ResourceInfo {
-  const { life, kind } = resource;
-  if (life?.deprecated === undefined || life.replacement !== undefined) return resource;
-  const better = all
-    .filter((one) => one.group === kind.group && one.kind.kind === kind.kind)
-    .sort((one, other) => stabilityOf(other.version) - stabilityOf(one.version))[0];
-  if (better === undefined || stabilityOf(better.version) <= stabilityOf(kind.version)) {
-    return resource;
-  }
-  const replacement = `${apiVersionOf(better)}/${kind.kind}`;
-  return { ...resource, life: { ...life, replacement } };
-}
-
-const stabilityOf = (version: string): number =>
-  /^v\d+$/.test(version) ? 2 : version.includes('beta') ? 1 : 0;
 
 function resourceOf(owner: PackageInfo, type: TypeInfo, options: Options): ResourceInfo {
   const { group = '', version = '' } = owner;
