@@ -1,5 +1,6 @@
-// Schemas of both documents against tables of facts about kube-apiserver's own. What differs is
-// recorded in testdata/openapi-differences.txt; without the tables there is nothing to compare.
+// Schemas and operations of the documents against tables of facts about kube-apiserver's own. What
+// differs is recorded in testdata/openapi-differences.txt; without the tables there is nothing to
+// compare.
 import { expect, test } from '@jest/globals';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,6 +9,7 @@ import { namingProfile } from '../api/vendor.ts';
 import { switches } from '../config/flag-kinds.ts';
 import { builtInScheme } from '../kinds/built-in-kinds.ts';
 import { createOpenApi } from './openapi.ts';
+import type { OpenApi } from './openapi.ts';
 
 interface FieldFacts {
   readonly json: string;
@@ -42,7 +44,8 @@ interface Facts {
   readonly types: Readonly<Record<string, TypeFacts>>;
 }
 
-const factsFile = join(import.meta.dirname, '../../../shared/api-facts/types.json');
+const factsFolder = join(import.meta.dirname, '../../../shared/api-facts');
+const factsFile = join(factsFolder, 'types.json');
 const recordFile = join(import.meta.dirname, 'testdata/openapi-differences.txt');
 const naming = namingProfile('kubernetes');
 const facts: Facts | undefined = existsSync(factsFile)
@@ -188,10 +191,10 @@ const shownValue = (value: JsonValue | undefined): string =>
 const isObject = (value: JsonValue | undefined): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-async function servedSchemas(version: 'v2' | 'v3'): Promise<Map<string, JsonObject>> {
+function servedOpenApi(): OpenApi {
   const runtimeConfig = switches.parse('api/all=true');
   const scheme = builtInScheme({ profile: naming, runtimeConfig });
-  const openApi = createOpenApi({
+  return createOpenApi({
     scheme,
     groups: () => scheme.groups,
     media: { objects: ['application/json'], streams: [], patches: ['application/json-patch+json'] },
@@ -199,10 +202,19 @@ async function servedSchemas(version: 'v2' | 'v3'): Promise<Map<string, JsonObje
     serverVersion: 'v1.36.0',
     answersDeletedObject: () => false,
   });
+}
+
+const wholeDocument = async (): Promise<JsonObject> => {
+  const { bytes } = await servedOpenApi().whole('json');
+  return JSON.parse(Buffer.from(bytes).toString()) as JsonObject;
+};
+
+async function servedSchemas(version: 'v2' | 'v3'): Promise<Map<string, JsonObject>> {
+  const openApi = servedOpenApi();
   const read = (bytes: Uint8Array | undefined): JsonObject =>
     JSON.parse(Buffer.from(bytes ?? []).toString()) as JsonObject;
   if (version === 'v2') {
-    const whole = read((await openApi.whole('json')).bytes);
+    const whole = await wholeDocument();
     return new Map(Object.entries(whole['definitions'] as Record<string, JsonObject>));
   }
   const index = read((await openApi.index()).bytes);
@@ -233,5 +245,79 @@ const recorded = readFileSync(recordFile, 'utf8')
       }
     }
     expect(found.sort()).toEqual(recorded.filter((line) => line.startsWith(version)).sort());
+  },
+);
+
+interface ResourceFacts {
+  readonly group: string;
+  readonly version: string;
+  readonly plural: string;
+  readonly namespaced: boolean;
+  readonly verbs: readonly string[];
+  readonly subresources?: readonly { readonly name: string; readonly verbs: readonly string[] }[];
+}
+
+const itemMethods: Readonly<Record<string, string>> = {
+  get: 'get',
+  update: 'put',
+  patch: 'patch',
+  delete: 'delete',
+};
+const collectionMethods: Readonly<Record<string, string>> = {
+  list: 'get',
+  create: 'post',
+  deletecollection: 'delete',
+};
+
+/** `method path`, for all that can be done with a resource. */
+function* expectedOperations(of: ResourceFacts): Generator<string> {
+  const { plural, verbs, namespaced, version, subresources = [] } = of;
+  const group = naming.resolve(of.group);
+  const root = group === '' ? `/api/${version}` : `/apis/${group}/${version}`;
+  const inside = namespaced ? '/namespaces/{namespace}' : '';
+  const collection = `${root}${inside}/${plural}`;
+  const item = `${collection}/{name}`;
+  for (const verb of verbs) {
+    const [ofItem, ofCollection] = [itemMethods[verb], collectionMethods[verb]];
+    if (ofItem !== undefined) yield `${ofItem} ${item}`;
+    if (ofCollection !== undefined) yield `${ofCollection} ${collection}`;
+  }
+  if (namespaced && verbs.includes('list')) yield `get ${root}/${plural}`;
+  if (verbs.includes('watch')) {
+    yield `get ${root}/watch${inside}/${plural}`;
+    yield `get ${root}/watch${inside}/${plural}/{name}`;
+    if (namespaced) yield `get ${root}/watch/${plural}`;
+  }
+  for (const { name, verbs: own } of subresources) {
+    const methods = own.map((verb) => (verb === 'create' ? 'post' : (itemMethods[verb] ?? verb)));
+    // A proxy passes every method on.
+    const all = name === 'proxy' ? [...methods, 'head', 'options'] : methods;
+    for (const method of all) {
+      yield `${method} ${item}/${name}`;
+      if (name === 'proxy') yield `${method} ${item}/${name}/{path}`;
+    }
+  }
+}
+
+(facts === undefined ? test.skip : test)(
+  'operations differ from the facts in what is recorded alone',
+  async () => {
+    const file = join(factsFolder, 'resources.json');
+    const { resources } = JSON.parse(readFileSync(file, 'utf8')) as { resources: ResourceFacts[] };
+    const expected = new Set(resources.flatMap((of) => [...expectedOperations(of)]));
+    const served = new Set<string>();
+    const { paths } = await wholeDocument();
+    for (const [path, item] of Object.entries(paths as Record<string, JsonObject>)) {
+      if (path.endsWith('/')) continue; // a document of discovery
+      const methods = Object.keys(item).filter((key) => key !== 'parameters');
+      for (const method of methods) served.add(`${method} ${path}`);
+    }
+    const found = [
+      ...[...expected.difference(served)].map((operation) => `${operation}: is not described`),
+      ...[...served.difference(expected)].map((operation) => `${operation}: is in no table`),
+    ];
+    const lines = recorded.filter((line) => !/^v[23] /.test(line));
+    expect(served.size).toBeGreaterThan(800);
+    expect(found.sort()).toEqual(lines.sort());
   },
 );

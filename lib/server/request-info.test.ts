@@ -74,6 +74,7 @@ describe('watches', () => {
     ['/api/v1/pods?watch=1', 'watch /v1 ns= pods'],
     ['/api/v1/pods?watch', 'watch /v1 ns= pods'],
     ['/api/v1/pods?watch=anything', 'watch /v1 ns= pods'],
+    ['/api/v1/namespaces/a/pods/b?watch=1', 'watch /v1 ns=a pods/b'],
     ['/api/v1/pods?watch=false', 'list /v1 ns= pods'],
     ['/api/v1/pods?watch=False', 'list /v1 ns= pods'],
     ['/api/v1/pods?watch=0', 'list /v1 ns= pods'],

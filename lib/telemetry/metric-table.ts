@@ -118,7 +118,7 @@ export const metricTable = {
     'STABLE',
     requestLabels,
     [1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9],
-    'Bytes of answers, watches left out.',
+    'Bytes of answers to gets and lists.',
   ),
   apiserver_longrunning_requests: gauge('STABLE', requestLabels, 'Open watches and other streams.'),
   apiserver_current_inflight_requests: gauge(

@@ -101,6 +101,22 @@ describe('the text of /metrics', () => {
   });
 });
 
+test.each([
+  ['GET', 1, undefined],
+  ['LIST', 1, undefined],
+  ['PATCH', 0, 'patch'],
+  ['DELETECOLLECTION', 0, 'deletecollection'],
+])('%s: %d answers have a size, and bodies are those of %s', async (verb, count, bodyVerb) => {
+  const metrics = create();
+  const outcome = { code: 200, seconds: 1, requestBytes: 7, responseBytes: 10 };
+  metrics.requests.finished('readOnly', { ...labels, verb }, outcome);
+  const { body } = await metrics.text();
+  expect(body.match(/^apiserver_response_sizes_sum\{.* 10$/gm) ?? []).toHaveLength(count);
+  const of = `group="",resource="pods",verb="${bodyVerb ?? ''}"`;
+  const counted = `apiserver_request_body_size_bytes_sum{${of}} 7\n`;
+  expect(body.includes(counted)).toBe(bodyVerb !== undefined);
+});
+
 test('health checks are served apart', async () => {
   const metrics = create();
   metrics.series['{kubernetes}_healthcheck'].child('etcd', 'readyz').value = 1;

@@ -128,7 +128,8 @@ interface RequestChildren {
   readonly totalByCode: Map<number, NumberChild>;
   readonly seconds: HistogramChild;
   readonly sliSeconds: HistogramChild;
-  readonly sizes: HistogramChild;
+  /** undefined: nothing is read. */
+  readonly sizes: HistogramChild | undefined;
   readonly longRunning: NumberChild;
   readonly aborts: NumberChild;
   readonly events: NumberChild;
@@ -184,7 +185,7 @@ function requestMetrics(series: AllSeries): RequestMetrics {
       if (kind === 'longRunning') return;
       children.seconds.observe(outcome.seconds);
       children.sliSeconds.observe(outcome.seconds);
-      children.sizes.observe(outcome.responseBytes);
+      children.sizes?.observe(outcome.responseBytes);
     },
     watchEvents(labels, eventCount, bytes) {
       const children = childrenOf(labels);
@@ -206,13 +207,14 @@ function requestMetrics(series: AllSeries): RequestMetrics {
 function makeChildren(series: AllSeries, labels: RequestLabels): RequestChildren {
   const { verb, group, version, resource, subresource, scope, dryRun } = labels;
   const usual = [component, group, resource, scope, subresource, verb, version] as const;
+  const isRead = verb === 'GET' || verb === 'LIST';
   const bodyVerb = resource === '' ? undefined : bodyVerbs.get(verb);
   const bodies = series.apiserver_request_body_size_bytes;
   return {
     totalByCode: new Map(),
     seconds: series.apiserver_request_duration_seconds.child(component, dryRun, ...usual.slice(1)),
     sliSeconds: series.apiserver_request_sli_duration_seconds.child(...usual),
-    sizes: series.apiserver_response_sizes.child(...usual),
+    sizes: isRead ? series.apiserver_response_sizes.child(...usual) : undefined,
     longRunning: series.apiserver_longrunning_requests.child(...usual),
     aborts: series.apiserver_request_aborts_total.child(...usual.slice(1)),
     events: series.apiserver_watch_events_total.child(group, resource, version),
