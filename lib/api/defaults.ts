@@ -161,9 +161,9 @@ function descentOf(
 }
 
 const isResourceList = ({ options, cardinality }: FieldInfo): boolean =>
-  cardinality === 'map' && /^(?:core\/v1\.)?ResourceList$/.test(String(options['alias']));
+  cardinality === 'map' && options['alias'] === 'ResourceList';
 
-/** Amounts of resources have at most three decimals. */
+/** Amounts of resources have at most three decimals, where it is the core group's own. */
 function roundAmounts(amounts: JsonValue): void {
   if (!isObject(amounts)) return;
   for (const resource in amounts) {

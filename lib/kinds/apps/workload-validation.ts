@@ -251,8 +251,11 @@ function validateDaemonRolling(
   }
 }
 
-export const validateControllerRevision: Validator = ({ object, errors }) => {
-  const data = valueAt(object, 'data');
-  if (data === undefined || isRecord(opened(data))) return; // the field's own rule requires it
-  errors.required('data', 'data must be a valid JSON object');
+export const validateControllerRevision: Validator = ({ object, old, errors }) => {
+  const data = valueAt(object, 'data'); // the field's own rule requires it
+  if (data !== undefined && !isRecord(opened(data))) {
+    errors.required('data', 'data must be a valid JSON object');
+  }
+  if (old === undefined || !changed(object, old, 'data')) return;
+  errors.invalid('data', data ?? null, immutableDetail);
 };

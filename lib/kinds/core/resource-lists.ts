@@ -1,15 +1,10 @@
 // Amounts of resources: what a container, a node or a quota may ask for.
 import { limits } from '../../base/limits.ts';
 import type { FieldErrors } from '../../api/field-errors.ts';
-import { entriesAt } from '../../api/json-access.ts';
-import { qualifiedNameProblems } from '../../api/name-rules.ts';
 import { parseQuantity } from '../../api/quantity.ts';
 import type { Quantity } from '../../api/quantity.ts';
 import type { JsonValue } from '../../api/type-info.ts';
-import type { NamingProfile } from '../../api/vendor.ts';
 import { TextMemo } from '../../base/text-memo.ts';
-import type { Holder } from '../validator.ts';
-import { isExtendedResource, isHugePages, isStandardContainerResource } from './resource-names.ts';
 
 const nanoPerUnit = 1_000_000_000n;
 
@@ -40,22 +35,5 @@ export function validateAmount(
   if (nano < 0n) errors.invalid(path, value, 'must be greater than or equal to 0');
   if (isWhole && nano % nanoPerUnit !== 0n) {
     errors.invalid(path, value, 'must be an integer');
-  }
-}
-
-/** A list such as a node's capacity or a pod's overhead. */
-export function validateResourceList(
-  of: Holder,
-  name: string,
-  path: string,
-  scope: { readonly errors: FieldErrors; readonly naming: NamingProfile },
-): void {
-  for (const [resource, value] of entriesAt(of, name)) {
-    const at = `${path}.${name}[${resource}]`;
-    if (resource.includes('/') || !isStandardContainerResource(resource)) {
-      scope.errors.problems(at, resource, qualifiedNameProblems(resource));
-    }
-    const isWhole = isExtendedResource(resource, scope.naming) || isHugePages(resource);
-    validateAmount(value, at, scope.errors, isWhole);
   }
 }

@@ -1,13 +1,17 @@
 // Runtime classes: overhead, and where pods of the class may run.
-import { recordAt, recordsAt } from '../../api/json-access.ts';
+import { immutableDetail } from '../../api/field-errors.ts';
+import { recordAt, recordIn, recordsAt, textAt } from '../../api/json-access.ts';
+import { validateOverhead } from '../core/container-resources.ts';
 import { validateTolerations, validateUniqueTolerations } from '../core/pod-scheduling.ts';
-import { validateResourceList } from '../core/resource-lists.ts';
-import { validateLabels } from '../validator.ts';
+import { changed, validateLabels } from '../validator.ts';
 import type { Validator } from '../validator.ts';
 
 export const validateRuntimeClass: Validator = (write) => {
-  const { object, errors } = write;
-  validateResourceList(recordAt(object, 'overhead'), 'podFixed', 'overhead', write);
+  const { object, old, errors } = write;
+  if (old !== undefined && changed(object, old, 'handler')) {
+    errors.invalid('handler', textAt(object, 'handler'), immutableDetail);
+  }
+  validateOverhead(recordIn(object, 'overhead', 'podFixed'), 'overhead', write);
   const scheduling = recordAt(object, 'scheduling');
   validateLabels(recordAt(scheduling, 'nodeSelector'), 'scheduling.nodeSelector', errors);
   const tolerations = recordsAt(scheduling, 'tolerations');
