@@ -70,21 +70,24 @@ const configMapKeyRuleText = regexText(
 
 const tooLong = (text: string, max: number): string[] =>
   Buffer.byteLength(text) > max ? [`must be no more than ${String(max)} bytes`] : [];
+/** The same in the words of names for DNS. */
+const tooLongName = (text: string, max: number): string[] =>
+  Buffer.byteLength(text) > max ? [`must be no more than ${String(max)} characters`] : [];
 const unless = (matches: boolean, text: string): string[] => (matches ? [] : [text]);
 
 export function dns1123LabelProblems(text: string): string[] {
-  const problems = tooLong(text, 63);
+  const problems = tooLongName(text, 63);
   if (!labelPattern.test(text)) {
     problems.push(isDottedLabels(text) ? 'must not contain dots' : labelText);
   }
   return problems;
 }
 export const dns1035LabelProblems = (text: string): string[] => [
-  ...tooLong(text, 63),
+  ...tooLongName(text, 63),
   ...unless(dns1035Pattern.test(text), dns1035Text),
 ];
 export function dns1123SubdomainProblems(text: string): string[] {
-  return [...tooLong(text, 253), ...unless(isDottedLabels(text), subdomainText)];
+  return [...tooLongName(text, 253), ...unless(isDottedLabels(text), subdomainText)];
 }
 const isDottedLabels = (text: string): boolean =>
   text.split('.').every((part) => labelPattern.test(part));

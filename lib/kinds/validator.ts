@@ -36,6 +36,10 @@ export type Validator = (write: ValidatedWrite) => void;
 /** What a valid write should be told of: one text a warning, which begins with the field's path. */
 export type Warnings = (write: KindWrite) => readonly string[];
 
+/** What is wanted has changed, or is new. */
+export const isNewGeneration = ({ object, old }: KindWrite): boolean =>
+  old === undefined || object.metadata?.generation !== old.metadata?.generation;
+
 export type Holder = Readonly<JsonObject> | undefined;
 
 /** A map of labels: nodeSelector, selector, matchLabels. */

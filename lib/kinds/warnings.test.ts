@@ -41,6 +41,44 @@ test.each<[string, JsonObject, readonly string[]]>([
     ['spec.volumes[0].gitRepo: deprecated in v1.11, and disabled by default in v1.33+'],
   ],
   ['pods', { spec: volumes({ emptyDir: {} }) }, []],
+  ...['deployments', 'replicasets', 'replicationcontrollers', 'jobs', 'cronjobs'].map(
+    (resource): [string, JsonObject, readonly string[]] => [
+      resource,
+      { metadata: { name: 'a.b' } },
+      [
+        'metadata.name: this is used in Pod names and hostnames, which can result in surprising ' +
+          'behavior; a DNS label is recommended: [must not contain dots]',
+      ],
+    ],
+  ),
+  ['daemonsets', { metadata: { name: 'a.b' } }, []],
+  [
+    'statefulsets',
+    { spec: { revisionHistoryLimit: -1 } },
+    [
+      'spec.revisionHistoryLimit: a negative value retains all historical revisions; ' +
+        'a value >= 0 is recommended',
+    ],
+  ],
+  [
+    'statefulsets',
+    {
+      spec: {
+        volumeClaimTemplates: [
+          { spec: { resources: { requests: { storage: '1500m' }, limits: { storage: '2' } } } },
+        ],
+      },
+    },
+    [
+      'spec.volumeClaimTemplates[0].resources.requests[storage]: ' +
+        'fractional byte value "1500m" is invalid, must be an integer',
+    ],
+  ],
+  [
+    'jobs',
+    { spec: { completionMode: 'Indexed', completions: 100_001, parallelism: 10_001 } },
+    [expect.stringMatching(/^spec: In Indexed Jobs/) as unknown as string],
+  ],
   [
     'services',
     {

@@ -4,9 +4,7 @@ import { without } from '../../api/json-value.ts';
 import { annotated, annotationOf } from '../../api/convert-fields.ts';
 import type { Conversion, Conversions } from '../../api/convert-fields.ts';
 import { numberAt, recordAt } from '../../api/json-access.ts';
-
-const rollbackRevision = 'deprecated.deployment.rollback.revision';
-const templateGeneration = 'deprecated.daemonset.template.generation';
+import { rollbackRevision, templateGeneration } from './field-annotations.ts';
 
 export const deploymentFieldAnnotations = (): readonly string[] => [rollbackRevision];
 export const daemonSetFieldAnnotations = (): readonly string[] => [templateGeneration];

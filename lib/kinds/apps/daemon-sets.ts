@@ -1,29 +1,23 @@
 // Daemon sets: an annotation counts the versions of their pod template.
-import { recordAt, recordIn, textAt } from '../../api/json-access.ts';
+import { recordIn } from '../../api/json-access.ts';
 import type { ApiObject } from '../../codec/codec.ts';
 import { jsonEqual } from '../../api/json-value.ts';
 import { metaOf } from '../../codec/object-meta.ts';
 import type { ResourceStrategy } from '../strategy.ts';
-
-const countAnnotation = 'deprecated.daemonset.template.generation';
+import { fieldAnnotation, templateGeneration } from './field-annotations.ts';
 
 export const daemonSetStrategy: ResourceStrategy = {
   prepare(object, stored) {
+    const given = fieldAnnotation(object, templateGeneration) ?? 0n;
     const meta = metaOf(object);
     meta.annotations ??= Object.create(null) as Record<string, string>;
-    meta.annotations[countAnnotation] = String(
-      stored === undefined ? Math.max(countOf(object), 1) : nextCount(object, stored),
-    );
+    const count = stored === undefined ? (given < 1n ? 1n : given) : nextCount(object, stored);
+    meta.annotations[templateGeneration] = String(count);
   },
 };
 
-function nextCount(object: Readonly<ApiObject>, stored: Readonly<ApiObject>): number {
+function nextCount(object: Readonly<ApiObject>, stored: Readonly<ApiObject>): bigint {
   const template = recordIn(object, 'spec', 'template');
   const isSame = jsonEqual(template, recordIn(stored, 'spec', 'template'));
-  return countOf(stored) + (isSame ? 0 : 1);
-}
-
-function countOf(object: Readonly<ApiObject>): number {
-  const text = textAt(recordAt(object.metadata, 'annotations'), countAnnotation);
-  return /^\d{1,15}$/.test(text) ? Number(text) : 0;
+  return (fieldAnnotation(stored, templateGeneration) ?? 0n) + (isSame ? 0n : 1n);
 }

@@ -71,6 +71,16 @@ const statefulSetLikeTemplate: DefaultRule = {
 const quarter = rollingUpdate({ maxUnavailable: '25%', maxSurge: '25%' });
 const oneByOne = rollingUpdate({ maxUnavailable: 1, maxSurge: 0 });
 
+/** Where pods are replaced when they are deleted, a number that is not given is none. */
+const oneByOneOrNone: DefaultRule = {
+  version: 2,
+  complete(strategy, context) {
+    oneByOne.complete(strategy, context);
+    const parameters = recordAt(strategy, 'rollingUpdate');
+    if (parameters !== undefined) fillUnset(parameters, { maxUnavailable: 0, maxSurge: 0 });
+  },
+};
+
 export const deploymentDefaults: DefaultRules = {
   'apps/v1.DeploymentStrategy': quarter,
   'apps/v1beta2.DeploymentStrategy': quarter,
@@ -81,10 +91,10 @@ export const deploymentDefaults: DefaultRules = {
 };
 
 export const daemonSetDefaults: DefaultRules = {
-  'apps/v1.DaemonSetUpdateStrategy': oneByOne,
-  'apps/v1beta2.DaemonSetUpdateStrategy': oneByOne,
+  'apps/v1.DaemonSetUpdateStrategy': oneByOneOrNone,
+  'apps/v1beta2.DaemonSetUpdateStrategy': oneByOneOrNone,
   'extensions/v1beta1.DaemonSet': likeTemplate,
-  'extensions/v1beta1.DaemonSetUpdateStrategy': oneByOne,
+  'extensions/v1beta1.DaemonSetUpdateStrategy': oneByOneOrNone,
 };
 
 export const statefulSetDefaults: DefaultRules = {

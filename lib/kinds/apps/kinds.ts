@@ -1,4 +1,5 @@
 // The kinds of apps: one record each.
+import { hostNameWarnings, joinedWarnings } from '../host-name-warnings.ts';
 import type { Kind } from '../kind.ts';
 import {
   controllerRevisionColumns,
@@ -15,12 +16,14 @@ import {
 } from './conversion.ts';
 import { templateWarnings } from '../core/pod-warnings.ts';
 import { daemonSetStrategy } from './daemon-sets.ts';
+import { deploymentStrategy } from './deployments.ts';
 import {
   daemonSetDefaults,
   deploymentDefaults,
   replicaSetDefaults,
   statefulSetDefaults,
 } from './defaults.ts';
+import { statefulSetWarnings } from './stateful-set-warnings.ts';
 import {
   validateControllerRevision,
   validateDaemonSet,
@@ -50,23 +53,23 @@ export const appsKinds: readonly Kind[] = [
     columns: deploymentColumns,
     defaults: deploymentDefaults,
     conversions: deploymentConversions,
-    strategy: { generation: { metadata: ['annotations'] } },
+    strategy: deploymentStrategy,
     fieldAnnotations: deploymentFieldAnnotations,
     validate: validateDeployment,
-    warnings: templateWarnings('spec.template'),
+    warnings: joinedWarnings(hostNameWarnings, templateWarnings('spec.template')),
   },
   {
     name: 'apps/ReplicaSet',
     columns: replicaSetColumns,
     defaults: replicaSetDefaults,
     validate: validateReplicaSet,
-    warnings: templateWarnings('spec.template'),
+    warnings: joinedWarnings(hostNameWarnings, templateWarnings('spec.template')),
   },
   {
     name: 'apps/StatefulSet',
     columns: statefulSetColumns,
     defaults: statefulSetDefaults,
     validate: validateStatefulSet,
-    warnings: templateWarnings('spec.template'),
+    warnings: joinedWarnings(templateWarnings('spec.template'), statefulSetWarnings),
   },
 ];

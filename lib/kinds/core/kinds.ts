@@ -1,4 +1,5 @@
 // The kinds of the core group: one record each.
+import { hostNameWarnings, joinedWarnings } from '../host-name-warnings.ts';
 import type { Kind } from '../kind.ts';
 import { validateClaim } from './claim-validation.ts';
 import {
@@ -134,7 +135,7 @@ export const coreKinds: readonly Kind[] = [
     defaults: replicationControllerDefaults,
     strategy: { dependents: 'orphaned' },
     validate: validateReplicationController,
-    warnings: templateWarnings('spec.template'),
+    warnings: joinedWarnings(hostNameWarnings, templateWarnings('spec.template')),
   },
   {
     name: 'core/ResourceQuota',

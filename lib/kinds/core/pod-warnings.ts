@@ -4,7 +4,8 @@ import { childPath } from '../../api/field-errors.ts';
 import { recordAt, recordIn } from '../../api/json-access.ts';
 import type { JsonObject } from '../../api/type-info.ts';
 import type { NamingProfile } from '../../api/vendor.ts';
-import type { KindWrite, Warnings } from '../validator.ts';
+import { isNewGeneration } from '../validator.ts';
+import type { Warnings } from '../validator.ts';
 import { volumeWarnings } from './volume-warnings.ts';
 
 /** A pod, or a template for pods. */
@@ -37,6 +38,3 @@ export function templateWarnings(path: string): Warnings {
     return warningsOf({ meta, spec, path, naming: write.naming });
   };
 }
-
-const isNewGeneration = ({ object, old }: KindWrite): boolean =>
-  old === undefined || object.metadata?.generation !== old.metadata?.generation;

@@ -286,6 +286,12 @@ const workloadCases: readonly DefaultCase[] = [
   },
   daemonSet('apps/v1', oneByOne),
   daemonSet('apps/v1beta2', oneByOne),
+  {
+    claim: 'a daemon set whose pods are replaced when they are deleted',
+    type: 'apps/v1.DaemonSetUpdateStrategy',
+    given: { type: 'OnDelete', rollingUpdate: { maxSurge: 5 } },
+    adds: { 'rollingUpdate.maxUnavailable': 0 },
+  },
   daemonSet('extensions/v1beta1', { ...ofTemplate, 'spec.updateStrategy.type': 'OnDelete' }),
   {
     claim: 'a template of pods',
