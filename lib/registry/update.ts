@@ -60,10 +60,11 @@ export async function updateObject(
   settleNamespace(body, resource, path.namespace);
   const given = toStored(parts, body, signal);
   const object = given instanceof Promise ? await given : given;
-  const { uid } = metaOf(object);
+  const { uid, resourceVersion = '' } = metaOf(object);
   const create = async (): Promise<ApiObject> => {
     // Whoever states a uid means an object that exists; a version says less, as in Kubernetes.
     if ((uid ?? '') !== '') throw modifiedConflict(resource, path.name);
+    parseResourceVersion(resourceVersion); // throws 400
     await request.authorizeCreate?.(signal);
     const made = cloneAlike(object);
     delete metaOf(made).resourceVersion;

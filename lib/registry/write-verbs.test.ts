@@ -278,8 +278,9 @@ describe('update', () => {
   test('of an absent object makes it whatever version it states, but not with a uid', async () => {
     const name = fresh();
     expect(await codeOf(verbs.update(leases, name, leaseBody(name, { uid: 'u' })))).toBe(409);
-    const body = leaseBody(name, { resourceVersion: '5' });
-    expect((await verbs.update(leases, name, body)).created).toBe(true);
+    const stating = (resourceVersion: string): object => leaseBody(name, { resourceVersion });
+    expect(await codeOf(verbs.update(leases, name, stating('abc')))).toBe(400);
+    expect((await verbs.update(leases, name, stating('5'))).created).toBe(true);
   });
 
   test('that creates asks for the permission to create', async () => {
