@@ -161,12 +161,14 @@ export const authenticationAttempts = ({ series }: Metrics): Attempts<Authentica
     authenticationResults,
     series.authentication_attempts,
     series.authentication_duration_seconds,
+    series.apiserver_request_filter_duration_seconds.child('authentication'),
   );
 export const authorizationAttempts = ({ series }: Metrics): Attempts<AuthorizationResult> =>
   new Attempts(
     authorizationResults,
     series.authorization_attempts_total,
     series.authorization_duration_seconds,
+    series.apiserver_request_filter_duration_seconds.child('authorization'),
   );
 
 /** How long client certificates are still good when somebody shows one. */
@@ -201,11 +203,12 @@ export function healthObserver({ series }: Metrics): HealthObserver {
 export function admissionObserver({ series }: Metrics): AdmissionObserver {
   const { apiserver_admission_controller_admission_duration_seconds: plugins } = series;
   const { apiserver_admission_step_admission_duration_seconds: steps } = series;
+  const rejected = { admitted: 'false', rejected: 'true' } as const;
   return {
-    onPlugin: (name, { operation, type, isRejected }, seconds) =>
-      plugins.child(name, operation, String(isRejected), type).observe(seconds),
-    onStep: ({ operation, type, isRejected }, seconds) =>
-      steps.child(operation, String(isRejected), type).observe(seconds),
+    onPlugin: (name, operation, type, outcome, seconds) =>
+      plugins.child(name, operation, rejected[outcome], type).observe(seconds),
+    onStep: (operation, type, outcome, seconds) =>
+      steps.child(operation, rejected[outcome], type).observe(seconds),
   };
 }
 

@@ -16,8 +16,10 @@ describe.each([
   test.each([false, true])('are counted by type, refused: %s', async (isRejected) => {
     const told: string[] = [];
     const observer: AdmissionObserver = {
-      onPlugin: (name, step, seconds) => told.push(`${name} ${wordsOf(step)} ${said(seconds)}`),
-      onStep: (step, seconds) => told.push(`step ${wordsOf(step)} ${said(seconds)}`),
+      onPlugin: (name, operation, type, outcome, seconds) =>
+        told.push(`${name} ${operation} ${type} ${outcome} ${said(seconds)}`),
+      onStep: (operation, type, outcome, seconds) =>
+        told.push(`step ${operation} ${type} ${outcome} ${said(seconds)}`),
     };
     const plugin: AdmissionPlugin = {
       name: 'Test',
@@ -32,10 +34,10 @@ describe.each([
     expect(await chain.mutate(request, {}, signal)).toBe(true);
     const validated = (async () => chain.validate(request, {}, signal))();
     await (isRejected ? expect(validated).rejects.toBe(refusal) : validated);
-    const end = `CREATE validate ${isRejected ? 'refused' : 'taken'} timed`;
+    const end = `CREATE validate ${isRejected ? 'rejected' : 'admitted'} timed`;
     expect(told).toEqual([
-      'Test CREATE admit taken timed',
-      'step CREATE admit taken timed',
+      'Test CREATE admit admitted timed',
+      'step CREATE admit admitted timed',
       `Test ${end}`,
       `step ${end}`,
     ]);
@@ -48,13 +50,6 @@ function refuseIf(isRefused: boolean): boolean {
 }
 
 const said = (seconds: number): string => (seconds >= 0 ? 'timed' : 'not timed');
-
-const wordsOf = ({
-  operation,
-  type,
-  isRejected,
-}: Parameters<AdmissionObserver['onStep']>[0]): string =>
-  `${operation} ${type} ${isRejected ? 'refused' : 'taken'}`;
 
 test('a plugin has the methods that it had', () => {
   const observer: AdmissionObserver = { onPlugin: () => undefined, onStep: () => undefined };

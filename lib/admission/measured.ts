@@ -1,20 +1,29 @@
 // Admission whose plugins and steps tell how long each took, and whether it refused.
 import type { MaybePromise } from '../base/maybe-promise.ts';
 import type { AdmissionChain } from './chain.ts';
-import type { AdmissionOperation, AdmissionPlugin } from './plugin.ts';
+import type { AdmissionOperation, AdmissionPlugin, AdmissionRequest } from './plugin.ts';
 
-/** What was measured. */
-export interface AdmissionStep {
-  readonly operation: AdmissionOperation;
-  readonly type: 'admit' | 'validate';
-  readonly isRejected: boolean;
-}
+export type AdmissionType = 'admit' | 'validate';
+export type AdmissionOutcome = 'admitted' | 'rejected';
 
 export interface AdmissionObserver {
-  onPlugin(name: string, step: AdmissionStep, seconds: number): void;
+  onPlugin(
+    name: string,
+    operation: AdmissionOperation,
+    type: AdmissionType,
+    outcome: AdmissionOutcome,
+    seconds: number,
+  ): void;
   /** All plugins of a type, for one write. */
-  onStep(step: AdmissionStep, seconds: number): void;
+  onStep(
+    operation: AdmissionOperation,
+    type: AdmissionType,
+    outcome: AdmissionOutcome,
+    seconds: number,
+  ): void;
 }
+
+type Tell = AdmissionObserver['onStep'];
 
 export function measuredPlugin(
   plugin: AdmissionPlugin,
@@ -23,71 +32,63 @@ export function measuredPlugin(
   const { name } = plugin;
   const mutate = plugin.mutate?.bind(plugin);
   const validate = plugin.validate?.bind(plugin);
-  const onPlugin = (step: AdmissionStep, seconds: number): void =>
-    observer.onPlugin(name, step, seconds);
+  const tell: Tell = (operation, type, outcome, seconds) =>
+    observer.onPlugin(name, operation, type, outcome, seconds);
   return {
     name,
     sideEffects: plugin.sideEffects,
     handles: (request) => plugin.handles(request),
-    ...(mutate && {
-      mutate: (request, object, signal) =>
-        timed(() => mutate(request, object, signal), ended(request.operation, 'admit', onPlugin)),
-    }),
-    ...(validate && {
-      validate: (request, object, signal) =>
-        timed(
-          () => validate(request, object, signal),
-          ended(request.operation, 'validate', onPlugin),
-        ),
-    }),
+    ...(mutate && { mutate: measured(mutate, 'admit', tell) }),
+    ...(validate && { validate: measured(validate, 'validate', tell) }),
   };
 }
 
 export function measuredChain(chain: AdmissionChain, observer: AdmissionObserver): AdmissionChain {
-  const onStep = (step: AdmissionStep, seconds: number): void => observer.onStep(step, seconds);
+  const tell = observer.onStep.bind(observer);
   return {
-    mutate: (request, object, signal) =>
-      timed(() => chain.mutate(request, object, signal), ended(request.operation, 'admit', onStep)),
-    validate: (request, object, signal) =>
-      timed(
-        () => chain.validate(request, object, signal),
-        ended(request.operation, 'validate', onStep),
-      ),
+    mutate: measured(chain.mutate.bind(chain), 'admit', tell),
+    validate: measured(chain.validate.bind(chain), 'validate', tell),
   };
 }
 
-type Ended = (isRejected: boolean) => void;
+type Call<Of, Answer> = (
+  request: AdmissionRequest,
+  object: Of,
+  signal: AbortSignal,
+) => MaybePromise<Answer>;
 
-function ended(
-  operation: AdmissionOperation,
-  type: AdmissionStep['type'],
-  observe: (step: AdmissionStep, seconds: number) => void,
-): Ended {
-  const fromMs = performance.now();
-  return (isRejected) =>
-    observe({ operation, type, isRejected }, (performance.now() - fromMs) / 1000);
-}
-
-function timed<T>(run: () => MaybePromise<T>, whenEnded: Ended): MaybePromise<T> {
-  let answer: MaybePromise<T>;
-  try {
-    answer = run();
-  } catch (error) {
-    whenEnded(true);
-    throw error;
-  }
-  if (answer instanceof Promise) return late(answer, whenEnded);
-  whenEnded(false);
-  return answer;
-}
-
-async function late<T>(answer: Promise<T>, whenEnded: Ended): Promise<T> {
-  let isRejected = true;
-  try {
-    const value = await answer;
-    isRejected = false;
-    return value;
-  } finally {
-    whenEnded(isRejected);
-  }
+function measured<Of, Answer>(
+  call: Call<Of, Answer>,
+  type: AdmissionType,
+  tell: Tell,
+): Call<Of, Answer> {
+  const ended = (request: AdmissionRequest, outcome: AdmissionOutcome, fromMs: number): void =>
+    tell(request.operation, type, outcome, (performance.now() - fromMs) / 1000);
+  const late = async (
+    answer: Promise<Answer>,
+    request: AdmissionRequest,
+    fromMs: number,
+  ): Promise<Answer> => {
+    let outcome: AdmissionOutcome = 'rejected';
+    try {
+      const value = await answer;
+      outcome = 'admitted';
+      return value;
+    } finally {
+      ended(request, outcome, fromMs);
+    }
+  };
+  return (request, object, signal) => {
+    const fromMs = performance.now();
+    let answer: MaybePromise<Answer>;
+    try {
+      answer = call(request, object, signal);
+    } catch (error) {
+      ended(request, 'rejected', fromMs);
+      throw error;
+    }
+    if (answer instanceof Promise) return late(answer, request, fromMs);
+    ended(request, 'admitted', fromMs);
+    return answer;
+  };
 }

@@ -18,7 +18,13 @@ test.each<[result: string, answer: Authentication | Error, allowsAnonymous: bool
   const metrics = testMetrics();
   const { authentication_attempts: count, authentication_duration_seconds: seconds } =
     metrics.series;
-  const attempts = new Attempts(authenticationResults, count, seconds);
+  const { apiserver_request_filter_duration_seconds: filters } = metrics.series;
+  const attempts = new Attempts(
+    authenticationResults,
+    count,
+    seconds,
+    filters.child('authentication'),
+  );
   const isLate = answer instanceof Error ? [true] : [true, false];
   for (const late of isLate) {
     const inner = {

@@ -28,7 +28,13 @@ test.each<[result: string, effect: Decision['effect']]>([
   const metrics = testMetrics();
   const { authorization_attempts_total: count, authorization_duration_seconds: seconds } =
     metrics.series;
-  const attempts = new Attempts(authorizationResults, count, seconds);
+  const { apiserver_request_filter_duration_seconds: filters } = metrics.series;
+  const attempts = new Attempts(
+    authorizationResults,
+    count,
+    seconds,
+    filters.child('authorization'),
+  );
   const decision: Decision = { effect, reason: '' };
   const answers = [() => decision, () => Promise.resolve(decision)];
   for (const authorize of answers) {
@@ -42,4 +48,6 @@ test.each<[result: string, effect: Decision['effect']]>([
   expect(body).toContain(`authorization_attempts_total{result="${result}"} 2\n`);
   expect(body).toContain(`authorization_duration_seconds_count{result="${result}"} 2\n`);
   expect(body).toContain('authorization_attempts_total{result="error"} 1\n');
+  const filter = 'apiserver_request_filter_duration_seconds_count{filter="authorization"}';
+  expect(body).toContain(`${filter} 3\n`);
 });

@@ -8,8 +8,17 @@ export class Attempts<Result extends string> {
     { readonly count: NumberChild; readonly seconds: HistogramChild }
   >;
 
+  /** Whatever the result. */
+  readonly #allSeconds: HistogramChild;
+
   /** Both series have the one label `result`. */
-  constructor(results: readonly Result[], count: NumberSeries, seconds: HistogramSeries) {
+  constructor(
+    results: readonly Result[],
+    count: NumberSeries,
+    seconds: HistogramSeries,
+    allSeconds: HistogramChild,
+  ) {
+    this.#allSeconds = allSeconds;
     this.#children = new Map(
       results.map((result) => [
         result,
@@ -23,6 +32,8 @@ export class Attempts<Result extends string> {
     const children = this.#children.get(result);
     if (children === undefined) return;
     children.count.value++;
-    children.seconds.observe((performance.now() - fromMs) / 1000);
+    const seconds = (performance.now() - fromMs) / 1000;
+    children.seconds.observe(seconds);
+    this.#allSeconds.observe(seconds);
   }
 }

@@ -147,6 +147,12 @@ export const metricTable = {
     bodyBytes,
     'Bytes of the bodies of requests for resources.',
   ),
+  apiserver_request_filter_duration_seconds: histogram(
+    'ALPHA',
+    ['filter'],
+    [0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 5, 10, 15, 30],
+    'Time of what each request passes: authentication, authorization.',
+  ),
   apiserver_tls_handshake_errors_total: counter('ALPHA', [], 'TLS handshakes that failed.'),
   apiserver_watch_events_total: counter(
     'ALPHA',
