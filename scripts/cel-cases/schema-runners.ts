@@ -2,7 +2,8 @@
 import { objectCostBudget } from '../../lib/cel/testing/evaluate.ts';
 import { loadResourceSchema, loadSchema } from '../../lib/api/load-schema.ts';
 import { sourceOf } from '../../lib/api/testing/schema-types.ts';
-import type { ValueInfo } from '../../lib/api/type-info.ts';
+import { FieldErrors } from '../../lib/api/field-errors.ts';
+import type { JsonObject, ValueInfo } from '../../lib/api/type-info.ts';
 import { valueOf } from '../../lib/api/value-info.ts';
 import type { FieldError } from '../../lib/base/status.ts';
 import { childCardinality, summarizeCosts } from '../../lib/cel/schema/cardinality.ts';
@@ -10,6 +11,7 @@ import { FieldPathError, relativeFieldPath } from '../../lib/cel/schema/field-pa
 import { Budget } from '../../lib/cel/use/budget.ts';
 import { createObjectValidator } from '../../lib/cel/use/object-validator.ts';
 import { compileSchemaRules } from '../../lib/cel/use/schema-rules.ts';
+import { validateSchemas } from '../../lib/kinds/apiextensions/definition-schemas.ts';
 import { naming } from './base-runners.ts';
 import type { Runner } from './base-runners.ts';
 import { plainJson, textOf } from './case-values.ts';
@@ -117,6 +119,28 @@ const fieldPath: Runner = (record) => {
   }
 };
 
+/** What is wrong with the schemas of a definition, with `spec` and the stored one. */
+function definitionErrors(spec: JsonRecord, old: JsonRecord | undefined): Outcome {
+  const errors = new FieldErrors();
+  validateSchemas(spec as JsonObject, {
+    ...{ errors, naming, isOn: () => true, subresource: '', apiVersion: '' },
+    object: {},
+    old: old as JsonObject | undefined,
+  });
+  return { errors: errors.list.map(errorRecord) };
+}
+
+const schemaRules: Runner = (record) => {
+  const schema = { openAPIV3Schema: plainJson(record['schema'] ?? null) };
+  return definitionErrors({ versions: [{ name: 'v1', schema }] } as JsonRecord, undefined);
+};
+
+const objectRules: Runner = (record) => {
+  const { spec } = plainJson(record['crd'] ?? null) as { readonly spec: JsonRecord };
+  const old = record['oldCrd'];
+  return definitionErrors(spec, old === undefined ? undefined : (plainJson(old) as JsonRecord));
+};
+
 export const schemaRunners: Readonly<Record<string, Runner>> = {
   'crd_cardinality.json': cardinality,
   'crd_compilation.json': compile,
@@ -124,9 +148,11 @@ export const schemaRunners: Readonly<Record<string, Runner>> = {
   'crd_cost_runtime.json': ruleRun,
   'crd_fieldpath.json': fieldPath,
   'crd_message_expression.json': ruleRun,
+  'crd_object_rules.json': objectRules,
   'crd_optional_oldself.json': ruleRun,
   'crd_ratcheting.json': ratcheted,
   'crd_reason_fieldpath.json': levels,
+  'crd_schema_rules.json': schemaRules,
   'crd_total_cost.json': totalCost,
   'crd_validation.json': ruleRun,
   'crd_validation_levels.json': levels,
