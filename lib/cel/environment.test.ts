@@ -34,6 +34,14 @@ describe('versions', () => {
 });
 
 describe('errors', () => {
+  test('a reserved word as a variable of a loop is wrong at each place', () => {
+    expect(compileErrors('names.all(for, for != "")')).toEqual([
+      '1:11: reserved identifier: for',
+      '1:11: argument must be a simple name',
+      '1:16: reserved identifier: for',
+    ]);
+  });
+
   test('name the line and mark the place', () => {
     const compiled = sampleEnvironment().compile('count > 1 &&\n  nam == "ä"');
     expect(compiled).toBeInstanceOf(CompileErrors);

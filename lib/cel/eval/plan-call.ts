@@ -10,6 +10,7 @@ import { operators } from '../model/ast.ts';
 import type { Code, Frame } from './frame.ts';
 import { noSuchOverloadError } from './frame.ts';
 import { compareValues } from '../model/compare.ts';
+import { resultOf } from '../model/operands.ts';
 import { equalValues } from '../model/equality.ts';
 import { add } from '../model/arithmetic.ts';
 import { textSumCode, traversalCost } from './plan-text-sum.ts';
@@ -167,7 +168,11 @@ function comparisonCode(plan: CallPlan, left: Code, right: Code): Code {
   const general = (frame: Frame, first: Value, second: Value): Value => {
     const order = isError(first) ? first : isError(second) ? second : compareValues(first, second);
     frame.charge(isSized ? comparisonCost(first, second) : 1);
-    return typeof order === 'number' ? isAccepted(order) : order;
+    return typeof order === 'number'
+      ? isAccepted(order)
+      : isError(second)
+        ? order
+        : resultOf(declared.name, first, order);
   };
   return intComparisonCode(declared.name, left, right, general);
 }
@@ -222,7 +227,7 @@ function addCode(plan: CallPlan, left: Code, right: Code): Code {
   const general: General = (frame, first, second) => {
     const sum = isError(first) ? first : isError(second) ? second : add(first, second);
     frame.charge(isSized ? sumCost(first, second) : 1);
-    return sum;
+    return isError(sum) && !isError(second) ? resultOf(operators.add, first, sum) : sum;
   };
   if (id !== 'add_string') return (frame) => general(frame, left(frame), right(frame));
   return textSumCode(left, right, general);

@@ -56,10 +56,26 @@ function fixedText(value: number, precision: number): string {
   return fraction === undefined ? grouped : `${grouped}.${fraction}`;
 }
 
+const digitsMax = 100;
+
+/**
+ * A decimal text in which half a digit went up, with half a digit to the even one. `exact`: all
+ * digits of the same value.
+ */
+function halfToEven(rounded: string, exact: string): string {
+  if (/[02468]$/.test(rounded)) return rounded;
+  const rest = exact.slice(rounded.length).replace('.', '');
+  if (!/^50*$/.test(rest)) return rounded;
+  const digit = Number(rounded.at(-1)) - 1;
+  return `${rounded.slice(0, -1)}${String(digit)}`;
+}
+
 /** toFixed for any size and number of digits, rounding the exact binary value half to even. */
 function exactFixed(value: number, precision: number): string {
-  if (Math.abs(value) < 1e21 && precision <= 100) return value.toFixed(precision);
-  const digits = Math.abs(value) < 1e21 ? value.toFixed(100) : String(BigInt(value));
+  if (Math.abs(value) < 1e21 && precision <= digitsMax) {
+    return halfToEven(value.toFixed(precision), value.toFixed(digitsMax));
+  }
+  const digits = Math.abs(value) < 1e21 ? value.toFixed(digitsMax) : String(BigInt(value));
   const [whole, fraction = ''] = digits.split('.') as [string, string?];
   return precision === 0
     ? whole
@@ -68,10 +84,12 @@ function exactFixed(value: number, precision: number): string {
 
 function scientificText(value: number, precision: number): string {
   if (!Number.isFinite(value)) return infinityText(value).padStart(precision);
-  const [mantissa, exponent] = value.toExponential(Math.min(precision, 100)).split('e') as [
+  const [rounded, exponent] = value.toExponential(Math.min(precision, digitsMax)).split('e') as [
     string,
     string,
   ];
+  const [exact = ''] = value.toExponential(digitsMax).split('e');
+  const mantissa = halfToEven(rounded, exact);
   const digits = exponent.replace(/[+-]/, '').padStart(2, '0');
   const raised = [...digits].map((digit) => superscripts[Number(digit)]).join('');
   return `${mantissa}×10${exponent.startsWith('-') ? '⁻' : ''}${raised}`;

@@ -96,7 +96,7 @@ const perType = (
   comparableTypes.map(([name, type]) => member(id(name), [[listType(type)], result(type)], call));
 
 const visit = { runtimeCost: sequenceTraversalCost, estimate: sequenceEstimate };
-const element = paramType('T');
+const element = paramType('A');
 
 const functions: readonly FunctionDeclaration[] = [
   declare(

@@ -76,13 +76,17 @@ function ipOf(text: string): IpValue | CelError {
   return new IpValue(address);
 }
 
+// Clients know it twice where the text is no prefix at all.
+const cidrProblem = 'network address parse error during conversion from string: ';
+
 function cidrOf(text: string): CidrValue | CelError {
   const prefix = parsePrefix(text);
   if (typeof prefix === 'string') {
-    return new CelError(`network address parse error during conversion from string: ${prefix}`);
+    return new CelError(`${cidrProblem}${cidrProblem}${prefix}`);
   }
   if (isMappedV4(prefix.address)) {
-    return new CelError(`IPv4-mapped IPv6 address ${JSON.stringify(text)} is not allowed`);
+    const problem = `IPv4-mapped IPv6 address ${JSON.stringify(text)} is not allowed`;
+    return new CelError(`${cidrProblem}${problem}`);
   }
   return new CidrValue(prefix);
 }

@@ -22,9 +22,12 @@ class QuantityValue implements OpaqueValue {
   readonly kind = 'opaque';
   readonly typeName: string;
   readonly quantity: Quantity;
-  constructor(typeName: string, quantity: Quantity) {
+  /** It was written, and computed of what was written, without parts of one. */
+  readonly isWhole: boolean;
+  constructor(typeName: string, quantity: Quantity, isWhole: boolean) {
     this.typeName = typeName;
     this.quantity = quantity;
+    this.isWhole = isWhole;
   }
   equals(other: OpaqueValue): boolean {
     return other instanceof QuantityValue && this.quantity.nano === other.quantity.nano;
@@ -33,9 +36,31 @@ class QuantityValue implements OpaqueValue {
     return formatQuantity(this.quantity);
   }
   /** The same kind of value with another amount. */
-  with(nano: bigint): QuantityValue {
-    return new QuantityValue(this.typeName, { ...this.quantity, nano });
+  with(nano: bigint, isWhole: boolean): QuantityValue {
+    return new QuantityValue(this.typeName, { ...this.quantity, nano }, isWhole);
   }
+}
+
+const suffixExponents: Readonly<Record<string, number>> = {
+  ...{ n: -9, u: -6, m: -3, '': 0, k: 3, M: 6, G: 9, T: 12, P: 15, E: 18 },
+  ...{ Ki: 10, Mi: 20, Gi: 30, Ti: 40, Pi: 50, Ei: 60 },
+};
+const decimalDigitsMax = 18;
+const binaryDigitsMax = 14;
+
+/**
+ * Whether a quantity is kept as a whole number, which its text decides: `1000m` and `1.0` are not,
+ * nor is what has too many digits.
+ */
+function isWholeText(text: string): boolean {
+  const form = /^[+-]?0*(\d*)(?:\.(\d*))?([A-Za-z]*)([+-]?\d*)$/.exec(text);
+  const [, digits = '', fraction = '', suffix = '', power = ''] = form ?? [];
+  const count = Math.max(digits.length, 1);
+  const exponent = power === '' ? (suffixExponents[suffix] ?? 0) : Number(power);
+  if (suffix.endsWith('i')) {
+    return fraction === '' && count + Math.trunc((exponent * 3) / 10) <= binaryDigitsMax;
+  }
+  return exponent >= fraction.length && count + fraction.length <= decimalDigitsMax;
 }
 
 /** Why a text is no quantity. */
@@ -59,8 +84,8 @@ function nanoOf(value: Value): bigint {
   return value instanceof QuantityValue ? value.quantity.nano : BigInt(value as Int) * nanoPerUnit;
 }
 
-function wholeOf({ quantity }: QuantityValue): Int | undefined {
-  if (quantity.nano % nanoPerUnit !== 0n) return undefined;
+function wholeOf({ quantity, isWhole }: QuantityValue): Int | undefined {
+  if (!isWhole || quantity.nano % nanoPerUnit !== 0n) return undefined;
   const whole = quantity.nano / nanoPerUnit;
   return whole < intMin || whole > intMax ? undefined : toInt(whole);
 }
@@ -73,8 +98,11 @@ const order = (args: readonly Value[]): number =>
 
 const combine =
   (sign: 1n | -1n): Implementation =>
-  (args) =>
-    at(args, 0).with(at(args, 0).quantity.nano + sign * nanoOf(arg(args, 1)));
+  (args) => {
+    const [left, right] = [at(args, 0), arg(args, 1)];
+    const isWhole = left.isWhole && (!(right instanceof QuantityValue) || right.isWhole);
+    return left.with(left.quantity.nano + sign * nanoOf(right), isWhole);
+  };
 
 /** Reading a text costs one pass over it. */
 export const parsingCosts: OverloadExtras = {
@@ -93,7 +121,7 @@ export function quantityLibrary(naming: NamingProfile): Library {
     const quantity = parseQuantity(text);
     return quantity === undefined
       ? new CelError(problemOf(text))
-      : new QuantityValue(type.name, quantity);
+      : new QuantityValue(type.name, quantity, isWholeText(text));
   };
   const isQuantity: Implementation = (args) => parseQuantity(arg(args, 0) as string) !== undefined;
   const method = (name: string, overloads: readonly Overload[]): FunctionDeclaration =>

@@ -123,7 +123,7 @@ function timePart(
 ): FunctionDeclaration {
   const call: Implementation = (args) => {
     const time = arg(args, 0) as Timestamp;
-    const fields = calendarFields(time, args.length > 1 ? (arg(args, 1) as string) : 'UTC');
+    const fields = calendarFields(time, args.length > 1 ? (arg(args, 1) as string) : undefined);
     return fields instanceof CelError ? fields : read(fields, time);
   };
   const overloads = [

@@ -28,6 +28,7 @@ import { qualify } from '../eval/qualify.ts';
 import { CelError, costSizeOf, isError, isList, isMap } from '../model/value.ts';
 import type { Value } from '../model/value.ts';
 import { operators } from '../model/ast.ts';
+import { resultOf } from '../model/operands.ts';
 import { arg, declare, global } from './declare.ts';
 import type { OverloadExtras } from './declare.ts';
 
@@ -99,10 +100,11 @@ const ordered: readonly (readonly [string, CelType])[] = [
 const numbers = ordered.slice(1, 4);
 
 function comparison([prefix, name, accepts]: Comparison, crossTypes: boolean): FunctionDeclaration {
-  const call = binary((left, right) => {
+  const compare = (left: Value, right: Value): Value => {
     const order = compareValues(left, right);
     return typeof order === 'number' ? accepts(order) : order;
-  });
+  };
+  const call = binary((left, right) => resultOf(name, left, compare(left, right)));
   const overloads = ordered.map(([type, celType]) => {
     const extras: OverloadExtras = { guardsItself: true };
     const isSized = type === 'string' || type === 'bytes';
@@ -143,7 +145,7 @@ function arithmetic(
     estimate?: CostEstimate,
   ])[],
 ): FunctionDeclaration {
-  const call = binary(compute);
+  const call = binary((left, right) => resultOf(name, left, compute(left, right)));
   const overloads = rows.map(([id, left, right, result, estimate]): Overload => {
     const extras = { guardsItself: true, ...(estimate === undefined ? {} : { estimate }) };
     return global(id, [[left, right], result], call, extras);
@@ -190,7 +192,10 @@ const arithmeticFunctions: readonly FunctionDeclaration[] = [
   ]),
 ];
 
-const negation: Implementation = (args) => negate(arg(args, 0));
+const negation: Implementation = (args) => {
+  const value = arg(args, 0);
+  return resultOf(operators.negate, value, negate(value));
+};
 const logicalNot: Implementation = (args) => {
   const value = arg(args, 0);
   return typeof value === 'boolean' ? !value : noSuchOverload(value);

@@ -1,4 +1,4 @@
-// Order of two values of one comparable type; numbers compare exactly across their types.
+// Order of two values of one comparable type; whole numbers are compared with doubles as doubles.
 import { Double, Duration, Timestamp, Uint } from './value.ts';
 import type { CelError, Value } from './value.ts';
 import { noSuchOverload } from './equality.ts';
@@ -41,12 +41,18 @@ function isNumeric(value: Value): value is Numeric {
 }
 
 function compareNumbers(left: Numeric, right: Numeric): number {
-  const first = typeof left === 'object' ? left.value : left;
-  const second = typeof right === 'object' ? right.value : right;
+  const asDoubles = left instanceof Double || right instanceof Double;
+  const first = asDoubles ? doubleOf(left) : wholeOf(left);
+  const second = asDoubles ? doubleOf(right) : wholeOf(right);
   if (Number.isNaN(first) || Number.isNaN(second)) return Number.NaN;
   // JavaScript compares bigint with number exactly.
   return first < second ? -1 : first > second ? 1 : 0;
 }
+
+const doubleOf = (value: Numeric): number =>
+  Number(typeof value === 'object' ? value.value : value);
+const wholeOf = (value: Numeric): number | bigint =>
+  typeof value === 'object' ? value.value : value;
 
 function order(left: bigint, right: bigint): number {
   return left < right ? -1 : left > right ? 1 : 0;

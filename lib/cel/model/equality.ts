@@ -18,9 +18,9 @@ function equalsInt(left: number | bigint, right: Value): boolean {
   return right instanceof Uint && BigInt(left) === right.value;
 }
 
-// Comparisons between a bigint and a number are exact in JavaScript.
+/** A whole number is compared with a double as one. */
 function numbersEqual(left: number | bigint, right: number): boolean {
-  return left >= right && left <= right;
+  return Number(left) === right;
 }
 
 function equalObjects(left: ObjectValue, right: Value): Value {

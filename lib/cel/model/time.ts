@@ -25,7 +25,9 @@ export function addToTimestamp(time: Timestamp, nanos: bigint): Value {
     seconds -= 1n;
   }
   const whole = Number(seconds);
-  return isTimestampSeconds(whole) ? new Timestamp(whole, Number(rest)) : timestampOverflow;
+  return isTimestampSeconds(whole)
+    ? new Timestamp(whole, Number(rest), time.offsetSeconds)
+    : timestampOverflow;
 }
 
 export function nanosBetween(later: Timestamp, earlier: Timestamp): bigint {
@@ -52,16 +54,17 @@ export function parseTimestamp(text: string): Timestamp | undefined {
   ];
   if (month < 1 || month > 12 || day < 1 || day > daysInMonth(year, month)) return undefined;
   if (hour > 23 || minute > 59 || second > 59) return undefined;
-  let seconds = epochDays(year, month, day) * 86400 + hour * 3600 + minute * 60 + second;
+  const local = epochDays(year, month, day) * 86400 + hour * 3600 + minute * 60 + second;
+  let offset = 0;
   if (match[8] !== undefined) {
     const offsetHours = Number(match[9]);
     const offsetMinutes = Number(match[10]);
     if (offsetHours > 24 || offsetMinutes > 59) return undefined;
-    const offset = offsetHours * 3600 + offsetMinutes * 60;
-    seconds -= match[8] === '+' ? offset : -offset;
+    offset = (offsetHours * 3600 + offsetMinutes * 60) * (match[8] === '+' ? 1 : -1);
   }
+  const seconds = local - offset;
   const nanos = Number((match[7] ?? '').slice(0, 9).padEnd(9, '0'));
-  return isTimestampSeconds(seconds) ? new Timestamp(seconds, nanos) : undefined;
+  return isTimestampSeconds(seconds) ? new Timestamp(seconds, nanos, offset) : undefined;
 }
 
 function epochDays(year: number, month: number, day: number): number {
@@ -75,13 +78,20 @@ function daysInMonth(year: number, month: number): number {
   return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
 }
 
-/** RFC 3339 in UTC with as many digits of the fraction as needed. */
+/** RFC 3339 with as many digits of the fraction as needed. */
 export function formatTimestamp(time: Timestamp): string {
-  const fields = new Date(time.seconds * 1000);
+  const fields = new Date((time.seconds + time.offsetSeconds) * 1000);
   const iso = fields.toISOString();
   const year = String(fields.getUTCFullYear()).padStart(4, '0');
   const head = `${year}${iso.slice(iso.indexOf('-', 1), iso.indexOf('.'))}`;
-  return `${head}${fractionText(time.nanos)}Z`;
+  return `${head}${fractionText(time.nanos)}${offsetText(time.offsetSeconds)}`;
+}
+
+function offsetText(seconds: number): string {
+  if (seconds === 0) return 'Z';
+  const minutes = Math.abs(seconds) / 60;
+  const two = (count: number): string => String(count).padStart(2, '0');
+  return `${seconds < 0 ? '-' : '+'}${two(Math.floor(minutes / 60))}:${two(minutes % 60)}`;
 }
 
 function fractionText(nanos: number): string {
@@ -144,11 +154,14 @@ export interface CalendarFields {
 }
 
 /**
- * Fields of `time` in UTC, in an offset such as `-07:30`, or in a named zone; an error for an
- * unknown zone.
+ * Fields of `time` as it was written, in an offset such as `-07:30`, or in a named zone; an error
+ * for an unknown zone.
  */
-export function calendarFields(time: Timestamp, zone: string): CalendarFields | CelError {
-  const offset = zoneOffsetSeconds(time, zone);
+export function calendarFields(
+  time: Timestamp,
+  zone: string | undefined,
+): CalendarFields | CelError {
+  const offset = zone === undefined ? time.offsetSeconds : zoneOffsetSeconds(time, zone);
   if (typeof offset !== 'number') return offset;
   const date = new Date((time.seconds + offset) * 1000);
   const year = date.getUTCFullYear();

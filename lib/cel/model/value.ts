@@ -34,9 +34,12 @@ export class Timestamp {
   readonly kind = 'timestamp';
   readonly seconds: number;
   readonly nanos: number;
-  constructor(seconds: number, nanos: number) {
+  /** East of UTC, in which it was written: it is shown and read so. No part of its identity. */
+  readonly offsetSeconds: number;
+  constructor(seconds: number, nanos: number, offsetSeconds = 0) {
     this.seconds = seconds;
     this.nanos = nanos;
+    this.offsetSeconds = offsetSeconds;
   }
 }
 

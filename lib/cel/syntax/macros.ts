@@ -5,6 +5,7 @@ import { operators } from '../model/ast.ts';
 import { MacroError } from '../model/macro.ts';
 import type { Macro } from '../model/macro.ts';
 import type { NodeFactory } from '../model/node-factory.ts';
+import { reservedWords } from './reserved-words.ts';
 
 /**
  * The name of the variable that a loop collects its result in. Cannot be written in an expression.
@@ -19,7 +20,8 @@ export function argument(args: readonly Expr[], index: number): Expr {
 
 /** The name of a loop variable. */
 export function iterationVariable(expr: Expr, message = 'argument must be a simple name'): string {
-  if (expr.kind !== 'ident' || expr.name.startsWith('.')) throw new MacroError(expr, message);
+  const isName = expr.kind === 'ident' && !expr.name.startsWith('.');
+  if (!isName || reservedWords.has(expr.name)) throw new MacroError(expr, message);
   if (expr.name === accumulatorName || expr.name === legacyAccumulatorName) {
     throw new MacroError(expr, 'iteration variable overwrites accumulator variable');
   }

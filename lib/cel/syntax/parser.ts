@@ -342,7 +342,7 @@ class Parser {
       );
     } catch (error) {
       if (!(error instanceof MacroError)) throw error;
-      this.#tokens.report(this.make.offsetOf(error.at.id), error.message);
+      this.#tokens.reportMore(this.make.offsetOf(error.at.id), error.message);
       return this.make.literal(null, offset);
     }
   }

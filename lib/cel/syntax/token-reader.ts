@@ -43,7 +43,11 @@ export class TokenReader {
 
   /** Follow-up errors at one place say nothing new. */
   report(offset: number, message: string): void {
-    if (this.#reported.has(offset)) return;
+    if (!this.#reported.has(offset)) this.reportMore(offset, message);
+  }
+
+  /** What is also wrong at a place that something else is wrong with. */
+  reportMore(offset: number, message: string): void {
     this.#reported.add(offset);
     this.issues.push({ offset, message });
   }

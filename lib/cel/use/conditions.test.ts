@@ -139,6 +139,8 @@ test('each use has its own variables', () => {
   const errorOf = (environmentOf: typeof claimsEnvironment, text: string): string | undefined =>
     compileCondition(environmentOf({ naming }), text).error;
   expect(errorOf(claimsEnvironment, 'claims.sub == "a"')).toBeUndefined();
+  expect(errorOf(claimsEnvironment, 'claims.sub')).toBe('must evaluate to bool');
+  expect(errorOf(claimsEnvironment, 'claims + 1')).toMatch(/\(map\(string, any\), int\)/);
   expect(errorOf(claimsEnvironment, 'user.username == "a"')).toMatch(/undeclared reference/);
   expect(errorOf(userEnvironment, 'user.groups.exists(g, g == "a")')).toBeUndefined();
   expect(errorOf(userEnvironment, 'user.missing == "a"')).toMatch(/undefined field 'missing'/);

@@ -31,7 +31,7 @@ export function compileCondition(
   const compiled = cache?.compile(environment, expression) ?? environment.compile(expression);
   if (compiled instanceof CompileErrors) return failed(`compilation failed: ${compiled.toText()}`);
   const { resultType } = compiled instanceof ProgramFailure ? compiled.checked : compiled;
-  if (kinds !== 'any' && resultType.kind !== 'dyn' && !kinds.includes(resultType.kind)) {
+  if (kinds !== 'any' && !kinds.includes(resultType.kind)) {
     const [only] = kinds;
     return failed(
       kinds.length === 1 && only !== undefined

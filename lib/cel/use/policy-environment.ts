@@ -1,7 +1,7 @@
 // Environments as data: which variables the expressions of each use have, and of which types. The
 // embedding binds plain JSON.
 import type { NamingProfile } from '../../api/vendor.ts';
-import { dynType, mapType, stringType } from '../model/cel-type.ts';
+import { anyType, dynType, mapType, stringType } from '../model/cel-type.ts';
 import { Environment, defaultVersion } from '../environment.ts';
 import type { Variable } from '../environment.ts';
 import { authorizerTypes, authorizerValue, requestResourceValue } from '../library/authorizer.ts';
@@ -123,7 +123,7 @@ export function authorizationEnvironment(options: LanguageOptions): Environment 
 
 /** Rules over the claims of a token. */
 export function claimsEnvironment(options: LanguageOptions): Environment {
-  return environmentOf(options, [{ name: 'claims', type: mapType(stringType, dynType) }], []);
+  return environmentOf(options, [{ name: 'claims', type: mapType(stringType, anyType) }], []);
 }
 
 /** Rules over the user that a token was mapped to. */
