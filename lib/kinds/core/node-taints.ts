@@ -26,7 +26,7 @@ export function validateTaints(
     if (problems.length > 0) errors.invalid(`${where}.value`, value, problems.join(';'));
     if (effect === '') errors.required(`${where}.effect`);
     else if (!effects.includes(effect)) {
-      errors.notSupported(`${where}.effect`, effect, effects);
+      errors.notListed(`${where}.effect`, effect, effects);
     }
     const identity = `${effect} ${key}`;
     if (seen.has(identity)) errors.duplicate(where, taint);

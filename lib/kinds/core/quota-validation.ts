@@ -53,7 +53,7 @@ export const validateQuota: Validator = (write) => {
   const before = new Set(textsAt(recordAt(old, 'spec'), 'scopes'));
   const now = new Set(textsAt(spec, 'scopes'));
   if (now.size !== before.size || [...now].some((scope) => !before.has(scope))) {
-    errors.invalid('spec.scopes', spec['scopes'], immutableDetail);
+    errors.invalid('spec.scopes', spec['scopes'] ?? null, immutableDetail);
   }
 };
 

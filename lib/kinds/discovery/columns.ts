@@ -1,7 +1,7 @@
 // Columns of endpoint slices.
 import { column, tableOf, text, firstOf, name, age } from '../../api/column.ts';
 import type { TableColumns } from '../../api/column.ts';
-import { textAt, numberAt, recordsAt, textsAt } from '../../api/json-access.ts';
+import { isSet, textAt, numberAt, recordsAt, textsAt } from '../../api/json-access.ts';
 import type { JsonObject } from '../../api/type-info.ts';
 
 type Kind = Readonly<JsonObject>;
@@ -19,7 +19,8 @@ export const endpointSliceColumns: TableColumns = tableOf([
 function slicePortsOf(object: Kind): string {
   const ports = recordsAt(object, 'ports').map((port) => {
     const number = numberAt(port, 'port');
-    return number === undefined ? textAt(port, 'name') || '*' : String(number);
+    if (number !== undefined) return String(number);
+    return isSet(port, 'name') ? textAt(port, 'name') : '*';
   });
   return firstOf(ports, shownCount) || '<unset>';
 }

@@ -10,7 +10,7 @@ export const discoveryKinds: readonly Kind[] = [
     name: 'discovery/EndpointSlice',
     columns: endpointSliceColumns,
     conversions: endpointSliceConversions,
-    strategy: { generation: { metadata: ['labels'] } },
+    strategy: { generation: { metadata: ['labels'], countsDropped: true } },
     validate: validateEndpointSlice,
     warnings: endpointSliceWarnings,
   },

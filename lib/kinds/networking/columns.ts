@@ -80,10 +80,17 @@ export const networkPolicyColumns: TableColumns = tableOf([
   age,
 ]);
 
-export const ipAddressColumns: TableColumns = tableOf([
+const ipAddressCells = tableOf([
   name,
   column('ParentRef', 'string', parentOf, 'Object that the address is given to.'),
+  age,
 ]);
+
+/** Rows end with the age, for which no column is defined. */
+export const ipAddressColumns: TableColumns = {
+  ...ipAddressCells,
+  definitions: ipAddressCells.definitions.slice(0, -1),
+};
 
 export const serviceCidrColumns: TableColumns = tableOf([
   name,

@@ -9,8 +9,11 @@ import {
 } from './columns.ts';
 import { ingressConversions } from './conversion.ts';
 import { networkPolicyDefaults } from './defaults.ts';
-import { validateIngress, validateIngressClass } from './ingress-validation.ts';
-import { validateNetworkPolicy, validateServiceCidr } from './network-validation.ts';
+import { validateIpAddress, validateServiceCidr } from './address-validation.ts';
+import { validateIngressClass } from './ingress-class-validation.ts';
+import { validateIngress } from './ingress-validation.ts';
+import { validateNetworkPolicy } from './network-validation.ts';
+import { ingressWarnings, networkPolicyWarnings } from './network-warnings.ts';
 
 export const networkingKinds: readonly Kind[] = [
   {
@@ -18,6 +21,7 @@ export const networkingKinds: readonly Kind[] = [
     columns: ingressColumns,
     conversions: ingressConversions,
     validate: validateIngress,
+    warnings: ingressWarnings,
   },
   {
     name: 'networking/IngressClass',
@@ -27,12 +31,14 @@ export const networkingKinds: readonly Kind[] = [
   {
     name: 'networking/IPAddress',
     columns: ipAddressColumns,
+    validate: validateIpAddress,
   },
   {
     name: 'networking/NetworkPolicy',
     columns: networkPolicyColumns,
     defaults: networkPolicyDefaults,
     validate: validateNetworkPolicy,
+    warnings: networkPolicyWarnings,
   },
   {
     name: 'networking/ServiceCIDR',

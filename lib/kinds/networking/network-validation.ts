@@ -1,5 +1,6 @@
-// Network policies, address ranges of services and single addresses.
-import { portNameProblems } from '../../api/formats.ts';
+// Network policies: their rules, and the ports and peers of each.
+import { cidrProblems } from '../../api/address-formats.ts';
+import { portNameProblems, portNumberProblems } from '../../api/formats.ts';
 import { isStrictSubnet, parseCidr } from '../../api/ip-address.ts';
 import {
   isSet,
@@ -32,70 +33,69 @@ export const validateNetworkPolicy: Validator = (write) => {
       }
     }
   }
+  const types = textsAt(spec, 'policyTypes');
+  if (types.length > policyTypes.length) {
+    errors.invalid('spec.policyTypes', types, 'may not specify more than two policyTypes');
+    return;
+  }
+  for (const [at, type] of types.entries()) {
+    if (policyTypes.includes(type)) continue;
+    errors.notListed(`spec.policyTypes[${String(at)}]`, type, policyTypes);
+  }
 };
 
+const policyTypes = ['Ingress', 'Egress'];
+const protocols = ['TCP', 'UDP', 'SCTP'];
+
 function validatePort(port: JsonObject, path: string, { errors }: ValidatedWrite): void {
+  const protocol = textAt(port, 'protocol');
+  if (isSet(port, 'protocol') && !protocols.includes(protocol)) {
+    errors.notListed(`${path}.protocol`, protocol, protocols);
+  }
   const number = valueAt(port, 'port');
   const end = numberAt(port, 'endPort');
-  if (typeof number === 'string') {
-    errors.problems(`${path}.port`, number, portNameProblems(number));
-    if (end !== undefined) {
-      errors.invalid(`${path}.endPort`, end, 'may not be specified when `port` is non-numeric');
+  if (typeof number === 'number') {
+    errors.problems(`${path}.port`, number, portNumberProblems(number));
+    if (end === undefined) return;
+    if (end < number) {
+      errors.invalid(`${path}.endPort`, end, 'must be greater than or equal to `port`');
     }
+    errors.problems(`${path}.endPort`, end, portNumberProblems(end));
     return;
   }
-  if (typeof number !== 'number') {
-    if (end !== undefined) {
-      errors.invalid(`${path}.endPort`, end, 'may not be specified when `port` is not specified');
-    }
-    return;
+  if (end !== undefined) {
+    const why = typeof number === 'string' ? 'non-numeric' : 'not specified';
+    errors.invalid(`${path}.endPort`, end, `may not be specified when \`port\` is ${why}`);
   }
-  if (number < 1 || number > 65_535) {
-    errors.invalid(`${path}.port`, number, 'must be between 1 and 65535, inclusive');
-  }
-  if (end === undefined) return;
-  if (end < number) {
-    errors.invalid(`${path}.endPort`, end, 'must be greater than or equal to `port`');
-  } else if (end > 65_535) {
-    errors.invalid(`${path}.endPort`, end, 'must be between 1 and 65535, inclusive');
-  }
+  if (typeof number === 'string') errors.problems(`${path}.port`, number, portNameProblems(number));
 }
 
-function validatePeer(peer: JsonObject, path: string, { errors }: ValidatedWrite): void {
+function validatePeer(peer: JsonObject, path: string, write: ValidatedWrite): void {
+  const { errors } = write;
   const kinds = ['podSelector', 'namespaceSelector', 'ipBlock'].filter((name) => isSet(peer, name));
   for (const name of ['podSelector', 'namespaceSelector']) {
     validateLabelSelector(recordAt(peer, name), `${path}.${name}`, errors);
   }
-  if (kinds.length === 0) errors.required(path, 'must specify a peer');
   const block = recordAt(peer, 'ipBlock');
-  if (block === undefined) return;
-  if (kinds.length > 1) {
+  if (block !== undefined) validateBlock(block, `${path}.ipBlock`, write);
+  if (kinds.length === 0) errors.required(path, 'must specify a peer');
+  if (block !== undefined && kinds.length > 1) {
     errors.forbidden(path, 'may not specify both ipBlock and another peer');
-  }
-  const outer = parseCidr(textAt(block, 'cidr'));
-  for (const [at, except] of textsAt(block, 'except').entries()) {
-    const where = `${path}.ipBlock.except[${String(at)}]`;
-    const inner = parseCidr(except);
-    if (inner === undefined) {
-      errors.invalid(
-        where,
-        except,
-        'must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)',
-      );
-    } else if (outer !== undefined && !isStrictSubnet(inner, outer)) {
-      errors.invalid(where, except, 'must be a strict subset of `cidr`');
-    }
   }
 }
 
-export const validateServiceCidr: Validator = ({ object, old, errors }) => {
-  const cidrs = textsAt(recordAt(object, 'spec'), 'cidrs');
-  const families = cidrs.map((cidr) => parseCidr(cidr)?.family);
-  if (cidrs.length === 2 && families[0] !== undefined && families[0] === families[1]) {
-    errors.invalid('spec.cidrs', cidrs, 'may specify no more than one IP for each IP family');
+/** Without a network there is nothing to except from. */
+function validateBlock(block: JsonObject, path: string, { errors }: ValidatedWrite): void {
+  const cidr = textAt(block, 'cidr');
+  if (cidr === '') return;
+  errors.problems(`${path}.cidr`, cidr, cidrProblems(cidr));
+  const outer = parseCidr(cidr);
+  if (outer === undefined) return;
+  for (const [at, except] of textsAt(block, 'except').entries()) {
+    const where = `${path}.except[${String(at)}]`;
+    errors.problems(where, except, cidrProblems(except));
+    const inner = parseCidr(except);
+    if (inner === undefined || isStrictSubnet(inner, outer)) continue;
+    errors.invalid(where, except, 'must be a strict subset of `cidr`');
   }
-  if (old === undefined) return;
-  const before = textsAt(recordAt(old, 'spec'), 'cidrs');
-  if (before.every((cidr, at) => cidrs[at] === cidr)) return;
-  errors.invalid('spec.cidrs', cidrs, 'field is immutable: a second family may be added');
-};
+}
