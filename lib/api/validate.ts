@@ -39,7 +39,8 @@ export function validateDeclared(
   const walk = compiledOf(type)[options.stage];
   if (walk === undefined) return [];
   const errors = new FieldErrors();
-  walk(object, old, '', { errors, isUpdate: old !== undefined, isOn: options.isOn });
+  const { stage, isOn } = options;
+  walk(object, old, '', { errors, isUpdate: old !== undefined, isOn, stage });
   return errors.list;
 }
 
