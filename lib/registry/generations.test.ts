@@ -55,6 +55,13 @@ test.each([
     [undefined, 1],
   ],
   [
+    'deprecated fields of a slice that are dropped',
+    'discovery.{v}/endpointslices',
+    { addressType: 'IPv4', endpoints: [{ addresses: ['10.0.0.1'] }] },
+    { endpoints: [{ addresses: ['10.0.0.1'], deprecatedTopology: { k: 'v' } }] },
+    [1, 2],
+  ],
+  [
     'fields of a slice that are dropped',
     'resource.{v}/resourceslices',
     devices,

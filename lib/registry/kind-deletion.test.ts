@@ -88,6 +88,26 @@ test('kinds that clients wait for answer the object that is gone', async () => {
   const name = fresh();
   const made = await verbs.create(accounts, configMap(name));
   expect(await objectOf(verbs.remove(accounts, name))).toEqual(made);
+  const answering = replica.stores.all.filter(({ answersDeletedObject }) => answersDeletedObject);
+  const names = new Set(answering.map(({ resource }) => resource.resource));
+  expect([...names].sort()).toEqual([
+    'csidrivers',
+    'csinodes',
+    'deviceclasses',
+    'persistentvolumeclaims',
+    'persistentvolumes',
+    'pods',
+    'podtemplates',
+    'resourceclaims',
+    'resourceclaimtemplates',
+    'resourcequotas',
+    'resourceslices',
+    'serviceaccounts',
+    'services',
+    'storageclasses',
+    'volumeattachments',
+    'volumeattributesclasses',
+  ]);
 });
 
 test('the unsafe option says nothing as long as its gate is off', async () => {

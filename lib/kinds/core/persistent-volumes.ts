@@ -28,6 +28,7 @@ export const persistentVolumeStrategy: ResourceStrategy = {
 export const persistentVolumeClaimStrategy = (naming: NamingProfile): ResourceStrategy => {
   const snapshots = naming.resolve('snapshot.storage.{v}');
   return {
+    answersDeletedObject: true,
     prepare(claim, stored, _context, isOn) {
       const spec = recordAt(claim, 'spec');
       if (spec === undefined) return;
