@@ -77,6 +77,10 @@ export const effectiveGates = {
   ),
   DRAPrioritizedList: fields('DeviceRequest.firstAvailable'),
   DRAResourceClaimDeviceStatus: fields('ResourceClaimStatus.devices'),
+  DRAResourceClaimGranularStatusAuthorization: row(
+    "changes of a claim's status need permissions of their own",
+    'lib/kinds/resource/claims.test.ts › one permission is enough',
+  ),
   DRAWorkloadResourceClaims: fields('PodGroupSpec.resourceClaims'),
   DeclarativeValidation: row(
     'migrated rules run in both forms and are compared',

@@ -124,13 +124,12 @@ const checking =
   (
     object: Readonly<ApiObject>,
     old: Readonly<ApiObject> | undefined,
-    { subresource, apiVersion, namespaceLabels }: WriteContext,
+    { subresource, apiVersion }: WriteContext,
     isOn: GateCheck,
     declared?: FieldError[],
   ): readonly FieldError[] => {
     const errors = new FieldErrors(declared);
-    const of = { naming, subresource, apiVersion, namespaceLabels };
-    validator({ object, old, errors, isOn, ...of });
+    validator({ object, old, errors, isOn, naming, subresource, apiVersion });
     return errors.list;
   };
 

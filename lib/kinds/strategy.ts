@@ -2,7 +2,6 @@
 // An absent member means the behaviour that the resource's record (ResourceInfo) describes.
 import type { FieldError } from '../base/status.ts';
 import type { User } from '../base/user.ts';
-import type { JsonObject } from '../api/type-info.ts';
 import type { MaybePromise } from '../base/maybe-promise.ts';
 import type { ApiObject } from '../codec/codec.ts';
 
@@ -20,8 +19,23 @@ export interface WriteContext {
   readonly nowMs: number;
   /** The `apiVersion` that the request names; objects are in the storage version. */
   readonly apiVersion: string;
-  /** Labels of the object's namespace, where `gather` of its strategy read them. */
-  readonly namespaceLabels?: Readonly<JsonObject> | undefined;
+  /** What else the user may do; undefined: everything. */
+  readonly permissions?: Permissions | undefined;
+}
+
+export interface Permission {
+  readonly verb: string;
+  readonly subresource: string;
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** Of who sent a request, on the resource that it names. */
+export interface Permissions {
+  /** Of the request itself. */
+  readonly verb: string;
+  /** Why the user may not; undefined: the permission is there. */
+  refusalOf(permission: Permission): Promise<string | undefined>;
 }
 
 /** Whether a feature gate is on. */
@@ -50,12 +64,13 @@ export interface ResourceStrategy {
     context: WriteContext,
     isOn: GateCheck,
   ): void;
-  /** Reads what validation must know beside the two objects: the context has it. */
-  gather?(
+  /** Rules that ask others: the authorizer, the store for another object. They come first. */
+  authorize?(
     object: Readonly<ApiObject>,
+    old: Readonly<ApiObject> | undefined,
     context: WriteContext,
-    signal: AbortSignal,
-  ): MaybePromise<WriteContext>;
+    of: { readonly isOn: GateCheck; readonly signal: AbortSignal },
+  ): MaybePromise<readonly FieldError[]>;
   /** `declared`: what the rules beside the fields have found; some of it may be taken back. */
   validate?(
     object: Readonly<ApiObject>,

@@ -25,8 +25,6 @@ export interface KindWrite {
   readonly subresource: string;
   /** The version that the request names. */
   readonly apiVersion: string;
-  /** Only for kinds that ask for them. */
-  readonly namespaceLabels?: Holder;
 }
 
 export interface ValidatedWrite extends KindWrite, Scope {}

@@ -89,9 +89,9 @@ export async function putNew(
   const errors = metaErrorsOf(parts, object);
   // Once more: what was cleared, filled in or changed by admission leaves fields open.
   parts.defaults.apply(object, storedAs.type);
-  const gathered = strategy.gather?.(object, context, signal) ?? context;
-  const known = gathered instanceof Promise ? await gathered : gathered;
-  errors.push(...parts.rules.validate(object, undefined, known));
+  const refused = parts.rules.authorize(object, undefined, context, signal);
+  errors.unshift(...(refused instanceof Promise ? await refused : refused));
+  errors.push(...parts.rules.validate(object, undefined, context));
   if (errors.length > 0) throw invalid(storedAs.kind, nameOf(object), errors);
   parts.rules.warn(object, undefined, context);
   await parts.admission.validate(attributesOf(parts, object, context), object, signal);

@@ -95,6 +95,7 @@ export function writeContext(
     warnings: request.warnings,
     nowMs: parts.clock.nowMs(),
     apiVersion: apiVersionOf(parts.resource),
+    permissions: request.permissions,
   };
 }
 

@@ -9,6 +9,7 @@ import type { Decoded } from '../codec/codec.ts';
 import type { Revision } from '../storage-etcd/storage.ts';
 import type { StatusBody } from '../base/status.ts';
 import type { User } from '../base/user.ts';
+import type { Permissions } from '../kinds/strategy.ts';
 
 /**
  * What every verb needs to know about its request. Texts pushed to `warnings` become Warning
@@ -18,6 +19,8 @@ export interface RequestScope {
   readonly user: User;
   readonly warnings: string[];
   readonly signal: AbortSignal;
+  /** What else the user may do; absent: everything. */
+  readonly permissions?: Permissions;
 }
 
 /**

@@ -184,11 +184,11 @@ async function nextObject(
   bumpGeneration(object, old, parts, context);
   const takesUnqualifiedFinalizers = canTakeUnqualifiedFinalizers(parts, old);
   const rules = { profile: parts.naming, takesUnqualifiedFinalizers };
-  const gathered = strategy.gather?.(object, context, signal) ?? context;
-  const known = gathered instanceof Promise ? await gathered : gathered;
+  const refused = parts.rules.authorize(object, old, context, signal);
   const errors = [
+    ...(refused instanceof Promise ? await refused : refused),
     ...validateObjectMetaUpdate(metaOf(object), old.metadata ?? {}, rules),
-    ...parts.rules.validate(object, old, known),
+    ...parts.rules.validate(object, old, context),
   ];
   // Events of both groups are those of the core group here, in Kubernetes' answers, too.
   if (errors.length > 0) throw invalid(storedAs.kind, nameOf(old), errors);

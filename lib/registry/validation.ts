@@ -7,6 +7,7 @@ import { dropDisabledFields } from '../api/gated-fields.ts';
 import type { DropDisabledFields } from '../api/gated-fields.ts';
 import { hasMigratedRules, validateDeclared } from '../api/validate.ts';
 import { featureGates } from '../config/gates.ts';
+import type { MaybePromise } from '../base/maybe-promise.ts';
 import type { FieldError } from '../base/status.ts';
 import { fieldErrorMessage } from '../base/status.ts';
 import type { ApiObject } from '../codec/codec.ts';
@@ -26,7 +27,14 @@ export interface ObjectRules {
   readonly dropDisabled: DropDisabledFields;
   /** What the kind does to an object before it is validated. Changes `object`. */
   prepare(object: ApiObject, old: Stored | undefined, context: WriteContext): void;
-  /** Every failure, in a fixed order. */
+  /** Failures of rules that ask others. */
+  authorize(
+    object: Stored,
+    old: Stored | undefined,
+    context: WriteContext,
+    signal: AbortSignal,
+  ): MaybePromise<readonly FieldError[]>;
+  /** Every other failure, in a fixed order. */
   validate(object: Stored, old: Stored | undefined, context: WriteContext): readonly FieldError[];
   /** Adds what is to be said of a valid object to the warnings of its request. */
   warn(object: Stored, old: Stored | undefined, context: WriteContext): void;
@@ -66,6 +74,8 @@ export function objectRules(
     prepare(object, old, context) {
       strategy.prepare?.(object, old, context, isOn);
     },
+    authorize: (object, old, context, signal) =>
+      strategy.authorize?.(object, old, context, { isOn, signal }) ?? [],
     validate(object, old, context) {
       const declared = [
         ...(isDeclared ? validateDeclared(object, old, type, { stage: 'plain', isOn }) : []),

@@ -126,12 +126,23 @@ function validateDeviceId(of: JsonObject, path: string, errors: FieldErrors): vo
   validateLabelName(textAt(of, 'device'), `${path}.device`, errors);
 }
 
+export const allocatedIn = (claim: Holder): readonly JsonObject[] =>
+  recordsAt(recordIn(claim, 'status', 'allocation', 'devices'), 'results');
+
 export const deviceIdOf = (of: JsonObject): Readonly<Record<string, string>> => ({
   Driver: textAt(of, 'driver'),
   Pool: textAt(of, 'pool'),
   Device: textAt(of, 'device'),
   ShareID: textAt(of, 'shareID'),
 });
+
+/** Was the device allocated to the claim, and is no more? Shares of a device are as one. */
+export function returnedBetween(old: Holder, claim: Holder): (device: JsonObject) => boolean {
+  const idOf = (of: JsonObject): string => JSON.stringify({ ...deviceIdOf(of), ShareID: '' });
+  const kept = new Set(allocatedIn(claim).map(idOf));
+  const before = new Set(allocatedIn(old).map(idOf));
+  return (device) => before.has(idOf(device)) && !kept.has(idOf(device));
+}
 
 function validateDevices(status: Holder, allocation: Holder, errors: FieldErrors): void {
   const results = recordsAt(recordAt(allocation, 'devices'), 'results');

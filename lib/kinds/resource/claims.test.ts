@@ -1,15 +1,16 @@
 import { describe, expect, test } from '@jest/globals';
 import { namingProfile } from '../../api/vendor.ts';
 import type { JsonObject } from '../../api/type-info.ts';
-import { FieldErrors } from '../../api/field-errors.ts';
 import type { ApiObject } from '../../codec/codec.ts';
-import type { ResourceStrategy, WriteContext } from '../strategy.ts';
-import { claimStrategy, claimTemplateStrategy, validateResourceClaim } from './claims.ts';
+import type { KindOptions } from '../kind.ts';
+import type { Permissions, ResourceStrategy, WriteContext } from '../strategy.ts';
+import { claimStrategy, claimTemplateStrategy } from './claims.ts';
 import { taintRuleStrategy } from './taint-rules.ts';
+
+type MakeStrategy = (options: KindOptions) => ResourceStrategy;
 
 const naming = namingProfile('kubernetes');
 const { signal } = new AbortController();
-const isOn = (): boolean => true;
 const context: WriteContext = {
   user: { name: 'tester', uid: '', groups: [], extra: {} },
   dryRun: false,
@@ -20,6 +21,8 @@ const context: WriteContext = {
   apiVersion: '',
 };
 const adminLabels = { 'resource.kubernetes.io/admin-access': 'true' };
+const isOn = (): boolean => true;
+const of = { isOn, signal };
 
 const asking = (adminAccess: boolean): ApiObject => ({
   metadata: { name: 'c', namespace: 'n' },
@@ -27,39 +30,110 @@ const asking = (adminAccess: boolean): ApiObject => ({
 });
 
 describe('admin access', () => {
-  const asked: string[] = [];
-  const labelsOfNamespace = (name: string): Promise<JsonObject> => {
-    asked.push(name);
-    return Promise.resolve(adminLabels);
+  const options = (labels: JsonObject): KindOptions => ({
+    naming,
+    eventTtlSeconds: 1,
+    labelsOfNamespace: (name) => Promise.resolve(name === 'n' ? labels : undefined),
+  });
+  const made = { ...context, subresource: '' };
+  const template: ApiObject = { ...asking(false), spec: { spec: asking(true)['spec'] ?? null } };
+  const given: ApiObject = {
+    metadata: { name: 'c', namespace: 'n' },
+    status: { allocation: { devices: { results: [{}, { adminAccess: true }] } } },
   };
-  const options = { naming, eventTtlSeconds: 1, labelsOfNamespace };
 
-  test.each<[what: string, strategy: ResourceStrategy, object: ApiObject]>([
-    ['a claim', claimStrategy(options), asking(true)],
-    ['a template', claimTemplateStrategy(options), { ...asking(false), spec: asking(true) }],
-  ])('%s: the labels of its namespace are read', async (_what, strategy, object) => {
-    asked.length = 0;
-    const gathered = await strategy.gather?.(object, context, signal);
-    expect(gathered).toEqual({ ...context, namespaceLabels: adminLabels });
-    expect(asked).toEqual(['n']);
+  test.each<[what: string, make: MakeStrategy, object: ApiObject, write: WriteContext, at: string]>(
+    [
+      ['a claim', claimStrategy, asking(true), made, 'spec.devices.requests[0]'],
+      ['a template', claimTemplateStrategy, template, made, 'spec.devices.requests[0]'],
+      ['a status', claimStrategy, given, context, 'status.allocation.devices.results[1]'],
+    ],
+  )('%s: the label of its namespace allows it', async (_what, make, object, write, at) => {
+    const refused = await make(options({})).authorize?.(object, undefined, write, of);
+    expect(refused?.map(({ field }) => field)).toEqual([`${at}.adminAccess`]);
+    expect(await make(options(adminLabels)).authorize?.(object, undefined, write, of)).toEqual([]);
   });
 
-  test('nothing is read when nobody asks for it', () => {
-    asked.length = 0;
-    expect(claimStrategy(options).gather?.(asking(false), context, signal)).toBe(context);
-    expect(asked).toEqual([]);
+  test('what had it is not asked again', async () => {
+    const strategy = claimStrategy(options({}));
+    const later = { ...given, status: { ...(given['status'] as JsonObject), reservedFor: [{}] } };
+    expect(await strategy.authorize?.(later, given, context, of)).toEqual([]);
+    expect(await strategy.authorize?.(asking(true), asking(true), made, of)).toEqual([]);
+  });
+});
+
+describe('permissions for a status', () => {
+  const nodeName = 'authentication.kubernetes.io/node-name';
+  const user = { ...context.user, name: 'system:serviceaccount:n:d', extra: { [nodeName]: ['a'] } };
+  const onNode = (name: string): JsonObject => ({
+    nodeSelector: {
+      nodeSelectorTerms: [
+        { matchFields: [{ key: 'metadata.name', operator: 'In', values: [name] }] },
+      ],
+    },
+  });
+  const claim = (status: JsonObject): ApiObject => ({
+    metadata: { name: 'c', namespace: 'n' },
+    status,
+  });
+  const told = [{ driver: 'd', pool: 'p', device: 'x' }];
+
+  async function asked(
+    status: JsonObject,
+    old: JsonObject,
+    allowed: readonly string[] = [],
+  ): Promise<{ asks: string[]; fields: string[] }> {
+    const asks: string[] = [];
+    const permissions: Permissions = {
+      verb: 'update',
+      refusalOf({ verb, subresource, namespace, name }) {
+        asks.push(`${verb} ${subresource} ${namespace}/${name}`);
+        return Promise.resolve(allowed.includes(verb) ? undefined : 'no');
+      },
+    };
+    const strategy = claimStrategy({ naming, eventTtlSeconds: 1 });
+    const write = { ...context, user, permissions };
+    const errors = (await strategy.authorize?.(claim(status), claim(old), write, of)) ?? [];
+    return { asks, fields: errors.map(({ field }) => field) };
+  }
+
+  const cases: readonly [string, JsonObject, JsonObject, string[], string[]][] = [
+    ['nothing changes', { devices: told }, { devices: told }, [], []],
+    ['bound', { reservedFor: [{}] }, {}, ['update binding /'], ['status']],
+    ['given back', {}, { allocation: {} }, ['update binding /'], ['status']],
+    [
+      'given back with what was told',
+      {},
+      { allocation: { devices: { results: told } }, devices: told },
+      ['update binding /'],
+      ['status'],
+    ],
+    ['told', { devices: told }, {}, ['arbitrary-node:update driver n/d'], ['status.devices']],
+    ['untold', {}, { devices: told }, ['arbitrary-node:update driver n/d'], ['status.devices']],
+    [
+      'told on its node',
+      { allocation: onNode('a'), devices: told },
+      { allocation: onNode('a') },
+      ['associated-node:update driver n/d', 'arbitrary-node:update driver n/d'],
+      ['status.devices'],
+    ],
+    [
+      'told on another node',
+      { allocation: onNode('b'), devices: told },
+      { allocation: onNode('b') },
+      ['arbitrary-node:update driver n/d'],
+      ['status.devices'],
+    ],
+  ];
+  test.each(cases)('%s', async (_what, status, old, asks, fields) => {
+    expect(await asked(status, old)).toEqual({ asks, fields });
   });
 
-  test.each([
-    ['allowed by the label', adminLabels, 0],
-    ['refused without it', {}, 1],
-  ])('%s', (_what, namespaceLabels, count) => {
-    const errors = new FieldErrors();
-    const [subresource, apiVersion] = ['', ''];
-    const object = asking(true);
-    const of = { old: undefined, errors, isOn, naming, subresource, apiVersion };
-    validateResourceClaim({ object, namespaceLabels, ...of });
-    expect(errors.list.filter(({ field }) => field.endsWith('adminAccess'))).toHaveLength(count);
+  test('one permission is enough', async () => {
+    const status = { allocation: onNode('a'), devices: told };
+    const asks = ['associated-node:update driver n/d'];
+    const found = await asked(status, { allocation: onNode('a') }, ['associated-node:update']);
+    expect(found).toEqual({ asks, fields: [] });
   });
 });
 

@@ -10,6 +10,7 @@ import { cborAsJson } from '../../codec/cbor.ts';
 import type { Decoded } from '../../codec/codec.ts';
 import { negotiatePatch } from '../../codec/negotiate.ts';
 import type { PatchOffers } from '../../codec/negotiate.ts';
+import type { Permissions } from '../../kinds/strategy.ts';
 import { mustBeOf } from '../../registry/incoming.ts';
 import {
   mustBeDeleteOptions,
@@ -77,6 +78,7 @@ function updateHandler(options: WriteHandlerOptions): TargetHandler {
     const body = decoded(options, request, target, await readBody(request, context.signal));
     const answer = await target.update({
       ...scopeOf(request),
+      permissions: permissionsOf(options.authorizer, request),
       path: pathOf(context),
       body,
       options: writeOptions,
@@ -96,6 +98,7 @@ function patchHandler(options: WriteHandlerOptions): TargetHandler {
     const body = await readBody(request, context.signal);
     const answer = await target.patch({
       ...scopeOf(request),
+      permissions: permissionsOf(options.authorizer, request),
       path: pathOf(context),
       kind,
       options: writeOptions,
@@ -171,6 +174,16 @@ async function mustBeAllowed(
   const decision = await authorizer.authorize(attributes, request.context.signal);
   if (decision.effect !== 'allow') throw refusal(attributes, decision.reason);
 }
+
+/** For rules of kinds that ask for more than the request's own verb. */
+const permissionsOf = (authorizer: Authorizer, { context }: HttpRequest): Permissions => ({
+  verb: context.info.verb,
+  async refusalOf(permission) {
+    const attributes = attributesOf(context, permission);
+    const { effect, reason } = await authorizer.authorize(attributes, context.signal);
+    return effect === 'allow' ? undefined : refusal(attributes, reason).message;
+  },
+});
 
 /** Who asks, and how long. */
 export function scopeOf(request: HttpRequest): RequestScope {
