@@ -306,7 +306,7 @@ describe('validation', () => {
     [
       'MutablePVNodeAffinity',
       'core/v1.PersistentVolume',
-      'spec.nodeAffinity',
+      'nodeAffinity',
       volume('new'),
       volume('old'),
     ],
