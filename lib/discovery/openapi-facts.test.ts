@@ -98,7 +98,7 @@ function propertyOf(of: Facts, field: FieldFacts, version: 'v2' | 'v3'): JsonObj
   const isV3 = version === 'v3';
   return present({
     default: isV3 ? (field.default ?? zeroOf(of, field)) : undefined,
-    elementDefault: isV3 && card !== undefined ? zeroOfType(of, field.type) : undefined,
+    elementDefault: isV3 && card === 'map' ? zeroOfType(of, field.type) : undefined,
     enum: values?.closed === true ? [...values.values].sort() : undefined,
     'list-type': field.listType,
     'list-map-keys': listMapKeys.length === 0 ? undefined : [...listMapKeys],

@@ -147,7 +147,9 @@ export class Definitions {
       const value = this.#valueOf(field);
       return this.#joined(value, extras, written, values);
     }
-    const element = this.#joined(this.#valueOf(field), {}, this.#zeroOf(field, true), values);
+    // Elements of lists have none: generated clients would take them for required.
+    const zero = field.cardinality === 'list' ? undefined : this.#zeroOf(field, true);
+    const element = this.#joined(this.#valueOf(field), {}, zero, values);
     const written = this.#writtenDefault(field);
     const rest = { ...extras, ...(written === undefined ? {} : { default: written }) };
     return field.cardinality === 'list'
