@@ -149,10 +149,12 @@ function signerPrefixProblems(name: string, signer: string): string[] {
 
 function groupDotResourceProblems(name: string): string[] {
   const dot = name.lastIndexOf('.');
-  if (dot <= 0 || dot === name.length - 1) return ['must be in the form of <group>.<resource>'];
+  if (dot < 0) return ['name must be in the form of <group>.<resource>'];
+  const group = dns1123SubdomainProblems(name.slice(0, dot));
+  const resource = dns1035LabelProblems(name.slice(dot + 1));
   return [
-    ...dns1123SubdomainProblems(name.slice(0, dot)),
-    ...dns1035LabelProblems(name.slice(dot + 1)),
+    ...group.map((problem) => `the group segment ${problem}`),
+    ...resource.map((problem) => `the resource segment ${problem}`),
   ];
 }
 

@@ -1,5 +1,6 @@
 // Roles and bindings: rules about resources or about paths, and subjects by kind.
 import { listAt, recordAt, recordsAt, textAt, textsAt } from '../../api/json-access.ts';
+import { sameJson } from '../../api/json-equal.ts';
 import { dns1123SubdomainProblems } from '../../api/name-rules.ts';
 import type { JsonObject } from '../../api/type-info.ts';
 import { validateLabelSelector } from '../label-selectors.ts';
@@ -12,7 +13,12 @@ export const validateRole: Validator = (write) => {
 export const validateClusterRole: Validator = (write) => {
   validateRules(write, { isNamespaced: false });
   const aggregation = recordAt(write.object, 'aggregationRule');
-  for (const [at, selector] of recordsAt(aggregation, 'clusterRoleSelectors').entries()) {
+  const selectors = recordsAt(aggregation, 'clusterRoleSelectors');
+  if (aggregation !== undefined && selectors.length === 0) {
+    const detail = 'at least one clusterRoleSelector required if aggregationRule is non-nil';
+    write.errors.required('aggregationRule.clusterRoleSelectors', detail);
+  }
+  for (const [at, selector] of selectors.entries()) {
     const path = `aggregationRule.clusterRoleSelectors[${String(at)}]`;
     if (validateLabelSelector(selector, path, write.errors)) continue;
     write.errors.invalid(path, null, 'invalid label selector.');
@@ -62,7 +68,7 @@ function validateBinding(
     needsNamespace,
   }: { readonly kinds: readonly string[]; readonly needsNamespace: boolean },
 ): void {
-  const { object, errors, naming } = write;
+  const { object, old, errors, naming } = write;
   const group = naming.resolve('rbac.authorization.{v}');
   const role = recordAt(object, 'roleRef');
   if (textAt(role, 'apiGroup') !== group) {
@@ -74,6 +80,9 @@ function validateBinding(
   for (const [at, subject] of recordsAt(object, 'subjects').entries()) {
     validateSubject(subject, `subjects[${String(at)}]`, { group, needsNamespace }, write);
   }
+  if (old === undefined || sameJson(role, recordAt(old, 'roleRef'))) return;
+  const [APIGroup, Kind, Name] = ['apiGroup', 'kind', 'name'].map((name) => textAt(role, name));
+  errors.invalid('roleRef', { APIGroup, Kind, Name }, 'cannot change roleRef');
 }
 
 function validateSubject(
