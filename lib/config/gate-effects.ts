@@ -36,6 +36,7 @@ export const effectiveGates = {
     'CustomResourceDefinitionCondition.observedGeneration',
     'CustomResourceDefinitionStatus.observedGeneration',
   ),
+  ClearingNominatedNodeNameAfterBinding: row('no node is nominated for pods that run', rulesTest),
   ClusterTrustBundleProjection: fields('VolumeProjection.clusterTrustBundle'),
   ComponentFlagz: row(
     'serves /flagz: the flags and their values',

@@ -44,12 +44,12 @@ export function validateNodeAnnotations({ object, errors, naming }: ValidatedWri
   const path = 'metadata.annotations';
   const [taintsName, avoidedName] = [naming.resolve(taintsKey), naming.resolve(avoidedPodsKey)];
   if (textAt(annotations, taintsName) !== '') {
-    const taints = parsed(textAt(annotations, taintsName)) ?? [];
+    const taints = parsedAnnotation(textAt(annotations, taintsName)) ?? [];
     if (!Array.isArray(taints)) errors.invalid(path, taintsName, 'must be a list of taints');
     else validateTaints(recordsOf(taints), `${path}.${taintsName}`, errors);
   }
   if (textAt(annotations, avoidedName) !== '') {
-    const avoided = parsed(textAt(annotations, avoidedName)) ?? {};
+    const avoided = parsedAnnotation(textAt(annotations, avoidedName)) ?? {};
     if (!isObject(avoided)) errors.invalid(`${path}.AvoidPods`, avoidedName, 'must be an object');
     else validateAvoidedPods(avoided, `${path}.${avoidedName}`, errors);
   }
@@ -70,7 +70,7 @@ const recordsOf = (list: readonly JsonValue[]): readonly JsonObject[] =>
   list.map((element) => asRecord(element) ?? {});
 
 /** A text that is no JSON is taken for a text, which no annotation may hold. */
-function parsed(text: string): JsonValue {
+export function parsedAnnotation(text: string): JsonValue {
   try {
     return JSON.parse(text) as JsonValue; // whatever JSON holds
   } catch {

@@ -7,7 +7,7 @@ import type { NamingProfile } from '../../api/vendor.ts';
 import type { ApiObject } from '../../codec/codec.ts';
 
 /** A container's name follows. */
-const armorKeyPrefix = (naming: NamingProfile): string =>
+export const armorKeyPrefix = (naming: NamingProfile): string =>
   naming.resolve('container.apparmor.security.beta.{kubernetes}.io/');
 
 export const armorLengthMax = 4095;
@@ -17,8 +17,12 @@ const types = new Map([
   ['unconfined', 'Unconfined'],
 ]);
 
+/** An annotation may say nothing, and may name any file. */
+export const isArmorText = (text: string): boolean =>
+  text === '' || types.has(text) || text.startsWith(localhost);
+
 /** The field that says what an annotation says; undefined: none does. */
-function armorFieldOf(text: string): JsonObject | undefined {
+export function armorFieldOf(text: string): JsonObject | undefined {
   const type = types.get(text);
   if (type !== undefined) return { type };
   if (!text.startsWith(localhost)) return undefined;

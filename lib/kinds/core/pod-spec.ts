@@ -27,6 +27,7 @@ import {
   validateResourceClaims,
   validateSystemName,
 } from './pod-lists.ts';
+import { validatePodAnnotations, validateProfilesMatch } from './pod-annotations.ts';
 import type { PodScope } from './pod-scope.ts';
 import { validateAffinity, validateSpread, validateTolerations } from './pod-scheduling.ts';
 import { graceSecondsOf, validatePodSecurity } from './pod-security.ts';
@@ -167,7 +168,10 @@ export function validatePodTemplate(
   validateLabels(recordAt(meta, 'labels'), `${path}.labels`, errors);
   validateAnnotations(meta, `${path}.annotations`, scope);
   const spec = recordAt(template, 'spec') ?? {};
+  const annotations = recordAt(meta, 'annotations');
+  validatePodAnnotations({ annotations, spec, path: `${path}.annotations` }, scope);
   validatePodSpec(spec, `${path}.spec`, { isPod: false, podName: '', ...options }, scope);
+  validateProfilesMatch({ annotations, spec }, `${path}.spec`, scope);
   if (recordsAt(spec, 'ephemeralContainers').length > 0) {
     errors.forbidden(
       `${path}.spec.ephemeralContainers`,

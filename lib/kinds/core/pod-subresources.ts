@@ -5,13 +5,12 @@ import { sameJson } from '../../api/json-equal.ts';
 import type { JsonObject } from '../../api/type-info.ts';
 import { cloneJson, without } from '../../api/json-value.ts';
 import type { ValidatedWrite } from '../validator.ts';
+import { isMirrored } from './pod-annotations.ts';
 import { qualityOf } from './pod-quality.ts';
 
-const isStatic = ({ object, naming }: ValidatedWrite): boolean =>
-  isSet(
-    recordAt(recordAt(object, 'metadata'), 'annotations'),
-    naming.resolve('{kubernetes}.io/config.mirror'),
-  );
+/** The stored pod counts: its mark cannot change. */
+const isStatic = ({ old, naming }: ValidatedWrite): boolean =>
+  isMirrored(recordAt(old, 'metadata'), naming);
 
 export function validateEphemeralChange(
   write: ValidatedWrite,
@@ -21,13 +20,15 @@ export function validateEphemeralChange(
   const { errors } = write;
   const path = 'spec.ephemeralContainers';
   if (isStatic(write)) {
-    errors.forbidden(path, 'static pods do not support ephemeral containers');
+    errors.forbidden('', 'static pods do not support ephemeral containers');
     return;
   }
-  const now = recordsAt(spec, 'ephemeralContainers');
+  const now = new Map(
+    recordsAt(spec, 'ephemeralContainers').map((one) => [textAt(one, 'name'), one]),
+  );
   for (const [at, container] of recordsAt(old, 'ephemeralContainers').entries()) {
     const name = textAt(container, 'name');
-    const same = now.find((one) => textAt(one, 'name') === name);
+    const same = now.get(name);
     if (same === undefined) {
       const detail = `existing ephemeral containers ${JSON.stringify(name)} may not be removed`;
       errors.forbidden(path, detail);

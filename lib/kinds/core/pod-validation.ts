@@ -1,51 +1,69 @@
 // Pods: creation, and which parts of a pod each kind of update may change.
-import { isSet, numberAt, recordAt, recordsAt, textAt, valueAt } from '../../api/json-access.ts';
-import { ipFamily } from '../../api/ip-address.ts';
-import { ipProblems } from '../../api/address-formats.ts';
+import { numberAt, recordAt, recordIn, recordsAt, textAt } from '../../api/json-access.ts';
 import { sameJson } from '../../api/json-equal.ts';
 import type { JsonObject } from '../../api/type-info.ts';
-import type { NamingProfile } from '../../api/vendor.ts';
 import { cloneJson } from '../../api/json-value.ts';
 import type { ValidatedWrite, Validator } from '../validator.ts';
-import { changed, isIntegerText, joinTexts } from '../validator.ts';
-import { validateEphemeralChange, validateResize } from './pod-subresources.ts';
+import { changed } from '../validator.ts';
+import {
+  isMirrored,
+  validateAnnotationChange,
+  validatePodAnnotations,
+  validateProfilesMatch,
+} from './pod-annotations.ts';
+import { validateTolerations } from './pod-scheduling.ts';
 import { validatePodSpec } from './pod-spec.ts';
+import { validatePodStatus } from './pod-status.ts';
+import { validateEphemeralChange, validateResize } from './pod-subresources.ts';
+
+const annotationsPath = 'metadata.annotations';
 
 export const validatePod: Validator = (write) => {
-  const { object, old, subresource } = write;
+  const { object, old, subresource, naming } = write;
   const spec = recordAt(object, 'spec') ?? {};
+  const annotations = recordIn(object, 'metadata', 'annotations');
+  const before = recordIn(old, 'metadata', 'annotations');
   const podName = textAt(recordAt(object, 'metadata'), 'name');
+  const isStatic = isMirrored(recordAt(object, 'metadata'), naming);
+  const validateAnnotations = (): void => {
+    validatePodAnnotations({ annotations, spec, path: annotationsPath, before }, write);
+  };
+  const validateSpec = (): void => {
+    validatePodSpec(spec, 'spec', { isPod: true, podName, isStatic }, write);
+  };
   if (old === undefined) {
-    validatePodSpec(spec, 'spec', { isPod: true, podName }, write);
+    validateAnnotations();
+    validateSpec();
     validateNew(spec, write);
-    validateAnnotations(write);
+    validateProfilesMatch({ annotations, spec }, 'spec', write);
     return;
   }
   const oldSpec = recordAt(old, 'spec') ?? {};
-  const isSame = sameJson(spec, oldSpec);
-  if (!isSame) validatePodSpec(spec, 'spec', { isPod: true, podName }, write);
-  switch (subresource) {
-    case 'status':
-      validateStatus(write, spec, oldSpec);
-      break;
-    case 'ephemeralcontainers':
-      validateEphemeralChange(write, spec, oldSpec);
-      break;
-    case 'resize':
-      validateResize(write, spec, oldSpec);
-      break;
-    case '':
-      validateAnnotations(write);
-      if (!isSame) validateSpecUpdate(write, spec, oldSpec);
-      break;
-    default:
-      break;
+  if (subresource === 'status') {
+    validateAnnotationChange(annotations, before, annotationsPath, write);
+    validateAnnotations();
+    if (textAt(spec, 'nodeName') !== textAt(oldSpec, 'nodeName')) {
+      write.errors.forbidden('spec.nodeName', 'may not be changed directly');
+    }
+    validatePodStatus(write, oldSpec);
+    return;
   }
+  const isSame = sameJson(spec, oldSpec);
+  validateAnnotations();
+  if (!isSame) validateSpec();
+  if (subresource === 'resize') {
+    validateResize(write, spec, oldSpec);
+    return;
+  }
+  validateAnnotationChange(annotations, before, annotationsPath, write);
+  validateAnnotations();
+  if (subresource === 'ephemeralcontainers') validateEphemeralChange(write, spec, oldSpec);
+  else if (!isSame) validateSpecUpdate(write, spec, oldSpec);
 };
 
 function validateNew(spec: JsonObject, { errors }: ValidatedWrite): void {
   if (recordsAt(spec, 'ephemeralContainers').length > 0) {
-    const detail = 'cannot be set on create: ephemeral containers are added to running pods';
+    const detail = 'cannot be set on create';
     errors.forbidden('spec.ephemeralContainers', detail);
   }
   if (textAt(spec, 'nodeName') !== '' && recordsAt(spec, 'schedulingGates').length > 0) {
@@ -53,88 +71,24 @@ function validateNew(spec: JsonObject, { errors }: ValidatedWrite): void {
   }
 }
 
-/** Annotations that have a meaning to the server: their values must fit the fields. */
-function validateAnnotations({ object, old, errors, naming }: ValidatedWrite): void {
-  const annotations = recordAt(recordAt(object, 'metadata'), 'annotations');
-  const before = recordAt(recordAt(old, 'metadata'), 'annotations');
-  if (annotations === undefined && before === undefined) return;
-  const key = (name: string): string => naming.resolve(name);
-  const cost = key('controller.{kubernetes}.io/pod-deletion-cost');
-  const path = 'metadata.annotations';
-  if (isSet(annotations, cost)) {
-    const text = textAt(annotations, cost);
-    const number = Number(text);
-    const isRight =
-      isIntegerText(text) && !/^[+]|^-?0\d/.test(text) && Math.abs(number) < 2_147_483_648;
-    if (!isRight) errors.invalid(`${path}[${cost}]`, text, 'must be a 32bit integer');
-  }
-  const mirror = key('{kubernetes}.io/config.mirror');
-  if (old === undefined) {
-    validateArmor(object, annotations, path, errors, naming);
-    const nodeName = textAt(recordAt(object, 'spec'), 'nodeName');
-    if (isSet(annotations, mirror) && nodeName === '') {
-      const detail = 'must set spec.nodeName if mirror pod annotation is set';
-      errors.invalid(`${path}[${mirror}]`, textAt(annotations, mirror), detail);
-    }
-    return;
-  }
-  if (valueAt(annotations, mirror) !== valueAt(before, mirror)) {
-    errors.forbidden(`${path}[${mirror}]`, 'may not be set, changed or removed');
-  }
-  const armor = key('container.apparmor.security.beta.{kubernetes}.io/');
-  for (const name of new Set([...Object.keys(annotations ?? {}), ...Object.keys(before ?? {})])) {
-    if (!name.startsWith(armor) || valueAt(annotations, name) === valueAt(before, name)) continue;
-    errors.forbidden(`${path}[${name}]`, 'may not be set, changed or removed');
-  }
-}
-
-const armorProfile = /^(runtime\/default|unconfined|localhost\/.+)$/;
-
-/** AppArmor by annotation: for a container of the pod, and not against its field. */
-function validateArmor(
-  object: JsonObject,
-  annotations: JsonObject | undefined,
-  path: string,
-  errors: ValidatedWrite['errors'],
-  naming: NamingProfile,
-): void {
-  const prefix = naming.resolve('container.apparmor.security.beta.{kubernetes}.io/');
-  const spec = recordAt(object, 'spec');
-  const containers = ['containers', 'initContainers'].flatMap((list) => recordsAt(spec, list));
-  for (const key of Object.keys(annotations ?? {})) {
-    if (!key.startsWith(prefix)) continue;
-    const name = key.slice(prefix.length);
-    const container = containers.find((one) => textAt(one, 'name') === name);
-    const profile = textAt(annotations, key);
-    if (container === undefined) {
-      errors.invalid(`${path}[${key}]`, name, 'container not found');
-      continue;
-    }
-    if (!armorProfile.test(profile)) {
-      const detail = 'must be runtime/default, unconfined or localhost/<profile>';
-      errors.invalid(`${path}[${key}]`, profile, detail);
-    }
-    const field = recordAt(recordAt(container, 'securityContext'), 'appArmorProfile');
-    const said = { RuntimeDefault: 'runtime/default', Unconfined: 'unconfined' };
-    const type = textAt(field, 'type');
-    const wanted =
-      type === 'Localhost'
-        ? `localhost/${textAt(field, 'localhostProfile')}`
-        : said[type as keyof typeof said];
-    if (field === undefined || wanted === profile) continue;
-    errors.forbidden(`${path}[${key}]`, 'apparmor type in annotation and field must match');
-  }
-}
+const updatable = [
+  '`spec.containers[*].image`',
+  '`spec.initContainers[*].image`',
+  '`spec.activeDeadlineSeconds`',
+  '`spec.tolerations` (only additions to existing tolerations)',
+  '`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)',
+];
 
 function validateSpecUpdate(write: ValidatedWrite, spec: JsonObject, old: JsonObject): void {
   const { errors } = write;
   for (const list of ['containers', 'initContainers']) {
-    if (recordsAt(spec, list).length === recordsAt(old, list).length) continue;
-    errors.forbidden(`spec.${list}`, 'pod updates may not add or remove containers');
-    return;
+    if (recordsAt(spec, list).length !== recordsAt(old, list).length) {
+      errors.forbidden(`spec.${list}`, 'pod updates may not add or remove containers');
+      return;
+    }
+    validateImages(write, spec, list);
   }
-  validateImages(write, spec, old);
-  validateDeadline(write, spec, old);
+  if (!validateDeadline(write, spec, old)) return;
   validateTolerationChange(write, spec, old);
   validateGates(write, spec, old);
   const munged = cloneJson(spec);
@@ -143,12 +97,8 @@ function validateSpecUpdate(write: ValidatedWrite, spec: JsonObject, old: JsonOb
   const names = [...new Set([...Object.keys(munged), ...Object.keys(old)])]
     .filter((name) => changed(munged, old, name))
     .sort();
-  const detail =
-    'pod updates may not change fields other than `spec.containers[*].image`,' +
-    '`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` ' +
-    '(only additions to existing tolerations),`spec.terminationGracePeriodSeconds` ' +
-    `(allow it to be set to 1 if it was previously negative); changed: ${names.join(', ')}`;
-  errors.forbidden('spec', detail);
+  const detail = `pod updates may not change fields other than ${updatable.join(',')}`;
+  errors.forbidden('spec', `${detail}; changed: ${names.join(', ')}`);
 }
 
 /** Undoes in `munged` what an update may change, so that what is left must be equal. */
@@ -174,50 +124,60 @@ function allowChanges(munged: JsonObject, old: JsonObject): void {
   if (recordsAt(old, 'schedulingGates').length === 0) return;
   keep(munged, old, 'nodeSelector');
   const affinity = recordAt(munged, 'affinity');
-  if (affinity !== undefined) keep(affinity, recordAt(old, 'affinity'), 'nodeAffinity');
+  const before = recordAt(old, 'affinity');
+  const nodes = recordAt(before, 'nodeAffinity');
+  if (affinity === undefined) {
+    if (nodes !== undefined) munged['affinity'] = { nodeAffinity: cloneJson(nodes) };
+  } else if (before === undefined && Object.keys(affinity).every((one) => one === 'nodeAffinity')) {
+    Reflect.deleteProperty(munged, 'affinity');
+  } else keep(affinity, before, 'nodeAffinity');
 }
 
-function validateImages({ errors }: ValidatedWrite, spec: JsonObject, old: JsonObject): void {
-  for (const list of ['containers', 'initContainers']) {
-    const before = recordsAt(old, list);
-    for (const [at, container] of recordsAt(spec, list).entries()) {
-      if (!changed(container, before[at], 'image')) continue;
-      if (textAt(container, 'image') !== '') continue;
-      errors.required(`spec.${list}[${String(at)}].image`);
+function validateImages({ errors }: ValidatedWrite, spec: JsonObject, list: string): void {
+  for (const [at, container] of recordsAt(spec, list).entries()) {
+    const image = textAt(container, 'image');
+    const where = `spec.${list}[${String(at)}].image`;
+    if (image === '') errors.required(where);
+    else if (image.trim() !== image) {
+      errors.invalid(where, image, 'must not have leading or trailing whitespace');
     }
   }
 }
 
-function validateDeadline({ errors }: ValidatedWrite, spec: JsonObject, old: JsonObject): void {
+const secondsMax = 2 ** 31 - 1;
+
+/** @returns whether it is worth while to look further. */
+function validateDeadline({ errors }: ValidatedWrite, spec: JsonObject, old: JsonObject): boolean {
   const seconds = numberAt(spec, 'activeDeadlineSeconds');
   const before = numberAt(old, 'activeDeadlineSeconds');
   const at = 'spec.activeDeadlineSeconds';
-  if (before === undefined) return;
   if (seconds === undefined) {
+    if (before === undefined) return true;
     errors.invalid(at, null, 'must not update from a positive integer to nil value');
-  } else if (seconds > before) {
-    const detail = `must be less than or equal to previous value (${String(before)})`;
-    errors.invalid(at, seconds, detail);
+  } else if (seconds < 0 || seconds > secondsMax) {
+    errors.invalid(at, seconds, `must be between 0 and ${String(secondsMax)}, inclusive`);
+    return false;
+  } else if (before !== undefined && seconds > before) {
+    errors.invalid(at, seconds, 'must be less than or equal to previous value');
+    return false;
   }
+  return true;
 }
 
 /** Tolerations may be added, and their time may be changed. */
-function validateTolerationChange(
-  { errors }: ValidatedWrite,
-  spec: JsonObject,
-  old: JsonObject,
-): void {
+function validateTolerationChange(write: ValidatedWrite, spec: JsonObject, old: JsonObject): void {
   const identityOf = (toleration: JsonObject): string =>
     JSON.stringify(['key', 'operator', 'value', 'effect'].map((name) => textAt(toleration, name)));
   const now = new Set(recordsAt(spec, 'tolerations').map(identityOf));
   for (const toleration of recordsAt(old, 'tolerations')) {
     if (now.has(identityOf(toleration))) continue;
-    errors.forbidden(
+    write.errors.forbidden(
       'spec.tolerations',
       'existing toleration can not be modified except its tolerationSeconds',
     );
     return;
   }
+  validateTolerations(recordsAt(spec, 'tolerations'), 'spec.tolerations', write);
 }
 
 const required = 'requiredDuringSchedulingIgnoredDuringExecution';
@@ -225,18 +185,20 @@ const required = 'requiredDuringSchedulingIgnoredDuringExecution';
 /** Gates go one by one; while there are some, where the pod may run can only be narrowed. */
 function validateGates({ errors }: ValidatedWrite, spec: JsonObject, old: JsonObject): void {
   const before = new Set(recordsAt(old, 'schedulingGates').map((gate) => textAt(gate, 'name')));
-  const added = recordsAt(spec, 'schedulingGates')
-    .map((gate) => textAt(gate, 'name'))
-    .filter((name) => !before.has(name));
-  if (added.length > 0) {
-    const detail = `only deletion is allowed, but found new scheduling gates: ${joinTexts(added)}`;
-    errors.forbidden('spec.schedulingGates', detail);
+  const gates = new Map<string, number>();
+  for (const [at, gate] of recordsAt(spec, 'schedulingGates').entries()) {
+    gates.set(textAt(gate, 'name'), at);
+  }
+  for (const [name, at] of gates) {
+    if (before.has(name)) continue;
+    const detail = `only deletion is allowed, but found new scheduling gate '${name}'`;
+    errors.forbidden(`spec.schedulingGates[${String(at)}].name`, detail);
   }
   if (before.size === 0) return;
   const selector = recordAt(spec, 'nodeSelector');
   for (const [key, value] of Object.entries(recordAt(old, 'nodeSelector') ?? {})) {
     if (selector?.[key] === value) continue;
-    const detail = 'only additions are allowed (no mutations or deletions)';
+    const detail = 'only additions to spec.nodeSelector are allowed (no mutations or deletions)';
     errors.invalid('spec.nodeSelector', selector ?? null, detail);
     break;
   }
@@ -258,89 +220,19 @@ function validateGates({ errors }: ValidatedWrite, spec: JsonObject, old: JsonOb
     return;
   }
   for (const [at, term] of terms.entries()) {
-    for (const list of ['matchExpressions', 'matchFields']) {
-      const now = recordsAt(term, list);
-      const had = recordsAt(oldTerms[at], list);
-      if (had.every((one, index) => sameJson(one, now[index]))) continue;
-      const detail = 'only additions are allowed (no mutations or deletions)';
-      errors.invalid(`${path}[${String(at)}]`, term, detail);
-    }
+    if (isNarrowed(term, oldTerms[at])) continue;
+    const detail = 'only additions are allowed (no mutations or deletions)';
+    errors.invalid(`${path}[${String(at)}]`, term, detail);
   }
 }
 
-function validateStatus(write: ValidatedWrite, spec: JsonObject, oldSpec: JsonObject): void {
-  const { object, old, errors } = write;
-  const status = recordAt(object, 'status');
-  const before = recordAt(old, 'status');
-  if (textAt(spec, 'nodeName') !== textAt(oldSpec, 'nodeName')) {
-    errors.forbidden('spec.nodeName', 'may not be changed directly');
-  }
-  const quality = textAt(before, 'qosClass');
-  if (quality !== '' && textAt(status, 'qosClass') !== quality) {
-    errors.invalid('status.qosClass', textAt(status, 'qosClass'), 'field is immutable');
-  }
-  const policy = textAt(spec, 'restartPolicy');
-  if (policy === 'Never' || policy === 'OnFailure') {
-    for (const list of ['containerStatuses', 'initContainerStatuses']) {
-      validateTerminated(
-        recordsAt(status, list),
-        recordsAt(before, list),
-        `status.${list}`,
-        policy,
-        write,
-      );
-    }
-  }
-  validateAddresses(write, status, 'podIPs', 'podIP', 'ip');
-  validateAddresses(write, status, 'hostIPs', 'hostIP', 'ip');
-  const claims = new Set(recordsAt(spec, 'resourceClaims').map((claim) => textAt(claim, 'name')));
-  for (const [at, claim] of recordsAt(status, 'resourceClaimStatuses').entries()) {
-    const name = textAt(claim, 'name');
-    if (claims.has(name)) continue;
-    const detail = 'must match the name of an entry in `spec.resourceClaims`';
-    errors.invalid(`status.resourceClaimStatuses[${String(at)}].name`, name, detail);
-  }
-}
-
-/** A container that has ended for good does not run again. */
-function validateTerminated(
-  statuses: readonly JsonObject[],
-  before: readonly JsonObject[],
-  path: string,
-  policy: string,
-  { errors }: ValidatedWrite,
-): void {
-  for (const old of before) {
-    const ended = recordAt(recordAt(old, 'state'), 'terminated');
-    if (ended === undefined) continue;
-    if (policy === 'OnFailure' && (numberAt(ended, 'exitCode') ?? 0) !== 0) continue;
-    const at = statuses.findIndex((one) => textAt(one, 'name') === textAt(old, 'name'));
-    const now = statuses[at];
-    if (now === undefined || isSet(recordAt(now, 'state'), 'terminated')) continue;
-    const detail = 'may not be transitioned to non-terminated state';
-    errors.forbidden(`${path}[${String(at)}].state`, detail);
-  }
-}
-
-function validateAddresses(
-  { errors }: ValidatedWrite,
-  status: JsonObject | undefined,
-  list: string,
-  single: string,
-  member: string,
-): void {
-  const addresses = recordsAt(status, list).map((one) => textAt(one, member));
-  const path = `status.${list}`;
-  for (const [at, address] of addresses.entries()) {
-    errors.problems(`${path}[${String(at)}]`, address, ipProblems(address));
-  }
-  const families = new Set(addresses.map(ipFamily));
-  if (addresses.length > 1 && families.size !== addresses.length) {
-    const detail = 'may specify no more than one IP for each IP family';
-    errors.invalid(path, addresses, detail);
-  }
-  const first = textAt(status, single);
-  if (addresses.length > 0 && first !== '' && addresses[0] !== first) {
-    errors.invalid(path, addresses, `first entry must be equal to ${single}`);
-  }
+/** A term that selects nothing stays so. */
+function isNarrowed(term: JsonObject, old: JsonObject | undefined): boolean {
+  const lists = ['matchExpressions', 'matchFields'];
+  const isEmpty = lists.every((list) => recordsAt(old, list).length === 0);
+  if (isEmpty) return lists.every((list) => recordsAt(term, list).length === 0);
+  return lists.every((list) => {
+    const now = recordsAt(term, list);
+    return recordsAt(old, list).every((one, index) => sameJson(one, now[index]));
+  });
 }
