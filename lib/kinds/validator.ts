@@ -62,9 +62,6 @@ export const mapBytes = (of: Holder, name: string): number =>
     0,
   );
 
-export const joinTexts = (texts: readonly string[]): string =>
-  texts.map((one) => JSON.stringify(one)).join(', ');
-
 /** A value as part of a sentence. */
 export const shownText = (value: JsonValue | undefined): string =>
   typeof value === 'string' ? value : JSON.stringify(value ?? null);

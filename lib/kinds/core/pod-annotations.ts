@@ -28,6 +28,9 @@ const keysOf = (naming: NamingProfile): Keys => ({
   seccompPrefix: seccompKeyPrefix(naming),
 });
 
+/** What an annotation of seccomp is told where no field says the same. */
+export const noSeccomp = 'non-functional in v1.27+; use the "seccompProfile" field instead';
+
 export const seccompKey = (naming: NamingProfile): string =>
   naming.resolve('seccomp.security.alpha.{kubernetes}.io/pod');
 

@@ -32,6 +32,8 @@ export function armorFieldOf(text: string): JsonObject | undefined {
   return localhostProfile !== '' && isValid ? { type: 'Localhost', localhostProfile } : undefined;
 }
 
+export const armorWarning = 'deprecated since v1.30; use the "appArmorProfile" field instead';
+
 /** Gives the containers of a new pod the profiles that annotations name. @returns warnings. */
 export function completeArmor(pod: ApiObject, naming: NamingProfile): readonly string[] {
   const annotations = recordAt(pod.metadata, 'annotations');
@@ -58,5 +60,3 @@ export function completeArmor(pod: ApiObject, naming: NamingProfile): readonly s
   }
   return warnings;
 }
-
-const armorWarning = 'deprecated since v1.30; use the "appArmorProfile" field instead';

@@ -2,30 +2,24 @@
 // its own. Pods are warned of when they are created, templates when their kind's generation moves.
 import { childPath } from '../../api/field-errors.ts';
 import { recordAt, recordIn } from '../../api/json-access.ts';
-import type { JsonObject } from '../../api/type-info.ts';
-import type { NamingProfile } from '../../api/vendor.ts';
+import { joinedWarnings, podNameWarnings } from '../host-name-warnings.ts';
 import { isNewGeneration } from '../validator.ts';
 import type { Warnings } from '../validator.ts';
+import { podSpecWarnings } from './pod-spec-warnings.ts';
+import type { PodLike } from './pod-spec-warnings.ts';
 import { volumeWarnings } from './volume-warnings.ts';
 
-/** A pod, or a template for pods. */
-interface PodLike {
-  readonly meta: JsonObject | undefined;
-  readonly spec: JsonObject;
-  /** '' for a pod. */
-  readonly path: string;
-  readonly naming: NamingProfile;
+function warningsOf(pod: PodLike): readonly string[] {
+  const path = childPath(pod.path, 'spec');
+  const annotationsPath = childPath(pod.path, 'metadata.annotations');
+  return [...podSpecWarnings(pod, path, annotationsPath), ...volumeWarnings(pod.spec, path)];
 }
 
-function warningsOf({ spec, path }: PodLike): readonly string[] {
-  return volumeWarnings(spec, childPath(path, 'spec'));
-}
-
-export const podWarnings: Warnings = ({ object, old, naming }) => {
+export const podWarnings = joinedWarnings(podNameWarnings, ({ object, old, naming }) => {
   if (old !== undefined) return [];
   const meta = recordAt(object, 'metadata');
   return warningsOf({ meta, spec: recordAt(object, 'spec') ?? {}, path: '', naming });
-};
+});
 
 /** `path`: where kinds of one sort have their template. */
 export function templateWarnings(path: string): Warnings {
