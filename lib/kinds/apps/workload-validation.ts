@@ -24,6 +24,7 @@ import {
 } from '../label-selectors.ts';
 import { changed } from '../validator.ts';
 import type { ValidatedWrite, Validator } from '../validator.ts';
+import { rollbackRevision } from './field-annotations.ts';
 import { isNoAmount, validateAmount, validateAtMostAll } from './amounts.ts';
 import { validateCounts, validateNotLowered } from './status-counts.ts';
 
@@ -88,6 +89,10 @@ export const validateDeployment: Validator = (write) => {
       progress,
       'must be greater than minReadySeconds',
     );
+  }
+  const rollback = write.object.metadata?.annotations?.[rollbackRevision] ?? '';
+  if (rollback.startsWith('-')) {
+    errors.invalid('spec.rollback.version', rollback, 'must be greater than or equal to 0');
   }
   validateCounts(write, 'replicas', ['updatedReplicas', 'readyReplicas', 'availableReplicas']);
   validateNotLowered(write, ['collisionCount']);

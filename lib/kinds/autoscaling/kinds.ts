@@ -15,6 +15,7 @@ export const autoscalingKinds: readonly Kind[] = [
     fieldAnnotations: autoscalerFieldAnnotations,
     strategy: ({ naming }) => autoscalerStrategy(naming),
     validate: validateAutoscaler,
+    rulesByHand: true,
   },
   {
     name: 'autoscaling/Scale',

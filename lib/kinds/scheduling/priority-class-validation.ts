@@ -9,7 +9,11 @@ const builtIn: ReadonlyMap<string, number> = new Map([
 ]);
 
 export const validatePriorityClass: Validator = ({ object, old, errors }) => {
-  if (old !== undefined) return; // nothing of it can be changed
+  if (old !== undefined) {
+    const isSame = (numberAt(object, 'value') ?? 0) === (numberAt(old, 'value') ?? 0);
+    if (!isSame) errors.forbidden('value', 'may not be changed in an update.');
+    return;
+  }
   const name = textAt(recordAt(object, 'metadata'), 'name');
   const value = numberAt(object, 'value') ?? 0;
   if (name.startsWith('system-')) {
