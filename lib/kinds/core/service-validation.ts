@@ -1,10 +1,10 @@
 // Services: ports, affinity, and what each type of service may state. Failures of addresses are
 // told alone: without right ones nothing else of a service is known.
 import { cidrProblems, ipProblems } from '../../api/address-formats.ts';
-import type { FieldErrors } from '../../api/field-errors.ts';
-import { immutableDetail } from '../../api/field-errors.ts';
+import { FieldErrors, immutableDetail } from '../../api/field-errors.ts';
 import { portNumberProblems } from '../../api/formats.ts';
 import { specialIpProblems } from '../../api/ip-address.ts';
+import { sameJson } from '../../api/json-equal.ts';
 import {
   isSet,
   listAt,
@@ -23,7 +23,8 @@ import {
 } from '../../api/name-rules.ts';
 import { isZero } from '../../api/presence.ts';
 import type { JsonObject } from '../../api/type-info.ts';
-import type { ValidatedWrite, Validator } from '../validator.ts';
+import { invalid } from '../../base/status.ts';
+import type { Holder, ValidatedWrite, Validator } from '../validator.ts';
 import { validateLabels } from '../validator.ts';
 import { validatePort } from './container-handlers.ts';
 import { validateBalancerStatus } from './load-balancer-status.ts';
@@ -38,12 +39,18 @@ export const validateService: Validator = (write) => {
     return;
   }
   const before = recordAt(old, 'spec');
-  const count = errors.list.length;
-  validateAddresses(spec, before, errors);
-  if (errors.list.length > count) return;
+  if (!sameJson(spec, before)) refuseAddresses(write, spec, before);
   if (before !== undefined) validateChange(spec, before, errors);
   validateSpec(spec, write);
 };
+
+/** @throws StatusError 422 before anything else of the service is looked at. */
+function refuseAddresses({ object }: ValidatedWrite, spec: JsonObject, before: Holder): void {
+  const errors = new FieldErrors();
+  validateAddresses(spec, before, errors);
+  if (errors.list.length === 0) return;
+  throw invalid({ group: '', kind: 'Service' }, object.metadata?.name ?? '', errors.list);
+}
 
 function validateSpec(spec: JsonObject, write: ValidatedWrite): void {
   const { errors } = write;

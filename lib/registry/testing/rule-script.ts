@@ -6,7 +6,8 @@ import type { Scheme } from '../../api/scheme.ts';
 import type { JsonObject, JsonValue, ResourceInfo } from '../../api/type-info.ts';
 import { namingProfile } from '../../api/vendor.ts';
 import { validateObjectMeta } from '../../api/meta.ts';
-import type { FieldError } from '../../base/status.ts';
+import { StatusError } from '../../base/status.ts';
+import type { FieldError, StatusCause } from '../../base/status.ts';
 import { featureGates } from '../../config/gates.ts';
 import type { ApiObject } from '../../codec/codec.ts';
 import { jsonCodec } from '../../codec/json.ts';
@@ -132,7 +133,10 @@ export function runCase(test: ScriptCase): string {
     for (const one of changes) change(base, one);
     const object = make(base, true);
     rules.dropDisabled(object, undefined);
-    return shown([...metaErrors(object, resource), ...rules.validate(object, undefined, context)]);
+    return failuresOf(() => [
+      ...metaErrors(object, resource),
+      ...rules.validate(object, undefined, context),
+    ]);
   }
   for (const one of changes) if (one.startsWith('old:')) change(base, one.slice(4));
   const old = make(base, strategyKeepsStatus(base));
@@ -140,7 +144,18 @@ export function runCase(test: ScriptCase): string {
   for (const one of changes) if (!one.startsWith('old:')) change(next, one);
   const object = make(next, false);
   rules.dropDisabled(object, old);
-  return shown(rules.validate(object, cloneJson(old), context));
+  return failuresOf(() => rules.validate(object, cloneJson(old), context));
+}
+
+/** What a rule that ends all others throws counts as what is found. */
+function failuresOf(find: () => readonly FieldError[]): string {
+  try {
+    return shown(find());
+  } catch (error) {
+    const causes = error instanceof StatusError ? error.details?.causes : undefined;
+    if (causes === undefined) throw error;
+    return shown(causes);
+  }
 }
 
 /** A stored status that a case states is kept as it is. */
@@ -170,9 +185,9 @@ function metaErrors(object: ApiObject, resource: ResourceInfo): readonly FieldEr
   return validateObjectMeta(meta, { namespaced, nameRule, profile: naming, object });
 }
 
-const shown = (errors: readonly FieldError[]): string =>
+const shown = (errors: readonly Pick<StatusCause, 'field' | 'reason'>[]): string =>
   errors
-    .map(({ field, reason }) => `${field} ${reason.replace(/^FieldValue/, '')}`.trim())
+    .map(({ field = '', reason = '' }) => `${field} ${reason.replace(/^FieldValue/, '')}`.trim())
     .join(', ') || 'ok';
 
 /** `@N@` stands for N letters, `@N:TEXT@` for N copies of a text with commas between. */
