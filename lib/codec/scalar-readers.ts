@@ -3,6 +3,7 @@
 import { canonicalQuantity } from '../api/quantity.ts';
 import { RawJson, rawJsonOf } from '../api/raw-json.ts';
 import { isAbsent } from '../api/presence.ts';
+import { isObject } from '../api/json-value.ts';
 import type { JsonValue, ScalarType, SpecialForm } from '../api/type-info.ts';
 import { invariant } from '../base/invariant.ts';
 import { limits } from '../base/limits.ts';
@@ -171,8 +172,11 @@ export function formReader(form: SpecialForm, readSchema: ReadValue): ReadValue 
     case 'schemaOrBool':
       return (value, walk) => (typeof value === 'boolean' ? value : readSchema(value, walk));
     case 'schemaOrStrings':
-      return (value, walk) =>
-        Array.isArray(value) ? readElements(value, readString, '', walk) : readSchema(value, walk);
+      // What is neither counts as no strings: validation refuses the word altogether.
+      return (value, walk) => {
+        if (Array.isArray(value)) return readElements(value, readString, '', walk);
+        return isObject(value) ? readSchema(value, walk) : [];
+      };
     default:
       return formReaders[form];
   }
