@@ -93,7 +93,7 @@ async function faultsOf({
   beforeAll(async () => {
     const serverFlags = ['--runtime-config=api/all=true'];
     cluster = await TestCluster.start({ naming: 'kubernetes', serverFlags });
-  }, 60_000);
+  });
   afterAll(async () => {
     await cluster.stop();
     rmSync(folder, { recursive: true, force: true });

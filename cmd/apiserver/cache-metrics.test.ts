@@ -43,4 +43,4 @@ test('objects read, states of watches, events and waits are counted by resource'
     await fixture.close();
     await cluster.stop();
   }
-}, 120_000);
+});

@@ -65,7 +65,7 @@ beforeAll(async () => {
   ]);
   const logger = createLogger('error', () => undefined);
   server = await assemble(parsed, logger, AbortSignal.timeout(60_000));
-}, 120_000);
+});
 afterAll(async () => {
   await server.stop();
   await cluster.stop();
@@ -184,7 +184,7 @@ test('every metric has counted something', async () => {
     .map((name) => name.replace('{kubernetes}', 'svc'))
     .filter((name) => !counted.has(name) && !Object.hasOwn(shownElsewhere, name));
   expect(silent).toEqual([]);
-}, 120_000);
+});
 
 test.each(Object.entries(shownElsewhere))('%s is shown elsewhere', (_name, where) => {
   const [file = '', title = ''] = where.split(' › ');

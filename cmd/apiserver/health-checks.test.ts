@@ -15,7 +15,7 @@ let fixture: CacheFixture;
 beforeAll(async () => {
   cluster = await EtcdCluster.start();
   fixture = new CacheFixture(cluster);
-}, 120_000);
+});
 afterAll(async () => {
   await fixture.close();
   await cluster.stop();
@@ -100,4 +100,4 @@ test('/livez holds while pages come, however long all of them take', async () =>
   expect(said.length).toBeGreaterThanOrEqual(pageCount);
   expect(new Set(said)).toEqual(new Set(['200 500']));
   expect([status('livez'), status('readyz')]).toEqual([200, 200]);
-}, 180_000);
+});

@@ -12,7 +12,7 @@ const never = new AbortController().signal;
 
 beforeAll(async () => {
   [etcd, secure] = await Promise.all([EtcdCluster.start(), EtcdCluster.start({ tls: true })]);
-}, 180_000);
+});
 afterAll(() => Promise.all([etcd.stop(), secure.stop()]));
 
 /** The log lines of an attempt, and its failure. */

@@ -59,7 +59,7 @@ test('a run is checked, kept, and checked again to the same verdict', async () =
   expect(second.output).toContain('stale-read: client 0: get h-last-0');
   expect(second.output).toContain('1 anomalies');
   expect(second.code).toBe(1);
-}, 180_000);
+});
 
 test('wrong flags and unreachable servers end with a message and code 2', async () => {
   expect(await run()).toMatchObject({ code: 2, output: expect.stringContaining('--server') });

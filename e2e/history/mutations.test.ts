@@ -95,4 +95,4 @@ test('each change of a true history is an anomaly', async () => {
     }
     expect({ seed, label, isTried: changedCount > 0 }).toEqual({ seed, label, isTried: true });
   }
-}, 180_000);
+});

@@ -29,7 +29,7 @@ const latest: ReadAt = { mode: 'latest' };
 
 beforeAll(async () => {
   cluster = await EtcdCluster.start();
-}, 120_000);
+});
 afterAll(() => cluster.stop());
 beforeEach(() => {
   fixture = new CacheFixture(cluster);
@@ -131,7 +131,7 @@ describe('filling', () => {
     expect(cache.view(widgets).peek({ namespace: 'n', name: 'w499' })).toBeDefined();
     expect(inTurnMax).toBeGreaterThan(0);
     expect(inTurnMax).toBeLessThan(50); // a tenth of all
-  }, 180_000);
+  });
 
   test('a resource added later has the objects that were there', async () => {
     await fixture.put('n/a');

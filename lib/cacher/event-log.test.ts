@@ -10,7 +10,7 @@ const { signal } = new AbortController();
 
 beforeAll(async () => {
   cluster = await EtcdCluster.start();
-}, 120_000);
+});
 afterAll(() => cluster.stop());
 beforeEach(() => {
   fixture = new CacheFixture(cluster);

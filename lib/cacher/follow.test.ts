@@ -15,7 +15,7 @@ let following: Promise<void>;
 
 beforeAll(async () => {
   cluster = await EtcdCluster.start();
-}, 120_000);
+});
 afterAll(() => cluster.stop());
 beforeEach(() => {
   fixture = new CacheFixture(cluster);

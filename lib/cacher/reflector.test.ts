@@ -21,7 +21,7 @@ const key = { namespace: 'n', name: 'a' };
 
 beforeAll(async () => {
   cluster = await EtcdCluster.start();
-}, 120_000);
+});
 afterAll(() => cluster.stop());
 beforeEach(() => {
   fixture = new CacheFixture(cluster);
@@ -264,7 +264,7 @@ describe('an etcd that is too old for progress requests', () => {
   beforeAll(async () => {
     own = await EtcdCluster.start({ etcdPath: await etcdOfSuite('bookworm') });
     other = new CacheFixture(own);
-  }, 120_000);
+  });
   afterAll(async () => {
     await other.close();
     await own.stop();

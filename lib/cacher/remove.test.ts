@@ -26,7 +26,7 @@ const text = (bytes: Uint8Array | undefined): string => Buffer.from(bytes ?? [])
 
 beforeAll(async () => {
   cluster = await EtcdCluster.start();
-}, 120_000);
+});
 afterAll(() => cluster.stop());
 beforeEach(() => {
   fixture = new CacheFixture(cluster);

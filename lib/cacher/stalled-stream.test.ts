@@ -21,7 +21,7 @@ beforeEach(async () => {
   ({ fixture } = store);
   await fixture.put('n/a', { size: 1 });
   await store.save();
-}, 180_000);
+});
 afterEach(async () => {
   release();
   await store.close();
@@ -88,7 +88,7 @@ test('memory is not served', async () => {
   const next = await fixture.put('n/a', { size: 4 });
   expect(await take(cursor, 1)).toEqual([`MODIFIED n/a@${String(next)}`]);
   expect(sizeOf(await view.get(key, latest, signal))).toBe(4);
-}, 180_000);
+});
 
 test('changes that were on their way are not delivered', async () => {
   const { events } = await stalled();
@@ -96,7 +96,7 @@ test('changes that were on their way are not delivered', async () => {
   await fixture.storage.currentRevision(signal);
   release();
   await expect(events).rejects.toMatchObject({ code: 410 });
-}, 180_000);
+});
 
 test('a watch that begins with what etcd has waits until memory is of the same store', async () => {
   let listCount = 0;
@@ -122,4 +122,4 @@ test('a watch that begins with what etcd has waits until memory is of the same s
   expect(sizeOf(first?.item)).toBe(1);
   const next = await fixture.put('n/a');
   expect(await take(cursor, 1)).toEqual([`MODIFIED n/a@${String(next)}`]);
-}, 180_000);
+});

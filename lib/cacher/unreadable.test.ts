@@ -16,7 +16,7 @@ let fixture: CacheFixture;
 
 beforeAll(async () => {
   etcd = await EtcdCluster.start();
-}, 180_000);
+});
 afterAll(async () => {
   await etcd.stop();
 });

@@ -15,7 +15,7 @@ beforeAll(async () => {
   below = new EtcdStorage(cluster.connection);
   storage = new ViewStorage(below, () => compacted);
   await storage.cache.start(AbortSignal.timeout(60_000));
-}, 120_000);
+});
 
 afterAll(async () => {
   await storage.cache.stop();

@@ -22,7 +22,7 @@ beforeAll(async () => {
   replica = await registry.replica();
   verbs = new VerbDriver(replica);
   definitions = replica.store('apiextensions.svc.io/customresourcedefinitions');
-}, 180_000);
+});
 
 afterAll(async () => {
   await registry.stop();

@@ -14,7 +14,7 @@ let replicas: Replica[];
 beforeAll(async () => {
   registry = await RegistryOnEtcd.start();
   replicas = [await registry.replica(), await registry.replica()];
-}, 180_000);
+});
 
 afterAll(async () => {
   await registry.stop();
@@ -107,7 +107,7 @@ describe('the leader', () => {
     );
     const spec = lease.items.map((item) => sent(item)['spec']);
     expect(spec).toMatchObject([{ leaseDurationSeconds: 3_600, leaseTransitions: 1 }]);
-  }, 120_000);
+  });
 
   test('gives its lease back also when it is stopped in the middle of a renewal', async () => {
     const name = 'renewing';
@@ -122,7 +122,7 @@ describe('the leader', () => {
       const lease = await leases.view.get(key, { mode: 'latest' }, AbortSignal.timeout(60_000));
       expect(lease?.object()['spec']).toMatchObject({ holderIdentity: '' });
     }
-  }, 120_000);
+  });
 
   test('that is gone without a word is replaced when its lease is over', async () => {
     const leases = replica(0).store('coordination.svc.io/leases');
@@ -147,7 +147,7 @@ describe('the leader', () => {
       leaseTransitions: 5,
     });
     await next.stop();
-  }, 120_000);
+  });
 
   test('whose lease is taken by another ends its work, and competes again', async () => {
     const leases = replica(0).store('coordination.svc.io/leases');
@@ -168,7 +168,7 @@ describe('the leader', () => {
     await until(() => leader.isLeading);
     expect(log).toEqual(['0 begins', '0 ends', '0 begins']);
     await stop();
-  }, 120_000);
+  });
 
   test('leads on when others write to its lease', async () => {
     const leases = replica(0).store('coordination.svc.io/leases');
@@ -187,5 +187,5 @@ describe('the leader', () => {
     await untilWritten(name, 5);
     expect([leader.isLeading, log]).toEqual([true, ['0 begins']]);
     await stop();
-  }, 120_000);
+  });
 });

@@ -25,7 +25,7 @@ beforeAll(async () => {
   verbs = new VerbDriver(replica);
   namespaces = replica.store('namespaces');
   configMaps = replica.store('configmaps');
-}, 180_000);
+});
 
 afterAll(async () => {
   await registry.stop();
@@ -156,7 +156,7 @@ describe('the namespace controller', () => {
     } finally {
       await stop();
     }
-  }, 180_000);
+  });
 
   test('keeps a namespace while something in it cannot be read, and says what', async () => {
     const name = fresh();

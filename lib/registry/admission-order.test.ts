@@ -37,7 +37,7 @@ beforeAll(async () => {
   verbs = new VerbDriver(replica);
   pods = replica.store('pods');
   configMaps = replica.store('configmaps');
-}, 120_000);
+});
 afterAll(() => registry.stop());
 beforeEach(() => {
   mutate = () => false;

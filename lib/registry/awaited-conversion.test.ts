@@ -33,7 +33,7 @@ beforeAll(async () => {
   registry = await RegistryOnEtcd.start();
   replica = await registry.replica();
   verbs = new VerbDriver(replica);
-}, 120_000);
+});
 afterAll(() => registry.stop());
 
 /** Nothing is stored before a test. */

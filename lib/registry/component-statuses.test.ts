@@ -25,7 +25,7 @@ beforeAll(async () => {
   });
   if (found === undefined) throw new Error('componentstatuses are not served');
   store = found;
-}, 180_000);
+});
 
 afterAll(async () => {
   storage.close();

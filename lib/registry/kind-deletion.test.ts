@@ -13,7 +13,7 @@ beforeAll(async () => {
   registry = await RegistryOnEtcd.start();
   replica = await registry.replica();
   verbs = new VerbDriver(replica);
-}, 180_000);
+});
 
 afterAll(async () => {
   await registry.stop();

@@ -30,7 +30,7 @@ beforeAll(async () => {
   replica = await registry.replica();
   other = await registry.replica();
   verbs = new VerbDriver(replica);
-}, 180_000);
+});
 
 afterAll(async () => {
   await registry.stop();

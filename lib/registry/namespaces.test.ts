@@ -14,7 +14,7 @@ beforeAll(async () => {
   replica = await registry.replica();
   verbs = new VerbDriver(replica);
   namespaces = replica.store('namespaces');
-}, 180_000);
+});
 
 afterAll(async () => {
   await registry.stop();

@@ -26,7 +26,7 @@ beforeAll(async () => {
   replica = await registry.replica();
   verbs = new VerbDriver(replica);
   things = serve(schema);
-}, 180_000);
+});
 
 afterAll(async () => {
   await registry.stop();

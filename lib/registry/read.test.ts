@@ -32,7 +32,7 @@ beforeAll(async () => {
   replica = await registry.replica({ canDeleteUnreadable: true });
   verbs = new VerbDriver(replica);
   configMaps = replica.store('configmaps');
-}, 180_000);
+});
 
 afterAll(async () => {
   await registry.stop();

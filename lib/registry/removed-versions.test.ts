@@ -22,7 +22,7 @@ beforeAll(async () => {
   registry = await RegistryOnEtcd.start();
   replica = await registry.replica();
   verbs = new VerbDriver(replica);
-}, 120_000);
+});
 
 afterAll(async () => {
   await registry.stop();

@@ -18,7 +18,7 @@ beforeEach(async () => {
   replica = await registry.replica({ writeTimeoutMs: 120_000 });
   verbs = new VerbDriver(replica);
   configMaps = replica.store('configmaps');
-}, 180_000);
+});
 afterEach(() => registry.stop());
 
 const create = (name: string, metadata = {}): Promise<unknown> =>
@@ -68,7 +68,7 @@ test('a patch changes what is there, not what was', async () => {
   const data = { base: '1', kept: '1', mine: '1' };
   expect(await patching).toMatchObject({ data });
   expect(await verbs.get(configMaps, 'a')).toMatchObject({ data });
-}, 180_000);
+});
 
 test('a deletion heeds the finalizers that are there', async () => {
   await create('a', { finalizers: ['example.com/hold'] });
@@ -80,7 +80,7 @@ test('a deletion heeds the finalizers that are there', async () => {
   expect(await deleting).toMatchObject({ kind: 'object' });
   const { metadata } = await verbs.get(configMaps, 'a');
   expect(metadata).toHaveProperty('deletionTimestamp');
-}, 180_000);
+});
 
 test('a list that began before is 410, with a token for the rest as it is now', async () => {
   for (const name of ['a', 'b', 'c']) await create(name);
@@ -99,4 +99,4 @@ test('a list that began before is 410, with a token for the rest as it is now', 
   // A list that begins now goes on, although its version is one that the old history had.
   const { continueToken } = await verbs.list(configMaps, 'limit=1');
   expect(namesOf(await verbs.list(configMaps, `continue=${continueToken}`))).toEqual(['b', 'c']);
-}, 180_000);
+});

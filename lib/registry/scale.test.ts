@@ -20,7 +20,7 @@ beforeAll(async () => {
   replica = await registry.replica();
   verbs = new VerbDriver(replica);
   deployments = replica.store('apps/deployments');
-}, 120_000);
+});
 afterAll(() => registry.stop());
 
 const workload = (name: string, replicas = 3): object => ({

@@ -24,7 +24,7 @@ beforeAll(async () => {
   registry = await RegistryOnEtcd.start();
   for (const storedMedia of forms)
     replicas.set(storedMedia, await registry.replica({ storedMedia }));
-}, 120_000);
+});
 
 afterAll(async () => {
   await registry.stop();

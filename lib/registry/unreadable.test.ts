@@ -27,7 +27,7 @@ beforeAll(async () => {
   replicas = [replica, await registry.replica(options)];
   verbs = new VerbDriver(replica);
   configMaps = replica.store('configmaps');
-}, 180_000);
+});
 
 afterAll(async () => {
   await registry.stop();

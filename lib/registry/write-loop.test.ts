@@ -13,7 +13,7 @@ beforeAll(async () => {
   registry = await RegistryOnEtcd.start();
   replica = await registry.replica();
   verbs = new VerbDriver(replica);
-}, 180_000);
+});
 
 afterAll(async () => {
   await registry.stop();
@@ -93,7 +93,7 @@ describe('a dry run on a replica whose memory is old answers as the write would'
       names.map((name) => verbs.create(store, configMap(name, { data: { k: 'old' } }))),
     );
     behind = await registry.replica({ isFrozen: true });
-  }, 180_000);
+  });
 
   test.each(cases.map((one, index) => [...one, index] as const))(
     '%s of an object that is %s',
@@ -122,7 +122,7 @@ describe('60 writers of one object', () => {
 
   beforeAll(async () => {
     replicas = [await registry.replica({ metrics }), await registry.replica({ metrics })];
-  }, 180_000);
+  });
 
   /** What each writer's `run` came to; the object is known to all replicas before. */
   async function contend(

@@ -33,7 +33,7 @@ beforeAll(async () => {
   verbs = new VerbDriver(replica);
   configMaps = replica.store('configmaps');
   leases = replica.store(`coordination.${replica.naming.resolve('{v}')}/leases`);
-}, 180_000);
+});
 
 afterAll(async () => {
   await registry.stop();

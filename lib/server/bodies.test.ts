@@ -12,7 +12,7 @@ let api: ApiOnEtcd;
 
 beforeAll(async () => {
   api = await ApiOnEtcd.start();
-}, 120_000);
+});
 afterAll(() => api.stop());
 
 const configMaps = '/api/v1/namespaces/n/configmaps';

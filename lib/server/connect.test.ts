@@ -35,7 +35,7 @@ beforeAll(async () => {
   registry = await RegistryOnEtcd.start();
   replica = await registry.replica();
   server = await start();
-}, 120_000);
+});
 afterAll(async () => {
   await server[Symbol.asyncDispose]();
   await registry.stop();

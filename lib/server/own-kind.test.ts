@@ -22,7 +22,7 @@ beforeAll(async () => {
         : store,
     ),
   }));
-}, 120_000);
+});
 afterAll(() => api.stop());
 
 /** Takes and answers TokenRequests. */

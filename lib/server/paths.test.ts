@@ -83,7 +83,7 @@ beforeAll(async () => {
     }
   }
   await send('POST', '/api/v1/nodes', { metadata: { name: 'a' } });
-}, 120_000);
+});
 afterAll(async () => {
   session.destroy();
   await api.stop();
@@ -240,7 +240,7 @@ test(`any path touches what was authorized (PATHS_SEED=${String(seed)})`, async 
     touched += asked.length;
   }
   expect(touched).toBeGreaterThan(count / 50); // the paths are not all nonsense
-}, 120_000);
+});
 
 test.each([
   ['GET', '/api/v1/namespaces/a/namespaces/b'],

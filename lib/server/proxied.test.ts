@@ -70,7 +70,7 @@ beforeAll(async () => {
       },
     },
   });
-}, 120_000);
+});
 afterAll(async () => {
   await server[Symbol.asyncDispose]();
   await registry.stop();

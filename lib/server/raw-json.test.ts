@@ -36,7 +36,7 @@ beforeAll(async () => {
   }
   const protobuf = createProtobufCodec(replicaOf('json').naming.protobufMediaType);
   codecs = { json: jsonCodec, protobuf, yaml: yamlCodec, cbor: cborCodec };
-}, 120_000);
+});
 
 afterAll(async () => {
   await registry.stop();

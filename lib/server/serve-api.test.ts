@@ -18,7 +18,7 @@ beforeAll(async () => {
   api = await ApiOnEtcd.start();
   await api.send('POST /api/v1/namespaces', { body: { metadata: { name: 'n' } } });
   await api.send(`POST ${configMaps}`, { body: { metadata: { name: 'one' } } });
-}, 120_000);
+});
 afterAll(() => api.stop());
 
 /** Another server over the same stores. */

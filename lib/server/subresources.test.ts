@@ -9,7 +9,7 @@ let api: ApiOnEtcd;
 beforeAll(async () => {
   api = await ApiOnEtcd.start();
   await api.send('POST /api/v1/namespaces', { body: { metadata: { name: 'n' } } });
-}, 120_000);
+});
 afterAll(() => api.stop());
 
 const json = async (path: string): Promise<JsonObject> =>
@@ -123,7 +123,7 @@ test('what discovery lists, is served', async () => {
       });
     }
   }
-}, 180_000);
+});
 
 test('the aggregated document and OpenAPI list the same', async () => {
   const names = (await listed()).map(([root, { name }]) => `${root} ${name}`).sort();

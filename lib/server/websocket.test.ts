@@ -232,7 +232,7 @@ describe('of the API', () => {
   beforeAll(async () => {
     registry = await RegistryOnEtcd.start();
     server = await startApiServer(await registry.replica());
-  }, 120_000);
+  });
   afterAll(async () => {
     await server[Symbol.asyncDispose]();
     await registry.stop();

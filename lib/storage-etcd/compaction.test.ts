@@ -12,7 +12,7 @@ let count = 0;
 beforeAll(async () => {
   cluster = await EtcdCluster.start();
   storage = new EtcdStorage(cluster.connection);
-}, 180_000);
+});
 afterAll(async () => {
   storage.close();
   await cluster.stop();

@@ -23,7 +23,7 @@ beforeAll(async () => {
   [plain, secure] = await Promise.all([EtcdCluster.start(), EtcdCluster.start({ tls: true })]);
   own = secure.tlsFiles ?? foreign;
   foreign = await writeTlsFiles(folder);
-}, 180_000);
+});
 afterAll(async () => {
   for (const server of servers) server.close();
   await Promise.all([plain.stop(), secure.stop()]);

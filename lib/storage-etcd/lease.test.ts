@@ -11,7 +11,7 @@ const never = new AbortController().signal;
 beforeAll(async () => {
   cluster = await EtcdCluster.start();
   connection = new EtcdConnection(cluster.connection);
-}, 180_000);
+});
 afterAll(async () => {
   connection.close();
   await cluster.stop();

@@ -26,7 +26,7 @@ beforeAll(async () => {
   const others = replica.stores.all.filter((one) => !isReplaced(one.resource));
   server = await startApiServer(replica, { stores: [...others, store.served] });
   await new VerbDriver(replica).create(store.served, scaler('a', 80));
-}, 120_000);
+});
 afterAll(async () => {
   await server[Symbol.asyncDispose]();
   await registry.stop();

@@ -26,7 +26,7 @@ beforeAll(async () => {
   for (const name of ['two', 'three']) {
     await api.send(`POST ${configMaps}`, { body: { metadata: { name, labels: { many: '' } } } });
   }
-}, 120_000);
+});
 afterAll(() => api.stop());
 
 interface Metadata {
@@ -290,7 +290,7 @@ describe('large answers', () => {
     for (let index = 0; index < count; index++) {
       await api.send(`POST ${large}`, { body: { metadata: { name: `s${String(index)}` }, data } });
     }
-  }, 60_000);
+  });
 
   test('are compressed for clients that name gzip', async () => {
     const plain = await api.send(`GET ${large}`);

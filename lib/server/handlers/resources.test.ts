@@ -29,7 +29,7 @@ beforeAll(async () => {
   builtIn = api.replica.stores.all;
   await api.send('POST /api/v1/namespaces', { body: { metadata: { name: 'n' } } });
   await api.send(`POST ${configMaps}`, { body: { metadata: { name: 'a' } } });
-}, 120_000);
+});
 afterAll(() => api.stop());
 
 const bodyFor = (line: string): { readonly body?: object } =>

@@ -18,7 +18,7 @@ let served: WatchServer;
 
 beforeAll(async () => {
   served = await WatchServer.start();
-}, 120_000);
+});
 afterAll(() => served.stop());
 
 interface Shown {

@@ -20,7 +20,7 @@ const statusOf = (line: string, sent?: SentRequest): Promise<number> => api.stat
 
 beforeAll(async () => {
   api = await ApiOnEtcd.start();
-}, 120_000);
+});
 afterAll(() => api.stop());
 
 describe('dryRun=All', () => {

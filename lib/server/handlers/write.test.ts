@@ -26,7 +26,7 @@ const send = (line: string, sent?: SentRequest): Promise<ApiAnswer> => api.send(
 
 beforeAll(async () => {
   api = await ApiOnEtcd.start(() => ({ authorizer }));
-}, 120_000);
+});
 afterAll(() => api.stop());
 
 const statusOf = (line: string, sent?: SentRequest): Promise<number> => api.statusOf(line, sent);
