@@ -277,6 +277,12 @@ test.each<[string, string, JsonObject, unknown[]]>([
     ['a', 'Bound', 'v', '1Gi', 'ROX,RWOP', 'fast', '<unset>', day, 'Block'],
   ],
   [
+    'a claim that names its volume and is not bound to it',
+    'core/v1.PersistentVolumeClaim',
+    { spec: { volumeName: 'v' }, status: { phase: 'Pending' } },
+    ['a', 'Pending', 'v', '0', '', '', '<unset>', day, '<unset>'],
+  ],
+  [
     'a quota',
     'core/v1.ResourceQuota',
     { status: { hard: { pods: '5', 'limits.cpu': '2', cpu: '1' }, used: { pods: '1' } } },

@@ -71,6 +71,8 @@ export interface ResourceStrategy {
     context: WriteContext,
     of: { readonly isOn: GateCheck; readonly signal: AbortSignal },
   ): MaybePromise<readonly FieldError[]>;
+  /** What the rules look at instead of the object, where that is not all of it. */
+  asValidated?(object: Readonly<ApiObject>): Readonly<ApiObject>;
   /** `declared`: what the rules beside the fields have found; some of it may be taken back. */
   validate?(
     object: Readonly<ApiObject>,

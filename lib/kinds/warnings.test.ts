@@ -1,25 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { JsonObject } from '../api/type-info.ts';
-import { kindStrategies } from './built-in-kinds.ts';
-import type { WriteContext } from './strategy.ts';
-import { profile, scheme } from './testing/shown-cells.ts';
-
-const context: WriteContext = {
-  user: { name: 'tester', uid: '', groups: [], extra: {} },
-  dryRun: false,
-  fieldManager: '',
-  subresource: '',
-  warnings: [],
-  nowMs: 0,
-  apiVersion: 'v1',
-};
-const strategyOf = kindStrategies({ naming: profile, eventTtlSeconds: 1 });
-
-function warningsOf(resource: string, object: JsonObject, old?: JsonObject): readonly string[] {
-  const info = scheme.resources.find((one) => one.resource === resource);
-  if (info === undefined) throw new Error(`${resource} is not known`);
-  return strategyOf(info).warnings?.(object, old, context) ?? [];
-}
+import { warningsOf } from './testing/warnings-of.ts';
 
 const volumes = (source: JsonObject): JsonObject => ({ volumes: [{ name: 'v', ...source }] });
 const scaleIO = { spec: volumes({ scaleIO: {} }) };

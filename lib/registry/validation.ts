@@ -49,11 +49,11 @@ export const defaultValidation: ValidationOptions = {
 };
 
 export function objectRules(
-  stored: ResourceInfo,
+  resource: ResourceInfo,
   strategy: ResourceStrategy,
   options: ValidationOptions,
 ): ObjectRules {
-  const { type } = stored;
+  const { type } = resource;
   const { isOn } = options;
   const isDeclared = strategy.rulesByHand !== true;
   const isMigrated =
@@ -66,7 +66,7 @@ export function objectRules(
     if (!compares) return byHand;
     const declared = validateDeclared(object, old, type, { stage: 'migrated', isOn });
     const difference = differenceOf(declared, byHand);
-    if (difference !== undefined) options.onMismatch(stored, difference);
+    if (difference !== undefined) options.onMismatch(resource, difference);
     return takesOver ? declared : byHand;
   };
   return {
@@ -76,7 +76,9 @@ export function objectRules(
     },
     authorize: (object, old, context, signal) =>
       strategy.authorize?.(object, old, context, { isOn, signal }) ?? [],
-    validate(object, old, context) {
+    validate(given, stored, context) {
+      const object = strategy.asValidated?.(given) ?? given;
+      const old = stored === undefined ? undefined : (strategy.asValidated?.(stored) ?? stored);
       const declared = [
         ...(isDeclared ? validateDeclared(object, old, type, { stage: 'plain', isOn }) : []),
         ...migrated(object, old, context),

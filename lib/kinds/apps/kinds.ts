@@ -24,6 +24,7 @@ import {
   statefulSetDefaults,
 } from './defaults.ts';
 import { statefulSetWarnings } from './stateful-set-warnings.ts';
+import { statefulSetStrategy } from './stateful-sets.ts';
 import {
   validateControllerRevision,
   validateDaemonSet,
@@ -69,6 +70,7 @@ export const appsKinds: readonly Kind[] = [
     name: 'apps/StatefulSet',
     columns: statefulSetColumns,
     defaults: statefulSetDefaults,
+    strategy: statefulSetStrategy,
     validate: validateStatefulSet,
     warnings: joinedWarnings(templateWarnings('spec.template'), statefulSetWarnings),
   },

@@ -139,9 +139,8 @@ export const validateStatefulSet: Validator = (write) => {
     errors.invalid('spec.podManagementPolicy', policy, "must be 'OrderedReady' or 'Parallel'");
   }
   validateStatefulStrategy(spec, write);
-  const claims = recordsAt(spec, 'volumeClaimTemplates');
   if (old === undefined) {
-    for (const [at, claim] of claims.entries()) {
+    for (const [at, claim] of recordsAt(spec, 'volumeClaimTemplates').entries()) {
       const path = `spec.volumeClaimTemplates[${String(at)}].spec`;
       validateClaimSpec(recordAt(claim, 'spec') ?? {}, path, write);
     }
@@ -151,8 +150,7 @@ export const validateStatefulSet: Validator = (write) => {
     errors.problems('spec.serviceName', service, dns1123LabelProblems(service));
   }
   if (validateSelector(write, spec, 'statefulset')) {
-    const claimed = claims.map((claim) => textAt(recordAt(claim, 'metadata'), 'name'));
-    const options = { claimed, isNamedByController: true };
+    const options = { isNamedByController: true };
     validatePodTemplate(templateOf(spec), 'spec.template', write, options);
   } else {
     errors.overlook('spec.template');

@@ -113,6 +113,22 @@ const replicationController: DefaultRule = {
   },
 };
 
+/** Of the object: the spec that an attachment has inline is left as it is. */
+const persistentVolume: DefaultRule = {
+  version: 1,
+  complete(object) {
+    const spec = ensureRecord(object, 'spec');
+    if (isZero(spec['persistentVolumeReclaimPolicy'])) {
+      spec['persistentVolumeReclaimPolicy'] = 'Retain';
+    }
+    fillUnset(spec, { volumeMode: 'Filesystem' });
+  },
+};
+
+export const persistentVolumeDefaults: DefaultRules = {
+  'core/v1.PersistentVolume': persistentVolume,
+};
+
 export const serviceDefaults: DefaultRules = {
   'core/v1.Service': service,
 };

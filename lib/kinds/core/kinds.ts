@@ -15,6 +15,7 @@ import {
   limitRangeDefaults,
   namespaceDefaults,
   nodeDefaults,
+  persistentVolumeDefaults,
   replicationControllerDefaults,
   serviceDefaults,
 } from './defaults.ts';
@@ -50,6 +51,7 @@ import { serviceWarnings } from './service-warnings.ts';
 import { serviceStrategy } from './services.ts';
 import { podTemplateColumns, replicationControllerColumns } from './template-columns.ts';
 import { claimColumns, volumeColumns } from './volume-columns.ts';
+import { claimWarnings, persistentVolumeWarnings } from './volume-warnings.ts';
 import { secretWarnings } from './tls-secret.ts';
 
 export const coreKinds: readonly Kind[] = [
@@ -104,14 +106,17 @@ export const coreKinds: readonly Kind[] = [
   {
     name: 'core/PersistentVolume',
     columns: volumeColumns,
+    defaults: persistentVolumeDefaults,
     strategy: persistentVolumeStrategy,
     validate: validatePersistentVolume,
+    warnings: persistentVolumeWarnings,
   },
   {
     name: 'core/PersistentVolumeClaim',
     columns: claimColumns,
     strategy: ({ naming }) => persistentVolumeClaimStrategy(naming),
     validate: validateClaim,
+    warnings: claimWarnings,
   },
   {
     name: 'core/Pod',

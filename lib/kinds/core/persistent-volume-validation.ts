@@ -6,11 +6,13 @@ import {
   isSet,
   listAt,
   recordAt,
+  recordIn,
   recordsAt,
   textAt,
   valueAt,
 } from '../../api/json-access.ts';
 import { immutableDetail } from '../../api/field-errors.ts';
+import type { FieldErrors } from '../../api/field-errors.ts';
 import { sameJson } from '../../api/json-equal.ts';
 import { cloneJson, without } from '../../api/json-value.ts';
 import { dns1123SubdomainProblems } from '../../api/name-rules.ts';
@@ -18,6 +20,7 @@ import type { JsonObject } from '../../api/type-info.ts';
 import type { NamingProfile } from '../../api/vendor.ts';
 import type { Scope, ValidatedWrite, Validator } from '../validator.ts';
 import { validateAccessModes, validateClassName, validateVolumeMode } from './claim-spec.ts';
+import { stableLabelOf } from './node-labels.ts';
 import { validateNodeSelector } from './pod-scheduling.ts';
 import { nanoOf } from './resource-lists.ts';
 import { initiatorText, isInitiatorTooLong, persistentSources } from './volume-sources.ts';
@@ -50,6 +53,7 @@ export const validatePersistentVolume: Validator = (write) => {
   validateClassName(spec, 'storageClassName', 'spec', errors);
   validateVolumeMode(spec, 'spec', errors);
   validateAttributesClass(spec, write);
+  validateMountOptions(write);
   if (old !== undefined) validateUpdate(spec, recordAt(old, 'spec') ?? {}, write);
 };
 
@@ -79,6 +83,7 @@ export function validateInlineVolume(spec: JsonObject, path: string, scope: Scop
       'may not specify volumeMode other than Filesystem in the context of inline volumes';
     errors.forbidden(`${path}.volumeMode`, other);
   }
+  requireAffinity(spec, path, errors);
   validateSources(spec, path, scope);
 }
 
@@ -111,15 +116,18 @@ const isRoot = (path: string): boolean => posix.normalize(path) === '/';
 function validateAffinity(spec: JsonObject, { errors }: ValidatedWrite): void {
   const affinity = recordAt(spec, 'nodeAffinity');
   if (affinity === undefined) {
-    if (isSet(spec, 'local') && !errors.forbids('spec.local')) {
-      errors.required('spec.nodeAffinity', 'Local volume requires node affinity');
-    }
+    requireAffinity(spec, 'spec', errors);
     return;
   }
   const required = recordAt(affinity, 'required');
   if (required === undefined) {
     errors.required('spec.nodeAffinity.required', 'must specify required node constraints');
   } else validateNodeSelector(required, 'spec.nodeAffinity.required', errors);
+}
+
+function requireAffinity(spec: JsonObject, path: string, errors: FieldErrors): void {
+  if (!isSet(spec, 'local') || errors.forbids(`${path}.local`)) return;
+  errors.required(`${path}.nodeAffinity`, 'Local volume requires node affinity');
 }
 
 /** Of the source that counts: the others have been refused. */
@@ -146,6 +154,33 @@ function validateAttributesClass(spec: JsonObject, { errors }: ValidatedWrite): 
   else errors.problems(at, name, dns1123SubdomainProblems(name));
   if (isSet(spec, 'csi')) return;
   errors.required('spec.csi', 'has to be specified when using volumeAttributesClassName');
+}
+
+/** Types of volumes whose mounts take options. */
+const mountable = [
+  'awsElasticBlockStore',
+  'azureDisk',
+  'azureFile',
+  'cephfs',
+  'cinder',
+  'gcePersistentDisk',
+  'glusterfs',
+  'iscsi',
+  'nfs',
+  'photonPersistentDisk',
+  'quobyte',
+  'rbd',
+  'vsphereVolume',
+];
+
+/** The annotation that came before `spec.mountOptions` is for these types alone. */
+function validateMountOptions({ object, errors, naming }: ValidatedWrite): void {
+  const key = naming.resolve('volume.beta.{kubernetes}.io/mount-options');
+  if (!isSet(recordIn(object, 'metadata', 'annotations'), key)) return;
+  const spec = recordAt(object, 'spec');
+  if (mountable.some((kind) => isSet(spec, kind))) return;
+  const detail = 'may not specify mount options for this volume type';
+  errors.forbidden(`metadata.annotations.${key}`, detail);
 }
 
 function validateUpdate(spec: JsonObject, old: JsonObject, write: ValidatedWrite): void {
@@ -179,24 +214,11 @@ function sourceOf(spec: JsonObject, old: JsonObject): JsonObject {
   return source;
 }
 
-/** Labels of nodes that have another name since they are stable. */
-const stableLabels: readonly (readonly [string, string])[] = [
-  ['failure-domain.beta.{kubernetes}.io/zone', 'topology.{kubernetes}.io/zone'],
-  ['failure-domain.beta.{kubernetes}.io/region', 'topology.{kubernetes}.io/region'],
-  ['beta.{kubernetes}.io/instance-type', 'node.{kubernetes}.io/instance-type'],
-  ['beta.{kubernetes}.io/os', '{kubernetes}.io/os'],
-  ['beta.{kubernetes}.io/arch', '{kubernetes}.io/arch'],
-];
-
 function upgraded(affinity: JsonObject, naming: NamingProfile): JsonObject {
-  const stable = new Map(
-    stableLabels.map(([beta, label]) => [naming.resolve(beta), naming.resolve(label)]),
-  );
   const changed = cloneJson(affinity);
   for (const term of recordsAt(recordAt(changed, 'required'), 'nodeSelectorTerms')) {
     for (const requirement of recordsAt(term, 'matchExpressions')) {
-      const key = textAt(requirement, 'key');
-      requirement['key'] = stable.get(key) ?? key;
+      requirement['key'] = stableLabelOf(textAt(requirement, 'key'), naming);
     }
   }
   return changed;

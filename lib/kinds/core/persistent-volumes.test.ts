@@ -1,8 +1,9 @@
 import { expect, test } from '@jest/globals';
 import type { JsonObject } from '../../api/type-info.ts';
 import { namingProfile } from '../../api/vendor.ts';
+import type { ApiObject } from '../../codec/codec.ts';
 import type { WriteContext } from '../strategy.ts';
-import { persistentVolumeClaimStrategy } from './persistent-volumes.ts';
+import { persistentVolumeClaimStrategy, persistentVolumeStrategy } from './persistent-volumes.ts';
 
 const strategy = persistentVolumeClaimStrategy(namingProfile('kubernetes'));
 const context: WriteContext = {
@@ -47,4 +48,16 @@ test('a source in another namespace is none without its feature, unless one is s
     dataSourceRef: far,
   });
   expect(prepared({ dataSourceRef: far }, undefined, true)).toEqual({ dataSourceRef: far });
+});
+
+test('each change of the phase of a volume has its time', () => {
+  const stored = { status: { phase: 'Bound' } };
+  const written = (object: ApiObject): ApiObject => {
+    const write = { ...context, subresource: 'status' };
+    persistentVolumeStrategy.prepare?.(object, stored, write, () => true);
+    return object;
+  };
+  const lastPhaseTransitionTime = '1970-01-01T00:00:00Z';
+  expect(written({})).toEqual({ status: { lastPhaseTransitionTime } });
+  expect(written({ status: { phase: 'Bound' } })).toEqual(stored);
 });

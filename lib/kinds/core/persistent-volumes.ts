@@ -1,6 +1,7 @@
 // Volumes and claims: a new volume is pending, and the time of each change of its phase is kept; a
 // claim names its source in both of its fields.
 import { isSet, recordAt, textAt } from '../../api/json-access.ts';
+import { ensureRecord } from '../../api/default-rule.ts';
 import type { JsonObject } from '../../api/type-info.ts';
 import { formatTime } from '../../base/clock.ts';
 import type { NamingProfile } from '../../api/vendor.ts';
@@ -15,8 +16,8 @@ export const persistentVolumeStrategy: ResourceStrategy = {
       volume.status = { phase: 'Pending', lastPhaseTransitionTime: now };
       return;
     }
-    const status = recordAt(volume, 'status');
-    if (subresource !== 'status' || status === undefined) return;
+    if (subresource !== 'status') return;
+    const status = ensureRecord(volume, 'status');
     const before = recordAt(stored, 'status');
     if (textAt(status, 'phase') === textAt(before, 'phase')) return;
     const given = textAt(status, 'lastPhaseTransitionTime');

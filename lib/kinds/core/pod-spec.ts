@@ -40,8 +40,6 @@ export interface PodSpecOptions {
   readonly podName: string;
   /** A pod that mirrors one that a node runs by itself. */
   readonly isStatic?: boolean;
-  /** Names of volumes that claim templates make, besides those in the spec. */
-  readonly claimed?: readonly string[] | undefined;
   /** A controller gives each pod its host name: what the spec says of it is free. */
   readonly isNamedByController?: boolean;
 }
@@ -154,7 +152,7 @@ function validateDns({ spec, errors }: PodScope, path: string): void {
   }
 }
 
-type TemplateOptions = Pick<PodSpecOptions, 'claimed' | 'isNamedByController'>;
+type TemplateOptions = Pick<PodSpecOptions, 'isNamedByController'>;
 
 /** A template for pods: labels and annotations, and what no template has. */
 export function validatePodTemplate(

@@ -89,7 +89,12 @@ export const claimColumns = (profile: NamingProfile): TableColumns =>
     name,
     column('Status', 'string', phaseOf, 'Whether it has a volume or is ending.'),
     column('Volume', 'string', text('spec.volumeName'), 'Volume that it is bound to.'),
-    column('Capacity', 'string', ofBound(storageOf), 'Size of its volume.'),
+    column(
+      'Capacity',
+      'string',
+      ofBound((one) => storageOf(one) || '0'),
+      'Size of its volume.',
+    ),
     column('Access Modes', 'string', ofBound(modesOf), 'How its volume is mounted.'),
     className(profile),
     attributesClass,

@@ -14,8 +14,6 @@ interface VolumesOptions {
   readonly isPod: boolean;
   /** '' for templates: their pods have no name yet. */
   readonly podName: string;
-  /** Names of volumes that claim templates make, besides those in the spec. */
-  readonly claimed?: readonly string[] | undefined;
 }
 
 /** @returns those that may be mounted: nothing of them has failed. */
@@ -26,7 +24,7 @@ export function validateVolumes(
   scope: Scope,
 ): PodVolumes {
   const { errors } = scope;
-  const { podName, claimed = [] } = options;
+  const { podName } = options;
   const valid = new Map<string, JsonObject>();
   const volumes = recordsAt(spec, 'volumes');
   const generated = new Set(
@@ -44,9 +42,6 @@ export function validateVolumes(
     if (claim === '' || !generated.has(claim)) continue;
     const detail = 'must not reference a PVC that gets created for an ephemeral volume';
     errors.invalid(`${where}.persistentVolumeClaim.claimName`, claim, detail);
-  }
-  for (const name of claimed) {
-    if (!valid.has(name)) valid.set(name, { name, persistentVolumeClaim: {} });
   }
   return valid;
 }

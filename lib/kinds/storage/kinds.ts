@@ -15,12 +15,18 @@ import {
   validateStorageCapacity,
   validateStorageClass,
 } from './storage-validation.ts';
+import {
+  driverWarnings,
+  storageCapacityWarnings,
+  storageClassWarnings,
+} from './storage-warnings.ts';
 
 export const storageKinds: readonly Kind[] = [
   {
     name: 'storage/CSIDriver',
     columns: driverColumns,
     validate: validateDriver,
+    warnings: driverWarnings,
     strategy: { answersDeletedObject: true, generation: { only: 'update' } },
   },
   {
@@ -32,12 +38,14 @@ export const storageKinds: readonly Kind[] = [
   {
     name: 'storage/CSIStorageCapacity',
     validate: validateStorageCapacity,
+    warnings: storageCapacityWarnings,
   },
   {
     name: 'storage/StorageClass',
     columns: storageClassColumns,
     strategy: { answersDeletedObject: true },
     validate: validateStorageClass,
+    warnings: storageClassWarnings,
   },
   {
     name: 'storage/VolumeAttachment',

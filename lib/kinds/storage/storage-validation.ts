@@ -158,7 +158,10 @@ export const validateAttachment: Validator = (write) => {
       errors.invalid(`status.${name}.errorCode`, code, detail);
     }
   }
-  if (old === undefined) validateAttached(write);
+  if (old !== undefined) return;
+  const nodeName = textAt(recordAt(object, 'spec'), 'nodeName');
+  errors.problems('spec.nodeName', nodeName, dns1123SubdomainProblems(nodeName));
+  validateAttached(write);
 };
 
 function validateAttached({ object, ...scope }: ValidatedWrite): void {
