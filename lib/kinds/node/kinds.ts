@@ -2,7 +2,7 @@
 import type { Kind } from '../kind.ts';
 import { runtimeClassColumns } from './columns.ts';
 import { runtimeClassConversions } from './conversion.ts';
-import { validateRuntimeClass } from './runtime-class-validation.ts';
+import { runtimeClassWarnings, validateRuntimeClass } from './runtime-class-validation.ts';
 
 export const nodeKinds: readonly Kind[] = [
   {
@@ -11,5 +11,6 @@ export const nodeKinds: readonly Kind[] = [
     conversions: runtimeClassConversions,
     strategy: { takesUnqualifiedFinalizers: 'always' },
     validate: validateRuntimeClass,
+    warnings: runtimeClassWarnings,
   },
 ];

@@ -2,9 +2,10 @@
 import { immutableDetail } from '../../api/field-errors.ts';
 import { recordAt, recordIn, recordsAt, textAt } from '../../api/json-access.ts';
 import { validateOverhead } from '../core/container-resources.ts';
+import { deprecatedLabelText } from '../core/node-labels.ts';
 import { validateTolerations, validateUniqueTolerations } from '../core/pod-scheduling.ts';
 import { changed, validateLabels } from '../validator.ts';
-import type { Validator } from '../validator.ts';
+import type { Validator, Warnings } from '../validator.ts';
 
 export const validateRuntimeClass: Validator = (write) => {
   const { object, old, errors } = write;
@@ -17,4 +18,12 @@ export const validateRuntimeClass: Validator = (write) => {
   const tolerations = recordsAt(scheduling, 'tolerations');
   validateTolerations(tolerations, 'scheduling.tolerations', write);
   validateUniqueTolerations(tolerations, 'scheduling.tolerations', errors);
+};
+
+export const runtimeClassWarnings: Warnings = ({ object, naming }) => {
+  const labels = recordIn(object, 'scheduling', 'nodeSelector') ?? {};
+  return Object.keys(labels).flatMap((label) => {
+    const text = deprecatedLabelText(label, naming);
+    return text === undefined ? [] : [`scheduling.nodeSelector: ${text}`];
+  });
 };
