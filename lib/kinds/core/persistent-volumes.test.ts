@@ -52,12 +52,14 @@ test('a source in another namespace is none without its feature, unless one is s
 
 test('each change of the phase of a volume has its time', () => {
   const stored = { status: { phase: 'Bound' } };
-  const written = (object: ApiObject): ApiObject => {
+  const written = (object: ApiObject, old: ApiObject = stored): ApiObject => {
     const write = { ...context, subresource: 'status' };
-    persistentVolumeStrategy.prepare?.(object, stored, write, () => true);
+    persistentVolumeStrategy.prepare?.(object, old, write, () => true);
     return object;
   };
   const lastPhaseTransitionTime = '1970-01-01T00:00:00Z';
   expect(written({})).toEqual({ status: { lastPhaseTransitionTime } });
   expect(written({ status: { phase: 'Bound' } })).toEqual(stored);
+  const timed = { status: { phase: 'Bound', lastPhaseTransitionTime: '1969-01-01T00:00:00Z' } };
+  expect(written({ status: { phase: 'Bound' } }, timed)).toEqual(timed);
 });

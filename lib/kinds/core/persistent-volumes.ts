@@ -19,10 +19,11 @@ export const persistentVolumeStrategy: ResourceStrategy = {
     if (subresource !== 'status') return;
     const status = ensureRecord(volume, 'status');
     const before = recordAt(stored, 'status');
-    if (textAt(status, 'phase') === textAt(before, 'phase')) return;
     const given = textAt(status, 'lastPhaseTransitionTime');
-    if (given !== '' && given !== textAt(before, 'lastPhaseTransitionTime')) return;
-    status['lastPhaseTransitionTime'] = now;
+    const last = textAt(before, 'lastPhaseTransitionTime');
+    if (textAt(status, 'phase') !== textAt(before, 'phase')) {
+      if (given === '' || given === last) status['lastPhaseTransitionTime'] = now;
+    } else if (given === '' && last !== '') status['lastPhaseTransitionTime'] = last;
   },
 };
 

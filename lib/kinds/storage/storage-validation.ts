@@ -142,7 +142,7 @@ export const validateCsiNode: Validator = ({ object, old, errors, isOn }) => {
 const errorBytesMax = 1024;
 
 export const validateAttachment: Validator = (write) => {
-  const { object, old, errors } = write;
+  const { object, errors } = write;
   const status = recordAt(object, 'status');
   if (mapBytes(status, 'attachmentMetadata') > parameterBytesMax) {
     errors.tooLong('status.attachmentMetadata', parameterBytesMax);
@@ -158,7 +158,6 @@ export const validateAttachment: Validator = (write) => {
       errors.invalid(`status.${name}.errorCode`, code, detail);
     }
   }
-  if (old !== undefined) return;
   const nodeName = textAt(recordAt(object, 'spec'), 'nodeName');
   errors.problems('spec.nodeName', nodeName, dns1123SubdomainProblems(nodeName));
   validateAttached(write);
@@ -174,7 +173,7 @@ function validateAttached({ object, ...scope }: ValidatedWrite): void {
     if (name === '' && inline === undefined) {
       errors.required(path, 'must specify non empty persistentVolumeName');
     }
-    errors.problems(path, name, dns1123SubdomainProblems(name));
+    if (scope.old === undefined) errors.problems(path, name, dns1123SubdomainProblems(name));
   } else if (inline !== undefined) {
     validateInlineVolume(inline, 'spec.source.inlineVolumeSpec', scope);
   }
