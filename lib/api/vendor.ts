@@ -68,6 +68,16 @@ const entries: NamedEntries = {
   bearerSubprotocol: 'base64url.bearer.authorization.{v}',
 };
 
+/** What rules need of a profile's spelling at every write, made once for each profile. */
+export function ofProfile<T>(make: (profile: NamingProfile) => T): (profile: NamingProfile) => T {
+  const made = new WeakMap<NamingProfile, { readonly value: T }>();
+  return (profile) => {
+    let known = made.get(profile);
+    if (known === undefined) made.set(profile, (known = { value: make(profile) }));
+    return known.value;
+  };
+}
+
 const { resolvedTextsMax } = limits;
 
 export function namingProfile(name: NamingProfileName): NamingProfile {

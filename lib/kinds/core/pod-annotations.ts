@@ -3,6 +3,7 @@
 import { localPathProblems } from '../../api/formats.ts';
 import { asRecord, isSet, recordAt, recordsAt, textAt } from '../../api/json-access.ts';
 import type { JsonObject } from '../../api/type-info.ts';
+import { ofProfile } from '../../api/vendor.ts';
 import type { NamingProfile } from '../../api/vendor.ts';
 import type { Holder, Scope } from '../validator.ts';
 import { parsedAnnotation } from './node-taints.ts';
@@ -10,33 +11,22 @@ import { armorFieldOf, armorKeyPrefix, isArmorText } from './pod-armor.ts';
 import { validateTolerations } from './pod-scheduling.ts';
 import { containerLists } from './pod-systems.ts';
 
-interface Keys {
-  readonly mirror: string;
-  readonly cost: string;
-  readonly tolerations: string;
-  readonly armorPrefix: string;
-  readonly seccomp: string;
-  readonly seccompPrefix: string;
-}
-
-const keysOf = (naming: NamingProfile): Keys => ({
+const keysOf = ofProfile((naming) => ({
   mirror: naming.resolve('{kubernetes}.io/config.mirror'),
   cost: naming.resolve('controller.{kubernetes}.io/pod-deletion-cost'),
   tolerations: naming.resolve('scheduler.alpha.{kubernetes}.io/tolerations'),
   armorPrefix: armorKeyPrefix(naming),
-  seccomp: seccompKey(naming),
-  seccompPrefix: seccompKeyPrefix(naming),
-});
+  seccomp: naming.resolve('seccomp.security.alpha.{kubernetes}.io/pod'),
+  seccompPrefix: naming.resolve('container.seccomp.security.alpha.{kubernetes}.io/'),
+}));
 
 /** What an annotation of seccomp is told where no field says the same. */
 export const noSeccomp = 'non-functional in v1.27+; use the "seccompProfile" field instead';
 
-export const seccompKey = (naming: NamingProfile): string =>
-  naming.resolve('seccomp.security.alpha.{kubernetes}.io/pod');
+export const seccompKey = (naming: NamingProfile): string => keysOf(naming).seccomp;
 
 /** A container's name follows. */
-export const seccompKeyPrefix = (naming: NamingProfile): string =>
-  naming.resolve('container.seccomp.security.alpha.{kubernetes}.io/');
+export const seccompKeyPrefix = (naming: NamingProfile): string => keysOf(naming).seccompPrefix;
 
 /** A pod that a node runs by itself, as the server sees it. */
 export const isMirrored = (meta: Holder, naming: NamingProfile): boolean =>
@@ -66,7 +56,7 @@ export function validatePodAnnotations(of: Annotated, scope: Scope): void {
     const text = textAt(annotations, keys.cost);
     errors.invalid(`${path}[${keys.cost}]`, text, 'must be a 32bit integer');
   }
-  const names = containerNames(spec);
+  let names: ReadonlySet<string> | undefined;
   for (const key of Object.keys(annotations)) {
     const text = textAt(annotations, key);
     if (key === keys.seccomp || key.startsWith(keys.seccompPrefix)) {
@@ -74,6 +64,7 @@ export function validatePodAnnotations(of: Annotated, scope: Scope): void {
     } else if (key.startsWith(keys.armorPrefix)) {
       const name = key.slice(keys.armorPrefix.length);
       const at = `${path}[${key}]`;
+      names ??= containerNames(spec);
       if (!names.has(name)) errors.invalid(at, name, 'container not found');
       if (isArmorText(text)) continue;
       errors.invalid(at, text, `invalid AppArmor profile name: ${JSON.stringify(text)}`);

@@ -3,12 +3,14 @@ import { recordAt, recordsAt, textAt } from '../../api/json-access.ts';
 import { ensureRecord, newRecord } from '../../api/default-rule.ts';
 import { sameJson } from '../../api/json-equal.ts';
 import type { JsonObject } from '../../api/type-info.ts';
+import { ofProfile } from '../../api/vendor.ts';
 import type { NamingProfile } from '../../api/vendor.ts';
 import type { ApiObject } from '../../codec/codec.ts';
 
 /** A container's name follows. */
-export const armorKeyPrefix = (naming: NamingProfile): string =>
-  naming.resolve('container.apparmor.security.beta.{kubernetes}.io/');
+export const armorKeyPrefix = ofProfile((naming) =>
+  naming.resolve('container.apparmor.security.beta.{kubernetes}.io/'),
+);
 
 export const armorLengthMax = 4095;
 const localhost = 'localhost/';

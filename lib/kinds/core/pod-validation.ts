@@ -56,7 +56,6 @@ export const validatePod: Validator = (write) => {
     return;
   }
   validateAnnotationChange(annotations, before, annotationsPath, write);
-  validateAnnotations();
   if (subresource === 'ephemeralcontainers') validateEphemeralChange(write, spec, oldSpec);
   else if (!isSame) validateSpecUpdate(write, spec, oldSpec);
 };
