@@ -84,7 +84,8 @@ function planner({ reaching, isOff }: Where): (type: TypeInfo) => Plan {
 
 /**
  * Calls `visit` for every disabled field that is set at or below `object`. A message that may not
- * be left empty goes with what `visit` takes from it.
+ * be left empty goes with what `visit` takes from it, one that goes as a whole is visited in place
+ * of its fields.
  */
 function visitOff(object: JsonObject, { off, below }: Plan, visit: Visit): void {
   for (const field of off) {
@@ -95,6 +96,10 @@ function visitOff(object: JsonObject, { off, below }: Plan, visit: Visit): void 
     if (isAbsent(value)) continue;
     if (field.cardinality === 'single') {
       if (!isObject(value)) continue;
+      if (field.message?.options['dropWhole'] === true) {
+        if (setsSome(value, plan)) visit(object, field);
+        continue;
+      }
       const canGo = field.message?.options['dropEmptied'] === true && !isBare(value);
       visitOff(value, plan, visit);
       if (canGo && isBare(value)) Reflect.deleteProperty(object, field.jsonName);
@@ -103,6 +108,9 @@ function visitOff(object: JsonObject, { off, below }: Plan, visit: Visit): void 
     for (const inner of recordsOf(value)) visitOff(inner, plan, visit);
   }
 }
+
+const setsSome = (object: JsonObject, { off }: Plan): boolean =>
+  off.some((field) => !isUnset(field, object[field.jsonName]));
 
 const isBare = (value: JsonObject): boolean => Object.values(value).every(isAbsent);
 

@@ -256,7 +256,7 @@ describe('nothing is taken over', () => {
   test.each([
     ['POST', `${path}/attach`, 404],
     ['POST', `${path}/exec/more`, 404],
-    ['POST', `${path}/exec/`, 404],
+    ['POST', `${path}/exec/more/`, 404],
     ['DELETE', `${path}/exec`, 405],
     ['PATCH', `${path}/exec`, 405],
     ['POST', '/api/v1/pods/a/exec', 404],

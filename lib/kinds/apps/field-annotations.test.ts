@@ -13,7 +13,6 @@ const context: WriteContext = {
   nowMs: 0,
   apiVersion: 'apps/v1',
 };
-const isOn = (): boolean => true;
 const annotated = (name: string, text: string): ApiObject => ({
   metadata: { annotations: { [name]: text } },
   spec: { template: {} },
@@ -23,7 +22,7 @@ describe('the count of versions of the template of a daemon set', () => {
   const name = 'deprecated.daemonset.template.generation';
   const prepared = (text: string, stored?: ApiObject): string | undefined => {
     const object = annotated(name, text);
-    daemonSetStrategy.prepare?.(object, stored, context, isOn);
+    daemonSetStrategy.prepare?.(object, stored, context);
     return object.metadata?.annotations?.[name];
   };
   test.each([
@@ -48,7 +47,7 @@ describe('the count of versions of the template of a daemon set', () => {
 describe('the revision that a deployment goes back to', () => {
   const prepare = (text: string): void => {
     const object = annotated('deprecated.deployment.rollback.revision', text);
-    deploymentStrategy.prepare?.(object, undefined, context, isOn);
+    deploymentStrategy.prepare?.(object, undefined, context);
   };
   test.each(['', '0', '12'])('is %j', (text) => {
     expect(() => {

@@ -1,5 +1,5 @@
 // Pods: creation, and which parts of a pod each kind of update may change.
-import { numberAt, recordAt, recordIn, recordsAt, textAt } from '../../api/json-access.ts';
+import { isSet, numberAt, recordAt, recordIn, recordsAt, textAt } from '../../api/json-access.ts';
 import { sameJson } from '../../api/json-equal.ts';
 import type { JsonObject } from '../../api/type-info.ts';
 import { cloneJson } from '../../api/json-value.ts';
@@ -30,6 +30,7 @@ export const validatePod: Validator = (write) => {
   };
   const validateSpec = (): void => {
     validatePodSpec(spec, 'spec', { isPod: true, podName, isStatic }, write);
+    validateTokens(spec, write);
   };
   if (old === undefined) {
     validateAnnotations();
@@ -59,6 +60,20 @@ export const validatePod: Validator = (write) => {
   if (subresource === 'ephemeralcontainers') validateEphemeralChange(write, spec, oldSpec);
   else if (!isSame) validateSpecUpdate(write, spec, oldSpec);
 };
+
+/** Tokens are those of an account; a template may leave it to admission to name one. */
+function validateTokens(spec: JsonObject, { errors }: ValidatedWrite): void {
+  if (textAt(spec, 'serviceAccountName') !== '') return;
+  for (const [at, volume] of recordsAt(spec, 'volumes').entries()) {
+    const sources = recordsAt(recordAt(volume, 'projected'), 'sources');
+    for (const [index, source] of sources.entries()) {
+      if (!isSet(source, 'serviceAccountToken')) continue;
+      const path = `spec.volumes[${String(at)}].projected.sources[${String(index)}]`;
+      const detail = 'must not be specified when serviceAccountName is not set';
+      errors.forbidden(`${path}.serviceAccountToken`, detail);
+    }
+  }
+}
 
 function validateNew(spec: JsonObject, { errors }: ValidatedWrite): void {
   if (recordsAt(spec, 'ephemeralContainers').length > 0) {

@@ -11,20 +11,15 @@ const user = { name: 'tester', uid: '', groups: [], extra: {} };
 
 function prepared(pod: ApiObject, stored?: ApiObject, subresource = ''): readonly string[] {
   const warnings: string[] = [];
-  strategy.prepare?.(
-    pod,
-    stored,
-    {
-      user,
-      dryRun: false,
-      fieldManager: '',
-      subresource,
-      warnings,
-      nowMs: 0,
-      apiVersion: 'v1',
-    },
-    () => true,
-  );
+  strategy.prepare?.(pod, stored, {
+    user,
+    dryRun: false,
+    fieldManager: '',
+    subresource,
+    warnings,
+    nowMs: 0,
+    apiVersion: 'v1',
+  });
   return warnings;
 }
 

@@ -14,12 +14,11 @@ const context: WriteContext = {
   apiVersion: 'v1',
 };
 
-const isOn = (): boolean => true;
 
 function prepared(spec: JsonObject, old?: JsonObject): JsonObject {
   const object = { spec: cloneJson(spec) };
   const stored = old === undefined ? undefined : { spec: old };
-  serviceStrategy.prepare?.(object, stored, context, isOn);
+  serviceStrategy.prepare?.(object, stored, context);
   return object.spec;
 }
 
@@ -120,19 +119,14 @@ describe('an update', () => {
 
   test('of the status changes nothing else', () => {
     const object = { spec: { type } };
-    serviceStrategy.prepare?.(
-      object,
-      { spec: single },
-      { ...context, subresource: 'status' },
-      isOn,
-    );
+    serviceStrategy.prepare?.(object, { spec: single }, { ...context, subresource: 'status' });
     expect(object).toEqual({ spec: { type } });
   });
 
   test('to another type than a balancer ends the balancer', () => {
     const status = { loadBalancer: { ingress: [{ ip: '1.1.1.1' }] } };
     const object = { spec: { type }, status: cloneJson(status) };
-    serviceStrategy.prepare?.(object, { spec: balanced, status }, context, isOn);
+    serviceStrategy.prepare?.(object, { spec: balanced, status }, context);
     expect(object.status).toEqual({ loadBalancer: {} });
   });
 });

@@ -1,17 +1,13 @@
 // Runtime classes: overhead, and where pods of the class may run.
-import { immutableDetail } from '../../api/field-errors.ts';
-import { recordAt, recordIn, recordsAt, textAt } from '../../api/json-access.ts';
+import { recordAt, recordIn, recordsAt } from '../../api/json-access.ts';
 import { validateOverhead } from '../core/container-resources.ts';
 import { deprecatedLabelText } from '../core/node-labels.ts';
 import { validateTolerations, validateUniqueTolerations } from '../core/pod-scheduling.ts';
-import { changed, validateLabels } from '../validator.ts';
+import { validateLabels } from '../validator.ts';
 import type { Validator, Warnings } from '../validator.ts';
 
 export const validateRuntimeClass: Validator = (write) => {
-  const { object, old, errors } = write;
-  if (old !== undefined && changed(object, old, 'handler')) {
-    errors.invalid('handler', textAt(object, 'handler'), immutableDetail);
-  }
+  const { object, errors } = write;
   validateOverhead(recordIn(object, 'overhead', 'podFixed'), 'overhead', write);
   const scheduling = recordAt(object, 'scheduling');
   validateLabels(recordAt(scheduling, 'nodeSelector'), 'scheduling.nodeSelector', errors);

@@ -233,6 +233,7 @@ const release22: readonly OlderObject[] = [
         version: 'v1',
         names,
         validation: schema,
+        preserveUnknownFields: false,
         subresources: { status: {} },
         additionalPrinterColumns: [{ name: 'Age', type: 'date', JSONPath: '.a' }],
         conversion: { strategy: 'Webhook', webhookClientConfig: definitionClient },
@@ -242,7 +243,6 @@ const release22: readonly OlderObject[] = [
       spec: {
         scope: 'Namespaced',
         names: { singular: 'thing', listKind: 'ThingList' },
-        preserveUnknownFields: true,
         versions: [
           {
             name: 'v1',
