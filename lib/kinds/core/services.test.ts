@@ -14,7 +14,6 @@ const context: WriteContext = {
   apiVersion: 'v1',
 };
 
-
 function prepared(spec: JsonObject, old?: JsonObject): JsonObject {
   const object = { spec: cloneJson(spec) };
   const stored = old === undefined ? undefined : { spec: old };
