@@ -84,18 +84,3 @@ test('a retired field is dropped whatever the gates say, and kept where it is st
   drop(updated, node({ configSource: { configMap: { name: 'c' } } }));
   expect(updated).toEqual(node({ configSource: {} }));
 });
-
-test('some messages go with any field that is dropped from them', () => {
-  const claims = dropDisabledFields(typeOf('persistentvolumeclaims'), () => false);
-  const source = { kind: 'Dump', name: 'a' };
-  const near = { spec: { dataSourceRef: { ...source } } };
-  const far = (): JsonObject => ({ spec: { dataSourceRef: { ...source, namespace: 'far' } } });
-  const claim = far();
-  claims(claim, undefined);
-  expect(claim).toEqual({ spec: {} });
-  claims(near, undefined);
-  expect(near).toEqual({ spec: { dataSourceRef: source } });
-  const kept = far();
-  claims(kept, far());
-  expect(kept).toEqual(far());
-});

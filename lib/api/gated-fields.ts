@@ -33,8 +33,9 @@ export function dropDisabledFields(
   };
 }
 
-/** Every gate that a client's value of the field needs. */
+/** Every gate without which a client's value of the field is dropped, whatever its kind. */
 export function gatesOf({ gates, options }: FieldInfo): readonly string[] {
+  if (options['strategyDrops'] === true) return [];
   const features = options['feature'];
   return Array.isArray(features) ? [...gates, ...(features as string[])] : gates;
 }
@@ -84,8 +85,7 @@ function planner({ reaching, isOff }: Where): (type: TypeInfo) => Plan {
 
 /**
  * Calls `visit` for every disabled field that is set at or below `object`. A message that may not
- * be left empty goes with what `visit` takes from it, one that goes as a whole is visited in place
- * of its fields.
+ * be left empty goes with what `visit` takes from it.
  */
 function visitOff(object: JsonObject, { off, below }: Plan, visit: Visit): void {
   for (const field of off) {
@@ -96,10 +96,6 @@ function visitOff(object: JsonObject, { off, below }: Plan, visit: Visit): void 
     if (isAbsent(value)) continue;
     if (field.cardinality === 'single') {
       if (!isObject(value)) continue;
-      if (field.message?.options['dropWhole'] === true) {
-        if (setsSome(value, plan)) visit(object, field);
-        continue;
-      }
       const canGo = field.message?.options['dropEmptied'] === true && !isBare(value);
       visitOff(value, plan, visit);
       if (canGo && isBare(value)) Reflect.deleteProperty(object, field.jsonName);
@@ -108,9 +104,6 @@ function visitOff(object: JsonObject, { off, below }: Plan, visit: Visit): void 
     for (const inner of recordsOf(value)) visitOff(inner, plan, visit);
   }
 }
-
-const setsSome = (object: JsonObject, { off }: Plan): boolean =>
-  off.some((field) => !isUnset(field, object[field.jsonName]));
 
 const isBare = (value: JsonObject): boolean => Object.values(value).every(isAbsent);
 

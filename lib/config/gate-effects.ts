@@ -49,7 +49,11 @@ export const effectiveGates = {
   ContainerRestartRules: fields('Container.restartPolicyRules'),
   ContainerStopSignals: fields('ContainerStatus.stopSignal', 'Lifecycle.stopSignal'),
   CoordinatedLeaderElection: fields('LeaseSpec.strategy', 'LeaseSpec.preferredHolder'),
-  CrossNamespaceVolumeDataSource: fields('TypedObjectReference.namespace'),
+  CrossNamespaceVolumeDataSource: row(
+    'accepts TypedObjectReference.namespace in claims',
+    'lib/kinds/core/persistent-volumes.test.ts › ' +
+      'a source in another namespace is none without its feature, unless one is stored',
+  ),
   DRAConsumableCapacity: fields(
     'Device.allowMultipleAllocations',
     'DeviceCapacity.requestPolicy',

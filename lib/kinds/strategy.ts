@@ -58,7 +58,12 @@ export interface GenerationRule {
 
 export interface ResourceStrategy {
   /** Changes `object` before validation; `old` is undefined on create. */
-  prepare?(object: ApiObject, old: Readonly<ApiObject> | undefined, context: WriteContext): void;
+  prepare?(
+    object: ApiObject,
+    old: Readonly<ApiObject> | undefined,
+    context: WriteContext,
+    isOn: GateCheck,
+  ): void;
   /** Rules that ask others: the authorizer, the store for another object. They come first. */
   authorize?(
     object: Readonly<ApiObject>,

@@ -72,7 +72,7 @@ export function objectRules(
   return {
     dropDisabled: dropDisabledFields(type, isOn),
     prepare(object, old, context) {
-      strategy.prepare?.(object, old, context);
+      strategy.prepare?.(object, old, context, isOn);
     },
     authorize: (object, old, context, signal) =>
       strategy.authorize?.(object, old, context, { isOn, signal }) ?? [],

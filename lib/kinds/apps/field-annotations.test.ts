@@ -13,6 +13,7 @@ const context: WriteContext = {
   nowMs: 0,
   apiVersion: 'apps/v1',
 };
+const isOn = (): boolean => true;
 const annotated = (name: string, text: string): ApiObject => ({
   metadata: { annotations: { [name]: text } },
   spec: { template: {} },
@@ -22,7 +23,7 @@ describe('the count of versions of the template of a daemon set', () => {
   const name = 'deprecated.daemonset.template.generation';
   const prepared = (text: string, stored?: ApiObject): string | undefined => {
     const object = annotated(name, text);
-    daemonSetStrategy.prepare?.(object, stored, context);
+    daemonSetStrategy.prepare?.(object, stored, context, isOn);
     return object.metadata?.annotations?.[name];
   };
   test.each([
@@ -47,7 +48,7 @@ describe('the count of versions of the template of a daemon set', () => {
 describe('the revision that a deployment goes back to', () => {
   const prepare = (text: string): void => {
     const object = annotated('deprecated.deployment.rollback.revision', text);
-    deploymentStrategy.prepare?.(object, undefined, context);
+    deploymentStrategy.prepare?.(object, undefined, context, isOn);
   };
   test.each(['', '0', '12'])('is %j', (text) => {
     expect(() => {

@@ -16,15 +16,16 @@ const context: WriteContext = {
   apiVersion: 'v1',
 };
 
-function prepared(spec: JsonObject, stored?: JsonObject): JsonObject {
+function prepared(spec: JsonObject, stored?: JsonObject, isOn = false): JsonObject {
   const object = { spec: { ...spec } };
   const old = stored === undefined ? undefined : { spec: stored };
-  strategy.prepare?.(object, old, context);
+  strategy.prepare?.(object, old, context, () => isOn);
   return object.spec;
 }
 
 const claim = { kind: 'PersistentVolumeClaim', name: 'a' };
 const other = { apiGroup: 'example.com', kind: 'Dump', name: 'a' };
+const far = { ...other, namespace: 'far' };
 const snapshot = { apiGroup: 'snapshot.storage.k8s.io', kind: 'VolumeSnapshot', name: 'a' };
 
 test('a claim names its source in both fields', () => {
@@ -41,11 +42,19 @@ test('the older field takes claims and snapshots, others once it has one', () =>
   );
 });
 
+test('a source in another namespace is none without its feature, unless one is stored', () => {
+  expect(prepared({ dataSourceRef: far })).toEqual({});
+  expect(prepared({ dataSourceRef: far }, { dataSourceRef: other })).toEqual({
+    dataSourceRef: far,
+  });
+  expect(prepared({ dataSourceRef: far }, undefined, true)).toEqual({ dataSourceRef: far });
+});
+
 test('each change of the phase of a volume has its time', () => {
   const stored = { status: { phase: 'Bound' } };
   const written = (object: ApiObject, old: ApiObject = stored): ApiObject => {
     const write = { ...context, subresource: 'status' };
-    persistentVolumeStrategy.prepare?.(object, old, write);
+    persistentVolumeStrategy.prepare?.(object, old, write, () => true);
     return object;
   };
   const lastPhaseTransitionTime = '1970-01-01T00:00:00Z';

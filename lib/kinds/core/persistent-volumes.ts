@@ -31,10 +31,14 @@ export const persistentVolumeClaimStrategy = (naming: NamingProfile): ResourceSt
   const snapshots = naming.resolve('snapshot.storage.{v}');
   return {
     answersDeletedObject: true,
-    prepare(claim, stored) {
+    prepare(claim, stored, _context, isOn) {
       const spec = recordAt(claim, 'spec');
       if (spec === undefined) return;
       const before = recordAt(stored, 'spec');
+      const isInOtherNamespace = textAt(recordAt(spec, 'dataSourceRef'), 'namespace') !== '';
+      if (isInOtherNamespace && !isOn(crossNamespaceGate) && !isSet(before, 'dataSourceRef')) {
+        delete spec['dataSourceRef'];
+      }
       const source = recordAt(spec, 'dataSource');
       if (!isSet(before, 'dataSource') && !isClaimOrSnapshot(source, snapshots)) {
         delete spec['dataSource'];
@@ -43,6 +47,8 @@ export const persistentVolumeClaimStrategy = (naming: NamingProfile): ResourceSt
     },
   };
 };
+
+const crossNamespaceGate = 'CrossNamespaceVolumeDataSource';
 
 /** The older field has always dropped all other kinds without a word. */
 function isClaimOrSnapshot(source: JsonObject | undefined, snapshots: string): boolean {

@@ -11,15 +11,20 @@ const user = { name: 'tester', uid: '', groups: [], extra: {} };
 
 function prepared(pod: ApiObject, stored?: ApiObject, subresource = ''): readonly string[] {
   const warnings: string[] = [];
-  strategy.prepare?.(pod, stored, {
-    user,
-    dryRun: false,
-    fieldManager: '',
-    subresource,
-    warnings,
-    nowMs: 0,
-    apiVersion: 'v1',
-  });
+  strategy.prepare?.(
+    pod,
+    stored,
+    {
+      user,
+      dryRun: false,
+      fieldManager: '',
+      subresource,
+      warnings,
+      nowMs: 0,
+      apiVersion: 'v1',
+    },
+    () => true,
+  );
   return warnings;
 }
 

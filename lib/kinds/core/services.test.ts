@@ -14,10 +14,12 @@ const context: WriteContext = {
   apiVersion: 'v1',
 };
 
+const isOn = (): boolean => true;
+
 function prepared(spec: JsonObject, old?: JsonObject): JsonObject {
   const object = { spec: cloneJson(spec) };
   const stored = old === undefined ? undefined : { spec: old };
-  serviceStrategy.prepare?.(object, stored, context);
+  serviceStrategy.prepare?.(object, stored, context, isOn);
   return object.spec;
 }
 
@@ -118,14 +120,19 @@ describe('an update', () => {
 
   test('of the status changes nothing else', () => {
     const object = { spec: { type } };
-    serviceStrategy.prepare?.(object, { spec: single }, { ...context, subresource: 'status' });
+    serviceStrategy.prepare?.(
+      object,
+      { spec: single },
+      { ...context, subresource: 'status' },
+      isOn,
+    );
     expect(object).toEqual({ spec: { type } });
   });
 
   test('to another type than a balancer ends the balancer', () => {
     const status = { loadBalancer: { ingress: [{ ip: '1.1.1.1' }] } };
     const object = { spec: { type }, status: cloneJson(status) };
-    serviceStrategy.prepare?.(object, { spec: balanced, status }, context);
+    serviceStrategy.prepare?.(object, { spec: balanced, status }, context, isOn);
     expect(object.status).toEqual({ loadBalancer: {} });
   });
 });

@@ -154,7 +154,12 @@ test.each([
   ['what was never allocated stays, to be refused', ['a'], ['a'], ['a', 'x'], ['a', 'x']],
 ])('what drivers tell goes with the device: %s', (_what, before, after, told, left) => {
   const claim = claimWith(after, told);
-  claimStrategy({ naming, eventTtlSeconds: 1 }).prepare?.(claim, claimWith(before, []), context);
+  claimStrategy({ naming, eventTtlSeconds: 1 }).prepare?.(
+    claim,
+    claimWith(before, []),
+    context,
+    isOn,
+  );
   const status = claim['status'] as JsonObject;
   expect(status['devices']).toEqual(left?.map(device));
 });
@@ -172,6 +177,6 @@ test.each([
   const ruleOf = (taint: JsonObject): ApiObject => ({ metadata: {}, spec: { taint } });
   const rule = ruleOf({ effect, timeAdded });
   const old = ruleOf({ effect: 'NoSchedule', timeAdded: '2026-01-01T00:00:00Z' });
-  taintRuleStrategy.prepare?.(rule, old, { ...context, subresource: '' });
+  taintRuleStrategy.prepare?.(rule, old, { ...context, subresource: '' }, isOn);
   expect(rule).toEqual(ruleOf({ effect, timeAdded: expected }));
 });
