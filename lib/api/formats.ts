@@ -86,10 +86,8 @@ export const ownPathProblems = (text: string): readonly string[] => [
 const noDotsProblems = (text: string): readonly string[] =>
   unless(!text.split('/').includes('..'), "must not contain '..'");
 
-const driverNameProblems = (text: string): readonly string[] => [
-  ...bytesMax(text, 63),
-  ...dns1123SubdomainProblems(text.toLowerCase()),
-];
+const driverNameProblems = (text: string): readonly string[] =>
+  dns1123SubdomainProblems(text.toLowerCase());
 
 const uuidText =
   'must be a lowercase UUID in 8-4-4-4-12 format, such as 123e4567-e89b-12d3-a456-426614174000';

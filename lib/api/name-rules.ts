@@ -202,7 +202,7 @@ function ruleProblems(
     case 'configMapKey':
       return configMapKeyProblems(name);
     case 'csiDriver':
-      return [...tooLong(text, 63), ...dns1123SubdomainProblems(text.toLowerCase())];
+      return [...tooLong(text, 63), ...dns1123SubdomainProblems(text)];
     case 'ipAddress':
       return [...canonicalIpProblems(name)];
     case 'pluralDotGroup': {
