@@ -99,6 +99,8 @@ export const limits = {
   warningsLengthMax: 4_096,
   /** Characters of each where that is exceeded. */
   warningLengthWhenManyMax: 256,
+  /** Files of one volume that are compared with each other for a warning. */
+  comparedFilesMax: 200,
   /** Warnings of one pod's ports that are in each other's way. */
   portWarningsMax: 1_000,
   /** Streams that one HTTP/2 connection may have open. */

@@ -71,7 +71,7 @@ export const validateValidatingPolicy: Validator = (write) => {
   }
   validateAnnotations(annotations, environment, write);
   const status = recordAt(object, 'status');
-  validateConditions(recordsAt(status, 'conditions'), 'status.conditions', errors);
+  validateConditions(status, 'status.conditions', errors);
   const warnings = recordsAt(recordAt(status, 'typeChecking'), 'expressionWarnings');
   for (const [at, warning] of warnings.entries()) {
     const path = `status.typeChecking.expressionWarnings[${String(at)}]`;

@@ -2,6 +2,7 @@
 // what was there. Allowed, and nearly never wanted.
 import { isSet, listAt, recordAt, recordsAt, textAt } from '../../api/json-access.ts';
 import type { JsonObject } from '../../api/type-info.ts';
+import { limits } from '../../base/limits.ts';
 import type { Holder } from '../validator.ts';
 
 interface File {
@@ -64,13 +65,11 @@ const certificateFiles: readonly (readonly [member: string, source: string])[] =
   ['credentialBundlePath', 'PodCertificate credential bundle'],
 ];
 
-/** Bounds the answer, and the time: files are compared in pairs. */
-const filesMax = 200;
-
+/** Files are compared in pairs, up to a bound on the answer and the time. */
 function overlaps(files: readonly File[], volume: string): readonly string[] {
   const texts: string[] = [];
   const seen: File[] = [];
-  for (const { path, source } of files.slice(0, filesMax)) {
+  for (const { path, source } of files.slice(0, limits.comparedFilesMax)) {
     const file = { path: path.replace(/\/+$/, ''), source };
     for (const other of seen) {
       if (!isHidden(file.path, other.path)) continue;

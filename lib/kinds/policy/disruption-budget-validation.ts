@@ -1,5 +1,5 @@
 // Disruption budgets: one way of saying how many pods must stay, or may go.
-import { isSet, recordAt, recordsAt, valueAt } from '../../api/json-access.ts';
+import { isSet, recordAt, valueAt } from '../../api/json-access.ts';
 import { validateAmount, validateAtMostAll } from '../apps/amounts.ts';
 import { validateConditions } from '../condition-validation.ts';
 import { validateLabelSelector } from '../label-selectors.ts';
@@ -7,8 +7,7 @@ import type { Validator } from '../validator.ts';
 
 export const validateDisruptionBudget: Validator = ({ object, errors, subresource }) => {
   if (subresource === 'status') {
-    const conditions = recordsAt(recordAt(object, 'status'), 'conditions');
-    validateConditions(conditions, 'status.conditions', errors);
+    validateConditions(recordAt(object, 'status'), 'status.conditions', errors);
   }
   const spec = recordAt(object, 'spec');
   if (isSet(spec, 'minAvailable') && isSet(spec, 'maxUnavailable')) {

@@ -15,7 +15,7 @@ import { sameJson } from '../../api/json-equal.ts';
 import { isAbsent } from '../../api/presence.ts';
 import type { JsonObject } from '../../api/type-info.ts';
 import { validateNodeSelector } from '../core/pod-scheduling.ts';
-import { validateConditions } from '../meta/condition-validation.ts';
+import { validateConditions } from '../condition-validation.ts';
 import type { Holder, ValidatedWrite } from '../validator.ts';
 import { validateBindingConditions } from './binding-conditions.ts';
 import { validateConfiguration, validateData } from './device-configuration.ts';

@@ -5,7 +5,7 @@ import { poolNameProblems } from '../../api/formats.ts';
 import { numberAt, recordAt } from '../../api/json-access.ts';
 import { sameJson } from '../../api/json-equal.ts';
 import { dns1123SubdomainProblems } from '../../api/name-rules.ts';
-import { validateConditions } from '../meta/condition-validation.ts';
+import { validateConditions } from '../condition-validation.ts';
 import { partOf } from '../part-checks.ts';
 import type { PartChecks } from '../part-checks.ts';
 import type { Validator } from '../validator.ts';

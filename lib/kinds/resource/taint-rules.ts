@@ -5,7 +5,7 @@ import type { FieldErrors } from '../../api/field-errors.ts';
 import { isSet, listAt, recordAt, textAt } from '../../api/json-access.ts';
 import { sameJson } from '../../api/json-equal.ts';
 import { labelValueProblems, qualifiedNameProblems } from '../../api/name-rules.ts';
-import { validateConditions } from '../meta/condition-validation.ts';
+import { validateConditions } from '../condition-validation.ts';
 import type { ResourceStrategy } from '../strategy.ts';
 import type { Holder, Validator } from '../validator.ts';
 import { validateDriver, validateLabelName, validatePoolName } from './names.ts';
