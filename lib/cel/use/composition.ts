@@ -19,6 +19,8 @@ export interface NamedExpression {
 export interface Composition {
   /** The environment with `variables`. */
   readonly environment: Environment;
+  /** Each variable, in their order. */
+  readonly conditions: readonly CompiledCondition[];
   /** The bindings of one object with `variables` added, and what computing them costs. */
   bind(
     bindings: Bindings,
@@ -34,6 +36,7 @@ export function composeVariables(
   const type = structType(base.options.naming.resolve('{kubernetes}.variables'));
   const types = new Map<string, CelType>();
   const compiled = new Map<string, CompiledCondition>();
+  const conditions: CompiledCondition[] = [];
   const environment = new Environment({
     ...base.options,
     variables: [
@@ -45,10 +48,12 @@ export function composeVariables(
   for (const { name, expression } of variables) {
     const condition = compileCondition(environment, expression, 'any');
     compiled.set(name, condition);
+    conditions.push(condition);
     types.set(name, condition.program?.resultType ?? dynType);
   }
   return {
     environment,
+    conditions,
     bind: (bindings, options = {}) => bindVariables(compiled, bindings, options),
   };
 }

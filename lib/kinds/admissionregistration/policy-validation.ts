@@ -1,11 +1,12 @@
 // Admission policies: what they match, and that their expressions compile.
 import { cIdentifierPattern } from '../../api/formats.ts';
-import { isSet, recordAt, recordsAt, textAt, textsAt } from '../../api/json-access.ts';
+import { isSet, recordAt, recordsAt, textAt } from '../../api/json-access.ts';
 import { qualifiedNameProblems } from '../../api/name-rules.ts';
 import type { JsonObject } from '../../api/type-info.ts';
 import type { Environment } from '../../cel/environment.ts';
 import { isReservedWord } from '../../cel/schema/escaping.ts';
 import { composeVariables } from '../../cel/use/composition.ts';
+import type { NamedExpression } from '../../cel/use/composition.ts';
 import { policyEnvironment } from '../../cel/use/policy-environment.ts';
 import { validateConditions } from '../condition-validation.ts';
 import type { Scope, ValidatedWrite, Validator } from '../validator.ts';
@@ -27,25 +28,32 @@ const baseEnvironment = (
   needs: EnvironmentNeeds,
 ): Environment => policyEnvironment({ naming, hasParams: isSet(spec, 'paramKind'), ...needs });
 
-const variablesOf = (spec: JsonObject): { readonly name: string; readonly expression: string }[] =>
+const variablesOf = (spec: JsonObject): readonly NamedExpression[] =>
   recordsAt(spec, 'variables').map((one) => ({
     name: textAt(one, 'name'),
     expression: textAt(one, 'expression'),
   }));
 
-/** Each sees those before it. */
-function validateVariables(spec: JsonObject, base: Environment, write: ValidatedWrite): void {
+/** @returns the environment of what uses the variables, each of which sees those before it */
+function validateVariables(
+  spec: JsonObject,
+  base: Environment,
+  { errors }: ValidatedWrite,
+): Environment {
   const variables = variablesOf(spec);
-  for (const [at, variable] of recordsAt(spec, 'variables').entries()) {
+  const { environment, conditions } = composeVariables(base, variables);
+  for (const [at, { name, expression }] of variables.entries()) {
     const path = `spec.variables[${String(at)}]`;
-    const name = textAt(variable, 'name');
-    if (name.trim() === '') write.errors.required(`${path}.name`, 'name is not specified');
+    if (name.trim() === '') errors.required(`${path}.name`, 'name is not specified');
     else if (!cIdentifierPattern.test(name) || isReservedWord(name)) {
-      write.errors.invalid(`${path}.name`, name, 'name is not a valid CEL identifier');
+      errors.invalid(`${path}.name`, name, 'name is not a valid CEL identifier');
     }
-    const { environment } = composeVariables(base, variables.slice(0, at));
-    validateExpression(variable, 'expression', path, { environment, kinds: 'any' }, write);
+    const error = conditions[at]?.error;
+    if (expression.trim() === '') {
+      errors.required(`${path}.expression`, 'expression is not specified');
+    } else if (error !== undefined) errors.invalid(`${path}.expression`, expression, error);
   }
+  return environment;
 }
 
 export const validateValidatingPolicy: Validator = (write) => {
@@ -53,7 +61,7 @@ export const validateValidatingPolicy: Validator = (write) => {
   const spec = recordAt(object, 'spec') ?? {};
   const base = baseEnvironment(spec, write, { hasAuthorizer: true, isMutating: false });
   validateMatching(spec, base, write);
-  validateVariables(spec, base, write);
+  const environment = validateVariables(spec, base, write);
   const validations = recordsAt(spec, 'validations');
   const annotations = recordsAt(spec, 'auditAnnotations');
   if (validations.length === 0 && annotations.length === 0) {
@@ -61,7 +69,6 @@ export const validateValidatingPolicy: Validator = (write) => {
     errors.required('spec.validations', detail);
     errors.required('spec.auditAnnotations', detail);
   }
-  const { environment } = composeVariables(base, variablesOf(spec));
   const messageBase = baseEnvironment(spec, write, { hasAuthorizer: false, isMutating: false });
   const messages = composeVariables(messageBase, variablesOf(spec)).environment;
   for (const [at, one] of validations.entries()) {
@@ -145,12 +152,11 @@ export const validateMutatingPolicy: Validator = (write) => {
   validateMatching(spec, matching, write);
   const constraints = recordAt(spec, 'matchConstraints');
   validateMutableOperations(constraints, 'spec.matchConstraints', errors);
-  validateVariables(spec, base, write);
+  const environment = validateVariables(spec, base, write);
   const mutations = recordsAt(spec, 'mutations');
   if (mutations.length === 0) {
     errors.required('spec.mutations', 'mutations must contain at least one item');
   }
-  const { environment } = composeVariables(base, variablesOf(spec));
   for (const [at, mutation] of mutations.entries()) {
     validateMutation(mutation, `spec.mutations[${String(at)}]`, environment, write);
   }
@@ -190,7 +196,7 @@ function validateMatching(spec: JsonObject, environment: Environment, write: Val
   validateParamKind(recordAt(spec, 'paramKind'), 'spec.paramKind', write.errors);
   const constraints = recordAt(spec, 'matchConstraints');
   validateConstraints(constraints, 'spec.matchConstraints', write);
-  if (constraints !== undefined && textsAt(constraints, 'resourceRules').length === 0) {
+  if (constraints !== undefined && recordsAt(constraints, 'resourceRules').length === 0) {
     write.errors.required('spec.matchConstraints.resourceRules');
   }
   validateMatchConditions(spec, 'spec', environment, write);
