@@ -9,6 +9,7 @@ import type { AuthorizationResult } from '../../lib/authz/measured.ts';
 import { Attempts } from '../../lib/telemetry/attempts.ts';
 import { limits } from '../../lib/base/limits.ts';
 import type { Logger } from '../../lib/base/log.ts';
+import { releasesOf } from '../../lib/base/releases.ts';
 import type { User } from '../../lib/base/user.ts';
 import type { Cache, CacheObserver } from '../../lib/cacher/cache.ts';
 import type { ResourceCounts } from '../../lib/cacher/resource-counts.ts';
@@ -239,10 +240,9 @@ export function describeServer(
     of('minor'),
     of('platform'),
   ).value = 1;
-  const binary = of('gitVersion').replace(/^v|\+.*$/g, '');
-  const emulated = `${of('emulationMajor')}.${of('emulationMinor')}`;
-  const oldest = `${of('minCompatibilityMajor')}.${of('minCompatibilityMinor')}`;
-  series.version_info.child(binary, naming.resolve('{kube}'), emulated, oldest).value = 1;
+  const { binary, emulation, minCompatibility } = releasesOf(version);
+  const component = naming.resolve('{kube}');
+  series.version_info.child(binary, component, emulation, minCompatibility).value = 1;
   for (const [name, stage] of gateTable) {
     const child = series['{kubernetes}_feature_enabled'].child(name, stageLabels[stage]);
     child.value = Number(gates.isEnabled(name));

@@ -4,6 +4,7 @@ import type { JsonObject } from '../api/type-info.ts';
 import type { NamingProfile } from '../api/vendor.ts';
 import { formatTime } from '../base/clock.ts';
 import type { Clock } from '../base/clock.ts';
+import { releasesOf } from '../base/releases.ts';
 import { notAcceptable } from '../base/status.ts';
 import type { Encoding } from '../codec/encodings.ts';
 import { stringify } from '../codec/json.ts';
@@ -55,28 +56,27 @@ export function createZPages(options: ZPagesOptions): ReadonlyMap<string, ZPage>
 
 function statuszPage(options: ZPagesOptions): ZPage {
   const { naming, clock, startedAtMs, version, paths } = options;
-  const of = (name: string): string => version[name] ?? '';
+  const { binary, emulation, minCompatibility } = releasesOf(version);
+  const goVersion = version['goVersion'] ?? '';
   const uptimeSeconds = (): number => Math.floor((clock.nowMs() - startedAtMs) / 1000);
-  const release = of('gitVersion').replace(/^v|\+.*$/g, '');
-  const emulated = `${of('emulationMajor')}.${of('emulationMinor')}`;
   return zPage(options, {
     kind: 'Statusz',
     text: () =>
       textPage(`${componentName(naming)} statusz`, [
         `Started: ${unixDate(startedAtMs)}`,
         `Up: ${duration(uptimeSeconds())}`,
-        `Go version: ${of('goVersion')}`,
-        `Binary version: ${release}`,
-        `Emulation version: ${emulated}`,
+        `Go version: ${goVersion}`,
+        `Binary version: ${binary}`,
+        `Emulation version: ${emulation}`,
         `Paths: ${paths.join(' ')}`,
       ]),
     members: () => ({
       startTime: formatTime(startedAtMs),
       uptimeSeconds: uptimeSeconds(),
-      goVersion: of('goVersion'),
-      binaryVersion: release,
-      emulationVersion: emulated,
-      minimumCompatibilityVersion: `${of('minCompatibilityMajor')}.${of('minCompatibilityMinor')}`,
+      goVersion,
+      binaryVersion: binary,
+      emulationVersion: emulation,
+      minimumCompatibilityVersion: minCompatibility,
       paths: [...paths],
     }),
   });
