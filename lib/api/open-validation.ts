@@ -117,10 +117,9 @@ function itemsStep(info: ValueInfo, check: Check): Check {
   return (value, old, path, into) => {
     if (!Array.isArray(value)) return;
     const isKeyed = info.listType === 'map' && Array.isArray(old);
-    const twins = isKeyed ? new Twins(old, info) : undefined;
+    const twins = isKeyed ? Twins.inList<Value>(old, info) : undefined;
     for (const [at, item] of value.entries()) {
-      // Twins gives items of the list that it was made of.
-      check(item, twins?.of(item) as Value, `${path}[${String(at)}]`, into);
+      check(item, twins?.of(item), `${path}[${String(at)}]`, into);
     }
   };
 }

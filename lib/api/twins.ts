@@ -4,22 +4,28 @@ import type { ValueInfo } from './type-info.ts';
 
 type ListKeys = Pick<ValueInfo, 'listType' | 'listMapKeys'>;
 
-/** The items of a keyed list or set, found by one that is the same in another list. */
-export class Twins {
-  readonly #list: ListKeys;
-  readonly #items = new Map<string, unknown>();
+/** The items of a list, found by one that is the same in another list. */
+export class Twins<Item> {
+  readonly #identityOf: (item: Item) => string | undefined;
+  readonly #items = new Map<string, Item>();
 
-  constructor(items: readonly unknown[], list: ListKeys) {
-    this.#list = list;
+  /** `identityOf` tells an item from the others; undefined: nothing does. */
+  constructor(items: readonly Item[], identityOf: (item: Item) => string | undefined) {
+    this.#identityOf = identityOf;
     for (const item of items) {
-      const identity = itemIdentity(item, this.#list);
+      const identity = identityOf(item);
       if (identity !== undefined && !this.#items.has(identity)) this.#items.set(identity, item);
     }
   }
 
+  /** Of a keyed list or set, by what its type says of it. */
+  static inList<Item>(items: readonly Item[], list: ListKeys): Twins<Item> {
+    return new Twins(items, (item) => itemIdentity(item, list));
+  }
+
   /** The item that is the same one as `item`. */
-  of(item: unknown): unknown {
-    const identity = itemIdentity(item, this.#list);
+  of(item: Item): Item | undefined {
+    const identity = this.#identityOf(item);
     return identity === undefined ? undefined : this.#items.get(identity);
   }
 }

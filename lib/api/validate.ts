@@ -11,6 +11,7 @@ import { sameJson } from './json-equal.ts';
 import { isObject } from './json-value.ts';
 import { compileOpenValidation } from './open-validation.ts';
 import { isAbsent } from './presence.ts';
+import { Twins } from './twins.ts';
 import type { FieldInfo, JsonObject, JsonValue, TypeInfo } from './type-info.ts';
 import { compileUnions } from './union-rules.ts';
 import type { ObjectCheck } from './union-rules.ts';
@@ -243,11 +244,6 @@ function twinsIn(
   }
   const identityOf = (element: JsonObject): string =>
     keys.map((key) => JSON.stringify(element[key] ?? '')).join();
-  const byIdentity = new Map<string, JsonObject>();
-  for (const one of old) {
-    if (!isObject(one)) continue;
-    const identity = identityOf(one);
-    if (!byIdentity.has(identity)) byIdentity.set(identity, one);
-  }
-  return (element) => byIdentity.get(identityOf(element));
+  const twins = new Twins(old.filter(isObject), identityOf);
+  return (element) => twins.of(element);
 }

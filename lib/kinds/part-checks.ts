@@ -13,6 +13,7 @@ import {
 } from '../api/json-access.ts';
 import { sameJson } from '../api/json-equal.ts';
 import { isZero } from '../api/presence.ts';
+import { Twins } from '../api/twins.ts';
 import type { JsonObject } from '../api/type-info.ts';
 import type { Holder, ValidatedWrite } from './validator.ts';
 
@@ -69,11 +70,9 @@ export class PartChecks {
   /** Checks of the elements of a list; the stored one has the same `key`, or the same index. */
   elements(name: string, { key }: { readonly key?: string } = {}): readonly PartChecks[] {
     const stored = recordsAt(this.old, name);
+    const twins = key === undefined ? undefined : new Twins(stored, (one) => textAt(one, key));
     return recordsAt(this.value, name).map((value, index) => {
-      const old =
-        key === undefined
-          ? stored[index]
-          : stored.find((one) => textAt(one, key) === textAt(value, key));
+      const old = twins === undefined ? stored[index] : twins.of(value);
       return new PartChecks(this.errors, {
         value,
         old,

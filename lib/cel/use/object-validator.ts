@@ -172,7 +172,7 @@ function validateItems(
   // Only items of keyed lists have a previous value.
   const isKeyed = info.listType === 'map';
   const others: readonly unknown[] = isKeyed && Array.isArray(place.old) ? place.old : [];
-  const twins = new Twins(others, info);
+  const twins = Twins.inList(others, info);
   for (const [index, value] of items.entries()) {
     if (run.budget.remaining < 0) return;
     validateNode(element, run, {

@@ -11,7 +11,7 @@ class Correlated {
   readonly old: unknown;
   readonly info: ValueInfo;
   #isSame: boolean | undefined;
-  #twins: Twins | undefined;
+  #twins: Twins<unknown> | undefined;
 
   constructor(value: unknown, old: unknown, info: ValueInfo) {
     this.value = value;
@@ -35,7 +35,7 @@ class Correlated {
     const element = elementOf(info);
     if (!Array.isArray(value) || !Array.isArray(old) || element === undefined) return undefined;
     const item: unknown = value[index];
-    const twin = (this.#twins ??= new Twins(old, info)).of(item);
+    const twin = (this.#twins ??= Twins.inList<unknown>(old, info)).of(item);
     return twin === undefined ? undefined : new Correlated(item, twin, element);
   }
 }
