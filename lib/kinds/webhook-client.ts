@@ -92,10 +92,12 @@ export function validateReviewVersions(
 ): void {
   const known = knownVersions.join(', ');
   if (versions.length === 0) errors.required(path, `must specify one of ${known}`);
+  const seen = new Set<string>();
   for (const [at, version] of versions.entries()) {
     const where = `${path}[${String(at)}]`;
-    if (versions.indexOf(version) < at) errors.invalid(where, version, 'duplicate version');
+    if (seen.has(version)) errors.invalid(where, version, 'duplicate version');
     else errors.problems(where, version, dns1035LabelProblems(version));
+    seen.add(version);
   }
   if (versions.length > 0 && !versions.some((one) => knownVersions.includes(one))) {
     errors.invalid(path, versions, `must include at least one of ${known}`);

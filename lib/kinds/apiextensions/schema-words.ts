@@ -249,14 +249,14 @@ function validateKeys(schema: JsonObject, path: string, context: SchemaContext):
     context.report.of('keyedItems').forbidden(`${path}.items.nullable`, detail);
   }
   if (listType !== 'map') return;
-  const required = textsAt(items, 'required');
+  const required = new Set(textsAt(items, 'required'));
   const keysName = `${context.prefix}list-map-keys`;
   for (const key of textsAt(schema, keysName)) {
     const property = recordAt(recordAt(items, 'properties'), key);
     if (property === undefined) continue;
     const where = `${path}.items.properties[${key}]`;
     const reason = `this property is in ${keysName}, so it`;
-    if (!required.includes(key) && !isSet(property, 'default')) {
+    if (!required.has(key) && !isSet(property, 'default')) {
       const detail = `${reason} must have a default or be a required property`;
       context.report.of('keyedItems').required(`${where}.default`, detail);
     }

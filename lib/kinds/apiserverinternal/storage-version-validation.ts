@@ -39,10 +39,11 @@ function validateServer(server: JsonObject, path: string, errors: FieldErrors): 
     const detail = `decodableVersions must include encodingVersion ${encoding}`;
     errors.invalid(`${path}.decodableVersions`, decodable, detail);
   }
+  const isDecodable = new Set(decodable);
   for (const [at, version] of textsAt(server, 'servedVersions').entries()) {
     const where = `${path}.servedVersions[${String(at)}]`;
     errors.problems(where, version, apiVersionProblems(version));
-    if (decodable.includes(version)) continue;
+    if (isDecodable.has(version)) continue;
     const known = `decodableVersions : [${decodable.join(' ')}]`;
     const detail = `individual served version : ${version} must be included in ${known}`;
     errors.invalid(where, version, detail);

@@ -36,10 +36,12 @@ function validateFirst(spec: JsonObject, errors: FieldErrors): void {
 
 function validateFamilies(spec: JsonObject, errors: FieldErrors): void {
   const given = textsAt(spec, 'ipFamilies');
+  const seen = new Set<string>();
   for (const [at, family] of given.entries()) {
     const path = `spec.ipFamilies[${String(at)}]`;
     if (!families.includes(family)) errors.notSupported(path, family, families);
-    if (given.indexOf(family) < at) errors.duplicate(path, family);
+    if (seen.has(family)) errors.duplicate(path, family);
+    seen.add(family);
   }
   const policy = textAt(spec, 'ipFamilyPolicy');
   if (isSet(spec, 'ipFamilyPolicy') && !familyPolicies.includes(policy)) {
