@@ -1,27 +1,16 @@
 import { expect, test } from '@jest/globals';
 import type { Attributes } from './authorizer.ts';
 import { mastersAuthorizer, pathsAuthorizer } from './fixed.ts';
+import { attributesOf } from './testing/attributes.ts';
 
 const signal = new AbortController().signal;
-const attributes = (change: Partial<Attributes>, ...groups: string[]): Attributes => ({
+const ofGroups = (...groups: string[]): Pick<Attributes, 'user'> => ({
   user: { name: 'u', uid: '', groups, extra: {} },
-  verb: 'get',
-  isResourceRequest: false,
-  group: '',
-  version: '',
-  resource: '',
-  subresource: '',
-  namespace: '',
-  name: '',
-  fieldSelector: undefined,
-  labelSelector: undefined,
-  path: '/',
-  ...change,
 });
 
 test('masters may do everything, others nothing by this', () => {
   const effectFor = (...groups: string[]) =>
-    mastersAuthorizer.authorize(attributes({}, ...groups), signal);
+    mastersAuthorizer.authorize(attributesOf(ofGroups(...groups)), signal);
   expect(effectFor('system:masters')).toMatchObject({ effect: 'allow' });
   expect(effectFor('system:authenticated')).toMatchObject({ effect: 'noOpinion' });
 });
@@ -60,13 +49,16 @@ test.each([
   ['get', '/statusz', monitoring, 'allow'],
   ['get', '/flagz', monitoring, 'allow'],
 ])('%s %s for %s: %s', (verb, path, group, effect) => {
-  const decision = pathsAuthorizer.authorize(attributes({ verb, path }, group), signal);
+  const decision = pathsAuthorizer.authorize(
+    attributesOf({ verb, path, ...ofGroups(group) }),
+    signal,
+  );
   expect(decision).toMatchObject({ effect });
 });
 
 test('a resource of that path is another matter', () => {
   const change = { isResourceRequest: true, path: '/livez' };
-  expect(pathsAuthorizer.authorize(attributes(change), signal)).toMatchObject({
+  expect(pathsAuthorizer.authorize(attributesOf(change), signal)).toMatchObject({
     effect: 'noOpinion',
   });
 });

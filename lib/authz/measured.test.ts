@@ -1,24 +1,12 @@
 import { expect, test } from '@jest/globals';
 import { Attempts } from '../telemetry/attempts.ts';
 import { testMetrics } from '../telemetry/testing/test-metrics.ts';
-import type { Attributes, Decision } from './authorizer.ts';
+import type { Decision } from './authorizer.ts';
 import { authorizationResults, measuredAuthorizer } from './measured.ts';
+import { attributesOf } from './testing/attributes.ts';
 
 const { signal } = new AbortController();
-const attributes: Attributes = {
-  user: { name: 'u', uid: '', groups: [], extra: {} },
-  verb: 'get',
-  isResourceRequest: false,
-  group: '',
-  version: '',
-  resource: '',
-  subresource: '',
-  namespace: '',
-  name: '',
-  fieldSelector: undefined,
-  labelSelector: undefined,
-  path: '/livez',
-};
+const attributes = attributesOf({ path: '/livez' });
 
 test.each<[result: string, effect: Decision['effect']]>([
   ['allowed', 'allow'],

@@ -1,23 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Attributes, Decision } from './authorizer.ts';
+import type { Decision } from './authorizer.ts';
+import { attributesOf } from './testing/attributes.ts';
 import { unionAuthorizer } from './union.ts';
 
 const signal = new AbortController().signal;
-const attributes = (change: Partial<Attributes> = {}): Attributes => ({
-  user: { name: 'u', uid: '', groups: [], extra: {} },
-  verb: 'get',
-  isResourceRequest: false,
-  group: '',
-  version: '',
-  resource: '',
-  subresource: '',
-  namespace: '',
-  name: '',
-  fieldSelector: undefined,
-  labelSelector: undefined,
-  path: '/',
-  ...change,
-});
 
 describe.each([
   ['at once', (decision: Decision) => decision],
@@ -36,7 +22,7 @@ describe.each([
         name: String(index),
         authorize: () => answer({ effect: one, reason: `r${String(index)}` }),
       }));
-      expect(await unionAuthorizer(members).authorize(attributes(), signal)).toEqual({
+      expect(await unionAuthorizer(members).authorize(attributesOf(), signal)).toEqual({
         effect,
         reason,
       });

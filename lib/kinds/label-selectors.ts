@@ -44,14 +44,12 @@ function validateRequirement(requirement: JsonObject, path: string, errors: Fiel
       errors.forbidden(`${path}.values`, detail);
     }
   } else errors.invalid(`${path}.operator`, operator, 'not a valid selector operator');
-  errors.problems(`${path}.key`, textAt(requirement, 'key'), keyProblems(requirement));
+  const key = textAt(requirement, 'key');
+  errors.problems(`${path}.key`, key, qualifiedNameProblems(key));
   for (const [at, value] of values.entries()) {
     errors.problems(`${path}.values[${String(at)}]`, value, labelValueProblems(value));
   }
 }
-
-const keyProblems = (requirement: JsonObject): readonly string[] =>
-  qualifiedNameProblems(textAt(requirement, 'key'));
 
 export const isEmptySelector = (selector: Holder): boolean =>
   entriesAt(selector, 'matchLabels').length === 0 &&

@@ -118,9 +118,13 @@ function numberOf(text: string, { names, low }: Field): number | string {
   return number < 0 ? `negative number (${String(number)}) not allowed: ${text}` : number;
 }
 
-const zones = new Map(
-  Intl.supportedValuesOf('timeZone').map((zone) => [zone.toLowerCase(), zone] as const),
-);
+let spellings: ReadonlyMap<string, string> | undefined;
+
+/** By their names in lower case; made by the first schedule that names a zone. */
+const zones = (): ReadonlyMap<string, string> =>
+  (spellings ??= new Map(
+    Intl.supportedValuesOf('timeZone').map((zone) => [zone.toLowerCase(), zone] as const),
+  ));
 
 /**
  * A name of the time zone database, older ones among them, spelt as there; `UTC` and `Local` are
@@ -129,7 +133,7 @@ const zones = new Map(
 export function isZone(name: string): boolean {
   if (name === '' || name === 'UTC' || name === 'Local') return true;
   if (!/^[A-Za-z]/.test(name)) return false;
-  const spelt = zones.get(name.toLowerCase());
+  const spelt = zones().get(name.toLowerCase());
   if (spelt !== undefined) return spelt === name;
   try {
     Intl.DateTimeFormat('en', { timeZone: name });

@@ -9,6 +9,8 @@ import type { Holder, ValidatedWrite, Validator } from '../validator.ts';
 import { shownText } from '../validator.ts';
 import { validateClaimSpec } from './claim-spec.ts';
 import { nanoOf } from './resource-lists.ts';
+import { isNative } from './resource-names.ts';
+import { classAnnotation } from './volume-annotations.ts';
 
 export const validateClaim: Validator = (write) => {
   const { object, old, subresource } = write;
@@ -68,7 +70,7 @@ function comparedSpec(
 /** The class may be named once, as the annotation that came before the field says it. */
 function mayNameClass(spec: JsonObject, old: JsonObject, write: ValidatedWrite): boolean {
   const { object, old: stored, errors, naming } = write;
-  const key = naming.resolve('volume.beta.{kubernetes}.io/storage-class');
+  const key = classAnnotation(naming);
   const annotation = valueAt(recordIn(object, 'metadata', 'annotations'), key);
   const before = valueAt(recordIn(stored, 'metadata', 'annotations'), key);
   const name = valueAt(spec, 'storageClassName');
@@ -146,8 +148,7 @@ function validateResourceName(
   const problems = qualifiedNameProblems(name);
   errors.problems(path, name, problems);
   if (problems.length > 0) return false;
-  const isNative = !name.includes('/') || name.includes(`${naming.metadataDomain}/`);
-  if (!isNative || name === 'storage') return true;
+  if (!isNative(name, naming) || name === 'storage') return true;
   errors.notSupported(path, name, ['storage']);
   return false;
 }

@@ -1,14 +1,13 @@
 // Warnings of a pod's containers.
 import { limits } from '../../base/limits.ts';
 import { isSet, numberAt, recordAt, recordIn, recordsAt, textAt } from '../../api/json-access.ts';
-import { canonicalQuantity } from '../../api/quantity.ts';
 import type { JsonObject } from '../../api/type-info.ts';
 import type { NamingProfile } from '../../api/vendor.ts';
 import type { Holder } from '../validator.ts';
 import { noSeccomp, seccompKeyPrefix } from './pod-annotations.ts';
 import { armorKeyPrefix, armorWarning } from './pod-armor.ts';
 import { containerLists } from './pod-systems.ts';
-import { nanoOf } from './resource-lists.ts';
+import { fractionWarnings } from './resource-lists.ts';
 
 interface Context {
   readonly annotations: Holder;
@@ -66,27 +65,15 @@ function profileWarnings(
   return warnings;
 }
 
-const nanoPerMilli = 1_000_000n;
 const wholeResources = ['memory', 'ephemeral-storage'];
 
-/** Amounts of bytes are whole; smaller parts than a thousandth are rounded away. */
-export const fractionWarnings = (amounts: Holder, path: string): readonly string[] =>
-  wholeResources.flatMap((name) => fractionWarning(amounts, name, path));
-
-function fractionWarning(amounts: Holder, name: string, path: string): readonly string[] {
-  const value = amounts?.[name];
-  if (typeof value !== 'string') return [];
-  const nano = nanoOf(value);
-  const milli = nano / nanoPerMilli + (nano % nanoPerMilli > 0n ? 1n : 0n);
-  if (milli % 1000n === 0n) return [];
-  const text = JSON.stringify(canonicalQuantity(value) ?? value);
-  return [`${path}[${name}]: fractional byte value ${text} is invalid, must be an integer`];
-}
+export const overheadWarnings = (overhead: Holder, path: string): readonly string[] =>
+  wholeResources.flatMap((name) => fractionWarnings(overhead, name, path));
 
 const resourceWarnings = (resources: Holder, path: string): readonly string[] =>
   wholeResources.flatMap((name) =>
     ['limits', 'requests'].flatMap((list) =>
-      fractionWarning(recordAt(resources, list), name, `${path}.${list}`),
+      fractionWarnings(recordAt(resources, list), name, `${path}.${list}`),
     ),
   );
 

@@ -23,6 +23,7 @@ import { validateAccessModes, validateClassName, validateVolumeMode } from './cl
 import { stableLabelOf } from './node-labels.ts';
 import { validateNodeSelector } from './pod-scheduling.ts';
 import { nanoOf } from './resource-lists.ts';
+import { optionsAnnotation } from './volume-annotations.ts';
 import { initiatorText, isInitiatorTooLong, persistentSources } from './volume-sources.ts';
 
 /** Members of a volume's spec that are no source. */
@@ -175,7 +176,7 @@ const mountable = [
 
 /** The annotation that came before `spec.mountOptions` is for these types alone. */
 function validateMountOptions({ object, errors, naming }: ValidatedWrite): void {
-  const key = naming.resolve('volume.beta.{kubernetes}.io/mount-options');
+  const key = optionsAnnotation(naming);
   if (!isSet(recordIn(object, 'metadata', 'annotations'), key)) return;
   const spec = recordAt(object, 'spec');
   if (mountable.some((kind) => isSet(spec, kind))) return;

@@ -3,7 +3,7 @@
 import { compareQuantities, parseQuantity, sumQuantities } from '../../api/quantity.ts';
 import type { JsonObject } from '../../api/type-info.ts';
 import { numberAt, recordAt, recordsAt, textAt } from '../../api/json-access.ts';
-import { ensureRecord, newRecord } from '../../api/default-rule.ts';
+import { ensureRecord, mirrorFirst, newRecord } from '../../api/default-rule.ts';
 import type { DefaultRule, DefaultRules } from '../../api/default-rule.ts';
 import { isAbsent, isEmpty, isZero } from '../../api/presence.ts';
 import type { NamingProfile } from '../../api/vendor.ts';
@@ -71,16 +71,10 @@ const podSpec: DefaultRule = {
   },
 };
 
-/** One address and the list of all: the one is right where they differ. */
 const podStatus: DefaultRule = {
   version: 1,
   complete(object) {
-    const address = textAt(object, 'podIP');
-    const [first] = recordsAt(object, 'podIPs');
-    const listed = textAt(first, 'ip');
-    if (address !== '' && address !== listed) {
-      object['podIPs'] = [Object.assign(newRecord(), { ip: address })];
-    } else if (listed !== '') object['podIP'] = listed;
+    mirrorFirst(object, { single: 'podIP', list: 'podIPs', member: 'ip' });
   },
 };
 

@@ -13,8 +13,8 @@ import {
 import type { JsonObject } from '../../api/type-info.ts';
 import type { NamingProfile } from '../../api/vendor.ts';
 import type { Holder } from '../validator.ts';
-import { containerWarnings, fractionWarnings } from './container-warnings.ts';
-import { deprecatedLabelText } from './node-labels.ts';
+import { containerWarnings, overheadWarnings } from './container-warnings.ts';
+import { deprecatedLabelText, expressionWarnings } from './node-labels.ts';
 import { noSeccomp, seccompKey } from './pod-annotations.ts';
 
 /** A pod, or a template for pods. */
@@ -43,7 +43,7 @@ export function podSpecWarnings(
         ? [`${path}.imagePullSecrets[${String(at)}].name: invalid empty name ""`]
         : [],
     ),
-    ...fractionWarnings(recordAt(spec, 'overhead'), `${path}.overhead`),
+    ...overheadWarnings(recordAt(spec, 'overhead'), `${path}.overhead`),
     ...seccompWarnings(spec, annotations, annotationsPath, naming),
     ...containerWarnings(spec, path, { annotations, annotationsPath, naming, isPod: root === '' }),
     ...graceWarnings(spec, path),
@@ -76,12 +76,7 @@ function labelWarnings(spec: JsonObject, path: string, naming: NamingProfile): r
         ] as const,
     ),
   ];
-  for (const [at, term] of terms) {
-    for (const [index, one] of recordsAt(term, 'matchExpressions').entries()) {
-      const key = textAt(one, 'key');
-      warn(key, (text) => `${at}.matchExpressions[${String(index)}].key: ${key} is ${text}`);
-    }
-  }
+  for (const [at, term] of terms) warnings.push(...expressionWarnings(term, at, naming));
   for (const [at, spread] of recordsAt(spec, 'topologySpreadConstraints').entries()) {
     const own = `${path}.topologySpreadConstraints[${String(at)}]`;
     const key = textAt(spread, 'topologyKey');

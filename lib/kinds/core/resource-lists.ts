@@ -1,10 +1,11 @@
 // Amounts of resources: what a container, a node or a quota may ask for.
 import { limits } from '../../base/limits.ts';
 import type { FieldErrors } from '../../api/field-errors.ts';
-import { parseQuantity } from '../../api/quantity.ts';
+import { canonicalQuantity, parseQuantity } from '../../api/quantity.ts';
 import type { Quantity } from '../../api/quantity.ts';
 import type { JsonValue } from '../../api/type-info.ts';
 import { TextMemo } from '../../base/text-memo.ts';
+import type { Holder } from '../validator.ts';
 
 const nanoPerUnit = 1_000_000_000n;
 
@@ -23,6 +24,19 @@ export function nanoOf(value: JsonValue | undefined): bigint {
 }
 
 const readNano = (text: string): bigint => parseQuantity(text)?.nano ?? 0n;
+
+const nanoPerMilli = 1_000_000n;
+
+/** Bytes are whole; of their parts, those below a thousandth are rounded up. */
+export function fractionWarnings(amounts: Holder, name: string, path: string): readonly string[] {
+  const value = amounts?.[name];
+  if (typeof value !== 'string') return [];
+  const nano = nanoOf(value);
+  const milli = nano / nanoPerMilli + (nano % nanoPerMilli > 0n ? 1n : 0n);
+  if (milli % 1000n === 0n) return [];
+  const text = JSON.stringify(canonicalQuantity(value) ?? value);
+  return [`${path}[${name}]: fractional byte value ${text} is invalid, must be an integer`];
+}
 
 /** Never negative; whole where only whole units exist. */
 export function validateAmount(

@@ -35,7 +35,8 @@ export const isStandardContainerResource = (name: string): boolean =>
 export const isStandardQuotaResource = (name: string): boolean =>
   quotaResources.has(name) || isHugePages(name) || name.startsWith(requests + hugePages);
 
-const isNative = (name: string, naming: NamingProfile): boolean =>
+/** Without a domain, or of the system's own. */
+export const isNative = (name: string, naming: NamingProfile): boolean =>
   !name.includes('/') || name.includes(`${naming.metadataDomain}/`);
 
 /** A resource of somebody else's domain, which quotas can name as well: `requests.<name>`. */

@@ -2,6 +2,14 @@
 import { numberAt, recordsAt, textAt, textsAt, valueAt } from '../../api/json-access.ts';
 import { sameJson } from '../../api/json-equal.ts';
 import type { JsonObject } from '../../api/type-info.ts';
+import type { NamingProfile } from '../../api/vendor.ts';
+
+/** Deprecated for `topologyModeAnnotation`. */
+export const topologyHintsAnnotation = (naming: NamingProfile): string =>
+  naming.resolve('service.{kubernetes}.io/topology-aware-hints');
+
+export const topologyModeAnnotation = (naming: NamingProfile): string =>
+  naming.resolve('service.{kubernetes}.io/topology-mode');
 
 type Spec = Readonly<JsonObject>;
 

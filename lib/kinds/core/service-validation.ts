@@ -29,7 +29,14 @@ import { validateLabels } from '../validator.ts';
 import { validatePort } from './container-handlers.ts';
 import { validateBalancerStatus } from './load-balancer-status.ts';
 import { validateAddressChange, validateAddresses } from './service-addresses.ts';
-import { isHeadless, isReachedFromOutside, needsHealthCheck, typeOf } from './service-types.ts';
+import {
+  isHeadless,
+  isReachedFromOutside,
+  needsHealthCheck,
+  topologyHintsAnnotation,
+  topologyModeAnnotation,
+  typeOf,
+} from './service-types.ts';
 
 export const validateService: Validator = (write) => {
   const { object, old, errors, subresource } = write;
@@ -89,8 +96,8 @@ function validateBalancerClass(spec: JsonObject, errors: FieldErrors): void {
 /** The older annotation and the newer one do not contradict each other. */
 function validateTopology({ object, errors, naming }: ValidatedWrite): void {
   const annotations = recordIn(object, 'metadata', 'annotations');
-  const hints = naming.resolve('service.{kubernetes}.io/topology-aware-hints');
-  const mode = naming.resolve('service.{kubernetes}.io/topology-mode');
+  const hints = topologyHintsAnnotation(naming);
+  const mode = topologyModeAnnotation(naming);
   if (!isSet(annotations, hints) || !isSet(annotations, mode)) return;
   const value = textAt(annotations, mode);
   if (value === textAt(annotations, hints)) return;

@@ -3,6 +3,7 @@ import { cidrWarnings, ipWarnings } from '../../api/address-formats.ts';
 import { isSet, recordAt, recordIn, textAt, textsAt } from '../../api/json-access.ts';
 import type { JsonObject } from '../../api/type-info.ts';
 import type { KindWrite, Warnings } from '../validator.ts';
+import { topologyHintsAnnotation, topologyModeAnnotation } from './service-types.ts';
 
 export const serviceWarnings: Warnings = (write) => {
   const spec = recordAt(write.object, 'spec') ?? {};
@@ -17,9 +18,9 @@ export const serviceWarnings: Warnings = (write) => {
 };
 
 function annotationWarnings({ object, naming }: KindWrite): readonly string[] {
-  const hints = naming.resolve('service.{kubernetes}.io/topology-aware-hints');
+  const hints = topologyHintsAnnotation(naming);
   if (!isSet(recordIn(object, 'metadata', 'annotations'), hints)) return [];
-  const mode = naming.resolve('service.{kubernetes}.io/topology-mode');
+  const mode = topologyModeAnnotation(naming);
   return [`annotation ${hints} is deprecated, please use ${mode} instead`];
 }
 

@@ -4,6 +4,7 @@ import type { TableColumns } from '../../api/column.ts';
 import { isSet, textAt, recordAt, textsAt } from '../../api/json-access.ts';
 import type { JsonObject } from '../../api/type-info.ts';
 import type { NamingProfile } from '../../api/vendor.ts';
+import { classAnnotation } from './volume-annotations.ts';
 
 type Kind = Readonly<JsonObject>;
 
@@ -32,7 +33,7 @@ const phaseOf = (object: Kind): string =>
     : textAt(recordAt(object, 'status'), 'phase');
 
 const classOf = (profile: NamingProfile): ((object: Kind) => string) => {
-  const annotation = profile.resolve('volume.beta.{kubernetes}.io/storage-class');
+  const annotation = classAnnotation(profile);
   return (object) => {
     const annotations = recordAt(recordAt(object, 'metadata'), 'annotations');
     return isSet(annotations, annotation)

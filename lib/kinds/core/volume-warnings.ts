@@ -2,9 +2,11 @@
 // that are no whole bytes; of pods and templates, of persistent volumes and of claims.
 import { isSet, recordAt, recordIn, recordsAt, textAt } from '../../api/json-access.ts';
 import type { JsonObject } from '../../api/type-info.ts';
-import type { Warnings } from '../validator.ts';
-import { claimSpecWarnings, sizeWarnings } from './claim-warnings.ts';
+import type { Holder, Warnings } from '../validator.ts';
+import { claimSpecWarnings } from './claim-warnings.ts';
 import { expressionWarnings } from './node-labels.ts';
+import { fractionWarnings } from './resource-lists.ts';
+import { classAnnotation, optionsAnnotation } from './volume-annotations.ts';
 import { overlapWarnings } from './volume-overlaps.ts';
 
 /** Types of volumes, what they are called in warnings, and since when they are deprecated. */
@@ -42,45 +44,35 @@ export function volumeWarnings(spec: JsonObject, path: string): readonly string[
   ];
 }
 
-const classAnnotation = 'volume.beta.{kubernetes}.io/storage-class';
-const optionsAnnotation = 'volume.beta.{kubernetes}.io/mount-options';
-
-/** Annotations that have become fields. */
-const annotationWarnings = (
-  { object, naming }: Parameters<Warnings>[0],
-  texts: readonly (readonly [annotation: string, text: string])[],
-): readonly string[] =>
-  texts.flatMap(([annotation, text]) => {
-    const key = naming.resolve(annotation);
-    const isGiven = isSet(recordIn(object, 'metadata', 'annotations'), key);
-    return isGiven ? [`metadata.annotations[${key}]: ${text}`] : [];
-  });
+function annotationWarning(object: Holder, key: string, text: string): readonly string[] {
+  const isGiven = isSet(recordIn(object, 'metadata', 'annotations'), key);
+  return isGiven ? [`metadata.annotations[${key}]: ${text}`] : [];
+}
 
 const classText = 'deprecated since v1.8; use "storageClassName" attribute instead';
+const optionsText = 'deprecated since v1.31; use "mountOptions" attribute instead';
 
 export const claimWarnings: Warnings = (write) => [
-  ...annotationWarnings(write, [[classAnnotation, classText]]),
+  ...annotationWarning(write.object, classAnnotation(write.naming), classText),
   ...claimSpecWarnings(recordAt(write.object, 'spec'), 'spec'),
 ];
 
 /** Of types that pods alone warn of, and persistent volumes do not. */
 const silentTypes = ['spec.flocker', 'spec.quobyte'];
 
-export const persistentVolumeWarnings: Warnings = (write) => {
-  const spec = recordAt(write.object, 'spec') ?? {};
+export const persistentVolumeWarnings: Warnings = ({ object, naming }) => {
+  const spec = recordAt(object, 'spec') ?? {};
   const required = recordIn(spec, 'nodeAffinity', 'required');
   const policy = 'spec.persistentVolumeReclaimPolicy';
   const recycled =
     'The Recycle reclaim policy is deprecated. Instead, the recommended approach is to use ' +
     'dynamic provisioning.';
   return [
-    ...annotationWarnings(write, [
-      [classAnnotation, classText],
-      [optionsAnnotation, 'deprecated since v1.31; use "mountOptions" attribute instead'],
-    ]),
+    ...annotationWarning(object, classAnnotation(naming), classText),
+    ...annotationWarning(object, optionsAnnotation(naming), optionsText),
     ...recordsAt(required, 'nodeSelectorTerms').flatMap((term, at) => {
       const path = `spec.nodeAffinity.required.nodeSelectorTerms[${String(at)}]`;
-      return expressionWarnings(term, path, write.naming);
+      return expressionWarnings(term, path, naming);
     }),
     ...(textAt(spec, 'persistentVolumeReclaimPolicy') === 'Recycle'
       ? [`${policy}: ${recycled}`]
@@ -88,6 +80,6 @@ export const persistentVolumeWarnings: Warnings = (write) => {
     ...typeWarnings(spec, 'spec').filter(
       (text) => !silentTypes.some((path) => text.startsWith(path)),
     ),
-    ...sizeWarnings(recordAt(spec, 'capacity')?.['storage'], 'spec.capacity[storage]'),
+    ...fractionWarnings(recordAt(spec, 'capacity'), 'storage', 'spec.capacity'),
   ];
 };
