@@ -264,6 +264,8 @@ function validateManagedFields(entry: Readonly<JsonObject>, path: string, errors
   }
 }
 
+const unprintable = /[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/u;
+
 function validateFieldManager(manager: string, path: string, errors: Errors): void {
   if (Buffer.byteLength(manager) > fieldManagerLengthMax) {
     errors.add(
@@ -273,9 +275,20 @@ function validateFieldManager(manager: string, path: string, errors: Errors): vo
       `may not be more than ${String(fieldManagerLengthMax)} bytes`,
     );
   }
-  if (/[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/u.test(manager)) {
+  if (unprintable.test(manager)) {
     errors.invalid(path, manager, ['should only contain printable characters']);
   }
+}
+
+/** How a client that names no field manager is called: by the first word of its User-Agent. */
+export function nameOfAgent(userAgent: string): string {
+  let name = '';
+  for (const character of userAgent.split('/')[0] ?? '') {
+    if (unprintable.test(character)) continue;
+    if (Buffer.byteLength(name + character) > fieldManagerLengthMax) break;
+    name += character;
+  }
+  return name;
 }
 
 /** The rules of `fieldManager` in the options of a write. */

@@ -29,6 +29,12 @@ export const limits = {
   jsonPatchCopyBytesMax: 3 * 1024 * 1024,
   /** List elements that one JSON patch may shift: tens of milliseconds of memory moves. */
   jsonPatchShiftsMax: 100_000_000,
+  /** Field sets that are kept by their text: objects of one manager mostly have the same. */
+  fieldSetsKeptMax: 500,
+  /** Characters of the text of such a set. */
+  fieldSetTextLengthMax: 8 * 1024,
+  /** Managers of one object that update; of the oldest beyond, nobody is told apart any more. */
+  updateManagersMax: 10,
   /** Characters of a name, which is part of the object's key in etcd. */
   nameLengthMax: 1_024,
   /** Total of keys and values of `metadata.annotations` (Kubernetes: 256 KiB). */

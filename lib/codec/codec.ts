@@ -1,5 +1,5 @@
 // The codec contract: bytes to API objects and back, and framing around already-encoded objects.
-import type { JsonObject, TypeInfo } from '../api/type-info.ts';
+import type { JsonObject, JsonValue, TypeInfo } from '../api/type-info.ts';
 
 /**
  * An unknown or duplicate field: reported as a warning or, in strict mode, as an error
@@ -32,6 +32,7 @@ export interface ObjectMeta extends JsonObject {
   labels?: { [key: string]: string };
   annotations?: { [key: string]: string };
   finalizers?: string[];
+  managedFields?: JsonValue[];
 }
 
 export interface Decoded {

@@ -20,6 +20,7 @@ import {
   fillNewMeta,
   settleNamespace,
 } from './object-meta.ts';
+import { trackUpdate } from './managed-fields.ts';
 import type { CreateRequest, WriteAnswer } from './requests.ts';
 import type { StoreParts } from './store-parts.ts';
 import type { WriteContext } from '../kinds/strategy.ts';
@@ -35,6 +36,7 @@ export async function createObject(
   const given = toStored(parts, body, signal);
   const object = given instanceof Promise ? await given : given;
   const context = writeContext(parts, request, '');
+  await trackUpdate(parts, { old: undefined, wanted: object }, context, signal);
   const admitted = await admitNew(parts, object, context, signal);
   const prefix = nameOf(admitted) === '' ? (admitted.metadata?.generateName ?? '') : '';
   const warningCount = warnings.length;

@@ -55,7 +55,7 @@ export function fillNewMeta(
   if (!context.dryRun && !['', '0'].includes(meta.resourceVersion ?? '')) {
     throw badRequest('resourceVersion should not be set on objects to be created');
   }
-  dropServerMembers(meta);
+  delete meta['selfLink']; // Nobody writes it any more.
   delete meta.resourceVersion;
   delete meta.deletionTimestamp;
   delete meta.deletionGracePeriodSeconds;
@@ -91,7 +91,8 @@ export function keepResetFields(
   }
 }
 
-function resetPathsOf(resource: ResourceInfo, subresource: string): readonly string[] {
+/** Dotted paths of what writes through the (sub)resource leave as it is. */
+export function resetPathsOf(resource: ResourceInfo, subresource: string): readonly string[] {
   if (subresource !== '') {
     const paths = resource.resetBySubresource[subresource] ?? [];
     return subresource === 'status' && paths.length === 0 ? ['spec'] : paths;
@@ -116,7 +117,7 @@ function keepMetadata(object: ApiObject, old: Readonly<ApiObject>): void {
 export function keepServerMeta(object: ApiObject, old: Readonly<ApiObject>): void {
   const meta = metaOf(object);
   const oldMeta = old.metadata ?? {};
-  dropServerMembers(meta);
+  delete meta['selfLink'];
   if ((meta.uid ?? '') === '') take(meta, oldMeta, 'uid');
   take(meta, oldMeta, 'creationTimestamp');
   take(meta, oldMeta, 'generation');
@@ -175,15 +176,8 @@ function hasChanged(
   return metadata.some((name) => !jsonEqual(object.metadata?.[name], old.metadata?.[name]));
 }
 
-/**
- * Members that no client writes: the old self link, and the managers as long as nobody tracks them.
- */
-function dropServerMembers(meta: ObjectMeta): void {
-  delete meta.selfLink;
-  delete meta.managedFields;
-}
-
-function take(meta: ObjectMeta, old: ObjectMeta, name: keyof ObjectMeta): void {
+/** The member as `old` has it. */
+export function take(meta: ObjectMeta, old: ObjectMeta, name: keyof ObjectMeta): void {
   if (old[name] === undefined) delete meta[name];
   else meta[name] = old[name];
 }

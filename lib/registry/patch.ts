@@ -8,7 +8,7 @@ import type { JsonValue, ResourceInfo } from '../api/type-info.ts';
 import { apiVersionOf } from '../api/type-info.ts';
 import { whenThere } from '../base/maybe-promise.ts';
 import type { MaybePromise } from '../base/maybe-promise.ts';
-import { invalid, StatusError, unsupportedMediaType } from '../base/status.ts';
+import { invalid, StatusError } from '../base/status.ts';
 import type { FieldError } from '../base/status.ts';
 import type { Item } from '../cacher/resource-view.ts';
 import type { ApiObject, Decoded } from '../codec/codec.ts';
@@ -17,14 +17,17 @@ import { canonicalObject, readObject } from '../codec/normalise.ts';
 import { holdsRaw, keptText } from '../codec/raw-fields.ts';
 import { reportProblems, toStored } from './incoming.ts';
 import { checkName, settleNamespace } from './object-meta.ts';
-import type { PatchRequest, WriteAnswer } from './requests.ts';
+import { applyObject } from './apply.ts';
+import type { PatchKind, PatchRequest, WriteAnswer } from './requests.ts';
 import type { StoreParts } from './store-parts.ts';
 import { writeTransformed } from './update.ts';
 
 export type PatchFunction = (document: JsonValue) => JsonValue;
 
 export async function patchObject(parts: StoreParts, request: PatchRequest): Promise<WriteAnswer> {
-  const patch = readPatch(request, parts.resource);
+  const { kind } = request;
+  if (kind === 'apply') return applyObject(parts, request);
+  const patch = readPatch(kind, request.patch, parts.resource);
   return writeTransformed(parts, request, {
     transform: (old) => patchStored(parts, old, patch, request),
     create: undefined,
@@ -46,9 +49,15 @@ function patchStored(
   );
 }
 
+/** The patches that only look at the object. */
+export type PlainPatchKind = Exclude<PatchKind, 'apply'>;
+
 /** @throws StatusError 400 for a malformed patch. */
-export function readPatch(request: PatchRequest, { type }: ResourceInfo): PatchFunction {
-  const { kind, patch: body } = request;
+export function readPatch(
+  kind: PlainPatchKind,
+  body: Uint8Array,
+  { type }: ResourceInfo,
+): PatchFunction {
   const read = holdsRaw(type) ? rawData : parseData;
   switch (kind) {
     case 'json': {
@@ -63,12 +72,6 @@ export function readPatch(request: PatchRequest, { type }: ResourceInfo): PatchF
       const patch = parseStrategicPatch(body, read);
       return (document) => applyStrategicPatch(document, patch, type);
     }
-    case 'apply':
-      throw unsupportedMediaType([
-        'application/json-patch+json',
-        'application/merge-patch+json',
-        'application/strategic-merge-patch+json',
-      ]);
   }
 }
 

@@ -60,6 +60,7 @@ export type FieldValidation = 'Ignore' | 'Warn' | 'Strict';
 /** Query of create, update and patch. */
 export interface WriteOptions {
   readonly dryRun: boolean;
+  /** Who writes: as the client says, or else as it calls itself. */
   readonly fieldManager: string;
   readonly fieldValidation: FieldValidation;
   /** Only for apply patches. */
@@ -97,7 +98,7 @@ export interface UpdateRequest extends RequestScope {
   readonly authorizeCreate?: (signal: AbortSignal) => Promise<void>;
 }
 
-/** The Content-Type of a PATCH; `apply` answers 415 until it is served. */
+/** The Content-Type of a PATCH. */
 export type PatchKind = 'json' | 'merge' | 'strategic' | 'apply';
 
 export interface PatchRequest extends RequestScope {
@@ -105,6 +106,8 @@ export interface PatchRequest extends RequestScope {
   readonly kind: PatchKind;
   readonly patch: Uint8Array;
   readonly options: WriteOptions;
+  /** Called before an apply creates an absent object; throws 403 when the user may not. */
+  readonly authorizeCreate?: (signal: AbortSignal) => Promise<void>;
 }
 
 export interface DeleteRequest extends RequestScope {

@@ -4,13 +4,19 @@ import { cloneAlike, copyMember } from '../api/json-value.ts';
 import { numberAt, recordAt, textAt } from '../api/json-access.ts';
 import type { ResourceInfo, SubresourceInfo } from '../api/type-info.ts';
 import { apiVersionOf } from '../api/type-info.ts';
+import { difference, intersection, setOf, union } from '../apply/field-set.ts';
+import type { Entry, Owners } from '../apply/owners.ts';
+import { applyConfiguration } from '../apply/ownership.ts';
 import { invalid } from '../base/status.ts';
 import type { Item } from '../cacher/resource-view.ts';
 import type { ApiObject, ObjectMeta } from '../codec/codec.ts';
+import { canonicalObject } from '../codec/normalise.ts';
 import { metaOf, nameOf } from '../codec/object-meta.ts';
 import { labelsText, selectorText } from '../kinds/selector-columns.ts';
+import { appliedOf, readConfiguration, storedOwners } from './apply.ts';
 import { convertedItem } from './converted-item.ts';
-import { readBody } from './incoming.ts';
+import { readBody, writeContext } from './incoming.ts';
+import { ownershipWrite, setOwners } from './managed-fields.ts';
 import { checkName, settleNamespace } from './object-meta.ts';
 import { patchItem, readPatch } from './patch.ts';
 import { getObject } from './read.ts';
@@ -50,7 +56,9 @@ export function scaleSubresource(
       return write(request, () => body);
     },
     async patch(request) {
-      const patch = readPatch(request, scale);
+      const { kind } = request;
+      if (kind === 'apply') return applyScale(parts, request, { scale, show });
+      const patch = readPatch(kind, request.patch, scale);
       return write(request, (old) => patchItem(scale, show(old), patch, request));
     },
   };
@@ -108,4 +116,76 @@ function scaled(
   copyMember(next, { spec: { replicas } }, 'spec.replicas');
   metaOf(next).resourceVersion = textAt(wanted.metadata, 'resourceVersion');
   return next;
+}
+
+interface ScaleView {
+  readonly scale: ResourceInfo;
+  readonly show: (item: Item) => Item;
+}
+
+/** An apply of the one field that a scale has: conflicts are those of that kind and version. */
+async function applyScale(
+  parts: StoreParts,
+  request: PatchRequest,
+  { scale, show }: ScaleView,
+): Promise<WriteAnswer> {
+  const { path, signal } = request;
+  const configuration = readConfiguration(request, scale);
+  const versions = { ...parts, resource: scale, conversion: undefined };
+  const transform = async (old: Item): Promise<ApiObject> => {
+    const context = writeContext(parts, request, path.subresource);
+    const owners = storedOwners(old);
+    const ofScale = ownersOfReplicas(owners, apiVersionOf(scale.kind));
+    const write = ownershipWrite(
+      versions,
+      { owners: ofScale, operation: 'Apply' },
+      context,
+      signal,
+    );
+    const result = await applyConfiguration(show(old).object(), configuration, {
+      ...write,
+      force: request.options.force === true,
+      canonical: (object) => canonicalObject(object, scale.type),
+    });
+    const applied = appliedOf(result);
+    const wanted = applied.object as ApiObject;
+    checkName(wanted, path.name);
+    settleNamespace(wanted, scale, path.namespace);
+    const next = scaled(parts, old, wanted, scale);
+    setOwners(next, withOwnersOfReplicas(owners, applied.owners, apiVersionOf(parts.resource)));
+    return next;
+  };
+  const answer = await writeTransformed(parts, request, {
+    transform,
+    isApplied: true,
+    create: undefined,
+  });
+  return { ...answer, item: show(answer.item) };
+}
+
+const replicas = setOf(['f:spec', 'f:replicas']);
+
+/** Who owns the replicas of an object, as owners of its scale. */
+function ownersOfReplicas(owners: Owners, apiVersion: string): Owners {
+  const found = new Map<string, Entry>();
+  for (const [identity, entry] of owners) {
+    const fields = intersection(entry.fields, replicas);
+    if (!fields.isEmpty) found.set(identity, { ...entry, apiVersion, fields });
+  }
+  return found;
+}
+
+/** The owners in an object after those of its scale have changed. */
+function withOwnersOfReplicas(owners: Owners, ofScale: Owners, apiVersion: string): Owners {
+  const result = new Map(owners);
+  for (const [identity, entry] of owners) {
+    const fields = ofScale.has(identity) ? entry.fields : difference(entry.fields, replicas);
+    result.set(identity, { ...entry, fields });
+  }
+  for (const [identity, owner] of ofScale) {
+    const known = owners.get(identity);
+    const fields = known === undefined ? owner.fields : union(known.fields, owner.fields);
+    result.set(identity, { ...owner, apiVersion: known?.apiVersion ?? apiVersion, fields });
+  }
+  return result;
 }

@@ -1,5 +1,7 @@
 // The store of one resource in one served version, from what it is made of. Built-in kinds and
 // resources that come at run time are made alike.
+import { abortable } from '../base/abort.ts';
+import { invariant } from '../base/invariant.ts';
 import type { Keyspace } from '../storage-etcd/keys.ts';
 import { AwaitedConversion } from './awaited-conversion.ts';
 import { lazyConversion } from './conversion.ts';
@@ -11,7 +13,7 @@ import type { StoreParts } from './store-parts.ts';
 /** `strategy`, `rules` and `view` are those of the stored version. */
 export interface StoreDeps extends Omit<
   StoreParts,
-  'resource' | 'storedAs' | 'conversion' | 'keyOf'
+  'resource' | 'storedAs' | 'conversion' | 'convert' | 'keyOf'
 > {
   readonly keyspace: Keyspace;
   readonly converter: Converter;
@@ -26,6 +28,7 @@ export function storeOf(versions: VersionPair, deps: StoreDeps): ResourceStore {
     resource: served,
     storedAs: stored,
     conversion: served === stored ? undefined : conversionOf(versions, converter),
+    convert: convertOne(converter),
     keyOf: ({ namespace, name }) => keyspace.key(stored.storagePrefix, namespace, name),
   });
 }
@@ -34,3 +37,13 @@ const conversionOf = (versions: VersionPair, converter: Converter): Conversion =
   'convert' in converter
     ? lazyConversion(versions, converter.convert)
     : new AwaitedConversion(versions, converter.convertAll);
+
+const convertOne = (converter: Converter): StoreParts['convert'] =>
+  'convert' in converter
+    ? converter.convert
+    : async (object, toApiVersion, signal) => {
+        const call = converter.convertAll([object], toApiVersion);
+        const [converted] = await abortable(call, signal);
+        invariant(converted !== undefined, 'a conversion answers as many objects as it was given');
+        return converted;
+      };

@@ -5,8 +5,10 @@ import type { Defaults } from '../api/defaults.ts';
 import type { GroupVersionKind, ResourceInfo, TypeInfo } from '../api/type-info.ts';
 import type { NamingProfile } from '../api/vendor.ts';
 import type { Clock } from '../base/clock.ts';
+import type { MaybePromise } from '../base/maybe-promise.ts';
 import { notFound } from '../base/status.ts';
 import type { ItemKey, ResourceView } from '../cacher/resource-view.ts';
+import type { ApiObject } from '../codec/codec.ts';
 import type { StoredMedia } from '../codec/stored-media.ts';
 import { isSegment } from '../storage-etcd/keys.ts';
 import type { Storage } from '../storage-etcd/storage.ts';
@@ -34,6 +36,12 @@ export interface StoreParts {
   /** One for all versions of a resource. */
   readonly turns: WriteTurns;
   readonly defaults: Pick<Defaults, 'apply'>;
+  /** An object of the kind in any of its versions. @throws StatusError 500. */
+  readonly convert: (
+    object: Readonly<ApiObject>,
+    toApiVersion: string,
+    signal: AbortSignal,
+  ) => MaybePromise<ApiObject>;
   /** The type of a kind that is not the resource's own; undefined: not known. */
   readonly typeOf: (kind: GroupVersionKind) => TypeInfo | undefined;
   readonly naming: NamingProfile;

@@ -24,7 +24,9 @@ import {
   keepResetFields,
   keepServerMeta,
   settleNamespace,
+  take,
 } from './object-meta.ts';
+import { keepTimes, trackUpdate } from './managed-fields.ts';
 import { parseResourceVersion } from './read-mode.ts';
 import type { ObjectPath, RequestScope, UpdateRequest } from './requests.ts';
 import type { WriteAnswer, WriteOptions } from './requests.ts';
@@ -40,6 +42,8 @@ export type Transform = (old: Item) => MaybePromise<ApiObject>;
 
 interface Write {
   readonly transform: Transform;
+  /** What it makes knows its managers already. */
+  readonly isApplied?: boolean;
   /** Makes the object when there is none; undefined: 404. */
   readonly create: (() => Promise<ApiObject>) | undefined;
 }
@@ -90,14 +94,7 @@ export function writeTransformed(
   return untilWritten(parts, key, request, (state) =>
     state.item === undefined
       ? createAbsent(parts, key, write, context, request.signal)
-      : replace(
-          parts,
-          key,
-          { ...state, item: state.item },
-          write.transform,
-          context,
-          request.signal,
-        ),
+      : replace(parts, key, { ...state, item: state.item }, write, context, request.signal),
   );
 }
 
@@ -110,12 +107,12 @@ async function createAbsent(
 ): Promise<Try<WriteAnswer>> {
   if (write.create === undefined) throw notFound(parts.resource, key.name);
   const { epoch } = parts.storage;
-  const made = await putNew(
-    parts,
-    await admitNew(parts, await write.create(), context, signal),
-    context,
-    signal,
-  );
+  const wanted = await write.create();
+  if (write.isApplied !== true) {
+    await trackUpdate(parts, { old: undefined, wanted }, context, signal);
+  }
+  const admitted = await admitNew(parts, wanted, context, signal);
+  const made = await putNew(parts, admitted, context, signal);
   if (!made.ok) return { kind: 'lost', state: stateOf(parts, made.current, epoch) };
   const answer = { item: made.item, created: true };
   return { kind: 'done', answer, written: { item: made.item, epoch } };
@@ -126,12 +123,12 @@ async function replace(
   parts: StoreParts,
   key: ItemKey,
   state: State & Found,
-  transform: Transform,
+  write: Write,
   context: WriteContext,
   signal: AbortSignal,
 ): Promise<Try<WriteAnswer>> {
   const { item, epoch } = state;
-  const decision = await decide(() => nextObject(parts, item, transform, context, signal));
+  const decision = await decide(() => nextObject(parts, item, write, context, signal));
   if (decision.kind === 'stop') {
     if (!state.isCurrent) return stale;
     throw decision.error;
@@ -163,7 +160,7 @@ const written = (item: Item, stored?: Found): Try<WriteAnswer> => ({
 async function nextObject(
   parts: StoreParts,
   item: Item,
-  transform: Transform,
+  { transform, isApplied }: Write,
   context: WriteContext,
   signal: AbortSignal,
 ): Promise<ApiObject> {
@@ -172,11 +169,14 @@ async function nextObject(
   const made = transform(item);
   const wanted = made instanceof Promise ? await made : made;
   checkVersion(parts, wanted, item);
+  if (isApplied !== true) await trackUpdate(parts, { old: item, wanted }, context, signal);
+  const owned = metaOf(wanted);
   const attributes = admissionRequest(parts, { operation: 'UPDATE', key: item, old }, context);
   const object = await mutated(parts, attributes, wanted, context, signal);
   metaOf(object).resourceVersion = String(item.revision); // admission cannot choose another
   keepResetFields(object, old, storedAs, { subresource: context.subresource, strategy });
   keepServerMeta(object, old);
+  take(metaOf(object), owned, 'managedFields');
   if (strategy.generation?.countsDropped === true) bumpGeneration(object, old, parts, context);
   parts.rules.dropDisabled(object, old);
   parts.rules.prepare(object, old, context);
@@ -195,6 +195,7 @@ async function nextObject(
   parts.rules.warn(object, old, context);
   object.apiVersion = apiVersionOf(storedAs.kind);
   await parts.admission.validate(attributes, object, signal);
+  keepTimes(object, old);
   return object;
 }
 

@@ -44,7 +44,7 @@ import { createWebsockets } from './websocket.ts';
 import { createZPages } from './z-pages.ts';
 
 /** Patches that are served; the others answer 415. */
-const servedPatches: readonly PatchName[] = ['json', 'merge', 'strategic'];
+const servedPatches: readonly PatchName[] = ['json', 'merge', 'strategic', 'apply'];
 
 export interface ServeApiOptions {
   readonly flags: Flags;

@@ -1,5 +1,6 @@
 // Verbs of a replica as requests name them: plain bodies and query texts in, the sent object out.
 // For suites.
+import { apiVersionOf } from '../../api/type-info.ts';
 import { StatusError } from '../../base/status.ts';
 import type { Item } from '../../cacher/resource-view.ts';
 import { jsonCodec } from '../../codec/json.ts';
@@ -119,16 +120,39 @@ export class VerbDriver {
     body: unknown,
     texts: WriteTexts & { readonly kind?: PatchKind } = {},
   ): Promise<Sent> {
+    const answer = await this.patchAnswer(store, name, body, texts);
+    if (answer.created) throw new Error('a patch creates nothing');
+    return sent(answer.item);
+  }
+
+  /** An apply may create. */
+  async apply(
+    store: ResourceStore,
+    name: string,
+    body: unknown,
+    texts: WriteTexts = {},
+  ): Promise<Sent> {
+    const { kind, apiVersion } = apiTypeOf(store);
+    const whole = typeof body === 'string' ? body : { kind, apiVersion, ...(body as object) };
+    return sent((await this.patchAnswer(store, name, whole, { ...texts, kind: 'apply' })).item);
+  }
+
+  patchAnswer(
+    store: ResourceStore,
+    name: string,
+    body: unknown,
+    texts: WriteTexts & { readonly kind?: PatchKind } = {},
+  ): Promise<WriteAnswer> {
     const { query = '', subresource = '', kind = Array.isArray(body) ? 'json' : 'merge' } = texts;
-    const answer = await store.patch({
+    const target = subresource === '' ? store : store.subresources.get(subresource);
+    if (target?.patch === undefined) throw new Error(`${subresource} cannot be patched`);
+    return target.patch({
       ...scope(),
       path: { namespace: placeOf(store, 'ns'), name, subresource },
       kind,
       patch: typeof body === 'string' ? Buffer.from(body) : bytesOf(body),
       options: parseWriteOptions(params(query), kind, this.#replica.naming),
     });
-    if (answer.created) throw new Error('a patch creates nothing');
-    return sent(answer.item);
   }
 
   remove(
@@ -160,6 +184,13 @@ export class VerbDriver {
     return store.list({ namespace: placeOf(store, namespace), name: '', options, signal });
   }
 }
+
+const apiTypeOf = ({
+  resource: { kind },
+}: ResourceStore): { kind: string; apiVersion: string } => ({
+  kind: kind.kind,
+  apiVersion: apiVersionOf(kind),
+});
 
 const placeOf = (store: ResourceStore, namespace: string): string =>
   store.resource.namespaced ? namespace : '';

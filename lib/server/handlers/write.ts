@@ -1,6 +1,7 @@
 // POST, PUT, PATCH and DELETE: bodies in by their media type, verbs of the registry, the written
 // object out.
 import type { TypeInfo } from '../../api/type-info.ts';
+import { nameOfAgent } from '../../api/meta.ts';
 import type { NamingProfile } from '../../api/vendor.ts';
 import { anonymousUser } from '../../base/user.ts';
 import type { Authorizer } from '../../authz/authorizer.ts';
@@ -18,7 +19,13 @@ import {
   parseListOptions,
   parseWriteOptions,
 } from '../../registry/options.ts';
-import type { DeleteOptions, RequestScope, WriteAnswer } from '../../registry/requests.ts';
+import type { WriteVerb } from '../../registry/options.ts';
+import type {
+  DeleteOptions,
+  RequestScope,
+  WriteAnswer,
+  WriteOptions,
+} from '../../registry/requests.ts';
 import type { VerbTarget } from '../../registry/verb-target.ts';
 import { readBody } from '../body.ts';
 import { attributesOf, refusal } from '../filters/authorize.ts';
@@ -55,9 +62,9 @@ export function writeHandlers(options: WriteHandlerOptions): WriteHandlers {
 function createHandler(options: WriteHandlerOptions): TargetHandler {
   return async function create(target, request, response) {
     if (target.create === undefined) throw methodNotAllowed();
-    const { info, signal } = request.context;
+    const { signal } = request.context;
     const serializer = options.serializers.of(request, target.resource, 'object');
-    const writeOptions = parseWriteOptions(info.query, 'create', options.naming);
+    const writeOptions = writeOptionsOf(request, 'create', options);
     const body = decoded(options, request, target, await readBody(request, signal));
     const answer = await target.create({
       ...scopeOf(request),
@@ -74,7 +81,7 @@ function updateHandler(options: WriteHandlerOptions): TargetHandler {
     if (target.update === undefined) throw methodNotAllowed();
     const { context } = request;
     const serializer = options.serializers.of(request, target.resource, 'object');
-    const writeOptions = parseWriteOptions(context.info.query, 'update', options.naming);
+    const writeOptions = writeOptionsOf(request, 'update', options);
     const body = decoded(options, request, target, await readBody(request, context.signal));
     const answer = await target.update({
       ...scopeOf(request),
@@ -94,7 +101,7 @@ function patchHandler(options: WriteHandlerOptions): TargetHandler {
     const { context } = request;
     const serializer = options.serializers.of(request, target.resource, 'object');
     const { name: kind, cbor } = negotiatePatch(request.headers['content-type'], options.patches);
-    const writeOptions = parseWriteOptions(context.info.query, kind, options.naming);
+    const writeOptions = writeOptionsOf(request, kind, options);
     const body = await readBody(request, context.signal);
     const answer = await target.patch({
       ...scopeOf(request),
@@ -103,9 +110,20 @@ function patchHandler(options: WriteHandlerOptions): TargetHandler {
       kind,
       options: writeOptions,
       patch: cbor ? cborAsJson(body) : body,
+      authorizeCreate: () => mustBeAllowed(options.authorizer, request, { verb: 'create' }),
     });
     await sendWritten(options, serializer, request, response, answer);
   };
+}
+
+function writeOptionsOf(
+  { context, headers }: HttpRequest,
+  verb: WriteVerb,
+  { naming }: WriteHandlerOptions,
+): WriteOptions {
+  const options = parseWriteOptions(context.info.query, verb, naming);
+  if (options.fieldManager !== '') return options;
+  return { ...options, fieldManager: nameOfAgent(headers['user-agent'] ?? '') };
 }
 
 function deleteHandler(options: WriteHandlerOptions): StoreHandler {

@@ -1,0 +1,137 @@
+// What differs between two states of an object, as sets of fields. Lists with identities are
+// compared element by element, whatever their order; wholes are equal or not.
+import { jsonEqual, ownMember } from '../api/json-value.ts';
+import { parsed } from '../api/raw-json.ts';
+import type { JsonValue } from '../api/type-info.ts';
+import { byIdentity, elementShape } from './elements.ts';
+import { FieldSet } from './field-set.ts';
+import { elementsOf, isBlank, memberShape, membersOf, partsOf } from './members.ts';
+import type { Value } from './members.ts';
+import { fieldElement } from './path-element.ts';
+import type { ListShape, ObjectShape, Shape } from './shape.ts';
+
+/** Both begin at the compared value: it is a member itself where it came or went. */
+export interface Difference {
+  /** Added, or with another value. */
+  readonly changed: FieldSet;
+  readonly removed: FieldSet;
+}
+
+const added: Difference = { changed: FieldSet.leaf, removed: FieldSet.empty };
+const gone: Difference = { changed: FieldSet.empty, removed: FieldSet.leaf };
+
+/**
+ * undefined: nothing differs. Absent values are undefined.
+ * @throws UnidentifiedElement for an element without identity.
+ */
+export function compare(before: Value, after: Value, shape: Shape): Difference | undefined {
+  if (before === after) return undefined;
+  const parts = partsOf(shape, before, after);
+  // Where neither holds anything, absent, null and empty are three different things.
+  const areBlank =
+    (before === undefined || isBlank(before)) && (after === undefined || isBlank(after));
+  if (parts === undefined || areBlank) return compareWhole(before, after);
+  const result = new Differences(before === undefined, after === undefined);
+  if (shape.kind === 'open') {
+    const [old, now] = [before, after].map((value) => membersOf(value) === undefined);
+    // From a whole to an object, or back: it is changed, and members come or go.
+    if (old !== now && before !== undefined && after !== undefined) result.mark();
+  }
+  if (parts.kind === 'object') compareMembers(before, after, parts, result);
+  else compareElements(before, after, parts, result);
+  return result.end();
+}
+
+function compareWhole(before: Value, after: Value): Difference | undefined {
+  if (before === undefined) return added;
+  if (after === undefined) return gone;
+  return jsonEqual(parsed(before), parsed(after)) ? undefined : added;
+}
+
+function compareMembers(
+  before: Value,
+  after: Value,
+  shape: ObjectShape,
+  result: Differences,
+): void {
+  const old = membersOf(before);
+  const now = membersOf(after);
+  for (const name in now) {
+    const value = now[name];
+    if (value === undefined) continue;
+    const member = memberShape(shape, name);
+    const was = old === undefined ? undefined : ownMember(old, name);
+    if (member !== undefined && was !== value) {
+      result.add(fieldElement(name), compare(was, value, member));
+    }
+  }
+  for (const name in old) {
+    if (old[name] === undefined) continue;
+    if (now !== undefined && ownMember(now, name) !== undefined) continue;
+    const member = memberShape(shape, name);
+    if (member !== undefined) result.add(fieldElement(name), compare(old[name], undefined, member));
+  }
+}
+
+type Twins = readonly JsonValue[];
+
+function compareElements(before: Value, after: Value, shape: ListShape, result: Differences): void {
+  const old = byIdentity(elementsOf(before) ?? [], shape);
+  const now = byIdentity(elementsOf(after) ?? [], shape);
+  const element = elementShape(shape);
+  for (const [identity, twins] of now) {
+    result.add(identity, compareTwins(old.get(identity) ?? [], twins, element));
+  }
+  for (const [identity, twins] of old) {
+    if (!now.has(identity)) result.add(identity, compareTwins(twins, [], element));
+  }
+}
+
+/** Several elements with one identity are a whole, without fields of their own. */
+function compareTwins(old: Twins, now: Twins, shape: Shape): Difference | undefined {
+  if (old.length < 2 && now.length < 2) return compare(old[0], now[0], shape);
+  if (old.length > 1 && now.length > 1) return compareWhole([...old], [...now]);
+  if (old.length > 1) {
+    const first = now.length === 0 ? undefined : compare(undefined, now[0], shape);
+    return { changed: first?.changed ?? FieldSet.empty, removed: FieldSet.leaf };
+  }
+  const first = old.length === 0 ? undefined : compare(old[0], undefined, shape);
+  return { changed: FieldSet.leaf, removed: first?.removed ?? FieldSet.empty };
+}
+
+/** Differences of the parts of one value. */
+class Differences {
+  #isChanged: boolean;
+  readonly #isRemoved: boolean;
+  #changed: Map<string, FieldSet> | undefined;
+  #removed: Map<string, FieldSet> | undefined;
+
+  constructor(isAdded: boolean, isRemoved: boolean) {
+    this.#isChanged = isAdded;
+    this.#isRemoved = isRemoved;
+  }
+
+  mark(): void {
+    this.#isChanged = true;
+  }
+
+  add(element: string, difference: Difference | undefined): void {
+    if (difference === undefined) return;
+    const { changed, removed } = difference;
+    if (!changed.isEmpty) (this.#changed ??= new Map()).set(element, changed);
+    if (!removed.isEmpty) (this.#removed ??= new Map()).set(element, removed);
+  }
+
+  end(): Difference | undefined {
+    const changed = setOf(this.#isChanged, this.#changed);
+    const removed = setOf(this.#isRemoved, this.#removed);
+    return changed.isEmpty && removed.isEmpty ? undefined : { changed, removed };
+  }
+}
+
+const setOf = (isMember: boolean, children: Map<string, FieldSet> | undefined): FieldSet =>
+  children === undefined
+    ? isMember
+      ? FieldSet.leaf
+      : FieldSet.empty
+    : FieldSet.of(isMember, children);

@@ -1,0 +1,132 @@
+// Sets of fields of an object, as trees that are never changed: operations share what both sides
+// have, and a field that holds no others is the same node everywhere.
+
+export type Children = ReadonlyMap<string, FieldSet>;
+
+const none: Children = new Map();
+
+/**
+ * The keys of the tree are the path elements of FieldsV1 (specification 2, managedFields entry);
+ * ● is a member:
+ *
+ *     { f:spec: { f:replicas: ●, f:ports: { k:{"port":80}: ● { f:port: ● } } } }
+ */
+export class FieldSet {
+  static readonly empty = new FieldSet(false, none);
+  /** A member that holds no others. */
+  static readonly leaf = new FieldSet(true, none);
+
+  /** Whether the field itself is in the set; the children are fields below it. */
+  readonly isMember: boolean;
+  readonly children: Children;
+
+  private constructor(isMember: boolean, children: Children) {
+    this.isMember = isMember;
+    this.children = children;
+  }
+
+  /** `children` are not empty sets, and belong to the new set. */
+  static of(isMember: boolean, children: Children): FieldSet {
+    if (children.size > 0) return new FieldSet(isMember, children);
+    return isMember ? FieldSet.leaf : FieldSet.empty;
+  }
+
+  get isEmpty(): boolean {
+    return this === FieldSet.empty;
+  }
+
+  /** The same below, and itself a member. */
+  get asMember(): FieldSet {
+    return this.isMember ? this : FieldSet.of(true, this.children);
+  }
+
+  below(element: string): FieldSet {
+    return this.children.get(element) ?? FieldSet.empty;
+  }
+}
+
+export function union(left: FieldSet, right: FieldSet): FieldSet {
+  if (left === right || right.isEmpty) return left;
+  if (left.isEmpty) return right;
+  let children: Map<string, FieldSet> | undefined;
+  for (const [element, added] of right.children) {
+    const known = left.children.get(element);
+    const joined = known === undefined ? added : union(known, added);
+    if (joined === known) continue;
+    children ??= new Map(left.children);
+    children.set(element, joined);
+  }
+  if (children === undefined && (left.isMember || !right.isMember)) return left;
+  return FieldSet.of(left.isMember || right.isMember, children ?? left.children);
+}
+
+/** What is in both. */
+export function intersection(left: FieldSet, right: FieldSet): FieldSet {
+  if (left === right) return left;
+  const children = new Map<string, FieldSet>();
+  for (const [element, below] of left.children) {
+    const other = right.children.get(element);
+    const both = other === undefined ? FieldSet.empty : intersection(below, other);
+    if (!both.isEmpty) children.set(element, both);
+  }
+  return FieldSet.of(left.isMember && right.isMember, children);
+}
+
+/** `left` without the members of `right`; what lies below them stays, unless it is named, too. */
+export function difference(left: FieldSet, right: FieldSet): FieldSet {
+  return subtract(left, right, false);
+}
+
+/** `left` without the members of `right` and all that lies below them. */
+export function without(left: FieldSet, right: FieldSet): FieldSet {
+  return subtract(left, right, true);
+}
+
+function subtract(left: FieldSet, right: FieldSet, takesAllBelow: boolean): FieldSet {
+  if (left === right || left.isEmpty) return FieldSet.empty;
+  if (right.isMember && takesAllBelow) return FieldSet.empty;
+  let children: Map<string, FieldSet> | undefined;
+  for (const [element, gone] of right.children) {
+    const below = left.children.get(element);
+    if (below === undefined) continue;
+    const rest = subtract(below, gone, takesAllBelow);
+    if (rest === below) continue;
+    children ??= new Map(left.children);
+    if (rest.isEmpty) children.delete(element);
+    else children.set(element, rest);
+  }
+  if (children === undefined && !(left.isMember && right.isMember)) return left;
+  return FieldSet.of(left.isMember && !right.isMember, children ?? left.children);
+}
+
+export function isSameSet(left: FieldSet, right: FieldSet): boolean {
+  if (left === right) return true;
+  if (left.isMember !== right.isMember || left.children.size !== right.children.size) return false;
+  for (const [element, below] of left.children) {
+    const other = right.children.get(element);
+    if (other === undefined || !isSameSet(below, other)) return false;
+  }
+  return true;
+}
+
+/** Paths of the members: those of one object before those of the objects in it. */
+export function* membersOf(
+  set: FieldSet,
+  path: readonly string[] = [],
+): Generator<readonly string[]> {
+  for (const [element, below] of set.children) if (below.isMember) yield [...path, element];
+  for (const [element, below] of set.children) yield* membersOf(below, [...path, element]);
+}
+
+/** The set of some members by their paths. */
+export function setOf(...paths: readonly (readonly string[])[]): FieldSet {
+  let set = FieldSet.empty;
+  for (const path of paths) {
+    const one = path.reduceRight(
+      (below, element) => FieldSet.of(false, new Map([[element, below]])),
+      FieldSet.leaf,
+    );
+    set = union(set, one);
+  }
+  return set;
+}

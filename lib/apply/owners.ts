@@ -1,0 +1,150 @@
+// The owners of an object: who set which fields, by which operation, in which version, through
+// which subresource (specification 2, managedFields entry). Read from metadata and written back.
+import { isObject } from '../api/json-value.ts';
+import { textAt } from '../api/json-access.ts';
+import type { JsonObject, JsonValue } from '../api/type-info.ts';
+import { limits } from '../base/limits.ts';
+import { isSameSet, union } from './field-set.ts';
+import type { FieldSet } from './field-set.ts';
+import { readFieldsV1, writeFieldsV1 } from './fields-v1.ts';
+
+export type Operation = 'Apply' | 'Update';
+
+export interface Writer {
+  readonly manager: string;
+  readonly operation: Operation;
+  /** Version in which the fields are expressed. */
+  readonly apiVersion: string;
+  /** '' for the object itself. */
+  readonly subresource: string;
+}
+
+export interface Entry extends Writer {
+  /** When the manager last changed something; RFC 3339. undefined: not known. */
+  readonly time: string | undefined;
+  readonly fields: FieldSet;
+}
+
+/** Entries by `identityOf`. */
+export type Owners = ReadonlyMap<string, Entry>;
+
+/** Who applies is one manager, whatever the version; who updates is another one in each. */
+export const identityOf = ({ manager, operation, apiVersion, subresource }: Writer): string =>
+  JSON.stringify([operation, manager, subresource, operation === 'Apply' ? '' : apiVersion]);
+
+/** `metadata.managedFields`; undefined: somebody wrote what is no such list. */
+export function readOwners(list: JsonValue | undefined): Owners | undefined {
+  const owners = new Map<string, Entry>();
+  if (!Array.isArray(list)) return owners;
+  for (const value of list) {
+    const entry = isObject(value) ? readEntry(value) : undefined;
+    if (entry === undefined) return undefined;
+    owners.set(identityOf(entry), entry);
+  }
+  return owners;
+}
+
+function readEntry(value: JsonObject): Entry | undefined {
+  const operation = textAt(value, 'operation');
+  const apiVersion = textAt(value, 'apiVersion');
+  const fields = readFieldsV1(value['fieldsV1'] ?? null);
+  if (operation !== 'Apply' && operation !== 'Update') return undefined;
+  if (apiVersion === '' || textAt(value, 'fieldsType') !== 'FieldsV1' || fields === undefined) {
+    return undefined;
+  }
+  const time = textAt(value, 'time');
+  return {
+    manager: textAt(value, 'manager'),
+    operation,
+    apiVersion,
+    subresource: textAt(value, 'subresource'),
+    time: time === '' ? undefined : time,
+    fields,
+  };
+}
+
+/** undefined: nobody manages anything. */
+export function writeOwners(owners: Owners): JsonValue[] | undefined {
+  const entries = [...owners.values()].filter(({ fields }) => !fields.isEmpty);
+  if (entries.length === 0) return undefined;
+  return entries.sort(entryOrder).map(writeEntry);
+}
+
+const writeEntry = ({
+  manager,
+  operation,
+  apiVersion,
+  time,
+  fields,
+  subresource,
+}: Entry): JsonObject => ({
+  ...(manager === '' ? {} : { manager }),
+  operation,
+  apiVersion,
+  ...(time === undefined ? {} : { time }),
+  fieldsType: 'FieldsV1',
+  fieldsV1: writeFieldsV1(fields),
+  ...(subresource === '' ? {} : { subresource }),
+});
+
+/** Appliers first, then the older before the younger. */
+function entryOrder(left: Entry, right: Entry): number {
+  return (
+    textOrder(left.operation, right.operation) ||
+    secondsOf(left) - secondsOf(right) ||
+    textOrder(left.manager, right.manager) ||
+    textOrder(left.apiVersion, right.apiVersion) ||
+    textOrder(left.subresource, right.subresource)
+  );
+}
+
+const secondsOf = ({ time }: Entry): number =>
+  time === undefined ? 0 : Math.floor(Date.parse(time) / 1_000);
+
+const textOrder = (left: string, right: string): number =>
+  left < right ? -1 : left > right ? 1 : 0;
+
+/** The manager of what the oldest writers set, once there are too many of them. */
+const ancientName = 'ancient-changes';
+
+/** The oldest updates of each version become one entry, until no more than the limit are left. */
+export function capped(owners: Owners): Owners {
+  const updates = [...owners.values()].filter(({ operation }) => operation === 'Update');
+  let count = updates.length;
+  if (count <= limits.updateManagersMax) return owners;
+  const result = new Map(owners);
+  const firsts = new Map<string, Entry>();
+  for (const entry of updates.sort(entryOrder)) {
+    if (count <= limits.updateManagersMax) break;
+    const { apiVersion } = entry;
+    const first = firsts.get(apiVersion);
+    if (first === undefined) {
+      firsts.set(apiVersion, entry);
+      continue;
+    }
+    const ancient: Entry = {
+      manager: ancientName,
+      operation: 'Update',
+      apiVersion,
+      subresource: '',
+      time: entry.time,
+      fields: union(entry.fields, first.fields),
+    };
+    result.delete(identityOf(first));
+    result.delete(identityOf(entry));
+    result.set(identityOf(ancient), ancient);
+    firsts.set(apiVersion, ancient);
+    count -= 1;
+  }
+  return result;
+}
+
+/** Whether they say the same, at whatever times. */
+export function isSameButTimes(left: Owners, right: Owners): boolean {
+  if (left.size !== right.size) return false;
+  for (const [identity, { fields, apiVersion }] of left) {
+    const other = right.get(identity);
+    if (other?.apiVersion !== apiVersion || !isSameSet(other.fields, fields)) return false;
+  }
+  return true;
+}

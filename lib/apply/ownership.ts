@@ -1,0 +1,239 @@
+// Who owns what after a write: the rules of specification 2, Field ownership, over one object in
+// the version of its request. Fields that were stated in another version are compared in that one.
+// Pure: the object and its owners are given, new ones are returned.
+import { jsonEqual } from '../api/json-value.ts';
+import type { JsonObject } from '../api/type-info.ts';
+import { invariant } from '../base/invariant.ts';
+import type { MaybePromise } from '../base/maybe-promise.ts';
+import { appliedFields } from './applied-fields.ts';
+import { compare } from './compare.ts';
+import type { Difference } from './compare.ts';
+import {
+  FieldSet,
+  difference,
+  intersection,
+  isSameSet,
+  membersOf,
+  setOf,
+  union,
+  without,
+} from './field-set.ts';
+import { fittingFields } from './fitting-fields.ts';
+import { capped, identityOf } from './owners.ts';
+import type { Entry, Owners, Writer } from './owners.ts';
+import { mergeApplied } from './merge-applied.ts';
+import { dropStated, removeFields, restoreOwned } from './prune.ts';
+import type { Shape } from './shape.ts';
+
+/** The versions of a kind. */
+export interface ObjectVersions {
+  /** That of the request: the objects that are given have it. */
+  readonly apiVersion: string;
+  /** undefined: the version is gone, with all that was said in it. */
+  shapeIn(apiVersion: string): Shape | undefined;
+  /** Canonical, in another version, which has a shape. */
+  to(object: Readonly<JsonObject>, apiVersion: string): MaybePromise<Readonly<JsonObject>>;
+}
+
+export interface Write {
+  readonly writer: Writer;
+  readonly owners: Owners;
+  readonly versions: ObjectVersions;
+  /** What the write does not set, whatever it states: nobody comes to own it. */
+  readonly ignored: FieldSet;
+  readonly time: string;
+}
+
+/** A field that an applier would take from another manager. */
+export interface Conflict {
+  readonly owner: Entry;
+  readonly path: readonly string[];
+}
+
+/** Part of every object, and nobody's. */
+const nobodys: FieldSet = setOf(
+  ['f:apiVersion'],
+  ['f:kind'],
+  ['f:metadata'],
+  ...[
+    'name',
+    'namespace',
+    'creationTimestamp',
+    'selfLink',
+    'uid',
+    'generation',
+    'managedFields',
+    'resourceVersion',
+  ].map((name) => ['f:metadata', `f:${name}`]),
+);
+
+/**
+ * The owners after a write that is no apply. It takes what it changes, from whoever has it.
+ * @throws UnidentifiedElement
+ */
+export async function ownUpdate(change: Change, write: Write): Promise<Owners> {
+  const { writer, versions, ignored } = write;
+  const found = await differenceIn(versions.apiVersion, change, versions);
+  if (found === undefined) return write.owners;
+  const { owners } = await othersAfter(change, { ...write, owners: fittingOwners(write) });
+  const taken = difference(without(found.changed, ignored), nobodys);
+  if (taken.isEmpty) return owners;
+  const result = new Map(owners);
+  const identity = identityOf(writer);
+  const known = owners.get(identity)?.fields ?? FieldSet.empty;
+  result.set(identity, { ...writer, time: write.time, fields: union(known, taken) });
+  return capped(result);
+}
+
+export interface Applied {
+  /** As it was given where the configuration changes nothing; it may share parts with it. */
+  readonly object: Readonly<JsonObject>;
+  readonly owners: Owners;
+}
+
+export interface ApplyWrite extends Write {
+  /** Takes what others own. */
+  readonly force: boolean;
+  /** The form in which the schema has an object that was put together from parts. */
+  canonical(object: JsonObject): JsonObject;
+}
+
+/**
+ * The object with what the configuration states, and without what its manager stated before and
+ * nobody else owns; or the fields that others own with another value.
+ * @throws UnidentifiedElement
+ */
+export async function applyConfiguration(
+  live: Readonly<JsonObject>,
+  configuration: Readonly<JsonObject>,
+  write: ApplyWrite,
+): Promise<Applied | readonly Conflict[]> {
+  const { writer, versions, ignored, time } = write;
+  const shape = shapeIn(versions.apiVersion, versions);
+  const identity = identityOf(writer);
+  const known = fittingOwners(write);
+  const last = known.get(identity);
+  const stated = without(appliedFields(configuration, shape), ignored);
+  // What is nobody's, too, keeps what holds it in the object.
+  const owners = new Map(known).set(identity, { ...writer, time: last?.time, fields: stated });
+  const merged = mergeApplied(live, configuration, shape) as JsonObject;
+  const object = write.canonical(await prune(merged, last, { ...write, owners }));
+  const others = await othersAfter({ before: live, after: object }, { ...write, owners }, identity);
+  if (!write.force && others.conflicts.length > 0) return others.conflicts;
+  const isSame = jsonEqual(object, live);
+  const fields = difference(stated, nobodys);
+  const isOldNews = isSame && last !== undefined && isSameSet(last.fields, fields);
+  const result = new Map(others.owners);
+  if (fields.isEmpty) result.delete(identity);
+  else result.set(identity, { ...writer, time: isOldNews ? last.time : time, fields });
+  return { object: isSame ? live : object, owners: result };
+}
+
+/** What `last` stated and nobody owns is dropped. */
+async function prune(
+  merged: JsonObject,
+  last: Entry | undefined,
+  { owners, versions, ignored }: Write,
+): Promise<JsonObject> {
+  if (last === undefined) return merged;
+  const { apiVersion } = last;
+  const stated = without(last.fields, ignored);
+  const owned = ownedByVersion(owners);
+  const here = owned.get(apiVersion) ?? FieldSet.empty;
+  const shape = versions.shapeIn(apiVersion);
+  if (shape === undefined || difference(stated, here).isEmpty) return merged;
+  const whole = await inVersion(apiVersion, merged, versions);
+  let left = restoreOwned(whole, removeFields(whole, stated, shape), here, shape);
+  for (const [version, fields] of owned) {
+    const other = versions.shapeIn(version);
+    if (version === apiVersion || other === undefined) continue;
+    const all = await inVersion(version, merged, versions);
+    const some = await versions.to(left as JsonObject, version);
+    const kept = restoreOwned(all, some, fields, other);
+    left = await versions.to(kept as JsonObject, apiVersion);
+  }
+  const result = dropStated(whole, left, stated, shape) as JsonObject;
+  return apiVersion === versions.apiVersion
+    ? result
+    : await versions.to(result, versions.apiVersion);
+}
+
+function ownedByVersion(owners: Owners): ReadonlyMap<string, FieldSet> {
+  const owned = new Map<string, FieldSet>();
+  for (const { apiVersion, fields } of owners.values()) {
+    owned.set(apiVersion, union(owned.get(apiVersion) ?? FieldSet.empty, fields));
+  }
+  return owned;
+}
+
+/** Those whose versions there are still, with fields that fit today's schema. */
+function fittingOwners({ owners, versions }: Write): Owners {
+  const fitting = new Map<string, Entry>();
+  for (const [identity, entry] of owners) {
+    const shape = versions.shapeIn(entry.apiVersion);
+    if (shape === undefined) continue;
+    const fields = fittingFields(entry.fields, shape);
+    fitting.set(identity, fields === entry.fields ? entry : { ...entry, fields });
+  }
+  return fitting;
+}
+
+export interface Change {
+  readonly before: Readonly<JsonObject>;
+  readonly after: Readonly<JsonObject>;
+}
+
+/** All owners without what the change takes from them; `keeper` keeps what it has. */
+async function othersAfter(
+  change: Change,
+  { owners, versions, ignored }: Write,
+  keeper?: string,
+): Promise<{ readonly owners: Owners; readonly conflicts: readonly Conflict[] }> {
+  const left = new Map<string, Entry>();
+  const conflicts: Conflict[] = [];
+  const differences = new Map<string, Difference | undefined>();
+  for (const [identity, owner] of owners) {
+    const { apiVersion, fields } = owner;
+    if (identity === keeper) {
+      left.set(identity, owner);
+      continue;
+    }
+    if (!differences.has(apiVersion)) {
+      differences.set(apiVersion, await differenceIn(apiVersion, change, versions));
+    }
+    const { changed, removed } = differences.get(apiVersion) ?? nothing;
+    const lost = intersection(fields, without(changed, ignored));
+    for (const path of membersOf(lost)) conflicts.push({ owner, path });
+    const kept = difference(difference(fields, lost), without(removed, ignored));
+    if (!kept.isEmpty) left.set(identity, kept === fields ? owner : { ...owner, fields: kept });
+  }
+  return { owners: left, conflicts };
+}
+
+const nothing: Difference = { changed: FieldSet.empty, removed: FieldSet.empty };
+
+async function differenceIn(
+  apiVersion: string,
+  { before, after }: Change,
+  versions: ObjectVersions,
+): Promise<Difference | undefined> {
+  const old = await inVersion(apiVersion, before, versions);
+  const now = await inVersion(apiVersion, after, versions);
+  return compare(old, now, shapeIn(apiVersion, versions));
+}
+
+/** Without a conversion in the version of the request. */
+async function inVersion(
+  apiVersion: string,
+  object: Readonly<JsonObject>,
+  versions: ObjectVersions,
+): Promise<JsonObject> {
+  const isHere = apiVersion === versions.apiVersion;
+  return isHere ? object : await versions.to(object, apiVersion);
+}
+
+function shapeIn(apiVersion: string, versions: ObjectVersions): Shape {
+  const shape = versions.shapeIn(apiVersion);
+  invariant(shape !== undefined, 'a version that is asked for is there');
+  return shape;
+}

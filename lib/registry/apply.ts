@@ -1,0 +1,181 @@
+// apply: a configuration as the transform of the update loop (specification 2, Server-side apply).
+// It is merged into the object that the request's version shows; an absent one is made from it.
+import { recordAt, textAt } from '../api/json-access.ts';
+import { cloneAlike } from '../api/json-value.ts';
+import { sortedText } from '../api/raw-json.ts';
+import type { JsonObject, JsonValue, ResourceInfo } from '../api/type-info.ts';
+import { apiVersionOf } from '../api/type-info.ts';
+import { applyConflict } from '../apply/conflicts.ts';
+import { UnidentifiedElement } from '../apply/elements.ts';
+import { applyWithLastApplied } from '../apply/last-applied.ts';
+import { readOwners } from '../apply/owners.ts';
+import type { Owners } from '../apply/owners.ts';
+import { ownUpdate } from '../apply/ownership.ts';
+import type { Applied } from '../apply/ownership.ts';
+import { badRequest, conflict, StatusError } from '../base/status.ts';
+import type { Item } from '../cacher/resource-view.ts';
+import type { ApiObject, FieldProblem } from '../codec/codec.ts';
+import { decodeJson, decodeText, parseData } from '../codec/json.ts';
+import { canonicalObject, readObject } from '../codec/normalise.ts';
+import { holdsRaw } from '../codec/raw-fields.ts';
+import { readYaml } from '../codec/yaml-reader.ts';
+import { toData } from '../codec/walk.ts';
+import { reportProblems, toStored, writeContext } from './incoming.ts';
+import { emptyObject, ownershipWrite, setOwners, shownObject } from './managed-fields.ts';
+import type { WriteContext } from '../kinds/strategy.ts';
+import { checkName, settleNamespace } from './object-meta.ts';
+import type { PatchRequest, WriteAnswer } from './requests.ts';
+import type { StoreParts } from './store-parts.ts';
+import { writeTransformed } from './update.ts';
+
+export async function applyObject(parts: StoreParts, request: PatchRequest): Promise<WriteAnswer> {
+  const { resource } = parts;
+  const { path, signal } = request;
+  const configuration = readConfiguration(request, resource);
+  const applied = async (old: Item | undefined): Promise<ApiObject> => {
+    const live = await shownObject(parts, old, signal);
+    const context = writeContext(parts, request, path.subresource);
+    const owners = await ownersBefore(parts, { old, live }, context, signal);
+    const write = ownershipWrite(parts, { owners, operation: 'Apply' }, context, signal);
+    const result = await tellingWhere(
+      applyWithLastApplied(live, configuration, {
+        ...write,
+        force: request.options.force === true,
+        canonical: (object) => canonicalOf(object, resource),
+        annotation: parts.naming.lastAppliedAnnotation,
+      }),
+    );
+    const object = cloneAlike(appliedOf(result).object) as ApiObject;
+    checkName(object, path.name);
+    settleNamespace(object, resource, path.namespace);
+    setOwners(object, appliedOf(result).owners);
+    return toStored(parts, object, signal);
+  };
+  const create = async (): Promise<ApiObject> => {
+    const uid = textAt(recordAt(configuration, 'metadata'), 'uid');
+    if (uid !== '') {
+      const message =
+        `uid mismatch: the provided object specified uid ${uid}, ` +
+        `and no existing object was found`;
+      throw conflict(resource, path.name, message);
+    }
+    await request.authorizeCreate?.(signal);
+    const made = await applied(undefined);
+    delete made.metadata?.resourceVersion;
+    return made;
+  };
+  return writeTransformed(parts, request, {
+    transform: applied,
+    isApplied: true,
+    create: path.subresource === '' ? create : undefined,
+  });
+}
+
+/** @throws StatusError 400 for lists whose elements cannot be told apart. */
+async function tellingWhere<T>(applying: Promise<T>): Promise<T> {
+  try {
+    return await applying;
+  } catch (error) {
+    if (!(error instanceof UnidentifiedElement)) throw error;
+    throw badRequest(`failed to create typed patch object: ${error.message}`);
+  }
+}
+
+/** @throws StatusError 409 */
+export function appliedOf(result: Applied | Parameters<typeof applyConflict>[0]): Applied {
+  if ('object' in result) return result;
+  throw applyConflict(result);
+}
+
+/** Whoever made what nobody was known to manage: it cannot be taken without force. */
+const beforeFirstApply = 'before-first-apply';
+
+async function ownersBefore(
+  parts: StoreParts,
+  { old, live }: { readonly old: Item | undefined; readonly live: Readonly<ApiObject> },
+  context: WriteContext,
+  signal: AbortSignal,
+): Promise<Owners> {
+  const owners = storedOwners(old);
+  if (owners.size > 0 || old === undefined) return owners;
+  const before = { ...context, fieldManager: beforeFirstApply };
+  const write = ownershipWrite(parts, { owners, operation: 'Update' }, before, signal);
+  return ownUpdate({ before: emptyObject(parts.resource), after: live }, write);
+}
+
+/** @throws StatusError 500: nobody could own anything from then on. */
+export function storedOwners(old: Item | undefined): Owners {
+  const owners = readOwners(old?.object().metadata?.managedFields);
+  if (owners !== undefined) return owners;
+  throw new StatusError(500, 'InternalError', 'the stored managedFields cannot be read');
+}
+
+/**
+ * The configuration as it was sent: what it leaves out is not in it.
+ * @throws StatusError 400 for what is none, or of another kind, or states its owners.
+ */
+export function readConfiguration(request: PatchRequest, resource: ResourceInfo): JsonObject {
+  const { configuration, check } = parseConfiguration(request.patch, resource);
+  checkKind(configuration, resource);
+  const metadata = recordAt(configuration, 'metadata');
+  if (metadata !== undefined && (metadata['managedFields'] ?? null) !== null) {
+    throw badRequest('metadata.managedFields must be nil');
+  }
+  reportProblems(resource, check(), request.options.fieldValidation, request.warnings);
+  return configuration;
+}
+
+interface ParsedConfiguration {
+  readonly configuration: JsonObject;
+  /** Fields that the type does not know, and duplicates. @throws StatusError 400 */
+  readonly check: () => readonly FieldProblem[];
+}
+
+function parseConfiguration(body: Uint8Array, { type }: ResourceInfo): ParsedConfiguration {
+  const text = decodeText(body);
+  if (/^\s*\{/.test(text)) {
+    const configuration = readJson(body);
+    if (configuration !== undefined) {
+      return { configuration, check: () => decodeJson(text, type).problems };
+    }
+  }
+  const { value, duplicates } = readYaml(text);
+  const data = toData(value ?? {});
+  if (typeof data !== 'object' || data === null || Array.isArray(data)) {
+    throw badRequest('error decoding YAML: an object to apply must be a map');
+  }
+  return {
+    configuration: data,
+    check: () => [...duplicates, ...readObject(data, type).problems],
+  };
+}
+
+/** undefined: flow style that is not JSON, or broken. */
+function readJson(body: Uint8Array): JsonObject | undefined {
+  try {
+    return parseData(body) as JsonObject; // It begins with a brace.
+  } catch (error) {
+    if (error instanceof StatusError) return undefined;
+    throw error;
+  }
+}
+
+function checkKind(configuration: JsonObject, { kind }: ResourceInfo): void {
+  const given = {
+    kind: textOf(configuration['kind']),
+    apiVersion: textOf(configuration['apiVersion']),
+  };
+  if (given.kind === kind.kind && given.apiVersion === apiVersionOf(kind)) return;
+  const [group, version] = given.apiVersion.includes('/')
+    ? given.apiVersion.split('/')
+    : ['', given.apiVersion];
+  throw badRequest(`invalid object type: ${String(group)}/${String(version)}, Kind=${given.kind}`);
+}
+
+const textOf = (value: JsonValue | undefined): string => (typeof value === 'string' ? value : '');
+
+/** Raw JSON in it keeps its text where nothing was applied to it. */
+function canonicalOf(object: JsonObject, { type }: ResourceInfo): JsonObject {
+  if (holdsRaw(type)) return decodeJson(sortedText(object), type).object;
+  return canonicalObject(object, type);
+}
