@@ -17,13 +17,14 @@ export interface Answer {
   readonly body: Buffer | undefined;
 }
 
-/** Bytes of one request; `body` makes it JSON. */
+/** Bytes of one request; `body` makes it JSON, unless a header says what it is. */
 export function requestBytes(
   method: string,
   path: string,
   body?: Uint8Array,
   headers: readonly string[] = [],
 ): Buffer {
+  const isTyped = headers.some((header) => header.startsWith('content-type:'));
   const lines = [
     `${method} ${path} HTTP/1.1`,
     'host: 127.0.0.1',
@@ -31,7 +32,10 @@ export function requestBytes(
     'accept: application/json',
     ...(body === undefined
       ? []
-      : ['content-type: application/json', `content-length: ${String(body.length)}`]),
+      : [
+          ...(isTyped ? [] : ['content-type: application/json']),
+          `content-length: ${String(body.length)}`,
+        ]),
     ...headers,
   ];
   return Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`), body ?? Buffer.alloc(0)]);

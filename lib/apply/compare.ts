@@ -17,8 +17,7 @@ export interface Difference {
   readonly removed: FieldSet;
 }
 
-const added: Difference = { changed: FieldSet.leaf, removed: FieldSet.empty };
-const gone: Difference = { changed: FieldSet.empty, removed: FieldSet.leaf };
+const changedWhole: Difference = { changed: FieldSet.leaf, removed: FieldSet.empty };
 
 /**
  * undefined: nothing differs. Absent values are undefined.
@@ -26,26 +25,43 @@ const gone: Difference = { changed: FieldSet.empty, removed: FieldSet.leaf };
  */
 export function compare(before: Value, after: Value, shape: Shape): Difference | undefined {
   if (before === after) return undefined;
+  if (before === undefined) return { changed: allFields(after, shape), removed: FieldSet.empty };
+  if (after === undefined) return { changed: FieldSet.empty, removed: allFields(before, shape) };
   const parts = partsOf(shape, before, after);
-  // Where neither holds anything, absent, null and empty are three different things.
-  const areBlank =
-    (before === undefined || isBlank(before)) && (after === undefined || isBlank(after));
-  if (parts === undefined || areBlank) return compareWhole(before, after);
-  const result = new Differences(before === undefined, after === undefined);
+  // Where neither holds anything, null and empty are two different things.
+  if (parts === undefined || (isBlank(before) && isBlank(after))) {
+    return jsonEqual(parsed(before), parsed(after)) ? undefined : changedWhole;
+  }
+  const result = new Differences();
   if (shape.kind === 'open') {
     const [old, now] = [before, after].map((value) => membersOf(value) === undefined);
     // From a whole to an object, or back: it is changed, and members come or go.
-    if (old !== now && before !== undefined && after !== undefined) result.mark();
+    if (old !== now) result.mark();
   }
   if (parts.kind === 'object') compareMembers(before, after, parts, result);
   else compareElements(before, after, parts, result);
   return result.end();
 }
 
-function compareWhole(before: Value, after: Value): Difference | undefined {
-  if (before === undefined) return added;
-  if (after === undefined) return gone;
-  return jsonEqual(parsed(before), parsed(after)) ? undefined : added;
+/** A value with all that it holds. */
+function allFields(value: Value, shape: Shape): FieldSet {
+  const parts = partsOf(shape, value);
+  if (parts === undefined) return FieldSet.leaf;
+  const children = new Map<string, FieldSet>();
+  if (parts.kind !== 'object') {
+    const element = elementShape(parts);
+    for (const [identity, twins] of byIdentity(elementsOf(value) ?? [], parts)) {
+      children.set(identity, twins.length > 1 ? FieldSet.leaf : allFields(twins[0], element));
+    }
+    return FieldSet.of(true, children);
+  }
+  const members = membersOf(value);
+  for (const name in members) {
+    const member = memberShape(parts, name);
+    if (member === undefined || members[name] === undefined) continue;
+    children.set(fieldElement(name), allFields(members[name], member));
+  }
+  return FieldSet.of(true, children);
 }
 
 function compareMembers(
@@ -76,6 +92,8 @@ function compareMembers(
 type Twins = readonly JsonValue[];
 
 function compareElements(before: Value, after: Value, shape: ListShape, result: Differences): void {
+  // Most lists are as they were, which takes no look at identities.
+  if (jsonEqual(before, after)) return;
   const old = byIdentity(elementsOf(before) ?? [], shape);
   const now = byIdentity(elementsOf(after) ?? [], shape);
   const element = elementShape(shape);
@@ -90,7 +108,7 @@ function compareElements(before: Value, after: Value, shape: ListShape, result: 
 /** Several elements with one identity are a whole, without fields of their own. */
 function compareTwins(old: Twins, now: Twins, shape: Shape): Difference | undefined {
   if (old.length < 2 && now.length < 2) return compare(old[0], now[0], shape);
-  if (old.length > 1 && now.length > 1) return compareWhole([...old], [...now]);
+  if (old.length > 1 && now.length > 1) return jsonEqual(old, now) ? undefined : changedWhole;
   if (old.length > 1) {
     const first = now.length === 0 ? undefined : compare(undefined, now[0], shape);
     return { changed: first?.changed ?? FieldSet.empty, removed: FieldSet.leaf };
@@ -101,15 +119,9 @@ function compareTwins(old: Twins, now: Twins, shape: Shape): Difference | undefi
 
 /** Differences of the parts of one value. */
 class Differences {
-  #isChanged: boolean;
-  readonly #isRemoved: boolean;
+  #isChanged = false;
   #changed: Map<string, FieldSet> | undefined;
   #removed: Map<string, FieldSet> | undefined;
-
-  constructor(isAdded: boolean, isRemoved: boolean) {
-    this.#isChanged = isAdded;
-    this.#isRemoved = isRemoved;
-  }
 
   mark(): void {
     this.#isChanged = true;
@@ -124,14 +136,11 @@ class Differences {
 
   end(): Difference | undefined {
     const changed = setOf(this.#isChanged, this.#changed);
-    const removed = setOf(this.#isRemoved, this.#removed);
+    const removed = setOf(false, this.#removed);
     return changed.isEmpty && removed.isEmpty ? undefined : { changed, removed };
   }
 }
 
-const setOf = (isMember: boolean, children: Map<string, FieldSet> | undefined): FieldSet =>
-  children === undefined
-    ? isMember
-      ? FieldSet.leaf
-      : FieldSet.empty
-    : FieldSet.of(isMember, children);
+const setOf = (isMember: boolean, children?: Map<string, FieldSet>): FieldSet =>
+  FieldSet.of(isMember, children ?? noChildren);
+const noChildren = new Map<string, FieldSet>();

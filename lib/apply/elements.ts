@@ -1,9 +1,9 @@
 // Elements of lists by their identity, which is a step of a path (path-element.ts): the value in a
 // set, the keys in a keyed list.
-import { isRecord } from '../api/json-value.ts';
+import { isRecord, ownMember } from '../api/json-value.ts';
 import { parsed } from '../api/raw-json.ts';
 import type { JsonValue } from '../api/type-info.ts';
-import { elementText, keyElement, valueElement } from './path-element.ts';
+import { elementText, keyElement, keyText, valueElement } from './path-element.ts';
 import { leafShape } from './shape.ts';
 import type { ListShape, Shape } from './shape.ts';
 
@@ -34,13 +34,14 @@ export function identityOf(value: JsonValue, shape: ListShape): string {
   if (!isRecord(element)) {
     throw new UnidentifiedElement('an element of a list with keys must be an object');
   }
-  const keys: (readonly [string, JsonValue])[] = [];
-  for (const [name, byDefault] of shape.keys) {
-    const key = element[name] ?? byDefault;
-    if (key !== undefined) keys.push([name, key]);
+  let keys = '';
+  for (const { name, label, byDefault } of shape.keys) {
+    const key = ownMember(element, name) ?? byDefault;
+    if (key === undefined) continue;
+    keys += keys === '' ? keyText(label, key) : `,${keyText(label, key)}`;
   }
-  if (keys.length > 0) return keyElement(keys);
-  const names = shape.keys.map(([name]) => name).join(', ');
+  if (keys !== '') return keyElement(keys);
+  const names = shape.keys.map(({ name }) => name).join(', ');
   throw new UnidentifiedElement(`an element has none of its keys: ${names}`);
 }
 

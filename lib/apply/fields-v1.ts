@@ -6,7 +6,7 @@ import type { JsonObject, JsonValue } from '../api/type-info.ts';
 import { limits } from '../base/limits.ts';
 import { TextMemo } from '../base/text-memo.ts';
 import { FieldSet } from './field-set.ts';
-import { canonicalElement, elementOrder } from './path-element.ts';
+import { canonicalElement } from './path-element.ts';
 
 const known = new TextMemo<FieldSet>({
   countMax: limits.fieldSetsKeptMax,
@@ -60,7 +60,9 @@ export function writeFieldsV1(set: FieldSet): JsonObject {
 /** Names of users stand behind `f:`: none can be a name that means more to an object. */
 function fieldsOf({ children }: FieldSet): JsonObject {
   const fields: JsonObject = {};
-  for (const [element, set] of inOrder(children)) {
+  // One order, so that equal sets are equal texts.
+  for (const element of [...children.keys()].sort()) {
+    const set = children.get(element) ?? FieldSet.leaf;
     const below = set === FieldSet.leaf ? leaf : fieldsOf(set);
     const isInner = set.isMember && set.children.size > 0;
     fields[element] = isInner ? { '.': leaf, ...below } : below;
@@ -69,6 +71,3 @@ function fieldsOf({ children }: FieldSet): JsonObject {
 }
 
 const leaf: JsonObject = Object.freeze({});
-
-const inOrder = (children: ReadonlyMap<string, FieldSet>): (readonly [string, FieldSet])[] =>
-  [...children].sort(([left], [right]) => elementOrder(left, right));

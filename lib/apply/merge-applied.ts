@@ -1,8 +1,10 @@
-// A live object with an applied configuration merged into it: what the configuration states is as
-// it says, all else stays. Nothing is changed in place; the result shares parts with both.
-import { ownMember } from '../api/json-value.ts';
+// A live object with an applied configuration merged into it: what that states is as it says, all
+// else stays. Nothing is changed in place: the result shares parts with both, and what says the
+// same is the live object's own.
+import { jsonEqual, ownMember, setMember } from '../api/json-value.ts';
+import { parsed } from '../api/raw-json.ts';
 import type { JsonObject, JsonValue } from '../api/type-info.ts';
-import { byIdentity, elementShape, identityOf, uniqueByIdentity } from './elements.ts';
+import { elementShape, identityOf, uniqueByIdentity } from './elements.ts';
 import { elementsOf, isBlank, memberShape, membersOf, partsOf } from './members.ts';
 import type { Value } from './members.ts';
 import type { ListShape, ObjectShape, Shape } from './shape.ts';
@@ -15,7 +17,7 @@ export function mergeApplied(live: Value, applied: Value, shape: Shape): Value {
   if (applied === undefined) return live;
   const parts = partsOf(shape, live, applied);
   if (parts === undefined || live === undefined || (isBlank(live) && isBlank(applied))) {
-    return applied;
+    return live !== undefined && jsonEqual(parsed(live), parsed(applied)) ? live : applied;
   }
   if (parts.kind === 'object') return mergeMembers(live, applied, parts);
   return mergeElements(live, applied, parts);
@@ -27,15 +29,17 @@ function mergeMembers(live: Value, applied: JsonValue, shape: ObjectShape): Valu
   const stated = membersOf(applied);
   if (applied === null && old !== undefined) return live;
   if (old === undefined || stated === undefined) return applied;
-  const result = Object.assign(Object.create(null), old) as JsonObject;
+  let result: JsonObject | undefined;
   for (const name in stated) {
     const value = stated[name];
     if (value === undefined) continue;
     const member = memberShape(shape, name);
-    result[name] =
-      member === undefined ? value : (mergeApplied(ownMember(old, name), value, member) ?? null);
+    const was = ownMember(old, name);
+    const merged = member === undefined ? value : mergeApplied(was, value, member);
+    if (merged === was || merged === undefined) continue;
+    setMember((result ??= { ...old }), name, merged);
   }
-  return result;
+  return result ?? live;
 }
 
 /**
@@ -48,13 +52,15 @@ function mergeElements(live: Value, applied: JsonValue, shape: ListShape): Value
   if (applied === null && old !== undefined) return live;
   if (old === undefined || list === undefined) return applied;
   const stated = uniqueByIdentity(list, shape);
-  const known = byIdentity(old, shape);
+  const identities = old.map((item) => identityOf(item, shape));
+  const known = new Map<string, JsonValue | undefined>();
+  for (const [index, identity] of identities.entries()) {
+    // What is there several times is replaced by what the configuration says, if it does.
+    known.set(identity, known.has(identity) ? undefined : old[index]);
+  }
   const element = elementShape(shape);
-  const merged = (identity: string, value: JsonValue): JsonValue => {
-    const twins = known.get(identity) ?? [];
-    return mergeApplied(twins.length === 1 ? twins[0] : undefined, value, element) ?? null;
-  };
   const result: JsonValue[] = [];
+  let isSame = true;
   const waiting = [...stated];
   const shared = waiting.filter(([identity]) => known.has(identity)).map(([identity]) => identity);
   let [next, nextShared] = [0, 0];
@@ -64,12 +70,15 @@ function mergeElements(live: Value, applied: JsonValue, shape: ListShape): Value
     if (entry === undefined) return;
     const [identity, value] = entry;
     done.add(identity);
-    result.push(merged(identity, value));
+    const item = mergeApplied(known.get(identity), value, element) ?? null;
+    if (item !== old[result.length]) isSame = false;
+    result.push(item);
     if (shared[nextShared] === identity) nextShared += 1;
   };
-  for (const item of old) {
-    const identity = identityOf(item, shape);
+  for (const [index, item] of old.entries()) {
+    const identity = identities[index] ?? '';
     if (!stated.has(identity)) {
+      if (item !== old[result.length]) isSame = false;
       result.push(item);
       continue;
     }
@@ -78,5 +87,5 @@ function mergeElements(live: Value, applied: JsonValue, shape: ListShape): Value
     while (!done.has(identity)) take();
   }
   while (next < waiting.length) take();
-  return result;
+  return isSame && result.length === old.length ? live : result;
 }

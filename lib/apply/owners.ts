@@ -4,7 +4,7 @@ import { isObject } from '../api/json-value.ts';
 import { textAt } from '../api/json-access.ts';
 import type { JsonObject, JsonValue } from '../api/type-info.ts';
 import { limits } from '../base/limits.ts';
-import { isSameSet, union } from './field-set.ts';
+import { union } from './field-set.ts';
 import type { FieldSet } from './field-set.ts';
 import { readFieldsV1, writeFieldsV1 } from './fields-v1.ts';
 
@@ -137,14 +137,4 @@ export function capped(owners: Owners): Owners {
     count -= 1;
   }
   return result;
-}
-
-/** Whether they say the same, at whatever times. */
-export function isSameButTimes(left: Owners, right: Owners): boolean {
-  if (left.size !== right.size) return false;
-  for (const [identity, { fields, apiVersion }] of left) {
-    const other = right.get(identity);
-    if (other?.apiVersion !== apiVersion || !isSameSet(other.fields, fields)) return false;
-  }
-  return true;
 }

@@ -5,6 +5,8 @@ import { jsonEqual } from '../api/json-value.ts';
 import type { JsonObject } from '../api/type-info.ts';
 import { invariant } from '../base/invariant.ts';
 import type { MaybePromise } from '../base/maybe-promise.ts';
+import { limits } from '../base/limits.ts';
+import { endLongTurn } from '../base/turn.ts';
 import { appliedFields } from './applied-fields.ts';
 import { compare } from './compare.ts';
 import type { Difference } from './compare.ts';
@@ -50,6 +52,8 @@ export interface Conflict {
   readonly path: readonly string[];
 }
 
+const { writeTurnMsMax } = limits;
+
 /** Part of every object, and nobody's. */
 const nobodys: FieldSet = setOf(
   ['f:apiVersion'],
@@ -68,13 +72,14 @@ const nobodys: FieldSet = setOf(
 );
 
 /**
- * The owners after a write that is no apply. It takes what it changes, from whoever has it.
+ * The owners after a write that is no apply; undefined: as they were. It takes what it changes,
+ * from whoever has it.
  * @throws UnidentifiedElement
  */
-export async function ownUpdate(change: Change, write: Write): Promise<Owners> {
+export async function ownUpdate(change: Change, write: Write): Promise<Owners | undefined> {
   const { writer, versions, ignored } = write;
   const found = await differenceIn(versions.apiVersion, change, versions);
-  if (found === undefined) return write.owners;
+  if (found === undefined) return undefined;
   const { owners } = await othersAfter(change, { ...write, owners: fittingOwners(write) });
   const taken = difference(without(found.changed, ignored), nobodys);
   if (taken.isEmpty) return owners;
@@ -116,16 +121,22 @@ export async function applyConfiguration(
   const stated = without(appliedFields(configuration, shape), ignored);
   // What is nobody's, too, keeps what holds it in the object.
   const owners = new Map(known).set(identity, { ...writer, time: last?.time, fields: stated });
+  await endLongTurn(writeTurnMsMax);
   const merged = mergeApplied(live, configuration, shape) as JsonObject;
-  const object = write.canonical(await prune(merged, last, { ...write, owners }));
+  await endLongTurn(writeTurnMsMax);
+  const fields = difference(stated, nobodys);
+  const isRepeated = last?.apiVersion === versions.apiVersion && isSameSet(last.fields, fields);
+  const left = isRepeated ? merged : await prune(merged, last, { ...write, owners });
+  const object = left === live ? live : write.canonical(left);
+  await endLongTurn(writeTurnMsMax);
   const others = await othersAfter({ before: live, after: object }, { ...write, owners }, identity);
   if (!write.force && others.conflicts.length > 0) return others.conflicts;
-  const isSame = jsonEqual(object, live);
-  const fields = difference(stated, nobodys);
-  const isOldNews = isSame && last !== undefined && isSameSet(last.fields, fields);
+  const isSame = object === live || jsonEqual(object, live);
+  const isOldNews = isSame && isRepeated;
   const result = new Map(others.owners);
   if (fields.isEmpty) result.delete(identity);
-  else result.set(identity, { ...writer, time: isOldNews ? last.time : time, fields });
+  else if (isOldNews) result.set(identity, last);
+  else result.set(identity, { ...writer, time, fields: isRepeated ? last.fields : fields });
   return { object: isSame ? live : object, owners: result };
 }
 

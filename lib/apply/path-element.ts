@@ -7,15 +7,13 @@ import type { JsonObject, JsonValue } from '../api/type-info.ts';
 
 export const fieldElement = (name: string): string => `f:${name}`;
 
-/** `keys`: in the order of their names, with a value each. */
-export function keyElement(keys: readonly (readonly [name: string, value: JsonValue])[]): string {
-  let text = 'k:{';
-  for (const [name, value] of keys) {
-    if (text.length > 3) text += ',';
-    text += `${JSON.stringify(name)}:${scalarText(value)}`;
-  }
-  return `${text}}`;
-}
+/** `keys`: what `keyText` says of each, in the order of their names. */
+export const keyElement = (keys: string): string => `k:{${keys}}`;
+
+/** `label`: `keyLabel` of the name. */
+export const keyText = (label: string, value: JsonValue): string => label + scalarText(value);
+
+export const keyLabel = (name: string): string => `${JSON.stringify(name)}:`;
 
 export const valueElement = (value: JsonValue): string => `v:${scalarText(value)}`;
 
@@ -33,9 +31,12 @@ export function canonicalElement(text: string): string | undefined {
     case 'v:':
       return valueElement(JSON.parse(text.slice(2)) as JsonValue);
     case 'k:': {
+      if (oneKey.test(text)) return text;
       const keys = JSON.parse(text.slice(2)) as JsonValue;
       if (!isObject(keys)) throw new SyntaxError('the keys of a list element must be an object');
-      return keyElement(sortUtf8(Object.keys(keys)).map((name) => [name, memberOf(keys, name)]));
+      const names = sortUtf8(Object.keys(keys));
+      const texts = names.map((name) => keyText(keyLabel(name), keys[name] ?? null));
+      return keyElement(texts.join());
     }
     case 'i:':
       return `i:${String(Number(text.slice(2)))}`;
@@ -44,16 +45,8 @@ export function canonicalElement(text: string): string | undefined {
   }
 }
 
-const memberOf = (keys: JsonObject, name: string): JsonValue => keys[name] ?? null;
-
-const ranks = 'fkvi';
-
-/** The order in which FieldsV1 lists steps of one level. */
-export function elementOrder(left: string, right: string): number {
-  const rank = ranks.indexOf(left.charAt(0)) - ranks.indexOf(right.charAt(0));
-  if (rank !== 0) return rank;
-  return left < right ? -1 : left > right ? 1 : 0;
-}
+/** Written as we write it: most are. */
+const oneKey = /^k:\{"[\w-]+":"[\w.-]*"\}$/;
 
 /** A path as people read it: `.spec.ports[port=80,protocol="TCP"].name`. */
 export const pathText = (path: readonly string[]): string => path.map(elementText).join('');

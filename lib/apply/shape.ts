@@ -2,6 +2,7 @@
 // of TypeInfo once a type, for built-in kinds and for types from schemas alike (specification 2,
 // Merge strategy markers).
 import { defaultValueOf } from '../api/default-value.ts';
+import { keyLabel } from './path-element.ts';
 import type { FieldInfo, JsonValue, TypeInfo, ValueInfo } from '../api/type-info.ts';
 import { elementOf, isAtomicMap, valueOf } from '../api/value-info.ts';
 import { sortUtf8 } from '../base/utf8-order.ts';
@@ -28,9 +29,17 @@ export interface SetShape {
 /** A list of objects that some of their members tell apart. */
 export interface KeyedShape {
   readonly kind: 'keyed';
-  /** In the order of their names, with what an absent one stands for. */
-  readonly keys: readonly (readonly [name: string, byDefault: JsonValue | undefined])[];
+  /** In the order of their names. */
+  readonly keys: readonly KeyField[];
   readonly element: Shape;
+}
+
+export interface KeyField {
+  readonly name: string;
+  /** How a step of a path begins to say its value. */
+  readonly label: string;
+  /** What an absent one stands for. */
+  readonly byDefault: JsonValue | undefined;
 }
 
 /** Nothing is declared: objects have entries, all else is a whole. */
@@ -128,7 +137,8 @@ function keyedShape(list: ValueInfo, names: readonly string[]): Shape {
   if (element === undefined || names.length === 0) return leafShape;
   const keys = sortUtf8([...names]).map((name) => {
     const field = element.message?.fieldByJsonName.get(name);
-    return [name, field === undefined ? undefined : publishedDefault(field)] as const;
+    const byDefault = field === undefined ? undefined : publishedDefault(field);
+    return { name, label: keyLabel(name), byDefault };
   });
   return { kind: 'keyed', keys, element: shapeOfValue(element) };
 }

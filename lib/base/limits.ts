@@ -130,6 +130,8 @@ export const limits = {
   websocketFrameBytesMax: 64 * 1024,
 
   // Writes
+  /** A write of a large object goes on in the next turn of the event loop after so long. */
+  writeTurnMsMax: 8,
   /** Races for one object that a write may lose before it is 429; only replicas race. */
   lostRacesMax: 100,
   /** Writers of one object that wait for their turn; one more is a 429. */

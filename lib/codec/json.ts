@@ -121,9 +121,26 @@ export function decodeIfJson(text: string, type: TypeInfo): Decoded | undefined 
 /** As the codec decodes a body. */
 export function decodeJson(text: string, type: TypeInfo): Decoded {
   const whole = parse(text);
-  if (!holdsRaw(type)) return finish(whole, type);
+  if (!holdsRaw(type)) return finish(whole, type, { owned: true });
   const aside = setRawAside(text, type);
-  return finish(parse(aside.text), type, aside.raws);
+  return finish(parse(aside.text), type, { owned: true, raws: aside.raws });
+}
+
+/** JSON of an object as it was sent: not completed, and nothing is left out. */
+export interface SentJson {
+  readonly value: JsonValue;
+  /** What a codec would report of it. @throws StatusError 400 as `decodeJson`. */
+  readonly problems: (type: TypeInfo) => readonly FieldProblem[];
+}
+
+/** @throws StatusError 400 */
+export function readSentJson(text: string): SentJson {
+  const whole = parse(text);
+  return {
+    value: whole.value,
+    problems: (type) =>
+      (holdsRaw(type) ? decodeJson(text, type) : finish(whole, type, { owned: false })).problems,
+  };
 }
 
 interface Parsed {
@@ -145,8 +162,12 @@ function parse(given: string): Parsed {
   }
 }
 
-function finish(parsed: Parsed, type: TypeInfo, raws?: readonly JsonValue[]): Decoded {
-  const read = normalise(parsed.value, type, { owned: true, reporting: true, raws });
+function finish(
+  parsed: Parsed,
+  type: TypeInfo,
+  mode: { readonly owned: boolean; readonly raws?: readonly JsonValue[] },
+): Decoded {
+  const read = normalise(parsed.value, type, { ...mode, reporting: true });
   if (read.members === parsed.scan.members) return { object: read.object, problems: read.problems };
   const duplicates: FieldProblem[] = [];
   findDuplicates(parsed.text, (path) => {

@@ -1,7 +1,7 @@
 // apply: a configuration as the transform of the update loop (specification 2, Server-side apply).
 // It is merged into the object that the request's version shows; an absent one is made from it.
 import { recordAt, textAt } from '../api/json-access.ts';
-import { cloneAlike } from '../api/json-value.ts';
+import { cloneAlike, isObject } from '../api/json-value.ts';
 import { sortedText } from '../api/raw-json.ts';
 import type { JsonObject, JsonValue, ResourceInfo } from '../api/type-info.ts';
 import { apiVersionOf } from '../api/type-info.ts';
@@ -12,14 +12,16 @@ import { readOwners } from '../apply/owners.ts';
 import type { Owners } from '../apply/owners.ts';
 import { ownUpdate } from '../apply/ownership.ts';
 import type { Applied } from '../apply/ownership.ts';
+import { limits } from '../base/limits.ts';
+import { endLongTurn } from '../base/turn.ts';
 import { badRequest, conflict, StatusError } from '../base/status.ts';
 import type { Item } from '../cacher/resource-view.ts';
-import type { ApiObject, FieldProblem } from '../codec/codec.ts';
-import { decodeJson, decodeText, parseData } from '../codec/json.ts';
+import type { ApiObject } from '../codec/codec.ts';
+import { decodeJson, decodeText, readSentJson } from '../codec/json.ts';
+import type { SentJson } from '../codec/json.ts';
 import { canonicalObject, readObject } from '../codec/normalise.ts';
 import { holdsRaw } from '../codec/raw-fields.ts';
 import { readYaml } from '../codec/yaml-reader.ts';
-import { toData } from '../codec/walk.ts';
 import { reportProblems, toStored, writeContext } from './incoming.ts';
 import { emptyObject, ownershipWrite, setOwners, shownObject } from './managed-fields.ts';
 import type { WriteContext } from '../kinds/strategy.ts';
@@ -31,12 +33,14 @@ import { writeTransformed } from './update.ts';
 export async function applyObject(parts: StoreParts, request: PatchRequest): Promise<WriteAnswer> {
   const { resource } = parts;
   const { path, signal } = request;
+  await endLongTurn(limits.writeTurnMsMax); // Reading the body has begun the turn.
   const configuration = readConfiguration(request, resource);
+  await endLongTurn(limits.writeTurnMsMax);
   const applied = async (old: Item | undefined): Promise<ApiObject> => {
     const live = await shownObject(parts, old, signal);
     const context = writeContext(parts, request, path.subresource);
     const owners = await ownersBefore(parts, { old, live }, context, signal);
-    const write = ownershipWrite(parts, { owners, operation: 'Apply' }, context, signal);
+    const write = ownershipWrite(parts, { owners }, { ...context, operation: 'Apply' }, signal);
     const result = await tellingWhere(
       applyWithLastApplied(live, configuration, {
         ...write,
@@ -45,6 +49,7 @@ export async function applyObject(parts: StoreParts, request: PatchRequest): Pro
         annotation: parts.naming.lastAppliedAnnotation,
       }),
     );
+    await endLongTurn(limits.writeTurnMsMax);
     const object = cloneAlike(appliedOf(result).object) as ApiObject;
     checkName(object, path.name);
     settleNamespace(object, resource, path.namespace);
@@ -98,9 +103,10 @@ async function ownersBefore(
 ): Promise<Owners> {
   const owners = storedOwners(old);
   if (owners.size > 0 || old === undefined) return owners;
-  const before = { ...context, fieldManager: beforeFirstApply };
-  const write = ownershipWrite(parts, { owners, operation: 'Update' }, before, signal);
-  return ownUpdate({ before: emptyObject(parts.resource), after: live }, write);
+  const before = { ...context, fieldManager: beforeFirstApply, operation: 'Update' } as const;
+  const write = ownershipWrite(parts, { owners }, before, signal);
+  const change = { before: emptyObject(parts.resource), after: live };
+  return (await ownUpdate(change, write)) ?? owners;
 }
 
 /** @throws StatusError 500: nobody could own anything from then on. */
@@ -115,49 +121,33 @@ export function storedOwners(old: Item | undefined): Owners {
  * @throws StatusError 400 for what is none, or of another kind, or states its owners.
  */
 export function readConfiguration(request: PatchRequest, resource: ResourceInfo): JsonObject {
-  const { configuration, check } = parseConfiguration(request.patch, resource);
-  checkKind(configuration, resource);
-  const metadata = recordAt(configuration, 'metadata');
+  const { value, problems } = parseConfiguration(request.patch);
+  if (!isObject(value)) throw badRequest('error decoding YAML: an object to apply must be a map');
+  checkKind(value, resource);
+  const metadata = recordAt(value, 'metadata');
   if (metadata !== undefined && (metadata['managedFields'] ?? null) !== null) {
     throw badRequest('metadata.managedFields must be nil');
   }
-  reportProblems(resource, check(), request.options.fieldValidation, request.warnings);
-  return configuration;
+  const { fieldValidation } = request.options;
+  reportProblems(resource, problems(resource.type), fieldValidation, request.warnings);
+  return value;
 }
 
-interface ParsedConfiguration {
-  readonly configuration: JsonObject;
-  /** Fields that the type does not know, and duplicates. @throws StatusError 400 */
-  readonly check: () => readonly FieldProblem[];
-}
-
-function parseConfiguration(body: Uint8Array, { type }: ResourceInfo): ParsedConfiguration {
+/** Tools send JSON under YAML's media type; what begins like it may still be YAML. */
+function parseConfiguration(body: Uint8Array): SentJson {
   const text = decodeText(body);
   if (/^\s*\{/.test(text)) {
-    const configuration = readJson(body);
-    if (configuration !== undefined) {
-      return { configuration, check: () => decodeJson(text, type).problems };
+    try {
+      return readSentJson(text);
+    } catch (error) {
+      if (!(error instanceof StatusError)) throw error;
     }
   }
   const { value, duplicates } = readYaml(text);
-  const data = toData(value ?? {});
-  if (typeof data !== 'object' || data === null || Array.isArray(data)) {
-    throw badRequest('error decoding YAML: an object to apply must be a map');
-  }
   return {
-    configuration: data,
-    check: () => [...duplicates, ...readObject(data, type).problems],
+    value: value ?? {},
+    problems: (type) => [...duplicates, ...readObject(value, type).problems],
   };
-}
-
-/** undefined: flow style that is not JSON, or broken. */
-function readJson(body: Uint8Array): JsonObject | undefined {
-  try {
-    return parseData(body) as JsonObject; // It begins with a brace.
-  } catch (error) {
-    if (error instanceof StatusError) return undefined;
-    throw error;
-  }
 }
 
 function checkKind(configuration: JsonObject, { kind }: ResourceInfo): void {

@@ -8,10 +8,10 @@ import type { JsonValue, ResourceInfo, TypeInfo } from '../api/type-info.ts';
 import { UnidentifiedElement } from '../apply/elements.ts';
 import type { FieldSet } from '../apply/field-set.ts';
 import { setOf } from '../apply/field-set.ts';
-import { isSameButTimes, readOwners, writeOwners } from '../apply/owners.ts';
+import { readOwners, writeOwners } from '../apply/owners.ts';
 import type { Owners, Operation } from '../apply/owners.ts';
 import { ownUpdate } from '../apply/ownership.ts';
-import type { ObjectVersions, Write } from '../apply/ownership.ts';
+import type { Change, ObjectVersions, Write } from '../apply/ownership.ts';
 import { fieldElement } from '../apply/path-element.ts';
 import { shapeOf } from '../apply/shape.ts';
 import { formatTime } from '../base/clock.ts';
@@ -35,50 +35,63 @@ export async function trackUpdate(
   context: WriteContext,
   signal: AbortSignal,
 ): Promise<void> {
-  const known = ownersFor(old?.object(), wanted, context);
-  let { owners } = known;
-  if (owners.size > 0 || known.isTracked) {
-    const before = await shownObject(parts, old, signal);
-    const after = await served(parts, wanted, signal);
-    const write = ownershipWrite(parts, { owners, operation: 'Update' }, context, signal);
-    owners = await ownedAfter({ before, after }, write);
-  }
-  setOwners(wanted, owners);
+  const known = knownOwners(old?.object(), wanted, context);
+  const meta = metaOf(wanted);
+  if (known.list === undefined) delete meta.managedFields;
+  else meta.managedFields = known.list;
+  if (known.list === undefined && !known.isTracked) return;
+  const before = await shownObject(parts, old, signal);
+  const after = await served(parts, wanted, signal);
+  const by = { ...context, operation: 'Update' } as const;
+  const write = ownershipWrite(parts, known, by, signal);
+  const owners = await ownedAfter({ before, after }, write);
+  if (owners !== undefined) setOwners(wanted, owners);
 }
 
 /** Elements that cannot be told apart: nobody comes to own anything, nobody loses anything. */
-async function ownedAfter(change: Parameters<typeof ownUpdate>[0], write: Write): Promise<Owners> {
+async function ownedAfter(change: Change, write: Write): Promise<Owners | undefined> {
   try {
     return await ownUpdate(change, write);
   } catch (error) {
-    if (error instanceof UnidentifiedElement) return write.owners;
+    if (error instanceof UnidentifiedElement) return undefined;
     throw error;
   }
 }
 
 interface KnownOwners {
-  readonly owners: Owners;
+  /** `metadata.managedFields` before the write; undefined: nobody owns anything. */
+  readonly list: JsonValue[] | undefined;
   /** An object that nobody manages stays so, unless it is new or has been reset. */
   readonly isTracked: boolean;
+  readonly owners: Owners;
 }
 
 /**
  * Those of the request, which may change them; what is no such list, and an empty one, say nothing.
  * `[{}]` forgets them all (specification 2, Clearing managedFields).
  */
-function ownersFor(
+function knownOwners(
   old: Readonly<ApiObject> | undefined,
   wanted: Readonly<ApiObject>,
   { subresource }: Pick<WriteContext, 'subresource'>,
 ): KnownOwners {
-  const stored = readOwners(old?.metadata?.managedFields) ?? noOwners;
-  const kept = { owners: stored, isTracked: old === undefined };
+  const stored = old?.metadata?.managedFields;
+  let owners: Owners | undefined;
+  const kept: KnownOwners = {
+    list: stored,
+    isTracked: old === undefined,
+    // Read when they are needed: a write that changes nothing has no need.
+    get owners() {
+      return (owners ??= readOwners(stored) ?? noOwners);
+    },
+  };
   const given = wanted.metadata?.managedFields;
   if (subresource !== '' || !Array.isArray(given) || given.length === 0) return kept;
-  if (isReset(given)) return { owners: noOwners, isTracked: true };
-  if (given === old?.metadata?.managedFields) return kept;
+  if (isReset(given)) return { list: undefined, isTracked: true, owners: noOwners };
+  if (jsonEqual(given, stored)) return kept;
   const sent = readOwners(given);
-  return sent === undefined ? kept : { ...kept, owners: sent };
+  if (sent === undefined) return kept;
+  return { list: writeOwners(sent), isTracked: kept.isTracked, owners: sent };
 }
 
 const noOwners: Owners = new Map();
@@ -96,29 +109,46 @@ export function setOwners(object: ApiObject, owners: Owners): void {
 /** `next` with the owners of `old` when nothing else but the times of them would change. */
 export function keepTimes(next: ApiObject, old: Readonly<ApiObject>): void {
   const [now, before] = [next, old].map((object) => object.metadata?.managedFields);
-  if (now === before || !Array.isArray(now) || !Array.isArray(before)) return;
-  if (now.length !== before.length) return;
-  const [owners, known] = [readOwners(now), readOwners(before)];
-  if (owners === undefined || known === undefined || !isSameButTimes(owners, known)) return;
+  if (now === before || now === undefined || now.length !== before?.length) return;
+  const isSame = now.every((entry, index) => isSameButTime(entry, before[index]));
+  if (!isSame || !isSameContent(next, old)) return;
+  metaOf(next).managedFields = before;
+}
+
+const isSameButTime = (entry: JsonValue, other: JsonValue | undefined): boolean =>
+  isObject(entry) && isObject(other) && jsonEqual(without(entry, 'time'), without(other, 'time'));
+
+function isSameContent(next: Readonly<ApiObject>, old: Readonly<ApiObject>): boolean {
   const [content, oldContent] = [next, old].map(({ metadata = {}, ...rest }) => ({
-    ...rest,
     metadata: without(metadata, 'managedFields', 'resourceVersion'),
+    ...rest,
   }));
-  if (jsonEqual(content, oldContent)) metaOf(next).managedFields = before;
+  return jsonEqual(content, oldContent);
+}
+
+interface OwnerContext extends Pick<WriteContext, 'fieldManager' | 'subresource' | 'nowMs'> {
+  readonly operation: Operation;
 }
 
 /** What the rules need to know of a write through a resource. */
 export function ownershipWrite(
   parts: StoreParts,
-  { owners, operation }: { readonly owners: Owners; readonly operation: Operation },
-  context: Pick<WriteContext, 'fieldManager' | 'subresource' | 'nowMs'>,
+  known: { readonly owners: Owners },
+  context: OwnerContext,
   signal: AbortSignal,
 ): Write {
   const apiVersion = apiVersionOf(parts.resource.kind);
-  const { fieldManager, subresource } = context;
+  const { fieldManager, operation, subresource } = context;
   return {
-    writer: { manager: fieldManager || 'unknown', operation, apiVersion, subresource },
-    owners,
+    writer: {
+      manager: fieldManager || 'unknown',
+      operation,
+      apiVersion,
+      subresource,
+    },
+    get owners() {
+      return known.owners;
+    },
     versions: versionsOf(parts, signal),
     ignored: ignoredFields(parts.resource, subresource),
     time: formatTime(context.nowMs),

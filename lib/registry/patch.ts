@@ -3,6 +3,7 @@
 import { applyJsonPatch, parseJsonPatch } from '../apply/json-patch.ts';
 import { applyMergePatch, parseMergePatch } from '../apply/merge-patch.ts';
 import { applyStrategicPatch, parseStrategicPatch } from '../apply/strategic-patch.ts';
+import { cloneAlike } from '../api/json-value.ts';
 import { RawJson, sortedText } from '../api/raw-json.ts';
 import type { JsonValue, ResourceInfo } from '../api/type-info.ts';
 import { apiVersionOf } from '../api/type-info.ts';
@@ -86,7 +87,8 @@ export function patchItem(
   request: PatchRequest,
 ): ApiObject {
   const document = patch(documentOf(item, resource));
-  const { object, problems } = readPatched(resource, document);
+  const { object: patched, problems } = readPatched(resource, document);
+  const object = cloneAlike(patched); // It shares with the item what the patch left as it was.
   checkKind(resource, object);
   checkName(object, request.path.name);
   settleNamespace(object, resource, request.path.namespace);
@@ -96,7 +98,7 @@ export function patchItem(
 
 /** What the patch works on: as one text where that counts. */
 function documentOf(item: Item, { type }: ResourceInfo): JsonValue {
-  if (!holdsRaw(type)) return parseData(item.json());
+  if (!holdsRaw(type)) return item.object();
   return RawJson.of(keptText(canonicalObject(item.object(), type)));
 }
 

@@ -134,14 +134,10 @@ async function applyScale(
   const versions = { ...parts, resource: scale, conversion: undefined };
   const transform = async (old: Item): Promise<ApiObject> => {
     const context = writeContext(parts, request, path.subresource);
+    const by = { ...context, operation: 'Apply' } as const;
     const owners = storedOwners(old);
     const ofScale = ownersOfReplicas(owners, apiVersionOf(scale.kind));
-    const write = ownershipWrite(
-      versions,
-      { owners: ofScale, operation: 'Apply' },
-      context,
-      signal,
-    );
+    const write = ownershipWrite(versions, { owners: ofScale }, by, signal);
     const result = await applyConfiguration(show(old).object(), configuration, {
       ...write,
       force: request.options.force === true,

@@ -3,6 +3,8 @@
 import { apiVersionOf } from '../api/type-info.ts';
 import { validateObjectMetaUpdate } from '../api/meta.ts';
 import type { MaybePromise } from '../base/maybe-promise.ts';
+import { limits } from '../base/limits.ts';
+import { endLongTurn } from '../base/turn.ts';
 import { conflict, invalid, modifiedConflict, notFound } from '../base/status.ts';
 import type { Item, ItemKey } from '../cacher/resource-view.ts';
 import type { ApiObject } from '../codec/codec.ts';
@@ -33,9 +35,11 @@ import type { WriteAnswer, WriteOptions } from './requests.ts';
 import { itemKeyOf } from './store-parts.ts';
 import type { StoreParts } from './store-parts.ts';
 import type { WriteContext } from '../kinds/strategy.ts';
-import { putInstead, removeStored, stale, untilWritten } from './write-loop.ts';
+import { putInstead, removeStored, untilWritten } from './write-loop.ts';
 import type { Try } from './write-loop.ts';
 import type { Found } from './write-turns.ts';
+
+const { writeTurnMsMax } = limits;
 
 /** A new object in the storage version from the stored one, which it must not change. */
 export type Transform = (old: Item) => MaybePromise<ApiObject>;
@@ -127,23 +131,39 @@ async function replace(
   context: WriteContext,
   signal: AbortSignal,
 ): Promise<Try<WriteAnswer>> {
-  const { item, epoch } = state;
-  const decision = await decide(() => nextObject(parts, item, write, context, signal));
+  const decision = await decide(() => nextObject(parts, state.item, write, context, signal));
   if (decision.kind === 'stop') {
-    if (!state.isCurrent) return stale;
-    throw decision.error;
+    const { error } = decision;
+    if (!state.isCurrent) return { kind: 'stale', again: () => Promise.reject(error) };
+    throw error;
   }
   const object = decision.plan;
-  const encoded = encodeStored(object, parts.storedAs);
+  const next = { object, encoded: encodeStored(object, parts.storedAs) };
+  await endLongTurn(writeTurnMsMax);
+  return store(parts, key, state, next, context, signal);
+}
+
+async function store(
+  parts: StoreParts,
+  key: ItemKey,
+  state: State & Found,
+  next: { readonly object: ApiObject; readonly encoded: EncodedStored },
+  context: WriteContext,
+  signal: AbortSignal,
+): Promise<Try<WriteAnswer>> {
+  const { item, epoch } = state;
+  const { object, encoded } = next;
   const isNoOp = isSameAsStored(parts, state, encoded, () =>
     parts.media.write(object, parts.storedAs, encoded.value),
   );
-  if (isNoOp && !state.isCurrent) return stale;
+  if (isNoOp && !state.isCurrent) {
+    return { kind: 'stale', again: (current) => store(parts, key, current, next, context, signal) };
+  }
   const removes = canRemove(parts, object);
   if (isNoOp && !removes) return written(item);
   if (context.dryRun) return written(unstoredItem(parts, object, item));
   if (!removes) {
-    const result = await putInstead(parts, key, { item, epoch, object, encoded }, signal);
+    const result = await putInstead(parts, key, { item, epoch, ...next }, signal);
     return result.kind === 'lost' ? result : written(result.item, result);
   }
   const lost = await removeStored(parts, key, { item, epoch }, signal);
@@ -169,6 +189,7 @@ async function nextObject(
   const made = transform(item);
   const wanted = made instanceof Promise ? await made : made;
   checkVersion(parts, wanted, item);
+  await endLongTurn(writeTurnMsMax);
   if (isApplied !== true) await trackUpdate(parts, { old: item, wanted }, context, signal);
   const owned = metaOf(wanted);
   const attributes = admissionRequest(parts, { operation: 'UPDATE', key: item, old }, context);
@@ -182,6 +203,7 @@ async function nextObject(
   parts.rules.prepare(object, old, context);
   parts.defaults.apply(object, storedAs.type);
   bumpGeneration(object, old, parts, context);
+  await endLongTurn(writeTurnMsMax);
   const takesUnqualifiedFinalizers = canTakeUnqualifiedFinalizers(parts, old);
   const rules = { profile: parts.naming, takesUnqualifiedFinalizers };
   const refused = parts.rules.authorize(object, old, context, signal);
@@ -196,6 +218,7 @@ async function nextObject(
   object.apiVersion = apiVersionOf(storedAs.kind);
   await parts.admission.validate(attributes, object, signal);
   keepTimes(object, old);
+  await endLongTurn(writeTurnMsMax);
   return object;
 }
 

@@ -16,8 +16,11 @@ import type { Found, WriteTurn } from './write-turns.ts';
 export type Try<T> =
   /** `written`: the object as it is stored now, when this try stored it. */
   | { readonly kind: 'done'; readonly answer: T; readonly written?: Found | undefined }
-  /** No, or nothing to do, by a state that may be old. */
-  | { readonly kind: 'stale' }
+  /**
+   * No, or nothing to do, by a state that may be old. `again`: what it comes to, without a new try,
+   * where the object turns out to be the current one.
+   */
+  | { readonly kind: 'stale'; readonly again?: (current: State & Found) => Promise<Try<T>> }
   | Lost;
 
 /** Somebody else wrote first. */
@@ -54,15 +57,24 @@ export async function untilWritten<T>(
     if (!isRehearsal && turns.isAwaited(etcdKey)) turn = await turns.take(etcdKey, signal);
     let state = await (isRehearsal ? currentState : firstState)(parts, key, signal);
     state = newer(state, turn);
+    let next: (state: State) => Promise<Try<T>> = run;
     for (let lostCount = 0; ;) {
       signal.throwIfAborted();
-      const result = await run(state);
+      const result = await next(state);
+      next = run;
       if (result.kind === 'done') {
         written = result.written;
         return result.answer;
       }
       if (result.kind === 'stale') {
-        state = await currentState(parts, key, signal);
+        const current = await currentState(parts, key, signal);
+        const { item } = current;
+        const { again } = result;
+        const isProven = item?.revision === state.item?.revision && current.epoch === state.epoch;
+        if (again !== undefined && item !== undefined && isProven) {
+          next = () => again({ ...current, item });
+        }
+        state = current;
         continue;
       }
       if (++lostCount > limits.lostRacesMax) {
