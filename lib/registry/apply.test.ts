@@ -11,6 +11,7 @@ let replica: Replica;
 let verbs: VerbDriver;
 let configMaps: ResourceStore;
 let deployments: ResourceStore;
+let secrets: ResourceStore;
 
 beforeAll(async () => {
   registry = await RegistryOnEtcd.start();
@@ -18,6 +19,7 @@ beforeAll(async () => {
   verbs = new VerbDriver(replica);
   configMaps = replica.store('configmaps');
   deployments = replica.store('apps/deployments');
+  secrets = replica.store('secrets');
 });
 
 afterAll(async () => {
@@ -214,6 +216,18 @@ describe('other writes', () => {
     await verbs.update(configMaps, name, configMap(name, data({ b: '3' })), by('u'));
     const updated = await verbs.get(configMaps, name);
     expect(ownersOf(updated)).toEqual(['(c): .data', '(u): .data.b']);
+  });
+
+  test('of text to a secret own the data that it becomes', async () => {
+    const name = fresh();
+    const text = (value: string): object => configMap(name, { stringData: { a: value } });
+    const made = await verbs.create(secrets, text('1'), 'fieldManager=c');
+    expect(ownersOf(made)).toEqual(['(c): .data .type .data.a']);
+    await verbs.patch(secrets, name, { stringData: { a: '2', b: '2' } }, by('p'));
+    const applied = await verbs.apply(secrets, name, text('3'), by('m'));
+    expect(applied['data']).toEqual({ a: 'Mw==', b: 'Mg==' });
+    expect(ownersOf(applied)[0]).toBe('m: .stringData.a');
+    expect(await verbs.apply(secrets, name, text('3'), by('m'))).toEqual(applied);
   });
 
   test('track nothing of an object that nobody manages, until it is applied', async () => {

@@ -43,7 +43,7 @@ import {
   validatePodTemplateObject,
   validateReplicationController,
 } from './replication-controller-validation.ts';
-import { secretStrategy } from './secrets.ts';
+import { secretDefaults } from './secrets.ts';
 import { serviceAccountStrategy } from './service-accounts.ts';
 import { endpointsColumns, serviceColumns } from './service-columns.ts';
 import { validateService } from './service-validation.ts';
@@ -151,7 +151,7 @@ export const coreKinds: readonly Kind[] = [
   {
     name: 'core/Secret',
     columns: secretColumns,
-    strategy: secretStrategy,
+    defaults: secretDefaults,
     validate: validateSecret,
     warnings: secretWarnings,
   },

@@ -1,17 +1,23 @@
-// Secrets: text that a client writes for convenience becomes data and is never shown again.
+// Secrets: text that a client writes for convenience becomes data and is never shown again. It does
+// so where an object is completed: who writes text owns the data that it becomes.
 import { entriesAt, recordAt } from '../../api/json-access.ts';
-import type { JsonObject } from '../../api/type-info.ts';
-import type { ResourceStrategy } from '../strategy.ts';
+import { newRecord } from '../../api/default-rule.ts';
+import type { DefaultRule, DefaultRules } from '../../api/default-rule.ts';
 
-export const secretStrategy: ResourceStrategy = {
-  prepare(secret) {
-    const given = entriesAt(secret, 'stringData');
-    delete secret['stringData'];
+const secret: DefaultRule = {
+  version: 1,
+  complete(object) {
+    const given = entriesAt(object, 'stringData');
+    delete object['stringData'];
     if (given.length === 0) return;
-    const data = recordAt(secret, 'data') ?? (Object.create(null) as JsonObject);
+    const data = recordAt(object, 'data') ?? newRecord();
     for (const [key, text] of given) {
       data[key] = Buffer.from(typeof text === 'string' ? text : '').toString('base64');
     }
-    secret['data'] = data;
+    object['data'] = data;
   },
+};
+
+export const secretDefaults: DefaultRules = {
+  'core/v1.Secret': secret,
 };
