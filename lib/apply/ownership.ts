@@ -164,6 +164,8 @@ async function prune(
     left = await versions.to(kept as JsonObject, apiVersion);
   }
   const result = dropStated(whole, left, stated, shape) as JsonObject;
+  // A way through another version may bring lists back in another order.
+  if (jsonEqual(result, whole)) return merged;
   return apiVersion === versions.apiVersion
     ? result
     : await versions.to(result, versions.apiVersion);
