@@ -145,6 +145,14 @@ test.each<[string, unknown]>([
   expect(failure(doc, patch)).toBe('422 Invalid');
 });
 
+test('a failure names the operation by its index, and its path', () => {
+  const patch = [
+    { op: 'add', path: '/b', value: 1 },
+    { op: 'test', path: '/b', value: 0 },
+  ];
+  expect(() => patchedValues(doc, patch)).toThrow('operation 1 (test "/b")');
+});
+
 test.each<[string, unknown]>([
   ['no list', { op: 'add' }],
   ['no JSON', 'text'],

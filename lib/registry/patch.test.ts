@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { ResourceStore } from './resource-store.ts';
 import { RegistryOnEtcd } from './testing/registry-on-etcd.ts';
 import type { Replica } from './testing/registry-on-etcd.ts';
-import { codeOf, configMap, fresh, VerbDriver } from './testing/verb-driver.ts';
+import { codeOf, configMap, fresh, sent, VerbDriver } from './testing/verb-driver.ts';
 
 let registry: RegistryOnEtcd;
 let replica: Replica;
@@ -55,6 +55,42 @@ describe('patch', () => {
     const { resourceVersion } = made.metadata;
     expect(await codeOf(patch({ metadata: { resourceVersion }, ...secrets('d') }))).toBe(409);
     expect(await codeOf(patch({ secrets: [{}] }))).toBe(422);
+  });
+
+  test.each([
+    ['apply', '{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"NAME"},"data":DATA}'],
+    ['apply', 'kind: ConfigMap\napiVersion: v1\nmetadata: {name: NAME}\ndata: DATA\n'],
+    ['merge', '{"data":DATA}'],
+    ['strategic', '{"data":DATA}'],
+    ['json', '[{"op":"add","path":"/data","value":DATA}]'],
+    [
+      'json',
+      '[{"op":"add","path":"/data/__proto__","value":"1"},' +
+        '{"op":"add","path":"/data/constructor","value":"2"},' +
+        '{"op":"copy","from":"/data/constructor","path":"/data/toString"},' +
+        '{"op":"replace","path":"/data/toString","value":"3"},' +
+        '{"op":"test","path":"/data/__proto__","value":"1"},{"op":"remove","path":"/data/k"}]',
+    ],
+  ] as const)('%s: any key of a map is data: %s', async (kind, text) => {
+    const name = fresh();
+    const [data, kept] = ['{"__proto__":"1","constructor":"2","toString":"3"}', { k: 'v' }];
+    if (kind !== 'apply') await verbs.create(configMaps, configMap(name, { data: kept }));
+    const body = text.replace('NAME', name).replace('DATA', data);
+    const { item } = await verbs.patchAnswer(configMaps, name, body, {
+      kind,
+      query: 'fieldManager=m',
+    });
+    const isMerged = kind === 'merge' || kind === 'strategic';
+    const { data: written = {}, metadata } = sent(item);
+    expect(Object.entries(written as object)).toEqual([
+      ['__proto__', '1'],
+      ['constructor', '2'],
+      ...(isMerged ? [['k', 'v']] : []),
+      ['toString', '3'],
+    ]);
+    expect(JSON.stringify(metadata['managedFields'])).toContain(
+      '"f:__proto__":{},"f:constructor":{}',
+    );
   });
 
   test.each([
