@@ -1,13 +1,14 @@
 // Stock kubectl against a replica in the kubernetes profile, on kinds of ten sorts. Skipped where
 // there is no kubectl.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { TestCluster } from './harness.ts';
+import { hasKubectl, kubectlEnvironment, runKubectl } from './run-kubectl.ts';
+import type { KubectlHome, KubectlResult } from './run-kubectl.ts';
 
-const hasKubectl = spawnSync('kubectl', ['version', '--client']).status === 0;
 const inNamespace = { namespace: 'default' };
 const labels = { app: 'x' };
 const podSpec = { containers: [{ name: 'c', image: 'registry.example/i:1' }] };
@@ -54,15 +55,8 @@ function sample(
 const folder = mkdtempSync(join(tmpdir(), 'apiserver-kubectl-'));
 let cluster: TestCluster;
 
-function kubectl(...args: readonly string[]): { code: number | null; out: string; err: string } {
-  const environment = { ...process.env, KUBECONFIG: cluster.replica(0).kubeconfig, HOME: folder };
-  const result = spawnSync('kubectl', args, {
-    encoding: 'utf8',
-    env: environment,
-    timeout: 20_000,
-  });
-  return { code: result.status, out: result.stdout, err: result.stderr };
-}
+const at = (): KubectlHome => ({ kubeconfig: cluster.replica(0).kubeconfig, home: folder });
+const kubectl = (...args: readonly string[]): KubectlResult => runKubectl(at(), args);
 
 (hasKubectl ? describe : describe.skip)('stock kubectl', () => {
   beforeAll(async () => {
@@ -131,8 +125,8 @@ function kubectl(...args: readonly string[]): { code: number | null; out: string
   });
 
   test('watches', async () => {
-    const environment = { ...process.env, KUBECONFIG: cluster.replica(0).kubeconfig, HOME: folder };
-    const child = spawn('kubectl', ['get', 'configmaps', '-w', '-o', 'name'], { env: environment });
+    const env = kubectlEnvironment(at());
+    const child = spawn('kubectl', ['get', 'configmaps', '-w', '-o', 'name'], { env });
     let seen = '';
     child.stdout.on('data', (chunk: Buffer) => (seen += chunk.toString('utf8')));
     const closed = new Promise((resolve) => child.once('close', resolve));
