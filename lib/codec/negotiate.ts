@@ -144,6 +144,9 @@ const patchNames: ReadonlyMap<string, PatchName> = new Map([
   ['application/apply-patch+yaml', 'apply'],
   ['application/apply-patch+cbor', 'apply'],
 ]);
+/** Whether the body of a PATCH is to be applied, in whichever form. */
+export const isApply = (contentType: string | undefined): boolean =>
+  contentType !== undefined && /^application\/apply-patch\+/i.test(contentType);
 const isCborType = (mediaType: string): boolean => mediaType.endsWith('+cbor');
 
 /** Patches that a server takes. */

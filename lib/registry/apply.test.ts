@@ -1,9 +1,20 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { StatusError } from '../base/status.ts';
+import { parseWriteOptions } from './options.ts';
 import type { ResourceStore } from './resource-store.ts';
 import { ownersOf } from './testing/owners.ts';
 import { RegistryOnEtcd } from './testing/registry-on-etcd.ts';
 import type { Replica } from './testing/registry-on-etcd.ts';
-import { codeOf, configMap, failure, fresh, VerbDriver } from './testing/verb-driver.ts';
+import {
+  bytesOf,
+  codeOf,
+  configMap,
+  failure,
+  fresh,
+  params,
+  scope,
+  VerbDriver,
+} from './testing/verb-driver.ts';
 import type { Sent } from './testing/verb-driver.ts';
 
 let registry: RegistryOnEtcd;
@@ -148,6 +159,51 @@ describe('apply', () => {
     expect(await codeOf(verbs.apply(deployments, name, change, by('m')))).toBe(409);
     const left = await verbs.apply(deployments, name, deployment(name), by('m'));
     expect(left['spec']).toMatchObject({ replicas: 5 });
+  });
+
+  test('of many at once is kept by all, also through another replica', async () => {
+    const name = fresh();
+    const other = await registry.replica();
+    const drivers = [verbs, new VerbDriver(other)] as const;
+    const stores = [configMaps, other.store('configmaps')] as const;
+    const writers = Array.from({ length: 20 }, (_, index) => `w${String(index).padStart(2, '0')}`);
+    await Promise.all(
+      writers.map((writer, index) => {
+        const at = index % 2 === 0 ? 0 : 1;
+        const body = configMap(name, data({ [writer]: '1', all: '1' }));
+        return drivers[at].apply(stores[at], name, body, by(writer));
+      }),
+    );
+    const owners = ownersOf(await verbs.get(configMaps, name));
+    expect(owners).toEqual(writers.map((writer) => `${writer}: .data.all .data.${writer}`));
+  });
+
+  test('that lost a race finds its conflict in what won', async () => {
+    const name = fresh();
+    await applyData(name, 'base', { k: '0' });
+    const results = await Promise.allSettled(
+      Array.from({ length: 10 }, (_, index) =>
+        applyData(name, `m${String(index)}`, { one: String(index) }),
+      ),
+    );
+    const refused = results.filter(({ status }) => status === 'rejected');
+    expect(refused).toHaveLength(9);
+    for (const result of refused) expect(result).toMatchObject({ reason: { code: 409 } });
+    expect(ownersOf(await verbs.get(configMaps, name))).toHaveLength(2);
+  });
+
+  test('makes an absent object only for who may create', async () => {
+    const name = fresh();
+    const answer = configMaps.patch({
+      ...scope(),
+      path: { namespace: 'ns', name, subresource: '' },
+      kind: 'apply',
+      patch: bytesOf({ kind: 'ConfigMap', apiVersion: 'v1', ...configMap(name) }),
+      options: parseWriteOptions(params('fieldManager=m'), 'apply', replica.naming),
+      authorizeCreate: () => Promise.reject(new StatusError(403, 'Forbidden', 'no')),
+    });
+    expect(await codeOf(answer)).toBe(403);
+    expect(await codeOf(verbs.get(configMaps, name))).toBe(404);
   });
 
   test.each([

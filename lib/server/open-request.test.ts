@@ -10,7 +10,9 @@ import { OpenRequest, clientLeft, serverDraining } from './open-request.ts';
 import type { HttpRequest, HttpResponse } from './request-context.ts';
 
 const opened = (url = '/api/v1/pods', store?: ResourceStore): OpenRequest =>
-  new OpenRequest({ method: 'GET', url, headers: {} } as HttpRequest, {} as HttpResponse, {
+  openRequest({ method: 'GET', url, headers: {} }, store);
+const openRequest = (request: object, store?: ResourceStore): OpenRequest =>
+  new OpenRequest(request as HttpRequest, {} as HttpResponse, {
     clock: { monotonicMs: () => 0 },
     findEntry: () => store,
   });
@@ -71,6 +73,15 @@ describe('the labels of a request', () => {
   const labelsOf = (url: string, served?: ResourceStore): RequestLabels =>
     opened(url, served).labels;
   const path = `/apis/${resource.group}/v1/namespaces/n/${resource.resource}/x`;
+  test.each([
+    ['application/merge-patch+json', 'PATCH'],
+    ['application/apply-patch+yaml; charset=utf-8', 'APPLY'],
+    ['application/apply-patch+cbor', 'APPLY'],
+  ])('tell a patch of %s as %s', (contentType, verb) => {
+    const headers = { 'content-type': contentType };
+    expect(openRequest({ method: 'PATCH', url: path, headers }, store).labels.verb).toBe(verb);
+  });
+
   const none = { group: '', version: '', resource: '', subresource: '', scope: '' };
 
   test.each([

@@ -7,6 +7,7 @@ import type { User } from '../base/user.ts';
 import type { ProxyHandler } from '../registry/proxy-entry.ts';
 import type { ResourceEntry } from '../registry/resource-map.ts';
 import type { ResourceStore } from '../registry/resource-store.ts';
+import { isApply } from '../codec/negotiate.ts';
 import type { Subresource } from '../registry/verb-target.ts';
 import type { RequestLabels } from '../telemetry/request-metrics.ts';
 import type { Connection } from './connections.ts';
@@ -47,6 +48,7 @@ export class OpenRequest implements RequestContext {
   readonly #response: HttpResponse;
   #streamListeners: (() => void)[] | undefined;
   #isStreaming = false;
+  readonly #isApply: boolean;
   #labels: RequestLabels | undefined;
   #controller: AbortController | undefined;
   onEnd: ((reason: Error) => void) | undefined = undefined;
@@ -57,6 +59,7 @@ export class OpenRequest implements RequestContext {
     this.#response = response;
     this.receivedAtMs = options.clock.monotonicMs();
     this.info = parseRequestInfo(request.method ?? 'GET', request.url ?? '/');
+    this.#isApply = isApply(request.headers['content-type']);
     const entry = options.findEntry(this.info);
     const isProxy = entry !== undefined && 'proxy' in entry;
     this.store = isProxy ? undefined : entry;
@@ -115,7 +118,7 @@ export class OpenRequest implements RequestContext {
   }
 
   get labels(): RequestLabels {
-    this.#labels ??= labelsOf(this);
+    this.#labels ??= labelsOf(this, this.#isApply);
     return this.#labels;
   }
 }
@@ -137,14 +140,18 @@ const metricVerbs: ReadonlyMap<string, string> = new Map([
   ['head', 'GET'],
   ['options', 'OPTIONS'],
 ]);
-const metricVerb = (info: RequestInfo): string => metricVerbs.get(info.verb) ?? 'OTHER';
+
+function metricVerb({ verb }: RequestInfo, isApply: boolean): string {
+  if (verb === 'patch' && isApply) return 'APPLY';
+  return metricVerbs.get(verb) ?? 'OTHER';
+}
 
 /**
  * Names are those of the records, never the client's own: theirs have no bound, and are views of a
  * URL that metrics would keep.
  */
-function labelsOf({ info, store, subresource }: OpenRequest): RequestLabels {
-  const verb = subresource?.connect === undefined ? metricVerb(info) : 'CONNECT';
+function labelsOf({ info, store, subresource }: OpenRequest, applies: boolean): RequestLabels {
+  const verb = subresource?.connect === undefined ? metricVerb(info, applies) : 'CONNECT';
   const dryRun = info.query.get('dryRun') === 'All' ? 'All' : '';
   const isUnknown = info.subresource !== '' && subresource === undefined;
   if (store === undefined || isUnknown) {
