@@ -5,7 +5,7 @@ import type { AdmissionPlugin } from '../admission/plugin.ts';
 import { cloneJson } from '../api/json-value.ts';
 import type { JsonObject } from '../api/type-info.ts';
 import { limits } from '../base/limits.ts';
-import { alreadyExists } from '../base/status.ts';
+import { alreadyExists, badRequest } from '../base/status.ts';
 import type { ApiObject } from '../codec/codec.ts';
 import { RegistryOnEtcd } from './testing/registry-on-etcd.ts';
 import type { Replica } from './testing/registry-on-etcd.ts';
@@ -192,4 +192,37 @@ describe('mutating admission of an update', () => {
     });
     expect(object['status']).toMatchObject({ phase: 'Pending' });
   });
+});
+
+describe('admission of a write that lost a race', () => {
+  const labelsOf = (object: Readonly<ApiObject> | undefined): string[] =>
+    Object.keys(object?.metadata?.labels ?? {});
+
+  test.each(['update', 'merge', 'apply'] as const)(
+    'compares the %s with what won, which it did not see at first (CVE-2021-25735)',
+    async (form) => {
+      const name = fresh();
+      const texts = { query: 'fieldManager=m' };
+      const body = { metadata: { name, labels: { mine: '1' } } };
+      await verbs.create(configMaps, { metadata: { name } });
+      const other = await registry.replica();
+      const lock = { metadata: { labels: { locked: '1' } } };
+      const seen: string[][] = [];
+      validate = async (request) => {
+        seen.push(labelsOf(request.old));
+        if (labelsOf(request.old).includes('locked')) throw badRequest('it is locked');
+        await new VerbDriver(other).patch(other.store('configmaps'), name, lock);
+      };
+      const write = {
+        update: () => verbs.update(configMaps, name, body),
+        merge: () => verbs.patch(configMaps, name, body, texts),
+        apply: () => verbs.apply(configMaps, name, body, texts),
+      }[form];
+      expect(await codeOf(write())).toBe(400);
+      expect(seen[0]).toEqual([]);
+      expect(seen.at(-1)).toEqual(['locked']);
+      const { metadata } = await verbs.get(configMaps, name);
+      expect(metadata['labels']).toEqual({ locked: '1' });
+    },
+  );
 });
