@@ -117,7 +117,7 @@ function nameOf(index: number): string {
 }
 
 function configuration(index: number, labels: JsonObject = {}): JsonObject {
-  const pod = asSent(podIn(samplePod(index), 'bench', index));
+  const { status: _status, ...pod } = asSent(podIn(samplePod(index), 'bench', index));
   const metadata = pod['metadata'] as JsonObject;
   return {
     ...pod,

@@ -11,7 +11,7 @@ import { readObject } from './normalise.ts';
 import { createProtobufCodec, hasProtobufForm, protobufPrefix, typeMetaOf } from './protobuf.ts';
 import { holdsRaw } from './raw-fields.ts';
 import { storedBounds } from './read-bounds.ts';
-import { openStored } from './stored-form.ts';
+import { openStored, schemaGeneration } from './stored-form.ts';
 import type { OpenedStored } from './stored-form.ts';
 
 export type StoredMediaName = 'json' | 'protobuf' | 'cbor';
@@ -30,6 +30,8 @@ export interface StoredMedia {
   read(value: Uint8Array, typeOf: (of: StoredTypeMeta) => TypeInfo): ApiObject;
   /** Bytes for etcd of an object whose stored form is `canonical`. */
   write(object: Readonly<ApiObject>, resource: ResourceInfo, canonical: Uint8Array): Uint8Array;
+  /** Whether bytes are known to be what `write` gives for the object that is in them. */
+  isTodays(value: Uint8Array, resource: ResourceInfo): boolean;
 }
 
 /** What a media type asks for. @throws Error with a sentence for the user. */
@@ -66,16 +68,23 @@ export function createStoredMedia(name: StoredMediaName, naming: NamingProfile):
   };
   switch (name) {
     case 'json':
-      return { read, write: (_object, _resource, canonical) => canonical };
+      return {
+        read,
+        write: (_object, _resource, canonical) => canonical,
+        isTodays: (value, resource) =>
+          openStored(value)?.header.schema === schemaGeneration(resource),
+      };
     case 'cbor':
       return {
         read,
+        isTodays: () => false,
         write: (object, { type }, canonical) =>
           holdsRaw(type) ? canonical : cborCodec.encode(unversioned(object), type),
       };
     case 'protobuf':
       return {
         read,
+        isTodays: () => false,
         write: (object, { type }, canonical) =>
           hasProtobufForm(type) ? protobuf.encode(unversioned(object), type) : canonical,
       };

@@ -27,25 +27,27 @@ import type { StoreParts } from './store-parts.ts';
 
 /**
  * Sets the owners of `wanted`, which is to be written in place of `old`; undefined: it is new.
- * Both are in the storage version.
+ * Both are in the storage version. Whether no field is known to be another.
  */
 export async function trackUpdate(
   parts: StoreParts,
   { old, wanted }: { readonly old: Item | undefined; readonly wanted: ApiObject },
   context: WriteContext,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<boolean> {
   const known = knownOwners(old?.object(), wanted, context);
   const meta = metaOf(wanted);
   if (known.list === undefined) delete meta.managedFields;
   else meta.managedFields = known.list;
-  if (known.list === undefined && !known.isTracked) return;
+  if (known.list === undefined && !known.isTracked) return true;
   const before = await shownObject(parts, old, signal);
   const after = await served(parts, wanted, signal);
   const by = { ...context, operation: 'Update' } as const;
   const write = ownershipWrite(parts, known, by, signal);
   const owners = await ownedAfter({ before, after }, write);
-  if (owners !== undefined) setOwners(wanted, owners);
+  if (owners === undefined) return true;
+  setOwners(wanted, owners);
+  return false;
 }
 
 /** Elements that cannot be told apart: nobody comes to own anything, nobody loses anything. */

@@ -31,7 +31,7 @@ export interface StoreParts {
   readonly view: ResourceView;
   readonly storage: Storage;
   /** The encoding that objects have in etcd. */
-  readonly media: Pick<StoredMedia, 'write'>;
+  readonly media: Pick<StoredMedia, 'write' | 'isTodays'>;
   readonly keyOf: (key: ItemKey) => string;
   /** One for all versions of a resource. */
   readonly turns: WriteTurns;

@@ -17,7 +17,7 @@ import { decide, stateOf } from './current-state.ts';
 import type { State } from './current-state.ts';
 import { canRemove } from './deletion-plan.ts';
 import { admissionRequest, mutated, readBody, toStored, writeContext } from './incoming.ts';
-import { cloneAlike } from '../api/json-value.ts';
+import { cloneAlike, jsonEqual } from '../api/json-value.ts';
 import { metaOf, nameOf } from '../codec/object-meta.ts';
 import {
   bumpGeneration,
@@ -137,25 +137,30 @@ async function replace(
     if (!state.isCurrent) return { kind: 'stale', again: () => Promise.reject(error) };
     throw error;
   }
-  const object = decision.plan;
-  const next = { object, encoded: encodeStored(object, parts.storedAs) };
   await endLongTurn(writeTurnMsMax);
-  return store(parts, key, state, next, context, signal);
+  return store(parts, key, state, decision.plan, context, signal);
+}
+
+interface Next {
+  readonly object: ApiObject;
+  /** It says what the old one says: only the form of its bytes may be another. */
+  readonly isUnchanged: boolean;
 }
 
 async function store(
   parts: StoreParts,
   key: ItemKey,
   state: State & Found,
-  next: { readonly object: ApiObject; readonly encoded: EncodedStored },
+  next: Next,
   context: WriteContext,
   signal: AbortSignal,
 ): Promise<Try<WriteAnswer>> {
   const { item, epoch } = state;
-  const { object, encoded } = next;
-  const isNoOp = isSameAsStored(parts, state, encoded, () =>
-    parts.media.write(object, parts.storedAs, encoded.value),
-  );
+  const { object } = next;
+  const isKnownNoOp = next.isUnchanged && hasTodaysForm(parts, state);
+  const encoded = isKnownNoOp ? undefined : encodeStored(object, parts.storedAs);
+  if (encoded !== undefined) await endLongTurn(writeTurnMsMax);
+  const isNoOp = encoded === undefined || isSameAsStored(parts, state, object, encoded);
   if (isNoOp && !state.isCurrent) {
     return { kind: 'stale', again: (current) => store(parts, key, current, next, context, signal) };
   }
@@ -163,7 +168,8 @@ async function store(
   if (isNoOp && !removes) return written(item);
   if (context.dryRun) return written(unstoredItem(parts, object, item));
   if (!removes) {
-    const result = await putInstead(parts, key, { item, epoch, ...next }, signal);
+    const change = { item, epoch, object, ...(encoded === undefined ? {} : { encoded }) };
+    const result = await putInstead(parts, key, change, signal);
     return result.kind === 'lost' ? result : written(result.item, result);
   }
   const lost = await removeStored(parts, key, { item, epoch }, signal);
@@ -176,6 +182,12 @@ const written = (item: Item, stored?: Found): Try<WriteAnswer> => ({
   written: stored,
 });
 
+/** Where the stored bytes are not at hand, those that memory has are of today's form. */
+function hasTodaysForm({ media, storedAs }: StoreParts, { item, value }: State & Found): boolean {
+  if (value === undefined) return !item.corrupted;
+  return media.isTodays(value, storedAs);
+}
+
 /** The object as it would be stored. @throws StatusError 409, 422. */
 async function nextObject(
   parts: StoreParts,
@@ -183,17 +195,26 @@ async function nextObject(
   { transform, isApplied }: Write,
   context: WriteContext,
   signal: AbortSignal,
-): Promise<ApiObject> {
+): Promise<Next> {
   const { storedAs, strategy } = parts;
   const old = item.object();
   const made = transform(item);
   const wanted = made instanceof Promise ? await made : made;
   checkVersion(parts, wanted, item);
   await endLongTurn(writeTurnMsMax);
-  if (isApplied !== true) await trackUpdate(parts, { old: item, wanted }, context, signal);
+  const hasSameFields =
+    isApplied === true || (await trackUpdate(parts, { old: item, wanted }, context, signal));
   const owned = metaOf(wanted);
   const attributes = admissionRequest(parts, { operation: 'UPDATE', key: item, old }, context);
   const object = await mutated(parts, attributes, wanted, context, signal);
+  if (hasSameFields && jsonEqual(object, old)) {
+    // It has passed all that follows as it was written, but who writes may be somebody else.
+    const refused = await parts.rules.authorize(object, old, context, signal);
+    if (refused.length > 0) throw invalid(storedAs.kind, nameOf(old), refused);
+    parts.rules.warn(object, old, context);
+    await parts.admission.validate(attributes, object, signal);
+    return { object, isUnchanged: true };
+  }
   metaOf(object).resourceVersion = String(item.revision); // admission cannot choose another
   keepResetFields(object, old, storedAs, { subresource: context.subresource, strategy });
   keepServerMeta(object, old);
@@ -218,8 +239,7 @@ async function nextObject(
   object.apiVersion = apiVersionOf(storedAs.kind);
   await parts.admission.validate(attributes, object, signal);
   keepTimes(object, old);
-  await endLongTurn(writeTurnMsMax);
-  return object;
+  return { object, isUnchanged: false };
 }
 
 function checkVersion(parts: StoreParts, object: ApiObject, item: Item): void {
@@ -252,12 +272,15 @@ export function checkUid(parts: StoreParts, old: Item, uid: string | undefined):
  * bytes of an older form are rewritten, else with what the cache shows.
  */
 function isSameAsStored(
-  { storedAs }: StoreParts,
+  { media, storedAs }: StoreParts,
   state: State,
+  object: ApiObject,
   encoded: EncodedStored,
-  written: () => Uint8Array,
 ): boolean {
-  if (state.value !== undefined) return Buffer.compare(state.value, written()) === 0;
+  if (state.value !== undefined) {
+    const written = media.write(object, storedAs, encoded.value);
+    return Buffer.compare(state.value, written) === 0;
+  }
   if (state.item === undefined || state.item.corrupted) return false;
   if (holdsRaw(storedAs.type)) {
     // What is kept of raw JSON need not be what the item shows.
