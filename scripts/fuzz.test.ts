@@ -1,6 +1,7 @@
 // The fuzzer finds what it is there for, and says how to repeat it.
 import { describe, expect, test } from '@jest/globals';
 import { badRequest, internalError } from '../lib/base/status.ts';
+import { applyTarget } from './fuzz/apply-target.ts';
 import { decoderTarget } from './fuzz/decoder-target.ts';
 import type { DecoderName } from './fuzz/decoder-target.ts';
 import type { FuzzTarget } from './fuzz/fuzz-target.ts';
@@ -14,22 +15,22 @@ const target = (run: FuzzTarget['run']): FuzzTarget => ({
 });
 const even = (input: Uint8Array): boolean => (input[0] ?? 0) % 2 === 0;
 
-test('inputs are the same for the same seed', () => {
-  const inputs = (seed: number): number[] => {
+test('inputs are the same for the same seed', async () => {
+  const inputs = async (seed: number): Promise<number[]> => {
     const seen: number[] = [];
-    fuzz(
+    await fuzz(
       target((input) => void seen.push(input[0] ?? -1)),
       50,
       seed,
     );
     return seen;
   };
-  expect(inputs(5)).toEqual(inputs(5));
-  expect(inputs(5)).not.toEqual(inputs(6));
+  expect(await inputs(5)).toEqual(await inputs(5));
+  expect(await inputs(5)).not.toEqual(await inputs(6));
 });
 
-test('refusals are counted, and are no findings', () => {
-  const result = fuzz(
+test('refusals are counted, and are no findings', async () => {
+  const result = await fuzz(
     target((input) => {
       if (even(input)) throw badRequest('no');
       return undefined;
@@ -60,6 +61,7 @@ describe('found', () => {
       /planted/,
     ],
     ['a wrong result', (input) => () => (even(input) ? 'is wrong' : undefined), /is wrong/],
+    ['a result that turns out wrong', () => () => Promise.resolve('is wrong'), /is wrong/],
     [
       'a long turn',
       () => {
@@ -69,8 +71,8 @@ describe('found', () => {
       },
       /takes \d+ ms for 1 bytes/,
     ],
-  ])('%s', (_claim, run, message) => {
-    const { findings } = fuzz(target(run), 20, 1);
+  ])('%s', async (_claim, run, message) => {
+    const { findings } = await fuzz(target(run), 20, 1);
     expect(findings[0]).toMatch(message);
     expect(findings[0]).toMatch(/npm run fuzz -- planted 1 \d+$/);
   });
@@ -78,10 +80,14 @@ describe('found', () => {
 
 test.each<DecoderName>(['json', 'yaml', 'protobuf', 'cbor'])(
   '%s bodies are read or refused (seeded; many more with npm run fuzz)',
-  (name) => {
-    const result = fuzz(decoderTarget(name), 1_500, 42);
+  async (name) => {
+    const result = await fuzz(decoderTarget(name), 1_500, 42);
     expect(result.findings).toEqual([]);
     expect(result.accepted).toBeGreaterThan(100);
     expect(result.refused).toBeGreaterThan(100);
   },
 );
+
+test('objects with several owners are what the rules say (seeded)', async () => {
+  expect(await fuzz(applyTarget, 30, 42)).toMatchObject({ accepted: 30, findings: [] });
+});

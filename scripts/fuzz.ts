@@ -2,6 +2,7 @@
 // refused, with a StatusError; any other failure, a turn above 50 ms or a growing heap is a
 // finding, printed with what repeats it.
 import { randomInt } from 'node:crypto';
+import type { MaybePromise } from '../lib/base/maybe-promise.ts';
 import { StatusError } from '../lib/base/status.ts';
 import type { FuzzTarget } from './fuzz/fuzz-target.ts';
 import { Random } from './fuzz/random.ts';
@@ -17,6 +18,7 @@ const targets: Readonly<Record<string, () => Promise<FuzzTarget>>> = {
   protobuf: decoderTarget('protobuf'),
   cbor: decoderTarget('cbor'),
   cel: async () => (await import('./fuzz/cel-target.ts')).celTarget,
+  apply: async () => (await import('./fuzz/apply-target.ts')).applyTarget,
 };
 
 const turnMsMax = 50;
@@ -32,19 +34,19 @@ export interface FuzzResult {
   readonly slowestMs: number;
 }
 
-export function fuzz(target: FuzzTarget, count: number, seed: number): FuzzResult {
+export async function fuzz(target: FuzzTarget, count: number, seed: number): Promise<FuzzResult> {
   let accepted = 0;
   let refused = 0;
   let slowestMs = 0;
   const findings: string[] = [];
   for (let index = 0; index < count && findings.length < findingsMax; index += 1) {
     const input = target.input(new Random(seed + index));
-    const outcome = attempt(target, input);
+    const outcome = await attempt(target, input);
     if (outcome.kind === 'accepted') accepted += 1;
     else if (outcome.kind === 'refused') refused += 1;
     let { tookMs } = outcome;
     for (let again = 1; again < tries && tookMs > turnMsMax; again += 1) {
-      tookMs = Math.min(tookMs, attempt(target, input).tookMs);
+      tookMs = Math.min(tookMs, (await attempt(target, input)).tookMs);
     }
     slowestMs = Math.max(slowestMs, tookMs);
     const finding =
@@ -72,9 +74,9 @@ type Outcome =
   | { readonly kind: 'accepted' | 'refused'; readonly tookMs: number }
   | { readonly kind: 'failed'; readonly tookMs: number; readonly why: string };
 
-function attempt(target: FuzzTarget, input: Uint8Array): Outcome {
+async function attempt(target: FuzzTarget, input: Uint8Array): Promise<Outcome> {
   const started = threadMs();
-  let check: (() => string | undefined) | undefined;
+  let check: (() => MaybePromise<string | undefined>) | undefined;
   try {
     check = target.run(input);
   } catch (error) {
@@ -86,7 +88,7 @@ function attempt(target: FuzzTarget, input: Uint8Array): Outcome {
     return { kind: 'failed', tookMs, why };
   }
   const tookMs = threadMs() - started;
-  const why = check?.();
+  const why = await check?.();
   return why === undefined ? { kind: 'accepted', tookMs } : { kind: 'failed', tookMs, why };
 }
 
@@ -105,7 +107,7 @@ async function main([
   const seed = seedText === '' ? randomInt(2 ** 31) : Number(seedText);
   const target = await load();
   const started = performance.now();
-  const { accepted, refused, findings, slowestMs } = fuzz(target, count, seed);
+  const { accepted, refused, findings, slowestMs } = await fuzz(target, count, seed);
   const residentBytes = process.resourceUsage().maxRSS * 1024;
   for (const finding of findings) process.stdout.write(`FOUND ${finding}\n`);
   const isLarge = residentBytes > residentBytesMax;

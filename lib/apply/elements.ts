@@ -38,6 +38,9 @@ export function identityOf(value: JsonValue, shape: ListShape): string {
   for (const { name, label, byDefault } of shape.keys) {
     const key = ownMember(element, name) ?? byDefault;
     if (key === undefined) continue;
+    if (typeof key === 'object' && key !== null) {
+      throw new UnidentifiedElement(`the key ${name} of an element must be no object or list`);
+    }
     keys += keys === '' ? keyText(label, key) : `,${keyText(label, key)}`;
   }
   if (keys !== '') return keyElement(keys);

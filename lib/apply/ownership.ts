@@ -127,7 +127,11 @@ export async function applyConfiguration(
   const fields = difference(stated, nobodys);
   const isRepeated = last?.apiVersion === versions.apiVersion && isSameSet(last.fields, fields);
   const left = isRepeated ? merged : await prune(merged, last, { ...write, owners });
-  const object = left === live ? live : write.canonical(left);
+  let object = left === live ? live : write.canonical(left);
+  if (left !== merged) {
+    // What lost all it held is stated again where it is stated without members.
+    object = write.canonical(mergeApplied(object, configuration, shape) as JsonObject);
+  }
   await endLongTurn(writeTurnMsMax);
   const others = await othersAfter({ before: live, after: object }, { ...write, owners }, identity);
   if (!write.force && others.conflicts.length > 0) return others.conflicts;
@@ -150,7 +154,8 @@ async function prune(
   const { apiVersion } = last;
   const stated = without(last.fields, ignored);
   const owned = ownedByVersion(owners);
-  const here = owned.get(apiVersion) ?? FieldSet.empty;
+  // What converts an object may ask for its name.
+  const here = union(owned.get(apiVersion) ?? FieldSet.empty, nobodys);
   const shape = versions.shapeIn(apiVersion);
   if (shape === undefined || difference(stated, here).isEmpty) return merged;
   const whole = await inVersion(apiVersion, merged, versions);

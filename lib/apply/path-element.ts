@@ -2,6 +2,7 @@
 // that name, `k:{"port":80}` the list element with these keys, `v:"a"` the element of a set with
 // that value, `i:3` the element at a place. One step has one text: it serves as a key.
 import { isObject } from '../api/json-value.ts';
+import { parseExact } from '../api/parse-exact.ts';
 import { sortUtf8 } from '../base/utf8-order.ts';
 import type { JsonObject, JsonValue } from '../api/type-info.ts';
 
@@ -29,17 +30,19 @@ export function canonicalElement(text: string): string | undefined {
     case 'f:':
       return text;
     case 'v:':
-      return valueElement(JSON.parse(text.slice(2)) as JsonValue);
+      return valueElement(parse(text.slice(2)));
     case 'k:': {
       if (oneKey.test(text)) return text;
-      const keys = JSON.parse(text.slice(2)) as JsonValue;
+      const keys = parse(text.slice(2));
       if (!isObject(keys)) throw new SyntaxError('the keys of a list element must be an object');
       const names = sortUtf8(Object.keys(keys));
       const texts = names.map((name) => keyText(keyLabel(name), keys[name] ?? null));
       return keyElement(texts.join());
     }
     case 'i:':
-      return `i:${String(Number(text.slice(2)))}`;
+      if (!/^i:-?\d+$/.test(text))
+        throw new SyntaxError('the place of an element must be a number');
+      return `i:${String(BigInt(text.slice(2)))}`;
     default:
       return undefined;
   }
@@ -47,6 +50,10 @@ export function canonicalElement(text: string): string | undefined {
 
 /** Written as we write it: most are. */
 const oneKey = /^k:\{"[\w-]+":"[\w.-]*"\}$/;
+
+/** Integers are exact: they tell elements apart. @throws SyntaxError */
+const parse = (text: string): JsonValue =>
+  /\d{16}/.test(text) ? parseExact(text) : (JSON.parse(text) as JsonValue);
 
 /** A path as people read it: `.spec.ports[port=80,protocol="TCP"].name`. */
 export const pathText = (path: readonly string[]): string => path.map(elementText).join('');
@@ -59,8 +66,8 @@ export function elementText(element: string): string {
     case 'v:':
       return `[=${rest}]`;
     case 'k:': {
-      const keys = JSON.parse(rest) as JsonObject;
-      const pairs = Object.entries(keys).map(([name, value]) => `${name}=${JSON.stringify(value)}`);
+      const keys = parse(rest) as JsonObject; // Our own text.
+      const pairs = Object.keys(keys).map((name) => `${name}=${scalarText(keys[name] ?? null)}`);
       return `[${pairs.join()}]`;
     }
     default:

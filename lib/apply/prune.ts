@@ -1,12 +1,14 @@
 // What an applier stated last time and states no more leaves the object, unless somebody owns it
 // (specification 2, Field ownership). Three walks over values, each of which keeps or drops parts;
-// undefined is absence, and null what is left of an object or list that lost all it held.
+// undefined is absence, and null what is left of a declared field that lost all it held.
+import { jsonEqual } from '../api/json-value.ts';
 import type { JsonObject, JsonValue } from '../api/type-info.ts';
-import { elementShape, identityOf } from './elements.ts';
+import { byIdentity, elementShape, identityOf } from './elements.ts';
 import type { FieldSet } from './field-set.ts';
 import { elementsOf, memberShape, membersOf, partsOf } from './members.ts';
 import type { Value } from './members.ts';
 import { fieldElement } from './path-element.ts';
+import { leafShape } from './shape.ts';
 import type { ListShape, ObjectShape, Shape } from './shape.ts';
 
 /** Without all that `gone` names, and what lies below. */
@@ -82,30 +84,61 @@ function filteredMembers(value: Value, shape: ObjectShape, keep: (part: Part) =>
         : keep({ element: fieldElement(name), value: member, shape: of, isNamed });
     if (kept !== member) changedCount += 1;
     if (kept === undefined) continue;
-    result[name] = kept;
+    result[name] = isNamed ? kept : emptied(member, kept);
     count += 1;
   }
   if (changedCount === 0) return value;
   return count === 0 ? null : result;
 }
 
+/** Elements with one identity are wholes: nobody owns a part of them. */
 function filteredElements(value: Value, shape: ListShape, keep: (part: Part) => Value): Value {
   const elements = elementsOf(value);
   if (elements === undefined) return value;
-  const of = elementShape(shape);
   const result: JsonValue[] = [];
   let changedCount = 0;
-  for (const item of elements) {
-    const element = identityOf(item, shape);
+  const counts = new Map<string, number>();
+  const identities = elements.map((item) => identityOf(item, shape));
+  for (const element of identities) counts.set(element, (counts.get(element) ?? 0) + 1);
+  for (const [at, item] of elements.entries()) {
+    const element = identities[at] ?? '';
+    const of = counts.get(element) === 1 ? elementShape(shape) : leafShape;
     const kept = keep({ element, value: item, shape: of, isNamed: false });
     if (kept !== item) changedCount += 1;
-    if (kept !== undefined) result.push(kept);
+    if (kept !== undefined) result.push(kept === item ? item : withKeys(item, kept, shape));
   }
   if (changedCount === 0) return value;
   return result.length === 0 ? null : result;
 }
 
-/** The parts of a value by their steps, found at once. */
+/** Entries and elements are there by themselves, also without members. */
+function emptied(value: JsonValue, left: JsonValue): JsonValue {
+  if (left !== null) return left;
+  if (membersOf(value) !== undefined) return {};
+  return elementsOf(value) === undefined ? null : [];
+}
+
+/** An element that stays is told apart as before, whoever owns its keys. */
+function withKeys(item: JsonValue, left: JsonValue, shape: ListShape): JsonValue {
+  const rest = emptied(item, left);
+  const [whole, members] = [membersOf(item), membersOf(rest)];
+  if (shape.kind === 'set' || whole === undefined || members === undefined) return rest;
+  const lost = shape.keys.filter(
+    ({ name, byDefault }) =>
+      Object.hasOwn(whole, name) &&
+      !Object.hasOwn(members, name) &&
+      !jsonEqual(whole[name], byDefault),
+  );
+  if (lost.length === 0) return rest;
+  const result = Object.assign(Object.create(null), members) as JsonObject;
+  for (const { name } of lost) result[name] = whole[name];
+  return result;
+}
+
+/**
+ * The parts of a value by their steps, found at once. Elements with one identity are given one
+ * after another.
+ */
 function partFinder(value: Value, shape: Shape): (element: string) => Value {
   const parts = partsOf(shape, value);
   if (parts === undefined) return () => undefined;
@@ -117,7 +150,12 @@ function partFinder(value: Value, shape: Shape): (element: string) => Value {
       return Object.hasOwn(members, name) ? members[name] : undefined;
     };
   }
-  const found = new Map<string, JsonValue>();
-  for (const item of elementsOf(value) ?? []) found.set(identityOf(item, parts), item);
-  return (element) => found.get(element);
+  const found = new Map<string, Iterator<JsonValue>>();
+  for (const [identity, twins] of byIdentity(elementsOf(value) ?? [], parts)) {
+    found.set(identity, twins.values());
+  }
+  return (element) => {
+    const next = found.get(element)?.next();
+    return next?.done === false ? next.value : undefined;
+  };
 }

@@ -1,4 +1,5 @@
 // What is fuzzed: how inputs are made, and what must hold for each.
+import type { MaybePromise } from '../../lib/base/maybe-promise.ts';
 import type { Random } from './random.ts';
 
 export interface FuzzTarget {
@@ -12,5 +13,5 @@ export interface FuzzTarget {
    * time, and says what is wrong with it.
    * @throws StatusError when the input is refused.
    */
-  run(input: Uint8Array): (() => string | undefined) | undefined;
+  run(input: Uint8Array): (() => MaybePromise<string | undefined>) | undefined;
 }
