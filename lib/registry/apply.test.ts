@@ -318,6 +318,25 @@ describe('other writes', () => {
     expect(await verbs.patch(configMaps, name, { metadata: { managedFields } })).toEqual(made);
   });
 
+  test('are taken from an object whose managers another server wrote wrongly', async () => {
+    const name = fresh();
+    const odd = {
+      namespace: 'ns',
+      managedFields: [{ manager: 'x', operation: 'Sometimes', apiVersion: 'v1' }],
+    };
+    const value = {
+      kind: 'ConfigMap',
+      apiVersion: 'v1',
+      ...configMap(name, data({ a: '1' }), odd),
+    };
+    const key = `/registry/configmaps/ns/${name}`;
+    await replica.storage.put(key, bytesOf(value), { expected: 0 }, AbortSignal.timeout(60_000));
+    expect(ownersOf(await applyData(name, 'm', { b: '2' }))).toEqual([
+      'm: .data.b',
+      '(before-first-apply): .data .data.a',
+    ]);
+  });
+
   test('may set the managers, as clients do that go over to apply', async () => {
     const name = fresh();
     const made = await verbs.create(

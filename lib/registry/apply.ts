@@ -8,7 +8,6 @@ import { apiVersionOf } from '../api/type-info.ts';
 import { applyConflict } from '../apply/conflicts.ts';
 import { UnidentifiedElement } from '../apply/elements.ts';
 import { applyWithLastApplied } from '../apply/last-applied.ts';
-import { readOwners } from '../apply/owners.ts';
 import type { Owners } from '../apply/owners.ts';
 import { ownUpdate } from '../apply/ownership.ts';
 import type { Applied } from '../apply/ownership.ts';
@@ -23,7 +22,8 @@ import { canonicalObject, readObject } from '../codec/normalise.ts';
 import { holdsRaw } from '../codec/raw-fields.ts';
 import { readYaml } from '../codec/yaml-reader.ts';
 import { reportProblems, toStored, writeContext } from './incoming.ts';
-import { emptyObject, ownershipWrite, setOwners, shownObject } from './managed-fields.ts';
+import { emptyObject, ownershipWrite, setOwners } from './managed-fields.ts';
+import { shownObject, storedOwners } from './managed-fields.ts';
 import type { WriteContext } from '../kinds/strategy.ts';
 import { checkName, settleNamespace } from './object-meta.ts';
 import type { PatchRequest, WriteAnswer } from './requests.ts';
@@ -101,19 +101,12 @@ async function ownersBefore(
   context: WriteContext,
   signal: AbortSignal,
 ): Promise<Owners> {
-  const owners = storedOwners(old);
+  const owners = storedOwners(old?.object());
   if (owners.size > 0 || old === undefined) return owners;
   const before = { ...context, fieldManager: beforeFirstApply, operation: 'Update' } as const;
   const write = ownershipWrite(parts, { owners }, before, signal);
   const change = { before: emptyObject(parts.resource), after: live };
   return (await ownUpdate(change, write)) ?? owners;
-}
-
-/** @throws StatusError 500: nobody could own anything from then on. */
-export function storedOwners(old: Item | undefined): Owners {
-  const owners = readOwners(old?.object().metadata?.managedFields);
-  if (owners !== undefined) return owners;
-  throw new StatusError(500, 'InternalError', 'the stored managedFields cannot be read');
 }
 
 /**

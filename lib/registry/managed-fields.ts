@@ -84,7 +84,7 @@ function knownOwners(
     isTracked: old === undefined,
     // Read when they are needed: a write that changes nothing has no need.
     get owners() {
-      return (owners ??= readOwners(stored) ?? noOwners);
+      return (owners ??= storedOwners(old));
     },
   };
   const given = wanted.metadata?.managedFields;
@@ -95,6 +95,10 @@ function knownOwners(
   if (sent === undefined) return kept;
   return { list: writeOwners(sent), isTracked: kept.isTracked, owners: sent };
 }
+
+/** A list that cannot be read says nothing, as if nobody had managed the object. */
+export const storedOwners = (stored: Readonly<ApiObject> | undefined): Owners =>
+  readOwners(stored?.metadata?.managedFields) ?? noOwners;
 
 const noOwners: Owners = new Map();
 
@@ -197,9 +201,19 @@ const served = (
 ): MaybePromise<Readonly<ApiObject>> =>
   conversion === undefined ? object : convert(object, apiVersionOf(resource.kind), signal);
 
-/** An object of which nothing is said: what its type has all the same. */
-export const emptyObject = ({ kind, type }: ResourceInfo): ApiObject =>
-  canonicalObject({ kind: kind.kind, apiVersion: apiVersionOf(kind), metadata: {} }, type);
+const empty = new WeakMap<ResourceInfo, Readonly<ApiObject>>();
+
+/** An object of which nothing is said: what its type has all the same. Shared. */
+export function emptyObject(resource: ResourceInfo): Readonly<ApiObject> {
+  let object = empty.get(resource);
+  if (object === undefined) {
+    const { kind, type } = resource;
+    const typeMeta = { kind: kind.kind, apiVersion: apiVersionOf(kind) };
+    object = canonicalObject({ ...typeMeta, metadata: {} }, type);
+    empty.set(resource, object);
+  }
+  return object;
+}
 
 const ignored = new WeakMap<ResourceInfo, Map<string, FieldSet>>();
 

@@ -13,10 +13,10 @@ import type { ApiObject, ObjectMeta } from '../codec/codec.ts';
 import { canonicalObject } from '../codec/normalise.ts';
 import { metaOf, nameOf } from '../codec/object-meta.ts';
 import { labelsText, selectorText } from '../kinds/selector-columns.ts';
-import { appliedOf, readConfiguration, storedOwners } from './apply.ts';
+import { appliedOf, readConfiguration } from './apply.ts';
 import { convertedItem } from './converted-item.ts';
 import { readBody, writeContext } from './incoming.ts';
-import { ownershipWrite, setOwners } from './managed-fields.ts';
+import { ownershipWrite, setOwners, storedOwners } from './managed-fields.ts';
 import { checkName, settleNamespace } from './object-meta.ts';
 import { patchItem, readPatch } from './patch.ts';
 import { getObject } from './read.ts';
@@ -135,7 +135,7 @@ async function applyScale(
   const transform = async (old: Item): Promise<ApiObject> => {
     const context = writeContext(parts, request, path.subresource);
     const by = { ...context, operation: 'Apply' } as const;
-    const owners = storedOwners(old);
+    const owners = storedOwners(old.object());
     const ofScale = ownersOfReplicas(owners, apiVersionOf(scale.kind));
     const write = ownershipWrite(versions, { owners: ofScale }, by, signal);
     const result = await applyConfiguration(show(old).object(), configuration, {
