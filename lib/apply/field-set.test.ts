@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { difference, FieldSet, intersection, isSameSet, membersOf } from './field-set.ts';
-import { setOf, union, without } from './field-set.ts';
+import { setOf, union, unionOf, without } from './field-set.ts';
 import { fields } from './testing/schemas.ts';
 
 const { empty, leaf } = FieldSet;
@@ -105,4 +105,10 @@ test.each<[string, FieldSet, FieldSet, boolean]>([
 test('members are listed before those of the objects beside them', () => {
   const set = fields({ 'f:a': { '.': {}, 'f:x': { 'f:y': {} } }, 'f:__proto__': {}, 'f:': {} });
   expect([...membersOf(set)]).toEqual([['f:a'], ['f:__proto__'], ['f:'], ['f:a', 'f:x', 'f:y']]);
+});
+
+test.each([0, 1, 2, 7, 64])('the union of %i sets holds what each of them holds', (count) => {
+  const paths = Array.from({ length: count }, (_, at) => ['f:a', `f:${String(at)}`]);
+  const all = unionOf(paths.map((path) => setOf(path)));
+  expect(isSameSet(all, setOf(...paths))).toBe(true);
 });

@@ -60,9 +60,23 @@ export function union(left: FieldSet, right: FieldSet): FieldSet {
   return FieldSet.of(left.isMember || right.isMember, children ?? left.children);
 }
 
+/** All of them, in a time that grows with what they hold. */
+export function unionOf(sets: readonly FieldSet[]): FieldSet {
+  let left = sets;
+  while (left.length > 1) {
+    const pairs: FieldSet[] = [];
+    for (let at = 0; at < left.length; at += 2) {
+      pairs.push(union(left[at] ?? FieldSet.empty, left[at + 1] ?? FieldSet.empty));
+    }
+    left = pairs;
+  }
+  return left[0] ?? FieldSet.empty;
+}
+
 /** What is in both. */
 export function intersection(left: FieldSet, right: FieldSet): FieldSet {
   if (left === right) return left;
+  if (right.children.size < left.children.size) return intersection(right, left);
   const children = new Map<string, FieldSet>();
   for (const [element, below] of left.children) {
     const other = right.children.get(element);
@@ -86,9 +100,12 @@ function subtract(left: FieldSet, right: FieldSet, takesAllBelow: boolean): Fiel
   if (left === right || left.isEmpty) return FieldSet.empty;
   if (right.isMember && takesAllBelow) return FieldSet.empty;
   let children: Map<string, FieldSet> | undefined;
-  for (const [element, gone] of right.children) {
+  // Many small sets may meet a large one, on either side.
+  const fewer = left.children.size < right.children.size ? left.children : right.children;
+  for (const element of fewer.keys()) {
     const below = left.children.get(element);
-    if (below === undefined) continue;
+    const gone = right.children.get(element);
+    if (below === undefined || gone === undefined) continue;
     const rest = subtract(below, gone, takesAllBelow);
     if (rest === below) continue;
     children ??= new Map(left.children);

@@ -125,20 +125,20 @@ describe('updates beyond the tenth', () => {
   test('the oldest become one, with the younger time', () => {
     const left = capped(owners(...updates(13).reverse()));
     expect(left.size).toBe(10);
-    expect(told(left)).toContain('ancient-changes v1 3 .w03 .w02 .w01 .w00');
+    expect(told(left)).toContain('ancient-changes v1 3 .w00 .w01 .w02 .w03');
     expect(told(left)).toContain('w04 v1 4 .w04');
   });
   test('once more: the ancient ones take the next', () => {
     const once = capped(owners(...updates(11)));
     const twice = capped(new Map([...once, ...owners(entry('x', { time: second(20) }))]));
     expect(twice.size).toBe(10);
-    expect(told(twice)).toContain('ancient-changes v1 2 .w02 .w01 .w00');
+    expect(told(twice)).toContain('ancient-changes v1 2 .w00 .w01 .w02');
   });
   test('each version has ancient ones of its own', () => {
     const left = capped(owners(...updates(12, (at) => ({ apiVersion: `v${String(at % 2)}` }))));
     expect(left.size).toBe(10);
-    expect(told(left)).toContain('ancient-changes v0 2 .w02 .w00');
-    expect(told(left)).toContain('ancient-changes v1 3 .w03 .w01');
+    expect(told(left)).toContain('ancient-changes v0 2 .w00 .w02');
+    expect(told(left)).toContain('ancient-changes v1 3 .w01 .w03');
   });
   test('in as many versions they stay', () => {
     const many = owners(...updates(12, (at) => ({ apiVersion: `v${String(at)}` })));

@@ -4,7 +4,7 @@ import { isObject } from '../api/json-value.ts';
 import { textAt } from '../api/json-access.ts';
 import type { JsonObject, JsonValue } from '../api/type-info.ts';
 import { limits } from '../base/limits.ts';
-import { union } from './field-set.ts';
+import { unionOf } from './field-set.ts';
 import type { FieldSet } from './field-set.ts';
 import { readFieldsV1, writeFieldsV1 } from './fields-v1.ts';
 
@@ -112,29 +112,31 @@ export function capped(owners: Owners): Owners {
   const updates = [...owners.values()].filter(({ operation }) => operation === 'Update');
   let count = updates.length;
   if (count <= limits.updateManagersMax) return owners;
-  const result = new Map(owners);
-  const firsts = new Map<string, Entry>();
+  const oldest = new Map<string, Entry[]>();
   for (const entry of updates.sort(entryOrder)) {
     if (count <= limits.updateManagersMax) break;
-    const { apiVersion } = entry;
-    const first = firsts.get(apiVersion);
-    if (first === undefined) {
-      firsts.set(apiVersion, entry);
+    const known = oldest.get(entry.apiVersion);
+    if (known === undefined) {
+      oldest.set(entry.apiVersion, [entry]);
       continue;
     }
+    known.push(entry);
+    count -= 1;
+  }
+  const result = new Map(owners);
+  for (const [apiVersion, entries] of oldest) {
+    const last = entries.at(-1);
+    if (entries.length < 2 || last === undefined) continue;
+    for (const entry of entries) result.delete(identityOf(entry));
     const ancient: Entry = {
       manager: ancientName,
       operation: 'Update',
       apiVersion,
       subresource: '',
-      time: entry.time,
-      fields: union(entry.fields, first.fields),
+      time: last.time,
+      fields: unionOf(entries.map(({ fields }) => fields)),
     };
-    result.delete(identityOf(first));
-    result.delete(identityOf(entry));
     result.set(identityOf(ancient), ancient);
-    firsts.set(apiVersion, ancient);
-    count -= 1;
   }
   return result;
 }

@@ -18,6 +18,7 @@ import {
   membersOf,
   setOf,
   union,
+  unionOf,
   without,
 } from './field-set.ts';
 import { fittingFields } from './fitting-fields.ts';
@@ -77,11 +78,11 @@ const nobodys: FieldSet = setOf(
  * @throws UnidentifiedElement
  */
 export async function ownUpdate(change: Change, write: Write): Promise<Owners | undefined> {
-  const { writer, versions, ignored } = write;
-  const found = await differenceIn(versions.apiVersion, change, versions);
+  const { writer } = write;
+  const found = await differenceIn(write.versions.apiVersion, change, write);
   if (found === undefined) return undefined;
   const { owners } = await othersAfter(change, { ...write, owners: fittingOwners(write) });
-  const taken = difference(without(found.changed, ignored), nobodys);
+  const taken = difference(found.changed, nobodys);
   if (taken.isEmpty) return owners;
   const result = new Map(owners);
   const identity = identityOf(writer);
@@ -177,11 +178,13 @@ async function prune(
 }
 
 function ownedByVersion(owners: Owners): ReadonlyMap<string, FieldSet> {
-  const owned = new Map<string, FieldSet>();
+  const owned = new Map<string, FieldSet[]>();
   for (const { apiVersion, fields } of owners.values()) {
-    owned.set(apiVersion, union(owned.get(apiVersion) ?? FieldSet.empty, fields));
+    const known = owned.get(apiVersion);
+    if (known === undefined) owned.set(apiVersion, [fields]);
+    else known.push(fields);
   }
-  return owned;
+  return new Map([...owned].map(([apiVersion, sets]) => [apiVersion, unionOf(sets)]));
 }
 
 /** Those whose versions there are still, with fields that fit today's schema. */
@@ -204,25 +207,25 @@ export interface Change {
 /** All owners without what the change takes from them; `keeper` keeps what it has. */
 async function othersAfter(
   change: Change,
-  { owners, versions, ignored }: Write,
+  write: Write,
   keeper?: string,
 ): Promise<{ readonly owners: Owners; readonly conflicts: readonly Conflict[] }> {
   const left = new Map<string, Entry>();
   const conflicts: Conflict[] = [];
   const differences = new Map<string, Difference | undefined>();
-  for (const [identity, owner] of owners) {
+  for (const [identity, owner] of write.owners) {
     const { apiVersion, fields } = owner;
     if (identity === keeper) {
       left.set(identity, owner);
       continue;
     }
     if (!differences.has(apiVersion)) {
-      differences.set(apiVersion, await differenceIn(apiVersion, change, versions));
+      differences.set(apiVersion, await differenceIn(apiVersion, change, write));
     }
     const { changed, removed } = differences.get(apiVersion) ?? nothing;
-    const lost = intersection(fields, without(changed, ignored));
+    const lost = intersection(fields, changed);
     for (const path of membersOf(lost)) conflicts.push({ owner, path });
-    const kept = difference(difference(fields, lost), without(removed, ignored));
+    const kept = difference(difference(fields, lost), removed);
     if (!kept.isEmpty) left.set(identity, kept === fields ? owner : { ...owner, fields: kept });
   }
   return { owners: left, conflicts };
@@ -230,14 +233,19 @@ async function othersAfter(
 
 const nothing: Difference = { changed: FieldSet.empty, removed: FieldSet.empty };
 
+/** But for what the write does not set. undefined: nothing differs. */
 async function differenceIn(
   apiVersion: string,
   { before, after }: Change,
-  versions: ObjectVersions,
+  { versions, ignored }: Pick<Write, 'versions' | 'ignored'>,
 ): Promise<Difference | undefined> {
   const old = await inVersion(apiVersion, before, versions);
   const now = await inVersion(apiVersion, after, versions);
-  return compare(old, now, shapeIn(apiVersion, versions));
+  const found = compare(old, now, shapeIn(apiVersion, versions));
+  if (found === undefined) return undefined;
+  const changed = without(found.changed, ignored);
+  const removed = without(found.removed, ignored);
+  return changed.isEmpty && removed.isEmpty ? undefined : { changed, removed };
 }
 
 /** Without a conversion in the version of the request. */
