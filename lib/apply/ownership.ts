@@ -4,9 +4,10 @@
 import { jsonEqual } from '../api/json-value.ts';
 import type { JsonObject } from '../api/type-info.ts';
 import { invariant } from '../base/invariant.ts';
+import { whenThere } from '../base/maybe-promise.ts';
 import type { MaybePromise } from '../base/maybe-promise.ts';
 import { limits } from '../base/limits.ts';
-import { endLongTurn } from '../base/turn.ts';
+import { isLongTurn, nextTurn } from '../base/turn.ts';
 import { appliedFields } from './applied-fields.ts';
 import { compare } from './compare.ts';
 import type { Difference } from './compare.ts';
@@ -77,17 +78,23 @@ const nobodys: FieldSet = setOf(
  * from whoever has it.
  * @throws UnidentifiedElement
  */
-export async function ownUpdate(change: Change, write: Write): Promise<Owners | undefined> {
-  const { writer } = write;
-  const found = await differenceIn(write.versions.apiVersion, change, write);
+export function ownUpdate(change: Change, write: Write): MaybePromise<Owners | undefined> {
+  const { apiVersion } = write.versions;
+  const found = differenceOf(change, shapeIn(apiVersion, write.versions), write.ignored);
   if (found === undefined) return undefined;
-  const { owners } = await othersAfter(change, { ...write, owners: fittingOwners(write) });
-  const taken = difference(found.changed, nobodys);
+  const known = { ...write, owners: fittingOwners(write) };
+  return whenThere(differencesOf(change, known, found), (differences) =>
+    withUpdate(ownersAfter(differences, known.owners).owners, found, write),
+  );
+}
+
+function withUpdate(owners: Owners, { changed }: Difference, { writer, time }: Write): Owners {
+  const taken = difference(changed, nobodys);
   if (taken.isEmpty) return owners;
   const result = new Map(owners);
   const identity = identityOf(writer);
   const known = owners.get(identity)?.fields ?? FieldSet.empty;
-  result.set(identity, { ...writer, time: write.time, fields: union(known, taken) });
+  result.set(identity, { ...writer, time, fields: union(known, taken) });
   return capped(result);
 }
 
@@ -122,9 +129,9 @@ export async function applyConfiguration(
   const stated = without(appliedFields(configuration, shape), ignored);
   // What is nobody's, too, keeps what holds it in the object.
   const owners = new Map(known).set(identity, { ...writer, time: last?.time, fields: stated });
-  await endLongTurn(writeTurnMsMax);
+  if (isLongTurn(writeTurnMsMax)) await nextTurn();
   const merged = mergeApplied(live, configuration, shape) as JsonObject;
-  await endLongTurn(writeTurnMsMax);
+  if (isLongTurn(writeTurnMsMax)) await nextTurn();
   const fields = difference(stated, nobodys);
   const isRepeated = last?.apiVersion === versions.apiVersion && isSameSet(last.fields, fields);
   const left = isRepeated ? merged : await prune(merged, last, { ...write, owners });
@@ -133,8 +140,11 @@ export async function applyConfiguration(
     // What lost all it held is stated again where it is stated without members.
     object = write.canonical(mergeApplied(object, configuration, shape) as JsonObject);
   }
-  await endLongTurn(writeTurnMsMax);
-  const others = await othersAfter({ before: live, after: object }, { ...write, owners }, identity);
+  if (isLongTurn(writeTurnMsMax)) await nextTurn();
+  const change = { before: live, after: object };
+  const here = object === live ? undefined : differenceOf(change, shape, ignored);
+  const differences = await differencesOf(change, { ...write, owners }, here);
+  const others = ownersAfter(differences, owners, identity);
   if (!write.force && others.conflicts.length > 0) return others.conflicts;
   const isSame = object === live || jsonEqual(object, live);
   const isOldNews = isSame && isRepeated;
@@ -204,44 +214,61 @@ export interface Change {
   readonly after: Readonly<JsonObject>;
 }
 
+/** What a change is in each version; undefined: nothing. */
+type Differences = ReadonlyMap<string, Difference | undefined>;
+
 /** All owners without what the change takes from them; `keeper` keeps what it has. */
-async function othersAfter(
-  change: Change,
-  write: Write,
+function ownersAfter(
+  differences: Differences,
+  owners: Owners,
   keeper?: string,
-): Promise<{ readonly owners: Owners; readonly conflicts: readonly Conflict[] }> {
+): { readonly owners: Owners; readonly conflicts: readonly Conflict[] } {
   const left = new Map<string, Entry>();
   const conflicts: Conflict[] = [];
-  const differences = new Map<string, Difference | undefined>();
-  for (const [identity, owner] of write.owners) {
+  for (const [identity, owner] of owners) {
     const { apiVersion, fields } = owner;
-    if (identity === keeper) {
+    const found = identity === keeper ? undefined : differences.get(apiVersion);
+    if (found === undefined) {
       left.set(identity, owner);
       continue;
     }
-    if (!differences.has(apiVersion)) {
-      differences.set(apiVersion, await differenceIn(apiVersion, change, write));
-    }
-    const { changed, removed } = differences.get(apiVersion) ?? nothing;
-    const lost = intersection(fields, changed);
+    const lost = intersection(fields, found.changed);
     for (const path of membersOf(lost)) conflicts.push({ owner, path });
-    const kept = difference(difference(fields, lost), removed);
+    const kept = difference(difference(fields, lost), found.removed);
     if (!kept.isEmpty) left.set(identity, kept === fields ? owner : { ...owner, fields: kept });
   }
   return { owners: left, conflicts };
 }
 
-const nothing: Difference = { changed: FieldSet.empty, removed: FieldSet.empty };
+/** `here`: in the version of the request. Waits only where an owner has another one. */
+function differencesOf(
+  change: Change,
+  { owners, versions, ignored }: Write,
+  here: Difference | undefined,
+): MaybePromise<Differences> {
+  const differences = new Map([[versions.apiVersion, here]]);
+  const others = new Set([...owners.values()].map(({ apiVersion }) => apiVersion));
+  others.delete(versions.apiVersion);
+  if (others.size === 0) return differences;
+  const elsewhere = async (): Promise<Differences> => {
+    for (const apiVersion of others) {
+      const before = await versions.to(change.before, apiVersion);
+      const after = await versions.to(change.after, apiVersion);
+      const shape = shapeIn(apiVersion, versions);
+      differences.set(apiVersion, differenceOf({ before, after }, shape, ignored));
+    }
+    return differences;
+  };
+  return elsewhere();
+}
 
 /** But for what the write does not set. undefined: nothing differs. */
-async function differenceIn(
-  apiVersion: string,
+function differenceOf(
   { before, after }: Change,
-  { versions, ignored }: Pick<Write, 'versions' | 'ignored'>,
-): Promise<Difference | undefined> {
-  const old = await inVersion(apiVersion, before, versions);
-  const now = await inVersion(apiVersion, after, versions);
-  const found = compare(old, now, shapeIn(apiVersion, versions));
+  shape: Shape,
+  ignored: FieldSet,
+): Difference | undefined {
+  const found = compare(before, after, shape);
   if (found === undefined) return undefined;
   const changed = without(found.changed, ignored);
   const removed = without(found.removed, ignored);

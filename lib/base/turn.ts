@@ -13,10 +13,8 @@ export function turnMs(): number {
   return 0;
 }
 
-/** For the steps of long work: the next one waits for its turn where this one has been long. */
-export async function endLongTurn(longMs: number): Promise<void> {
-  if (turnMs() > longMs) await nextTurn();
-}
+/** For the steps of long work: the next one waits for the next turn where this one was long. */
+export const isLongTurn = (longMs: number): boolean => turnMs() > longMs;
 
 /** Lets everything else that waits for the event loop run first. */
 export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

@@ -12,7 +12,7 @@ import type { Owners } from '../apply/owners.ts';
 import { ownUpdate } from '../apply/ownership.ts';
 import type { Applied } from '../apply/ownership.ts';
 import { limits } from '../base/limits.ts';
-import { endLongTurn } from '../base/turn.ts';
+import { isLongTurn, nextTurn } from '../base/turn.ts';
 import { badRequest, conflict, StatusError } from '../base/status.ts';
 import type { Item } from '../cacher/resource-view.ts';
 import type { ApiObject } from '../codec/codec.ts';
@@ -33,9 +33,9 @@ import { writeTransformed } from './update.ts';
 export async function applyObject(parts: StoreParts, request: PatchRequest): Promise<WriteAnswer> {
   const { resource } = parts;
   const { path, signal } = request;
-  await endLongTurn(limits.writeTurnMsMax); // Reading the body has begun the turn.
+  if (isLongTurn(limits.writeTurnMsMax)) await nextTurn(); // Reading the body has begun the turn.
   const configuration = readConfiguration(request, resource);
-  await endLongTurn(limits.writeTurnMsMax);
+  if (isLongTurn(limits.writeTurnMsMax)) await nextTurn();
   const applied = async (old: Item | undefined): Promise<ApiObject> => {
     const live = await shownObject(parts, old, signal);
     const context = writeContext(parts, request, path.subresource);
@@ -49,7 +49,7 @@ export async function applyObject(parts: StoreParts, request: PatchRequest): Pro
         annotation: parts.naming.lastAppliedAnnotation,
       }),
     );
-    await endLongTurn(limits.writeTurnMsMax);
+    if (isLongTurn(limits.writeTurnMsMax)) await nextTurn();
     const object = cloneAlike(appliedOf(result).object) as ApiObject;
     checkName(object, path.name);
     settleNamespace(object, resource, path.namespace);

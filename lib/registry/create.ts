@@ -36,7 +36,8 @@ export async function createObject(
   const given = toStored(parts, body, signal);
   const object = given instanceof Promise ? await given : given;
   const context = writeContext(parts, request, '');
-  await trackUpdate(parts, { old: undefined, wanted: object }, context, signal);
+  const tracked = trackUpdate(parts, { old: undefined, wanted: object }, context, signal);
+  if (tracked instanceof Promise) await tracked;
   const admitted = await admitNew(parts, object, context, signal);
   const prefix = nameOf(admitted) === '' ? (admitted.metadata?.generateName ?? '') : '';
   const warningCount = warnings.length;

@@ -29,35 +29,43 @@ import type { StoreParts } from './store-parts.ts';
  * Sets the owners of `wanted`, which is to be written in place of `old`; undefined: it is new.
  * Both are in the storage version. Whether no field is known to be another.
  */
-export async function trackUpdate(
+export function trackUpdate(
   parts: StoreParts,
   { old, wanted }: { readonly old: Item | undefined; readonly wanted: ApiObject },
   context: WriteContext,
   signal: AbortSignal,
-): Promise<boolean> {
+): MaybePromise<boolean> {
   const known = knownOwners(old?.object(), wanted, context);
   const meta = metaOf(wanted);
   if (known.list === undefined) delete meta.managedFields;
   else meta.managedFields = known.list;
   if (known.list === undefined && !known.isTracked) return true;
-  const before = await shownObject(parts, old, signal);
-  const after = await served(parts, wanted, signal);
   const by = { ...context, operation: 'Update' } as const;
   const write = ownershipWrite(parts, known, by, signal);
-  const owners = await ownedAfter({ before, after }, write);
-  if (owners === undefined) return true;
-  setOwners(wanted, owners);
-  return false;
+  const track = (before: Readonly<ApiObject>, after: Readonly<ApiObject>): MaybePromise<boolean> =>
+    whenThere(ownedAfter({ before, after }, write), (owners) => {
+      if (owners !== undefined) setOwners(wanted, owners);
+      return owners === undefined;
+    });
+  return whenThere(shownObject(parts, old, signal), (before) =>
+    whenThere(served(parts, wanted, signal), (after) => track(before, after)),
+  );
+}
+
+function ownedAfter(change: Change, write: Write): MaybePromise<Owners | undefined> {
+  try {
+    const owners = ownUpdate(change, write);
+    return owners instanceof Promise ? owners.catch(asBefore) : owners;
+  } catch (error) {
+    asBefore(error);
+    return;
+  }
 }
 
 /** Elements that cannot be told apart: nobody comes to own anything, nobody loses anything. */
-async function ownedAfter(change: Change, write: Write): Promise<Owners | undefined> {
-  try {
-    return await ownUpdate(change, write);
-  } catch (error) {
-    if (error instanceof UnidentifiedElement) return undefined;
-    throw error;
-  }
+function asBefore(error: unknown): undefined {
+  if (!(error instanceof UnidentifiedElement)) throw error;
+  return undefined;
 }
 
 interface KnownOwners {
@@ -185,13 +193,14 @@ function versionsOf(parts: StoreParts, signal: AbortSignal): ObjectVersions {
 }
 
 /** The stored object as the request's version shows it; an empty one where there is none. */
-export async function shownObject(
+export function shownObject(
   { conversion, resource }: StoreParts,
   stored: Item | undefined,
   signal: AbortSignal,
-): Promise<Readonly<ApiObject>> {
+): MaybePromise<Readonly<ApiObject>> {
   if (stored === undefined) return emptyObject(resource);
-  return (conversion === undefined ? stored : await conversion.item(stored, signal)).object();
+  if (conversion === undefined) return stored.object();
+  return whenThere(conversion.item(stored, signal), (item) => item.object());
 }
 
 const served = (

@@ -4,7 +4,7 @@ import { apiVersionOf } from '../api/type-info.ts';
 import { validateObjectMetaUpdate } from '../api/meta.ts';
 import type { MaybePromise } from '../base/maybe-promise.ts';
 import { limits } from '../base/limits.ts';
-import { endLongTurn } from '../base/turn.ts';
+import { isLongTurn, nextTurn } from '../base/turn.ts';
 import { conflict, invalid, modifiedConflict, notFound } from '../base/status.ts';
 import type { Item, ItemKey } from '../cacher/resource-view.ts';
 import type { ApiObject } from '../codec/codec.ts';
@@ -137,7 +137,7 @@ async function replace(
     if (!state.isCurrent) return { kind: 'stale', again: () => Promise.reject(error) };
     throw error;
   }
-  await endLongTurn(writeTurnMsMax);
+  if (isLongTurn(writeTurnMsMax)) await nextTurn();
   return store(parts, key, state, decision.plan, context, signal);
 }
 
@@ -159,7 +159,7 @@ async function store(
   const { object } = next;
   const isKnownNoOp = next.isUnchanged && hasTodaysForm(parts, state);
   const encoded = isKnownNoOp ? undefined : encodeStored(object, parts.storedAs);
-  if (encoded !== undefined) await endLongTurn(writeTurnMsMax);
+  if (encoded !== undefined && isLongTurn(writeTurnMsMax)) await nextTurn();
   const isNoOp = encoded === undefined || isSameAsStored(parts, state, object, encoded);
   if (isNoOp && !state.isCurrent) {
     return { kind: 'stale', again: (current) => store(parts, key, current, next, context, signal) };
@@ -201,7 +201,7 @@ async function nextObject(
   const made = transform(item);
   const wanted = made instanceof Promise ? await made : made;
   checkVersion(parts, wanted, item);
-  await endLongTurn(writeTurnMsMax);
+  if (isLongTurn(writeTurnMsMax)) await nextTurn();
   const hasSameFields =
     isApplied === true || (await trackUpdate(parts, { old: item, wanted }, context, signal));
   const owned = metaOf(wanted);
@@ -224,7 +224,7 @@ async function nextObject(
   parts.rules.prepare(object, old, context);
   parts.defaults.apply(object, storedAs.type);
   bumpGeneration(object, old, parts, context);
-  await endLongTurn(writeTurnMsMax);
+  if (isLongTurn(writeTurnMsMax)) await nextTurn();
   const takesUnqualifiedFinalizers = canTakeUnqualifiedFinalizers(parts, old);
   const rules = { profile: parts.naming, takesUnqualifiedFinalizers };
   const refused = parts.rules.authorize(object, old, context, signal);
