@@ -18,6 +18,8 @@ export class Connection implements ClientConnection {
   openRequests = 0;
   /** Of HTTP/2: pings since the client last answered one. */
   unansweredPings = 0;
+  /** Of HTTP/2: the session ends with the streams of which the client's next answer tells. */
+  isClosing = false;
   readonly remoteAddress: string;
   readonly certificate: X509Certificate | undefined;
   readonly isVerified: boolean;
@@ -99,9 +101,17 @@ export class Connections {
     for (const session of this.#sessions.keys()) announceEnd(session);
   }
 
-  /** Ends connections without a request in flight; sessions end with their last stream. */
+  /**
+   * Ends connections without a request in flight; sessions end with their last stream. A session is
+   * closed after a round trip: a client that has not read yet that the end is near may have opened
+   * streams, which would be refused (RFC 9113, section 6.8).
+   */
   closeIdle(): void {
-    for (const session of this.#sessions.keys()) session.close();
+    for (const [session, connection] of this.#sessions) {
+      if (connection.isClosing || session.destroyed) continue;
+      announceEnd(session);
+      connection.isClosing = session.closed || session.ping(() => session.close());
+    }
     for (const [socket, connection] of this.#sockets) {
       if (connection?.openRequests === 0) socket.destroySoon();
     }

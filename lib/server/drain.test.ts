@@ -88,7 +88,7 @@ describe('drain', () => {
       }
     })();
     await eventually(() => answered > 20);
-    await server.running.drain({ delayMs: 2_000, graceMs: 3_000 });
+    await server.running.drain({ delayMs: 0, graceMs: 3_000 });
     await client;
     expect(failures).toEqual([]);
     expect(goaways).toBeGreaterThan(0);
