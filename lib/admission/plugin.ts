@@ -20,6 +20,10 @@ export interface AdmissionRequest {
   readonly name: string;
   readonly user: User;
   readonly dryRun: boolean;
+  /** Tells who writes, in a Warning header: each text once, however often a write is tried. */
+  warn(text: string): void;
+  /** For the audit event: `key` is qualified by a domain; a later value replaces an earlier one. */
+  annotate(key: string, value: string): void;
   /** What is stored; undefined for CREATE, and for DELETE of an object that cannot be read. */
   readonly old: Readonly<ApiObject> | undefined;
 }

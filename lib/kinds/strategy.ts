@@ -16,6 +16,8 @@ export interface WriteContext {
   /** '' for the main resource, else `status`, `scale`, … */
   readonly subresource: string;
   readonly warnings: string[];
+  /** What its audit event is to say, by key; undefined: there is none. */
+  readonly annotations?: Map<string, string> | undefined;
   readonly nowMs: number;
   /** The `apiVersion` that the request names; objects are in the storage version. */
   readonly apiVersion: string;

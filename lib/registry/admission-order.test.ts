@@ -226,3 +226,30 @@ describe('admission of a write that lost a race', () => {
     },
   );
 });
+
+test('what a plugin says is said once in all tries; of an audit key the last', async () => {
+  const name = fresh();
+  const made = await verbs.create(configMaps, { metadata: { name } });
+  const other = await registry.replica();
+  let tries = 0;
+  mutate = (request) => {
+    request.warn('careful');
+    request.annotate('example.com/tries', String(++tries));
+    return false;
+  };
+  validate = async () => {
+    if (tries > 1) return;
+    await new VerbDriver(other).patch(other.store('configmaps'), name, { data: { other: '1' } });
+  };
+  const request = { ...scope(), annotations: new Map<string, string>() };
+  const { resourceVersion: _, ...metadata } = made.metadata;
+  await configMaps.update({
+    ...request,
+    path: { namespace: 'ns', name, subresource: '' },
+    body: jsonCodec.decode(bytesOf({ metadata, data: { mine: '1' } }), configMaps.resource.type),
+    options: parseWriteOptions(params(''), 'update', replica.naming),
+  });
+  expect(tries).toBe(2);
+  expect(request.warnings).toEqual(['careful']);
+  expect([...request.annotations]).toEqual([['example.com/tries', '2']]);
+});

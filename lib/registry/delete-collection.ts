@@ -57,6 +57,7 @@ async function deleteListed(
     await deleteObject(parts, {
       user: request.user,
       warnings: request.warnings,
+      annotations: request.annotations,
       signal: request.signal,
       path: { namespace: item.namespace, name: item.name, subresource: '' },
       options: { ...options, preconditions: { ...options.preconditions, uid } },

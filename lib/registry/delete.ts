@@ -9,7 +9,7 @@ import type { ApiObject } from '../codec/codec.ts';
 import { decide } from './current-state.ts';
 import type { State } from './current-state.ts';
 import { deletionPlan, warnOfDefaultPolicy } from './deletion-plan.ts';
-import { admissionRequest } from './incoming.ts';
+import { admissionRequest, writeContext } from './incoming.ts';
 import type { DeleteAnswer, DeleteRequest } from './requests.ts';
 import { itemKeyOf } from './store-parts.ts';
 import type { StoreParts } from './store-parts.ts';
@@ -65,10 +65,10 @@ async function admit(
   old: Readonly<ApiObject> | undefined,
   request: DeleteRequest,
 ): Promise<void> {
-  const { user, options, path, signal } = request;
-  const context = { user, dryRun: options.dryRun, subresource: path.subresource };
+  const { subresource } = request.path;
+  const context = writeContext(parts, request, subresource);
   const attributes = admissionRequest(parts, { operation: 'DELETE', key, old }, context);
-  await parts.admission.validate(attributes, undefined, signal);
+  await parts.admission.validate(attributes, undefined, request.signal);
 }
 
 async function remove(

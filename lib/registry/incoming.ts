@@ -93,6 +93,7 @@ export function writeContext(
     fieldManager: options.fieldManager ?? '',
     subresource,
     warnings: request.warnings,
+    annotations: request.annotations,
     nowMs: parts.clock.nowMs(),
     apiVersion: apiVersionOf(parts.resource),
     permissions: request.permissions,
@@ -127,9 +128,10 @@ export async function mutated(
 export function admissionRequest(
   parts: StoreParts,
   change: Pick<AdmissionRequest, 'operation' | 'old'> & { readonly key: ItemKey },
-  context: Pick<WriteContext, 'user' | 'dryRun' | 'subresource'>,
+  context: Pick<WriteContext, 'user' | 'dryRun' | 'subresource' | 'warnings' | 'annotations'>,
 ): AdmissionRequest {
   const { namespace, name } = change.key;
+  const { warnings, annotations } = context;
   return {
     operation: change.operation,
     resource: parts.resource,
@@ -138,6 +140,12 @@ export function admissionRequest(
     name,
     user: context.user,
     dryRun: context.dryRun,
+    warn(text) {
+      if (!warnings.includes(text)) warnings.push(text);
+    },
+    annotate(key, value) {
+      annotations?.set(key, value);
+    },
     old: change.old,
   };
 }

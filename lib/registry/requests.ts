@@ -18,6 +18,8 @@ import type { Permissions } from '../kinds/strategy.ts';
 export interface RequestScope {
   readonly user: User;
   readonly warnings: string[];
+  /** What its audit event is to say, by key; absent: there is none. */
+  readonly annotations?: Map<string, string> | undefined;
   readonly signal: AbortSignal;
   /** What else the user may do; absent: everything. */
   readonly permissions?: Permissions;

@@ -1,6 +1,4 @@
 import { describe, expect, test } from '@jest/globals';
-import { builtInScheme } from '../../kinds/built-in-kinds.ts';
-import { namingProfile } from '../../api/vendor.ts';
 import { limits } from '../../base/limits.ts';
 import { StatusError } from '../../base/status.ts';
 import { cutOut, heldBytes, mega } from '../../base/testing/held-bytes.ts';
@@ -8,15 +6,9 @@ import type { Item } from '../../cacher/resource-view.ts';
 import type { ApiObject } from '../../codec/codec.ts';
 import { admissionChain } from '../chain.ts';
 import type { AdmissionRequest } from '../plugin.ts';
+import { asked, naming, resourceOf } from '../testing/asked.ts';
 import { namespaceLifecycle } from './namespace-lifecycle.ts';
 
-const naming = namingProfile('svc');
-const scheme = builtInScheme({ profile: naming });
-const resourceOf = (resource: string): AdmissionRequest['resource'] => {
-  const found = scheme.resources.find((one) => one.group === '' && one.resource === resource);
-  if (found === undefined) throw new Error(`no resource ${resource}`);
-  return found;
-};
 const signal = new AbortController().signal;
 
 interface Known {
@@ -44,10 +36,7 @@ function chainOf({ memory = {}, store = {} }: Known): {
     }),
   ]);
   const ask = async (change: Partial<AdmissionRequest>): Promise<string> => {
-    const user = { name: 'tester', uid: '', groups: [], extra: {} };
-    const where = { resource: resourceOf('configmaps'), namespace: 'a', name: 'x' };
-    const base = { operation: 'CREATE' as const, subresource: '', dryRun: false, old: undefined };
-    const request: AdmissionRequest = { ...base, ...where, user, ...change };
+    const { request } = asked({ resource: resourceOf('configmaps'), ...change });
     const object: ApiObject = { metadata: { name: request.name } };
     try {
       if (request.operation !== 'DELETE') await chain.mutate(request, object, signal);
