@@ -180,15 +180,20 @@ function validateAnnotations(
   path: string,
   errors: Errors,
 ): void {
-  let bytes = 0;
-  for (const [key, value] of Object.entries(annotations ?? {})) {
+  for (const key of Object.keys(annotations ?? {})) {
     errors.invalid(path, key, qualifiedNameProblems(key.toLowerCase()));
-    bytes += Buffer.byteLength(key) + Buffer.byteLength(asText(value));
   }
-  if (bytes <= limits.annotationBytesMax) return;
+  if (annotationBytes(annotations ?? {}) <= limits.annotationBytesMax) return;
   const detail = `may not be more than ${String(limits.annotationBytesMax)} bytes`;
   errors.add('FieldValueTooLong', path, undefined, detail);
 }
+
+/** What `limits.annotationBytesMax` bounds: all keys and values. */
+export const annotationBytes = (annotations: Readonly<JsonObject>): number =>
+  Object.entries(annotations).reduce(
+    (sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(asText(value)),
+    0,
+  );
 
 function validateOwners(owners: readonly JsonValue[], path: string, errors: Errors): void {
   let controller = '';

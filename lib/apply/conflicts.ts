@@ -1,7 +1,7 @@
 // The answer to an apply that would take fields from others: one cause a field, and a message that
 // names each manager with its fields, as clients print and parse it.
 import { StatusError } from '../base/status.ts';
-import { identityOf } from './owners.ts';
+import { ownerIdentity } from './owners.ts';
 import type { Writer } from './owners.ts';
 import type { Conflict } from './ownership.ts';
 import { pathText } from './path-element.ts';
@@ -23,7 +23,7 @@ function messageOf(conflicts: readonly Conflict[]): string {
   }
   const owners = new Map<string, string[]>();
   for (const { owner, path } of conflicts) {
-    const identity = identityOf(owner);
+    const identity = ownerIdentity(owner);
     const lines = owners.get(identity) ?? [`conflicts with ${ownerText(owner)}:`];
     lines.push(`- ${pathText(path)}`);
     owners.set(identity, lines);

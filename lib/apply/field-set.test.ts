@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { difference, FieldSet, intersection, isSameSet, membersOf } from './field-set.ts';
+import { difference, FieldSet, intersection, isSameSet, memberPaths } from './field-set.ts';
 import { setOf, union, unionOf, without } from './field-set.ts';
 import { fields } from './testing/schemas.ts';
 
@@ -12,7 +12,7 @@ const d = setOf(['f:d']);
 const names = { empty, leaf, a, ab, aAndAb, abc, d };
 type Name = keyof typeof names;
 const listed = (set: FieldSet): string =>
-  [...membersOf(set)].map((path) => path.join('').replaceAll('f:', '')).join(' ');
+  [...memberPaths(set)].map((path) => path.join('').replaceAll('f:', '')).join(' ');
 
 describe('sets', () => {
   test.each<[Name, Name, string, string, string, string]>([
@@ -104,7 +104,7 @@ test.each<[string, FieldSet, FieldSet, boolean]>([
 
 test('members are listed before those of the objects beside them', () => {
   const set = fields({ 'f:a': { '.': {}, 'f:x': { 'f:y': {} } }, 'f:__proto__': {}, 'f:': {} });
-  expect([...membersOf(set)]).toEqual([['f:a'], ['f:__proto__'], ['f:'], ['f:a', 'f:x', 'f:y']]);
+  expect([...memberPaths(set)]).toEqual([['f:a'], ['f:__proto__'], ['f:'], ['f:a', 'f:x', 'f:y']]);
 });
 
 test.each([0, 1, 2, 7, 64])('the union of %i sets holds what each of them holds', (count) => {

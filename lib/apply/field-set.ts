@@ -127,12 +127,12 @@ export function isSameSet(left: FieldSet, right: FieldSet): boolean {
 }
 
 /** Paths of the members: those of one object before those of the objects in it. */
-export function* membersOf(
+export function* memberPaths(
   set: FieldSet,
   path: readonly string[] = [],
 ): Generator<readonly string[]> {
   for (const [element, below] of set.children) if (below.isMember) yield [...path, element];
-  for (const [element, below] of set.children) yield* membersOf(below, [...path, element]);
+  for (const [element, below] of set.children) yield* memberPaths(below, [...path, element]);
 }
 
 /** The set of some members by their paths. */

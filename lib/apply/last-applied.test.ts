@@ -4,7 +4,7 @@ import type { JsonObject } from '../api/type-info.ts';
 import { FieldSet } from './field-set.ts';
 import { applyWithLastApplied } from './last-applied.ts';
 import type { LastAppliedWrite } from './last-applied.ts';
-import { identityOf } from './owners.ts';
+import { ownerIdentity } from './owners.ts';
 import type { Entry, Writer } from './owners.ts';
 import { pathText } from './path-element.ts';
 import { fields, mapOf, shapeWith, text } from './testing/schemas.ts';
@@ -41,7 +41,7 @@ function written(writer: Partial<Writer> = {}): LastAppliedWrite {
       subresource: '',
       ...writer,
     },
-    owners: new Map([[identityOf(other), other]]),
+    owners: new Map([[ownerIdentity(other), other]]),
     versions: { apiVersion: 'v1', shapeIn: () => shape, to: (same) => same },
     ignored: FieldSet.empty,
     time: 't1',

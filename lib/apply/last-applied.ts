@@ -2,7 +2,8 @@
 // configuration tells that fields which another of its owners owns are its own, and is kept up to
 // date, so that the way back is open (KEP-555, Upgrading from client-side apply).
 import { isObject, ownMember, without as withoutMembers } from '../api/json-value.ts';
-import { asText, recordAt, textAt } from '../api/json-access.ts';
+import { recordAt, textAt } from '../api/json-access.ts';
+import { annotationBytes } from '../api/meta.ts';
 import { sortedText } from '../api/raw-json.ts';
 import type { JsonObject, JsonValue } from '../api/type-info.ts';
 import { limits } from '../base/limits.ts';
@@ -74,7 +75,7 @@ function withLastApplied(
   const noted = `${sortedText(withoutNote(configuration, annotation))}\n`;
   if (annotations[annotation] === noted) return result;
   const kept = { ...annotations, [annotation]: noted };
-  const fits = bytesOf(kept) <= limits.annotationBytesMax;
+  const fits = annotationBytes(kept) <= limits.annotationBytesMax;
   const metadata = {
     ...recordAt(result.object, 'metadata'),
     annotations: fits ? kept : withoutMembers(annotations, annotation),
@@ -94,9 +95,3 @@ function withoutNote(configuration: Readonly<JsonObject>, annotation: string): J
 
 const annotationsOf = (object: Readonly<JsonObject>): JsonObject | undefined =>
   recordAt(recordAt(object, 'metadata'), 'annotations');
-
-const bytesOf = (annotations: JsonObject): number =>
-  Object.entries(annotations).reduce(
-    (sum, [name, value]) => sum + Buffer.byteLength(name) + Buffer.byteLength(asText(value)),
-    0,
-  );

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { textAt } from '../api/json-access.ts';
 import type { JsonObject, JsonValue } from '../api/type-info.ts';
 import { setOf } from './field-set.ts';
-import { capped, identityOf, readOwners, writeOwners } from './owners.ts';
+import { capped, ownerIdentity, readOwners, writeOwners } from './owners.ts';
 import type { Entry, Owners, Writer } from './owners.ts';
 import { pathsOf } from './testing/schemas.ts';
 
@@ -16,7 +16,7 @@ const entry = (manager: string, more: Partial<Entry> = {}): Entry => ({
   ...more,
 });
 const owners = (...entries: Entry[]): Owners =>
-  new Map(entries.map((one) => [identityOf(one), one]));
+  new Map(entries.map((one) => [ownerIdentity(one), one]));
 const second = (at: number): string => new Date(at * 1_000).toISOString();
 
 const item: JsonObject = {
@@ -37,17 +37,17 @@ describe('who is who', () => {
     ['another version', { apiVersion: 'v2' }, false],
     ['the same again', {}, true],
   ])('%s', (_what, more, isSame) => {
-    expect(identityOf(entry('m', more)) === identityOf(entry('m'))).toBe(isSame);
+    expect(ownerIdentity(entry('m', more)) === ownerIdentity(entry('m'))).toBe(isSame);
   });
   test('who applies is one in all versions', () => {
     const [one, other] = ['v1', 'v2'].map((apiVersion) =>
-      identityOf(entry('m', { operation: 'Apply', apiVersion })),
+      ownerIdentity(entry('m', { operation: 'Apply', apiVersion })),
     );
     expect(one).toBe(other);
   });
   test('names with quotes and commas stay apart', () => {
-    const one = identityOf(entry('a","b', { subresource: 'c' }));
-    expect(one).not.toBe(identityOf(entry('a', { subresource: 'b","c' })));
+    const one = ownerIdentity(entry('a","b', { subresource: 'c' }));
+    expect(one).not.toBe(ownerIdentity(entry('a', { subresource: 'b","c' })));
   });
 });
 

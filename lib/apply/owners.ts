@@ -25,11 +25,11 @@ export interface Entry extends Writer {
   readonly fields: FieldSet;
 }
 
-/** Entries by `identityOf`. */
+/** Entries by `ownerIdentity`. */
 export type Owners = ReadonlyMap<string, Entry>;
 
 /** Who applies is one manager, whatever the version; who updates is another one in each. */
-export const identityOf = ({ manager, operation, apiVersion, subresource }: Writer): string =>
+export const ownerIdentity = ({ manager, operation, apiVersion, subresource }: Writer): string =>
   JSON.stringify([operation, manager, subresource, operation === 'Apply' ? '' : apiVersion]);
 
 /** `metadata.managedFields`; undefined: somebody wrote what is no such list. */
@@ -39,7 +39,7 @@ export function readOwners(list: JsonValue | undefined): Owners | undefined {
   for (const value of list) {
     const entry = isObject(value) ? readEntry(value) : undefined;
     if (entry === undefined) return undefined;
-    owners.set(identityOf(entry), entry);
+    owners.set(ownerIdentity(entry), entry);
   }
   return owners;
 }
@@ -127,7 +127,7 @@ export function capped(owners: Owners): Owners {
   for (const [apiVersion, entries] of oldest) {
     const last = entries.at(-1);
     if (entries.length < 2 || last === undefined) continue;
-    for (const entry of entries) result.delete(identityOf(entry));
+    for (const entry of entries) result.delete(ownerIdentity(entry));
     const ancient: Entry = {
       manager: ancientName,
       operation: 'Update',
@@ -136,7 +136,7 @@ export function capped(owners: Owners): Owners {
       time: last.time,
       fields: unionOf(entries.map(({ fields }) => fields)),
     };
-    result.set(identityOf(ancient), ancient);
+    result.set(ownerIdentity(ancient), ancient);
   }
   return result;
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { isObject } from '../api/json-value.ts';
 import type { JsonObject } from '../api/type-info.ts';
 import { FieldSet } from './field-set.ts';
-import { identityOf } from './owners.ts';
+import { ownerIdentity } from './owners.ts';
 import type { Entry, Owners, Writer } from './owners.ts';
 import { applyConfiguration, ownUpdate } from './ownership.ts';
 import type { ApplyWrite, ObjectVersions } from './ownership.ts';
@@ -91,7 +91,7 @@ class Written {
   own(manager: string, set: FieldSet, more: Partial<Entry> = {}): void {
     const writer = { manager, operation: 'Apply', apiVersion: 'v1', subresource: '' } as const;
     const entry: Entry = { ...writer, time: 't', fields: set, ...more };
-    this.owners = new Map(this.owners).set(identityOf(entry), entry);
+    this.owners = new Map(this.owners).set(ownerIdentity(entry), entry);
   }
 
   get text(): string {

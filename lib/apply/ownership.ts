@@ -16,14 +16,14 @@ import {
   difference,
   intersection,
   isSameSet,
-  membersOf,
+  memberPaths,
   setOf,
   union,
   unionOf,
   without,
 } from './field-set.ts';
 import { fittingFields } from './fitting-fields.ts';
-import { capped, identityOf } from './owners.ts';
+import { capped, ownerIdentity } from './owners.ts';
 import type { Entry, Owners, Writer } from './owners.ts';
 import { mergeApplied } from './merge-applied.ts';
 import { dropStated, removeFields, restoreOwned } from './prune.ts';
@@ -92,7 +92,7 @@ function withUpdate(owners: Owners, { changed }: Difference, { writer, time }: W
   const taken = difference(changed, nobodys);
   if (taken.isEmpty) return owners;
   const result = new Map(owners);
-  const identity = identityOf(writer);
+  const identity = ownerIdentity(writer);
   const known = owners.get(identity)?.fields ?? FieldSet.empty;
   result.set(identity, { ...writer, time, fields: union(known, taken) });
   return capped(result);
@@ -123,7 +123,7 @@ export async function applyConfiguration(
 ): Promise<Applied | readonly Conflict[]> {
   const { writer, versions, ignored, time } = write;
   const shape = shapeIn(versions.apiVersion, versions);
-  const identity = identityOf(writer);
+  const identity = ownerIdentity(writer);
   const known = fittingOwners(write);
   const last = known.get(identity);
   const stated = without(appliedFields(configuration, shape), ignored);
@@ -233,7 +233,7 @@ function ownersAfter(
       continue;
     }
     const lost = intersection(fields, found.changed);
-    for (const path of membersOf(lost)) conflicts.push({ owner, path });
+    for (const path of memberPaths(lost)) conflicts.push({ owner, path });
     const kept = difference(difference(fields, lost), found.removed);
     if (!kept.isEmpty) left.set(identity, kept === fields ? owner : { ...owner, fields: kept });
   }

@@ -7,7 +7,7 @@ import { Random } from '../../../scripts/fuzz/random.ts';
 import { appliedFields } from '../applied-fields.ts';
 import { compare } from '../compare.ts';
 import { UnidentifiedElement } from '../elements.ts';
-import { difference, intersection, isSameSet, membersOf, setOf } from '../field-set.ts';
+import { difference, intersection, isSameSet, memberPaths, setOf } from '../field-set.ts';
 import type { FieldSet } from '../field-set.ts';
 import { union, without } from '../field-set.ts';
 import { readFieldsV1, writeFieldsV1 } from '../fields-v1.ts';
@@ -56,7 +56,7 @@ export function findInSets(seed: number): Finding {
     ['without', without(left, right), new Set([...one].filter((path) => !isUnder(path)))],
   ];
   for (const [name, set, paths] of cases) {
-    const found = new Set([...membersOf(set)].map(pathOf));
+    const found = new Set([...memberPaths(set)].map(pathOf));
     if (!isSame(found, paths)) return `${name}: ${told(found)} instead of ${told(paths)}`;
     if (hasEmptyNodes(set)) return `${name}: holds an empty set`;
     const finding = sharing(name, set, [left, right]) ?? inJson(name, set);
@@ -77,7 +77,7 @@ function hasEmptyNodes(set: FieldSet): boolean {
 
 /** What is the same as the left argument is that argument; without members it is the empty set. */
 function sharing(name: string, set: FieldSet, [left]: readonly FieldSet[]): Finding {
-  if ([...membersOf(set)].length === 0 && !set.isEmpty) return `${name}: empty, and another set`;
+  if ([...memberPaths(set)].length === 0 && !set.isEmpty) return `${name}: empty, and another set`;
   const mayBeNew = name === 'intersection';
   if (left === undefined || mayBeNew || !isSameSet(set, left) || set === left) return undefined;
   return `${name}: the same as the left one, and another set`;
@@ -134,7 +134,7 @@ function comparing(
     ['changed', found.changed, changed],
     ['removed', found.removed, removed],
   ] as const) {
-    const members = new Set([...membersOf(set)].map(pathOf));
+    const members = new Set([...memberPaths(set)].map(pathOf));
     // What gives way to several with one identity, or comes in their place, is in both.
     const more = members.difference(paths);
     const areSeveral = (path: string): boolean =>

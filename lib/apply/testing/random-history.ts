@@ -5,8 +5,8 @@ import { typeOf } from '../../api/testing/schema-types.ts';
 import type { JsonObject, JsonValue, TypeInfo } from '../../api/type-info.ts';
 import { canonicalObject } from '../../codec/normalise.ts';
 import { Random } from '../../../scripts/fuzz/random.ts';
-import { FieldSet, membersOf } from '../field-set.ts';
-import { identityOf } from '../owners.ts';
+import { FieldSet, memberPaths } from '../field-set.ts';
+import { ownerIdentity } from '../owners.ts';
 import type { Owners, Writer } from '../owners.ts';
 import { applyConfiguration, ownUpdate } from '../ownership.ts';
 import type { Applied, ApplyWrite, Conflict } from '../ownership.ts';
@@ -105,14 +105,17 @@ class History {
     const before = this.#live;
     const owners = (await ownUpdate({ before, after }, write)) ?? this.#owners;
     const flat = this.#flatOf(after);
-    this.#model = modelUpdate(this.#model, flat, { owner: identityOf(writer), time: write.time });
+    this.#model = modelUpdate(this.#model, flat, {
+      owner: ownerIdentity(writer),
+      time: write.time,
+    });
     [this.#live, this.#owners] = [after, owners];
     return this.#disagreement() ?? this.#checkTaken(before, writer);
   }
 
   /** What an update changed belongs to the writer, and to nobody else. */
   #checkTaken(before: JsonObject, writer: Writer): string | undefined {
-    const own = identityOf(writer);
+    const own = ownerIdentity(writer);
     const old = this.#flatOf(before);
     const now = this.#flatOf(this.#live);
     for (const [identity, { fields }] of this.#owners) {
@@ -145,7 +148,7 @@ class History {
     const result = await applyConfiguration(this.#live, configuration, write);
     const isReordered = 'object' in result && textOf(result.object) !== textOf(this.#live);
     const model = modelApply(this.#model, {
-      owner: identityOf(writer),
+      owner: ownerIdentity(writer),
       time: write.time,
       force,
       configuration,
@@ -171,7 +174,7 @@ class History {
   ): string | undefined {
     const wanted = this.#flatOf(configuration);
     const now = this.#flatOf(this.#live);
-    const others = [...this.#owners].filter(([identity]) => identity !== identityOf(writer));
+    const others = [...this.#owners].filter(([identity]) => identity !== ownerIdentity(writer));
     for (const path of statedIn(configuration, this.#schema)) {
       const node = wanted.get(path);
       if (node === undefined || node.text.includes('null')) continue;
@@ -270,7 +273,7 @@ const identified = (value: JsonObject): JsonObject =>
     ['metadata', { name: 'n' }],
   ]);
 
-const pathsOf = (fields: FieldSet): Set<string> => new Set([...membersOf(fields)].map(pathOf));
+const pathsOf = (fields: FieldSet): Set<string> => new Set([...memberPaths(fields)].map(pathOf));
 
 const linesOf = (lines: Iterable<string>): string => [...lines].sort().join('\n');
 
@@ -281,7 +284,7 @@ function ownerTexts(owners: Owners): string {
   return linesOf(
     [...owners.values()].map((entry) => {
       const paths = [...pathsOf(entry.fields)].sort().join('  ');
-      return `${identityOf(entry)} ${entry.time ?? ''} ${paths}`;
+      return `${ownerIdentity(entry)} ${entry.time ?? ''} ${paths}`;
     }),
   );
 }
@@ -297,7 +300,7 @@ function conflictsFinding(
   found: readonly Conflict[],
   expected: State | readonly string[],
 ): string | undefined {
-  const text = linesOf(found.map(({ owner, path }) => `${identityOf(owner)} ${pathOf(path)}`));
+  const text = linesOf(found.map(({ owner, path }) => `${ownerIdentity(owner)} ${pathOf(path)}`));
   const wanted = 'owners' in expected ? 'none' : linesOf(expected);
   return text === wanted ? undefined : `conflicts are\n${text}\nnot\n${wanted}`;
 }

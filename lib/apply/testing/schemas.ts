@@ -2,7 +2,7 @@
 import { typeOf } from '../../api/testing/schema-types.ts';
 import type { JsonObject, JsonValue } from '../../api/type-info.ts';
 import type { FieldSet } from '../field-set.ts';
-import { membersOf } from '../field-set.ts';
+import { memberPaths } from '../field-set.ts';
 import { readFieldsV1 } from '../fields-v1.ts';
 import { pathText } from '../path-element.ts';
 import { shapeOf } from '../shape.ts';
@@ -44,7 +44,7 @@ export function fields(value: JsonObject): FieldSet {
 }
 
 /** Its members, as people read them. */
-export const pathsOf = (set: FieldSet): string => [...membersOf(set)].map(pathText).join(' ');
+export const pathsOf = (set: FieldSet): string => [...memberPaths(set)].map(pathText).join(' ');
 
 /** One text for values that are equal. */
 export function textOf(value: JsonValue | undefined): string {

@@ -1,5 +1,5 @@
 // Who owns what of a sent object, as texts that tests compare. For suites.
-import { membersOf } from '../../apply/field-set.ts';
+import { memberPaths } from '../../apply/field-set.ts';
 import { readOwners } from '../../apply/owners.ts';
 import { pathText } from '../../apply/path-element.ts';
 import type { JsonValue } from '../../api/type-info.ts';
@@ -11,7 +11,7 @@ export function ownersOf({ metadata }: Sent): string[] {
   if (owners === undefined) throw new Error('managedFields cannot be read');
   return [...owners.values()].map(({ manager, operation, subresource, fields }) => {
     const name = subresource === '' ? manager : `${manager}/${subresource}`;
-    const paths = [...membersOf(fields)].map(pathText).join(' ');
+    const paths = [...memberPaths(fields)].map(pathText).join(' ');
     return `${operation === 'Apply' ? name : `(${name})`}: ${paths}`;
   });
 }
