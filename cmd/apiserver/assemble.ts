@@ -62,6 +62,7 @@ import {
   etcdComponents,
   healthObserver,
   mismatchObserver,
+  podSecurityObserver,
   storageMetrics,
   userObserver,
 } from './observers.ts';
@@ -277,6 +278,7 @@ function openRegistry(
       naming,
       clock,
       observer: admissionObserver(metrics),
+      podSecurityObserver: podSecurityObserver(metrics),
     }),
     naming,
     clock,

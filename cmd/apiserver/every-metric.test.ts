@@ -47,6 +47,12 @@ const shownElsewhere: Readonly<Record<string, string>> = {
   apiserver_validation_declarative_validation_mismatch_total:
     'cmd/apiserver/mismatch-observer.test.ts › ' +
     'a difference between the forms of a rule is counted and logged',
+  pod_security_exemptions_total:
+    'cmd/apiserver/pod-security-observer.test.ts › ' +
+    'writes that are exempt, and labels that say nothing, are counted',
+  pod_security_errors_total:
+    'cmd/apiserver/pod-security-observer.test.ts › ' +
+    'writes that are exempt, and labels that say nothing, are counted',
   hidden_metrics_total: 'lib/telemetry/metrics.test.ts › in %s with %s asked for: shown %s',
   disabled_metrics_total:
     'lib/telemetry/metrics.test.ts › metrics are counted by what is done with them',
@@ -149,6 +155,8 @@ async function doEverything(): Promise<void> {
   const exact = `resourceVersion=${listed.metadata.resourceVersion}&resourceVersionMatch=Exact`;
   await ask(`GET ${configMaps}?${exact}`);
   await ask(`GET ${configMaps}?resourceVersion=1&resourceVersionMatch=Exact`);
+  const spec = { containers: [{ name: 'c', image: 'i' }] };
+  await ask('POST /api/v1/namespaces/default/pods?dryRun=All', { body: { metadata, spec } });
   await ask('GET /api/v1/componentstatuses');
   await ask('GET /readyz');
   await ask(`GET ${configMaps}`, { token: '' });

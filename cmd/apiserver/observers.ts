@@ -1,6 +1,10 @@
 // Carries what the parts of the server report into the metrics table, and what members answer into
 // componentstatuses.
 import type { AdmissionObserver } from '../../lib/admission/measured.ts';
+import type { AdmissionRequest } from '../../lib/admission/plugin.ts';
+import type { PodSecurityObserver } from '../../lib/admission/plugins/pod-security.ts';
+import { latest, versionText } from '../../lib/admission/pod-security/policy.ts';
+import type { LevelVersion } from '../../lib/admission/pod-security/policy.ts';
 import type { NamingProfile } from '../../lib/api/vendor.ts';
 import { authenticationResults } from '../../lib/authn/measured.ts';
 import type { AuthenticationResult } from '../../lib/authn/measured.ts';
@@ -23,6 +27,7 @@ import type { StorageMetrics } from '../../lib/storage-etcd/storage.ts';
 import type { HealthObserver } from '../../lib/telemetry/health.ts';
 import type { Metrics } from '../../lib/telemetry/metrics.ts';
 import type { NumberSeries } from '../../lib/telemetry/series.ts';
+import { versionInfo } from './version.ts';
 
 export function storageMetrics({ series }: Metrics): StorageMetrics {
   const known = new Map<string, ReturnType<typeof childrenOf>>();
@@ -210,6 +215,37 @@ export function admissionObserver({ series }: Metrics): AdmissionObserver {
       plugins.child(name, operation, rejected[outcome], type).observe(seconds),
     onStep: (operation, type, outcome, seconds) =>
       steps.child(operation, rejected[outcome], type).observe(seconds),
+  };
+}
+
+export function podSecurityObserver({ series }: Metrics): PodSecurityObserver {
+  const ownMinor = Number(versionInfo['minor']);
+  const versionOf = ({ level, version }: LevelVersion): string => {
+    if (level === 'privileged') return 'latest'; // whatever the version
+    return version > ownMinor && version !== latest ? 'future' : versionText(version);
+  };
+  const resources: ReadonlyMap<string, string> = new Map([
+    ['pods', 'pod'],
+    ['namespaces', 'namespace'],
+  ]);
+  const labelsOf = ({ operation, resource, subresource }: AdmissionRequest) =>
+    [
+      operation.toLowerCase(),
+      resources.get(resource.resource) ?? 'controller',
+      subresource,
+    ] as const;
+  return {
+    onEvaluation(request, mode, policy, decision) {
+      const version = versionOf(policy);
+      const { pod_security_evaluations_total: evaluations } = series;
+      evaluations.child(decision, mode, policy.level, version, ...labelsOf(request)).value++;
+    },
+    onExemption(request) {
+      series.pod_security_exemptions_total.child(...labelsOf(request)).value++;
+    },
+    onError(request, isFatal) {
+      series.pod_security_errors_total.child(String(isFatal), ...labelsOf(request)).value++;
+    },
   };
 }
 

@@ -148,6 +148,10 @@ export const limits = {
   deletedNamespaceLookUpMs: 30_000,
   /** Such namespaces that are remembered. */
   deletedNamespacesMax: 1_000,
+  /** Pods that are looked at when a namespace enforces a stricter standard (Kubernetes: 3,000). */
+  podSecurityPodsMax: 3_000,
+  /** How long they are looked at (Kubernetes: 1 s). */
+  podSecurityPodsMsMax: 1_000,
 
   // Reads and watches
   /** How long a read waits for a revision not seen before 504 (Kubernetes: 3 s). */

@@ -59,7 +59,8 @@ const ownMemory = '--cache-memory-mb bounds what is kept in memory';
 const oneRelease = 'this server speaks 1.36 alone';
 const ownPolls = 'etcd is watched all the time: --livez-grace-period and /readyz tell how it is';
 const noPeers = 'replicas reach each other through etcd alone';
-const noPlugin = 'the admission plugin NamespaceLifecycle is in force, and no other one yet';
+const noPlugin =
+  'the admission plugins NamespaceLifecycle and PodSecurity are in force, and no other ones yet';
 const someSuites = 'the cipher suites of Node are offered, TLS 1.2 and newer';
 
 /** On in kube-apiserver without being named: their absence does not come from ignoring a flag. */
@@ -67,7 +68,6 @@ const defaultPlugins = [
   'LimitRanger',
   'ServiceAccount',
   'TaintNodesByCondition',
-  'PodSecurity',
   'Priority',
   'DefaultTolerationSeconds',
   'DefaultStorageClass',
@@ -111,7 +111,7 @@ export const absentFlags: Readonly<Record<string, AbsentFlag>> = {
   'enable-admission-plugins': {
     kind: list,
     answers: {
-      ...answersOf(['NamespaceLifecycle', 'NamespaceExists', 'AlwaysAdmit'], 'fits'),
+      ...answersOf(['NamespaceLifecycle', 'NamespaceExists', 'PodSecurity', 'AlwaysAdmit'], 'fits'),
       ...answersOf([...defaultPlugins, ...harmlessPlugins], 'warned'),
       '*': 'refused',
     },
@@ -119,7 +119,7 @@ export const absentFlags: Readonly<Record<string, AbsentFlag>> = {
   },
   'disable-admission-plugins': {
     kind: list,
-    answers: { NamespaceLifecycle: 'warned', '*': 'fits' },
+    answers: { NamespaceLifecycle: 'warned', PodSecurity: 'warned', '*': 'fits' },
     instead: noPlugin,
   },
   'admission-control-config-file': refused(text, `its rules would not hold: ${noPlugin}`),

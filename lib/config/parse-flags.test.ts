@@ -178,7 +178,8 @@ describe("kube-apiserver's flags that this server does not have", () => {
   test.each([
     [['--tls-min-version=VersionTLS12'], []],
     [['--profiling=false', '--allow-privileged', '--storage-backend=etcd3'], []],
-    [['--enable-admission-plugins=NamespaceLifecycle,AlwaysAdmit'], []],
+    [['--enable-admission-plugins=NamespaceLifecycle,PodSecurity,AlwaysAdmit'], []],
+    [['--disable-admission-plugins=PodSecurity'], [/PodSecurity are in force/]],
     [['--shutdown-watch-termination-grace-period=0s'], []],
     [['--tls-min-version=VersionTLS10'], [/TLS 1.2 is the oldest/]],
     [['-v=2'], [/^--v=2 has no effect: .*--log-level/]],
@@ -192,7 +193,7 @@ describe("kube-apiserver's flags that this server does not have", () => {
     ],
     [
       ['--enable-admission-plugins=NodeRestriction,PodSecurity'],
-      [/NamespaceLifecycle is in force/],
+      [/NamespaceLifecycle and PodSecurity are in force/],
     ],
     [['--anonymous-auth=false', '--goaway-chance=0.01', '--event-ttl=1h'], []],
   ])('%j: warnings %j', (argv, warnings) => {

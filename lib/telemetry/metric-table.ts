@@ -216,6 +216,29 @@ export const metricTable = {
     admissionSeconds,
     'Time that all admission plugins took, by type: admit, validate.',
   ),
+  pod_security_evaluations_total: counter(
+    'ALPHA',
+    [
+      'decision',
+      'mode',
+      'policy_level',
+      'policy_version',
+      'request_operation',
+      'resource',
+      'subresource',
+    ],
+    'Writes held against a pod security standard: allow, deny; of audit and warn, deny alone.',
+  ),
+  pod_security_exemptions_total: counter(
+    'ALPHA',
+    ['request_operation', 'resource', 'subresource'],
+    'Writes that no pod security standard is held against: who, where, runtime class.',
+  ),
+  pod_security_errors_total: counter(
+    'ALPHA',
+    ['fatal', 'request_operation', 'resource', 'subresource'],
+    'Writes whose namespace asks for a pod security standard that cannot be told.',
+  ),
   apiserver_cache_list_total: counter(
     'ALPHA',
     ['group', 'index', 'resource'],
