@@ -14,7 +14,9 @@ import { kindStrategies } from '../kinds/built-in-kinds.ts';
 import type { KindOptions, LabelsOfNamespace } from '../kinds/kind.ts';
 import type { ResourceStore } from './resource-store.ts';
 import type { StoreParts } from './store-parts.ts';
-import { storeOf } from './store-of.ts';
+import { bindingStores } from './pods/bindings.ts';
+import { storeOf, storeParts } from './store-of.ts';
+import type { StoreDeps } from './store-of.ts';
 import { defaultValidation, objectRules } from './validation.ts';
 import type { ObjectRules, ValidationOptions } from './validation.ts';
 import { WriteTurns } from './write-turns.ts';
@@ -62,20 +64,28 @@ export function builtInStores(options: BuiltInStoreOptions): ResourceStore[] {
     canDeleteUnreadable: options.canDeleteUnreadable,
     keyspace: options.keyspace,
   };
-  return scheme.resources
+  const depsOf = (stored: ResourceInfo): StoreDeps => ({
+    ...shared,
+    strategy: strategyOf(stored),
+    rules: rulesOf(stored),
+    view: options.viewOf(stored),
+    partsOf,
+  });
+  const partsOf: StoreParts['partsOf'] = ({ group, resource }) => {
+    const stored = scheme.storedResources.find(
+      (one) => one.group === group && one.resource === resource,
+    );
+    return stored === undefined
+      ? undefined
+      : storeParts({ served: stored, stored }, depsOf(stored));
+  };
+  const stores = scheme.resources
     .filter((resource) => !resource.virtual && resource.storagePrefix !== '')
     .map((served) => {
       const stored = scheme.storageResource(served);
-      return storeOf(
-        { served, stored },
-        {
-          ...shared,
-          strategy: strategyOf(stored),
-          rules: rulesOf(stored),
-          view: options.viewOf(stored),
-        },
-      );
+      return storeOf({ served, stored }, depsOf(stored));
     });
+  return [...stores, ...bindingStores(scheme, partsOf)];
 }
 
 /** Reads the store itself: memory may not know yet what a client has just written. */

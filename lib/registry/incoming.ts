@@ -15,9 +15,15 @@ import type { FieldValidation, RequestScope, WriteOptions } from './requests.ts'
 import type { StoreParts } from './store-parts.ts';
 import type { WriteContext } from '../kinds/strategy.ts';
 
+/** What bodies hold. */
+export interface BodyKind extends Pick<ResourceInfo, 'kind' | 'type'> {
+  /** Further versions of its group whose bodies are taken for the same. */
+  readonly otherVersions?: readonly string[];
+}
+
 /** The body in the request's version, with kind and apiVersion. @throws StatusError 400. */
 export function readBody(
-  resource: ResourceInfo,
+  resource: ResourceInfo & BodyKind,
   body: Decoded,
   level: FieldValidation,
   warnings: string[],
@@ -31,10 +37,14 @@ export function readBody(
 }
 
 /** What a body leaves out is the path's. @throws StatusError 400 for another kind or version. */
-export function mustBeOf({ kind: of }: Pick<ResourceInfo, 'kind'>, named: NamedKind): void {
+export function mustBeOf(
+  { kind: of, otherVersions = [] }: Omit<BodyKind, 'type'>,
+  named: NamedKind,
+): void {
   const kind = textOr(named.kind, of.kind);
   const apiVersion = textOr(named.apiVersion, apiVersionOf(of));
-  if (kind === of.kind && apiVersion === apiVersionOf(of)) return;
+  const taken = [of.version, ...otherVersions].map((version) => apiVersionOf({ ...of, version }));
+  if (kind === of.kind && taken.includes(apiVersion)) return;
   throw badRequest(
     `${kind} in version ${JSON.stringify(apiVersion)} cannot be handled as a ${of.kind}: ` +
       `this path takes ${of.kind} in version ${JSON.stringify(apiVersionOf(of))}`,

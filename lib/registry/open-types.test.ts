@@ -72,6 +72,7 @@ function serve(openApi: object): ResourceStore {
       defaults: scheme.defaults,
       converter: { convert: (object) => object },
       typeOf: (of) => scheme.kind(of),
+      partsOf: () => undefined,
       naming,
       clock: systemClock,
       continueKey: Buffer.from('of a test'),

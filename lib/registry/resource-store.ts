@@ -10,6 +10,7 @@ import { createObject } from './create.ts';
 import { deleteCollection } from './delete-collection.ts';
 import { deleteObject } from './delete.ts';
 import { patchObject } from './patch.ts';
+import { bindingSubresource } from './pods/binding.ts';
 import { getObject, listObjects, watchObjects } from './read.ts';
 import type {
   CreateRequest,
@@ -113,6 +114,11 @@ function servedVerbs(stored: Verbs, conversion: Conversion): Verbs {
   };
 }
 
+/** By the kind of their bodies; only pods have such subresources. */
+const podActions: ReadonlyMap<string, typeof bindingSubresource> = new Map([
+  ['Binding', bindingSubresource],
+]);
+
 /**
  * Most subresources show the object itself, with other write rules (`status`, `finalize`,
  * `approval`, …): the verbs of the object tell them by their path. Those of another kind need a
@@ -128,6 +134,8 @@ function subresourcesOf(parts: StoreParts, object: VerbTarget): ReadonlyMap<stri
     if (isView && hasRules) served.set(name, { info, ...object });
     const scale = name === 'scale' ? scaleSubresource(parts, info) : undefined;
     if (scale !== undefined) served.set(name, scale);
+    const action = podActions.get(kind.kind)?.(parts, info);
+    if (action !== undefined) served.set(name, action);
   }
   return served;
 }

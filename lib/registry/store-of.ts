@@ -20,17 +20,21 @@ export interface StoreDeps extends Omit<
 }
 
 /** `versions`: one record twice where the served version is the stored one. */
-export function storeOf(versions: VersionPair, deps: StoreDeps): ResourceStore {
+export const storeOf = (versions: VersionPair, deps: StoreDeps): ResourceStore =>
+  createResourceStore(storeParts(versions, deps));
+
+/** What the verbs of such a store work with. */
+export function storeParts(versions: VersionPair, deps: StoreDeps): StoreParts {
   const { keyspace, converter, ...parts } = deps;
   const { served, stored } = versions;
-  return createResourceStore({
+  return {
     ...parts,
     resource: served,
     storedAs: stored,
     conversion: served === stored ? undefined : conversionOf(versions, converter),
     convert: convertOne(converter),
     keyOf: ({ namespace, name }) => keyspace.key(stored.storagePrefix, namespace, name),
-  });
+  };
 }
 
 const conversionOf = (versions: VersionPair, converter: Converter): Conversion =>

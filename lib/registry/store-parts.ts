@@ -7,6 +7,7 @@ import type { NamingProfile } from '../api/vendor.ts';
 import type { Clock } from '../base/clock.ts';
 import type { MaybePromise } from '../base/maybe-promise.ts';
 import { notFound } from '../base/status.ts';
+import type { ResourceRef } from '../base/status.ts';
 import type { ItemKey, ResourceView } from '../cacher/resource-view.ts';
 import type { ApiObject } from '../codec/codec.ts';
 import type { StoredMedia } from '../codec/stored-media.ts';
@@ -44,6 +45,8 @@ export interface StoreParts {
   ) => MaybePromise<ApiObject>;
   /** The type of a kind that is not the resource's own; undefined: not known. */
   readonly typeOf: (kind: GroupVersionKind) => TypeInfo | undefined;
+  /** Another built-in resource in its storage version; undefined: there is none. */
+  readonly partsOf: (name: ResourceRef) => StoreParts | undefined;
   readonly naming: NamingProfile;
   readonly clock: Clock;
   /** Signs continue tokens; the same on every replica. */

@@ -1,6 +1,7 @@
 // What handlers work on: a resource, or a subresource with its own kinds and verbs.
 import type { ResourceInfo, SubresourceInfo } from '../api/type-info.ts';
 import type { Item } from '../cacher/resource-view.ts';
+import type { BodyKind } from './incoming.ts';
 import type {
   ConnectRequest,
   CreateRequest,
@@ -15,7 +16,9 @@ export interface VerbTarget {
   /** The record that answers are shown by: its kind, its columns. */
   readonly resource: ResourceInfo;
   /** What bodies hold. */
-  readonly input: Pick<ResourceInfo, 'kind' | 'type'>;
+  readonly input: BodyKind;
+  /** What a create answers with, where that is not `resource`: of those that act, a Status. */
+  readonly createAnswer?: ResourceInfo;
 
   /** @throws StatusError 404, 400/504 by the resourceVersion asked for. */
   readonly get?: (request: GetRequest) => Promise<Item>;

@@ -56,6 +56,7 @@ export function awaitedStore({ scheme, naming, cache, storage, stores }: Replica
       defaults: scheme.defaults,
       converter: { convertAll },
       typeOf: (kind) => scheme.kind(kind),
+      partsOf: () => undefined,
       naming,
       clock: systemClock,
       continueKey: Buffer.from('of a test'),

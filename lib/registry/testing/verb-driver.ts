@@ -1,6 +1,7 @@
 // Verbs of a replica as requests name them: plain bodies and query texts in, the sent object out.
 // For suites.
 import { apiVersionOf } from '../../api/type-info.ts';
+import type { JsonObject } from '../../api/type-info.ts';
 import { StatusError } from '../../base/status.ts';
 import type { Item } from '../../cacher/resource-view.ts';
 import { jsonCodec } from '../../codec/json.ts';
@@ -97,6 +98,24 @@ export class VerbDriver {
     });
     if (!answer.created) throw new Error('a create must say so');
     return sent(answer.item);
+  }
+
+  /** To a subresource that is created: binding, eviction. */
+  async act(
+    store: ResourceStore,
+    name: string,
+    body: object,
+    { query = '', subresource = '' }: WriteTexts,
+  ): Promise<JsonObject> {
+    const target = store.subresources.get(subresource);
+    if (target?.create === undefined) throw new Error(`${subresource} cannot be created`);
+    const answer = await target.create({
+      ...scope(),
+      path: { namespace: placeOf(store, 'ns'), name, subresource },
+      body: jsonCodec.decode(bytesOf(body), target.input.type),
+      options: parseWriteOptions(params(query), 'create', this.#replica.naming),
+    });
+    return answer.item.object();
   }
 
   update(

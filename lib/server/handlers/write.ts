@@ -63,7 +63,8 @@ function createHandler(options: WriteHandlerOptions): TargetHandler {
   return async function create(target, request, response) {
     if (target.create === undefined) throw methodNotAllowed();
     const { signal } = request.context;
-    const serializer = options.serializers.of(request, target.resource, 'object');
+    const shown = target.createAnswer ?? target.resource;
+    const serializer = options.serializers.of(request, shown, 'object');
     const writeOptions = writeOptionsOf(request, 'create', options);
     const body = decoded(options, request, target, await readBody(request, signal));
     const answer = await target.create({

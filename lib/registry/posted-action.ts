@@ -1,0 +1,71 @@
+// A POST that acts on an object: its body is read and admitted as if it were a new object, and
+// never stored; the answer is a Status of success.
+import type { ResourceInfo, SubresourceInfo } from '../api/type-info.ts';
+import { invariant } from '../base/invariant.ts';
+import type { StatusBody } from '../base/status.ts';
+import type { ApiObject } from '../codec/codec.ts';
+import { objectItem } from './converted-item.ts';
+import { admissionRequest, mutated, readBody, writeContext } from './incoming.ts';
+import type { BodyKind } from './incoming.ts';
+import { checkName, settleNamespace } from './object-meta.ts';
+import type { CreateRequest, WriteAnswer } from './requests.ts';
+import type { StoreParts } from './store-parts.ts';
+
+/** The record of bodies of a subresource with a kind of its own; undefined: it is not known. */
+export function bodyKind(
+  { resource, typeOf }: StoreParts,
+  { kind }: SubresourceInfo,
+): ResourceInfo | undefined {
+  const type = typeOf(kind);
+  if (type === undefined) return undefined;
+  const { fieldReaders: _, ...parent } = resource;
+  return { ...parent, kind, listKind: '', type };
+}
+
+/**
+ * What `read` makes of the body once it has passed mutating admission; what `read` throws comes
+ * before validating admission.
+ * @throws StatusError 400 for another kind, name or namespace than the path's; of a plugin.
+ */
+export async function admittedBody<T>(
+  parts: StoreParts,
+  kind: ResourceInfo & BodyKind,
+  request: CreateRequest,
+  read: (body: Readonly<ApiObject>) => T,
+): Promise<T> {
+  const { path, options, warnings, signal } = request;
+  const body = readBody(kind, request.body, options.fieldValidation, warnings);
+  settleNamespace(body, kind, path.namespace);
+  const context = writeContext(parts, request, path.subresource);
+  const attributes = admissionRequest(
+    parts,
+    { operation: 'CREATE', key: path, old: undefined },
+    context,
+  );
+  const ofBody = { ...parts, storedAs: kind };
+  const admitted = await mutated(ofBody, attributes, body, context, signal);
+  checkName(admitted, path.name);
+  const made = read(admitted);
+  await parts.admission.validate(attributes, admitted, signal);
+  return made;
+}
+
+/** What such a POST answers with. */
+export function statusRecord({ resource, typeOf }: StoreParts): ResourceInfo {
+  const kind = { group: '', version: 'v1', kind: 'Status' };
+  const type = typeOf(kind);
+  invariant(type !== undefined, 'Status is a kind of every group version');
+  const { fieldReaders: _, ...parent } = resource;
+  return { ...parent, kind, listKind: '', type };
+}
+
+export function succeeded(status: ResourceInfo): WriteAnswer {
+  const success = {
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Success',
+    code: 201,
+  } as const satisfies StatusBody;
+  return { item: objectItem(success, status, 0), created: true };
+}
