@@ -134,6 +134,10 @@ export const limits = {
   writeTurnMsMax: 8,
   /** Races for one object that a write may lose before it is 429; only replicas race. */
   lostRacesMax: 100,
+  /** Evicted pods that a budget lists while nobody confirms that they are gone (Kubernetes'). */
+  disruptedPodsMax: 2_000,
+  /** When to evict again while a budget's status is behind its spec (Kubernetes'). */
+  evictionRetryAfterSeconds: 10,
   /** Writers of one object that wait for their turn; one more is a 429. */
   writersInLineMax: 1_000,
   /** How long one of them waits for those before it. */

@@ -65,7 +65,12 @@ export function canRemove(parts: StoreParts, object: Readonly<ApiObject>): boole
   );
 }
 
-function checkPreconditions(parts: StoreParts, item: Item, options: DeleteOptions): void {
+/** @throws StatusError 409 for one that fails. */
+export function checkPreconditions(
+  parts: StoreParts,
+  item: Item,
+  options: Pick<DeleteOptions, 'preconditions'>,
+): void {
   const { uid, resourceVersion } = options.preconditions;
   const stored = item.object().metadata?.uid ?? '';
   if (uid !== undefined && uid !== stored) {

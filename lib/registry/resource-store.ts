@@ -11,6 +11,7 @@ import { deleteCollection } from './delete-collection.ts';
 import { deleteObject } from './delete.ts';
 import { patchObject } from './patch.ts';
 import { bindingSubresource } from './pods/binding.ts';
+import { evictionSubresource } from './pods/eviction.ts';
 import { getObject, listObjects, watchObjects } from './read.ts';
 import type {
   CreateRequest,
@@ -117,6 +118,7 @@ function servedVerbs(stored: Verbs, conversion: Conversion): Verbs {
 /** By the kind of their bodies; only pods have such subresources. */
 const podActions: ReadonlyMap<string, typeof bindingSubresource> = new Map([
   ['Binding', bindingSubresource],
+  ['Eviction', evictionSubresource],
 ]);
 
 /**
