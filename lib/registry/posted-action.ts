@@ -1,6 +1,6 @@
 // A POST that acts on an object: its body is read and admitted as if it were a new object, and
 // never stored; the answer is a Status of success.
-import type { ResourceInfo, SubresourceInfo } from '../api/type-info.ts';
+import type { ResourceInfo } from '../api/type-info.ts';
 import { invariant } from '../base/invariant.ts';
 import type { StatusBody } from '../base/status.ts';
 import type { ApiObject } from '../codec/codec.ts';
@@ -8,19 +8,9 @@ import { objectItem } from './converted-item.ts';
 import { admissionRequest, mutated, readBody, writeContext } from './incoming.ts';
 import type { BodyKind } from './incoming.ts';
 import { checkName, settleNamespace } from './object-meta.ts';
+import { recordOf } from './own-kind.ts';
 import type { CreateRequest, WriteAnswer } from './requests.ts';
 import type { StoreParts } from './store-parts.ts';
-
-/** The record of bodies of a subresource with a kind of its own; undefined: it is not known. */
-export function bodyKind(
-  { resource, typeOf }: StoreParts,
-  { kind }: SubresourceInfo,
-): ResourceInfo | undefined {
-  const type = typeOf(kind);
-  if (type === undefined) return undefined;
-  const { fieldReaders: _, ...parent } = resource;
-  return { ...parent, kind, listKind: '', type };
-}
 
 /**
  * What `read` makes of the body once it has passed mutating admission; what `read` throws comes
@@ -51,12 +41,10 @@ export async function admittedBody<T>(
 }
 
 /** What such a POST answers with. */
-export function statusRecord({ resource, typeOf }: StoreParts): ResourceInfo {
-  const kind = { group: '', version: 'v1', kind: 'Status' };
-  const type = typeOf(kind);
-  invariant(type !== undefined, 'Status is a kind of every group version');
-  const { fieldReaders: _, ...parent } = resource;
-  return { ...parent, kind, listKind: '', type };
+export function statusRecord(parts: StoreParts): ResourceInfo {
+  const status = recordOf(parts, { group: '', version: 'v1', kind: 'Status' });
+  invariant(status !== undefined, 'Status is a kind of every group version');
+  return status;
 }
 
 export function succeeded(status: ResourceInfo): WriteAnswer {

@@ -18,6 +18,7 @@ import { convertedItem } from './converted-item.ts';
 import { readBody, writeContext } from './incoming.ts';
 import { ownershipWrite, setOwners, storedOwners } from './managed-fields.ts';
 import { checkName, settleNamespace } from './object-meta.ts';
+import { recordOf } from './own-kind.ts';
 import { patchItem, readPatch } from './patch.ts';
 import { getObject } from './read.ts';
 import type { PatchRequest, UpdateRequest, WriteAnswer } from './requests.ts';
@@ -30,10 +31,8 @@ export function scaleSubresource(
   parts: StoreParts,
   info: SubresourceInfo,
 ): Subresource | undefined {
-  const type = parts.typeOf(info.kind);
-  if (type === undefined) return undefined;
-  const { fieldReaders: _, ...parent } = parts.resource;
-  const scale: ResourceInfo = { ...parent, kind: info.kind, listKind: '', type };
+  const scale = recordOf(parts, info.kind);
+  if (scale === undefined) return undefined;
   const show = (item: Item): Item => convertedItem(item, scale, (object) => scaleOf(object, scale));
   const write = async (
     request: UpdateRequest | PatchRequest,

@@ -15,7 +15,8 @@ import { isDeleting, metaOf, nameOf } from '../../codec/object-meta.ts';
 import { changeStored } from '../change-stored.ts';
 import { canTakeUnqualifiedFinalizers } from '../object-meta.ts';
 import { notSupported } from '../options.ts';
-import { admittedBody, bodyKind, statusRecord, succeeded } from '../posted-action.ts';
+import { recordOf } from '../own-kind.ts';
+import { admittedBody, statusRecord, succeeded } from '../posted-action.ts';
 import { parseResourceVersion } from '../read-mode.ts';
 import type { CreateRequest } from '../requests.ts';
 import { itemKeyOf } from '../store-parts.ts';
@@ -28,7 +29,7 @@ export function bindingSubresource(
   parts: StoreParts,
   info: SubresourceInfo,
 ): Subresource | undefined {
-  const binding = bodyKind(parts, info);
+  const binding = recordOf(parts, info.kind);
   if (binding === undefined) return undefined;
   const status = statusRecord(parts);
   return {

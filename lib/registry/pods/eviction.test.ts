@@ -11,16 +11,22 @@ import type { Sent } from '../testing/verb-driver.ts';
 
 /** What admission saw of pods and budgets. */
 const admitted: string[] = [];
+/** Happens once, while a budget is being charged. */
+let meanwhile: (() => Promise<unknown>) | undefined;
 const watching: AdmissionPlugin = {
   name: 'Watching',
   sideEffects: false,
   handles: ({ resource }) => ['pods', 'poddisruptionbudgets'].includes(resource.resource),
-  validate({ operation, resource, subresource, user, dryRun }, object) {
+  async validate({ operation, resource, subresource, user, dryRun }, object) {
     const mode = dryRun ? ', dry run' : '';
     admitted.push(`${operation} ${resource.resource}/${subresource} by ${user.name}${mode}`);
     if (object?.metadata?.labels?.['deny'] !== undefined) {
       throw new StatusError(403, 'Forbidden', 'not this one');
     }
+    if (resource.group !== 'policy' || user.name !== 'system:apiserver') return;
+    const action = meanwhile;
+    meanwhile = undefined;
+    await action?.();
   },
 };
 
@@ -48,13 +54,12 @@ async function newPod(
   app: string,
   { status = ready, spec = {}, metadata = {} }: Record<string, object> = {},
 ): Promise<Sent> {
-  const name = fresh();
   const containers = [{ name: 'c', image: 'i' }];
-  await verbs.create(pods, {
-    metadata: { name, labels: { app }, ...metadata },
+  const { metadata: made } = await verbs.create(pods, {
+    metadata: { name: fresh(), labels: { app }, ...metadata },
     spec: { nodeName: 'n', terminationGracePeriodSeconds: 20, containers, ...spec },
   });
-  return verbs.patch(pods, name, { status }, { subresource: 'status' });
+  return verbs.patch(pods, made.name, { status }, { subresource: 'status' });
 }
 
 async function newBudget(app: string, status: object, spec: object = {}): Promise<string> {
@@ -345,6 +350,39 @@ describe('a budget', () => {
     else expect(await codeOf(eviction)).toBe(429);
     expect(await isGone(name)).toBe(goes);
     expect(await statusOf(budget)).not.toHaveProperty('disruptedPods');
+  });
+
+  test('that is gone when it is to be charged forbids nothing', async () => {
+    const app = fresh();
+    const { name } = (await newPod(app)).metadata;
+    const budget = await newBudget(app, { disruptionsAllowed: 1 });
+    meanwhile = () => verbs.remove(budgets, budget);
+    expect(await evict(name, { options: { gracePeriodSeconds: 0 } })).toEqual(success);
+    expect(await isGone(name)).toBe(true);
+  });
+
+  test('that allows less when it is to be charged is asked again', async () => {
+    const app = fresh();
+    const made = await newPod(app);
+    const budget = await newBudget(app, { disruptionsAllowed: 1 });
+    const none = { status: { disruptionsAllowed: 0 } };
+    meanwhile = () => verbs.patch(budgets, budget, none, { subresource: 'status' });
+    expect(await codeOf(evict(made.metadata.name))).toBe(429);
+    expect(await statusOf(budget)).not.toHaveProperty('disruptedPods');
+    expect(await verbs.get(pods, made.metadata.name)).toEqual(made);
+  });
+
+  test('charged for a pod lets go no other one of its name', async () => {
+    const app = fresh();
+    const { name } = (await newPod(app)).metadata;
+    await newBudget(app, { disruptionsAllowed: 1 });
+    let next: Sent | undefined;
+    meanwhile = async () => {
+      await verbs.remove(pods, name, { body: { gracePeriodSeconds: 0 } });
+      next = await newPod(app, { metadata: { name } });
+    };
+    expect(await codeOf(evict(name))).toBe(429);
+    expect(await verbs.get(pods, name)).toEqual(next);
   });
 
   test('of another namespace, or of other labels, is none', async () => {

@@ -15,7 +15,8 @@ import { currentState } from '../current-state.ts';
 import { deleteObject } from '../delete.ts';
 import { checkPreconditions } from '../deletion-plan.ts';
 import { parseDeleteOptions } from '../options.ts';
-import { admittedBody, bodyKind, statusRecord, succeeded } from '../posted-action.ts';
+import { recordOf } from '../own-kind.ts';
+import { admittedBody, statusRecord, succeeded } from '../posted-action.ts';
 import type { CreateRequest, DeleteOptions } from '../requests.ts';
 import { itemKeyOf } from '../store-parts.ts';
 import type { StoreParts } from '../store-parts.ts';
@@ -29,7 +30,7 @@ export function evictionSubresource(
   parts: StoreParts,
   info: SubresourceInfo,
 ): Subresource | undefined {
-  const known = bodyKind(parts, info);
+  const known = recordOf(parts, info.kind);
   if (known === undefined) return undefined;
   const eviction = { ...known, otherVersions: ['v1beta1'] };
   const status = statusRecord(parts);
@@ -82,7 +83,7 @@ async function evict(eviction: Eviction): Promise<void> {
   throw tooManyRequests('too many others write this pod or its disruption budget at once', 1);
 }
 
-/** False: what it was decided by has changed meanwhile. */
+/** False: what it was decided by has changed meanwhile, or another pod has taken its name. */
 async function tryEvict(eviction: Eviction): Promise<boolean> {
   const { pods, key, request, options } = eviction;
   const { item } = await currentState(pods, key, request.signal);
@@ -90,14 +91,17 @@ async function tryEvict(eviction: Eviction): Promise<boolean> {
   checkPreconditions(pods, item, options); // before a budget is charged
   const leave = await leaveOf(eviction, item);
   if (leave === undefined) return false;
-  const { preconditions } = options;
-  const isPinned = leave.onlyAsItIs && preconditions.resourceVersion === undefined;
-  const resourceVersion = isPinned ? String(item.revision) : preconditions.resourceVersion;
+  const asked = options.preconditions;
+  const version = leave.onlyAsItIs ? String(item.revision) : undefined;
+  const preconditions = {
+    uid: asked.uid ?? item.object().metadata?.uid,
+    resourceVersion: asked.resourceVersion ?? version,
+  };
   try {
-    await endPod(eviction, { ...options, preconditions: { ...preconditions, resourceVersion } });
+    await endPod(eviction, { ...options, preconditions });
     return true;
   } catch (error) {
-    if (!isPinned || !isOf(error, 'Conflict')) throw error;
+    if (asked.resourceVersion !== undefined || !isOf(error, 'Conflict')) throw error;
     if (leave.sparedBy !== undefined) throw notSettled(leave.sparedBy);
     return false;
   }
