@@ -84,7 +84,7 @@ describe('an eviction', () => {
     expect(json).toMatchObject({ metadata: { deletionGracePeriodSeconds: 20 } });
   });
 
-  test('that a budget refuses says when to come again only while the budget is behind', async () => {
+  test('that a budget refuses says when to come again while the budget is behind', async () => {
     const labels = { app: 'guarded' };
     const name = await newPod({ nodeName: 'n' }, labels);
     const running = { body: { status: { phase: 'Running' } } };
