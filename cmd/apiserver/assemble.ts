@@ -38,7 +38,8 @@ import { Health } from '../../lib/telemetry/health.ts';
 import { createMetrics } from '../../lib/telemetry/metrics.ts';
 import type { Metrics } from '../../lib/telemetry/metrics.ts';
 import { defaultAdmission } from './admission.ts';
-import { startControllers } from './controllers.ts';
+import { chosenControllers } from './controllers.ts';
+import type { ControllerRow } from './controllers.ts';
 import { ownCredentials } from './credentials.ts';
 import type { ServingTls } from './credentials.ts';
 import { DataDirectory } from './data-directory.ts';
@@ -76,6 +77,7 @@ import {
 } from './own-address.ts';
 import { giveMemoryBackWhenQuiet } from './quiet-memory.ts';
 import { reachEtcd } from './reach-etcd.ts';
+import { runControllers } from './run-controllers.ts';
 import { checkNaming, loadSharedState } from './shared-state.ts';
 import type { SharedState } from './shared-state.ts';
 import { release, versionInfo } from './version.ts';
@@ -100,6 +102,7 @@ interface Base {
   readonly metrics: Metrics;
   readonly directory: DataDirectory;
   readonly files: GivenFiles;
+  readonly controllers: readonly ControllerRow[];
   /** Where clients reach this replica. */
   readonly address: string;
   readonly scheme: Scheme;
@@ -143,7 +146,8 @@ export async function assemble(
     const onLeading = (name: string, isLeading: boolean): void => {
       leads.child(name).value = Number(isLeading);
     };
-    started.defer(startControllers({ namespaces, resources, naming, clock, logger, onLeading }));
+    const { controllers } = base;
+    started.defer(runControllers({ controllers, resources, naming, clock, logger, onLeading }));
   }
   // Last started, first ended: balancers look elsewhere before anything stops working.
   started.defer(() => void (lifecycle.isDraining = true));
@@ -170,6 +174,7 @@ function openBase(
   const address = advertisedAddress(flags);
   const gates = featureGates(flags['feature-gates']);
   for (const note of gates.notes) logger.warn(note);
+  const controllers = orFlagError('controllers', () => chosenControllers(flags.controllers));
   const naming = namingProfile(flags.naming);
   const metrics = orFlagError('show-hidden-metrics-for-version', () =>
     createMetrics({
@@ -194,7 +199,19 @@ function openBase(
   );
   const directory = DataDirectory.open(flags['data-dir']);
   started.defer(() => directory.release());
-  return { ...given, clock, gates, naming, metrics, directory, files, address, scheme, media };
+  return {
+    ...given,
+    clock,
+    gates,
+    naming,
+    metrics,
+    directory,
+    files,
+    controllers,
+    address,
+    scheme,
+    media,
+  };
 }
 
 interface OpenedStorage {

@@ -1,97 +1,84 @@
-// The controllers that run inside the server, on the replica that leads.
-import { randomUUID } from 'node:crypto';
-import { hostname } from 'node:os';
+// THE table of controllers that run inside the server, and what `--controllers` makes of it.
 import type { NamingProfile } from '../../lib/api/vendor.ts';
 import type { Clock } from '../../lib/base/clock.ts';
 import type { Logger } from '../../lib/base/log.ts';
-import { serverUser } from '../../lib/base/user.ts';
 import type { Controller } from '../../lib/controllers/controller.ts';
 import { DefinitionController } from '../../lib/controllers/definitions.ts';
-import { Leader } from '../../lib/controllers/leader.ts';
-import { NamespaceController, namespaceControllerUser } from '../../lib/controllers/namespace.ts';
-import { internalClient } from '../../lib/registry/internal-client.ts';
+import { NamespaceController } from '../../lib/controllers/namespace.ts';
+import type { InternalClient } from '../../lib/registry/internal-client.ts';
 import type { ResourceMapHolder } from '../../lib/registry/resource-map.ts';
 import type { ResourceStore } from '../../lib/registry/resource-store.ts';
 
-const leaseName = 'apiserver-controllers';
-
-export interface ControllerOptions {
-  readonly namespaces: ResourceStore;
+/** What a controller is made of. It is made anew each time that this replica begins to lead. */
+export interface ControllerContext {
   readonly resources: ResourceMapHolder;
+  /**
+   * `configmaps`, or `apps/deployments` with the vendor's token as a placeholder; undefined where
+   * it is not served.
+   */
+  readonly store: (resource: string, version?: string) => ResourceStore | undefined;
+  /** Writes as the controller's own user; it ends with the lead. */
+  readonly client: InternalClient;
   readonly naming: NamingProfile;
   readonly clock: Clock;
-  readonly logger: Logger;
-  /** Told when this replica begins and ceases to lead. */
-  readonly onLeading: (name: string, isLeading: boolean) => void;
+  readonly log: Logger;
 }
 
-/** Starts them; the returned function resolves when nothing of them runs any more. */
-export function startControllers(options: ControllerOptions): () => Promise<void> {
-  const { namespaces, resources, naming, clock, logger: log } = options;
-  const definitions = resources.current.find({
-    group: naming.resolve('apiextensions.{v}'),
-    version: 'v1',
-    resource: 'customresourcedefinitions',
-  });
-  const controllers: readonly Controller[] = [
-    new NamespaceController({
-      namespaces,
-      resources,
-      naming,
-      client: internalClient(namespaceControllerUser(naming)),
-      clock,
-      log,
-    }),
-    ...(definitions === undefined
-      ? []
-      : [
-          new DefinitionController({
-            definitions,
-            naming,
-            client: internalClient(serverUser),
-            clock,
-            log,
-          }),
-        ]),
-  ];
-  const leaving = new AbortController();
-  const work = async (signal: AbortSignal): Promise<void> => {
-    options.onLeading(leaseName, true);
-    try {
-      await Promise.all(controllers.map((controller) => controller.run(signal)));
-    } finally {
-      options.onLeading(leaseName, false);
-    }
-  };
-  const running = lead(options, work, leaving.signal).catch((error: unknown) => {
-    log.error('the controllers ended', { error });
-  });
-  return async () => {
-    leaving.abort(new Error('the server stops'));
-    await running;
-  };
+export interface ControllerRow {
+  /** In `--controllers`, as kube-controller-manager has it. */
+  readonly name: string;
+  /** Its older name there. */
+  readonly alias?: string;
+  /** The service account that it acts as; absent: the server itself. */
+  readonly account?: string;
+  /** kube-apiserver's own work, which no other process does: `--controllers` has no say in it. */
+  readonly isOwn?: true;
+  /** undefined: what it works on is not served. */
+  make(context: ControllerContext): Controller | undefined;
 }
+
+export const controllerTable: readonly ControllerRow[] = [
+  {
+    name: 'namespace-controller',
+    alias: 'namespace',
+    account: 'namespace-controller',
+    make: ({ store, ...context }: ControllerContext): Controller | undefined => {
+      const namespaces = store('namespaces');
+      return namespaces && new NamespaceController({ ...context, namespaces });
+    },
+  },
+  {
+    name: 'definition-controller',
+    isOwn: true,
+    make: ({ store, ...context }: ControllerContext): Controller | undefined => {
+      const definitions = store('apiextensions.{v}/customresourcedefinitions');
+      return definitions && new DefinitionController({ ...context, definitions });
+    },
+  },
+];
 
 /**
- * Without Leases (`--runtime-config` can turn them off) every replica works: more writes, the same
- * outcome.
+ * The rows that `--controllers` leaves on: `*` is all of them, `NAME` one, `-NAME` not this one;
+ * the first entry that names it decides, as in kube-controller-manager.
+ * @throws Error that names an entry that is none, and the names there are.
  */
-function lead(
-  { resources, naming, clock, logger: log }: ControllerOptions,
-  work: (signal: AbortSignal) => Promise<void>,
-  signal: AbortSignal,
-): Promise<void> {
-  const group = naming.resolve('coordination.{v}');
-  const leases = resources.current.find({ group, version: 'v1', resource: 'leases' });
-  if (leases === undefined) return work(signal);
-  const leader = new Leader({
-    leases,
-    namespace: naming.systemNamespace,
-    name: leaseName,
-    identity: `${hostname()}_${randomUUID()}`,
-    client: internalClient(serverUser),
-    clock,
-    log,
-  });
-  return leader.run(work, signal);
+export function chosenControllers(entries: readonly string[]): readonly ControllerRow[] {
+  const switched = controllerTable.filter(({ isOwn }) => isOwn !== true);
+  const names = switched.map(({ name }) => name);
+  for (const entry of entries) {
+    const name = entry.replace(/^-/, '');
+    if (name === '*' || switched.some((row) => isNamed(row, name))) continue;
+    throw new Error(`"${name}" is no controller of this server; there are ${names.join(', ')}`);
+  }
+  return controllerTable.filter((row) => row.isOwn === true || isChosen(row, entries));
+}
+
+const isNamed = (row: ControllerRow, name: string): boolean =>
+  name === row.name || name === row.alias;
+
+function isChosen(row: ControllerRow, entries: readonly string[]): boolean {
+  const first = (isMatch: (name: string) => boolean): string | undefined =>
+    entries.find((entry) => isMatch(entry.replace(/^-/, '')));
+  const entry = first((name) => isNamed(row, name)) ?? first((name) => name === '*');
+  return entry !== undefined && !entry.startsWith('-');
 }

@@ -46,6 +46,7 @@ const generic = 'Generic',
   serving = 'Serving',
   identity = 'Authentication';
 const api = 'API',
+  controllers = 'Controllers',
   lifecycle = 'Lifecycle',
   observe = 'Observability';
 
@@ -189,6 +190,14 @@ export const flagTable = {
     '10.96.0.0/16',
     "Networks of services' cluster IPs, one of each family; the serving certificate is good for " +
       'the first address of each. Cluster IPs are not allocated yet.',
+  ),
+
+  controllers: required(
+    controllers,
+    list,
+    '*',
+    'Controllers to run on the replica that leads: * for all, NAME for one, -NAME for all but ' +
+      'one. Empty: none, as where a controller manager of its own does their work.',
   ),
 
   'livez-grace-period': required(

@@ -10,8 +10,9 @@ import type { ResourceStore } from '../registry/resource-store.ts';
 import { RegistryOnEtcd } from '../registry/testing/registry-on-etcd.ts';
 import type { Replica } from '../registry/testing/registry-on-etcd.ts';
 import { configMap, fresh, scope, VerbDriver } from '../registry/testing/verb-driver.ts';
+import { controllerUser } from './controller-user.ts';
 import { deleteContent, NamespaceChanged } from './namespace-content.ts';
-import { NamespaceController, namespaceControllerUser } from './namespace.ts';
+import { NamespaceController } from './namespace.ts';
 
 let registry: RegistryOnEtcd;
 let replica: Replica;
@@ -107,7 +108,7 @@ async function onePass(
   const { naming, storage, stores } = replica;
   const { signal } = scope();
   const since = await storage.currentRevision(signal);
-  const client = internalClient(namespaceControllerUser(naming));
+  const client = internalClient(controllerUser(naming, 'namespace-controller'));
   return deleteContent({ namespace, since, stores: stores.all, client, signal, confirm });
 }
 
@@ -231,7 +232,7 @@ function startController(clock: Clock = systemClock): { stop: () => Promise<void
     namespaces,
     resources,
     naming,
-    client: internalClient(namespaceControllerUser(naming)),
+    client: internalClient(controllerUser(naming, 'namespace-controller')),
     clock,
     log: createLogger('error'),
   });

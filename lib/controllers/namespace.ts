@@ -5,8 +5,6 @@ import type { NamingProfile } from '../api/vendor.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
 import { StatusError } from '../base/status.ts';
-import { mastersGroup } from '../base/user.ts';
-import type { User } from '../base/user.ts';
 import { follow } from '../cacher/follow.ts';
 import type { Follower } from '../cacher/follow.ts';
 import type { Item } from '../cacher/resource-view.ts';
@@ -35,13 +33,6 @@ export interface NamespaceControllerOptions {
   readonly clock: Clock;
   readonly log: Logger;
 }
-
-export const namespaceControllerUser = (naming: NamingProfile): User => ({
-  name: `system:serviceaccount:${naming.systemNamespace}:namespace-controller`,
-  uid: '',
-  groups: [mastersGroup],
-  extra: {},
-});
 
 export class NamespaceController implements Controller {
   readonly name = 'namespace';

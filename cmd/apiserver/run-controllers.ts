@@ -1,0 +1,85 @@
+// Runs the chosen controllers on the replica that leads. Without Leases (`--runtime-config` can
+// turn them off), and where `--controllers` leaves nothing on but kube-apiserver's own work, every
+// replica runs them: more writes, the same outcome.
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import type { NamingProfile } from '../../lib/api/vendor.ts';
+import type { Clock } from '../../lib/base/clock.ts';
+import type { Logger } from '../../lib/base/log.ts';
+import { serverUser } from '../../lib/base/user.ts';
+import { controllerUser } from '../../lib/controllers/controller-user.ts';
+import { Leader } from '../../lib/controllers/leader.ts';
+import { internalClient } from '../../lib/registry/internal-client.ts';
+import type { ResourceMapHolder } from '../../lib/registry/resource-map.ts';
+import type { ControllerContext, ControllerRow } from './controllers.ts';
+
+const leaseName = 'apiserver-controllers';
+
+export interface ControllerOptions {
+  readonly controllers: readonly ControllerRow[];
+  readonly resources: ResourceMapHolder;
+  readonly naming: NamingProfile;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Told when this replica begins and ceases to lead. */
+  readonly onLeading: (name: string, isLeading: boolean) => void;
+}
+
+/** Starts them; the returned function resolves when nothing of them runs any more. */
+export function runControllers(options: ControllerOptions): () => Promise<void> {
+  const leaving = new AbortController();
+  const running = lead(options, leaving.signal).catch((error: unknown) => {
+    options.logger.error('the controllers ended', { error });
+  });
+  return async () => {
+    leaving.abort(new Error('the server stops'));
+    await running;
+  };
+}
+
+async function lead(options: ControllerOptions, signal: AbortSignal): Promise<void> {
+  const { controllers, naming, clock, logger: log, onLeading } = options;
+  const store = storesOf(options);
+  const work = async (working: AbortSignal): Promise<void> => {
+    onLeading(leaseName, true);
+    try {
+      await Promise.all(controllers.map((row) => runOne(row, options, working)));
+    } finally {
+      onLeading(leaseName, false);
+    }
+  };
+  const leases = store('coordination.{v}/leases');
+  const isShared = controllers.some(({ isOwn }) => isOwn !== true);
+  if (leases === undefined || !isShared) return work(signal);
+  const leader = new Leader({
+    leases,
+    namespace: naming.systemNamespace,
+    name: leaseName,
+    identity: `${hostname()}_${randomUUID()}`,
+    client: internalClient(serverUser),
+    clock,
+    log,
+  });
+  return leader.run(work, signal);
+}
+
+/** Made for each lead: nothing of an earlier one is remembered. */
+async function runOne(
+  row: ControllerRow,
+  options: ControllerOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const { naming, resources, clock, logger: log } = options;
+  const user = row.account === undefined ? serverUser : controllerUser(naming, row.account);
+  const client = internalClient(user);
+  const store = storesOf(options);
+  await row.make({ resources, store, client, naming, clock, log })?.run(signal);
+}
+
+const storesOf =
+  ({ resources, naming }: ControllerOptions): ControllerContext['store'] =>
+  (name, version = 'v1') => {
+    const [first = '', second] = name.split('/');
+    const [group, resource] = second === undefined ? ['', first] : [first, second];
+    return resources.current.find({ group: naming.resolve(group), version, resource });
+  };
