@@ -147,7 +147,9 @@ export async function assemble(
       leads.child(name).value = Number(isLeading);
     };
     const { controllers } = base;
-    started.defer(runControllers({ controllers, resources, naming, clock, logger, onLeading }));
+    const { storage, keyspace } = stored;
+    const within = { storage, keyspace, naming, clock, logger };
+    started.defer(runControllers({ ...within, controllers, resources, onLeading }));
   }
   // Last started, first ended: balancers look elsewhere before anything stops working.
   started.defer(() => void (lifecycle.isDraining = true));

@@ -11,6 +11,9 @@ import { controllerUser } from '../../lib/controllers/controller-user.ts';
 import { Leader } from '../../lib/controllers/leader.ts';
 import { internalClient } from '../../lib/registry/internal-client.ts';
 import type { ResourceMapHolder } from '../../lib/registry/resource-map.ts';
+import type { Term } from '../../lib/storage-etcd/fenced-storage.ts';
+import type { Keyspace } from '../../lib/storage-etcd/keys.ts';
+import type { Storage } from '../../lib/storage-etcd/storage.ts';
 import type { ControllerContext, ControllerRow } from './controllers.ts';
 
 const leaseName = 'apiserver-controllers';
@@ -18,6 +21,8 @@ const leaseName = 'apiserver-controllers';
 export interface ControllerOptions {
   readonly controllers: readonly ControllerRow[];
   readonly resources: ResourceMapHolder;
+  readonly storage: Storage;
+  readonly keyspace: Keyspace;
   readonly naming: NamingProfile;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -38,12 +43,12 @@ export function runControllers(options: ControllerOptions): () => Promise<void> 
 }
 
 async function lead(options: ControllerOptions, signal: AbortSignal): Promise<void> {
-  const { controllers, naming, clock, logger: log, onLeading } = options;
+  const { controllers, storage, keyspace, naming, clock, logger: log, onLeading } = options;
   const store = storesOf(options);
-  const work = async (working: AbortSignal): Promise<void> => {
+  const work = async (working: AbortSignal, term?: Term): Promise<void> => {
     onLeading(leaseName, true);
     try {
-      await Promise.all(controllers.map((row) => runOne(row, options, working)));
+      await Promise.all(controllers.map((row) => runOne(row, { ...options, term }, working)));
     } finally {
       onLeading(leaseName, false);
     }
@@ -57,6 +62,9 @@ async function lead(options: ControllerOptions, signal: AbortSignal): Promise<vo
     name: leaseName,
     identity: `${hostname()}_${randomUUID()}`,
     client: internalClient(serverUser),
+    storage,
+    leaseKey: keyspace.key(leases.resource.storagePrefix, naming.systemNamespace, leaseName),
+    fenceKey: keyspace.internalKey(leaseName),
     clock,
     log,
   });
@@ -66,12 +74,12 @@ async function lead(options: ControllerOptions, signal: AbortSignal): Promise<vo
 /** Made for each lead: nothing of an earlier one is remembered. */
 async function runOne(
   row: ControllerRow,
-  options: ControllerOptions,
+  options: ControllerOptions & { readonly term: Term | undefined },
   signal: AbortSignal,
 ): Promise<void> {
-  const { naming, resources, clock, logger: log } = options;
+  const { term, naming, resources, clock, logger: log } = options;
   const user = row.account === undefined ? serverUser : controllerUser(naming, row.account);
-  const client = internalClient(user);
+  const client = internalClient(user, term);
   const store = storesOf(options);
   await row.make({ resources, store, client, naming, clock, log })?.run(signal);
 }

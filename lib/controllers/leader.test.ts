@@ -1,11 +1,17 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { sleep } from '../base/abort.ts';
 import { systemClock } from '../base/clock.ts';
+import type { Clock } from '../base/clock.ts';
 import { createLogger } from '../base/log.ts';
+import { ManualClock } from '../base/testing/manual-clock.ts';
+import type { Item } from '../cacher/resource-view.ts';
+import { intercept } from '../cacher/testing/cache-fixture.ts';
 import { RegistryOnEtcd } from '../registry/testing/registry-on-etcd.ts';
 import type { Replica } from '../registry/testing/registry-on-etcd.ts';
 import { sent, VerbDriver } from '../registry/testing/verb-driver.ts';
 import { internalClient } from '../registry/internal-client.ts';
+import { TermEnded } from '../storage-etcd/fenced-storage.ts';
+import type { Storage, Transaction } from '../storage-etcd/storage.ts';
 import { Leader } from './leader.ts';
 
 let registry: RegistryOnEtcd;
@@ -30,6 +36,8 @@ const replica = (index: number): Replica => {
 interface Candidate {
   readonly leader: Leader;
   readonly log: string[];
+  /** Writes a config map, within the last term. */
+  readonly write: (name: string) => Promise<Item>;
   /** Gives the lead back. */
   readonly stop: () => Promise<void>;
 }
@@ -38,13 +46,23 @@ interface CandidateOptions {
   readonly log?: string[];
   readonly leaseSeconds?: number;
   readonly renewIntervalMs?: number;
+  readonly clock?: Clock;
+  readonly over?: (storage: Storage) => Storage;
 }
+
+const fenceKeyOf = (name: string): string => `/registry/svc-internal/${name}`;
 
 /** Tells in `log` when its work begins and ends. */
 function candidate(
   index: number,
   name: string,
-  { log = [], leaseSeconds = 1, renewIntervalMs = 100 }: CandidateOptions = {},
+  {
+    log = [],
+    leaseSeconds = 1,
+    renewIntervalMs = 100,
+    clock = systemClock,
+    over = (storage) => storage,
+  }: CandidateOptions = {},
 ): Candidate {
   const leader = new Leader({
     leases: replica(index).store('coordination.svc.io/leases'),
@@ -52,14 +70,19 @@ function candidate(
     name,
     identity: `candidate-${String(index)}`,
     client: internalClient(user),
-    clock: systemClock,
+    storage: over(replica(index).storage),
+    leaseKey: `/registry/leases/svc-system/${name}`,
+    fenceKey: fenceKeyOf(name),
+    clock,
     log: createLogger('error', () => undefined),
     leaseSeconds,
     renewIntervalMs,
     renewDeadlineMs: leaseSeconds * 600,
   });
   const ending = new AbortController();
-  const running = leader.run(async (signal) => {
+  let client = internalClient(user);
+  const running = leader.run(async (signal, term) => {
+    client = internalClient(user, term);
     log.push(`${String(index)} begins`);
     await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
     log.push(`${String(index)} ends`);
@@ -68,7 +91,12 @@ function candidate(
     ending.abort();
     await running;
   };
-  return { leader, log, stop };
+  const write = (written: string): Promise<Item> => {
+    const object = { metadata: { name: written } };
+    const configMaps = replica(index).store('configmaps');
+    return client.create(configMaps, { namespace: 'x', object }, AbortSignal.timeout(60_000));
+  };
+  return { leader, log, write, stop };
 }
 
 async function until(isTrue: () => boolean): Promise<void> {
@@ -187,5 +215,67 @@ describe('the leader', () => {
     await untilWritten(name, 5);
     expect([leader.isLeading, log]).toEqual([true, ['0 begins']]);
     await stop();
+  });
+});
+
+describe('a leader that slept through the end of its lease', () => {
+  const asleep = { clock: new ManualClock() };
+
+  test('writes nothing more, ends its work, and leaves the lease to its successor', async () => {
+    const name = 'slept';
+    const first = candidate(0, name, asleep); // its clock stands still: it renews nothing
+    await until(() => first.leader.isLeading);
+    await first.write('of-the-first');
+    const second = candidate(1, name);
+    await until(() => second.leader.isLeading);
+    expect(first.leader.isLeading).toBe(true); // it does not know yet
+    await expect(first.write('late')).rejects.toThrow(TermEnded);
+    await until(() => first.log.includes('0 ends'));
+    await second.write('of-the-second');
+    const maps = replica(1).store('configmaps');
+    const { items } = await new VerbDriver(replica(1)).list(maps, '', 'x');
+    expect(items.map((item) => item.name)).toEqual(['of-the-first', 'of-the-second']);
+    await first.stop();
+    expect(second.leader.isLeading).toBe(true);
+    await second.stop();
+  });
+
+  test('before its term began does not begin it: the term of its successor goes on', async () => {
+    const name = 'slept-early';
+    const waking = Promise.withResolvers<undefined>();
+    let isWaiting = false;
+    const over = (storage: Storage): Storage =>
+      intercept(storage, {
+        async transact(transaction: Transaction, signal) {
+          isWaiting = true;
+          await waking.promise;
+          return storage.transact(transaction, signal);
+        },
+      });
+    const first = candidate(0, name, { ...asleep, over });
+    await until(() => isWaiting);
+    const second = candidate(1, name);
+    await until(() => second.leader.isLeading);
+    waking.resolve(undefined);
+    await first.stop();
+    expect(first.log).toEqual([]);
+    await second.write('goes-on');
+    await second.stop();
+    expect(second.log).toEqual(['1 begins', '1 ends']);
+  });
+
+  test('whose term somebody ended gives its lease back and leads in a new one', async () => {
+    const name = 'ended';
+    const { leader, log, write, stop } = candidate(0, name, { leaseSeconds: 3_600 });
+    await until(() => leader.isLeading);
+    const { storage } = replica(1);
+    const signal = AbortSignal.timeout(60_000);
+    const { item } = await storage.get(fenceKeyOf(name), signal);
+    await storage.delete(fenceKeyOf(name), { expected: item?.modRevision ?? 0 }, signal);
+    await expect(write('refused')).rejects.toThrow(TermEnded);
+    await until(() => log.length === 3);
+    await write('taken');
+    await stop();
+    expect(log).toEqual(['0 begins', '0 ends', '0 begins', '0 ends']);
   });
 });

@@ -1,6 +1,6 @@
 // One replica works at a time: a Lease, written by compare-and-swap and renewed. Its time is
 // measured by each replica's own clock since it saw a change, so clocks need not agree. Two may
-// still work for a moment (a paused process): work under this must be right anyway.
+// still work for a moment (a paused process): the term keeps the earlier one from writing.
 import { recordAt, textAt } from '../api/json-access.ts';
 import { apiVersionOf } from '../api/type-info.ts';
 import type { JsonObject } from '../api/type-info.ts';
@@ -11,6 +11,8 @@ import { StatusError } from '../base/status.ts';
 import type { Item } from '../cacher/resource-view.ts';
 import type { InternalClient } from '../registry/internal-client.ts';
 import type { ResourceStore } from '../registry/resource-store.ts';
+import type { Term } from '../storage-etcd/fenced-storage.ts';
+import type { Storage } from '../storage-etcd/storage.ts';
 
 export interface LeaderOptions {
   readonly leases: ResourceStore;
@@ -19,11 +21,21 @@ export interface LeaderOptions {
   /** Names this process: another one, or a later start, has another text. */
   readonly identity: string;
   readonly client: InternalClient;
+  /** Where terms are told apart: by the fence key, put while the Lease's key is as it was taken. */
+  readonly storage: Storage;
+  readonly leaseKey: string;
+  readonly fenceKey: string;
   readonly clock: Clock;
   readonly log: Logger;
   readonly leaseSeconds?: number;
   readonly renewIntervalMs?: number;
   readonly renewDeadlineMs?: number;
+}
+
+/** The Lease as this replica wrote it, and when that began. */
+interface Taken {
+  readonly lease: Item;
+  readonly atMs: number;
 }
 
 export class Leader {
@@ -44,36 +56,81 @@ export class Leader {
     return this.#isLeading;
   }
 
-  /** Runs `work` whenever this replica leads, until the signal fires; releases the Lease then. */
-  async run(work: (signal: AbortSignal) => Promise<void>, signal: AbortSignal): Promise<void> {
-    const { log, name, identity } = this.#options;
+  /**
+   * Runs `work` whenever this replica leads, until the signal fires; releases the Lease then. What
+   * `work` writes it writes within its term.
+   */
+  async run(
+    work: (signal: AbortSignal, term: Term) => Promise<void>,
+    signal: AbortSignal,
+  ): Promise<void> {
     while (!signal.aborted) {
-      const lease = await this.#acquire(signal);
-      if (lease === undefined) return;
-      log.info('leads the controllers', { lease: name, identity });
+      const taken = await this.#acquire(signal);
+      if (taken === undefined) return;
       const leading = new AbortController();
       const lose = (): void => leading.abort(new Error('the replica leads no longer'));
       signal.addEventListener('abort', lose, { once: true });
-      this.#isLeading = true;
-      const working = work(leading.signal).catch((error: unknown) => {
-        if (!leading.signal.aborted) log.error('the work of the leader ended', { error });
-        lose();
-      });
-      const last = await this.#renew(lease, leading.signal);
-      lose();
-      await working;
-      this.#isLeading = false;
+      const last = await this.#lead(taken, (term) => work(leading.signal, term), leading);
       signal.removeEventListener('abort', lose);
       if (last !== undefined) await this.#release(last);
-      if (!signal.aborted) {
-        log.warn('leads the controllers no longer', { lease: name });
-        await this.#pause(this.#renewIntervalMs, signal);
-      }
+      if (!signal.aborted) await this.#pause(this.#renewIntervalMs, signal);
+    }
+  }
+
+  /** @returns the Lease as it was last written, where it may still be this replica's. */
+  async #lead(
+    taken: Taken,
+    work: (term: Term) => Promise<void>,
+    leading: AbortController,
+  ): Promise<Item | undefined> {
+    const { log, name, identity } = this.#options;
+    const lose = (): void => leading.abort(new Error('the replica leads no longer'));
+    const term = await this.#beginTerm(taken, lose, leading.signal);
+    if (term === undefined) return taken.lease;
+    log.info('leads the controllers', { lease: name, identity });
+    this.#isLeading = true;
+    const working = work(term).catch((error: unknown) => {
+      if (!leading.signal.aborted) log.error('the work of the leader ended', { error });
+      lose();
+    });
+    const last = await this.#renew(taken, leading.signal);
+    lose();
+    await working;
+    this.#isLeading = false;
+    log.info('leads the controllers no longer', { lease: name });
+    return last;
+  }
+
+  /**
+   * Ends the term before, for whoever had it, unless the Lease was written since it was taken: then
+   * a replica that took it in a pause between the two would be the one that is ended.
+   * @returns undefined where it was, or where etcd does not answer.
+   */
+  async #beginTerm(
+    { lease, atMs }: Taken,
+    ended: () => void,
+    signal: AbortSignal,
+  ): Promise<Term | undefined> {
+    const { storage, leaseKey, fenceKey, identity, clock, log } = this.#options;
+    const { epoch } = storage;
+    const leftMs = atMs + this.#renewDeadlineMs - clock.monotonicMs();
+    const inTime = AbortSignal.any([signal, AbortSignal.timeout(Math.max(1, Math.ceil(leftMs)))]);
+    const conditions = [{ key: leaseKey, expected: lease.revision }];
+    const value = Buffer.from(identity);
+    const changes = [{ type: 'put', key: fenceKey, value } as const];
+    try {
+      const result = await storage.transact({ conditions, changes, epoch }, inTime);
+      if (!result.ok) return undefined;
+      const fence = { key: fenceKey, expected: result.revision };
+      return { fence, history: epoch.history, ended };
+    } catch (error) {
+      if (!signal.aborted) log.warn('the term could not begin', { reason: String(error) });
+      return undefined;
     }
   }
 
   /** undefined: the signal fired first. */
-  async #acquire(signal: AbortSignal): Promise<Item | undefined> {
+  async #acquire(signal: AbortSignal): Promise<Taken | undefined> {
     let seen = { revision: -1, atMs: 0 };
     for (;;) {
       if (signal.aborted) return undefined;
@@ -86,7 +143,7 @@ export class Leader {
         const leftMs = seen.atMs + this.#leaseMsOf(lease) - nowMs;
         if (lease === undefined || holderOf(lease) === '' || leftMs <= 0) {
           const taken = await this.#write(lease, this.#options.identity, signal);
-          if (taken !== undefined) return taken;
+          if (taken !== undefined) return { lease: taken, atMs: nowMs };
         } else {
           await this.#untilChanged(lease, leftMs, signal);
         }
@@ -99,10 +156,9 @@ export class Leader {
   }
 
   /** Renews until the signal fires (gives the lease then) or the lead is lost (gives undefined). */
-  async #renew(first: Item, signal: AbortSignal): Promise<Item | undefined> {
+  async #renew(taken: Taken, signal: AbortSignal): Promise<Item | undefined> {
     const { clock, identity, log } = this.#options;
-    let lease = first;
-    let renewedAtMs = clock.monotonicMs();
+    let { lease, atMs: renewedAtMs } = taken;
     for (;;) {
       await this.#pause(this.#renewIntervalMs, signal);
       if (signal.aborted) return lease;

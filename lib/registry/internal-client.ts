@@ -4,6 +4,8 @@ import { pathNotFound } from '../base/status.ts';
 import type { User } from '../base/user.ts';
 import type { Item } from '../cacher/resource-view.ts';
 import type { ApiObject } from '../codec/codec.ts';
+import { fencedStorage } from '../storage-etcd/fenced-storage.ts';
+import type { Term } from '../storage-etcd/fenced-storage.ts';
 import type {
   DeleteAnswer,
   DeleteCollectionRequest,
@@ -42,7 +44,21 @@ export interface InternalClient {
   ): Promise<ListAnswer>;
 }
 
-export function internalClient(user: User): InternalClient {
+/**
+ * `term`: every write holds within it alone, by a condition in its own transaction, and rejects
+ * with TermEnded once it is over.
+ */
+export function internalClient(user: User, term?: Term): InternalClient {
+  const fenced = new WeakMap<ResourceStore, ResourceStore>();
+  const within = (store: ResourceStore): ResourceStore => {
+    if (term === undefined) return store;
+    let made = fenced.get(store);
+    if (made === undefined) {
+      made = store.over((storage) => fencedStorage(storage, term));
+      fenced.set(store, made);
+    }
+    return made;
+  };
   const scope = (signal: AbortSignal): RequestScope => ({ user, warnings: [], signal });
   const options: WriteOptions = {
     dryRun: false,
@@ -55,18 +71,19 @@ export function internalClient(user: User): InternalClient {
     async create(store, { namespace, object }, signal) {
       const body = { object, problems: [] };
       const path = { namespace, name: '', subresource: '' };
-      return (await store.create({ ...scope(signal), path, body, options })).item;
+      return (await within(store).create({ ...scope(signal), path, body, options })).item;
     },
     async update(store, { path, object }, signal) {
       const body = { object, problems: [] };
-      const target = path.subresource === '' ? store : store.subresources.get(path.subresource);
+      const whole = within(store);
+      const target = path.subresource === '' ? whole : whole.subresources.get(path.subresource);
       if (target?.update === undefined) throw pathNotFound();
       return (await target.update({ ...scope(signal), path, body, options })).item;
     },
     delete: (store, { path, options: wished }, signal) =>
-      store.delete({ ...scope(signal), path, options: { ...plainDeletion, ...wished } }),
+      within(store).delete({ ...scope(signal), path, options: { ...plainDeletion, ...wished } }),
     deleteCollection: (store, request, signal) =>
-      store.deleteCollection({
+      within(store).deleteCollection({
         ...scope(signal),
         ...request,
         list: everything,

@@ -26,6 +26,7 @@ import type {
   WatchAnswer,
   WriteAnswer,
 } from './requests.ts';
+import type { Storage } from '../storage-etcd/storage.ts';
 import { scaleSubresource } from './scale.ts';
 import type { StoreParts } from './store-parts.ts';
 import type { Subresource, VerbTarget } from './verb-target.ts';
@@ -52,6 +53,8 @@ export interface ResourceStore extends VerbTarget {
   delete(request: DeleteRequest): Promise<DeleteAnswer>;
   /** The objects as they were deleted, as one list. */
   deleteCollection(request: DeleteCollectionRequest): Promise<ListAnswer>;
+  /** The same store over what `wrap` makes of its storage: for writers with a condition of theirs. */
+  over(wrap: (storage: Storage) => Storage): ResourceStore;
 }
 
 /** What answers with objects. */
@@ -74,6 +77,7 @@ export function createResourceStore(parts: StoreParts): ResourceStore {
     view: parts.view,
     answersDeletedObject: parts.strategy.answersDeletedObject === true,
     ...verbs,
+    over: (wrap) => createResourceStore({ ...parts, storage: wrap(parts.storage) }),
   };
 }
 

@@ -13,7 +13,7 @@ export function virtualStore(
   resource: ResourceInfo,
   verbs: Partial<Pick<ResourceStore, 'get' | 'list' | 'create' | 'subresources'>>,
 ): ResourceStore {
-  return {
+  const store: ResourceStore = {
     resource,
     input: resource,
     subresources: new Map(),
@@ -26,8 +26,10 @@ export function virtualStore(
     patch: refuse,
     delete: refuse,
     deleteCollection: refuse,
+    over: () => store,
     ...verbs,
   };
+  return store;
 }
 
 const refuse = (): Promise<never> => Promise.reject(methodNotAllowed());
