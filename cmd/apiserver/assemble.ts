@@ -23,7 +23,7 @@ import { featureGates } from '../../lib/config/gates.ts';
 import type { FeatureGates } from '../../lib/config/gates.ts';
 import type { FlagError, Flags } from '../../lib/config/flags.ts';
 import type { ParsedFlags } from '../../lib/config/parse-flags.ts';
-import { bootstrapNamespaces } from '../../lib/controllers/bootstrap-namespaces.ts';
+import { bootstrapNamespaces } from '../../lib/controllers/system-namespaces.ts';
 import { builtInStores } from '../../lib/registry/built-in-stores.ts';
 import { componentStatusStores } from '../../lib/registry/component-statuses.ts';
 import { builtInOwner, ResourceMapHolder } from '../../lib/registry/resource-map.ts';
@@ -59,6 +59,7 @@ import {
   certificateObserver,
   collectCache,
   collectStorageSize,
+  controllerObserver,
   describeServer,
   etcdComponents,
   healthObserver,
@@ -142,14 +143,12 @@ export async function assemble(
   const namespaces = resources.current.find({ group: '', version: 'v1', resource: 'namespaces' });
   if (namespaces !== undefined) {
     await bootstrapNamespaces(namespaces, naming, starting);
-    const { leader_election_master_status: leads } = base.metrics.series;
-    const onLeading = (name: string, isLeading: boolean): void => {
-      leads.child(name).value = Number(isLeading);
-    };
-    const { controllers } = base;
+    const { controllers, metrics } = base;
     const { storage, keyspace } = stored;
-    const within = { storage, keyspace, naming, clock, logger };
-    started.defer(runControllers({ ...within, controllers, resources, onLeading }));
+    const within = { storage, keyspace, resources, naming, clock, logger };
+    const { serverCa } = credentials;
+    const observer = controllerObserver(metrics, clock);
+    started.defer(runControllers({ ...within, controllers, serverCa, observer }));
   }
   // Last started, first ended: balancers look elsewhere before anything stops working.
   started.defer(() => void (lifecycle.isDraining = true));

@@ -2,9 +2,13 @@
 import type { NamingProfile } from '../../lib/api/vendor.ts';
 import type { Clock } from '../../lib/base/clock.ts';
 import type { Logger } from '../../lib/base/log.ts';
-import type { Controller } from '../../lib/controllers/controller.ts';
+import type { Controller, QueueObserver } from '../../lib/controllers/controller.ts';
 import { DefinitionController } from '../../lib/controllers/definitions.ts';
+import { NamespaceObjectController } from '../../lib/controllers/namespace-object.ts';
+import type { NewObject } from '../../lib/controllers/namespace-object.ts';
 import { NamespaceController } from '../../lib/controllers/namespace.ts';
+import { rootCaConfigMap } from '../../lib/controllers/root-ca.ts';
+import { SystemNamespaceController } from '../../lib/controllers/system-namespaces.ts';
 import type { InternalClient } from '../../lib/registry/internal-client.ts';
 import type { ResourceMapHolder } from '../../lib/registry/resource-map.ts';
 import type { ResourceStore } from '../../lib/registry/resource-store.ts';
@@ -22,6 +26,9 @@ export interface ControllerContext {
   readonly naming: NamingProfile;
   readonly clock: Clock;
   readonly log: Logger;
+  readonly observer: QueueObserver;
+  /** PEM: what clients check this server's certificate against. */
+  readonly serverCa: string;
 }
 
 export interface ControllerRow {
@@ -45,6 +52,42 @@ export const controllerTable: readonly ControllerRow[] = [
     make: ({ store, ...context }: ControllerContext): Controller | undefined => {
       const namespaces = store('namespaces');
       return namespaces && new NamespaceController({ ...context, namespaces });
+    },
+  },
+  {
+    name: 'serviceaccount-controller',
+    alias: 'serviceaccount',
+    account: 'service-account-controller',
+    make: ({ store, ...context }: ControllerContext): Controller | undefined => {
+      const [namespaces, objects] = [store('namespaces'), store('serviceaccounts')];
+      if (namespaces === undefined || objects === undefined) return undefined;
+      const name = 'serviceaccount';
+      const make = (): NewObject => ({
+        kind: 'ServiceAccount',
+        apiVersion: 'v1',
+        metadata: { name: 'default' },
+      });
+      return new NamespaceObjectController({ ...context, name, namespaces, objects, make });
+    },
+  },
+  {
+    name: 'root-ca-certificate-publisher-controller',
+    alias: 'root-ca-cert-publisher',
+    account: 'root-ca-cert-publisher',
+    make: ({ store, ...context }: ControllerContext): Controller | undefined => {
+      const [namespaces, objects] = [store('namespaces'), store('configmaps')];
+      if (namespaces === undefined || objects === undefined) return undefined;
+      const name = 'root_ca_cert_publisher';
+      const object = rootCaConfigMap(context.naming, context.serverCa);
+      return new NamespaceObjectController({ ...context, name, namespaces, objects, ...object });
+    },
+  },
+  {
+    name: 'system-namespace-controller',
+    isOwn: true,
+    make: ({ store, ...context }: ControllerContext): Controller | undefined => {
+      const namespaces = store('namespaces');
+      return namespaces && new SystemNamespaceController({ ...context, namespaces });
     },
   },
   {

@@ -53,6 +53,18 @@ const shownElsewhere: Readonly<Record<string, string>> = {
   pod_security_errors_total:
     'cmd/apiserver/pod-security-observer.test.ts › ' +
     'writes that are exempt, and labels that say nothing, are counted',
+  workqueue_depth:
+    'cmd/apiserver/controller-observer.test.ts › ' +
+    'a work queue is measured: what waits, what runs and how long, what is retried',
+  workqueue_longest_running_processor_seconds:
+    'cmd/apiserver/controller-observer.test.ts › ' +
+    'a work queue is measured: what waits, what runs and how long, what is retried',
+  workqueue_unfinished_work_seconds:
+    'cmd/apiserver/controller-observer.test.ts › ' +
+    'a work queue is measured: what waits, what runs and how long, what is retried',
+  workqueue_retries_total:
+    'cmd/apiserver/controller-observer.test.ts › ' +
+    'a work queue is measured: what waits, what runs and how long, what is retried',
   hidden_metrics_total: 'lib/telemetry/metrics.test.ts › in %s with %s asked for: shown %s',
   disabled_metrics_total:
     'lib/telemetry/metrics.test.ts › metrics are counted by what is done with them',

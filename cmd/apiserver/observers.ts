@@ -11,6 +11,7 @@ import type { AuthenticationResult } from '../../lib/authn/measured.ts';
 import { authorizationResults } from '../../lib/authz/measured.ts';
 import type { AuthorizationResult } from '../../lib/authz/measured.ts';
 import { Attempts } from '../../lib/telemetry/attempts.ts';
+import type { Clock } from '../../lib/base/clock.ts';
 import { limits } from '../../lib/base/limits.ts';
 import type { Logger } from '../../lib/base/log.ts';
 import { releasesOf } from '../../lib/base/releases.ts';
@@ -27,6 +28,7 @@ import type { StorageMetrics } from '../../lib/storage-etcd/storage.ts';
 import type { HealthObserver } from '../../lib/telemetry/health.ts';
 import type { Metrics } from '../../lib/telemetry/metrics.ts';
 import type { NumberChild, NumberSeries } from '../../lib/telemetry/series.ts';
+import type { ControllerObserver } from './run-controllers.ts';
 import { versionInfo } from './version.ts';
 
 export function storageMetrics({ series }: Metrics): StorageMetrics {
@@ -259,6 +261,63 @@ export function podSecurityObserver({ series }: Metrics): PodSecurityObserver {
     },
     onError(request, isFatal) {
       series.pod_security_errors_total.child(String(isFatal), ...labelsOf(request)).value++;
+    },
+  };
+}
+
+/** Work queues by name, and who leads. */
+export function controllerObserver({ series }: Metrics, clock: Clock): ControllerObserver {
+  const childrenOf = (queue: string) => ({
+    depth: series.workqueue_depth.child(queue),
+    adds: series.workqueue_adds_total.child(queue),
+    waits: series.workqueue_queue_duration_seconds.child(queue),
+    works: series.workqueue_work_duration_seconds.child(queue),
+    unfinished: series.workqueue_unfinished_work_seconds.child(queue),
+    longest: series.workqueue_longest_running_processor_seconds.child(queue),
+    retries: series.workqueue_retries_total.child(queue),
+    /** When each run that is not over began. */
+    running: new Set<{ readonly atMs: number }>(),
+  });
+  const known = new Map<string, ReturnType<typeof childrenOf>>();
+  const of = (queue: string): ReturnType<typeof childrenOf> => {
+    const children = known.get(queue) ?? childrenOf(queue);
+    known.set(queue, children);
+    return children;
+  };
+  const secondsSince = (atMs: number): number => (clock.monotonicMs() - atMs) / 1000;
+  // The first of its two rows in the table: the other one renders after it.
+  series.workqueue_longest_running_processor_seconds.collect.add(() => {
+    for (const { longest, unfinished, running } of known.values()) {
+      const seconds = [...running].map(({ atMs }) => secondsSince(atMs));
+      longest.value = Math.max(0, ...seconds);
+      unfinished.value = seconds.reduce((sum, one) => sum + one, 0);
+    }
+  });
+  return {
+    onReady(queue) {
+      const { depth, adds } = of(queue);
+      depth.value++;
+      adds.value++;
+    },
+    onRun(queue, waitedSeconds) {
+      const { depth, waits, works, running } = of(queue);
+      depth.value--;
+      waits.observe(waitedSeconds);
+      const run = { atMs: clock.monotonicMs() };
+      running.add(run);
+      return () => {
+        running.delete(run);
+        works.observe(secondsSince(run.atMs));
+      };
+    },
+    onRetry(queue) {
+      of(queue).retries.value++;
+    },
+    onEnd(queue, readyCount) {
+      of(queue).depth.value -= readyCount;
+    },
+    onLeading(name, isLeading) {
+      series.leader_election_master_status.child(name).value = Number(isLeading);
     },
   };
 }

@@ -7,6 +7,7 @@ import type { NamingProfile } from '../../lib/api/vendor.ts';
 import type { Clock } from '../../lib/base/clock.ts';
 import type { Logger } from '../../lib/base/log.ts';
 import { serverUser } from '../../lib/base/user.ts';
+import type { QueueObserver } from '../../lib/controllers/controller.ts';
 import { controllerUser } from '../../lib/controllers/controller-user.ts';
 import { Leader } from '../../lib/controllers/leader.ts';
 import { internalClient } from '../../lib/registry/internal-client.ts';
@@ -26,8 +27,13 @@ export interface ControllerOptions {
   readonly naming: NamingProfile;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Told when this replica begins and ceases to lead. */
-  readonly onLeading: (name: string, isLeading: boolean) => void;
+  readonly serverCa: string;
+  readonly observer: ControllerObserver;
+}
+
+export interface ControllerObserver extends QueueObserver {
+  /** This replica begins, or ceases, to lead by the Lease `name`. */
+  onLeading(name: string, isLeading: boolean): void;
 }
 
 /** Starts them; the returned function resolves when nothing of them runs any more. */
@@ -43,14 +49,14 @@ export function runControllers(options: ControllerOptions): () => Promise<void> 
 }
 
 async function lead(options: ControllerOptions, signal: AbortSignal): Promise<void> {
-  const { controllers, storage, keyspace, naming, clock, logger: log, onLeading } = options;
+  const { controllers, storage, keyspace, naming, clock, logger: log, observer } = options;
   const store = storesOf(options);
   const work = async (working: AbortSignal, term?: Term): Promise<void> => {
-    onLeading(leaseName, true);
+    observer.onLeading(leaseName, true);
     try {
       await Promise.all(controllers.map((row) => runOne(row, { ...options, term }, working)));
     } finally {
-      onLeading(leaseName, false);
+      observer.onLeading(leaseName, false);
     }
   };
   const leases = store('coordination.{v}/leases');
@@ -77,11 +83,12 @@ async function runOne(
   options: ControllerOptions & { readonly term: Term | undefined },
   signal: AbortSignal,
 ): Promise<void> {
-  const { term, naming, resources, clock, logger: log } = options;
+  const { term, naming, resources, clock, logger: log, observer, serverCa } = options;
   const user = row.account === undefined ? serverUser : controllerUser(naming, row.account);
   const client = internalClient(user, term);
   const store = storesOf(options);
-  await row.make({ resources, store, client, naming, clock, log })?.run(signal);
+  const context = { resources, store, client, naming, clock, log, observer, serverCa };
+  await row.make(context)?.run(signal);
 }
 
 const storesOf =

@@ -17,15 +17,31 @@ export interface Controller {
 export type Outcome = 'done' | 'again';
 export type Reconcile = (key: string, signal: AbortSignal) => Promise<Outcome>;
 
+/**
+ * Told of the work of every queue, by its name. Must be cheap and not throw.
+ */
+export interface QueueObserver {
+  /** A key waits for a worker. */
+  onReady(queue: string): void;
+  /** A worker takes a key that is ready; the returned function is called when it is done. */
+  onRun(queue: string, waitedSeconds: number): () => void;
+  /** A key will be tried again after its back-off. */
+  onRetry(queue: string): void;
+  /** The queue ends; so many keys were still ready. */
+  onEnd(queue: string, readyCount: number): void;
+}
+
 export interface QueueOptions {
   readonly name: string;
   readonly clock: Clock;
   readonly log: Logger;
   readonly workers?: number;
+  readonly observer?: QueueObserver | undefined;
 }
 
 type Entry = {
   state: 'ready' | 'running' | 'waiting';
+  readyAtMs: number;
   /** Added while it was running: runs once more. */
   isDirty: boolean;
   failureCount: number;
@@ -36,7 +52,9 @@ export class KeyedQueue {
   readonly #options: QueueOptions;
   readonly #reconcile: Reconcile;
   readonly #entries = new Map<string, Entry>();
-  readonly #ready: string[] = [];
+  /** From `#readyHead` on: what was taken before is cut off from time to time. */
+  #ready: string[] = [];
+  #readyHead = 0;
   readonly #running = new Set<Promise<void>>();
   #signal: AbortSignal | undefined;
 
@@ -57,9 +75,10 @@ export class KeyedQueue {
   add(key: string): void {
     const entry = this.#entries.get(key);
     if (entry === undefined) {
-      const fresh = { state: 'ready' as const, isDirty: false, failureCount: 0 };
-      this.#entries.set(key, { ...fresh, cancelWait: undefined });
-      this.#ready.push(key);
+      const fresh = { readyAtMs: 0, isDirty: false, failureCount: 0, cancelWait: undefined };
+      const created: Entry = { state: 'ready', ...fresh };
+      this.#entries.set(key, created);
+      this.#makeReady(key, created);
     } else if (entry.state === 'running') {
       entry.isDirty = true;
     } else if (entry.state === 'waiting') {
@@ -80,7 +99,9 @@ export class KeyedQueue {
     await Promise.all(this.#running);
     this.#signal = undefined;
     this.#entries.clear();
-    this.#ready.length = 0;
+    this.#options.observer?.onEnd(this.#options.name, this.#ready.length - this.#readyHead);
+    this.#ready = [];
+    this.#readyHead = 0;
   }
 
   #startWork(): void {
@@ -88,7 +109,7 @@ export class KeyedQueue {
     if (signal === undefined) return;
     const workers = this.#options.workers ?? limits.controllerWorkers;
     while (!signal.aborted && this.#running.size < workers) {
-      const key = this.#ready.shift();
+      const key = this.#takeReady();
       const entry = key === undefined ? undefined : this.#entries.get(key);
       if (key === undefined || entry === undefined) return;
       entry.state = 'running';
@@ -101,8 +122,23 @@ export class KeyedQueue {
     }
   }
 
+  /** A shift would move all the others, where there are many. */
+  #takeReady(): string | undefined {
+    const key = this.#ready[this.#readyHead];
+    if (key === undefined) return undefined;
+    this.#readyHead++;
+    if (this.#readyHead * 2 > this.#ready.length) {
+      this.#ready = this.#ready.slice(this.#readyHead);
+      this.#readyHead = 0;
+    }
+    return key;
+  }
+
   /** Never rejects. */
   async #work(key: string, entry: Entry, signal: AbortSignal): Promise<void> {
+    const { clock, name, observer } = this.#options;
+    const waitedSeconds = (clock.monotonicMs() - entry.readyAtMs) / 1000;
+    const finished = observer?.onRun(name, waitedSeconds);
     let outcome: Outcome = 'again';
     let failure: unknown;
     try {
@@ -110,6 +146,7 @@ export class KeyedQueue {
     } catch (error) {
       failure = error;
     }
+    finished?.();
     if (signal.aborted) return;
     if (failure !== undefined) this.#report(key, entry, failure);
     if (failure === undefined && entry.isDirty) {
@@ -127,6 +164,7 @@ export class KeyedQueue {
     const { controllerRetryFirstMs: first, controllerRetryLongestMs: longest } = limits;
     const delayMs = Math.min(first * 2 ** Math.min(entry.failureCount++, 20), longest);
     entry.state = 'waiting';
+    this.#options.observer?.onRetry(this.#options.name);
     entry.cancelWait = this.#options.clock.after(delayMs, () => {
       this.#makeReady(key, entry);
       this.#startWork();
@@ -137,7 +175,9 @@ export class KeyedQueue {
     entry.cancelWait?.();
     entry.cancelWait = undefined;
     entry.state = 'ready';
+    entry.readyAtMs = this.#options.clock.monotonicMs();
     this.#ready.push(key);
+    this.#options.observer?.onReady(this.#options.name);
   }
 
   #report(key: string, entry: Entry, error: unknown): void {

@@ -12,7 +12,7 @@ import { cleanupFinalizer } from '../kinds/apiextensions/definitions.ts';
 import type { InternalClient } from '../registry/internal-client.ts';
 import type { ResourceStore } from '../registry/resource-store.ts';
 import { KeyedQueue } from './controller.ts';
-import type { Controller, Outcome } from './controller.ts';
+import type { Controller, Outcome, QueueObserver } from './controller.ts';
 
 export interface DefinitionControllerOptions {
   readonly definitions: ResourceStore;
@@ -20,6 +20,7 @@ export interface DefinitionControllerOptions {
   readonly client: InternalClient;
   readonly clock: Clock;
   readonly log: Logger;
+  readonly observer?: QueueObserver | undefined;
 }
 
 export class DefinitionController implements Controller {
@@ -33,8 +34,8 @@ export class DefinitionController implements Controller {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const { clock, definitions, log } = this.#options;
-    const queue = new KeyedQueue({ name: this.name, clock, log }, (name, running) =>
+    const { clock, definitions, log, observer } = this.#options;
+    const queue = new KeyedQueue({ name: this.name, clock, log, observer }, (name, running) =>
       this.#reconcile(name, running),
     );
     const follower = {

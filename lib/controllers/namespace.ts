@@ -18,7 +18,7 @@ import type { ResourceStore } from '../registry/resource-store.ts';
 import { finalizersOf } from '../kinds/core/namespaces.ts';
 import type { Revision } from '../storage-etcd/storage.ts';
 import { KeyedQueue } from './controller.ts';
-import type { Controller, Outcome } from './controller.ts';
+import type { Controller, Outcome, QueueObserver } from './controller.ts';
 import { deleteContent, NamespaceChanged } from './namespace-content.ts';
 import type { Held, PassResult } from './namespace-content.ts';
 import { namespaceConditions } from './namespace-conditions.ts';
@@ -32,6 +32,7 @@ export interface NamespaceControllerOptions {
   readonly client: InternalClient;
   readonly clock: Clock;
   readonly log: Logger;
+  readonly observer?: QueueObserver | undefined;
 }
 
 export class NamespaceController implements Controller {
@@ -46,9 +47,10 @@ export class NamespaceController implements Controller {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const { clock, log } = this.#options;
-    const queue: KeyedQueue = new KeyedQueue({ name: this.name, clock, log }, (name, running) =>
-      this.#reconcile(name, queue, running),
+    const { clock, log, observer } = this.#options;
+    const queue: KeyedQueue = new KeyedQueue(
+      { name: this.name, clock, log, observer },
+      (name, running) => this.#reconcile(name, queue, running),
     );
     const { view } = this.#options.namespaces;
     const select = { showsUnreadable: true };

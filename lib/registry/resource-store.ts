@@ -53,7 +53,7 @@ export interface ResourceStore extends VerbTarget {
   delete(request: DeleteRequest): Promise<DeleteAnswer>;
   /** The objects as they were deleted, as one list. */
   deleteCollection(request: DeleteCollectionRequest): Promise<ListAnswer>;
-  /** The same store over what `wrap` makes of its storage: for writers with a condition of theirs. */
+  /** The same over what `wrap` makes of its storage: for writers with a condition of their own. */
   over(wrap: (storage: Storage) => Storage): ResourceStore;
 }
 

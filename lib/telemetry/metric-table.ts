@@ -45,6 +45,7 @@ const clientBytes = [
   64, 256, 512, 1_024, 4_096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216,
 ];
 const admissionSeconds = [0.005, 0.025, 0.1, 0.5, 1, 2.5];
+const queueSeconds = [1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 0.001, 0.01, 0.1, 1, 10];
 const bodyBytes = Array.from({ length: 31 }, (_, index) => 50_000 + index * 100_000);
 const listSeconds = [0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 2, 4, 6, 8, 10, 15, 20, 30, 45, 60];
 const hour = 3_600;
@@ -388,6 +389,31 @@ export const metricTable = {
     ['name'],
     'Whether this replica leads, by the name of the Lease.',
   ),
+  workqueue_adds_total: counter('BETA', ['name'], 'Keys that became ready, by work queue.'),
+  workqueue_depth: gauge('BETA', ['name'], 'Keys that are ready and wait for a worker.'),
+  workqueue_longest_running_processor_seconds: gauge(
+    'BETA',
+    ['name'],
+    'How long the longest of the present runs has lasted.',
+  ),
+  workqueue_unfinished_work_seconds: gauge(
+    'BETA',
+    ['name'],
+    'How long the present runs have lasted, all together.',
+  ),
+  workqueue_queue_duration_seconds: histogram(
+    'BETA',
+    ['name'],
+    queueSeconds,
+    'Time that keys were ready before a worker took them.',
+  ),
+  workqueue_work_duration_seconds: histogram(
+    'BETA',
+    ['name'],
+    queueSeconds,
+    'Time of one run of a key.',
+  ),
+  workqueue_retries_total: counter('BETA', ['name'], 'Keys that are tried again after a back-off.'),
   '{kubernetes}_healthcheck': {
     ...gauge('STABLE', ['name', 'type'], 'Whether a check passed when it was last asked for.'),
     isSli: true,
