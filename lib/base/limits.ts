@@ -334,8 +334,6 @@ export const limits = {
   leaderRenewIntervalMs: 4_000,
   /** Longest time that giving the leadership back may take at shutdown. */
   leaderReleaseTimeoutMs: 2_000,
-  /** Objects of one resource whose finalizers are counted for a terminating namespace. */
-  heldObjectsReadMax: 1_000,
 
   // Process
   /** A second signal within this time is the same Ctrl-C, delivered twice (terminal and npm). */

@@ -12,11 +12,11 @@ describe('the conditions of an ending namespace', () => {
       [],
       {
         countByResource: new Map([
-          ['secrets', 2],
+          ['secrets.', 2],
           ['deployments.apps', 1],
         ]),
         countByFinalizer: new Map([['example.com/h', 3]]),
-        failures: ['configmaps: no'],
+        failures: ['secrets.: no', 'configmaps.: no'],
       },
       0,
     );
@@ -25,14 +25,21 @@ describe('the conditions of an ending namespace', () => {
       status: 'True',
       lastTransitionTime: '1970-01-01T00:00:00Z',
       reason: 'SomeResourcesRemain',
-      message: 'objects that remain: deployments.apps (1), secrets (2)',
+      message:
+        'Some resources are remaining: deployments.apps has 1 resource instances, ' +
+        'secrets. has 2 resource instances',
     });
     expect(find(list, 'NamespaceDeletionContentFailure')).toMatchObject({
       status: 'True',
       reason: 'ContentDeletionFailed',
-      message: 'configmaps: no',
+      message: 'Failed to delete all resource types, 2 remaining: configmaps.: no, secrets.: no',
     });
-    expect(find(list, 'NamespaceFinalizersRemaining')).toMatchObject({ status: 'True' });
+    expect(find(list, 'NamespaceFinalizersRemaining')).toMatchObject({
+      status: 'True',
+      message:
+        'Some content in the namespace has finalizers remaining: ' +
+        'example.com/h in 3 resource instances',
+    });
   });
 
   test('stay the same list while nothing changes, and keep their time with their status', () => {
@@ -54,6 +61,39 @@ describe('the conditions of an ending namespace', () => {
       lastTransitionTime: '1970-01-01T00:00:05Z',
       reason: 'ContentHasNoFinalizers',
     });
+  });
+
+  test('say in one form for all of them that nothing is in the way', () => {
+    const list = namespaceConditions([], nothing, 0) as readonly Record<string, string>[];
+    expect(
+      list.map(({ type, status, reason, message }) => [type, status, reason, message]),
+    ).toEqual([
+      [
+        'NamespaceDeletionDiscoveryFailure',
+        'False',
+        'ResourcesDiscovered',
+        'All resources successfully discovered',
+      ],
+      [
+        'NamespaceDeletionGroupVersionParsingFailure',
+        'False',
+        'ParsedGroupVersions',
+        'All legacy kube types successfully parsed',
+      ],
+      [
+        'NamespaceDeletionContentFailure',
+        'False',
+        'ContentDeleted',
+        'All content successfully deleted, may be waiting on finalization',
+      ],
+      ['NamespaceContentRemaining', 'False', 'ContentRemoved', 'All content successfully removed'],
+      [
+        'NamespaceFinalizersRemaining',
+        'False',
+        'ContentHasNoFinalizers',
+        'All content-preserving finalizers finished',
+      ],
+    ]);
   });
 
   test("leave others' conditions alone", () => {

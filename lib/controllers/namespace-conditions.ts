@@ -6,7 +6,7 @@ import { formatTime } from '../base/clock.ts';
 
 /** What is left of a namespace's content after one pass. */
 export interface Remains {
-  /** Objects by resource (`configmaps`, `deployments.apps`). */
+  /** Objects by resource: `deployments.apps`, and with an empty group `pods.`. */
   readonly countByResource: ReadonlyMap<string, number>;
   /** Objects by the finalizer that holds them. */
   readonly countByFinalizer: ReadonlyMap<string, number>;
@@ -26,41 +26,48 @@ interface Verdict {
 /** Resources come from this server's own map: neither discovery nor parsing can fail. */
 const never = (): undefined => undefined;
 
+/** Reasons and messages are Kubernetes': people and tools look for them. */
 const verdicts: readonly Verdict[] = [
   {
     type: 'NamespaceDeletionDiscoveryFailure',
     okReason: 'ResourcesDiscovered',
-    okMessage: 'all resources are known',
+    okMessage: 'All resources successfully discovered',
     failedReason: 'DiscoveryFailed',
     problem: never,
   },
   {
     type: 'NamespaceDeletionGroupVersionParsingFailure',
     okReason: 'ParsedGroupVersions',
-    okMessage: 'all group versions could be read',
+    okMessage: 'All legacy kube types successfully parsed',
     failedReason: 'GroupVersionParsingFailed',
     problem: never,
   },
   {
     type: 'NamespaceDeletionContentFailure',
     okReason: 'ContentDeleted',
-    okMessage: 'the deletion of all content has begun; it may wait for finalizers',
+    okMessage: 'All content successfully deleted, may be waiting on finalization',
     failedReason: 'ContentDeletionFailed',
-    problem: ({ failures }) => (failures.length === 0 ? undefined : failures.join('; ')),
+    problem: ({ failures }) =>
+      failures.length === 0
+        ? undefined
+        : `Failed to delete all resource types, ${String(failures.length)} remaining: ` +
+          failures.toSorted().join(', '),
   },
   {
     type: 'NamespaceContentRemaining',
     okReason: 'ContentRemoved',
-    okMessage: 'all content is gone',
+    okMessage: 'All content successfully removed',
     failedReason: 'SomeResourcesRemain',
-    problem: ({ countByResource }) => listOf('objects that remain', countByResource),
+    problem: ({ countByResource }) =>
+      listOf('Some resources are remaining', 'has', countByResource),
   },
   {
     type: 'NamespaceFinalizersRemaining',
     okReason: 'ContentHasNoFinalizers',
-    okMessage: 'no finalizer holds content',
+    okMessage: 'All content-preserving finalizers finished',
     failedReason: 'SomeFinalizersRemain',
-    problem: ({ countByFinalizer }) => listOf('objects held by finalizers', countByFinalizer),
+    problem: ({ countByFinalizer }) =>
+      listOf('Some content in the namespace has finalizers remaining', 'in', countByFinalizer),
   },
 ];
 
@@ -109,8 +116,14 @@ const isSame = (before: JsonObject | undefined, now: JsonObject): boolean =>
   Object.keys(now).every((key) => valueAt(before, key) === now[key]);
 
 /** Sorted, so that the same state gives the same text. */
-function listOf(what: string, counts: ReadonlyMap<string, number>): string | undefined {
+function listOf(
+  what: string,
+  verb: string,
+  counts: ReadonlyMap<string, number>,
+): string | undefined {
   if (counts.size === 0) return undefined;
-  const entries = [...counts].sort(([left], [right]) => (left < right ? -1 : 1));
-  return `${what}: ${entries.map(([name, count]) => `${name} (${String(count)})`).join(', ')}`;
+  const entries = [...counts].map(
+    ([name, count]) => `${name} ${verb} ${String(count)} resource instances`,
+  );
+  return `${what}: ${entries.sort().join(', ')}`;
 }

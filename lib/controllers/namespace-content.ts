@@ -1,8 +1,8 @@
 // One pass over the content of a terminating namespace: pods first, the rest only when they are
 // gone, as their volumes, secrets and accounts serve them to the end. Returns what remains, and
 // where to wait for it.
-import { limits } from '../base/limits.ts';
-import type { Item, ResourceView } from '../cacher/resource-view.ts';
+import { Yielder } from '../base/yielder.ts';
+import type { Item, ListResult, ReadAt, ResourceView } from '../cacher/resource-view.ts';
 import { readFailureOf } from '../cacher/unreadable.ts';
 import type { InternalClient } from '../registry/internal-client.ts';
 import { isDeleting } from '../codec/object-meta.ts';
@@ -42,8 +42,6 @@ interface Tally {
   readonly held: Held[];
 }
 
-const page = { limitCount: limits.heldObjectsReadMax };
-
 export async function deleteContent(pass: ContentPass): Promise<PassResult> {
   const tally: Tally = {
     countByResource: new Map(),
@@ -75,30 +73,41 @@ function storesWithContent(stores: readonly ResourceStore[]): ResourceStore[] {
 async function empty(store: ResourceStore, pass: ContentPass, tally: Tally): Promise<void> {
   const { namespace, client, signal, confirm } = pass;
   const name = nameOf(store);
-  const select = { namespace, showsUnreadable: true };
+  const read = (at: ReadAt): Promise<ListResult> =>
+    store.view.list({ namespace, showsUnreadable: true }, at, { limitCount: 0 }, signal);
   try {
-    const at = { mode: 'notOlderThan', revision: pass.since } as const;
-    const first = await store.view.list(select, at, page, signal);
-    if (first.items.length === 0) return;
-    if (first.more || first.items.some(isUntouched)) {
-      await client.deleteCollection(store, { namespace, confirm }, signal);
-    }
+    const { items } = await read({ mode: 'notOlderThan', revision: pass.since });
+    if (items.length === 0) return;
+    let hasUntouched = false;
+    await each(items, (item) => !(hasUntouched ||= isUntouched(item)));
+    if (hasUntouched) await client.deleteCollection(store, { namespace, confirm }, signal);
   } catch (error) {
     if (signal.aborted || error instanceof NamespaceChanged) throw error;
     tally.failures.push(`${name}: ${error instanceof Error ? error.message : String(error)}`);
   }
-  const rest = await store.view.list(select, { mode: 'latest' }, page, signal);
-  if (rest.items.length === 0) return;
-  const count = rest.items.length + (rest.remainingCount ?? 0);
-  tally.countByResource.set(name, count);
-  tally.held.push({ view: store.view, revision: rest.revision, count });
-  for (const item of rest.items) {
-    if (readFailureOf(item) !== undefined) continue;
-    for (const finalizer of item.object().metadata?.finalizers ?? []) {
-      const count = tally.countByFinalizer.get(finalizer) ?? 0;
-      tally.countByFinalizer.set(finalizer, count + 1);
-    }
+  const { items, revision } = await read({ mode: 'latest' });
+  if (items.length === 0) return;
+  tally.countByResource.set(name, items.length);
+  tally.held.push({ view: store.view, revision, count: items.length });
+  await each(items, (item) => countFinalizers(item, tally));
+}
+
+/** Until `look` says false; many objects, each of which may be decoded, take several turns. */
+async function each(items: readonly Item[], look: (item: Item) => boolean): Promise<void> {
+  const yielder = new Yielder();
+  for (const item of items) {
+    if (yielder.isDue()) await yielder.yield();
+    if (!look(item)) return;
   }
+}
+
+function countFinalizers(item: Item, tally: Tally): boolean {
+  if (readFailureOf(item) !== undefined) return true;
+  for (const finalizer of item.object().metadata?.finalizers ?? []) {
+    const count = tally.countByFinalizer.get(finalizer) ?? 0;
+    tally.countByFinalizer.set(finalizer, count + 1);
+  }
+  return true;
 }
 
 /** Thrown by `confirm`: the pass must not touch anything more. */
@@ -108,5 +117,4 @@ export class NamespaceChanged extends Error {}
 const isUntouched = (item: Item): boolean =>
   readFailureOf(item) !== undefined || !isDeleting(item.object());
 
-const nameOf = ({ resource: { resource, group } }: ResourceStore): string =>
-  group === '' ? resource : `${resource}.${group}`;
+const nameOf = ({ resource: { resource, group } }: ResourceStore): string => `${resource}.${group}`;

@@ -58,7 +58,7 @@ describe('one pass over the content', () => {
     await verbs.create(configMaps, configMap('c'), '', 'elsewhere');
     for (let count = 0; count < 2; count++) {
       const result = await onePass(name);
-      expect([...result.countByResource]).toEqual([['configmaps', 1]]);
+      expect([...result.countByResource]).toEqual([['configmaps.', 1]]);
       expect([...result.countByFinalizer]).toEqual([['example.com/h', 1]]);
       expect(result.failures).toEqual([]);
     }
@@ -71,7 +71,7 @@ describe('one pass over the content', () => {
     const pods = replica.store('pods');
     await verbs.create(pods, { metadata: { name: 'p' }, spec }, '', name);
     await verbs.create(configMaps, configMap('a'), '', name);
-    expect([...(await onePass(name)).countByResource]).toEqual([['pods', 1]]);
+    expect([...(await onePass(name)).countByResource]).toEqual([['pods.', 1]]);
     expect((await verbs.list(configMaps, '', name)).items).toHaveLength(1);
     await verbs.remove(pods, 'p', { body: { gracePeriodSeconds: 0 }, namespace: name });
     expect([...(await onePass(name)).countByResource]).toEqual([]);
@@ -84,7 +84,7 @@ describe('one pass over the content', () => {
     await spoil(`configmaps/${name}/a`);
     for (let count = 0; count < 2; count++) {
       const result = await onePass(name);
-      expect([...result.countByResource]).toEqual([['configmaps', 1]]);
+      expect([...result.countByResource]).toEqual([['configmaps.', 1]]);
       expect(result.failures.join()).toContain(`${name}/a`);
     }
     const body = { ignoreStoreReadErrorWithClusterBreakingPotential: true };
@@ -174,7 +174,7 @@ describe('the namespace controller', () => {
       };
       await until(async () => (await conditionOf('NamespaceContentRemaining'))?.status === 'True');
       expect(await conditionOf('NamespaceContentRemaining')).toMatchObject({
-        message: 'objects that remain: configmaps (1)',
+        message: 'Some resources are remaining: configmaps. has 1 resource instances',
       });
       expect(await conditionOf('NamespaceDeletionContentFailure')).toMatchObject({
         status: 'True',
