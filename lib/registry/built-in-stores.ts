@@ -12,6 +12,7 @@ import type { Keyspace } from '../storage-etcd/keys.ts';
 import type { Storage } from '../storage-etcd/storage.ts';
 import { kindStrategies } from '../kinds/built-in-kinds.ts';
 import type { KindOptions, LabelsOfNamespace } from '../kinds/kind.ts';
+import type { Companions } from './companions.ts';
 import type { ResourceStore } from './resource-store.ts';
 import type { StoreParts } from './store-parts.ts';
 import { bindingStores } from './pods/bindings.ts';
@@ -28,6 +29,8 @@ export interface BuiltInStoreOptions
   readonly scheme: Scheme;
   readonly keyspace: Keyspace;
   readonly storage: Storage;
+  /** What is written beside objects of a stored resource; absent: nothing. */
+  readonly companionsOf?: (stored: ResourceInfo) => Companions | undefined;
   /** Absent: everything is admitted. */
   readonly admission?: AdmissionChain;
   /** Gates of validation, and who is told of differences; absent: gates at their defaults. */
@@ -69,6 +72,7 @@ export function builtInStores(options: BuiltInStoreOptions): ResourceStore[] {
     strategy: strategyOf(stored),
     rules: rulesOf(stored),
     view: options.viewOf(stored),
+    companions: options.companionsOf?.(stored),
     partsOf,
   });
   const partsOf: StoreParts['partsOf'] = ({ group, resource }) => {

@@ -11,6 +11,7 @@ import type { Item, ItemKey } from '../cacher/resource-view.ts';
 import { encodeStored } from '../codec/stored-form.ts';
 import type { ApiObject } from '../codec/codec.ts';
 import type { StoredItem } from '../storage-etcd/storage.ts';
+import { commitTogether } from './companions.ts';
 import { objectItem } from './converted-item.ts';
 import { admissionRequest, mutated, readBody, toStored, writeContext } from './incoming.ts';
 import { isDeleting, metaOf, nameOf } from '../codec/object-meta.ts';
@@ -24,6 +25,7 @@ import { trackUpdate } from './managed-fields.ts';
 import type { CreateRequest, WriteAnswer } from './requests.ts';
 import type { StoreParts } from './store-parts.ts';
 import type { WriteContext } from '../kinds/strategy.ts';
+import { tooManyWriters } from './write-loop.ts';
 
 export async function createObject(
   parts: StoreParts,
@@ -41,13 +43,19 @@ export async function createObject(
   const admitted = await admitNew(parts, object, context, signal);
   const prefix = nameOf(admitted) === '' ? (admitted.metadata?.generateName ?? '') : '';
   const warningCount = warnings.length;
-  for (let tries = 1; ; tries++) {
-    const named = prefix === '' ? admitted : cloneAlike(admitted);
+  let nameCount = 0;
+  for (let lostCount = 0; ;) {
+    const isLastTry = prefix === '' && parts.companions === undefined;
+    const named = isLastTry ? admitted : cloneAlike(admitted);
     if (prefix !== '') metaOf(named).name = newName(prefix);
     warnings.length = warningCount; // those of a name that was taken
     const made = await putNew(parts, named, context, signal);
     if (made.ok) return { item: made.item, created: true };
-    if (prefix !== '' && tries < limits.generateNameRetryCountMax) continue;
+    if (made.isCompany === true) {
+      if (++lostCount > limits.lostRacesMax) throw tooManyWriters();
+      continue;
+    }
+    if (prefix !== '' && ++nameCount < limits.generateNameRetryCountMax) continue;
     throw existsError(parts, keyOfObject(named), made.current);
   }
 }
@@ -68,7 +76,12 @@ export function admitNew(
 export type NewObject =
   | { readonly ok: true; readonly item: Item }
   /** Something is stored under the name; undefined when it was gone again at once. */
-  | { readonly ok: false; readonly current: StoredItem | undefined };
+  | {
+      readonly ok: false;
+      readonly current: StoredItem | undefined;
+      /** The name is free: what is written beside the object has changed (`Together`). */
+      readonly isCompany?: boolean;
+    };
 
 /**
  * Completes, validates and stores a new object that is admitted and has its name. `object` is in
@@ -92,6 +105,8 @@ export async function putNew(
   const errors = metaErrorsOf(parts, object);
   // Once more: what was cleared, filled in or changed by admission leaves fields open.
   parts.defaults.apply(object, storedAs.type);
+  const settled = parts.companions?.settle?.(object, undefined, context, signal);
+  if (settled instanceof Promise) await settled;
   const refused = parts.rules.authorize(object, undefined, context, signal);
   errors.unshift(...(refused instanceof Promise ? await refused : refused));
   errors.push(...parts.rules.validate(object, undefined, context));
@@ -103,9 +118,23 @@ export async function putNew(
   const etcdKey = parts.keyOf(key);
   const encoded = encodeStored(object, storedAs);
   const ttlSeconds = strategy.ttlSeconds?.(object);
-  const options = { expected: 0, ...(ttlSeconds === undefined ? {} : { ttlSeconds }) };
+  const lifetime = ttlSeconds === undefined ? {} : { ttlSeconds };
   const value = parts.media.write(object, storedAs, encoded.value);
-  const result = await parts.storage.put(etcdKey, value, options, signal);
+  const asked = parts.companions?.of({ object, old: undefined }, signal);
+  const company = asked instanceof Promise ? await asked : asked;
+  const result =
+    company === undefined
+      ? await parts.storage.put(etcdKey, value, { expected: 0, ...lifetime }, signal)
+      : await commitTogether(
+          parts,
+          {
+            change: { type: 'put', key: etcdKey, value, ...lifetime },
+            expected: 0,
+            epoch: undefined,
+          },
+          company,
+          signal,
+        );
   if (!result.ok) return result;
   const { revision } = result;
   const stored = { key: etcdKey, value, modRevision: revision, createRevision: revision };

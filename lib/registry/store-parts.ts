@@ -13,6 +13,7 @@ import type { ApiObject } from '../codec/codec.ts';
 import type { StoredMedia } from '../codec/stored-media.ts';
 import { isSegment } from '../storage-etcd/keys.ts';
 import type { Storage } from '../storage-etcd/storage.ts';
+import type { Companions } from './companions.ts';
 import type { Conversion } from './conversion.ts';
 import type { ResourceStrategy } from '../kinds/strategy.ts';
 import type { ObjectRules } from './validation.ts';
@@ -29,6 +30,8 @@ export interface StoreParts {
   /** Gated fields, and validation besides metadata. */
   readonly rules: ObjectRules;
   readonly admission: AdmissionChain;
+  /** What is written beside the objects; undefined: nothing. */
+  readonly companions?: Companions | undefined;
   readonly view: ResourceView;
   readonly storage: Storage;
   /** The encoding that objects have in etcd. */

@@ -223,6 +223,8 @@ async function nextObject(
   parts.rules.dropDisabled(object, old);
   parts.rules.prepare(object, old, context);
   parts.defaults.apply(object, storedAs.type);
+  const settled = parts.companions?.settle?.(object, old, context, signal);
+  if (settled instanceof Promise) await settled;
   bumpGeneration(object, old, parts, context);
   if (isLongTurn(writeTurnMsMax)) await nextTurn();
   const takesUnqualifiedFinalizers = canTakeUnqualifiedFinalizers(parts, old);

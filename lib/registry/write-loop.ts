@@ -3,10 +3,12 @@
 // what etcd holds now; an answer that changes nothing is given from etcd's state only.
 import { limits } from '../base/limits.ts';
 import { tooManyRequests } from '../base/status.ts';
+import type { StatusError } from '../base/status.ts';
 import type { ItemKey } from '../cacher/resource-view.ts';
 import type { ApiObject } from '../codec/codec.ts';
 import { encodeStored } from '../codec/stored-form.ts';
 import type { EncodedStored } from '../codec/stored-form.ts';
+import { commitTogether } from './companions.ts';
 import { currentState, firstState, stateOf } from './current-state.ts';
 import type { State } from './current-state.ts';
 import type { StoreParts } from './store-parts.ts';
@@ -78,7 +80,7 @@ export async function untilWritten<T>(
         continue;
       }
       if (++lostCount > limits.lostRacesMax) {
-        throw tooManyRequests('too many others write this object at once', 1);
+        throw tooManyWriters();
       }
       state = result.state;
       // In its turn a writer races with other replicas only, and at once: who pauses starts from an
@@ -91,6 +93,9 @@ export async function untilWritten<T>(
     turn?.end(written);
   }
 }
+
+export const tooManyWriters = (): StatusError =>
+  tooManyRequests('too many others write this object at once', 1);
 
 /** What the writer before stored, where that is newer: no answer to this request rests on it. */
 function newer(state: State, turn: WriteTurn | undefined): State {
@@ -115,13 +120,20 @@ export async function putInstead(
   const encoded = change.encoded ?? encodeStored(object, parts.storedAs);
   const value = parts.media.write(object, parts.storedAs, encoded.value);
   const ttlSeconds = parts.strategy.ttlSeconds?.(object);
-  const options = {
-    expected: item.revision,
-    epoch,
-    ...(ttlSeconds === undefined ? {} : { ttlSeconds }),
-  };
+  const lifetime = ttlSeconds === undefined ? {} : { ttlSeconds };
+  const expected = { expected: item.revision, epoch };
+  const asked = parts.companions?.of({ object, old: item }, signal);
+  const company = asked instanceof Promise ? await asked : asked;
   const sentIn = parts.storage.epoch;
-  const result = await parts.storage.put(etcdKey, value, options, signal);
+  const result =
+    company === undefined
+      ? await parts.storage.put(etcdKey, value, { ...expected, ...lifetime }, signal)
+      : await commitTogether(
+          parts,
+          { change: { type: 'put', key: etcdKey, value, ...lifetime }, ...expected },
+          company,
+          signal,
+        );
   if (!result.ok) return { kind: 'lost', state: stateOf(parts, result.current, sentIn) };
   const stored = { key: etcdKey, value, modRevision: result.revision, createRevision: 0 };
   return { kind: 'stored', item: parts.view.itemOf(stored, encoded), epoch };
@@ -134,8 +146,19 @@ export async function removeStored(
   { item, epoch }: Found,
   signal: AbortSignal,
 ): Promise<Lost | undefined> {
+  const etcdKey = parts.keyOf(key);
   const expected = { expected: item.revision, epoch };
+  const asked = parts.companions?.of({ object: undefined, old: item }, signal);
+  const company = asked instanceof Promise ? await asked : asked;
   const sentIn = parts.storage.epoch;
-  const result = await parts.storage.delete(parts.keyOf(key), expected, signal);
+  const result =
+    company === undefined
+      ? await parts.storage.delete(etcdKey, expected, signal)
+      : await commitTogether(
+          parts,
+          { change: { type: 'delete', key: etcdKey }, ...expected },
+          company,
+          signal,
+        );
   return result.ok ? undefined : { kind: 'lost', state: stateOf(parts, result.current, sentIn) };
 }

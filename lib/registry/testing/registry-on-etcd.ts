@@ -3,6 +3,7 @@
 import type { AdmissionChain } from '../../admission/chain.ts';
 import { builtInScheme } from '../../kinds/built-in-kinds.ts';
 import type { Scheme } from '../../api/scheme.ts';
+import type { ResourceInfo } from '../../api/type-info.ts';
 import { namingProfile } from '../../api/vendor.ts';
 import type { NamingProfile } from '../../api/vendor.ts';
 import { abortable } from '../../base/abort.ts';
@@ -16,13 +17,14 @@ import { createStoredMedia } from '../../codec/stored-media.ts';
 import type { StoredMediaName } from '../../codec/stored-media.ts';
 import { EtcdStorage } from '../../storage-etcd/etcd-storage.ts';
 import { createKeyspace } from '../../storage-etcd/keys.ts';
-import type { StorageMetrics, WatchBatch } from '../../storage-etcd/storage.ts';
+import type { Storage, StorageMetrics, WatchBatch } from '../../storage-etcd/storage.ts';
 import { EtcdCluster } from '../../storage-etcd/testing/etcd-process.ts';
 import { builtInStores } from '../built-in-stores.ts';
 import { builtInOwner, ResourceMapHolder } from '../resource-map.ts';
+import type { Companions } from '../companions.ts';
 import type { ResourceStore } from '../resource-store.ts';
 
-const keyspace = createKeyspace('/registry');
+export const keyspace = createKeyspace('/registry');
 
 export interface Replica {
   readonly storage: EtcdStorage;
@@ -45,6 +47,7 @@ export interface ReplicaOptions {
   readonly canDeleteUnreadable?: boolean;
   readonly storedMedia?: StoredMediaName;
   readonly admission?: AdmissionChain;
+  readonly companionsOf?: (stored: ResourceInfo, storage: Storage) => Companions | undefined;
   /** Where etcd serves at the moment, if not where it was started. */
   readonly endpoint?: string;
   /** How long a write waits for etcd. */
@@ -121,6 +124,7 @@ async function startReplica(etcd: EtcdCluster, options: ReplicaOptions): Promise
     canDeleteUnreadable: options.canDeleteUnreadable ?? false,
     eventTtlSeconds: 3_600,
     ...(options.admission === undefined ? {} : { admission: options.admission }),
+    companionsOf: (stored) => options.companionsOf?.(stored, storage),
   });
   const stores = new ResourceMapHolder();
   stores.set(builtInOwner, all);
