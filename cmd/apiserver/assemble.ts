@@ -16,6 +16,7 @@ import type { Clock } from '../../lib/base/clock.ts';
 import type { Logger } from '../../lib/base/log.ts';
 import { createCache } from '../../lib/cacher/cache.ts';
 import type { Cache, CachedResource } from '../../lib/cacher/cache.ts';
+import type { ResourceView } from '../../lib/cacher/resource-view.ts';
 import { schemeTranscoder } from '../../lib/cacher/transcoder.ts';
 import { createStoredMedia, storedMediaName } from '../../lib/codec/stored-media.ts';
 import type { StoredMedia } from '../../lib/codec/stored-media.ts';
@@ -27,6 +28,7 @@ import { bootstrapNamespaces } from '../../lib/controllers/system-namespaces.ts'
 import { builtInStores } from '../../lib/registry/built-in-stores.ts';
 import { componentStatusStores } from '../../lib/registry/component-statuses.ts';
 import { builtInOwner, ResourceMapHolder } from '../../lib/registry/resource-map.ts';
+import { companionsOfServices, servicePools } from '../../lib/registry/services/service-pools.ts';
 import { serveApi } from '../../lib/server/serve-api.ts';
 import type { RunningServer } from '../../lib/server/serve.ts';
 import { Compactor } from '../../lib/storage-etcd/compaction.ts';
@@ -284,6 +286,18 @@ function openRegistry(
   shared: SharedState,
 ): ResourceMapHolder {
   const { flags, logger, clock, gates, naming, metrics, scheme } = base;
+  const viewOf = (stored: ResourceInfo): ResourceView => cache.view(stored);
+  const pools = servicePools({
+    scheme,
+    keyspace,
+    storage,
+    naming,
+    clock,
+    media: base.media,
+    viewOf,
+    clusterIpRanges: flags['service-cluster-ip-range'],
+    nodePortRange: flags['service-node-port-range'],
+  });
   const stores = builtInStores({
     scheme,
     keyspace,
@@ -301,7 +315,8 @@ function openRegistry(
     naming,
     clock,
     media: base.media,
-    viewOf: (stored) => cache.view(stored),
+    viewOf,
+    companionsOf: companionsOfServices(pools),
     continueKey: shared.continueKey,
     validation: {
       isOn: (gate) => gates.isEnabled(gate),

@@ -23,7 +23,8 @@ export function ipFamily(text: string): IpFamily | undefined {
   return canonical.includes(':') ? 'IPv6' : 'IPv4';
 }
 
-function ipNumber(canonical: string): bigint {
+/** The number of a canonical address. */
+export function ipNumber(canonical: string): bigint {
   if (!canonical.includes(':')) {
     return canonical.split('.').reduce((sum, part) => sum * 256n + BigInt(part), 0n);
   }
@@ -38,7 +39,8 @@ function ipNumber(canonical: string): bigint {
   );
 }
 
-function ipText(number: bigint, family: IpFamily): string {
+/** The canonical text of a number. */
+export function ipText(number: bigint, family: IpFamily): string {
   if (family === 'IPv4') {
     return [24n, 16n, 8n, 0n].map((shift) => String((number >> shift) & 255n)).join('.');
   }

@@ -142,6 +142,8 @@ export const limits = {
   writersInLineMax: 1_000,
   /** How long one of them waits for those before it. */
   writeTurnWaitMs: 5_000,
+  /** Addresses that a replica remembers as given out before its memory shows them. */
+  claimsRemembered: 4_096,
   /** Tries of `generateName` before AlreadyExists is given back. */
   generateNameRetryCountMax: 8,
   /** Longest grace period of a deletion: what clients in Go hold as a duration, 2^63 ns. */

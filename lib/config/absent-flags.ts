@@ -279,7 +279,6 @@ export const absentFlags: Readonly<Record<string, AbsentFlag>> = {
   'kubernetes-service-node-port': warned(anyInteger, 'no service of this server is written', '0'),
   'min-compatibility-version': warned(list, oneRelease),
   'runtime-config-emulation-forward-compatible': warned(bool, oneRelease, 'false'),
-  'service-node-port-range': warned(text, 'node ports are not allocated yet'),
 
   // What is seen from outside.
   'allow-metric-labels': warned(text, 'metrics have all their labels'),

@@ -178,6 +178,25 @@ function familyOfNetwork(text: string): number {
   }
 }
 
+export interface GivenPorts {
+  readonly first: number;
+  readonly count: number;
+}
+
+/** `FIRST-LAST`, `FIRST+MORE` or one port. */
+export const ports: FlagKind<GivenPorts> = {
+  placeholder: 'ports',
+  parse: (given) => {
+    const [, from = '', sign, to = ''] = /^(\d{1,5})(?:([-+])(\d{1,5}))?$/.exec(given.trim()) ?? [];
+    const first = Number(from);
+    const last = sign === undefined ? first : sign === '-' ? Number(to) : first + Number(to);
+    if (from !== '' && first >= 1 && first <= last && last <= 65_535) {
+      return { first, count: last - first + 1 };
+    }
+    throw new Error('must be ports such as 30000-32767, from 1 to 65535');
+  },
+};
+
 /** URLs of etcd members, comma-separated or given several times. */
 export const endpoints: FlagKind<readonly string[]> = {
   placeholder: 'urls',

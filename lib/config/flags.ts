@@ -14,6 +14,7 @@ import {
   pairs,
   switches,
   path,
+  ports,
   positiveDurationMs,
   text,
 } from './flag-kinds.ts';
@@ -189,7 +190,14 @@ export const flagTable = {
     networks,
     '10.96.0.0/16',
     "Networks of services' cluster IPs, one of each family; the serving certificate is good for " +
-      'the first address of each. Cluster IPs are not allocated yet.',
+      'the first address of each. What ServiceCIDR objects name counts beside them.',
+  ),
+  'service-node-port-range': required(
+    api,
+    ports,
+    '30000-32767',
+    'Ports that services of type NodePort and LoadBalancer take on every node: 30000-32767, ' +
+      '30000+2767 or one port.',
   ),
 
   controllers: required(

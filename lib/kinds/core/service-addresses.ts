@@ -77,10 +77,13 @@ function validateList(spec: JsonObject, errors: FieldErrors): void {
 /** Two addresses, or families, need a policy that allows two. */
 function validatePolicy(spec: JsonObject, old: Holder, errors: FieldErrors): void {
   if (policyOf(spec, old) !== 'SingleStack') return;
-  for (const name of ['clusterIPs', 'ipFamilies']) {
+  for (const [name, many] of [
+    ['clusterIPs', 'cluster IPs'],
+    ['ipFamilies', 'IP families'],
+  ] as const) {
     if (textsAt(spec, name).length !== 2) continue;
-    const many = `when multiple ${name} are specified`;
-    const detail = `must be RequireDualStack or PreferDualStack ${many}`;
+    const two = "'RequireDualStack' or 'PreferDualStack'";
+    const detail = `must be ${two} when multiple ${many} are specified`;
     errors.invalid(policyPath, spec['ipFamilyPolicy'] ?? 'SingleStack', detail);
   }
 }

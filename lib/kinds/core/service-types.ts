@@ -23,13 +23,19 @@ export function isHeadless(spec: Spec): boolean {
 
 export const needsClusterIp = (spec: Spec): boolean => typeOf(spec) !== 'ExternalName';
 
-const isOnNodes = (spec: Spec): boolean => ['NodePort', 'LoadBalancer'].includes(typeOf(spec));
+export const isOnNodes = (spec: Spec): boolean =>
+  ['NodePort', 'LoadBalancer'].includes(typeOf(spec));
 
 export const isReachedFromOutside = (spec: Spec): boolean =>
   isOnNodes(spec) || (typeOf(spec) === 'ClusterIP' && textsAt(spec, 'externalIPs').length > 0);
 
 export const needsHealthCheck = (spec: Spec): boolean =>
   typeOf(spec) === 'LoadBalancer' && textAt(spec, 'externalTrafficPolicy') === 'Local';
+
+/** Ports on nodes are chosen where none is stated. */
+export const needsNodePorts = (spec: Spec): boolean =>
+  typeOf(spec) === 'NodePort' ||
+  (typeOf(spec) === 'LoadBalancer' && spec['allocateLoadBalancerNodePorts'] !== false);
 
 export const nodePortsOf = (spec: Spec): readonly number[] =>
   recordsAt(spec, 'ports').flatMap((port) => numberAt(port, 'nodePort') || []);

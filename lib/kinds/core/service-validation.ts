@@ -253,7 +253,7 @@ function validateTraffic(spec: JsonObject, errors: FieldErrors): void {
   ] as const) {
     const value = textAt(spec, name);
     if (!isSet(spec, name) || supported.includes(value)) continue;
-    errors.notSupported(`spec.${name}`, value, supported);
+    errors.notListed(`spec.${name}`, value, supported);
   }
 }
 

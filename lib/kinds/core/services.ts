@@ -9,6 +9,7 @@ import {
   dropFieldsOfOldType,
   needsClusterIp,
   needsHealthCheck,
+  needsNodePorts,
   nodePortsOf,
   typeOf,
 } from './service-types.ts';
@@ -50,10 +51,6 @@ function keepChosen(spec: JsonObject, old: JsonObject): void {
   if (port !== 0 || !needsHealthCheck(old) || !needsHealthCheck(spec)) return;
   copyMember(spec, old, 'healthCheckNodePort');
 }
-
-const needsNodePorts = (spec: JsonObject): boolean =>
-  typeOf(spec) === 'NodePort' ||
-  (typeOf(spec) === 'LoadBalancer' && spec['allocateLoadBalancerNodePorts'] !== false);
 
 function keepNodePorts(spec: JsonObject, old: JsonObject): void {
   const stated = new Set(nodePortsOf(spec));

@@ -11,6 +11,7 @@ import { systemClock } from '../../base/clock.ts';
 import { createLogger } from '../../base/log.ts';
 import { createCache } from '../../cacher/cache.ts';
 import type { Cache } from '../../cacher/cache.ts';
+import type { ResourceView } from '../../cacher/resource-view.ts';
 import { intercept } from '../../cacher/testing/cache-fixture.ts';
 import { schemeTranscoder } from '../../cacher/transcoder.ts';
 import { createStoredMedia } from '../../codec/stored-media.ts';
@@ -23,6 +24,8 @@ import { builtInStores } from '../built-in-stores.ts';
 import { builtInOwner, ResourceMapHolder } from '../resource-map.ts';
 import type { Companions } from '../companions.ts';
 import type { ResourceStore } from '../resource-store.ts';
+import { companionsOfServices, servicePools } from '../services/service-pools.ts';
+import type { ServicePoolOptions } from '../services/service-pools.ts';
 
 export const keyspace = createKeyspace('/registry');
 
@@ -47,6 +50,8 @@ export interface ReplicaOptions {
   readonly canDeleteUnreadable?: boolean;
   readonly storedMedia?: StoredMediaName;
   readonly admission?: AdmissionChain;
+  /** Absent: services are given nothing. */
+  readonly services?: Pick<ServicePoolOptions, 'clusterIpRanges' | 'nodePortRange'>;
   readonly companionsOf?: (stored: ResourceInfo, storage: Storage) => Companions | undefined;
   /** Where etcd serves at the moment, if not where it was started. */
   readonly endpoint?: string;
@@ -111,20 +116,19 @@ async function startReplica(etcd: EtcdCluster, options: ReplicaOptions): Promise
     freezeObjects: true,
   });
   if (options.isCold !== true) await cache.start(AbortSignal.timeout(60_000));
+  const viewOf = (stored: ResourceInfo): ResourceView => cache.view(stored);
+  const parts = { scheme, storage, keyspace, media, naming, clock: systemClock, viewOf };
+  const companionsOfService =
+    options.services && companionsOfServices(servicePools({ ...parts, ...options.services }));
   const all = builtInStores({
-    scheme,
-    keyspace,
-    storage,
-    media,
-    viewOf: (stored) => cache.view(stored),
-    naming,
-    clock: systemClock,
+    ...parts,
     continueKey: options.continueKey ?? Buffer.from('shared by the replicas of a test'),
     canStreamLists: true,
     canDeleteUnreadable: options.canDeleteUnreadable ?? false,
     eventTtlSeconds: 3_600,
     ...(options.admission === undefined ? {} : { admission: options.admission }),
-    companionsOf: (stored) => options.companionsOf?.(stored, storage),
+    companionsOf: (stored) =>
+      options.companionsOf?.(stored, storage) ?? companionsOfService?.(stored),
   });
   const stores = new ResourceMapHolder();
   stores.set(builtInOwner, all);

@@ -1,0 +1,227 @@
+// Cluster IPs: an IPAddress object for each that is in use. What is free is read in memory, which
+// is a guess; the store is asked before anything is refused.
+import { randomUUID } from 'node:crypto';
+import { ipFamily, ipNumber, ipText } from '../../api/ip-address.ts';
+import type { IpFamily } from '../../api/ip-address.ts';
+import { recordIn, textAt } from '../../api/json-access.ts';
+import { apiVersionOf } from '../../api/type-info.ts';
+import type { ResourceInfo } from '../../api/type-info.ts';
+import type { NamingProfile } from '../../api/vendor.ts';
+import { formatTime } from '../../base/clock.ts';
+import type { Clock } from '../../base/clock.ts';
+import { limits } from '../../base/limits.ts';
+import type { Item, ResourceView } from '../../cacher/resource-view.ts';
+import type { ApiObject } from '../../codec/codec.ts';
+import { encodeStored } from '../../codec/stored-form.ts';
+import type { StoredMedia } from '../../codec/stored-media.ts';
+import type { Keyspace } from '../../storage-etcd/keys.ts';
+import { pagesOf } from '../../storage-etcd/range.ts';
+import type { Storage } from '../../storage-etcd/storage.ts';
+import { isUsable, rangeAround } from './address-ranges.ts';
+import type { AddressRange, AddressRanges } from './address-ranges.ts';
+import { chosenFrom } from './bands.ts';
+import type { Random } from './bands.ts';
+import { isSameHolder } from './claims.ts';
+import type { Claim, Holder } from './claims.ts';
+
+export interface AddressPoolOptions {
+  readonly storage: Storage;
+  readonly keyspace: Keyspace;
+  readonly media: Pick<StoredMedia, 'write'>;
+  readonly naming: NamingProfile;
+  readonly clock: Pick<Clock, 'nowMs'>;
+  readonly random: Random;
+  readonly ranges: AddressRanges;
+  /** In their storage versions. */
+  readonly addressResource: ResourceInfo;
+  readonly rangeResource: ResourceInfo;
+  readonly view: Pick<ResourceView, 'peek' | 'itemOf'>;
+}
+
+interface Asking {
+  readonly dryRun: boolean;
+  readonly signal: AbortSignal;
+}
+
+export class AddressPool {
+  readonly #options: AddressPoolOptions;
+  /** Chosen here, or lost to others: memory may not show them yet. */
+  readonly #taken = new Set<string>();
+  /** Memory showed another version of them than the store had. */
+  readonly #doubtful = new Set<string>();
+
+  constructor(options: AddressPoolOptions) {
+    this.#options = options;
+  }
+
+  get families(): readonly IpFamily[] {
+    return this.#options.ranges.families;
+  }
+
+  /** An address that seems free; undefined: none is. */
+  async choose(family: IpFamily, { dryRun, signal }: Asking): Promise<string | undefined> {
+    const { ranges, view } = this.#options;
+    let address = this.#free(family, await ranges.current(signal), (name) => {
+      return this.#taken.has(name) || view.peek({ namespace: '', name }) !== undefined;
+    });
+    if (address === undefined) {
+      const stored = await this.#stored(signal);
+      this.#taken.clear();
+      const now = await ranges.current(signal, true);
+      address = this.#free(family, now, (name) => stored.has(name));
+    }
+    // Others of this replica choose another one meanwhile.
+    if (address !== undefined && !dryRun) remember(this.#taken, address);
+    return address;
+  }
+
+  /** Why a stated address cannot be had; undefined: it can. `address` is canonical. */
+  async refusalOf(address: string, { dryRun, signal }: Asking): Promise<string | undefined> {
+    const { ranges, view, storage } = this.#options;
+    const refusal = rangeRefusal(address, await ranges.current(signal));
+    if (refusal !== undefined) {
+      const now = rangeRefusal(address, await ranges.current(signal, true));
+      if (now !== undefined) return now;
+    }
+    const key = { namespace: '', name: address };
+    const seemsFree = !this.#taken.has(address) && view.peek(key) === undefined;
+    if (seemsFree && !dryRun) return undefined;
+    const { item } = await storage.get(this.keyOf(address), signal);
+    if (item !== undefined) return 'provided IP is already allocated';
+    this.#taken.delete(address);
+    return undefined;
+  }
+
+  /** The object, and that its range is as it was when the address was chosen. */
+  async claim(address: string, holder: Holder, signal: AbortSignal): Promise<readonly Claim[]> {
+    const { addressResource, media, ranges, rangeResource, keyspace } = this.#options;
+    const family = ipFamily(address) ?? 'IPv4';
+    const all = await ranges.current(signal);
+    const number = ipNumber(address);
+    const range = all.find((one) => isUsable([one], family, number));
+    const object = addressObject(address, holder, this.#options);
+    const { value } = encodeStored(object, addressResource);
+    const key = this.keyOf(address);
+    const own: Claim = {
+      condition: { key, expected: 0 },
+      change: { type: 'put', key, value: media.write(object, addressResource, value) },
+      lost: () => remember(this.#taken, address),
+    };
+    if (range?.item === undefined) return [own];
+    const { name, revision } = range.item;
+    const ofRange = keyspace.key(rangeResource.storagePrefix, '', name);
+    return [own, { condition: { key: ofRange, expected: revision }, lost: () => ranges.doubt() }];
+  }
+
+  /** undefined: it is not this holder's. */
+  async release(address: string, holder: Holder, signal: AbortSignal): Promise<Claim | undefined> {
+    const item = await this.#ofHolder(address, holder, signal);
+    if (item === undefined) return undefined;
+    this.#taken.delete(address);
+    const key = this.keyOf(address);
+    return {
+      condition: { key, expected: item.revision },
+      change: { type: 'delete', key },
+      lost: () => remember(this.#doubtful, address),
+    };
+  }
+
+  keyOf(address: string): string {
+    const { keyspace, addressResource } = this.#options;
+    return keyspace.key(addressResource.storagePrefix, '', address);
+  }
+
+  async #ofHolder(address: string, holder: Holder, signal: AbortSignal): Promise<Item | undefined> {
+    const { view, storage } = this.#options;
+    const isOwn = (item: Item | undefined): item is Item =>
+      item !== undefined && isSameHolder(holderOf(item), holder);
+    if (!this.#doubtful.delete(address)) {
+      const known = view.peek({ namespace: '', name: address });
+      if (isOwn(known)) return known;
+    }
+    const { item } = await storage.get(this.keyOf(address), signal);
+    const stored = item === undefined ? undefined : view.itemOf(item);
+    return isOwn(stored) ? stored : undefined;
+  }
+
+  #free(
+    family: IpFamily,
+    ranges: readonly AddressRange[],
+    isTaken: (name: string) => boolean,
+  ): string | undefined {
+    for (const { network, bands } of ranges) {
+      if (network.family !== family) continue;
+      const number = chosenFrom(bands, (one) => isTaken(ipText(one, family)), this.#options.random);
+      if (number !== undefined) return ipText(number, family);
+    }
+    return undefined;
+  }
+
+  /** The names of all addresses that the store has. */
+  async #stored(signal: AbortSignal): Promise<ReadonlySet<string>> {
+    const { storage, keyspace, addressResource } = this.#options;
+    const prefix = keyspace.resourcePrefix(addressResource.storagePrefix);
+    const names = new Set<string>();
+    for await (const { items } of pagesOf(storage, { prefix }, signal)) {
+      for (const { key } of items) names.add(key.slice(prefix.length));
+    }
+    return names;
+  }
+}
+
+/** The service that an IPAddress names; undefined: it is something else's. */
+function holderOf(item: Item): Holder | undefined {
+  if (item.corrupted) return undefined;
+  const parent = recordIn(item.object(), 'spec', 'parentRef');
+  if (textAt(parent, 'group') !== '' || textAt(parent, 'resource') !== 'services') {
+    return undefined;
+  }
+  return { namespace: textAt(parent, 'namespace'), name: textAt(parent, 'name') };
+}
+
+const allocatorLabel = (naming: NamingProfile): readonly [string, string] => [
+  naming.resolve('ipaddress.{kubernetes}.io/managed-by'),
+  naming.resolve('ipallocator.{v}'),
+];
+
+/** A new IPAddress. */
+function addressObject(
+  address: string,
+  { namespace, name }: Holder,
+  {
+    naming,
+    clock,
+    addressResource: { kind, hasGeneration },
+  }: Pick<AddressPoolOptions, 'naming' | 'clock' | 'addressResource'>,
+): ApiObject {
+  const [label, allocator] = allocatorLabel(naming);
+  const familyLabel = naming.resolve('ipaddress.{kubernetes}.io/ip-family');
+  return {
+    kind: kind.kind,
+    apiVersion: apiVersionOf(kind),
+    metadata: {
+      name: address,
+      uid: randomUUID(),
+      creationTimestamp: formatTime(clock.nowMs()),
+      ...(hasGeneration ? { generation: 1 } : {}),
+      labels: { [familyLabel]: ipFamily(address) ?? 'IPv4', [label]: allocator },
+    },
+    spec: { parentRef: { resource: 'services', namespace, name } },
+  };
+}
+
+function rangeRefusal(address: string, ranges: readonly AddressRange[]): string | undefined {
+  const family = ipFamily(address) ?? 'IPv4';
+  const number = ipNumber(address);
+  if (isUsable(ranges, family, number)) return undefined;
+  const range = rangeAround(ranges, family, number);
+  if (range === undefined) return 'the provided network does not match the current range';
+  const rule = `The range of valid IPs is ${range.cidr}`;
+  return `the provided IP (${address}) is not in the valid range. ${rule}`;
+}
+
+/** What is forgotten costs a lost race. */
+function remember(names: Set<string>, name: string): void {
+  if (names.size >= limits.claimsRemembered) names.clear();
+  names.add(name);
+}
