@@ -16,7 +16,6 @@ import type { Clock } from '../../lib/base/clock.ts';
 import type { Logger } from '../../lib/base/log.ts';
 import { createCache } from '../../lib/cacher/cache.ts';
 import type { Cache, CachedResource } from '../../lib/cacher/cache.ts';
-import type { ResourceView } from '../../lib/cacher/resource-view.ts';
 import { schemeTranscoder } from '../../lib/cacher/transcoder.ts';
 import { createStoredMedia, storedMediaName } from '../../lib/codec/stored-media.ts';
 import type { StoredMedia } from '../../lib/codec/stored-media.ts';
@@ -28,7 +27,8 @@ import { bootstrapNamespaces } from '../../lib/controllers/system-namespaces.ts'
 import { builtInStores } from '../../lib/registry/built-in-stores.ts';
 import { componentStatusStores } from '../../lib/registry/component-statuses.ts';
 import { builtInOwner, ResourceMapHolder } from '../../lib/registry/resource-map.ts';
-import { companionsOfServices, servicePools } from '../../lib/registry/services/service-pools.ts';
+import { openServices } from '../../lib/registry/services/services.ts';
+import type { Services } from '../../lib/registry/services/services.ts';
 import { serveApi } from '../../lib/server/serve-api.ts';
 import type { RunningServer } from '../../lib/server/serve.ts';
 import { Compactor } from '../../lib/storage-etcd/compaction.ts';
@@ -135,7 +135,11 @@ export async function assemble(
   const cache = openCache(base, stored);
   const ownUrl = urlAt(address, flags['secure-port']);
   const shared = await loadSharedState(stored.secrets, { flags, ownUrl }, starting);
-  const resources = openRegistry(base, stored, cache, shared);
+  const services = servicesOf(base, stored, cache);
+  if (services === undefined) {
+    logger.warn('services are given no addresses: IPAddress or ServiceCIDR is not served');
+  }
+  const resources = openRegistry(base, stored, cache, { shared, services });
   const credentials = await ownCredentials({ directory, shared, flags, files, address });
   const lifecycle = { isDraining: false };
   const options = { resources, tls: credentials.serving, startedAtMs, lifecycle };
@@ -147,7 +151,7 @@ export async function assemble(
     await bootstrapNamespaces(namespaces, naming, starting);
     const { controllers, metrics } = base;
     const { storage, keyspace } = stored;
-    const within = { storage, keyspace, resources, naming, clock, logger };
+    const within = { storage, keyspace, resources, services, naming, clock, logger };
     const { serverCa } = credentials;
     const observer = controllerObserver(metrics, clock);
     started.defer(runControllers({ ...within, controllers, serverCa, observer }));
@@ -279,25 +283,30 @@ function openCache(base: Base, { storage, keyspace, compactor }: OpenedStorage):
   return cache;
 }
 
-function openRegistry(
-  base: Base,
+const servicesOf = (
+  { flags, scheme, naming, clock, media }: Base,
   { storage, keyspace }: OpenedStorage,
   cache: Cache,
-  shared: SharedState,
-): ResourceMapHolder {
-  const { flags, logger, clock, gates, naming, metrics, scheme } = base;
-  const viewOf = (stored: ResourceInfo): ResourceView => cache.view(stored);
-  const pools = servicePools({
+): Services | undefined =>
+  openServices({
     scheme,
     keyspace,
     storage,
     naming,
     clock,
-    media: base.media,
-    viewOf,
+    media,
+    viewOf: (stored) => cache.view(stored),
     clusterIpRanges: flags['service-cluster-ip-range'],
     nodePortRange: flags['service-node-port-range'],
   });
+
+function openRegistry(
+  base: Base,
+  { storage, keyspace }: OpenedStorage,
+  cache: Cache,
+  { shared, services }: { readonly shared: SharedState; readonly services: Services | undefined },
+): ResourceMapHolder {
+  const { flags, logger, clock, gates, naming, metrics, scheme } = base;
   const stores = builtInStores({
     scheme,
     keyspace,
@@ -315,8 +324,8 @@ function openRegistry(
     naming,
     clock,
     media: base.media,
-    viewOf,
-    companionsOf: companionsOfServices(pools),
+    viewOf: (stored) => cache.view(stored),
+    companionsOf: (stored) => services?.companionsOf(stored),
     continueKey: shared.continueKey,
     validation: {
       isOn: (gate) => gates.isEnabled(gate),

@@ -9,13 +9,18 @@ import type { NewObject } from '../../lib/controllers/namespace-object.ts';
 import { NamespaceController } from '../../lib/controllers/namespace.ts';
 import { rootCaConfigMap } from '../../lib/controllers/root-ca.ts';
 import { SystemNamespaceController } from '../../lib/controllers/system-namespaces.ts';
+import { ServiceRepairController } from '../../lib/controllers/service-repair.ts';
 import type { InternalClient } from '../../lib/registry/internal-client.ts';
 import type { ResourceMapHolder } from '../../lib/registry/resource-map.ts';
 import type { ResourceStore } from '../../lib/registry/resource-store.ts';
+import type { Services } from '../../lib/registry/services/services.ts';
+import type { Storage } from '../../lib/storage-etcd/storage.ts';
 
 /** What a controller is made of. It is made anew each time that this replica begins to lead. */
 export interface ControllerContext {
   readonly resources: ResourceMapHolder;
+  /** undefined: services are given nothing. */
+  readonly services: Services | undefined;
   /**
    * `configmaps`, or `apps/deployments` with the vendor's token as a placeholder; undefined where
    * it is not served.
@@ -23,6 +28,8 @@ export interface ControllerContext {
   readonly store: (resource: string, version?: string) => ResourceStore | undefined;
   /** Writes as the controller's own user; it ends with the lead. */
   readonly client: InternalClient;
+  /** The same for what is no object: it ends with the lead, too. */
+  readonly storage: Storage;
   readonly naming: NamingProfile;
   readonly clock: Clock;
   readonly log: Logger;
@@ -88,6 +95,16 @@ export const controllerTable: readonly ControllerRow[] = [
     make: ({ store, ...context }: ControllerContext): Controller | undefined => {
       const namespaces = store('namespaces');
       return namespaces && new SystemNamespaceController({ ...context, namespaces });
+    },
+  },
+  {
+    name: 'service-repair-controller',
+    isOwn: true,
+    make: ({ services, storage, store, ...context }: ControllerContext): Controller | undefined => {
+      if (services === undefined) return undefined;
+      const repair = services.repairOver(storage);
+      const events = store('events');
+      return new ServiceRepairController({ ...context, ...services.views, repair, events });
     },
   },
   {

@@ -12,6 +12,8 @@ import { controllerUser } from '../../lib/controllers/controller-user.ts';
 import { Leader } from '../../lib/controllers/leader.ts';
 import { internalClient } from '../../lib/registry/internal-client.ts';
 import type { ResourceMapHolder } from '../../lib/registry/resource-map.ts';
+import type { Services } from '../../lib/registry/services/services.ts';
+import { fencedStorage } from '../../lib/storage-etcd/fenced-storage.ts';
 import type { Term } from '../../lib/storage-etcd/fenced-storage.ts';
 import type { Keyspace } from '../../lib/storage-etcd/keys.ts';
 import type { Storage } from '../../lib/storage-etcd/storage.ts';
@@ -22,6 +24,7 @@ const leaseName = 'apiserver-controllers';
 export interface ControllerOptions {
   readonly controllers: readonly ControllerRow[];
   readonly resources: ResourceMapHolder;
+  readonly services: Services | undefined;
   readonly storage: Storage;
   readonly keyspace: Keyspace;
   readonly naming: NamingProfile;
@@ -83,12 +86,13 @@ async function runOne(
   options: ControllerOptions & { readonly term: Term | undefined },
   signal: AbortSignal,
 ): Promise<void> {
-  const { term, naming, resources, clock, logger: log, observer, serverCa } = options;
+  const { term, naming, resources, services, clock, logger: log, observer, serverCa } = options;
   const user = row.account === undefined ? serverUser : controllerUser(naming, row.account);
   const client = internalClient(user, term);
   const store = storesOf(options);
-  const context = { resources, store, client, naming, clock, log, observer, serverCa };
-  await row.make(context)?.run(signal);
+  const storage = term === undefined ? options.storage : fencedStorage(options.storage, term);
+  const within = { resources, services, store, client, storage };
+  await row.make({ ...within, naming, clock, log, observer, serverCa })?.run(signal);
 }
 
 const storesOf =

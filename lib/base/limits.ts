@@ -326,6 +326,12 @@ export const limits = {
   controllerWorkers: 4,
   /** Wait before a failed or unfinished key is worked on again, then twice as long. */
   controllerRetryFirstMs: 250,
+  /** How long an address whose service nobody knows is left alone, as in Kubernetes. */
+  orphanedAddressGraceMs: 60_000,
+  /** Between two looks at all claimed ports of services. */
+  serviceRepairIntervalMs: 180_000,
+  /** Faults of services that an event told of, and no other one tells of again. */
+  serviceFaultsToldMax: 4_096,
   /** Longest wait between two such tries. */
   controllerRetryLongestMs: 30_000,
   /** A leader that has not renewed its Lease for so long is replaced. */

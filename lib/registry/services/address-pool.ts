@@ -16,7 +16,7 @@ import { encodeStored } from '../../codec/stored-form.ts';
 import type { StoredMedia } from '../../codec/stored-media.ts';
 import type { Keyspace } from '../../storage-etcd/keys.ts';
 import { pagesOf } from '../../storage-etcd/range.ts';
-import type { Storage } from '../../storage-etcd/storage.ts';
+import type { Revision, Storage } from '../../storage-etcd/storage.ts';
 import { isUsable, rangeAround } from './address-ranges.ts';
 import type { AddressRange, AddressRanges } from './address-ranges.ts';
 import { chosenFrom } from './bands.ts';
@@ -94,23 +94,45 @@ export class AddressPool {
 
   /** The object, and that its range is as it was when the address was chosen. */
   async claim(address: string, holder: Holder, signal: AbortSignal): Promise<readonly Claim[]> {
-    const { addressResource, media, ranges, rangeResource, keyspace } = this.#options;
+    const { ranges, rangeResource, keyspace } = this.#options;
     const family = ipFamily(address) ?? 'IPv4';
-    const all = await ranges.current(signal);
     const number = ipNumber(address);
-    const range = all.find((one) => isUsable([one], family, number));
-    const object = addressObject(address, holder, this.#options);
-    const { value } = encodeStored(object, addressResource);
-    const key = this.keyOf(address);
-    const own: Claim = {
-      condition: { key, expected: 0 },
-      change: { type: 'put', key, value: media.write(object, addressResource, value) },
-      lost: () => remember(this.#taken, address),
-    };
+    const range = (await ranges.current(signal)).find((one) => isUsable([one], family, number));
+    const own = this.claimOver(address, holder, 0);
     if (range?.item === undefined) return [own];
     const { name, revision } = range.item;
     const ofRange = keyspace.key(rangeResource.storagePrefix, '', name);
     return [own, { condition: { key: ofRange, expected: revision }, lost: () => ranges.doubt() }];
+  }
+
+  /** A new object in place of the version `expected`; 0: there is none. */
+  claimOver(address: string, holder: Holder, expected: Revision): Claim {
+    const { addressResource, media } = this.#options;
+    const object = addressObject(address, holder, this.#options);
+    const { value } = encodeStored(object, addressResource);
+    const key = this.keyOf(address);
+    return {
+      condition: { key, expected },
+      change: { type: 'put', key, value: media.write(object, addressResource, value) },
+      lost: () => remember(this.#taken, address),
+    };
+  }
+
+  /** As the store has it now. */
+  async stored(address: string, signal: AbortSignal): Promise<Item | undefined> {
+    const { item } = await this.#options.storage.get(this.keyOf(address), signal);
+    return item && this.#options.view.itemOf(item);
+  }
+
+  /** As memory has it. */
+  known(address: string): Item | undefined {
+    return this.#options.view.peek({ namespace: '', name: address });
+  }
+
+  /** It has the labels of an address that was given out here. */
+  isOwn({ labels }: Pick<Item, 'labels'>): boolean {
+    const [label, allocator] = allocatorLabel(this.#options.naming);
+    return labels[label] === allocator;
   }
 
   /** undefined: it is not this holder's. */
@@ -132,15 +154,13 @@ export class AddressPool {
   }
 
   async #ofHolder(address: string, holder: Holder, signal: AbortSignal): Promise<Item | undefined> {
-    const { view, storage } = this.#options;
     const isOwn = (item: Item | undefined): item is Item =>
       item !== undefined && isSameHolder(holderOf(item), holder);
     if (!this.#doubtful.delete(address)) {
-      const known = view.peek({ namespace: '', name: address });
+      const known = this.known(address);
       if (isOwn(known)) return known;
     }
-    const { item } = await storage.get(this.keyOf(address), signal);
-    const stored = item === undefined ? undefined : view.itemOf(item);
+    const stored = await this.stored(address, signal);
     return isOwn(stored) ? stored : undefined;
   }
 
@@ -170,7 +190,7 @@ export class AddressPool {
 }
 
 /** The service that an IPAddress names; undefined: it is something else's. */
-function holderOf(item: Item): Holder | undefined {
+export function holderOf(item: Item): Holder | undefined {
   if (item.corrupted) return undefined;
   const parent = recordIn(item.object(), 'spec', 'parentRef');
   if (textAt(parent, 'group') !== '' || textAt(parent, 'resource') !== 'services') {

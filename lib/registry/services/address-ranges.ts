@@ -53,7 +53,22 @@ export class AddressRanges {
   async current(signal: AbortSignal, isFresh = false): Promise<readonly AddressRange[]> {
     const mode = isFresh || this.#isDoubtful ? 'latest' : 'any';
     this.#isDoubtful = false;
+    return this.#listed(mode, isGivenOut, signal);
+  }
+
+  /** With those that nothing is given out of any more, or not yet. */
+  async all(signal: AbortSignal): Promise<readonly AddressRange[]> {
+    return this.#listed('latest', () => true, signal);
+  }
+
+  async #listed(
+    mode: 'any' | 'latest',
+    isListed: (item: Item) => boolean,
+    signal: AbortSignal,
+  ): Promise<readonly AddressRange[]> {
     const { items } = await this.#options.view.list({}, { mode }, { limitCount: 0 }, signal);
+    const rangesOf = (item: Item): readonly AddressRange[] =>
+      isListed(item) ? rangesIn(item) : [];
     const isDefault = ({ name }: Item): boolean => name === this.#defaultName;
     const first = items.find(isDefault);
     return [
@@ -85,15 +100,16 @@ export function rangeAround(
 }
 
 /** Without a word on it a range is ready: then no controller looks after ranges. */
-function rangesOf(item: Item): readonly AddressRange[] {
+function isGivenOut(item: Item): boolean {
   const object = item.object();
-  if (isDeleting(object)) return [];
+  if (isDeleting(object)) return false;
   const conditions = recordsAt(recordAt(object, 'status'), 'conditions');
   const ready = conditions.find((condition) => textAt(condition, 'type') === 'Ready');
-  if (ready !== undefined && textAt(ready, 'status') !== 'True') return [];
-  const cidrs = textsAt(recordAt(object, 'spec'), 'cidrs');
-  return cidrs.flatMap((cidr) => rangeOf(cidr, item) ?? []);
+  return ready === undefined || textAt(ready, 'status') === 'True';
 }
+
+const rangesIn = (item: Item): readonly AddressRange[] =>
+  textsAt(recordAt(item.object(), 'spec'), 'cidrs').flatMap((cidr) => rangeOf(cidr, item) ?? []);
 
 function rangeOf(cidr: string, item: Item | undefined): AddressRange | undefined {
   const network = parseCidr(cidr);

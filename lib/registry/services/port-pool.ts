@@ -2,7 +2,7 @@
 // the store is asked before anything is refused.
 import type { Keyspace } from '../../storage-etcd/keys.ts';
 import { pagesOf } from '../../storage-etcd/range.ts';
-import type { Storage, StoredItem } from '../../storage-etcd/storage.ts';
+import type { Revision, Storage, StoredItem } from '../../storage-etcd/storage.ts';
 import { chosenFrom, holds, portBands } from './bands.ts';
 import type { Bands, PortRange, Random } from './bands.ts';
 import { isSameHolder } from './claims.ts';
@@ -50,7 +50,7 @@ export class PortPool {
     { dryRun, signal }: { readonly dryRun: boolean; readonly signal: AbortSignal },
   ): Promise<string | undefined> {
     const { first, count } = this.#options.range;
-    if (!holds(this.#bands, BigInt(port))) {
+    if (!this.isInRange(port)) {
       const range = `${String(first)}-${String(first + count - 1)}`;
       const rule = `The range of valid ports is ${range}`;
       return `provided port is not in the valid range. ${rule}`;
@@ -62,11 +62,12 @@ export class PortPool {
     return undefined;
   }
 
-  claim(port: number, holder: Holder): Claim {
+  /** `expected`: the version that it replaces; 0: there is none. */
+  claim(port: number, holder: Holder, expected: Revision = 0): Claim {
     const key = this.keyOf(port);
     const value = Buffer.from(JSON.stringify({ namespace: holder.namespace, name: holder.name }));
     return {
-      condition: { key, expected: 0 },
+      condition: { key, expected },
       change: { type: 'put', key, value },
       lost: () => this.#taken?.add(port),
     };
@@ -83,6 +84,20 @@ export class PortPool {
       change: { type: 'delete', key },
       lost: () => undefined,
     };
+  }
+
+  /** As the store has it now. */
+  async stored(port: number, signal: AbortSignal): Promise<PortClaim | undefined> {
+    const { item } = await this.#options.storage.get(this.keyOf(port), signal);
+    return item && { port, holder: holderOf(item), item };
+  }
+
+  isInRange(port: number): boolean {
+    return holds(this.#bands, BigInt(port));
+  }
+
+  get range(): PortRange {
+    return this.#options.range;
   }
 
   keyOf(port: number): string {

@@ -190,7 +190,7 @@ const refused = (
   invalid(serviceKind, nameOf(object), [{ reason: 'FieldValueInvalid', field, badValue, detail }]);
 
 /** Canonical. */
-function claimedAddresses(spec: Spec): readonly string[] {
+export function claimedAddresses(spec: Spec): readonly string[] {
   if (!needsClusterIp(spec) || isHeadless(spec)) return [];
   const listed = textsAt(spec, 'clusterIPs');
   const stated = listed.length > 0 ? listed : [textAt(spec, 'clusterIP')];
@@ -198,7 +198,7 @@ function claimedAddresses(spec: Spec): readonly string[] {
 }
 
 /** Each once, although protocols share them. */
-function claimedPorts(spec: Spec): readonly number[] {
+export function claimedPorts(spec: Spec): readonly number[] {
   const health = needsHealthCheck(spec) ? (numberAt(spec, 'healthCheckNodePort') ?? 0) : 0;
   const onNodes = isOnNodes(spec) ? nodePortsOf(spec) : [];
   return [...new Set([...onNodes, health])].filter((port) => port !== 0);

@@ -24,8 +24,8 @@ import { builtInStores } from '../built-in-stores.ts';
 import { builtInOwner, ResourceMapHolder } from '../resource-map.ts';
 import type { Companions } from '../companions.ts';
 import type { ResourceStore } from '../resource-store.ts';
-import { companionsOfServices, servicePools } from '../services/service-pools.ts';
-import type { ServicePoolOptions } from '../services/service-pools.ts';
+import { openServices } from '../services/services.ts';
+import type { Services, ServicesOptions } from '../services/services.ts';
 
 export const keyspace = createKeyspace('/registry');
 
@@ -35,6 +35,7 @@ export interface Replica {
   readonly stores: ResourceMapHolder;
   readonly scheme: Scheme;
   readonly naming: NamingProfile;
+  readonly services: Services | undefined;
   /** `apps/deployments`, or `configmaps` in the core group; version `v1` unless given. */
   store(name: string, version?: string): ResourceStore;
   stop(): Promise<void>;
@@ -51,7 +52,7 @@ export interface ReplicaOptions {
   readonly storedMedia?: StoredMediaName;
   readonly admission?: AdmissionChain;
   /** Absent: services are given nothing. */
-  readonly services?: Pick<ServicePoolOptions, 'clusterIpRanges' | 'nodePortRange'>;
+  readonly services?: Pick<ServicesOptions, 'clusterIpRanges' | 'nodePortRange'>;
   readonly companionsOf?: (stored: ResourceInfo, storage: Storage) => Companions | undefined;
   /** Where etcd serves at the moment, if not where it was started. */
   readonly endpoint?: string;
@@ -118,8 +119,7 @@ async function startReplica(etcd: EtcdCluster, options: ReplicaOptions): Promise
   if (options.isCold !== true) await cache.start(AbortSignal.timeout(60_000));
   const viewOf = (stored: ResourceInfo): ResourceView => cache.view(stored);
   const parts = { scheme, storage, keyspace, media, naming, clock: systemClock, viewOf };
-  const companionsOfService =
-    options.services && companionsOfServices(servicePools({ ...parts, ...options.services }));
+  const services = options.services && openServices({ ...parts, ...options.services });
   const all = builtInStores({
     ...parts,
     continueKey: options.continueKey ?? Buffer.from('shared by the replicas of a test'),
@@ -128,7 +128,7 @@ async function startReplica(etcd: EtcdCluster, options: ReplicaOptions): Promise
     eventTtlSeconds: 3_600,
     ...(options.admission === undefined ? {} : { admission: options.admission }),
     companionsOf: (stored) =>
-      options.companionsOf?.(stored, storage) ?? companionsOfService?.(stored),
+      options.companionsOf?.(stored, storage) ?? services?.companionsOf(stored),
   });
   const stores = new ResourceMapHolder();
   stores.set(builtInOwner, all);
@@ -138,6 +138,7 @@ async function startReplica(etcd: EtcdCluster, options: ReplicaOptions): Promise
     stores,
     scheme,
     naming,
+    services,
     store(name, version = 'v1') {
       const [group, resource] = name.includes('/') ? name.split('/') : ['', name];
       const found = stores.find({ group: group ?? '', version, resource: resource ?? '' });
