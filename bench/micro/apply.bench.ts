@@ -4,7 +4,6 @@
 import { cloneAlike } from '../../lib/api/json-value.ts';
 import type { JsonObject } from '../../lib/api/type-info.ts';
 import { namingProfile } from '../../lib/api/vendor.ts';
-import { FieldSet } from '../../lib/apply/field-set.ts';
 import { readOwners, writeOwners } from '../../lib/apply/owners.ts';
 import type { Operation, Owners } from '../../lib/apply/owners.ts';
 import { applyConfiguration, ownUpdate } from '../../lib/apply/ownership.ts';
@@ -28,7 +27,7 @@ const writeBy = (operation: Operation, owners: Owners): ApplyWrite => ({
   writer: { manager: 'bench', operation, apiVersion: 'v1', subresource: '' },
   owners,
   versions,
-  ignored: FieldSet.empty,
+  settable: (fields) => fields,
   time: '2026-01-01T00:00:00Z',
   force: false,
   canonical,

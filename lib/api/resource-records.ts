@@ -127,14 +127,22 @@ function resourceOf(owner: PackageInfo, type: TypeInfo, options: Options): Resou
     unconditionalUpdate: options['unconditionalUpdate'] === true,
     hasGeneration: options['generation'] === true,
     resetMain: strings(options['reset']),
-    resetBySubresource: Object.fromEntries(
-      records(options['resetBy']).map((one) => [
-        String(one['subresource']),
-        strings(one['fields']),
-      ]),
-    ),
+    ...resetsOf(records(options['resetBy'])),
     ...(life === undefined ? {} : { life }),
   };
+}
+
+function resetsOf(
+  records: readonly Options[],
+): Pick<ResourceInfo, 'resetBySubresource' | 'writableBySubresource'> {
+  const reset: Record<string, readonly string[]> = {};
+  const writable: Record<string, readonly string[]> = {};
+  for (const one of records) {
+    const [subresource, allBut] = [String(one['subresource']), strings(one['allBut'])];
+    if (allBut.length > 0) writable[subresource] = allBut;
+    else reset[subresource] = strings(one['fields']);
+  }
+  return { resetBySubresource: reset, writableBySubresource: writable };
 }
 
 /** Releases from one step of an alpha or beta version's life to the next, unless they are given. */

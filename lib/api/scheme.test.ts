@@ -239,6 +239,12 @@ describe('lookups', () => {
       approval: ['spec', 'status.certificate'],
     });
   });
+  test('the fields that a subresource is for', () => {
+    const { resetBySubresource, writableBySubresource } = scheme.resource(v1('pods')) ?? {};
+    expect(Object.keys(resetBySubresource ?? {})).toEqual(['status']);
+    expect(writableBySubresource?.['ephemeralcontainers']).toEqual(['spec.ephemeralContainers']);
+    expect(writableBySubresource?.['resize']).toContain('spec.containers[*].resources');
+  });
 });
 
 describe('runtime configuration', () => {

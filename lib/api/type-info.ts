@@ -261,6 +261,11 @@ export interface ResourceInfo {
    */
   readonly resetMain: readonly string[];
   readonly resetBySubresource: Readonly<Record<string, readonly string[]>>;
+  /**
+   * The only fields that writes of a subresource change, where it is for those alone; `[*]` stands
+   * for each element of a list: `['spec.containers[*].resources']`.
+   */
+  readonly writableBySubresource?: Readonly<Record<string, readonly string[]>>;
   /** When the kind came and goes; absent where it is not known (custom resources). */
   readonly life?: Life;
   /** Selectable fields whose value is not simply what stands at their path, by path. */

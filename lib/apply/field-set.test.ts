@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { difference, FieldSet, intersection, isSameSet, memberPaths } from './field-set.ts';
-import { setOf, union, unionOf, without } from './field-set.ts';
+import { setOf, union, unionOf, within, without } from './field-set.ts';
 import { fields } from './testing/schemas.ts';
 
 const { empty, leaf } = FieldSet;
@@ -44,6 +44,18 @@ describe('sets', () => {
     expect(union(ab, leaf).isMember).toBe(true);
     expect(intersection(whole, leaf)).toBe(leaf);
   });
+});
+
+test.each([
+  ['what lies at a path and below it, with what holds it', [['f:a', 'f:b']], 'a ab abc'],
+  ['any element of a list', [['f:l', '*', 'f:v']], 'lk:1 lk:1v'],
+  ['nothing', [['f:x']], ''],
+  ['all', [[]], 'a d ab abc lk:1 lk:1n lk:1v'],
+])('within paths lies %s', (_what, paths, kept) => {
+  const list = setOf(['f:l', 'k:1'], ['f:l', 'k:1', 'f:n'], ['f:l', 'k:1', 'f:v']);
+  const all = unionOf([a, ab, abc, d, list]);
+  expect(listed(within(all, setOf(...paths)))).toBe(kept);
+  expect(within(all, leaf)).toBe(all);
 });
 
 describe('what equals an argument is that argument', () => {

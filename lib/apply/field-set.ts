@@ -96,6 +96,23 @@ export function without(left: FieldSet, right: FieldSet): FieldSet {
   return subtract(left, right, true);
 }
 
+/** In the paths of `within`: any element. */
+export const anyElement = '*';
+
+/** What of `left` lies at or below a member of `paths`, and what holds that. */
+export function within(left: FieldSet, paths: FieldSet): FieldSet {
+  if (paths.isMember) return left;
+  const children = new Map<string, FieldSet>();
+  let isAll = true;
+  for (const [element, below] of left.children) {
+    const next = paths.children.get(element) ?? paths.children.get(anyElement);
+    const kept = next === undefined ? FieldSet.empty : within(below, next);
+    if (kept !== below) isAll = false;
+    if (!kept.isEmpty) children.set(element, kept);
+  }
+  return isAll ? left : FieldSet.of(left.isMember, children);
+}
+
 function subtract(left: FieldSet, right: FieldSet, takesAllBelow: boolean): FieldSet {
   if (left === right || left.isEmpty) return FieldSet.empty;
   if (right.isMember && takesAllBelow) return FieldSet.empty;

@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { recordAt } from '../api/json-access.ts';
 import type { JsonObject } from '../api/type-info.ts';
-import { FieldSet } from './field-set.ts';
 import { applyWithLastApplied } from './last-applied.ts';
 import type { LastAppliedWrite } from './last-applied.ts';
 import { ownerIdentity } from './owners.ts';
@@ -43,7 +42,7 @@ function written(writer: Partial<Writer> = {}): LastAppliedWrite {
     },
     owners: new Map([[ownerIdentity(other), other]]),
     versions: { apiVersion: 'v1', shapeIn: () => shape, to: (same) => same },
-    ignored: FieldSet.empty,
+    settable: (fields) => fields,
     time: 't1',
     force: false,
     canonical: (same) => same,

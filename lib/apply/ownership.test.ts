@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { isObject } from '../api/json-value.ts';
 import type { JsonObject } from '../api/type-info.ts';
-import { FieldSet } from './field-set.ts';
+import { FieldSet, without } from './field-set.ts';
 import { ownerIdentity } from './owners.ts';
 import type { Entry, Owners, Writer } from './owners.ts';
 import { applyConfiguration, ownUpdate } from './ownership.ts';
@@ -66,7 +66,7 @@ class Written {
       writer: { manager, operation, apiVersion: versions.apiVersion, subresource },
       owners: this.owners,
       versions,
-      ignored: given.ignored ?? FieldSet.empty,
+      settable: (stated) => without(stated, given.ignored ?? FieldSet.empty),
       time: `t${String(this.#step)}`,
       force: false,
       canonical,

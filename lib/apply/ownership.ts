@@ -20,7 +20,6 @@ import {
   setOf,
   union,
   unionOf,
-  without,
 } from './field-set.ts';
 import { fittingFields } from './fitting-fields.ts';
 import { capped, ownerIdentity } from './owners.ts';
@@ -43,8 +42,8 @@ export interface Write {
   readonly writer: Writer;
   readonly owners: Owners;
   readonly versions: ObjectVersions;
-  /** What the write does not set, whatever it states: nobody comes to own it. */
-  readonly ignored: FieldSet;
+  /** Those of the fields that it states which it can set: nobody comes to own the others. */
+  settable(fields: FieldSet): FieldSet;
   readonly time: string;
 }
 
@@ -80,7 +79,7 @@ const nobodys: FieldSet = setOf(
  */
 export function ownUpdate(change: Change, write: Write): MaybePromise<Owners | undefined> {
   const { apiVersion } = write.versions;
-  const found = differenceOf(change, shapeIn(apiVersion, write.versions), write.ignored);
+  const found = differenceOf(change, shapeIn(apiVersion, write.versions), write);
   if (found === undefined) return undefined;
   const known = { ...write, owners: fittingOwners(write) };
   return whenThere(differencesOf(change, known, found), (differences) =>
@@ -121,12 +120,12 @@ export async function applyConfiguration(
   configuration: Readonly<JsonObject>,
   write: ApplyWrite,
 ): Promise<Applied | readonly Conflict[]> {
-  const { writer, versions, ignored, time } = write;
+  const { writer, versions, time } = write;
   const shape = shapeIn(versions.apiVersion, versions);
   const identity = ownerIdentity(writer);
   const known = fittingOwners(write);
   const last = known.get(identity);
-  const stated = without(appliedFields(configuration, shape), ignored);
+  const stated = write.settable(appliedFields(configuration, shape));
   // What is nobody's, too, keeps what holds it in the object.
   const owners = new Map(known).set(identity, { ...writer, time: last?.time, fields: stated });
   if (isLongTurn(writeTurnMsMax)) await nextTurn();
@@ -142,7 +141,7 @@ export async function applyConfiguration(
   }
   if (isLongTurn(writeTurnMsMax)) await nextTurn();
   const change = { before: live, after: object };
-  const here = object === live ? undefined : differenceOf(change, shape, ignored);
+  const here = object === live ? undefined : differenceOf(change, shape, write);
   const differences = await differencesOf(change, { ...write, owners }, here);
   const others = ownersAfter(differences, owners, identity);
   if (!write.force && others.conflicts.length > 0) return others.conflicts;
@@ -159,11 +158,12 @@ export async function applyConfiguration(
 async function prune(
   merged: JsonObject,
   last: Entry | undefined,
-  { owners, versions, ignored }: Write,
+  write: Write,
 ): Promise<JsonObject> {
+  const { owners, versions } = write;
   if (last === undefined) return merged;
   const { apiVersion } = last;
-  const stated = without(last.fields, ignored);
+  const stated = write.settable(last.fields);
   const owned = ownedByVersion(owners);
   // What converts an object may ask for its name.
   const here = union(owned.get(apiVersion) ?? FieldSet.empty, nobodys);
@@ -243,9 +243,10 @@ function ownersAfter(
 /** `here`: in the version of the request. Waits only where an owner has another one. */
 function differencesOf(
   change: Change,
-  { owners, versions, ignored }: Write,
+  write: Write,
   here: Difference | undefined,
 ): MaybePromise<Differences> {
+  const { owners, versions } = write;
   const differences = new Map([[versions.apiVersion, here]]);
   const others = new Set([...owners.values()].map(({ apiVersion }) => apiVersion));
   others.delete(versions.apiVersion);
@@ -255,7 +256,7 @@ function differencesOf(
       const before = await versions.to(change.before, apiVersion);
       const after = await versions.to(change.after, apiVersion);
       const shape = shapeIn(apiVersion, versions);
-      differences.set(apiVersion, differenceOf({ before, after }, shape, ignored));
+      differences.set(apiVersion, differenceOf({ before, after }, shape, write));
     }
     return differences;
   };
@@ -266,12 +267,12 @@ function differencesOf(
 function differenceOf(
   { before, after }: Change,
   shape: Shape,
-  ignored: FieldSet,
+  write: Pick<Write, 'settable'>,
 ): Difference | undefined {
   const found = compare(before, after, shape);
   if (found === undefined) return undefined;
-  const changed = without(found.changed, ignored);
-  const removed = without(found.removed, ignored);
+  const changed = write.settable(found.changed);
+  const removed = write.settable(found.removed);
   return changed.isEmpty && removed.isEmpty ? undefined : { changed, removed };
 }
 

@@ -1,13 +1,12 @@
 // Tracks on each write who owns which fields of the object (lib/apply/ownership.ts has the rules):
 // from the request and the stored object to `metadata.managedFields` and back. Ownership is that of
 // the versioned object that the request shows, before admission and strategies change it.
-import { isObject, jsonEqual, without } from '../api/json-value.ts';
+import { isObject, jsonEqual, without as withoutMembers } from '../api/json-value.ts';
 import { parseApiVersion } from '../api/resource-records.ts';
 import { apiVersionOf } from '../api/type-info.ts';
 import type { JsonValue, ResourceInfo, TypeInfo } from '../api/type-info.ts';
 import { UnidentifiedElement } from '../apply/elements.ts';
-import type { FieldSet } from '../apply/field-set.ts';
-import { setOf } from '../apply/field-set.ts';
+import { anyElement, setOf, within, without } from '../apply/field-set.ts';
 import { readOwners, writeOwners } from '../apply/owners.ts';
 import type { Owners, Operation } from '../apply/owners.ts';
 import { ownUpdate } from '../apply/ownership.ts';
@@ -130,11 +129,13 @@ export function keepTimes(next: ApiObject, old: Readonly<ApiObject>): void {
 }
 
 const isSameButTime = (entry: JsonValue, other: JsonValue | undefined): boolean =>
-  isObject(entry) && isObject(other) && jsonEqual(without(entry, 'time'), without(other, 'time'));
+  isObject(entry) &&
+  isObject(other) &&
+  jsonEqual(withoutMembers(entry, 'time'), withoutMembers(other, 'time'));
 
 function isSameContent(next: Readonly<ApiObject>, old: Readonly<ApiObject>): boolean {
   const [content, oldContent] = [next, old].map(({ metadata = {}, ...rest }) => ({
-    metadata: without(metadata, 'managedFields', 'resourceVersion'),
+    metadata: withoutMembers(metadata, 'managedFields', 'resourceVersion'),
     ...rest,
   }));
   return jsonEqual(content, oldContent);
@@ -164,7 +165,7 @@ export function ownershipWrite(
       return known.owners;
     },
     versions: versionsOf(parts, signal),
-    ignored: ignoredFields(parts.resource, subresource),
+    settable: settableFields(parts.resource, subresource),
     time: formatTime(context.nowMs),
   };
 }
@@ -224,17 +225,30 @@ export function emptyObject(resource: ResourceInfo): Readonly<ApiObject> {
   return object;
 }
 
-const ignored = new WeakMap<ResourceInfo, Map<string, FieldSet>>();
+type Settable = Write['settable'];
+const settable = new WeakMap<ResourceInfo, Map<string, Settable>>();
 
-/** What writes through the (sub)resource leave as it is. */
-function ignoredFields(resource: ResourceInfo, subresource: string): FieldSet {
-  let known = ignored.get(resource);
-  if (known === undefined) ignored.set(resource, (known = new Map<string, FieldSet>()));
+/** What writes through the (sub)resource can set. */
+function settableFields(resource: ResourceInfo, subresource: string): Settable {
+  let known = settable.get(resource);
+  if (known === undefined) settable.set(resource, (known = new Map<string, Settable>()));
   let fields = known.get(subresource);
   if (fields === undefined) {
-    const paths = resetPathsOf(resource, subresource).map((path) => path.split('.'));
-    fields = setOf(...paths.map((path) => path.map(fieldElement)));
+    fields = settableBy(resource, subresource);
     known.set(subresource, fields);
   }
   return fields;
 }
+
+function settableBy(resource: ResourceInfo, subresource: string): Settable {
+  const writable = resource.writableBySubresource?.[subresource];
+  const paths = writable ?? resetPathsOf(resource, subresource);
+  const named = setOf(...paths.map(elementsOf));
+  return (fields) => (writable === undefined ? without(fields, named) : within(fields, named));
+}
+
+const elementsOf = (path: string): string[] =>
+  path.split('.').flatMap((name) => {
+    const list = name.replace(/\[\*\]$/, '');
+    return list === name ? [fieldElement(name)] : [fieldElement(list), anyElement];
+  });

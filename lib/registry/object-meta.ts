@@ -1,7 +1,8 @@
 // The members of metadata that belong to the server: filled on create, kept on update. Which kinds
 // have a generation, and which fields a write must leave alone, is data of ResourceInfo.
 import { randomUUID } from 'node:crypto';
-import type { ResourceInfo } from '../api/type-info.ts';
+import { recordAt, recordsAt } from '../api/json-access.ts';
+import type { JsonObject, ResourceInfo } from '../api/type-info.ts';
 import { formatTime } from '../base/clock.ts';
 import { badRequest } from '../base/status.ts';
 import type { ApiObject, ObjectMeta } from '../codec/codec.ts';
@@ -84,6 +85,11 @@ export function keepResetFields(
   write: { readonly subresource: string; readonly strategy: ResourceStrategy },
 ): void {
   const { subresource, strategy } = write;
+  const writable = resource.writableBySubresource?.[subresource];
+  if (writable !== undefined) {
+    keepAllBut(object, old, writable);
+    return;
+  }
   const paths = strategy.keptBySubresource?.[subresource] ?? resetPathsOf(resource, subresource);
   for (const path of paths) {
     if (path.startsWith('metadata ') || path === 'metadata') keepMetadata(object, old);
@@ -99,6 +105,44 @@ export function resetPathsOf(resource: ResourceInfo, subresource: string): reado
   }
   const main = resource.resetMain;
   return hasStatusSubresource(resource) && !main.includes('status') ? [...main, 'status'] : main;
+}
+
+/** The old object with what `paths` name in the new one. */
+function keepAllBut(object: ApiObject, old: Readonly<ApiObject>, paths: readonly string[]): void {
+  const given = { ...object };
+  for (const name of new Set([...Object.keys(object), ...Object.keys(old)])) {
+    if (name === 'metadata') keepMetadata(object, old);
+    else copyMember(object, old, name);
+  }
+  for (const path of paths) takeMembers(object, given, path.split('.'));
+}
+
+/**
+ * Lists whose elements are others than before are taken whole, for validation to refuse: what is
+ * written of one element must not be lost in another.
+ */
+function takeMembers(
+  into: JsonObject,
+  from: Readonly<JsonObject>,
+  [name = '', ...rest]: readonly string[],
+): void {
+  if (rest.length === 0) {
+    copyMember(into, from, name);
+    return;
+  }
+  const list = name.replace(/\[\*\]$/, '');
+  if (list === name) {
+    const [inner, given] = [recordAt(into, name), recordAt(from, name)];
+    if (inner !== undefined) takeMembers(inner, given ?? {}, rest);
+    return;
+  }
+  const [elements, given] = [recordsAt(into, list), recordsAt(from, list)];
+  const names = (of: readonly JsonObject[]): string => JSON.stringify(of.map((one) => one['name']));
+  if (names(elements) !== names(given)) {
+    copyMember(into, from, list);
+    return;
+  }
+  for (const [at, element] of elements.entries()) takeMembers(element, given[at] ?? {}, rest);
 }
 
 function keepMetadata(object: ApiObject, old: Readonly<ApiObject>): void {

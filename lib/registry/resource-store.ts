@@ -132,11 +132,12 @@ const podActions: ReadonlyMap<string, typeof bindingSubresource> = new Map([
  */
 function subresourcesOf(parts: StoreParts, object: VerbTarget): ReadonlyMap<string, Subresource> {
   const served = new Map<string, Subresource>();
-  const { kind: own, resetBySubresource, subresources } = parts.resource;
+  const { kind: own, resetBySubresource, subresources, writableBySubresource } = parts.resource;
+  const rules = { ...resetBySubresource, ...writableBySubresource };
   for (const info of subresources) {
     const { name, kind } = info;
     const isView = kind.kind === own.kind && kind.group === own.group;
-    const hasRules = name === 'status' || Object.hasOwn(resetBySubresource, name);
+    const hasRules = name === 'status' || Object.hasOwn(rules, name);
     if (isView && hasRules) served.set(name, { info, ...object });
     const scale = name === 'scale' ? scaleSubresource(parts, info) : undefined;
     if (scale !== undefined) served.set(name, scale);

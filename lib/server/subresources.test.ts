@@ -28,8 +28,6 @@ const requests = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'].flatMap((meth
     'pods/p/portforward',
     'pods/p/proxy',
     'pods/p/log',
-    'pods/p/resize',
-    'pods/p/ephemeralcontainers',
     'pods/p/nosuch',
     'services/s/proxy',
     'serviceaccounts/s/token',

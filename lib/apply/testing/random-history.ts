@@ -5,7 +5,8 @@ import { typeOf } from '../../api/testing/schema-types.ts';
 import type { JsonObject, JsonValue, TypeInfo } from '../../api/type-info.ts';
 import { canonicalObject } from '../../codec/normalise.ts';
 import { Random } from '../../../scripts/fuzz/random.ts';
-import { FieldSet, memberPaths } from '../field-set.ts';
+import type { FieldSet } from '../field-set.ts';
+import { memberPaths } from '../field-set.ts';
 import { ownerIdentity } from '../owners.ts';
 import type { Owners, Writer } from '../owners.ts';
 import { applyConfiguration, ownUpdate } from '../ownership.ts';
@@ -91,8 +92,9 @@ class History {
       to: (same: Readonly<JsonObject>): Readonly<JsonObject> => same,
     };
     const canonical = (value: JsonObject): JsonObject => this.#canonical(value);
+    const settable = (stated: FieldSet): FieldSet => stated;
     const time = timeAt(this.#time);
-    return { writer, owners, versions, ignored: FieldSet.empty, time, force: false, canonical };
+    return { writer, owners, versions, settable, time, force: false, canonical };
   }
 
   async #update(): Promise<string | undefined> {

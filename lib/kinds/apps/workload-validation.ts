@@ -34,7 +34,7 @@ const templateOf = (spec: JsonObject): JsonObject => recordAt(spec, 'template') 
 
 /** Against the labels of the template, too. False: it is no selector. */
 function validateSelector({ errors }: ValidatedWrite, spec: JsonObject, kind: string): boolean {
-  const selector = recordAt(spec, 'selector'); // the field's own rule requires it
+  const selector = recordAt(spec, 'selector'); // where it must be there, its own rule says so
   if (!validateLabelSelector(selector, 'spec.selector', errors)) return false;
   if (selector !== undefined && isEmptySelector(selector)) {
     errors.invalid('spec.selector', selector, `empty selector is invalid for ${kind}`);

@@ -1,6 +1,7 @@
 // Updates of a pod by its subresources: ephemeral containers are only added, a resize changes cpu
 // and memory alone.
 import { isSet, listAt, recordAt, recordsAt, textAt } from '../../api/json-access.ts';
+import type { FieldErrors } from '../../api/field-errors.ts';
 import { sameJson } from '../../api/json-equal.ts';
 import type { JsonObject } from '../../api/type-info.ts';
 import { cloneJson, without } from '../../api/json-value.ts';
@@ -26,7 +27,7 @@ export function validateEphemeralChange(
   const now = new Map(
     recordsAt(spec, 'ephemeralContainers').map((one) => [textAt(one, 'name'), one]),
   );
-  for (const [at, container] of recordsAt(old, 'ephemeralContainers').entries()) {
+  for (const container of recordsAt(old, 'ephemeralContainers')) {
     const name = textAt(container, 'name');
     const same = now.get(name);
     if (same === undefined) {
@@ -34,7 +35,7 @@ export function validateEphemeralChange(
       errors.forbidden(path, detail);
     } else if (!sameJson(same, container)) {
       const detail = `existing ephemeral containers ${JSON.stringify(name)} may not be changed`;
-      errors.forbidden(`${path}[${String(at)}]`, detail);
+      errors.forbidden(path, detail);
     }
   }
 }
@@ -51,31 +52,53 @@ export function validateResize(write: ValidatedWrite, spec: JsonObject, old: Jso
     errors.forbidden('', 'windows pods cannot be resized');
     return;
   }
+  if (!canResize(stored)) {
+    errors.forbidden('spec', 'Pod running on node without support for resize');
+  }
+  const before = textAt(recordAt(stored, 'status'), 'qosClass') || qualityOf(stored ?? {});
+  if (qualityOf(object) !== before) {
+    errors.invalid('spec', before, 'Pod QOS Class may not change as a result of resizing');
+  }
+  if (!hasSameContainers(spec, old, errors)) return;
   for (const list of ['containers', 'initContainers']) {
-    const before = recordsAt(old, list);
+    const twins = recordsAt(old, list);
     for (const [at, container] of recordsAt(spec, list).entries()) {
-      const twin = before[at];
-      if (twin !== undefined) {
-        validateRemoval(container, twin, `spec.${list}[${String(at)}].resources`, write);
-      }
+      validateRemoval(container, twins[at], `spec.${list}[${String(at)}].resources`, write);
     }
   }
   validateRemoval(spec, old, 'spec.resources', write);
   if (!sameJson(withoutResizable(spec), withoutResizable(old))) {
-    errors.forbidden(
-      'spec',
-      'only cpu and memory resources for containers and sidecars are mutable',
-    );
+    errors.forbidden('spec', 'only cpu and memory resources are mutable');
   }
-  if (stored !== undefined && qualityOf(object) !== qualityOf(stored)) {
-    const detail = 'Pod QOS Class may not change as a result of resizing';
-    errors.invalid('spec', qualityOf(object), detail);
+}
+
+/** A node that reports no resources of what runs cannot change them. */
+function canResize(pod: Readonly<JsonObject> | undefined): boolean {
+  const running = recordsAt(recordAt(pod, 'status'), 'containerStatuses').find((one) =>
+    isSet(recordAt(one, 'state'), 'running'),
+  );
+  return running === undefined || isSet(running, 'resources');
+}
+
+/** Containers are compared by their place: they must be the same, in the same order. */
+function hasSameContainers(spec: JsonObject, old: JsonObject, errors: FieldErrors): boolean {
+  let isSame = true;
+  for (const list of ['containers', 'initContainers']) {
+    const [now, before] = [recordsAt(spec, list), recordsAt(old, list)];
+    const isMoved = now.some((one, at) => textAt(one, 'name') !== textAt(before[at], 'name'));
+    if (now.length !== before.length) {
+      errors.forbidden('spec', `${list} may not be added or removed`);
+    } else if (isMoved) {
+      errors.forbidden('spec', `${list} may not be renamed or reordered`);
+    } else continue;
+    isSame = false;
   }
+  return isSame;
 }
 
 function validateRemoval(
   holder: JsonObject,
-  old: JsonObject,
+  old: JsonObject | undefined,
   path: string,
   { errors }: ValidatedWrite,
 ): void {

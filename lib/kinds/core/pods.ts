@@ -2,6 +2,7 @@
 // runs the containers; a DELETE always answers the object.
 import { recordAt, recordsAt, textAt, valueAt } from '../../api/json-access.ts';
 import { ensureRecord } from '../../api/default-rule.ts';
+import { copyMember } from '../../api/json-value.ts';
 import { isZero } from '../../api/presence.ts';
 import type { JsonObject, JsonValue } from '../../api/type-info.ts';
 import { formatTime } from '../../base/clock.ts';
@@ -15,12 +16,16 @@ import { mergeLabelKeys } from './pod-selectors.ts';
 const defaultGraceSeconds = 30;
 
 export const podStrategy = ({ naming }: KindOptions): ResourceStrategy => ({
-  prepare(pod, stored, { nowMs, subresource, warnings }) {
+  prepare(pod, stored, { nowMs, subresource, warnings }, isOn) {
     if (stored === undefined) {
       pod.status = newStatus(pod, nowMs);
       mergeLabelKeys(pod);
       warnings.push(...completeArmor(pod, naming));
-    } else if (subresource === 'status') keepSettled(pod, stored);
+    } else if (subresource === 'status') {
+      keepSettled(pod, stored);
+    } else if (subresource === 'resize' && !isOn('InPlacePodLevelResourcesVerticalScaling')) {
+      copyMember(pod, stored, 'spec.resources');
+    }
   },
   keepsStatusOnCreate: true,
   answersDeletedObject: true,
