@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { StatusError } from '../base/status.ts';
-import { parseDeleteOptions } from './options.ts';
+import { parseDeleteOptions, parseListOptions } from './options.ts';
 import type { DeleteAnswer } from './requests.ts';
 import type { ResourceStore } from './resource-store.ts';
 import { RegistryOnEtcd } from './testing/registry-on-etcd.ts';
@@ -16,6 +16,7 @@ import {
   scope,
   VerbDriver,
 } from './testing/verb-driver.ts';
+import type { Sent } from './testing/verb-driver.ts';
 
 const namespace = 'ns';
 let registry: RegistryOnEtcd;
@@ -208,6 +209,84 @@ describe('delete', () => {
       deletionTimestamp: expect.stringMatching(/Z$/),
     });
     expect(await codeOf(verbs.get(pods, name))).toBe(404);
+  });
+
+  describe('of pods that nothing keeps', () => {
+    const spec = { containers: [{ name: 'c', image: 'i' }] };
+    const newPod = async (more: object = {}): Promise<Sent> =>
+      verbs.create(replica.store('pods'), {
+        metadata: { name: fresh() },
+        spec: { ...spec, ...more },
+      });
+
+    test('tells who watches that the end has come, then that they are gone', async () => {
+      const pods = replica.store('pods');
+      const { name, resourceVersion } = (await newPod({ nodeName: 'n' })).metadata;
+      const { signal } = scope();
+      const { cursor } = await pods.watch({
+        namespace: 'ns',
+        name,
+        options: parseListOptions(params(`watch=1&resourceVersion=${resourceVersion}`)),
+        signal,
+      });
+      await verbs.remove(pods, name, { query: 'gracePeriodSeconds=2' });
+      await verbs.remove(pods, name, { query: 'gracePeriodSeconds=0' });
+      const seen: unknown[] = [];
+      while (seen.length < 3) {
+        for (const { type, item } of (await cursor.next(signal)) ?? []) {
+          seen.push([type, item?.object().metadata?.deletionGracePeriodSeconds]);
+        }
+      }
+      cursor.close();
+      expect(seen).toEqual([
+        ['MODIFIED', 2],
+        ['MODIFIED', 0],
+        ['DELETED', 0],
+      ]);
+    });
+
+    test('removes those of a collection, and gives the others their time', async () => {
+      const pods = replica.store('pods');
+      const labels = { set: fresh() };
+      const make = async (more: object): Promise<string> => {
+        const metadata = { name: fresh(), labels };
+        return (await verbs.create(pods, { metadata, spec: { ...spec, ...more } })).metadata.name;
+      };
+      const free = await make({});
+      const placed = await make({ nodeName: 'n', terminationGracePeriodSeconds: 7 });
+      const { items } = await pods.deleteCollection({
+        ...scope(),
+        namespace: 'ns',
+        list: parseListOptions(params(`labelSelector=set=${labels.set}`)),
+        options: parseDeleteOptions(params(''), undefined, replica.naming),
+      });
+      expect(items.map(({ name }) => name).sort()).toEqual([free, placed].sort());
+      expect(await codeOf(verbs.get(pods, free))).toBe(404);
+      const { metadata } = await verbs.get(pods, placed);
+      expect(metadata['deletionGracePeriodSeconds']).toBe(7);
+    });
+
+    test('is answered by each of many that delete one at once, or with 404', async () => {
+      const other = await registry.replica();
+      const drivers = [verbs, new VerbDriver(other)];
+      for (let round = 0; round < 5; round++) {
+        const { name } = (await newPod({ nodeName: 'n' })).metadata;
+        const query = 'gracePeriodSeconds=0';
+        const answers = await Promise.all(
+          [0, 1, 0, 1, 0, 1].map(async (which) => {
+            const pods = [replica, other][which]?.store('pods') ?? replica.store('pods');
+            const removing = (drivers[which] ?? verbs).remove(pods, name, { query });
+            return removing.then(
+              ({ kind }) => kind,
+              () => codeOf(removing),
+            );
+          }),
+        );
+        expect(answers).toContain('object');
+        expect(answers.filter((answer) => answer !== 'object' && answer !== 404)).toEqual([]);
+        expect(await codeOf(verbs.get(replica.store('pods'), name))).toBe(404);
+      }
+    });
   });
 
   test('leaves the finalizers in their order when their set stays', async () => {

@@ -52,7 +52,9 @@ async function tryDelete(
     case 'wait':
       return { kind: 'done', answer: { kind: 'object', item } };
     case 'remove':
-      return remove(parts, key, { item, epoch, last: plan.last }, request);
+      return plan.last === undefined
+        ? remove(parts, key, { item, epoch }, request)
+        : markAndRemove(parts, key, { item, epoch, object: plan.last }, request);
     case 'mark':
       return mark(parts, key, { item, epoch, object: plan.object }, request);
   }
@@ -74,20 +76,37 @@ async function admit(
 async function remove(
   parts: StoreParts,
   key: ItemKey,
-  change: Found & { readonly last: ApiObject | undefined },
+  change: Found,
   request: DeleteRequest,
 ): Promise<Try<DeleteAnswer>> {
-  const { item, last } = change;
+  const { item } = change;
   if (!request.options.dryRun) {
     const lost = await removeStored(parts, key, change, request.signal);
     if (lost !== undefined) return lost;
   }
   if (parts.strategy.answersDeletedObject === true) {
-    const shown = last === undefined ? item : unstoredItem(parts, last, item);
-    return { kind: 'done', answer: { kind: 'object', item: shown } };
+    return { kind: 'done', answer: { kind: 'object', item } };
   }
   const status = deletedStatus(parts, item.name, item.object().metadata?.uid);
   return { kind: 'done', answer: { kind: 'status', status } };
+}
+
+/**
+ * Who watches sees that the end has come before the object is gone, and so does who stops between
+ * the two: the next write of a marked object removes it.
+ */
+async function markAndRemove(
+  parts: StoreParts,
+  key: ItemKey,
+  change: Found & { readonly object: ApiObject },
+  request: DeleteRequest,
+): Promise<Try<DeleteAnswer>> {
+  const marked = await mark(parts, key, change, request);
+  if (marked.kind !== 'done' || marked.written === undefined) return marked;
+  const { item } = marked.written;
+  const removed = await remove(parts, key, marked.written, request);
+  const isGone = removed.kind === 'lost' && removed.state.item === undefined;
+  return isGone ? { kind: 'done', answer: { kind: 'object', item } } : removed;
 }
 
 async function mark(

@@ -17,7 +17,7 @@ const orphanFinalizer = 'orphan';
 const foregroundFinalizer = 'foregroundDeletion';
 
 export type DeletionPlan =
-  /** `last`: the state that the answer shows when it is not the stored one. */
+  /** `last`: what is stored first, where the end shows in the object. */
   | { readonly kind: 'remove'; readonly last: ApiObject | undefined }
   | { readonly kind: 'mark'; readonly object: ApiObject }
   /** Deletion has begun before and waits; nothing changes. */
@@ -50,8 +50,9 @@ export function deletionPlan(
   else delete meta.finalizers;
   if (isDeleting(old)) shorten(object, graceSeconds);
   else begin(parts, object, graceSeconds, nowMs);
-  if (isRemoved) return { kind: 'remove', last: object };
-  return jsonEqual(object, old) ? { kind: 'wait' } : { kind: 'mark', object };
+  const isSame = jsonEqual(object, old);
+  if (isRemoved) return { kind: 'remove', last: isSame ? undefined : object };
+  return isSame ? { kind: 'wait' } : { kind: 'mark', object };
 }
 
 /** The object's deletion has begun and nothing keeps it any more. */
