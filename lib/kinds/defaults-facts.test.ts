@@ -38,6 +38,7 @@ const facts = JSON.parse(text) as Facts;
 
 /** Rows that the write path covers: the title of a test in the named file. */
 const written = 'lib/registry/written-objects.test.ts';
+const requests = 'lib/registry/signing-requests.test.ts';
 const writes: Readonly<Record<string, readonly [file: string, title: string]>> = {
   'Job spec.selector.matchLabels': [written, 'select their pods by their own uid'],
   'Job spec.template.metadata.labels': [written, 'select their pods by their own uid'],
@@ -61,7 +62,7 @@ const registryTests: Readonly<Record<string, readonly [file: string, title: stri
   Node: [written, 'a node keeps the status it registers with'],
   PersistentVolume: [written, 'begin pending; each change of the phase has its time'],
   PersistentVolumeClaim: [written, 'a claim begins pending'],
-  CertificateSigningRequest: [written, 'state who asks, whatever the body says'],
+  CertificateSigningRequest: [requests, 'state who asks, whatever the body says'],
   LimitRange: [written, 'a limit range without a name gets a unique one'],
   DaemonSet: [written, 'the template of a daemon set is counted'],
   Job: [written, 'select their pods by their own uid'],

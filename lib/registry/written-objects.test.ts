@@ -1,14 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
-import { jsonCodec } from '../codec/json.ts';
-import { parseWriteOptions } from './options.ts';
 import type { ResourceStore } from './resource-store.ts';
 import { RegistryOnEtcd } from './testing/registry-on-etcd.ts';
 
 import type { Replica } from './testing/registry-on-etcd.ts';
-import { bytesOf, fresh, params, scope, sent, VerbDriver } from './testing/verb-driver.ts';
+import { bytesOf, fresh, scope, sent, VerbDriver } from './testing/verb-driver.ts';
 import type { Sent } from './testing/verb-driver.ts';
-import { base64, leafPem, signingRequestPem } from './testing/sample-certificates.ts';
 
 let registry: RegistryOnEtcd;
 let replica: Replica;
@@ -176,72 +173,6 @@ describe('volumes', () => {
       expect(claim['spec']).toMatchObject({ dataSource: source, dataSourceRef: source });
       expect(claim['status']).toEqual({ phase: 'Pending' });
     }
-  });
-});
-
-const certificate = base64(leafPem);
-
-describe('certificate signing requests', () => {
-  const name = 'certificates.{v}/certificatesigningrequests';
-  const user = { name: 'jane', uid: 'u1', groups: ['g'], extra: { scopes: ['a'] } };
-  const made = async (): Promise<Sent> => {
-    const metadata = { name: fresh() };
-    const request = base64(signingRequestPem);
-    const spec = { request, signerName: 'a.b/c', usages: ['client auth'], username: 'eve' };
-    const status = { certificate, conditions: [{ type: 'Approved', status: 'True' }] };
-    const body = store(name).resource.type;
-    const { item } = await store(name).create({
-      ...scope(),
-      user,
-      path: { namespace: '', name: '', subresource: '' },
-      body: jsonCodec.decode(bytesOf({ metadata, spec, status }), body),
-      options: parseWriteOptions(params(''), 'create', replica.naming),
-    });
-    return sent(item);
-  };
-  const condition = (type: string): object => ({ type, status: 'True', reason: 'r', message: 'm' });
-
-  test('state who asks, whatever the body says', async () => {
-    const request = await made();
-    expect(request['spec']).toMatchObject({
-      username: 'jane',
-      uid: 'u1',
-      groups: ['g'],
-      extra: { scopes: ['a'] },
-    });
-    expect(request['status']).toEqual({});
-  });
-
-  test('approval writes conditions alone, status leaves the decision', async () => {
-    const request = await made();
-    const approval = { conditions: [condition('Approved')], certificate };
-    const approved = await update(
-      store(name),
-      request.metadata.name,
-      { ...request, status: approval },
-      { subresource: 'approval' },
-    );
-    const approvedStatus = {
-      conditions: [
-        {
-          ...condition('Approved'),
-          lastUpdateTime: expect.stringMatching(time),
-          lastTransitionTime: expect.stringMatching(time),
-        },
-      ],
-    };
-    expect(approved['status']).toEqual(approvedStatus);
-    const failed = { conditions: [condition('Failed')], certificate };
-    const signed = await update(
-      store(name),
-      request.metadata.name,
-      { ...approved, spec: { ...(approved['spec'] as object), username: 'eve' }, status: failed },
-      { subresource: 'status' },
-    );
-    expect(at(signed, 'spec/username')).toBe('jane');
-    expect(at(signed, 'status/certificate')).toBe(certificate);
-    const types = (at(signed, 'status/conditions') as Members[]).map((one) => one['type']);
-    expect(types).toEqual(['Approved', 'Failed']);
   });
 });
 

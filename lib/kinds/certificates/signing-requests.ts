@@ -37,16 +37,25 @@ function stateRequester(request: ApiObject, user: WriteContext['user']): void {
 const conditionsOf = (request: Readonly<ApiObject>): readonly JsonObject[] =>
   recordsAt(recordAt(request, 'status'), 'conditions');
 
-const isDecision = (condition: JsonObject): boolean =>
-  decisions.includes(textAt(condition, 'type'));
-
-/** Conditions of other kinds are the client's, those that decide are the stored ones. */
+/**
+ * Decisions stay as they are stored. Those that were added or removed are left for validation to
+ * refuse: the signer would believe in them otherwise.
+ */
 function keepDecisions(request: ApiObject, stored: Readonly<ApiObject>): void {
-  const status = recordAt(request, 'status') ?? (Object.create(null) as JsonObject);
-  request.status = status;
-  const kept = conditionsOf(stored).filter(isDecision).map(cloneJson);
-  const given = conditionsOf(request).filter((condition) => !isDecision(condition));
-  status['conditions'] = [...kept, ...given];
+  const conditions = [...conditionsOf(request)];
+  for (const type of decisions) {
+    const placesIn = (list: readonly JsonObject[]): number[] =>
+      list.flatMap((condition, at) => (textAt(condition, 'type') === type ? [at] : []));
+    const before = placesIn(conditionsOf(stored));
+    const now = placesIn(conditions);
+    if (before.length !== now.length) continue;
+    for (const [at, place] of now.entries()) {
+      const kept = conditionsOf(stored)[before[at] ?? 0];
+      if (kept !== undefined) conditions[place] = cloneJson(kept);
+    }
+  }
+  const status = recordAt(request, 'status');
+  if (status !== undefined && conditions.length > 0) status['conditions'] = conditions;
 }
 
 /** New conditions get the time; unchanged ones keep when they became so. */
