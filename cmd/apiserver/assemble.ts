@@ -23,6 +23,7 @@ import { featureGates } from '../../lib/config/gates.ts';
 import type { FeatureGates } from '../../lib/config/gates.ts';
 import type { FlagError, Flags } from '../../lib/config/flags.ts';
 import type { ParsedFlags } from '../../lib/config/parse-flags.ts';
+import { bootstrapPriorityClasses } from '../../lib/controllers/bootstrap-objects.ts';
 import { bootstrapNamespaces } from '../../lib/controllers/system-namespaces.ts';
 import { builtInStores } from '../../lib/registry/built-in-stores.ts';
 import { componentStatusStores } from '../../lib/registry/component-statuses.ts';
@@ -147,6 +148,12 @@ export async function assemble(
   await cache.start(starting);
   const { naming, clock } = base;
   const namespaces = resources.current.find({ group: '', version: 'v1', resource: 'namespaces' });
+  const priorityClasses = resources.current.find({
+    group: naming.resolve('scheduling.{v}'),
+    version: 'v1',
+    resource: 'priorityclasses',
+  });
+  if (priorityClasses !== undefined) await bootstrapPriorityClasses(priorityClasses, starting);
   if (namespaces !== undefined) {
     await bootstrapNamespaces(namespaces, naming, starting);
     const { controllers, metrics } = base;

@@ -3,12 +3,12 @@
 import type { NamingProfile } from '../api/vendor.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
-import { StatusError } from '../base/status.ts';
 import { serverUser } from '../base/user.ts';
 import { follow } from '../cacher/follow.ts';
 import { internalClient } from '../registry/internal-client.ts';
 import type { InternalClient } from '../registry/internal-client.ts';
 import type { ResourceStore } from '../registry/resource-store.ts';
+import { createMissing } from './bootstrap-objects.ts';
 import { KeyedQueue } from './controller.ts';
 import type { Controller, Outcome, QueueObserver } from './controller.ts';
 
@@ -26,22 +26,7 @@ export async function bootstrapNamespaces(
 ): Promise<void> {
   const client = internalClient(serverUser);
   for (const name of systemNamespaces(naming)) {
-    await createMissing(namespaces, name, client, signal);
-  }
-}
-
-async function createMissing(
-  namespaces: ResourceStore,
-  name: string,
-  client: InternalClient,
-  signal: AbortSignal,
-): Promise<void> {
-  if (namespaces.view.peek({ namespace: '', name }) !== undefined) return;
-  try {
-    const object = { kind: 'Namespace', apiVersion: 'v1', metadata: { name } };
-    await client.create(namespaces, { namespace: '', object }, signal);
-  } catch (error) {
-    if (!(error instanceof StatusError) || error.reason !== 'AlreadyExists') throw error;
+    await createMissing(namespaces, { name }, client, signal);
   }
 }
 
@@ -66,7 +51,7 @@ export class SystemNamespaceController implements Controller {
     const { namespaces, naming, client, clock, log, observer } = this.#options;
     const names = new Set(systemNamespaces(naming));
     const reconcile = async (name: string, running: AbortSignal): Promise<Outcome> => {
-      await createMissing(namespaces, name, client, running);
+      await createMissing(namespaces, { name }, client, running);
       return 'done';
     };
     const queue = new KeyedQueue({ name: this.name, clock, log, observer }, reconcile);

@@ -108,6 +108,8 @@ export interface ResourceStrategy {
   beginDeletion?(object: ApiObject): void;
   /** Put on where deletion begins, in place of what the policy of the DELETE asks for. */
   readonly deletionFinalizer?: string;
+  /** Why nobody may delete the object of this name; undefined: they may. */
+  whyKept?(name: string): string | undefined;
   /** DELETE answers the object even when it is gone at once. */
   readonly answersDeletedObject?: boolean;
   /**

@@ -1,7 +1,7 @@
 // delete: removes one object, or marks it and leaves the rest to its finalizers and grace period.
 // The unsafe delete of objects that cannot be read is a path of its own at the end.
 import { forbiddenField, throwInvalid, unsafeDeleteErrors } from './options.ts';
-import { notFound } from '../base/status.ts';
+import { forbidden, notFound } from '../base/status.ts';
 import type { StatusBody } from '../base/status.ts';
 import type { ItemKey } from '../cacher/resource-view.ts';
 import { readFailureOf } from '../cacher/unreadable.ts';
@@ -24,6 +24,8 @@ export async function deleteObject(
 ): Promise<DeleteAnswer> {
   const { options, path } = request;
   const key = itemKeyOf(parts, path);
+  const whyKept = parts.strategy.whyKept?.(path.name);
+  if (whyKept !== undefined) throw forbidden(parts.resource, path.name, whyKept);
   warnOfDefaultPolicy(parts, request);
   if (options.ignoreReadError && parts.canDeleteUnreadable) {
     return deleteUnreadable(parts, key, request);

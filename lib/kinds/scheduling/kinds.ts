@@ -2,7 +2,13 @@
 import type { Kind } from '../kind.ts';
 import { podGroupColumns, priorityClassColumns, workloadColumns } from './columns.ts';
 import { validatePriorityClass } from './priority-class-validation.ts';
+import { systemPriorityClasses } from './system-priority-classes.ts';
 import { validatePodGroup, validateWorkload } from './workload-validation.ts';
+
+const whySystemClassIsKept = (name: string): string | undefined =>
+  systemPriorityClasses.some((one) => one.name === name)
+    ? 'this is a system priority class and cannot be deleted'
+    : undefined;
 
 export const schedulingKinds: readonly Kind[] = [
   {
@@ -13,7 +19,7 @@ export const schedulingKinds: readonly Kind[] = [
   {
     name: 'scheduling/PriorityClass',
     columns: priorityClassColumns,
-    strategy: { generation: { only: 'create' } },
+    strategy: { generation: { only: 'create' }, whyKept: whySystemClassIsKept },
     validate: validatePriorityClass,
   },
   {

@@ -1,12 +1,12 @@
 // Priority classes: values and names that the product keeps for itself.
 import { asText, flagAt, numberAt, recordAt, textAt, valueAt } from '../../api/json-access.ts';
 import type { Holder, Validator } from '../validator.ts';
+import { systemPriorityClasses } from './system-priority-classes.ts';
 
 const userValueMax = 1_000_000_000;
-const builtIn: ReadonlyMap<string, number> = new Map([
-  ['system-node-critical', 2_000_001_000],
-  ['system-cluster-critical', 2_000_000_000],
-]);
+const builtIn: ReadonlyMap<string, number> = new Map(
+  systemPriorityClasses.map(({ name, value }) => [name, value]),
+);
 
 export const validatePriorityClass: Validator = ({ object, old, errors }) => {
   if (old !== undefined) {
