@@ -68,6 +68,10 @@ export const statusReasons = {
     codes: [500],
     when: 'Objects in etcd that the answer needs cannot be read: details.causes has their keys.',
   },
+  NotImplemented: {
+    codes: [501],
+    when: 'This server does not do it, whatever is sent: the message says what.',
+  },
   ServiceUnavailable: {
     codes: [503],
     when: 'etcd does not answer, or the server begins or ends: repeat after Retry-After.',

@@ -203,6 +203,9 @@ export const requestTimeout = (message: string): StatusError =>
 export const expectationFailed = (message: string): StatusError =>
   new StatusError(417, '', message);
 
+export const notImplemented = (message: string): StatusError =>
+  new StatusError(501, 'NotImplemented', message);
+
 export const upgradeRequired = (message: string): StatusError => new StatusError(426, '', message);
 
 export const requestEntityTooLarge = (message: string): StatusError =>

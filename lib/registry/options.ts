@@ -188,7 +188,7 @@ export function throwInvalid(
 }
 
 /** Present without value, or with anything but `0` and `false`: true. */
-function booleanOf(query: URLSearchParams, name: string): boolean | undefined {
+export function booleanOf(query: URLSearchParams, name: string): boolean | undefined {
   const value = query.get(name);
   if (value === null) return undefined;
   return value !== '0' && value.toLowerCase() !== 'false';
@@ -198,7 +198,7 @@ function booleanOf(query: URLSearchParams, name: string): boolean | undefined {
  * A decimal 64-bit integer; numbers that JavaScript cannot hold exactly become the nearest safe
  * one.
  */
-function integerOf(query: URLSearchParams, name: string): number | undefined {
+export function integerOf(query: URLSearchParams, name: string): number | undefined {
   const value = query.get(name);
   if (value === null) return undefined;
   if (!/^[+-]?\d+$/.test(value)) {

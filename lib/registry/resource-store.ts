@@ -5,6 +5,7 @@ import type { WaitEnd } from '../base/abort.ts';
 import { whenThere } from '../base/maybe-promise.ts';
 import type { MaybePromise } from '../base/maybe-promise.ts';
 import type { Item, ResourceView } from '../cacher/resource-view.ts';
+import { connectionSubresource } from './connections/connection.ts';
 import type { Conversion } from './conversion.ts';
 import { createObject } from './create.ts';
 import { deleteCollection } from './delete-collection.ts';
@@ -143,6 +144,8 @@ function subresourcesOf(parts: StoreParts, object: VerbTarget): ReadonlyMap<stri
     if (scale !== undefined) served.set(name, scale);
     const action = podActions.get(kind.kind)?.(parts, info);
     if (action !== undefined) served.set(name, action);
+    const connection = connectionSubresource(parts, info);
+    if (connection !== undefined) served.set(name, connection);
   }
   return served;
 }
