@@ -9,7 +9,12 @@ const naming = namingProfile('kubernetes');
 const strategy = podStrategy({ naming, eventTtlSeconds: 1 });
 const user = { name: 'tester', uid: '', groups: [], extra: {} };
 
-function prepared(pod: ApiObject, stored?: ApiObject, subresource = ''): readonly string[] {
+function prepared(
+  pod: ApiObject,
+  stored?: ApiObject,
+  subresource = '',
+  isOn = true,
+): readonly string[] {
   const warnings: string[] = [];
   strategy.prepare?.(
     pod,
@@ -23,7 +28,7 @@ function prepared(pod: ApiObject, stored?: ApiObject, subresource = ''): readonl
       nowMs: 0,
       apiVersion: 'v1',
     },
-    () => true,
+    () => isOn,
   );
   return warnings;
 }
@@ -32,6 +37,18 @@ test('a new pod keeps of its status the quality of service that it states', () =
   const pod: ApiObject = { spec: {}, status: { qosClass: 'Burstable', phase: 'Running' } };
   prepared(pod);
   expect(pod.status).toEqual({ phase: 'Pending', qosClass: 'Burstable' });
+});
+
+test.each([
+  ['changes', true, '2'],
+  ['leaves', false, '1'],
+])('a resize %s the resources of all containers together', (_what, isOn, cpu) => {
+  const sized = (amount: string): ApiObject => ({
+    spec: { resources: { requests: { cpu: amount } } },
+  });
+  const pod = sized('2');
+  prepared(pod, sized('1'), 'resize', isOn);
+  expect(pod).toEqual(sized(cpu));
 });
 
 describe('a write of the status', () => {
