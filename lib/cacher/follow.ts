@@ -5,10 +5,12 @@ import { sleep } from '../base/abort.ts';
 import { limits } from '../base/limits.ts';
 import type { Logger } from '../base/log.ts';
 import type { Revision } from '../storage-etcd/storage.ts';
-import type { Item, ResourceView, Selection, WatchEvent } from './resource-view.ts';
+import type { Item, ResourceView, Selection, WatchCursor, WatchEvent } from './resource-view.ts';
 
 /** Handlers of state and changes, called in order; they must not throw. */
 export interface Follower {
+  /** A watch begins: all up to its position was told, but for what it gave in this turn. */
+  opened?(cursor: Pick<WatchCursor, 'position'>): void;
   /**
    * The state follows again, object by object. An object that does not come again before `synced`
    * was deleted meanwhile; a follower that answers questions keeps its old answers until then.
@@ -59,6 +61,7 @@ async function followOnce(
 ): Promise<'stopped'> {
   const start = { from: 'state', at: { mode: 'any' }, bookmark: true } as const;
   const cursor = await view.watch(select, start, { bookmarks: true }, signal);
+  follower.opened?.(cursor);
   try {
     for (;;) {
       const events = await cursor.next(signal);

@@ -1,5 +1,6 @@
 // Writes of the server's own parts, each as a user with a name: through the verbs of the stores, so
 // that admission, validation and audit hold for them as for everybody. They read through views.
+import type { JsonValue } from '../api/type-info.ts';
 import { pathNotFound } from '../base/status.ts';
 import type { User } from '../base/user.ts';
 import type { Item } from '../cacher/resource-view.ts';
@@ -13,6 +14,7 @@ import type {
   ListAnswer,
   ListOptions,
   ObjectPath,
+  PatchKind,
   RequestScope,
   WriteOptions,
 } from './requests.ts';
@@ -30,6 +32,16 @@ export interface InternalClient {
   update(
     store: ResourceStore,
     request: { readonly path: ObjectPath; readonly object: ApiObject },
+    signal: AbortSignal,
+  ): Promise<Item>;
+  /** A uid in the patch is a precondition. Fields that the kind does not know are left alone. */
+  patch(
+    store: ResourceStore,
+    request: {
+      readonly path: ObjectPath;
+      readonly kind: PatchKind;
+      readonly patch: JsonValue;
+    },
     signal: AbortSignal,
   ): Promise<Item>;
   delete(
@@ -79,6 +91,13 @@ export function internalClient(user: User, term?: Term): InternalClient {
       const target = path.subresource === '' ? whole : whole.subresources.get(path.subresource);
       if (target?.update === undefined) throw pathNotFound();
       return (await target.update({ ...scope(signal), path, body, options })).item;
+    },
+    async patch(store, { path, kind, patch }, signal) {
+      const target = path.subresource === '' ? store : store.subresources.get(path.subresource);
+      if (target?.patch === undefined) throw pathNotFound();
+      const request = { path, kind, patch: Buffer.from(JSON.stringify(patch)) };
+      const asIs: WriteOptions = { ...options, fieldValidation: 'Ignore' };
+      return (await target.patch({ ...scope(signal), ...request, options: asIs })).item;
     },
     delete: (store, { path, options: wished }, signal) =>
       within(store).delete({ ...scope(signal), path, options: { ...plainDeletion, ...wished } }),
