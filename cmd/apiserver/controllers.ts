@@ -4,6 +4,7 @@ import type { Clock } from '../../lib/base/clock.ts';
 import type { Logger } from '../../lib/base/log.ts';
 import type { Controller, QueueObserver } from '../../lib/controllers/controller.ts';
 import { DefinitionController } from '../../lib/controllers/definitions.ts';
+import { GarbageCollector } from '../../lib/controllers/garbage-collector.ts';
 import { NamespaceObjectController } from '../../lib/controllers/namespace-object.ts';
 import type { NewObject } from '../../lib/controllers/namespace-object.ts';
 import { NamespaceController } from '../../lib/controllers/namespace.ts';
@@ -88,6 +89,12 @@ export const controllerTable: readonly ControllerRow[] = [
       const object = rootCaConfigMap(context.naming, context.serverCa);
       return new NamespaceObjectController({ ...context, name, namespaces, objects, ...object });
     },
+  },
+  {
+    name: 'garbage-collector-controller',
+    alias: 'garbagecollector',
+    account: 'generic-garbage-collector',
+    make: (context: ControllerContext): Controller => new GarbageCollector(context),
   },
   {
     name: 'system-namespace-controller',

@@ -334,6 +334,24 @@ export const limits = {
   serviceFaultsToldMax: 4_096,
   /** Longest wait between two such tries. */
   controllerRetryLongestMs: 30_000,
+  /** Objects that the garbage collector looks at, at a time (Kubernetes: 20). */
+  garbageWorkers: 20,
+  /** Dependents that it orphans at a time for one owner. */
+  orphanWorkers: 8,
+  /** How long it adds dependents of one owner to its queue before others get their turn. */
+  garbageTurnMsMax: 4,
+  /** How long it waits for its graph to reach a version; then the object is tried again. */
+  garbageLagWaitMs: 2_000,
+  /** Pause between two looks at how far it has come. */
+  garbageLagPauseMs: 5,
+  /** References into other namespaces that are looked into at once; more are not reported. */
+  misplacedOwnersMax: 1_000,
+  /** Pause after such a look: it goes over all objects of a kind. */
+  misplacedOwnersPauseMs: 1_000,
+  /** Objects of such a look between two turns of the event loop. */
+  misplacedOwnersPageCount: 1_000,
+  /** How soon resources that come or go at run time are noticed. */
+  servedResourcesCheckMs: 500,
   /** A leader that has not renewed its Lease for so long is replaced. */
   leaderLeaseSeconds: 15,
   /** One that cannot renew gives up earlier. */

@@ -93,7 +93,8 @@ export function internalClient(user: User, term?: Term): InternalClient {
       return (await target.update({ ...scope(signal), path, body, options })).item;
     },
     async patch(store, { path, kind, patch }, signal) {
-      const target = path.subresource === '' ? store : store.subresources.get(path.subresource);
+      const whole = within(store);
+      const target = path.subresource === '' ? whole : whole.subresources.get(path.subresource);
       if (target?.patch === undefined) throw pathNotFound();
       const request = { path, kind, patch: Buffer.from(JSON.stringify(patch)) };
       const asIs: WriteOptions = { ...options, fieldValidation: 'Ignore' };

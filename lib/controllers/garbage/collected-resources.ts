@@ -1,0 +1,182 @@
+// The resources whose objects are collected: each stored one is followed once, in whatever versions
+// and groups it is served, from when it is served until it is served no more.
+import type { NamingProfile } from '../../api/vendor.ts';
+import { apiVersionOf } from '../../api/type-info.ts';
+import { sleep } from '../../base/abort.ts';
+import { limits } from '../../base/limits.ts';
+import type { Logger } from '../../base/log.ts';
+import { nextTurn } from '../../base/turn.ts';
+import { follow } from '../../cacher/follow.ts';
+import type { Follower } from '../../cacher/follow.ts';
+import type { Item, ResourceView, WatchCursor } from '../../cacher/resource-view.ts';
+import type { ResourceMap } from '../../registry/resource-map.ts';
+import type { ResourceStore } from '../../registry/resource-store.ts';
+import type { Revision } from '../../storage-etcd/storage.ts';
+import type { Source } from './owner-graph.ts';
+
+export interface CollectedResource extends Source {
+  readonly view: ResourceView;
+  readonly namespaced: boolean;
+  /** One for each group and version that shows these objects. */
+  stores: readonly ResourceStore[];
+}
+
+/** Told of all objects, in order for each resource. Called in turns of the loop: must not wait. */
+export interface Changes {
+  present(of: CollectedResource, item: Item): void;
+  absent(of: CollectedResource, item: Item): void;
+  /** What was not told in the present round of the resource is gone. */
+  settled(of: CollectedResource): void;
+}
+
+export interface CollectedResourcesOptions {
+  readonly resources: ResourceMap;
+  readonly naming: NamingProfile;
+  readonly log: Logger;
+  readonly changes: Changes;
+}
+
+const neededVerbs = ['delete', 'list', 'watch'] as const;
+
+interface Followed {
+  readonly resource: CollectedResource;
+  readonly ending: AbortController;
+  cursor: Pick<WatchCursor, 'position'> | undefined;
+  running: Promise<void>;
+}
+
+export class CollectedResources {
+  readonly #options: CollectedResourcesOptions;
+  readonly #followed = new Map<ResourceView, Followed>();
+  #kinds = { version: -1, stores: new Map<string, ResourceStore>() };
+
+  constructor(options: CollectedResourcesOptions) {
+    this.#options = options;
+  }
+
+  /** Follows them until the signal fires. */
+  async run(signal: AbortSignal): Promise<void> {
+    let version = -1;
+    while (!signal.aborted) {
+      const { resources } = this.#options;
+      if (version !== resources.version) {
+        version = resources.version;
+        this.#update(signal);
+      }
+      await sleep(limits.servedResourcesCheckMs, signal).catch(() => undefined);
+    }
+    await Promise.all([...this.#followed.values()].map(({ running }) => running));
+  }
+
+  /** Where objects of this kind are; undefined: it is not served, or not stored. */
+  storeOf(apiVersion: string, kind: string): ResourceStore | undefined {
+    const { resources } = this.#options;
+    if (this.#kinds.version !== resources.version) {
+      const stores = new Map<string, ResourceStore>();
+      for (const store of resources.all) {
+        const key = `${apiVersionOf(store.resource.kind)} ${store.resource.kind.kind}`;
+        if (!store.resource.virtual && !stores.has(key)) stores.set(key, store);
+      }
+      this.#kinds = { version: resources.version, stores };
+    }
+    return this.#kinds.stores.get(`${apiVersion} ${kind}`);
+  }
+
+  /** undefined: its objects are not followed. */
+  of(store: ResourceStore): CollectedResource | undefined {
+    return this.#followed.get(store.view)?.resource;
+  }
+
+  /**
+   * Waits until every change up to the revision was told. False: that takes too long for now.
+   * @throws what the signal says
+   */
+  async told(revision: Revision, signal: AbortSignal): Promise<boolean> {
+    const pauseMs = limits.garbageLagPauseMs;
+    for (let leftMs: number = limits.garbageLagWaitMs; leftMs >= 0; leftMs -= pauseMs) {
+      const behind = ({ cursor }: Followed): boolean => (cursor?.position ?? 0) < revision;
+      if (![...this.#followed.values()].some(behind)) {
+        await nextTurn(); // the last batch may have been given and not been told yet
+        return true;
+      }
+      await sleep(pauseMs, signal);
+    }
+    return false;
+  }
+
+  #update(signal: AbortSignal): void {
+    const served = this.#servedViews();
+    for (const [view, followed] of this.#followed) {
+      if (!served.has(view)) this.#leave(view, followed);
+    }
+    for (const [view, stores] of served) {
+      const followed = this.#followed.get(view);
+      if (followed === undefined) this.#begin(view, stores, signal);
+      else followed.resource.stores = stores;
+    }
+  }
+
+  #servedViews(): Map<ResourceView, ResourceStore[]> {
+    const served = new Map<ResourceView, ResourceStore[]>();
+    for (const store of this.#options.resources.all) {
+      if (!this.#canCollect(store)) continue;
+      const others = served.get(store.view);
+      if (others === undefined) served.set(store.view, [store]);
+      else others.push(store);
+    }
+    return served;
+  }
+
+  /** Events are many, end by themselves and own nothing. */
+  #canCollect({ resource: { group, resource, verbs, virtual } }: ResourceStore): boolean {
+    if (virtual || !neededVerbs.every((verb) => verbs.includes(verb))) return false;
+    const groups = ['', this.#options.naming.resolve('events.{v}')];
+    return resource !== 'events' || !groups.includes(group);
+  }
+
+  #begin(view: ResourceView, stores: readonly ResourceStore[], signal: AbortSignal): void {
+    const namespaced = stores.some((store) => store.resource.namespaced);
+    const resource: CollectedResource = { view, namespaced, stores, round: 1 };
+    const ending = new AbortController();
+    const until = AbortSignal.any([signal, ending.signal]);
+    const running = Promise.resolve();
+    const followed: Followed = { resource, ending, cursor: undefined, running };
+    this.#followed.set(view, followed);
+    const { log } = this.#options;
+    const options = { view, select: { showsUnreadable: true }, log };
+    followed.running = follow(this.#follower(followed), options, until);
+  }
+
+  #follower(followed: Followed): Follower {
+    const { changes } = this.#options;
+    const { resource, ending } = followed;
+    const { signal } = ending;
+    let isRestarted = false;
+    return {
+      opened: (cursor) => (followed.cursor = cursor),
+      restarted: () => {
+        resource.round += 1;
+        isRestarted = true;
+      },
+      present: (item) => {
+        if (!signal.aborted) changes.present(resource, item);
+      },
+      absent: (item) => {
+        if (!signal.aborted) changes.absent(resource, item);
+      },
+      synced: () => {
+        if (!isRestarted || signal.aborted) return;
+        isRestarted = false;
+        changes.settled(resource);
+      },
+    };
+  }
+
+  /** Nobody serves its objects any more, so nobody tells what becomes of them. */
+  #leave(view: ResourceView, { resource, ending }: Followed): void {
+    this.#followed.delete(view);
+    ending.abort(new Error('the resource is served no more'));
+    resource.round += 1;
+    this.#options.changes.settled(resource);
+  }
+}
