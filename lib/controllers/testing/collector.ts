@@ -49,7 +49,8 @@ export async function isThere(
   return (await store.view.get(key, { mode: 'latest' }, scope().signal)) !== undefined;
 }
 
+/** @throws after a time that only a failure takes */
 export async function until(isTrue: () => Promise<boolean>): Promise<void> {
-  const { signal } = scope();
+  const signal = AbortSignal.timeout(40_000);
   while (!(await isTrue())) await sleep(20, signal);
 }
