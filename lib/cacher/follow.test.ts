@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { createLogger } from '../base/log.ts';
+import { nextTurn } from '../base/turn.ts';
 import { EtcdCluster } from '../storage-etcd/testing/etcd-process.ts';
 import { eventually } from '../storage-etcd/testing/events.ts';
 import { follow } from './follow.ts';
@@ -144,4 +145,29 @@ test('it ends with the cache, and with its signal', async () => {
   });
   await cache.stop();
   await following;
+});
+
+test('a follower knows how far it was told', async () => {
+  const cache = await fixture.started();
+  view = cache.view(widgets);
+  await fixture.put('n/a');
+  const recorder = new Recorder();
+  let position = (): number => 0;
+  const told: Follower = {
+    opened: (cursor) => (position = () => cursor.position),
+    present: (item) => {
+      recorder.present(item);
+    },
+    absent: (item) => {
+      recorder.absent(item);
+    },
+  };
+  const log = createLogger('error', () => undefined);
+  following = follow(told, { view, log }, ending.signal);
+  const revision = await fixture.put('n/b');
+  await eventually(() => {
+    expect(position()).toBeGreaterThanOrEqual(revision);
+  });
+  await nextTurn();
+  expect(recorder.told).toContain('present n/b');
 });

@@ -4,6 +4,7 @@
 import { sleep } from '../base/abort.ts';
 import { limits } from '../base/limits.ts';
 import type { Logger } from '../base/log.ts';
+import { isLongTurn, nextTurn } from '../base/turn.ts';
 import type { Revision } from '../storage-etcd/storage.ts';
 import type { Item, ResourceView, Selection, WatchCursor, WatchEvent } from './resource-view.ts';
 
@@ -67,6 +68,8 @@ async function followOnce(
       const events = await cursor.next(signal);
       if (events === undefined) return 'stopped';
       for (const event of events) tell(follower, event);
+      // Batches of the state are there at once: all of them together are a long turn.
+      if (isLongTurn(limits.workSliceMs)) await nextTurn();
     }
   } finally {
     cursor.close();
