@@ -203,6 +203,25 @@ describe('a dependent', () => {
     expect(await now(grandchild)).not.toHaveProperty('ownerReferences');
   });
 
+  test('that is served in several versions is collected as any other', async () => {
+    const scalers = replica.store('autoscaling/horizontalpodautoscalers', 'v1');
+    const scaleTargetRef = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'd' };
+    const make = (ownerReferences: readonly object[]): Promise<Sent> => {
+      const spec = { scaleTargetRef, maxReplicas: 3 };
+      return verbs.create(scalers, { metadata: { name: fresh(), ownerReferences }, spec });
+    };
+    const [first, second] = [await create(), await create()];
+    const references = [first, second].map((owner) => ownedBy(configMaps, owner));
+    const [kept, lost] = [await make(references), await make(references.slice(0, 1))];
+    await remove(first, 'Background');
+    start();
+    await gone(lost, scalers);
+    await until(async () => {
+      const { ownerReferences: left } = await now(kept, scalers);
+      return JSON.stringify(left) === JSON.stringify(references.slice(1));
+    });
+  });
+
   test('of an owner whose kind nobody serves stays', async () => {
     start();
     const reference = { apiVersion: 'example.com/v1', kind: 'ConfigMap', name: 'x', uid: 'x' };
