@@ -48,6 +48,22 @@ describe('a keyed queue', () => {
     await stop();
   });
 
+  test('runs keys in the order in which they came, however many there are', async () => {
+    const runs: string[] = [];
+    const keys = Array.from({ length: 1_000 }, (_, index) => String(index));
+    const { queue, stop } = started((key) => {
+      runs.push(key);
+      if (Number(key) % 3 === 1) queue.add(`${key} again`);
+      return Promise.resolve('done');
+    }, 1);
+    for (const key of keys) queue.add(key);
+    while (queue.size > 0) await settle();
+    const later = keys.filter((key) => Number(key) % 3 === 1).map((key) => `${key} again`);
+    expect(runs.slice(0, keys.length)).toEqual(keys);
+    expect(runs.slice(keys.length)).toEqual(later);
+    await stop();
+  });
+
   test('works on no more keys at a time than it has workers', async () => {
     let running = 0;
     let most = 0;
