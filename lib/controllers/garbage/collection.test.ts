@@ -60,8 +60,11 @@ const walked = async (): Promise<void> => {
 };
 
 describe('the graph', () => {
-  test('holds nothing of objects that own nothing and are not owned', () => {
+  test('holds nothing of objects that own nothing and are not owned, or have no uid', () => {
     for (let index = 0; index < 100; index++) collection.present(source, item(`o${String(index)}`));
+    for (const name of ['a', 'b']) {
+      collection.present(source, item(name, { ...ownedBy('a'), uid: '' }));
+    }
     expect(collection.size).toBe(0);
   });
 

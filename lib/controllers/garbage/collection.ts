@@ -81,6 +81,7 @@ export class Collection implements Changes {
     const ownership = ownershipOf(item.listTail());
     const waiting = waitingOf(ownership);
     const { uid, owners } = ownership;
+    if (uid === '') return; // nobody could mean it: it was put into the store by hand
     const isBare = owners.length === 0 && waiting === 'no';
     if (isBare && this.#graph.get(uid) === undefined) return;
     const { namespace, name } = item;

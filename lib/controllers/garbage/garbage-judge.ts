@@ -66,9 +66,10 @@ export class GarbageJudge {
   }
 
   /** Dependents lose the reference to the object, then it may go. */
-  async #orphan({ node, target, item }: Case, signal: AbortSignal): Promise<Outcome> {
-    const { graph, resources, writes } = this.#options;
-    if (!(await resources.told(item.revision, signal))) return 'again';
+  async #orphan(found: Case, signal: AbortSignal): Promise<Outcome> {
+    const { graph, writes } = this.#options;
+    const { node, target } = found;
+    if (!(await this.#knowsDependents(found, signal))) return 'again';
     const dependents = graph.dependentsOf(node).values();
     const work = async (): Promise<void> => {
       for (const dependent of dependents) {
@@ -83,9 +84,10 @@ export class GarbageJudge {
   }
 
   /** Once no dependent is in the way: the last one that leaves brings the object here again. */
-  async #release({ node, target, item }: Case, signal: AbortSignal): Promise<Outcome> {
-    const { resources, writes } = this.#options;
-    if (!(await resources.told(item.revision, signal))) return 'again';
+  async #release(found: Case, signal: AbortSignal): Promise<Outcome> {
+    const { writes } = this.#options;
+    const { node, target } = found;
+    if (!(await this.#knowsDependents(found, signal))) return 'again';
     if (node.blockingCount === 0) await writes.removeFinalizer(target, foregroundFinalizer, signal);
     return 'done';
   }
@@ -103,13 +105,10 @@ export class GarbageJudge {
     return isUnseen ? 'again' : 'done';
   }
 
-  async #delete(
-    { node, target, item, ownership }: Case,
-    isAwaited: boolean,
-    signal: AbortSignal,
-  ): Promise<Outcome> {
-    const { graph, resources, writes } = this.#options;
-    if (isAwaited && !(await resources.told(item.revision, signal))) return 'again';
+  async #delete(found: Case, isAwaited: boolean, signal: AbortSignal): Promise<Outcome> {
+    const { graph, writes } = this.#options;
+    const { node, target, item, ownership } = found;
+    if (isAwaited && !(await this.#knowsDependents(found, signal))) return 'again';
     const dependents = isAwaited ? graph.dependentsOf(node) : [];
     if (dependents.length === 0) {
       return writes.delete(target, { item, policy: policyOf(ownership) }, signal);
@@ -123,6 +122,13 @@ export class GarbageJudge {
       judged = now;
     }
     return writes.delete(target, { item: judged, policy: 'Foreground' }, signal);
+  }
+
+  /** The node has all dependents that there were at the version of the object. */
+  async #knowsDependents({ node, item }: Case, signal: AbortSignal): Promise<boolean> {
+    const { graph, resources } = this.#options;
+    // The graph may have made another node of the object during the wait.
+    return (await resources.told(item.revision, signal)) && graph.get(node.uid) === node;
   }
 
   /** An outcome: nothing can be said of some owner, so nothing is done. */
