@@ -14,8 +14,6 @@ afterAll(() => registry.stop());
 
 /** What must exist before they can be served. */
 const awaited: ReadonlyMap<string, string> = new Map([
-  ['pods/binding', 'the scheduling of pods'],
-  ['pods/eviction', 'the budgets of disruptions'],
   ['serviceaccounts/token', 'the issuer of tokens'],
 ]);
 

@@ -10,7 +10,7 @@ import { objectItem } from '../../registry/converted-item.ts';
 import { internalClient } from '../../registry/internal-client.ts';
 import { ResourceMapHolder } from '../../registry/resource-map.ts';
 import { virtualStore } from '../../registry/virtual-store.ts';
-import { garbageCollectorUser } from '../garbage-collector.ts';
+import { controllerUser } from '../controller-user.ts';
 import type { CollectedResource } from './collected-resources.ts';
 import { Collection } from './collection.ts';
 
@@ -31,7 +31,7 @@ beforeEach(() => {
   const options = {
     resources: new ResourceMapHolder(),
     naming,
-    client: internalClient(garbageCollectorUser(naming)),
+    client: internalClient(controllerUser(naming, 'generic-garbage-collector')),
     clock: systemClock,
     log: createLogger('error'),
   };
