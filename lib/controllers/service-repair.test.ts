@@ -136,7 +136,7 @@ test('an IPAddress that is deleted by hand comes back', async () => {
   expect(await reasons(made.metadata.name)).toEqual(['ClusterIPNotAllocated']);
 });
 
-test('what was claimed for services that are gone is released, addresses after a while', async () => {
+test('what is claimed for services that are gone is released, after a time', async () => {
   const gone = await store({ type: 'ClusterIP', clusterIP: 'None', clusterIPs: ['None'] });
   const { name } = gone.metadata;
   const labels = { 'ipaddress.svc.io/managed-by': 'ipallocator.svc.io' };

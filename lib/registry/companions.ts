@@ -5,8 +5,8 @@ import type { MaybePromise } from '../base/maybe-promise.ts';
 import type { Item } from '../cacher/resource-view.ts';
 import type { ApiObject } from '../codec/codec.ts';
 import type { WriteContext } from '../kinds/strategy.ts';
-import type { Change, Condition, Epoch, Revision, StoredItem } from '../storage-etcd/storage.ts';
-import type { StoreParts } from './store-parts.ts';
+import type { Change, Condition, Epoch, Revision } from '../storage-etcd/storage.ts';
+import type { Storage, StoredItem } from '../storage-etcd/storage.ts';
 
 /** What a resource writes beside its objects. One for all versions of a resource. */
 export interface Companions {
@@ -63,7 +63,7 @@ export type Together =
 
 /** @throws StatusError of the company that refuses. */
 export async function commitTogether(
-  { storage }: Pick<StoreParts, 'storage'>,
+  { storage }: { readonly storage: Pick<Storage, 'transact' | 'epoch'> },
   { change, expected, epoch }: OwnChange,
   company: Company,
   signal: AbortSignal,
