@@ -55,6 +55,12 @@ const change = (made: Sent, spec: object, texts = {}): Promise<Sent> =>
 const remove = (made: Sent, at = 0): Promise<unknown> =>
   on(at).remove(services(at), made.metadata.name);
 
+const port = (number: number, nodePort: number): object => ({
+  name: `p${String(number)}`,
+  port: number,
+  nodePort,
+});
+
 interface Given {
   readonly clusterIP?: string;
   readonly clusterIPs?: readonly string[];
@@ -177,6 +183,69 @@ describe('a service', () => {
     ['that is none', { clusterIP: 'x' }, 'spec.clusterIPs[0]'],
   ])('cannot have an address %s', async (_what, spec, field) => {
     expect(await causesOf(make(spec))).toEqual([`${field} FieldValueInvalid`]);
+  });
+
+  test('cannot have an address that somebody made an IPAddress of', async () => {
+    const name = '10.0.0.5';
+    const parentRef = { resource: 'gateways', group: 'example.com', name: 'x' };
+    await on(1).create(named('ipaddresses'), { metadata: { name }, spec: { parentRef } });
+    for (const at of [0, 1, 2]) {
+      const wanted = make({ clusterIP: name }, '', at);
+      expect(await causesOf(wanted)).toEqual(['spec.clusterIPs FieldValueInvalid']);
+    }
+    await on().remove(named('ipaddresses'), name);
+  });
+
+  test('of a balancer that asks for no ports on nodes has those that it states', async () => {
+    const balanced = { type: 'LoadBalancer', allocateLoadBalancerNodePorts: false };
+    const ports = [
+      { name: 'a', port: 1 },
+      { name: 'b', port: 2, nodePort: 30_020 },
+    ];
+    const made = await make({ ...balanced, ports });
+    expect(portsOf(made)).toEqual([0, 30_020]);
+    expect(await keysBelow(portPrefix)).toEqual(['30020']);
+    const changed = await change(made, { allocateLoadBalancerNodePorts: true });
+    expect(await keysBelow(portPrefix)).toEqual(portsOf(changed).map(String).sort());
+    await remove(made);
+  });
+
+  test.each<[string, object, string]>([
+    ['a port on nodes', { type: 'NodePort', ports: [port(1, 30_021)] }, 'ports[0].nodePort'],
+    [
+      'a port of health checks',
+      { type: 'LoadBalancer', externalTrafficPolicy: 'Local', healthCheckNodePort: 30_021 },
+      'healthCheckNodePort',
+    ],
+  ])('may be changed to state %s, unless it is taken', async (_what, spec, field) => {
+    const other = await make({ type: 'NodePort', ports: [{ port: 1, nodePort: 30_021 }] });
+    const made = await make();
+    const wanted = change(made, spec);
+    expect(await causesOf(wanted)).toEqual([`spec.${field} FieldValueInvalid`]);
+    await remove(other);
+    await change(made, spec);
+    expect(await keysBelow(portPrefix)).toContain('30021');
+    await remove(made);
+    expect(await taken()).toEqual([]);
+  });
+
+  test.each<[string, object, string]>([
+    ['twice', { ports: [port(1, 30_030), port(2, 30_030)] }, 'ports[1].nodePort'],
+    ['outside of the range', { ports: [port(1, 30_080)] }, 'ports[0].nodePort'],
+  ])('cannot have a port on nodes %s', async (_what, spec, field) => {
+    const wanted = make({ type: 'NodePort', ...spec });
+    expect(await causesOf(wanted)).toEqual([`spec.${field} FieldValueInvalid`]);
+  });
+
+  test('that was stored without an address gets one with its next change', async () => {
+    const older = await registry.replica();
+    const name = fresh();
+    await new VerbDriver(older).create(older.store('services'), service(name));
+    const made = await on().update(services(), name, service(name, { type: 'NodePort' }));
+    expect(addressOf(sent(made.item))).toMatch(/^10\.0\.0\./);
+    expect(await taken()).toHaveLength(2);
+    await on().remove(services(), name);
+    expect(await taken()).toEqual([]);
   });
 
   test('leaves alone an IPAddress that has become another one’s', async () => {
