@@ -20,13 +20,9 @@ const pod = {
   spec: { containers: [{ name: 'c', image: 'i' }] },
 };
 const requests = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'].flatMap((method) =>
-  [
-    'pods/p/binding',
-    'pods/p/eviction',
-    'pods/p/nosuch',
-    'serviceaccounts/s/token',
-    'configmaps/c/status',
-  ].map((path) => [method, `/api/v1/namespaces/n/${path}`] as const),
+  ['pods/p/nosuch', 'serviceaccounts/s/token', 'configmaps/c/status'].map(
+    (path) => [method, `/api/v1/namespaces/n/${path}`] as const,
+  ),
 );
 
 describe('subresources that nothing serves', () => {
