@@ -10,6 +10,7 @@ import type { NewObject } from '../../lib/controllers/namespace-object.ts';
 import { NamespaceController } from '../../lib/controllers/namespace.ts';
 import { rootCaConfigMap } from '../../lib/controllers/root-ca.ts';
 import { SystemNamespaceController } from '../../lib/controllers/system-namespaces.ts';
+import { ServiceCidrController } from '../../lib/controllers/service-cidr.ts';
 import { ServiceRepairController } from '../../lib/controllers/service-repair.ts';
 import type { InternalClient } from '../../lib/registry/internal-client.ts';
 import type { ResourceMapHolder } from '../../lib/registry/resource-map.ts';
@@ -95,6 +96,16 @@ export const controllerTable: readonly ControllerRow[] = [
     alias: 'garbagecollector',
     account: 'generic-garbage-collector',
     make: (context: ControllerContext): Controller => new GarbageCollector(context),
+  },
+  {
+    name: 'service-cidr-controller',
+    account: 'service-cidrs-controller',
+    make: ({ store, ...context }: ControllerContext): Controller | undefined => {
+      const ranges = store('networking.{v}/servicecidrs');
+      const addresses = store('networking.{v}/ipaddresses');
+      if (ranges === undefined || addresses === undefined) return undefined;
+      return new ServiceCidrController({ ...context, ranges, addresses });
+    },
   },
   {
     name: 'system-namespace-controller',

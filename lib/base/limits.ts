@@ -360,6 +360,19 @@ export const limits = {
   leaderRenewIntervalMs: 4_000,
   /** Longest time that giving the leadership back may take at shutdown. */
   leaderReleaseTimeoutMs: 2_000,
+  /**
+   * How long the key of a replica lives that does not refresh it: the address of one that was
+   * killed leaves the endpoints within 15 s, with a second of the lease and a few of etcd's own.
+   */
+  replicaLeaseSeconds: 10,
+  /** Pause between two refreshes: two may be lost. */
+  replicaRefreshIntervalMs: 3_000,
+  /** Longest time that taking its address away may hold up a replica that stops. */
+  replicaLeaveTimeoutMs: 2_000,
+  /** How long a ServiceCIDR stays after its deletion, until every replica has seen it. */
+  serviceCidrDeletionGraceMs: 10_000,
+  /** Objects of one resource whose finalizers are counted for a terminating namespace. */
+  heldObjectsReadMax: 1_000,
 
   // Process
   /** A second signal within this time is the same Ctrl-C, delivered twice (terminal and npm). */
@@ -414,4 +427,8 @@ invariant(
   limits.leaderRenewIntervalMs < limits.leaderRenewDeadlineMs &&
     limits.leaderRenewDeadlineMs < limits.leaderLeaseSeconds * 1000,
   'a leader renews, else gives up, before another one takes over',
+);
+invariant(
+  3 * limits.replicaRefreshIntervalMs < limits.replicaLeaseSeconds * 1000,
+  'a replica that lives stays among the endpoints when refreshes are lost',
 );
