@@ -20,6 +20,8 @@ export interface ClusterOptions extends EtcdClusterOptions {
   readonly replicaCount?: number;
   /** Further flags for every replica. */
   readonly serverFlags?: readonly string[];
+  /** And for the n-th replica alone. */
+  readonly flagsOf?: (replica: number) => readonly string[];
   readonly naming?: 'svc' | 'kubernetes';
   /** By which URL a replica reaches a member of etcd; default: straight. */
   readonly etcdUrlOf?: (replica: number, url: string) => Promise<string>;
@@ -70,6 +72,7 @@ export class TestCluster {
         `--token-auth-file=${tokens}`,
         `--naming=${options.naming ?? 'kubernetes'}`,
         ...(options.serverFlags ?? []),
+        ...(options.flagsOf?.(index) ?? []),
       ]);
       replicas.push(replica);
     }
@@ -224,7 +227,7 @@ export class Replica {
     return new Promise((resolve, reject) => {
       const collect = (chunk: Buffer): void => {
         this.#output += chunk.toString('utf8');
-        const port = /https:\/\/127\.0\.0\.1:(\d+)/.exec(this.#output)?.[1];
+        const port = /is ready at https:\/\/[^/\s]*:(\d+)/.exec(this.#output)?.[1];
         if (port === undefined) return;
         this.#port = Number(port);
         resolve();

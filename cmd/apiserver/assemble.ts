@@ -82,6 +82,7 @@ import {
 import { giveMemoryBackWhenQuiet } from './quiet-memory.ts';
 import { reachEtcd } from './reach-etcd.ts';
 import { runControllers } from './run-controllers.ts';
+import { startServerService } from './server-service.ts';
 import { checkNaming, loadSharedState } from './shared-state.ts';
 import type { SharedState } from './shared-state.ts';
 import { release, versionInfo } from './version.ts';
@@ -162,6 +163,8 @@ export async function assemble(
     const { serverCa } = credentials;
     const observer = controllerObserver(metrics, clock);
     started.defer(runControllers({ ...within, controllers, serverCa, observer }));
+    const publishing = { ...base, ...stored, resources, port: server.port };
+    started.defer(await startServerService(publishing, starting));
   }
   // Last started, first ended: balancers look elsewhere before anything stops working.
   started.defer(() => void (lifecycle.isDraining = true));

@@ -2,7 +2,13 @@ import { describe, expect, test } from '@jest/globals';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { networkInterfaces } from 'node:os';
-import { addressWarning, advertisedAddress, checkListening, urlAt } from './own-address.ts';
+import {
+  addressWarning,
+  advertisedAddress,
+  checkListening,
+  publishedAddress,
+  urlAt,
+} from './own-address.ts';
 
 const entry = (address: string, internal = false) => ({
   address,
@@ -52,6 +58,24 @@ describe('clients reach a server', () => {
     const warning = addressWarning({ 'bind-address': bound, 'advertise-address': advertised });
     expect(warning !== undefined).toBe(isWarned);
     if (isWarned) expect(warning).toContain(`--advertise-address=10.0.0.9: this server listens on`);
+  });
+});
+
+describe('endpoints name', () => {
+  test.each([
+    ['127.0.0.1', undefined, host, '10.0.0.7'],
+    ['::1', undefined, host, '10.0.0.7'],
+    ['::1', undefined, ipv6Host, 'fd00::7'],
+    ['127.0.0.1', undefined, ipv6Host, '127.0.0.1'],
+    ['127.0.0.1', undefined, loopback, '127.0.0.1'],
+    ['127.0.0.1', '127.0.0.1', host, '127.0.0.1'],
+    ['127.0.0.1', '192.0.2.9', host, '192.0.2.9'],
+    ['10.1.0.7', undefined, host, '10.1.0.7'],
+    ['0.0.0.0', undefined, host, '10.0.0.7'],
+    ['0.0.0.0', undefined, loopback, '127.0.0.1'],
+  ])('on %s, advertised as %s: %#', (bound, advertised, interfaces, address) => {
+    const flags = { 'bind-address': bound, 'advertise-address': advertised };
+    expect(publishedAddress(flags, interfaces)).toBe(address);
   });
 });
 

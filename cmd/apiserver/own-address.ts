@@ -27,8 +27,26 @@ export function advertisedAddress(
   const given = flags['advertise-address'];
   if (given !== undefined) return given;
   const bound = flags['bind-address'];
-  if (!isUnspecified(bound)) return bound;
-  const isIpv4Only = canonicalIp(bound) === '0.0.0.0';
+  return isUnspecified(bound) ? hostAddress(canonicalIp(bound) === '0.0.0.0', interfaces) : bound;
+}
+
+/**
+ * The address that endpoints of this server name: as above, but a server that listens on loopback
+ * has one of its host there, as kube-apiserver does. Loopback where the host has no other, or where
+ * it is asked for.
+ */
+export function publishedAddress(
+  flags: AddressFlags,
+  interfaces: Interfaces = networkInterfaces(),
+): string {
+  const address = advertisedAddress(flags, interfaces);
+  if (flags['advertise-address'] !== undefined || !isLoopback(address)) return address;
+  const other = hostAddress(!address.includes(':'), interfaces);
+  return isLoopback(other) ? address : other;
+}
+
+/** One that others can reach, if there is any. */
+function hostAddress(isIpv4Only: boolean, interfaces: Interfaces): string {
   const addresses = Object.values(interfaces)
     .flatMap((entries) => entries ?? [])
     .filter(({ family }) => family === 'IPv4' || !isIpv4Only)

@@ -275,8 +275,6 @@ export const absentFlags: Readonly<Record<string, AbsentFlag>> = {
     'the propagation policy of a deletion always counts',
     'true',
   ),
-  'endpoint-reconciler-type': warned(text, 'no endpoints of this server are written', 'none'),
-  'kubernetes-service-node-port': warned(anyInteger, 'no service of this server is written', '0'),
   'min-compatibility-version': warned(list, oneRelease),
   'runtime-config-emulation-forward-compatible': warned(bool, oneRelease, 'false'),
 

@@ -145,6 +145,17 @@ export function choice<const T extends string>(...values: readonly T[]): FlagKin
   };
 }
 
+const reconcilers = choice('lease', 'none');
+
+/** How replicas publish their addresses. */
+export const reconcilerType: typeof reconcilers = {
+  ...reconcilers,
+  parse: (given) => {
+    if (given !== 'master-count') return reconcilers.parse(given);
+    throw new Error('is gone: lease does the same and need not know how many replicas there are');
+  },
+};
+
 /** An address of this or another host; names and zones are none. */
 export const ipAddress: FlagKind<string> = {
   placeholder: 'ip',

@@ -16,6 +16,7 @@ import {
   path,
   ports,
   positiveDurationMs,
+  reconcilerType,
   text,
 } from './flag-kinds.ts';
 import type { FlagKind } from './flag-kinds.ts';
@@ -206,6 +207,20 @@ export const flagTable = {
     '*',
     'Controllers to run on the replica that leads: * for all, NAME for one, -NAME for all but ' +
       'one. Empty: none, as where a controller manager of its own does their work.',
+  ),
+  'kubernetes-service-node-port': required(
+    api,
+    integer(0, 65_535),
+    '0',
+    'Port of every node for the Service of the API servers, which is of type NodePort then; 0: ' +
+      'it is of type ClusterIP.',
+  ),
+  'endpoint-reconciler-type': required(
+    api,
+    reconcilerType,
+    'lease',
+    'Who publishes the addresses of the API servers as endpoints of their Service: lease, every ' +
+      'replica that lives; none, somebody else.',
   ),
 
   'livez-grace-period': required(

@@ -108,6 +108,12 @@ describe('a command line', () => {
     [['--service-cluster-ip-range=10.0.0.0/33'], /"10.0.0.0\/33" must be a network/],
     [['--service-cluster-ip-range=fd00::/x'], /"fd00::\/x" must be a network/],
     [['--service-cluster-ip-range=10.0.0.0/8,11.0.0.0/8'], /one network, or one of IPv4 and one/],
+    [['--kubernetes-service-node-port=65536'], /must be a whole number from 0 to 65535/],
+    [
+      ['--endpoint-reconciler-type=master-count'],
+      /--endpoint-reconciler-type=master-count: is gone: lease does the same/,
+    ],
+    [['--endpoint-reconciler-type=x'], /must be one of lease, none/],
     [['--version=1.36'], /--version=1.36: must be one of true, false, raw/],
     [['--etcd-servers='], /--etcd-servers=: must name at least one URL/],
     [['--etcd-servers=http://u:p@a:1'], /"http:\/\/u:p@a:1" must be a URL/],
