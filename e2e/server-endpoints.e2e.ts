@@ -105,3 +105,24 @@ test('Service and endpoints come back when they are deleted', async () => {
   }
   await untilPublished(0, [0, 1, 2]);
 });
+
+test('replicas that are not to be published, or cannot be, publish nothing', async () => {
+  const unseen = await TestCluster.start({
+    replicaCount: 2,
+    naming: 'svc',
+    flagsOf: (index) => [
+      index === 0 ? '--advertise-address=127.0.0.1' : '--endpoint-reconciler-type=none',
+    ],
+  });
+  try {
+    const get = (kind: string) =>
+      unseen.replica(1).request('GET', `/api/v1/namespaces/default/${kind}/svc`);
+    expect((await get('services')).status).toBe(200);
+    expect((await get('endpoints')).status).toBe(404);
+    const told = 'no endpoints are published for this replica';
+    expect(unseen.replica(0).output.split(told)).toHaveLength(2);
+    expect(unseen.replica(1).output).not.toContain(told);
+  } finally {
+    await unseen.stop();
+  }
+});
