@@ -48,11 +48,14 @@ export class ServerService implements Controller {
     this.#options = options;
   }
 
-  /** One try at each, for a start; `run` goes on with what fails. Rejects only when aborted. */
+  /**
+   * One try at each, for a start, and another one where a replica beside it was first; `run` goes
+   * on with what fails. Rejects only when aborted.
+   */
   async bootstrap(signal: AbortSignal): Promise<void> {
     for (const part of parts) {
       try {
-        await this.#reconcile(part, signal);
+        while ((await this.#reconcile(part, signal)) === 'again') signal.throwIfAborted();
       } catch (error) {
         if (signal.aborted) throw error;
         const reason = error instanceof Error ? error.message : String(error);
