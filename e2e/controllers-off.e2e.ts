@@ -20,7 +20,7 @@ const ask = (method: string, path: string, body?: object): Promise<Reply> =>
 const items = async (path: string): Promise<readonly unknown[]> =>
   (await ask('GET', path)).json<{ items: unknown[] }>().items;
 
-test('without controllers no lease is taken, and namespaces are left to somebody else', async () => {
+test('without controllers no lease is taken, and namespaces are left to others', async () => {
   await ask('POST', namespaces, { metadata: { name: 'mine' } });
   await ask('POST', `${namespaces}/mine/configmaps`, { metadata: { name: 'a' } });
   await ask('DELETE', `${namespaces}/mine`);

@@ -8,6 +8,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { MaybePromise } from '../lib/base/maybe-promise.ts';
 import { EtcdCluster } from '../lib/storage-etcd/testing/etcd-process.ts';
 import type { EtcdClusterOptions } from '../lib/storage-etcd/testing/etcd-process.ts';
 
@@ -20,8 +21,8 @@ export interface ClusterOptions extends EtcdClusterOptions {
   readonly replicaCount?: number;
   /** Further flags for every replica. */
   readonly serverFlags?: readonly string[];
-  /** And for the n-th replica alone. */
-  readonly flagsOf?: (replica: number) => readonly string[];
+  /** Further flags for one of them; `folder` is removed at the end. */
+  readonly replicaFlags?: (replica: number, folder: string) => MaybePromise<readonly string[]>;
   readonly naming?: 'svc' | 'kubernetes';
   /** By which URL a replica reaches a member of etcd; default: straight. */
   readonly etcdUrlOf?: (replica: number, url: string) => Promise<string>;
@@ -72,7 +73,7 @@ export class TestCluster {
         `--token-auth-file=${tokens}`,
         `--naming=${options.naming ?? 'kubernetes'}`,
         ...(options.serverFlags ?? []),
-        ...(options.flagsOf?.(index) ?? []),
+        ...((await options.replicaFlags?.(index, folder)) ?? []),
       ]);
       replicas.push(replica);
     }

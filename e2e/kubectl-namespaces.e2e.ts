@@ -90,7 +90,8 @@ describeWithKubectl('a namespace that kubectl deletes', () => {
     const shown = text().replaceAll(/\n\s+/g, ' ');
     expect(shown).toContain('Some resources are remaining: configmaps. has 1 resource instances');
     expect(shown).toContain(
-      'Some content in the namespace has finalizers remaining: example.com/stuck in 1 resource instances',
+      'Some content in the namespace has finalizers remaining: ' +
+        'example.com/stuck in 1 resource instances',
     );
     expect(shown).toContain('All content successfully deleted, may be waiting on finalization');
     expect(run('get', 'namespace', 'stuck')).toContain('Terminating');

@@ -19,7 +19,7 @@ beforeAll(async () => {
   cluster = await TestCluster.start({
     replicaCount: 3,
     serverFlags: ['--service-cluster-ip-range=10.96.0.0/20,fd00:10:96::/112'],
-    flagsOf: (index) => [`--advertise-address=${addressOf(index)}`],
+    replicaFlags: (index) => [`--advertise-address=${addressOf(index)}`],
   });
 });
 afterAll(() => cluster.stop());
@@ -110,7 +110,7 @@ test('replicas that are not to be published, or cannot be, publish nothing', asy
   const unseen = await TestCluster.start({
     replicaCount: 2,
     naming: 'svc',
-    flagsOf: (index) => [
+    replicaFlags: (index) => [
       index === 0 ? '--advertise-address=127.0.0.1' : '--endpoint-reconciler-type=none',
     ],
   });

@@ -1,5 +1,5 @@
-// A namespace of 50,000 ConfigMaps that is deleted, until it is gone, beside a deletecollection of as
-// many in another one.
+// A namespace of 50,000 ConfigMaps that is deleted, until it is gone, beside a deletecollection of
+// as many in another one.
 import { request } from 'node:https';
 import { median, verdict } from '../support/compare.ts';
 import { configMap, namespaceObject } from '../support/objects.ts';
