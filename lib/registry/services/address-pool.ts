@@ -47,6 +47,8 @@ export class AddressPool {
   readonly #options: AddressPoolOptions;
   /** Chosen here, or lost to others: memory may not show them yet. */
   readonly #taken = new Set<string>();
+  /** The object of the range that an address was last found good by. */
+  readonly #rangeOf = new Map<string, Pick<Item, 'name' | 'revision'>>();
   /** Memory showed another version of them than the store had. */
   readonly #doubtful = new Set<string>();
 
@@ -60,49 +62,55 @@ export class AddressPool {
 
   /** An address that seems free; undefined: none is. */
   async choose(family: IpFamily, { dryRun, signal }: Asking): Promise<string | undefined> {
-    const { ranges, view } = this.#options;
-    let address = this.#free(family, await ranges.current(signal), (name) => {
-      return this.#taken.has(name) || view.peek({ namespace: '', name }) !== undefined;
-    });
+    const { ranges } = this.#options;
+    let usable = await ranges.current(signal);
+    let address = this.#free(
+      family,
+      usable,
+      (name) => this.#taken.has(name) || this.known(name) !== undefined,
+    );
     if (address === undefined) {
       const stored = await this.#stored(signal);
       this.#taken.clear();
-      const now = await ranges.current(signal, true);
-      address = this.#free(family, now, (name) => stored.has(name));
+      usable = await ranges.current(signal, true);
+      address = this.#free(family, usable, (name) => stored.has(name));
     }
+    if (address === undefined || dryRun) return address;
     // Others of this replica choose another one meanwhile.
-    if (address !== undefined && !dryRun) remember(this.#taken, address);
+    remember(this.#taken, address);
+    this.#restOn(usable, address);
     return address;
   }
 
   /** Why a stated address cannot be had; undefined: it can. `address` is canonical. */
   async refusalOf(address: string, { dryRun, signal }: Asking): Promise<string | undefined> {
-    const { ranges, view, storage } = this.#options;
-    const refusal = rangeRefusal(address, await ranges.current(signal));
-    if (refusal !== undefined) {
-      const now = rangeRefusal(address, await ranges.current(signal, true));
-      if (now !== undefined) return now;
+    const { ranges } = this.#options;
+    let usable = await ranges.current(signal);
+    if (rangeRefusal(address, usable) !== undefined) {
+      usable = await ranges.current(signal, true);
+      const refusal = rangeRefusal(address, usable);
+      if (refusal !== undefined) return refusal;
     }
-    const key = { namespace: '', name: address };
-    const seemsFree = !this.#taken.has(address) && view.peek(key) === undefined;
-    if (seemsFree && !dryRun) return undefined;
-    const { item } = await storage.get(this.keyOf(address), signal);
-    if (item !== undefined) return 'provided IP is already allocated';
-    this.#taken.delete(address);
+    const seemsFree = !this.#taken.has(address) && this.known(address) === undefined;
+    if (!seemsFree || dryRun) {
+      if ((await this.stored(address, signal)) !== undefined) {
+        return 'provided IP is already allocated';
+      }
+      this.#taken.delete(address);
+    }
+    if (!dryRun) this.#restOn(usable, address);
     return undefined;
   }
 
-  /** The object, and that its range is as it was when the address was chosen. */
-  async claim(address: string, holder: Holder, signal: AbortSignal): Promise<readonly Claim[]> {
+  /** The object, and that its range is as it was when the address was found good. */
+  claim(address: string, holder: Holder): readonly Claim[] {
     const { ranges, rangeResource, keyspace } = this.#options;
-    const family = ipFamily(address) ?? 'IPv4';
-    const number = ipNumber(address);
-    const range = (await ranges.current(signal)).find((one) => isUsable([one], family, number));
     const own = this.claimOver(address, holder, 0);
-    if (range?.item === undefined) return [own];
-    const { name, revision } = range.item;
-    const ofRange = keyspace.key(rangeResource.storagePrefix, '', name);
-    return [own, { condition: { key: ofRange, expected: revision }, lost: () => ranges.doubt() }];
+    const range = this.#rangeOf.get(address);
+    if (range === undefined) return [own];
+    const key = keyspace.key(rangeResource.storagePrefix, '', range.name);
+    const condition = { key, expected: range.revision };
+    return [own, { condition, lost: () => ranges.doubt() }];
   }
 
   /** A new object in place of the version `expected`; 0: there is none. */
@@ -151,6 +159,19 @@ export class AddressPool {
   keyOf(address: string): string {
     const { keyspace, addressResource } = this.#options;
     return keyspace.key(addressResource.storagePrefix, '', address);
+  }
+
+  /** Nothing is remembered of a range of the flag: it does not go. */
+  #restOn(usable: readonly AddressRange[], address: string): void {
+    const family = ipFamily(address) ?? 'IPv4';
+    const number = ipNumber(address);
+    const range = usable.find((one) => isUsable([one], family, number))?.item;
+    if (range === undefined) {
+      this.#rangeOf.delete(address);
+      return;
+    }
+    if (this.#rangeOf.size >= limits.claimsRemembered) this.#rangeOf.clear();
+    this.#rangeOf.set(address, { name: range.name, revision: range.revision });
   }
 
   async #ofHolder(address: string, holder: Holder, signal: AbortSignal): Promise<Item | undefined> {

@@ -221,7 +221,7 @@ async function claimsOf(
     difference(isWritten ? claimedPorts(now) : [], claimedPorts(before)),
   ];
   const claims = await Promise.all([
-    ...address.added.map((one) => addresses.claim(one, holder, signal)),
+    ...address.added.map((one) => Promise.resolve(addresses.claim(one, holder))),
     ...address.removed.map((one) => addresses.release(one, holder, signal)),
     ...port.added.map((one) => Promise.resolve(ports.claim(one, holder))),
     ...port.removed.map((one) => ports.release(one, holder, signal)),
