@@ -1,60 +1,69 @@
-// The admission plugins that are on, in their order.
+// The admission chain of the plugins that are on: what each is made of, and how long it takes.
 import { admissionChain } from '../../lib/admission/chain.ts';
 import type { AdmissionChain } from '../../lib/admission/chain.ts';
 import { measuredChain, measuredPlugin } from '../../lib/admission/measured.ts';
 import type { AdmissionObserver } from '../../lib/admission/measured.ts';
-import { namespaceLifecycle } from '../../lib/admission/plugins/namespace-lifecycle.ts';
-import { podSecurity } from '../../lib/admission/plugins/pod-security.ts';
-import type { PodSecurityObserver } from '../../lib/admission/plugins/pod-security.ts';
-import { parsePodSecurityConfiguration } from '../../lib/admission/pod-security/configuration.ts';
-import type { Scheme } from '../../lib/api/scheme.ts';
-import type { ResourceInfo } from '../../lib/api/type-info.ts';
-import type { NamingProfile } from '../../lib/api/vendor.ts';
-import type { Clock } from '../../lib/base/clock.ts';
+import type { Objects } from '../../lib/admission/objects.ts';
+import type { AdmissionPlugin } from '../../lib/admission/plugin.ts';
+import type { PluginParts, PluginRow } from '../../lib/admission/plugin-table.ts';
 import type { Cache } from '../../lib/cacher/cache.ts';
 import type { Item } from '../../lib/cacher/resource-view.ts';
 import { isSegment } from '../../lib/storage-etcd/keys.ts';
 import type { Keyspace } from '../../lib/storage-etcd/keys.ts';
 import type { Storage } from '../../lib/storage-etcd/storage.ts';
+import type { ChosenPlugins } from './chosen-plugins.ts';
+import { orFlagError } from './from-flags.ts';
 
-export interface AdmissionOptions {
-  readonly scheme: Scheme;
+export interface AdmissionOptions extends Omit<PluginParts, 'objects' | 'configurationOf'> {
+  readonly plugins: ChosenPlugins;
   readonly storage: Storage;
   readonly keyspace: Keyspace;
   readonly cache: Cache;
-  readonly naming: NamingProfile;
-  readonly clock: Clock;
   readonly observer: AdmissionObserver;
-  readonly podSecurityObserver: PodSecurityObserver;
 }
 
-export function defaultAdmission(options: AdmissionOptions): AdmissionChain {
-  const { scheme, storage, keyspace, cache, naming, clock, observer } = options;
-  const recordOf = (name: string): ResourceInfo | undefined =>
-    scheme.storedResources.find(({ group, resource }) => group === '' && resource === name);
-  const record = recordOf('namespaces');
-  if (record === undefined) return admissionChain([]); // a server that is told not to serve them
-  const namespaces = cache.view(record);
-  const lookUp = async (name: string, signal: AbortSignal): Promise<Item | undefined> => {
-    if (!isSegment(name)) return undefined;
-    const { item } = await storage.get(keyspace.key(record.storagePrefix, '', name), signal);
-    return item === undefined ? undefined : namespaces.itemOf(item);
+/** @throws FlagError for a plugin whose configuration is wrong */
+export function openAdmission(options: AdmissionOptions): AdmissionChain {
+  const { plugins, observer } = options;
+  const parts: PluginParts = {
+    ...options,
+    objects: (group, resource) => objectsOf(options, group, resource),
+    configurationOf: (name) => plugins.configurations.get(name),
   };
-  const plugins = [namespaceLifecycle({ namespaces, lookUp, naming, clock })];
-  const podRecord = recordOf('pods');
-  if (podRecord !== undefined) {
-    plugins.push(
-      podSecurity({
-        namespaces,
-        lookUp,
-        pods: cache.view(podRecord),
-        naming,
-        clock,
-        configuration: parsePodSecurityConfiguration(undefined, naming), // no file says more
-        observer: options.podSecurityObserver,
-      }),
-    );
-  }
-  const measured = plugins.map((plugin) => measuredPlugin(plugin, observer));
-  return measuredChain(admissionChain(measured), observer);
+  const made = plugins.rows
+    .map((row) => make(row, parts))
+    .filter((plugin) => plugin !== undefined)
+    .map((plugin) => measuredPlugin(plugin, observer));
+  return measuredChain(admissionChain(made), observer);
+}
+
+const make = (row: PluginRow, parts: PluginParts): AdmissionPlugin | undefined =>
+  orFlagError('admission-control-config-file', () => {
+    try {
+      return row.make?.(parts);
+    } catch (error) {
+      throw new Error(`${row.name}: ${(error as Error).message}`, { cause: error });
+    }
+  });
+
+function objectsOf(
+  { scheme, naming, storage, keyspace, cache }: AdmissionOptions,
+  group: string,
+  resource: string,
+): Objects | undefined {
+  const of = naming.resolve(group);
+  const record = scheme.storedResources.find(
+    (one) => one.group === of && one.resource === resource,
+  );
+  if (record === undefined) return undefined;
+  const view = cache.view(record);
+  return {
+    view,
+    async lookUp({ namespace, name }, signal) {
+      if (!isSegment(name)) return undefined;
+      const key = keyspace.key(record.storagePrefix, namespace, name);
+      const { item } = await storage.get(key, signal);
+      return item === undefined ? undefined : view.itemOf(item);
+    },
+  };
 }

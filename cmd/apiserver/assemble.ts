@@ -11,6 +11,7 @@ import { measuredAuthorizer } from '../../lib/authz/measured.ts';
 import { unionAuthenticator } from '../../lib/authn/union.ts';
 import { mastersAuthorizer, pathsAuthorizer } from '../../lib/authz/fixed.ts';
 import { unionAuthorizer } from '../../lib/authz/union.ts';
+import type { Authorizer } from '../../lib/authz/authorizer.ts';
 import { systemClock } from '../../lib/base/clock.ts';
 import type { Clock } from '../../lib/base/clock.ts';
 import type { Logger } from '../../lib/base/log.ts';
@@ -40,9 +41,11 @@ import { SharedSecrets } from '../../lib/storage-etcd/shared-secrets.ts';
 import { Health } from '../../lib/telemetry/health.ts';
 import { createMetrics } from '../../lib/telemetry/metrics.ts';
 import type { Metrics } from '../../lib/telemetry/metrics.ts';
-import { defaultAdmission } from './admission.ts';
+import { openAdmission } from './admission.ts';
 import { chosenControllers } from './controllers.ts';
 import type { ControllerRow } from './controllers.ts';
+import { chosenPlugins } from './chosen-plugins.ts';
+import type { ChosenPlugins } from './chosen-plugins.ts';
 import { ownCredentials } from './credentials.ts';
 import type { ServingTls } from './credentials.ts';
 import { DataDirectory } from './data-directory.ts';
@@ -113,6 +116,8 @@ interface Base {
   readonly scheme: Scheme;
   /** The encoding of objects in etcd. */
   readonly media: StoredMedia;
+  /** Those of admission that are on. */
+  readonly plugins: ChosenPlugins;
   /** Fires when the start is given up. */
   readonly signal: AbortSignal;
   /** What was started, ended in reverse order. */
@@ -137,14 +142,15 @@ export async function assemble(
   const cache = openCache(base, stored);
   const ownUrl = urlAt(address, flags['secure-port']);
   const shared = await loadSharedState(stored.secrets, { flags, ownUrl }, starting);
+  const authorizer = openAuthorizer(base);
   const services = servicesOf(base, stored, cache);
   if (services === undefined) {
     logger.warn('services are given no addresses: IPAddress or ServiceCIDR is not served');
   }
-  const resources = openRegistry(base, stored, cache, { shared, services });
+  const resources = openRegistry(base, stored, { cache, shared, services, authorizer });
   const credentials = await ownCredentials({ directory, shared, flags, files, address });
   const lifecycle = { isDraining: false };
-  const options = { resources, tls: credentials.serving, startedAtMs, lifecycle };
+  const options = { resources, authorizer, tls: credentials.serving, startedAtMs, lifecycle };
   const server = await openServer(base, cache, options);
   await cache.start(starting);
   const { naming, clock } = base;
@@ -193,6 +199,8 @@ function openBase(
   for (const note of gates.notes) logger.warn(note);
   const controllers = orFlagError('controllers', () => chosenControllers(flags.controllers));
   const naming = namingProfile(flags.naming);
+  const plugins = chosenPlugins(flags, naming);
+  for (const note of plugins.notes) logger.warn(note);
   const metrics = orFlagError('show-hidden-metrics-for-version', () =>
     createMetrics({
       release,
@@ -216,19 +224,8 @@ function openBase(
   );
   const directory = DataDirectory.open(flags['data-dir']);
   started.defer(() => directory.release());
-  return {
-    ...given,
-    clock,
-    gates,
-    naming,
-    metrics,
-    directory,
-    files,
-    controllers,
-    address,
-    scheme,
-    media,
-  };
+  const opened = { clock, gates, naming, metrics, directory, files, address, scheme };
+  return { ...given, ...opened, controllers, media, plugins };
 }
 
 interface OpenedStorage {
@@ -313,21 +310,25 @@ const servicesOf = (
 function openRegistry(
   base: Base,
   { storage, keyspace }: OpenedStorage,
-  cache: Cache,
-  { shared, services }: { readonly shared: SharedState; readonly services: Services | undefined },
+  options: {
+    readonly cache: Cache;
+    readonly shared: SharedState;
+    readonly services: Services | undefined;
+    readonly authorizer: Authorizer;
+  },
 ): ResourceMapHolder {
   const { flags, logger, clock, gates, naming, metrics, scheme } = base;
+  const { cache, shared, services, authorizer } = options;
   const stores = builtInStores({
     scheme,
     keyspace,
     storage,
-    admission: defaultAdmission({
-      scheme,
+    admission: openAdmission({
+      ...base,
       storage,
       keyspace,
       cache,
-      naming,
-      clock,
+      authorizer,
       observer: admissionObserver(metrics),
       podSecurityObserver: podSecurityObserver(metrics),
     }),
@@ -351,11 +352,19 @@ function openRegistry(
   return resources;
 }
 
+/** Who may do what, for requests and for plugins of admission. */
+const openAuthorizer = ({ metrics }: Base): Authorizer =>
+  measuredAuthorizer(
+    unionAuthorizer([mastersAuthorizer, pathsAuthorizer]),
+    authorizationAttempts(metrics),
+  );
+
 async function openServer(
   base: Base,
   cache: Cache,
   options: {
     readonly resources: ResourceMapHolder;
+    readonly authorizer: Authorizer;
     readonly tls: ServingTls;
     readonly startedAtMs: number;
     readonly lifecycle: Lifecycle;
@@ -363,7 +372,7 @@ async function openServer(
 ): Promise<RunningServer> {
   const { flags, clock, started, address } = base;
   const { tokens } = base.files;
-  const { resources, tls, startedAtMs, lifecycle } = options;
+  const { resources, authorizer, tls, startedAtMs, lifecycle } = options;
   const authenticator = measuredAuthenticator(
     unionAuthenticator([
       clientCertificateAuthenticator(() => clock.nowMs(), certificateObserver(base.metrics)),
@@ -371,10 +380,6 @@ async function openServer(
     ]),
     authenticationAttempts(base.metrics),
     { allowsAnonymous: flags['anonymous-auth'], onUser: userObserver(base.metrics) },
-  );
-  const authorizer = measuredAuthorizer(
-    unionAuthorizer([mastersAuthorizer, pathsAuthorizer]),
-    authorizationAttempts(base.metrics),
   );
   const graceMs = flags['livez-grace-period'];
   const checks = healthChecks({ cache, lifecycle, clock, startedAtMs, graceMs });

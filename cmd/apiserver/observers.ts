@@ -2,7 +2,7 @@
 // componentstatuses.
 import type { AdmissionObserver } from '../../lib/admission/measured.ts';
 import type { AdmissionRequest } from '../../lib/admission/plugin.ts';
-import type { PodSecurityObserver } from '../../lib/admission/plugins/pod-security.ts';
+import type { PodSecurityObserver } from '../../lib/admission/pod-security/observer.ts';
 import { latest, versionText } from '../../lib/admission/pod-security/policy.ts';
 import type { LevelVersion } from '../../lib/admission/pod-security/policy.ts';
 import type { NamingProfile } from '../../lib/api/vendor.ts';

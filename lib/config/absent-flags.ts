@@ -59,36 +59,8 @@ const ownMemory = '--cache-memory-mb bounds what is kept in memory';
 const oneRelease = 'this server speaks 1.36 alone';
 const ownPolls = 'etcd is watched all the time: --livez-grace-period and /readyz tell how it is';
 const noPeers = 'replicas reach each other through etcd alone';
-const noPlugin =
-  'the admission plugins NamespaceLifecycle and PodSecurity are in force, and no other ones yet';
 const someSuites = 'the cipher suites of Node are offered, TLS 1.2 and newer';
 
-/** On in kube-apiserver without being named: their absence does not come from ignoring a flag. */
-const defaultPlugins = [
-  'LimitRanger',
-  'ServiceAccount',
-  'TaintNodesByCondition',
-  'Priority',
-  'DefaultTolerationSeconds',
-  'DefaultStorageClass',
-  'StorageObjectInUseProtection',
-  'PersistentVolumeClaimResize',
-  'RuntimeClass',
-  'CertificateApproval',
-  'CertificateSigning',
-  'ClusterTrustBundleAttest',
-  'CertificateSubjectRestriction',
-  'DefaultIngressClass',
-  'PodTopologyLabels',
-  'NodeDeclaredFeatureValidator',
-  'MutatingAdmissionPolicy',
-  'MutatingAdmissionWebhook',
-  'ValidatingAdmissionPolicy',
-  'ValidatingAdmissionWebhook',
-  'ResourceQuota',
-];
-/** These add to objects, or bind nodes, who may do nothing here yet. */
-const harmlessPlugins = ['NodeRestriction', 'NamespaceAutoProvision', 'ExtendedResourceToleration'];
 const answersOf = (names: readonly string[], answer: Answer): Record<string, Answer> =>
   Object.fromEntries(names.map((name) => [name, answer]));
 
@@ -108,21 +80,6 @@ export const absentFlags: Readonly<Record<string, AbsentFlag>> = {
   'authorization-webhook-cache-unauthorized-ttl': warned(durationMs, masters),
   'authorization-webhook-config-file': warned(text, masters),
   'authorization-webhook-version': warned(text, masters),
-  'enable-admission-plugins': {
-    kind: list,
-    answers: {
-      ...answersOf(['NamespaceLifecycle', 'NamespaceExists', 'PodSecurity', 'AlwaysAdmit'], 'fits'),
-      ...answersOf([...defaultPlugins, ...harmlessPlugins], 'warned'),
-      '*': 'refused',
-    },
-    instead: noPlugin,
-  },
-  'disable-admission-plugins': {
-    kind: list,
-    answers: { NamespaceLifecycle: 'warned', PodSecurity: 'warned', '*': 'fits' },
-    instead: noPlugin,
-  },
-  'admission-control-config-file': refused(text, `its rules would not hold: ${noPlugin}`),
   'allow-privileged': refused(bool, 'privileged containers are always allowed', 'true'),
 
   // Who asks.
@@ -266,8 +223,6 @@ export const absentFlags: Readonly<Record<string, AbsentFlag>> = {
   'coordinated-leadership-lease-duration': warned(durationMs, noElection),
   'coordinated-leadership-renew-deadline': warned(durationMs, noElection),
   'coordinated-leadership-retry-period': warned(durationMs, noElection),
-  'default-not-ready-toleration-seconds': warned(anyInteger, noPlugin),
-  'default-unreachable-toleration-seconds': warned(anyInteger, noPlugin),
   'emulated-version': refused(list, oneRelease, '1.36', 'kube=1.36'),
   'emulation-forward-compatible': warned(bool, oneRelease, 'false'),
   'enable-garbage-collector': warned(

@@ -43,11 +43,14 @@ const optional = <T>(
   help: string,
 ): Flag<T> & { readonly fallback: undefined } => ({ section, kind, fallback: undefined, help });
 
+const anyInteger = integer(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER);
+
 const generic = 'Generic',
   storage = 'Storage',
   serving = 'Serving',
   identity = 'Authentication';
-const api = 'API',
+const admission = 'Admission',
+  api = 'API',
   controllers = 'Controllers',
   lifecycle = 'Lifecycle',
   observe = 'Observability';
@@ -171,6 +174,40 @@ export const flagTable = {
     list,
     'Issuer of service-account tokens, the first one where several are given; default: the ' +
       'URL of this server. Tokens are not issued yet.',
+  ),
+
+  'enable-admission-plugins': required(
+    admission,
+    list,
+    '',
+    'Admission plugins that are on besides those that are by default, in any order.',
+  ),
+  'disable-admission-plugins': required(
+    admission,
+    list,
+    '',
+    'Admission plugins that are off although they are on by default.',
+  ),
+  'admission-control': {
+    ...optional(admission, list, 'Exactly the admission plugins that are on.'),
+    deprecated: 'use --enable-admission-plugins and --disable-admission-plugins',
+  },
+  'admission-control-config-file': optional(
+    admission,
+    path,
+    'Configuration of admission plugins: an AdmissionConfiguration in YAML or JSON.',
+  ),
+  'default-not-ready-toleration-seconds': required(
+    admission,
+    anyInteger,
+    '300',
+    'How long a pod that does not say so stays on a node that is not ready, in seconds.',
+  ),
+  'default-unreachable-toleration-seconds': required(
+    admission,
+    anyInteger,
+    '300',
+    'How long a pod that does not say so stays on a node that is unreachable, in seconds.',
   ),
 
   'feature-gates': required(

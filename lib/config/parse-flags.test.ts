@@ -187,8 +187,10 @@ describe("kube-apiserver's flags that this server does not have", () => {
   test.each([
     [['--tls-min-version=VersionTLS12'], []],
     [['--profiling=false', '--allow-privileged', '--storage-backend=etcd3'], []],
-    [['--enable-admission-plugins=NamespaceLifecycle,PodSecurity,AlwaysAdmit'], []],
-    [['--disable-admission-plugins=PodSecurity'], [/PodSecurity are in force/]],
+    [
+      ['--admission-control=AlwaysAdmit'],
+      [/^flag --admission-control is deprecated: use --enable/],
+    ],
     [['--shutdown-watch-termination-grace-period=0s'], []],
     [['--tls-min-version=VersionTLS10'], [/TLS 1.2 is the oldest/]],
     [['-v=2'], [/^--v=2 has no effect: .*--log-level/]],
@@ -200,10 +202,6 @@ describe("kube-apiserver's flags that this server does not have", () => {
       ['--audit-log-path=-', '--audit-log-maxage=3'],
       [/no audit events/, /no audit events/],
     ],
-    [
-      ['--enable-admission-plugins=NodeRestriction,PodSecurity'],
-      [/NamespaceLifecycle and PodSecurity are in force/],
-    ],
     [['--anonymous-auth=false', '--goaway-chance=0.01', '--event-ttl=1h'], []],
   ])('%j: warnings %j', (argv, warnings) => {
     const found = parseFlags(argv).warnings;
@@ -214,10 +212,10 @@ describe("kube-apiserver's flags that this server does not have", () => {
   test.each([
     [['--encryption-provider-config=a'], /secrets too, would lie in etcd as they are/],
     [['--authentication-config=a'], /those for anonymous requests too, would not hold/],
-    [['--admission-control-config-file=a'], /its rules would not hold/],
+    [['--admission-control=a', '--enable-admission-plugins=b'], /leave out --enable-admission/],
+    [['--admission-control=', '--disable-admission-plugins=b'], /leave out --disable-admission/],
     [['--allow-privileged=false'], /privileged containers are always allowed/],
     [['--authorization-mode=RBAC,Other'], /--authorization-mode=RBAC,Other is refused/],
-    [['--enable-admission-plugins=NodeRestriction,AlwaysPullImages'], /is refused/],
     [['--tls-min-version=VersionTLS13'], /TLS 1.2 is the oldest version/],
     [['--tls-cipher-suites=TLS_AES_128_GCM_SHA256'], /cipher suites of Node/],
     [['--storage-backend=etcd2'], /etcd, with version 3 of its API/],

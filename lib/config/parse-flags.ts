@@ -115,6 +115,12 @@ function checkTogether(flags: Flags): void {
     }
   }
   checkEtcdTogether(flags);
+  for (const name of ['enable-admission-plugins', 'disable-admission-plugins'] as const) {
+    if (flags['admission-control'] === undefined || flags[name].length === 0) continue;
+    throw new FlagError(
+      `--admission-control says which plugins are on, all of them: leave out --${name}`,
+    );
+  }
 }
 
 function checkEtcdTogether(flags: Flags): void {

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { admissionChain } from '../admission/chain.ts';
 import type { AdmissionChain } from '../admission/chain.ts';
-import { podSecurity } from '../admission/plugins/pod-security.ts';
+import { podSecurityPlugin } from '../admission/plugins/pod-security.ts';
 import { parsePodSecurityConfiguration } from '../admission/pod-security/configuration.ts';
 import { systemClock } from '../base/clock.ts';
 import { jsonCodec } from '../codec/json.ts';
@@ -31,7 +31,7 @@ beforeAll(async () => {
   const viewOf = (name: string): ReturnType<Replica['cache']['view']> =>
     replica.cache.view(replica.store(name).resource);
   chain = admissionChain([
-    podSecurity({
+    podSecurityPlugin({
       namespaces: viewOf('namespaces'),
       lookUp: (name, signal) =>
         viewOf('namespaces').get({ namespace: '', name }, { mode: 'latest' }, signal),

@@ -5,11 +5,13 @@ import { cutOut, heldBytes, mega } from '../../base/testing/held-bytes.ts';
 import type { Item } from '../../cacher/resource-view.ts';
 import type { ApiObject } from '../../codec/codec.ts';
 import { admissionChain } from '../chain.ts';
-import type { AdmissionRequest } from '../plugin.ts';
+import type { AdmissionPlugin, AdmissionRequest } from '../plugin.ts';
 import { asked, naming, resourceOf } from '../testing/asked.ts';
 import { namespaceLifecycle } from './namespace-lifecycle.ts';
 
 const signal = new AbortController().signal;
+const unasked = new Error('namespaces are not listed');
+const unmade: AdmissionPlugin = { name: '', sideEffects: false, handles: () => false };
 
 interface Known {
   readonly memory?: Readonly<Record<string, boolean>>;
@@ -26,14 +28,16 @@ function chainOf({ memory = {}, store = {} }: Known): {
   const clock = { ms: 0 };
   const chain = admissionChain([
     namespaceLifecycle({
-      namespaces: { peek: ({ name }) => itemIn(memory, name) },
-      lookUp: (name) => {
-        lookedUp.push(name);
-        return Promise.resolve(itemIn(store, name));
-      },
+      objects: () => ({
+        view: { peek: ({ name }) => itemIn(memory, name), list: () => Promise.reject(unasked) },
+        lookUp: ({ name }) => {
+          lookedUp.push(name);
+          return Promise.resolve(itemIn(store, name));
+        },
+      }),
       naming,
       clock: { nowMs: () => clock.ms, monotonicMs: () => clock.ms, after: () => () => undefined },
-    }),
+    }) ?? unmade,
   ]);
   const ask = async (change: Partial<AdmissionRequest>): Promise<string> => {
     const { request } = asked({ resource: resourceOf('configmaps'), ...change });
@@ -81,10 +85,23 @@ describe('writes into a namespace', () => {
   });
 
   test('that ends are refused when they create, and only then', async () => {
-    const { ask } = chainOf({ memory: { a: true } });
+    const { ask } = chainOf({ memory: { a: true }, store: { a: true } });
     expect(await ask({})).toBe('403 NamespaceTerminating');
     expect(await ask({ operation: 'UPDATE' })).toBe('admitted');
     expect(await ask({ operation: 'DELETE' })).toBe('admitted');
+  });
+
+  test('that ended and were made again are admitted though memory is behind', async () => {
+    const { ask, lookedUp } = chainOf({ memory: { a: true }, store: { a: false } });
+    expect(await ask({})).toBe('admitted');
+    expect(lookedUp).toEqual(['a']);
+  });
+
+  test('are not looked at for questions about permissions', async () => {
+    const { ask, lookedUp } = chainOf({});
+    const resource = resourceOf('localsubjectaccessreviews', 'authorization.{v}');
+    expect(await ask({ resource })).toBe('admitted');
+    expect(lookedUp).toEqual([]);
   });
 
   test('whose deletion was just admitted are read from the store for a while', async () => {

@@ -1,40 +1,39 @@
 // NamespaceLifecycle: objects are written only into namespaces that exist, and created only into
 // those that do not end; some namespaces are never deleted. The store itself is asked for what
 // memory does not know yet, and for namespaces whose deletion this replica has just admitted.
-import type { NamingProfile } from '../../api/vendor.ts';
 import type { Clock } from '../../base/clock.ts';
 import { limits } from '../../base/limits.ts';
 import { forbidden, notFound, StatusError } from '../../base/status.ts';
 import { ownText } from '../../base/text-memo.ts';
-import type { Item, ResourceView } from '../../cacher/resource-view.ts';
+import type { Item } from '../../cacher/resource-view.ts';
 import { isDeleting } from '../../codec/object-meta.ts';
 import type { AdmissionPlugin, AdmissionRequest } from '../plugin.ts';
-
-export interface NamespaceLifecycleOptions {
-  readonly namespaces: Pick<ResourceView, 'peek'>;
-  /** Reads the store itself, past the memory. */
-  readonly lookUp: (name: string, signal: AbortSignal) => Promise<Item | undefined>;
-  readonly naming: NamingProfile;
-  readonly clock: Clock;
-}
+import type { PluginParts } from '../plugin-table.ts';
 
 const namespacesRef = { group: '', resource: 'namespaces' };
 
-export function namespaceLifecycle(options: NamespaceLifecycleOptions): AdmissionPlugin {
-  const { naming, namespaces } = options;
+export function namespaceLifecycle(
+  parts: Pick<PluginParts, 'objects' | 'naming' | 'clock'>,
+): AdmissionPlugin | undefined {
+  const { naming } = parts;
+  const namespaces = parts.objects('', 'namespaces');
+  if (namespaces === undefined) return undefined;
   const kept = new Set(['default', naming.systemNamespace, naming.publicNamespace]);
-  const deleted = new RecentNames(options.clock);
+  const deleted = new RecentNames(parts.clock);
   return {
     name: 'NamespaceLifecycle',
     sideEffects: false,
-    handles: (request) => request.namespace !== '' || isNamespace(request),
+    handles: (request) =>
+      isNamespace(request) || (request.namespace !== '' && !isQuestion(request)),
     mutate(request, object, signal) {
       const name = request.namespace;
       if (name === '') return false;
       const shown = request.name === '' ? (object.metadata?.generateName ?? '') : request.name;
-      const known = deleted.has(name) ? undefined : namespaces.peek({ namespace: '', name });
-      if (known !== undefined) return admit({ ...request, name: shown }, known);
-      return admitLater({ ...request, name: shown }, options.lookUp(name, signal));
+      const key = { namespace: '', name };
+      const known = deleted.has(name) ? undefined : namespaces.view.peek(key);
+      // Memory may be behind: it does not refuse.
+      if (known !== undefined && !isRefused(request, known)) return false;
+      return admitLater({ ...request, name: shown }, namespaces.lookUp(key, signal));
     },
     validate(request) {
       if (request.operation !== 'DELETE' || !isNamespace(request)) return;
@@ -49,20 +48,23 @@ export function namespaceLifecycle(options: NamespaceLifecycleOptions): Admissio
 const isNamespace = ({ resource }: AdmissionRequest): boolean =>
   resource.group === '' && resource.resource === 'namespaces';
 
+/** Who may do what is asked about namespaces that do not exist, too. */
+const isQuestion = ({ resource }: AdmissionRequest): boolean =>
+  resource.resource === 'localsubjectaccessreviews';
+
+/** Nothing is changed. */
 async function admitLater(
   request: AdmissionRequest,
   found: Promise<Item | undefined>,
 ): Promise<false> {
   const namespace = await found;
   if (namespace === undefined) throw notFound(namespacesRef, request.namespace);
-  return admit(request, namespace);
-}
-
-/** Nothing is changed. */
-function admit(request: AdmissionRequest, namespace: Item): false {
-  if (request.operation === 'CREATE' && isTerminating(namespace)) throw terminating(request);
+  if (isRefused(request, namespace)) throw terminating(request);
   return false;
 }
+
+const isRefused = ({ operation }: AdmissionRequest, namespace: Item): boolean =>
+  operation === 'CREATE' && isTerminating(namespace);
 
 /** One that cannot be read is not known to end: its content stays usable. */
 const isTerminating = (item: Item): boolean => !item.corrupted && isDeleting(item.object());
@@ -71,7 +73,7 @@ function terminating({ resource, namespace, name }: AdmissionRequest): StatusErr
   const { code, reason, message, details } = forbidden(
     resource,
     name,
-    `namespace ${namespace} is being terminated: nothing new can be created in it`,
+    `unable to create new content in namespace ${namespace} because it is being terminated`,
   );
   const cause = {
     reason: 'NamespaceTerminating',

@@ -10,30 +10,18 @@ import type { FieldError } from '../../base/status.ts';
 import type { Item, ResourceView } from '../../cacher/resource-view.ts';
 import type { ApiObject } from '../../codec/codec.ts';
 import type { CheckedPod, Violation } from '../pod-security/check.ts';
+import { parsePodSecurityConfiguration } from '../pod-security/configuration.ts';
 import type { PodSecurityConfiguration } from '../pod-security/configuration.ts';
 import { violationsOf, violationsText } from '../pod-security/evaluate.ts';
 import { warningsOfExisting } from '../pod-security/existing-pods.ts';
 import type { ExistingPods } from '../pod-security/existing-pods.ts';
 import { hasPods, isSignificant, podOf, runtimeClassOf } from '../pod-security/pods-of.ts';
+import type { PodSecurityObserver } from '../pod-security/observer.ts';
 import { askedPolicy, isSame, isStricter, laxestPolicy } from '../pod-security/policy.ts';
 import { podSecurityKeys, policyText, unknownPolicy } from '../pod-security/policy.ts';
-import type { AskedPolicy, LevelVersion, Mode } from '../pod-security/policy.ts';
+import type { AskedPolicy, LevelVersion } from '../pod-security/policy.ts';
 import type { AdmissionPlugin, AdmissionRequest } from '../plugin.ts';
-
-export type PodSecurityDecision = 'allow' | 'deny';
-
-export interface PodSecurityObserver {
-  /** Of modes other than `enforce`, refusals alone. */
-  onEvaluation(
-    request: AdmissionRequest,
-    mode: Mode,
-    policy: LevelVersion,
-    decision: PodSecurityDecision,
-  ): void;
-  onExemption(request: AdmissionRequest): void;
-  /** What should be looked at could not be; fatal: so nothing was. */
-  onError(request: AdmissionRequest, isFatal: boolean): void;
-}
+import type { PluginParts } from '../plugin-table.ts';
 
 export interface PodSecurityOptions {
   readonly namespaces: Pick<ResourceView, 'peek'>;
@@ -46,10 +34,33 @@ export interface PodSecurityOptions {
   readonly observer: PodSecurityObserver;
 }
 
-export function podSecurity(options: PodSecurityOptions): AdmissionPlugin {
+const name = 'PodSecurity';
+
+/** @throws Error for a configuration that is wrong. */
+export function podSecurity(
+  parts: Pick<
+    PluginParts,
+    'objects' | 'naming' | 'clock' | 'configurationOf' | 'podSecurityObserver'
+  >,
+): AdmissionPlugin | undefined {
+  const { naming, clock, podSecurityObserver: observer } = parts;
+  const [namespaces, pods] = [parts.objects('', 'namespaces'), parts.objects('', 'pods')];
+  if (namespaces === undefined || pods === undefined) return undefined;
+  return podSecurityPlugin({
+    namespaces: namespaces.view,
+    lookUp: (of, signal) => namespaces.lookUp({ namespace: '', name: of }, signal),
+    pods: pods.view,
+    naming,
+    clock,
+    configuration: parsePodSecurityConfiguration(parts.configurationOf(name), naming),
+    observer,
+  });
+}
+
+export function podSecurityPlugin(options: PodSecurityOptions): AdmissionPlugin {
   const { namespaces, lookUp } = options;
   return {
-    name: 'PodSecurity',
+    name,
     sideEffects: false,
     handles: ({ operation, resource, subresource }) => {
       if (operation !== 'CREATE' && operation !== 'UPDATE') return false;

@@ -10,7 +10,7 @@ import { parsePodSecurityConfiguration } from '../pod-security/configuration.ts'
 import { policyText } from '../pod-security/policy.ts';
 import { admissionChain } from '../chain.ts';
 import type { AdmissionRequest } from '../plugin.ts';
-import { podSecurity } from '../plugins/pod-security.ts';
+import { podSecurityPlugin } from '../plugins/pod-security.ts';
 
 const naming = namingProfile('svc');
 const scheme = builtInScheme({ profile: naming });
@@ -93,7 +93,7 @@ export async function ask(world: World, { object, ...asked }: Asked = {}): Promi
   };
   const count = (request: AdmissionRequest, ...of: readonly string[]): void =>
     void told.counted.push([...of, request.resource.resource].join(' '));
-  const plugin = podSecurity({
+  const plugin = podSecurityPlugin({
     namespaces: { peek: ({ name }) => (labels === undefined || name !== 'a' ? undefined : item) },
     lookUp: () =>
       Promise.resolve(storedLabels === undefined ? undefined : itemOf(namespaceWith(storedLabels))),

@@ -1,0 +1,106 @@
+// THE table of admission plugins, in the order of their work: which are on without being named,
+// and what makes each. Names and order are kube-apiserver's; a row without `make` is one that this
+// server does not have.
+import type { FeatureGates } from '../config/gates.ts';
+import type { Flags } from '../config/flags.ts';
+import type { Authorizer } from '../authz/authorizer.ts';
+import type { Scheme } from '../api/scheme.ts';
+import type { NamingProfile } from '../api/vendor.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Objects } from './objects.ts';
+import type { AdmissionPlugin } from './plugin.ts';
+import { alwaysAdmit, alwaysDeny } from './plugins/always.ts';
+import { namespaceExists } from './plugins/namespace-exists.ts';
+import { namespaceLifecycle } from './plugins/namespace-lifecycle.ts';
+import { podSecurity } from './plugins/pod-security.ts';
+import type { PodSecurityObserver } from './pod-security/observer.ts';
+
+/** What plugins are made of. */
+export interface PluginParts {
+  readonly naming: NamingProfile;
+  readonly clock: Clock;
+  readonly scheme: Scheme;
+  readonly authorizer: Authorizer;
+  readonly gates: Pick<FeatureGates, 'isEnabled'>;
+  readonly flags: Pick<
+    Flags,
+    'default-not-ready-toleration-seconds' | 'default-unreachable-toleration-seconds'
+  >;
+  /** undefined: this server does not serve the resource. The group has placeholders. */
+  objects(group: string, resource: string): Objects | undefined;
+  /** The document of `--admission-control-config-file` for a plugin, parsed and not checked. */
+  configurationOf(name: string): object | undefined;
+  readonly podSecurityObserver: PodSecurityObserver;
+}
+
+/**
+ * undefined: nothing to do, for what it looks at is not served or its feature gate is off.
+ * @throws Error for a configuration that is wrong, without the plugin's name.
+ */
+type Make = (parts: PluginParts) => AdmissionPlugin | undefined;
+
+export interface PluginRow {
+  readonly name: string;
+  /** Without being named by a flag. */
+  readonly isOn: boolean;
+  /** undefined: this server does not have it. */
+  readonly make: Make | undefined;
+  /** Of one that is not here: a server that is told to enable it starts all the same. */
+  readonly canBeMissed?: boolean;
+  readonly deprecated?: boolean;
+}
+
+const on = (name: string, make?: Make): PluginRow => ({ name, isOn: true, make });
+const off = (name: string, make?: Make, more?: Partial<PluginRow>): PluginRow => ({
+  name,
+  isOn: false,
+  make,
+  ...more,
+});
+/** They add to objects, or bind nodes, who may do nothing here yet. */
+const canBeMissed = true;
+const deprecated = true;
+
+export const pluginTable: readonly PluginRow[] = [
+  off('AlwaysAdmit', alwaysAdmit, { deprecated }),
+  off('NamespaceAutoProvision', undefined, { canBeMissed }),
+  on('NamespaceLifecycle', namespaceLifecycle),
+  off('NamespaceExists', namespaceExists),
+  off('LimitPodHardAntiAffinityTopology'),
+  on('LimitRanger'),
+  on('ServiceAccount'),
+  off('NodeRestriction', undefined, { canBeMissed }),
+  on('TaintNodesByCondition'),
+  off('AlwaysPullImages'),
+  off('ImagePolicyWebhook'),
+  on('PodSecurity', podSecurity),
+  off('PodNodeSelector'),
+  on('Priority'),
+  on('DefaultTolerationSeconds'),
+  off('PodTolerationRestriction'),
+  off('EventRateLimit'),
+  off('ExtendedResourceToleration', undefined, { canBeMissed }),
+  on('DefaultStorageClass'),
+  on('StorageObjectInUseProtection'),
+  on('PodGroupProtection'),
+  off('OwnerReferencesPermissionEnforcement'),
+  on('PersistentVolumeClaimResize'),
+  on('RuntimeClass'),
+  on('CertificateApproval'),
+  on('CertificateSigning'),
+  on('ClusterTrustBundleAttest'),
+  on('CertificateSubjectRestriction'),
+  on('DefaultIngressClass'),
+  off('DenyServiceExternalIPs'),
+  on('PodTopologyLabels'),
+  on('PodGroupWorkloadExists'),
+  on('NodeDeclaredFeatureValidator'),
+  on('JobValidation'),
+  on('PodResizeValidator'),
+  on('MutatingAdmissionPolicy'),
+  on('MutatingAdmissionWebhook'),
+  on('ValidatingAdmissionPolicy'),
+  on('ValidatingAdmissionWebhook'),
+  on('ResourceQuota'),
+  off('AlwaysDeny', alwaysDeny, { deprecated }),
+];
