@@ -10,9 +10,29 @@ import type { Clock } from '../base/clock.ts';
 import type { Objects } from './objects.ts';
 import type { AdmissionPlugin } from './plugin.ts';
 import { alwaysAdmit, alwaysDeny } from './plugins/always.ts';
+import {
+  certificateApproval,
+  certificateSigning,
+  certificateSubjectRestriction,
+  clusterTrustBundleAttest,
+} from './plugins/certificates.ts';
+import { defaultIngressClass } from './plugins/default-ingress-class.ts';
+import { defaultStorageClass } from './plugins/default-storage-class.ts';
+import { defaultTolerationSeconds } from './plugins/default-toleration-seconds.ts';
+import { denyServiceExternalIps } from './plugins/deny-service-external-ips.ts';
+import { extendedResourceToleration } from './plugins/extended-resource-toleration.ts';
+import { limitPodHardAntiAffinityTopology } from './plugins/limit-pod-hard-anti-affinity-topology.ts';
+import { limitRanger } from './plugins/limit-ranger.ts';
 import { namespaceExists } from './plugins/namespace-exists.ts';
 import { namespaceLifecycle } from './plugins/namespace-lifecycle.ts';
+import { ownerReferencesPermissionEnforcement } from './plugins/owner-references-permission-enforcement.ts';
+import { persistentVolumeClaimResize } from './plugins/persistent-volume-claim-resize.ts';
 import { podSecurity } from './plugins/pod-security.ts';
+import { priority } from './plugins/priority.ts';
+import { runtimeClass } from './plugins/runtime-class.ts';
+import { serviceAccount } from './plugins/service-account.ts';
+import { storageObjectInUseProtection } from './plugins/storage-object-in-use-protection.ts';
+import { taintNodesByCondition } from './plugins/taint-nodes-by-condition.ts';
 import type { PodSecurityObserver } from './pod-security/observer.ts';
 
 /** What plugins are made of. */
@@ -66,32 +86,32 @@ export const pluginTable: readonly PluginRow[] = [
   off('NamespaceAutoProvision', undefined, { canBeMissed }),
   on('NamespaceLifecycle', namespaceLifecycle),
   off('NamespaceExists', namespaceExists),
-  off('LimitPodHardAntiAffinityTopology'),
-  on('LimitRanger'),
-  on('ServiceAccount'),
+  off('LimitPodHardAntiAffinityTopology', limitPodHardAntiAffinityTopology),
+  on('LimitRanger', limitRanger),
+  on('ServiceAccount', serviceAccount),
   off('NodeRestriction', undefined, { canBeMissed }),
-  on('TaintNodesByCondition'),
+  on('TaintNodesByCondition', taintNodesByCondition),
   off('AlwaysPullImages'),
   off('ImagePolicyWebhook'),
   on('PodSecurity', podSecurity),
   off('PodNodeSelector'),
-  on('Priority'),
-  on('DefaultTolerationSeconds'),
+  on('Priority', priority),
+  on('DefaultTolerationSeconds', defaultTolerationSeconds),
   off('PodTolerationRestriction'),
   off('EventRateLimit'),
-  off('ExtendedResourceToleration', undefined, { canBeMissed }),
-  on('DefaultStorageClass'),
-  on('StorageObjectInUseProtection'),
+  off('ExtendedResourceToleration', extendedResourceToleration),
+  on('DefaultStorageClass', defaultStorageClass),
+  on('StorageObjectInUseProtection', storageObjectInUseProtection),
   on('PodGroupProtection'),
-  off('OwnerReferencesPermissionEnforcement'),
-  on('PersistentVolumeClaimResize'),
-  on('RuntimeClass'),
-  on('CertificateApproval'),
-  on('CertificateSigning'),
-  on('ClusterTrustBundleAttest'),
-  on('CertificateSubjectRestriction'),
-  on('DefaultIngressClass'),
-  off('DenyServiceExternalIPs'),
+  off('OwnerReferencesPermissionEnforcement', ownerReferencesPermissionEnforcement),
+  on('PersistentVolumeClaimResize', persistentVolumeClaimResize),
+  on('RuntimeClass', runtimeClass),
+  on('CertificateApproval', certificateApproval),
+  on('CertificateSigning', certificateSigning),
+  on('ClusterTrustBundleAttest', clusterTrustBundleAttest),
+  on('CertificateSubjectRestriction', certificateSubjectRestriction),
+  on('DefaultIngressClass', defaultIngressClass),
+  off('DenyServiceExternalIPs', denyServiceExternalIps),
   on('PodTopologyLabels'),
   on('PodGroupWorkloadExists'),
   on('NodeDeclaredFeatureValidator'),

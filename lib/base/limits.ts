@@ -371,6 +371,10 @@ export const limits = {
   replicaLeaveTimeoutMs: 2_000,
   /** How long a ServiceCIDR stays after its deletion, until every replica has seen it. */
   serviceCidrDeletionGraceMs: 10_000,
+  /** Wait of a pod for the default account of a new namespace before it is looked for again. */
+  defaultAccountRetryMs: 150,
+  /** How often it is: a controller makes it within a second or so, and 403 comes after that. */
+  defaultAccountRetryCountMax: 9,
   /** Objects of one resource whose finalizers are counted for a terminating namespace. */
   heldObjectsReadMax: 1_000,
 

@@ -1,0 +1,121 @@
+// A cluster of plain objects, and plugins that are asked about writes into it.
+import { cloneJson } from '../../api/json-value.ts';
+import { StatusError } from '../../base/status.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Attributes, Authorizer } from '../../authz/authorizer.ts';
+import type { Item, ItemKey } from '../../cacher/resource-view.ts';
+import type { ApiObject } from '../../codec/codec.ts';
+import { admissionChain } from '../chain.ts';
+import type { Objects } from '../objects.ts';
+import type { AdmissionPlugin, AdmissionRequest } from '../plugin.ts';
+import type { PluginParts } from '../plugin-table.ts';
+import { asked, naming, scheme } from './asked.ts';
+
+/** What memory holds, by plural name; `store` has more, or something newer. */
+export interface Known {
+  readonly memory?: Readonly<Record<string, readonly object[]>>;
+  readonly store?: Readonly<Record<string, readonly object[]>>;
+  /** Gates that are off. */
+  readonly gatesOff?: readonly string[];
+  /** What the user may do, besides nothing. */
+  readonly allows?: (attributes: Attributes) => boolean;
+  readonly configuration?: object;
+  readonly clock?: Clock;
+  readonly tolerationSeconds?: number;
+}
+
+export function partsOf(known: Known): PluginParts {
+  const authorizer: Authorizer = {
+    name: 'test',
+    authorize: (attributes) => ({
+      effect: known.allows?.(attributes) === true ? 'allow' : 'noOpinion',
+      reason: '',
+    }),
+  };
+  const seconds = known.tolerationSeconds ?? 300;
+  return {
+    naming,
+    scheme,
+    authorizer,
+    clock: known.clock ?? { nowMs: () => 0, monotonicMs: () => 0, after: soon },
+    gates: { isEnabled: (gate) => known.gatesOff?.includes(gate) !== true },
+    flags: {
+      'default-not-ready-toleration-seconds': seconds,
+      'default-unreachable-toleration-seconds': seconds,
+    },
+    objects: (_group, resource) => objectsOf(known, resource),
+    configurationOf: () => known.configuration,
+    podSecurityObserver: {
+      onEvaluation: () => undefined,
+      onExemption: () => undefined,
+      onError: () => undefined,
+    },
+  };
+}
+
+function soon(_delayMs: number, run: () => void): () => void {
+  const immediate = setImmediate(run);
+  return () => clearImmediate(immediate);
+}
+
+function objectsOf({ memory = {}, store = {} }: Known, resource: string): Objects {
+  const older = (memory[resource] ?? []) as readonly ApiObject[];
+  const newer = (store[resource] ?? older) as readonly ApiObject[];
+  return {
+    view: {
+      peek: (key) => itemOf(older, key),
+      list: ({ namespace }, { mode }) => {
+        const items = (mode === 'latest' ? newer : older)
+          .filter((one) => namespace === undefined || one.metadata?.namespace === namespace)
+          .map(asItem);
+        const more = { more: false, remainingCount: undefined };
+        return Promise.resolve({ items, revision: 1, history: 0, ...more });
+      },
+    },
+    lookUp: (key) => Promise.resolve(itemOf(newer, key)),
+  };
+}
+
+function itemOf(objects: readonly ApiObject[], key: ItemKey): Item | undefined {
+  const found = objects.find(
+    ({ metadata }) => metadata?.name === key.name && (metadata.namespace ?? '') === key.namespace,
+  );
+  return found && asItem(found);
+}
+
+/** What plugins read of an item. */
+const asItem = (object: ApiObject): Item =>
+  ({ corrupted: false, object: () => object }) as unknown as Item;
+
+export interface Admitted {
+  /** `403 text` of a refusal; undefined: it was admitted. */
+  readonly refused: string | undefined;
+  /** As mutation has left it. */
+  readonly object: ApiObject;
+  /** What the mutation said of itself. */
+  readonly isChanged: boolean;
+}
+
+/** Mutates and validates as a write does. `object` stays as it is. */
+export async function admit(
+  make: (parts: PluginParts) => AdmissionPlugin | undefined,
+  known: Known,
+  object: object,
+  change: Partial<AdmissionRequest> = {},
+): Promise<Admitted> {
+  const plugin = make(partsOf(known));
+  if (plugin === undefined) throw new Error('there is nothing for the plugin to do');
+  const chain = admissionChain([plugin]);
+  const { signal } = new AbortController();
+  const made = cloneJson(object as ApiObject);
+  const { request } = asked(change);
+  let isChanged = false;
+  try {
+    if (request.operation !== 'DELETE') isChanged = await chain.mutate(request, made, signal);
+    await chain.validate(request, made, signal);
+    return { refused: undefined, object: made, isChanged };
+  } catch (error) {
+    if (!(error instanceof StatusError)) throw error;
+    return { refused: `${String(error.code)} ${error.message}`, object: made, isChanged };
+  }
+}
