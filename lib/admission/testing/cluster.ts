@@ -96,19 +96,24 @@ export interface Admitted {
   readonly isChanged: boolean;
 }
 
+/** Objects are written as literals. */
+type AdmissionChange = Partial<Omit<AdmissionRequest, 'old'>> & {
+  readonly old?: object | undefined;
+};
+
 /** Mutates and validates as a write does. `object` stays as it is. */
 export async function admit(
   make: (parts: PluginParts) => AdmissionPlugin | undefined,
   known: Known,
   object: object,
-  change: Partial<AdmissionRequest> = {},
+  change: AdmissionChange = {},
 ): Promise<Admitted> {
   const plugin = make(partsOf(known));
   if (plugin === undefined) throw new Error('there is nothing for the plugin to do');
   const chain = admissionChain([plugin]);
   const { signal } = new AbortController();
   const made = cloneJson(object as ApiObject);
-  const { request } = asked(change);
+  const { request } = asked({ ...change, old: change.old as ApiObject | undefined });
   let isChanged = false;
   try {
     if (request.operation !== 'DELETE') isChanged = await chain.mutate(request, made, signal);

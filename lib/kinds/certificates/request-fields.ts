@@ -53,10 +53,17 @@ export function readCertificateRequest(request: string): RequestedSubject | unde
 function valuesOf(parts: readonly Element[], id: string): string[] {
   return parts.flatMap((part) => {
     const [type, value] = childrenOf(part, sequence) ?? [];
-    return idOf(type) === id && value !== undefined
-      ? [Buffer.from(value.content).toString('utf8')]
-      : [];
+    return idOf(type) === id && value !== undefined ? [textOf(value)] : [];
   });
+}
+
+/** Each pair of bytes is a letter, in the one form of text that is no superset of ASCII. */
+const bmpText = 0x1e;
+
+function textOf({ tag, content }: Element): string {
+  const bytes = Buffer.from(content);
+  if (tag !== bmpText) return bytes.toString('utf8');
+  return bytes.length % 2 === 0 ? bytes.swap16().toString('utf16le') : '';
 }
 
 function alternativeNameTags(attributes: Element): number[] {
