@@ -1,7 +1,7 @@
 // What admission plugins see of a write, and what lasts of what they do to it.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { admissionChain } from '../admission/chain.ts';
-import type { AdmissionPlugin } from '../admission/plugin.ts';
+import type { AdmissionPlugin, AdmissionRequest } from '../admission/plugin.ts';
 import { cloneJson } from '../api/json-value.ts';
 import type { JsonObject } from '../api/type-info.ts';
 import { limits } from '../base/limits.ts';
@@ -252,4 +252,70 @@ test('what a plugin says is said once in all tries; of an audit key the last', a
   expect(tries).toBe(2);
   expect(request.warnings).toEqual(['careful']);
   expect([...request.annotations]).toEqual([['example.com/tries', '2']]);
+});
+
+describe('every way to write an object is asked about (CVE-2023-2727 class)', () => {
+  const asked: string[] = [];
+  const deployment = {
+    spec: {
+      selector: { matchLabels: { a: 'b' } },
+      template: {
+        metadata: { labels: { a: 'b' } },
+        spec: { containers: [{ name: 'c', image: 'i' }] },
+      },
+    },
+  };
+  const told = (request: AdmissionRequest): string =>
+    `${request.operation} ${request.subresource}`.trim();
+
+  beforeEach(() => {
+    asked.length = 0;
+    validate = (request) => {
+      asked.push(told(request));
+    };
+  });
+
+  test('by the verbs', async () => {
+    const name = fresh();
+    const made = await verbs.create(configMaps, { metadata: { name } });
+    await verbs.update(configMaps, name, { ...made, data: { a: '1' } });
+    await verbs.patch(configMaps, name, { data: { a: '2' } });
+    await verbs.apply(configMaps, name, { metadata: { name } }, { query: 'fieldManager=m' });
+    const other = fresh();
+    const applied = { metadata: { name: other } };
+    await verbs.apply(configMaps, other, applied, { query: 'fieldManager=m' });
+    await verbs.remove(configMaps, name);
+    expect(asked).toEqual(['CREATE', 'UPDATE', 'UPDATE', 'UPDATE', 'CREATE', 'DELETE']);
+  });
+
+  test.each([
+    ['pods', pod],
+    ['deployments', (metadata: object) => ({ metadata, ...deployment })],
+  ])('by each subresource of %s that can be patched', async (plural, bodyOf) => {
+    const store = plural === 'pods' ? pods : replica.store('apps/deployments');
+    const name = fresh();
+    await verbs.create(store, bodyOf({ name }));
+    asked.length = 0;
+    const writable = [...store.subresources].filter(([, one]) => one.patch !== undefined);
+    for (const [subresource] of writable) {
+      await verbs.patch(store, name, {}, { subresource });
+    }
+    expect(asked).toEqual(writable.map(([subresource]) => `UPDATE ${subresource}`));
+    expect(asked).toContain('UPDATE status');
+  });
+});
+
+test('what mutating admission adds to an object is owned by nobody', async () => {
+  mutate = (_request, object) => {
+    const meta = (object.metadata ??= {});
+    meta.labels = { ...meta.labels, added: 'yes' };
+    return true;
+  };
+  const name = fresh();
+  const body = { metadata: { name, labels: { mine: '1' } } };
+  const made = await verbs.create(configMaps, body, 'fieldManager=m');
+  expect(made.metadata['labels']).toEqual({ mine: '1', added: 'yes' });
+  const [owner, ...more] = made.metadata['managedFields'] as JsonObject[];
+  expect(owner?.['fieldsV1']).toEqual({ 'f:metadata': { 'f:labels': { '.': {}, 'f:mine': {} } } });
+  expect(more).toEqual([]);
 });
