@@ -35,7 +35,8 @@ export interface PlayResult {
 export async function playFolder(folder: string, options: PlayOptions): Promise<PlayResult> {
   const recording = readRecording(folder);
   const { naming, filter } = options;
-  const serverFlags = ['--runtime-config=api/all=true'];
+  // The reference had no admission plugin that changes or refuses anything.
+  const serverFlags = ['--runtime-config=api/all=true', '--admission-control=NamespaceLifecycle'];
   const cluster = await TestCluster.start({ naming, serverFlags });
   try {
     const player = new Player(recording, naming, sendTo(cluster.replica(0)));

@@ -275,17 +275,22 @@ describe('every way to write an object is asked about (CVE-2023-2727 class)', ()
     };
   });
 
-  test('by the verbs', async () => {
-    const name = fresh();
-    const made = await verbs.create(configMaps, { metadata: { name } });
-    await verbs.update(configMaps, name, { ...made, data: { a: '1' } });
-    await verbs.patch(configMaps, name, { data: { a: '2' } });
-    await verbs.apply(configMaps, name, { metadata: { name } }, { query: 'fieldManager=m' });
-    const other = fresh();
-    const applied = { metadata: { name: other } };
-    await verbs.apply(configMaps, other, applied, { query: 'fieldManager=m' });
-    await verbs.remove(configMaps, name);
-    expect(asked).toEqual(['CREATE', 'UPDATE', 'UPDATE', 'UPDATE', 'CREATE', 'DELETE']);
+  test('by the verbs, at every try', async () => {
+    const [name, other] = [fresh(), fresh()];
+    const query = 'fieldManager=m';
+    const steps: readonly (readonly [string, () => Promise<unknown>])[] = [
+      ['CREATE', () => verbs.create(configMaps, { metadata: { name } })],
+      ['UPDATE', () => verbs.update(configMaps, name, { metadata: { name }, data: { a: '1' } })],
+      ['UPDATE', () => verbs.patch(configMaps, name, { data: { a: '2' } })],
+      ['UPDATE', () => verbs.apply(configMaps, name, { metadata: { name } }, { query })],
+      ['CREATE', () => verbs.apply(configMaps, other, { metadata: { name: other } }, { query })],
+      ['DELETE', () => verbs.remove(configMaps, name)],
+    ];
+    for (const [operation, write] of steps) {
+      asked.length = 0;
+      await write();
+      expect([...new Set(asked)]).toEqual([operation]);
+    }
   });
 
   test.each([
@@ -300,7 +305,8 @@ describe('every way to write an object is asked about (CVE-2023-2727 class)', ()
     for (const [subresource] of writable) {
       await verbs.patch(store, name, {}, { subresource });
     }
-    expect(asked).toEqual(writable.map(([subresource]) => `UPDATE ${subresource}`));
+    const expected = writable.map(([subresource]) => `UPDATE ${subresource}`);
+    expect([...new Set(asked)]).toEqual(expected);
     expect(asked).toContain('UPDATE status');
   });
 });
