@@ -1,7 +1,7 @@
 // Which writes a plugin looks at, as data: a write of another kind costs it a comparison of texts.
 import type { AdmissionOperation, AdmissionRequest } from './plugin.ts';
 
-export interface Handled {
+interface Handled {
   /** As the server spells it; absent: the core group. */
   readonly group?: string;
   readonly resource: string;
@@ -12,7 +12,7 @@ export interface Handled {
 
 const mainAlone = [''];
 
-export function isHandled(request: AdmissionRequest, handled: Handled): boolean {
+function isHandled(request: AdmissionRequest, handled: Handled): boolean {
   const { group = '', resource, operations, subresources = mainAlone } = handled;
   return (
     request.resource.resource === resource &&

@@ -21,12 +21,13 @@ import { defaultStorageClass } from './plugins/default-storage-class.ts';
 import { defaultTolerationSeconds } from './plugins/default-toleration-seconds.ts';
 import { denyServiceExternalIps } from './plugins/deny-service-external-ips.ts';
 import { extendedResourceToleration } from './plugins/extended-resource-toleration.ts';
-import { limitPodHardAntiAffinityTopology } from './plugins/limit-pod-hard-anti-affinity-topology.ts';
+import { hardAntiAffinity } from './plugins/hard-anti-affinity.ts';
 import { limitRanger } from './plugins/limit-ranger.ts';
 import { namespaceExists } from './plugins/namespace-exists.ts';
 import { namespaceLifecycle } from './plugins/namespace-lifecycle.ts';
-import { ownerReferencesPermissionEnforcement } from './plugins/owner-references-permission-enforcement.ts';
+import { ownerPermissions } from './plugins/owner-permissions.ts';
 import { persistentVolumeClaimResize } from './plugins/persistent-volume-claim-resize.ts';
+import { podNodeSelector } from './plugins/pod-node-selector.ts';
 import { podSecurity } from './plugins/pod-security.ts';
 import { priority } from './plugins/priority.ts';
 import { runtimeClass } from './plugins/runtime-class.ts';
@@ -86,7 +87,7 @@ export const pluginTable: readonly PluginRow[] = [
   off('NamespaceAutoProvision', undefined, { canBeMissed }),
   on('NamespaceLifecycle', namespaceLifecycle),
   off('NamespaceExists', namespaceExists),
-  off('LimitPodHardAntiAffinityTopology', limitPodHardAntiAffinityTopology),
+  off('LimitPodHardAntiAffinityTopology', hardAntiAffinity),
   on('LimitRanger', limitRanger),
   on('ServiceAccount', serviceAccount),
   off('NodeRestriction', undefined, { canBeMissed }),
@@ -94,7 +95,7 @@ export const pluginTable: readonly PluginRow[] = [
   off('AlwaysPullImages'),
   off('ImagePolicyWebhook'),
   on('PodSecurity', podSecurity),
-  off('PodNodeSelector'),
+  off('PodNodeSelector', podNodeSelector),
   on('Priority', priority),
   on('DefaultTolerationSeconds', defaultTolerationSeconds),
   off('PodTolerationRestriction'),
@@ -103,7 +104,7 @@ export const pluginTable: readonly PluginRow[] = [
   on('DefaultStorageClass', defaultStorageClass),
   on('StorageObjectInUseProtection', storageObjectInUseProtection),
   on('PodGroupProtection'),
-  off('OwnerReferencesPermissionEnforcement', ownerReferencesPermissionEnforcement),
+  off('OwnerReferencesPermissionEnforcement', ownerPermissions),
   on('PersistentVolumeClaimResize', persistentVolumeClaimResize),
   on('RuntimeClass', runtimeClass),
   on('CertificateApproval', certificateApproval),

@@ -5,7 +5,7 @@ import { admit } from '../testing/cluster.ts';
 import { defaultTolerationSeconds } from './default-toleration-seconds.ts';
 import { denyServiceExternalIps } from './deny-service-external-ips.ts';
 import { extendedResourceToleration } from './extended-resource-toleration.ts';
-import { limitPodHardAntiAffinityTopology } from './limit-pod-hard-anti-affinity-topology.ts';
+import { hardAntiAffinity } from './hard-anti-affinity.ts';
 import { taintNodesByCondition } from './taint-nodes-by-condition.ts';
 
 const noExecute = { operator: 'Exists', effect: 'NoExecute' };
@@ -130,7 +130,7 @@ describe('LimitPodHardAntiAffinityTopology', () => {
         'TopologyKey zone but only key svc.io/hostname is allowed',
     ],
   ])('%j', async (keys, refused) => {
-    const { refused: found } = await admit(limitPodHardAntiAffinityTopology, {}, pod(...keys));
+    const { refused: found } = await admit(hardAntiAffinity, {}, pod(...keys));
     expect(found).toBe(refused);
   });
 });

@@ -12,7 +12,7 @@ import { refusal } from '../refusal.ts';
 
 type Parts = Pick<PluginParts, 'authorizer' | 'scheme'>;
 
-export const ownerReferencesPermissionEnforcement = (parts: Parts): AdmissionPlugin => ({
+export const ownerPermissions = (parts: Parts): AdmissionPlugin => ({
   name: 'OwnerReferencesPermissionEnforcement',
   sideEffects: false,
   handles: ({ operation, resource, subresource }) =>

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { Attributes } from '../../authz/authorizer.ts';
 import { resourceOf } from '../testing/asked.ts';
 import { admit } from '../testing/cluster.ts';
-import { ownerReferencesPermissionEnforcement } from './owner-references-permission-enforcement.ts';
+import { ownerPermissions } from './owner-permissions.ts';
 
 const owner = (more: object = {}): object => ({
   apiVersion: 'apps/v1',
@@ -37,7 +37,7 @@ const ask = async (
   const resource = resourceOf('replicasets', 'apps');
   const operation = old === undefined ? 'CREATE' : 'UPDATE';
   const write = { resource, operation, old, ...change } as const;
-  return (await admit(ownerReferencesPermissionEnforcement, { allows }, object, write)).refused;
+  return (await admit(ownerPermissions, { allows }, object, write)).refused;
 };
 
 describe('an update', () => {

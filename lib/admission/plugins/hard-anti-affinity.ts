@@ -6,9 +6,7 @@ import type { AdmissionPlugin } from '../plugin.ts';
 import type { PluginParts } from '../plugin-table.ts';
 import { refusal } from '../refusal.ts';
 
-export function limitPodHardAntiAffinityTopology({
-  naming,
-}: Pick<PluginParts, 'naming'>): AdmissionPlugin {
+export function hardAntiAffinity({ naming }: Pick<PluginParts, 'naming'>): AdmissionPlugin {
   const allowed = naming.resolve('{kubernetes}.io/hostname');
   return {
     name: 'LimitPodHardAntiAffinityTopology',
