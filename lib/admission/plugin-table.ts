@@ -1,14 +1,8 @@
 // THE table of admission plugins, in the order of their work: which are on without being named,
 // and what makes each. Names and order are kube-apiserver's; a row without `make` is one that this
 // server does not have.
-import type { FeatureGates } from '../config/gates.ts';
-import type { Flags } from '../config/flags.ts';
-import type { Authorizer } from '../authz/authorizer.ts';
-import type { Scheme } from '../api/scheme.ts';
-import type { NamingProfile } from '../api/vendor.ts';
-import type { Clock } from '../base/clock.ts';
-import type { Objects } from './objects.ts';
 import type { AdmissionPlugin } from './plugin.ts';
+import type { PluginParts } from './plugin-parts.ts';
 import { alwaysAdmit, alwaysDeny } from './plugins/always.ts';
 import {
   certificateApproval,
@@ -34,25 +28,6 @@ import { runtimeClass } from './plugins/runtime-class.ts';
 import { serviceAccount } from './plugins/service-account.ts';
 import { storageObjectInUseProtection } from './plugins/storage-object-in-use-protection.ts';
 import { taintNodesByCondition } from './plugins/taint-nodes-by-condition.ts';
-import type { PodSecurityObserver } from './pod-security/observer.ts';
-
-/** What plugins are made of. */
-export interface PluginParts {
-  readonly naming: NamingProfile;
-  readonly clock: Clock;
-  readonly scheme: Scheme;
-  readonly authorizer: Authorizer;
-  readonly gates: Pick<FeatureGates, 'isEnabled'>;
-  readonly flags: Pick<
-    Flags,
-    'default-not-ready-toleration-seconds' | 'default-unreachable-toleration-seconds'
-  >;
-  /** undefined: this server does not serve the resource. The group has placeholders. */
-  objects(group: string, resource: string): Objects | undefined;
-  /** The document of `--admission-control-config-file` for a plugin, parsed and not checked. */
-  configurationOf(name: string): object | undefined;
-  readonly podSecurityObserver: PodSecurityObserver;
-}
 
 /**
  * undefined: nothing to do, for what it looks at is not served or its feature gate is off.

@@ -12,7 +12,7 @@ import type { ApiObject } from '../../codec/codec.ts';
 import { readCertificateRequest } from '../../kinds/certificates/request-fields.ts';
 import { handling } from '../handling.ts';
 import type { AdmissionPlugin, AdmissionRequest } from '../plugin.ts';
-import type { PluginParts } from '../plugin-table.ts';
+import type { PluginParts } from '../plugin-parts.ts';
 import { refusal } from '../refusal.ts';
 import { mayActFor } from '../signers.ts';
 

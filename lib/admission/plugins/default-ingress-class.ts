@@ -4,7 +4,7 @@ import { defaultClass } from '../default-class.ts';
 import { handling } from '../handling.ts';
 import { listObjects } from '../objects.ts';
 import type { AdmissionPlugin } from '../plugin.ts';
-import type { PluginParts } from '../plugin-table.ts';
+import type { PluginParts } from '../plugin-parts.ts';
 
 export function defaultIngressClass({
   naming,

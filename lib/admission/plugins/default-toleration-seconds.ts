@@ -4,7 +4,7 @@ import { recordAt, recordsAt, textAt } from '../../api/json-access.ts';
 import type { JsonObject } from '../../api/type-info.ts';
 import { handling } from '../handling.ts';
 import type { AdmissionPlugin } from '../plugin.ts';
-import type { PluginParts } from '../plugin-table.ts';
+import type { PluginParts } from '../plugin-parts.ts';
 
 export function defaultTolerationSeconds({
   naming,

@@ -6,7 +6,7 @@ import type { JsonObject } from '../../api/type-info.ts';
 import { isExtendedResource } from '../../kinds/core/resource-names.ts';
 import { handling } from '../handling.ts';
 import type { AdmissionPlugin } from '../plugin.ts';
-import type { PluginParts } from '../plugin-table.ts';
+import type { PluginParts } from '../plugin-parts.ts';
 
 export const extendedResourceToleration = ({
   naming,

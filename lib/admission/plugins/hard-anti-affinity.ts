@@ -3,7 +3,7 @@
 import { recordIn, recordsAt, textAt } from '../../api/json-access.ts';
 import { handling } from '../handling.ts';
 import type { AdmissionPlugin } from '../plugin.ts';
-import type { PluginParts } from '../plugin-table.ts';
+import type { PluginParts } from '../plugin-parts.ts';
 import { refusal } from '../refusal.ts';
 
 export function hardAntiAffinity({ naming }: Pick<PluginParts, 'naming'>): AdmissionPlugin {

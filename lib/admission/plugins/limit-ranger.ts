@@ -10,7 +10,7 @@ import { containerTotals } from '../../kinds/core/pod-defaults.ts';
 import { handling } from '../handling.ts';
 import { listObjects } from '../objects.ts';
 import type { AdmissionPlugin, AdmissionRequest } from '../plugin.ts';
-import type { PluginParts } from '../plugin-table.ts';
+import type { PluginParts } from '../plugin-parts.ts';
 import { refusal } from '../refusal.ts';
 import { claimProblems, usageProblems } from './limit-checks.ts';
 import type { Amounts } from './limit-checks.ts';

@@ -4,7 +4,7 @@ import { whenThere } from '../../base/maybe-promise.ts';
 import { notFound } from '../../base/status.ts';
 import type { Item } from '../../cacher/resource-view.ts';
 import type { AdmissionPlugin } from '../plugin.ts';
-import type { PluginParts } from '../plugin-table.ts';
+import type { PluginParts } from '../plugin-parts.ts';
 
 export function namespaceExists(parts: Pick<PluginParts, 'objects'>): AdmissionPlugin | undefined {
   const namespaces = parts.objects('', 'namespaces');

@@ -8,7 +8,7 @@ import { ownText } from '../../base/text-memo.ts';
 import type { Item } from '../../cacher/resource-view.ts';
 import { isDeleting } from '../../codec/object-meta.ts';
 import type { AdmissionPlugin, AdmissionRequest } from '../plugin.ts';
-import type { PluginParts } from '../plugin-table.ts';
+import type { PluginParts } from '../plugin-parts.ts';
 
 const namespacesRef = { group: '', resource: 'namespaces' };
 

@@ -7,7 +7,7 @@ import type { Attributes } from '../../authz/authorizer.ts';
 import type { ApiObject } from '../../codec/codec.ts';
 import { recordAt } from '../../api/json-access.ts';
 import type { AdmissionPlugin, AdmissionRequest } from '../plugin.ts';
-import type { PluginParts } from '../plugin-table.ts';
+import type { PluginParts } from '../plugin-parts.ts';
 import { refusal } from '../refusal.ts';
 
 type Parts = Pick<PluginParts, 'authorizer' | 'scheme'>;

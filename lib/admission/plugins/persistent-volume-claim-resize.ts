@@ -7,7 +7,7 @@ import { nanoOf } from '../../kinds/core/resource-lists.ts';
 import { handling } from '../handling.ts';
 import { findObject } from '../objects.ts';
 import type { AdmissionPlugin } from '../plugin.ts';
-import type { PluginParts } from '../plugin-table.ts';
+import type { PluginParts } from '../plugin-parts.ts';
 import { refusal } from '../refusal.ts';
 
 export function persistentVolumeClaimResize({

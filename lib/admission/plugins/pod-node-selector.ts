@@ -11,7 +11,7 @@ import type { ApiObject } from '../../codec/codec.ts';
 import { handling } from '../handling.ts';
 import { findObject } from '../objects.ts';
 import type { AdmissionPlugin, AdmissionRequest } from '../plugin.ts';
-import type { PluginParts } from '../plugin-table.ts';
+import type { PluginParts } from '../plugin-parts.ts';
 import { refusal } from '../refusal.ts';
 
 type Labels = Readonly<Record<string, string>>;

@@ -21,7 +21,7 @@ import { askedPolicy, isSame, isStricter, laxestPolicy } from '../pod-security/p
 import { podSecurityKeys, policyText, unknownPolicy } from '../pod-security/policy.ts';
 import type { AskedPolicy, LevelVersion } from '../pod-security/policy.ts';
 import type { AdmissionPlugin, AdmissionRequest } from '../plugin.ts';
-import type { PluginParts } from '../plugin-table.ts';
+import type { PluginParts } from '../plugin-parts.ts';
 
 export interface PodSecurityOptions {
   readonly namespaces: Pick<ResourceView, 'peek'>;

@@ -10,7 +10,7 @@ import { handling } from '../handling.ts';
 import { findObject, listObjects } from '../objects.ts';
 import type { Objects } from '../objects.ts';
 import type { AdmissionPlugin, AdmissionRequest } from '../plugin.ts';
-import type { PluginParts } from '../plugin-table.ts';
+import type { PluginParts } from '../plugin-parts.ts';
 import { refusal } from '../refusal.ts';
 
 type Class = Readonly<ApiObject>;

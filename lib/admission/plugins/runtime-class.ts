@@ -8,7 +8,7 @@ import { nanoOf } from '../../kinds/core/resource-lists.ts';
 import { handling } from '../handling.ts';
 import { findObject } from '../objects.ts';
 import type { AdmissionPlugin, AdmissionRequest } from '../plugin.ts';
-import type { PluginParts } from '../plugin-table.ts';
+import type { PluginParts } from '../plugin-parts.ts';
 import { refusal } from '../refusal.ts';
 import { mergeTolerations } from '../tolerations.ts';
 

@@ -15,7 +15,7 @@ import { handling } from '../handling.ts';
 import { findObject } from '../objects.ts';
 import type { Objects } from '../objects.ts';
 import type { AdmissionPlugin, AdmissionRequest } from '../plugin.ts';
-import type { PluginParts } from '../plugin-table.ts';
+import type { PluginParts } from '../plugin-parts.ts';
 import { refusal } from '../refusal.ts';
 import { ephemeralSecretsProblem, mountsSecrets, secretsProblem } from './pod-secrets.ts';
 

@@ -3,7 +3,7 @@
 import { metaOf } from '../../codec/object-meta.ts';
 import { handling } from '../handling.ts';
 import type { AdmissionPlugin } from '../plugin.ts';
-import type { PluginParts } from '../plugin-table.ts';
+import type { PluginParts } from '../plugin-parts.ts';
 
 export function storageObjectInUseProtection({
   naming,

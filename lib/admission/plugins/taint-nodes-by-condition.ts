@@ -2,7 +2,7 @@
 import { recordAt, recordsAt, textAt } from '../../api/json-access.ts';
 import { handling } from '../handling.ts';
 import type { AdmissionPlugin } from '../plugin.ts';
-import type { PluginParts } from '../plugin-table.ts';
+import type { PluginParts } from '../plugin-parts.ts';
 
 export function taintNodesByCondition({ naming }: Pick<PluginParts, 'naming'>): AdmissionPlugin {
   const key = naming.resolve('node.{kubernetes}.io/not-ready');

@@ -8,7 +8,7 @@ import type { ApiObject } from '../../codec/codec.ts';
 import { admissionChain } from '../chain.ts';
 import type { Objects } from '../objects.ts';
 import type { AdmissionPlugin, AdmissionRequest } from '../plugin.ts';
-import type { PluginParts } from '../plugin-table.ts';
+import type { PluginParts } from '../plugin-parts.ts';
 import { asked, naming, scheme } from './asked.ts';
 
 /** What memory holds, by plural name; `store` has more, or something newer. */

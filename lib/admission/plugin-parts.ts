@@ -1,0 +1,27 @@
+// What admission plugins are made of: the server that they work in, and what they know of the
+// cluster.
+import type { Scheme } from '../api/scheme.ts';
+import type { NamingProfile } from '../api/vendor.ts';
+import type { Authorizer } from '../authz/authorizer.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Flags } from '../config/flags.ts';
+import type { FeatureGates } from '../config/gates.ts';
+import type { Objects } from './objects.ts';
+import type { PodSecurityObserver } from './pod-security/observer.ts';
+
+export interface PluginParts {
+  readonly naming: NamingProfile;
+  readonly clock: Clock;
+  readonly scheme: Scheme;
+  readonly authorizer: Authorizer;
+  readonly gates: Pick<FeatureGates, 'isEnabled'>;
+  readonly flags: Pick<
+    Flags,
+    'default-not-ready-toleration-seconds' | 'default-unreachable-toleration-seconds'
+  >;
+  /** undefined: this server does not serve the resource. The group has placeholders. */
+  objects(group: string, resource: string): Objects | undefined;
+  /** The document of `--admission-control-config-file` for a plugin, parsed and not checked. */
+  configurationOf(name: string): object | undefined;
+  readonly podSecurityObserver: PodSecurityObserver;
+}
