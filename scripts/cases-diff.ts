@@ -36,7 +36,12 @@ export async function playFolder(folder: string, options: PlayOptions): Promise<
   const recording = readRecording(folder);
   const { naming, filter } = options;
   // The reference had no admission plugin that changes or refuses anything.
-  const serverFlags = ['--runtime-config=api/all=true', '--admission-control=NamespaceLifecycle'];
+  // And nothing beside it that writes.
+  const serverFlags = [
+    '--runtime-config=api/all=true',
+    '--admission-control=NamespaceLifecycle',
+    '--controllers=',
+  ];
   const cluster = await TestCluster.start({ naming, serverFlags });
   try {
     const player = new Player(recording, naming, sendTo(cluster.replica(0)));

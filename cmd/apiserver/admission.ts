@@ -8,7 +8,6 @@ import type { AdmissionPlugin } from '../../lib/admission/plugin.ts';
 import type { PluginParts } from '../../lib/admission/plugin-parts.ts';
 import type { PluginRow } from '../../lib/admission/plugin-table.ts';
 import type { Cache } from '../../lib/cacher/cache.ts';
-import type { Item } from '../../lib/cacher/resource-view.ts';
 import { isSegment } from '../../lib/storage-etcd/keys.ts';
 import type { Keyspace } from '../../lib/storage-etcd/keys.ts';
 import type { Storage } from '../../lib/storage-etcd/storage.ts';

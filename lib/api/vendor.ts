@@ -56,7 +56,7 @@ const entries: NamedEntries = {
   deprecatedAuditAnnotation: '{v}/deprecated',
   removedReleaseAuditAnnotation: '{v}/removed-release',
   namespaceNameLabel: '{kubernetes}.io/metadata.name',
-  namespaceFinalizer: '{kubernetes}',
+  namespaceFinalizer: 'kubernetes', // a word of its own: both spellings have it
   bootstrappingLabel: '{kubernetes}.io/bootstrapping',
   schemaExtensionPrefix: 'x-{kubernetes}-',
   systemNamespace: '{kube}-system',
