@@ -1,9 +1,5 @@
 // The composition root: every constructor call, top to bottom in layer order. No logic of its own.
 import type { ResourceInfo } from '../../lib/api/type-info.ts';
-import { builtInScheme } from '../../lib/kinds/built-in-kinds.ts';
-import type { Scheme } from '../../lib/api/scheme.ts';
-import { namingProfile } from '../../lib/api/vendor.ts';
-import type { NamingProfile } from '../../lib/api/vendor.ts';
 import { clientCertificateAuthenticator } from '../../lib/authn/client-cert.ts';
 import { staticTokenAuthenticator } from '../../lib/authn/static-token.ts';
 import { measuredAuthenticator } from '../../lib/authn/measured.ts';
@@ -13,16 +9,11 @@ import { mastersAuthorizer, pathsAuthorizer } from '../../lib/authz/fixed.ts';
 import { unionAuthorizer } from '../../lib/authz/union.ts';
 import type { Authorizer } from '../../lib/authz/authorizer.ts';
 import { systemClock } from '../../lib/base/clock.ts';
-import type { Clock } from '../../lib/base/clock.ts';
 import type { Logger } from '../../lib/base/log.ts';
 import { createCache } from '../../lib/cacher/cache.ts';
 import type { Cache, CachedResource } from '../../lib/cacher/cache.ts';
 import { schemeTranscoder } from '../../lib/cacher/transcoder.ts';
-import { createStoredMedia, storedMediaName } from '../../lib/codec/stored-media.ts';
-import type { StoredMedia } from '../../lib/codec/stored-media.ts';
-import { featureGates } from '../../lib/config/gates.ts';
-import type { FeatureGates } from '../../lib/config/gates.ts';
-import type { FlagError, Flags } from '../../lib/config/flags.ts';
+import type { FlagError } from '../../lib/config/flags.ts';
 import type { ParsedFlags } from '../../lib/config/parse-flags.ts';
 import { bootstrapPriorityClasses } from '../../lib/controllers/bootstrap-objects.ts';
 import { bootstrapNamespaces } from '../../lib/controllers/system-namespaces.ts';
@@ -39,19 +30,10 @@ import { createKeyspace } from '../../lib/storage-etcd/keys.ts';
 import type { Keyspace } from '../../lib/storage-etcd/keys.ts';
 import { SharedSecrets } from '../../lib/storage-etcd/shared-secrets.ts';
 import { Health } from '../../lib/telemetry/health.ts';
-import { createMetrics } from '../../lib/telemetry/metrics.ts';
-import type { Metrics } from '../../lib/telemetry/metrics.ts';
 import { openAdmission } from './admission.ts';
-import { chosenControllers } from './controllers.ts';
-import type { ControllerRow } from './controllers.ts';
-import { chosenPlugins } from './chosen-plugins.ts';
-import type { ChosenPlugins } from './chosen-plugins.ts';
 import { ownCredentials } from './credentials.ts';
 import type { ServingTls } from './credentials.ts';
-import { DataDirectory } from './data-directory.ts';
-import { cacheBudgetBytes, orFlagError } from './from-flags.ts';
-import { readGivenFiles } from './given-files.ts';
-import type { GivenFiles } from './given-files.ts';
+import { cacheBudgetBytes } from './from-flags.ts';
 import { greeting, writeAdminConfig } from './greeting.ts';
 import { healthChecks } from './health-checks.ts';
 import type { Lifecycle } from './health-checks.ts';
@@ -66,7 +48,6 @@ import {
   collectCache,
   collectStorageSize,
   controllerObserver,
-  describeServer,
   etcdComponents,
   healthObserver,
   mismatchObserver,
@@ -74,21 +55,16 @@ import {
   storageMetrics,
   userObserver,
 } from './observers.ts';
-import {
-  addressWarning,
-  advertisedAddress,
-  checkListening,
-  hostAndPort,
-  listenError,
-  urlAt,
-} from './own-address.ts';
+import { checkListening, hostAndPort, listenError, urlAt } from './own-address.ts';
 import { giveMemoryBackWhenQuiet } from './quiet-memory.ts';
 import { reachEtcd } from './reach-etcd.ts';
 import { runControllers } from './run-controllers.ts';
 import { startServerService } from './server-service.ts';
 import { checkNaming, loadSharedState } from './shared-state.ts';
 import type { SharedState } from './shared-state.ts';
-import { release, versionInfo } from './version.ts';
+import { versionInfo } from './version.ts';
+import { openBase } from './base.ts';
+import type { Base } from './base.ts';
 
 export interface Assembled {
   /** What to print for whoever started it. */
@@ -97,31 +73,6 @@ export interface Assembled {
   readonly failed: Promise<FlagError>;
   /** Drains and stops everything, etcd last. */
   stop(): Promise<void>;
-}
-
-/** What every layer is built with. */
-interface Base {
-  readonly flags: Flags;
-  readonly flagTexts: ReadonlyMap<string, string>;
-  readonly logger: Logger;
-  readonly clock: Clock;
-  readonly gates: FeatureGates;
-  readonly naming: NamingProfile;
-  readonly metrics: Metrics;
-  readonly directory: DataDirectory;
-  readonly files: GivenFiles;
-  readonly controllers: readonly ControllerRow[];
-  /** Where clients reach this replica. */
-  readonly address: string;
-  readonly scheme: Scheme;
-  /** The encoding of objects in etcd. */
-  readonly media: StoredMedia;
-  /** Those of admission that are on. */
-  readonly plugins: ChosenPlugins;
-  /** Fires when the start is given up. */
-  readonly signal: AbortSignal;
-  /** What was started, ended in reverse order. */
-  readonly started: AsyncDisposableStack;
 }
 
 /** @throws FlagError with a message for the user. */
@@ -183,49 +134,6 @@ export async function assemble(
     failed: stored.local?.ended ?? new Promise(() => undefined),
     stop: () => running.disposeAsync(),
   };
-}
-
-/** All that can be refused without etcd: nothing is started before. */
-function openBase(
-  given: Pick<Base, 'flags' | 'flagTexts' | 'logger' | 'signal' | 'started'>,
-): Base {
-  const { flags, logger, started } = given;
-  const clock = systemClock;
-  const files = readGivenFiles(flags);
-  const warning = addressWarning(flags);
-  if (warning !== undefined) logger.warn(warning);
-  const address = advertisedAddress(flags);
-  const gates = featureGates(flags['feature-gates']);
-  for (const note of gates.notes) logger.warn(note);
-  const controllers = orFlagError('controllers', () => chosenControllers(flags.controllers));
-  const naming = namingProfile(flags.naming);
-  const plugins = chosenPlugins(flags, naming);
-  for (const note of plugins.notes) logger.warn(note);
-  const metrics = orFlagError('show-hidden-metrics-for-version', () =>
-    createMetrics({
-      release,
-      showHiddenFor: flags['show-hidden-metrics-for-version'],
-      disabled: flags['disabled-metrics'],
-      resolve: (name) => naming.resolve(name),
-    }),
-  );
-  describeServer(metrics, { version: versionInfo, naming, gates });
-  const scheme = orFlagError('runtime-config', () =>
-    builtInScheme({
-      profile: naming,
-      runtimeConfig: flags['runtime-config'],
-      isOn: (gate) => gates.isEnabled(gate),
-      nowMs: () => clock.nowMs(),
-    }),
-  );
-  const hasCbor = gates.isOn('CBORServingAndStorage');
-  const media = orFlagError('storage-media-type', () =>
-    createStoredMedia(storedMediaName(flags['storage-media-type'], { naming, hasCbor }), naming),
-  );
-  const directory = DataDirectory.open(flags['data-dir']);
-  started.defer(() => directory.release());
-  const opened = { clock, gates, naming, metrics, directory, files, address, scheme };
-  return { ...given, ...opened, controllers, media, plugins };
 }
 
 interface OpenedStorage {
