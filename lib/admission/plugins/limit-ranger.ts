@@ -28,9 +28,10 @@ export function limitRanger(parts: Parts): AdmissionPlugin | undefined {
   );
   const limitsOf = async (
     { namespace }: AdmissionRequest,
+    mode: 'any' | 'latest',
     signal: AbortSignal,
   ): Promise<readonly (readonly JsonObject[])[]> => {
-    const found = await listObjects(ranges, namespace, 'latest', signal);
+    const found = await listObjects(ranges, namespace, mode, signal);
     return found.map((range) => recordsAt(recordAt(range, 'spec'), 'limits'));
   };
   return {
@@ -41,14 +42,16 @@ export function limitRanger(parts: Parts): AdmissionPlugin | undefined {
     async mutate(request, object, signal) {
       if (!isOfPod(request)) return false;
       let isChanged = false;
-      for (const limits of await limitsOf(request, signal)) {
+      for (const limits of await limitsOf(request, 'latest', signal)) {
         if (completePod(object, limits, parts.naming)) isChanged = true;
       }
       return isChanged;
     },
     async validate(request, object, signal) {
       if (object === undefined) return;
-      for (const limits of await limitsOf(request, signal)) {
+      // Memory has what completed the pod a moment ago, and what came since.
+      const mode = isOfPod(request) ? 'any' : 'latest';
+      for (const limits of await limitsOf(request, mode, signal)) {
         const problems = isOfPod(request)
           ? podProblems(object, limits, parts)
           : limits

@@ -59,13 +59,14 @@ function soon(_delayMs: number, run: () => void): () => void {
 }
 
 function objectsOf({ memory = {}, store = {} }: Known, resource: string): Objects {
-  const older = (memory[resource] ?? []) as readonly ApiObject[];
-  const newer = (store[resource] ?? older) as readonly ApiObject[];
+  let known = (memory[resource] ?? []) as readonly ApiObject[];
+  const newer = (store[resource] ?? known) as readonly ApiObject[];
   return {
     view: {
-      peek: (key) => itemOf(older, key),
+      peek: (key) => itemOf(known, key),
       list: ({ namespace }, { mode }) => {
-        const items = (mode === 'latest' ? newer : older)
+        if (mode === 'latest') known = newer; // memory waits until it has everything
+        const items = known
           .filter((one) => namespace === undefined || one.metadata?.namespace === namespace)
           .map(asItem);
         const more = { more: false, remainingCount: undefined };
