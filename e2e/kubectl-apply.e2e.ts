@@ -5,51 +5,32 @@ import {
   chmodSync,
   copyFileSync,
   existsSync,
-  mkdtempSync,
   readFileSync,
   readdirSync,
-  rmSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { TestCluster } from './harness.ts';
-import { hasKubectl, runKubectl } from './run-kubectl.ts';
+import { hasKubectl, KubectlCluster, runKubectl, toldBy } from './run-kubectl.ts';
 import type { KubectlHome, KubectlResult } from './run-kubectl.ts';
 import { shopManifests } from './shop-manifests.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'apiserver-kubectl-apply-'));
 const every = 'configmaps,deployments,services,roles,statefulsets';
 const note = 'kubectl.kubernetes.io/last-applied-configuration';
 const manifests = fileURLToPath(new URL('../../shared/manifests', import.meta.url));
 const hasManifests = existsSync(manifests);
-let cluster: TestCluster;
+let kube: KubectlCluster;
 
-const at = (): KubectlHome => ({ kubeconfig: cluster.replica(0).kubeconfig, home: folder });
-const kubectl = (...args: readonly string[]): KubectlResult => runKubectl(at(), args);
+const kubectl = (...args: readonly string[]): KubectlResult => kube.run(...args);
 
-/** What it prints; it must succeed without a word beside it. */
-function toldBy(home: KubectlHome, ...args: readonly string[]): string {
-  const { code, out, err } = runKubectl(home, args);
-  expect([args.join(' '), code, err]).toEqual([args.join(' '), 0, '']);
-  return out.trim();
-}
-
-const told = (...args: readonly string[]): string => toldBy(at(), ...args);
+const told = (...args: readonly string[]): string => kube.told(...args);
 
 /** With a namespace for what names none; a flag would refuse what names another one. */
 function homeIn(namespace: string): KubectlHome {
-  const home = { ...at(), kubeconfig: join(folder, `${namespace}.kubeconfig`) };
-  copyFileSync(at().kubeconfig, home.kubeconfig);
+  const home = { ...kube.home, kubeconfig: join(kube.folder, `${namespace}.kubeconfig`) };
+  copyFileSync(kube.home.kubeconfig, home.kubeconfig);
   toldBy(home, 'config', 'set-context', '--current', `--namespace=${namespace}`);
   return home;
-}
-
-function fileOf(name: string, content: object): string {
-  const path = join(folder, `${name}.json`);
-  writeFileSync(path, JSON.stringify(content));
-  return path;
 }
 
 interface ShopFiles {
@@ -61,14 +42,22 @@ interface ShopFiles {
 /** The two states of the shop in a namespace of its own, which is applied. */
 function shopIn(name: string): ShopFiles {
   const { namespace, first, second } = shopManifests(name);
-  const place = fileOf(`${name}-0`, namespace);
+  const place = kube.file(`${name}-0`, namespace);
   told('apply', '-f', place);
-  return { place, first: fileOf(`${name}-1`, first), second: fileOf(`${name}-2`, second) };
+  return { place, first: kube.file(`${name}-1`, first), second: kube.file(`${name}-2`, second) };
 }
 
-const versionsIn = (namespace: string): string =>
+/** But for what every namespace has. */
+const contentOf = (namespace: string, ...output: readonly string[]): string =>
   told(
-    ...['get', every, '-n', namespace, '--no-headers', '-o'],
+    ...['get', every, '-n', namespace, '--ignore-not-found', ...output],
+    '--field-selector=metadata.name!=kube-root-ca.crt',
+  );
+
+const versionsIn = (namespace: string): string =>
+  contentOf(
+    namespace,
+    ...['--no-headers', '-o'],
     'custom-columns=K:.kind,N:.metadata.name,V:.metadata.resourceVersion',
   );
 
@@ -87,7 +76,7 @@ const ownersIn = (namespace: string, object: string): string[] =>
 
 /** An `EDITOR` that edits as sed does. */
 function editor(name: string, command: string): Readonly<Record<string, string>> {
-  const path = join(folder, `${name}.sh`);
+  const path = join(kube.folder, `${name}.sh`);
   writeFileSync(path, `#!/bin/sh\nexec sed -i '${command}' "$1"\n`);
   chmodSync(path, 0o700);
   return { EDITOR: path, KUBE_EDITOR: path };
@@ -101,7 +90,7 @@ function manifestsFor(namespace: string): string {
     .map((file) => readFileSync(join(manifests, file), 'utf8'))
     .filter((text) => !text.includes('apiVersion: monitoring.coreos.com'))
     .map((text) => text.replaceAll('namespace: monitoring', `namespace: ${namespace}`));
-  const path = join(folder, `${namespace}.yaml`);
+  const path = join(kube.folder, `${namespace}.yaml`);
   writeFileSync(path, texts.join('\n---\n'));
   return path;
 }
@@ -112,18 +101,15 @@ const verdictsOf = (out: string): string[] => [
 
 (hasKubectl ? describe : describe.skip)('stock kubectl', () => {
   beforeAll(async () => {
-    cluster = await TestCluster.start({ naming: 'kubernetes' });
+    kube = await KubectlCluster.start();
   });
-  afterAll(async () => {
-    await cluster.stop();
-    rmSync(folder, { recursive: true, force: true });
-  });
+  afterAll(() => kube.stop());
 
   test('applies on the client: creates, leaves alone, changes and removes', () => {
     const { place, first, second } = shopIn('client');
     expect(told('apply', '-f', place)).toBe('namespace/client unchanged');
     expect(kubectl('diff', '-f', first).code).toBe(1);
-    expect(told('get', every, '-n', 'client', '--ignore-not-found')).toBe('');
+    expect(contentOf('client')).toBe('');
     expect(verdictsOf(told('apply', '-f', first))).toEqual(['created']);
     const versions = versionsIn('client');
     expect(verdictsOf(told('apply', '-f', first))).toEqual(['unchanged']);
@@ -151,7 +137,7 @@ const verdictsOf = (out: string): string[] => [
       kubectl('apply', '--server-side', ...more);
     expect(kubectl('diff', '--server-side', '-f', first).code).toBe(1);
     expect(apply('--dry-run=server', '-f', first).code).toBe(0);
-    expect(told('get', every, '-n', 'server', '--ignore-not-found')).toBe('');
+    expect(contentOf('server')).toBe('');
     expect(apply('-f', first)).toMatchObject({ code: 0, err: '' });
     const versions = versionsIn('server');
     expect(apply('-f', first)).toMatchObject({ code: 0, err: '' });
@@ -207,7 +193,7 @@ const verdictsOf = (out: string): string[] => [
     const view = ['apply', 'view-last-applied', 'configmap/settings', ...inLast];
     expect(told(...view, '-o', 'json')).toContain('"c": "3"');
     const edit = ['apply', 'edit-last-applied', 'configmap/settings', ...inLast];
-    const edited = runKubectl(at(), edit, editor('last', 's/c: "3"/d: "4"/'));
+    const edited = runKubectl(kube.home, edit, editor('last', 's/c: "3"/d: "4"/'));
     expect(edited).toMatchObject({ code: 0, err: '' });
     expect(told(...view)).toContain('d: "4"');
     told('replace', '-f', second);
@@ -223,8 +209,8 @@ const verdictsOf = (out: string): string[] => [
     told('apply', '-f', shopIn('change').first);
     const front = ['deployment/front', '-n', 'change'];
     const edit = editor('edit', 's/replicas: 3/replicas: 4/');
-    expect(runKubectl(at(), ['edit', ...front], edit)).toMatchObject({ code: 0, err: '' });
-    expect(runKubectl(at(), ['edit', ...front], edit).err).toContain('no changes made');
+    expect(runKubectl(kube.home, ['edit', ...front], edit)).toMatchObject({ code: 0, err: '' });
+    expect(runKubectl(kube.home, ['edit', ...front], edit).err).toContain('no changes made');
     told('label', ...front, 'tier=web');
     expect(told('label', ...front, 'tier=web')).toContain('not labeled');
     told('annotate', ...front, 'why=not', '--field-manager=me');
@@ -305,7 +291,7 @@ const verdictsOf = (out: string): string[] => [
         },
       };
     });
-    told('create', '-f', fileOf('sets', { apiVersion: 'v1', kind: 'List', items }));
+    told('create', '-f', kube.file('sets', { apiVersion: 'v1', kind: 'List', items }));
     told('rollout', 'undo', 'deployment/front', '-n', 'undo');
     const images = '.spec.template.spec.containers[*].image';
     expect(shown('undo', 'deployment/front', images)).toBe('registry.example/old:1');
@@ -320,8 +306,8 @@ const verdictsOf = (out: string): string[] => [
       metadata: { ...metadata, name },
     }));
     const list = { apiVersion: 'v1', kind: 'List' };
-    const both = fileOf('both', { ...list, items });
-    const one = fileOf('one', { ...list, items: items.slice(0, 1) });
+    const both = kube.file('both', { ...list, items });
+    const one = kube.file('one', { ...list, items: items.slice(0, 1) });
     const names = (): string => told('get', 'configmaps', '-n', 'prune', '-l', 'set', '-o', 'name');
     const byLabel = ['apply', '-n', 'prune', '--prune', '-l', 'set=x'];
     const onlyMaps = '--prune-allowlist=core/v1/ConfigMap';
@@ -330,14 +316,14 @@ const verdictsOf = (out: string): string[] => [
     expect(names()).toBe('configmap/one');
     const bySet = ['apply', '--server-side', '-n', 'prune', '--prune', '--applyset=set', '-f'];
     const alpha = { KUBECTL_APPLYSET: 'true' };
-    expect(runKubectl(at(), [...bySet, both], alpha)).toMatchObject({ code: 0, err: '' });
-    expect(runKubectl(at(), [...bySet, one], alpha).out).toContain('configmap/two pruned');
+    expect(runKubectl(kube.home, [...bySet, both], alpha)).toMatchObject({ code: 0, err: '' });
+    expect(runKubectl(kube.home, [...bySet, one], alpha).out).toContain('configmap/two pruned');
     expect(names()).toBe('configmap/one');
   });
 
   test.each([[[]], [['--server-side']]])('refuses unknown fields: apply %j', (mode) => {
     const map = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: `field${mode.length}` } };
-    const file = fileOf('unknown', { ...map, nope: 1 });
+    const file = kube.file('unknown', { ...map, nope: 1 });
     const apply = (level: string): KubectlResult =>
       kubectl('apply', ...mode, `--validate=${level}`, '-f', file);
     const text = 'unknown field "nope"';

@@ -1,18 +1,14 @@
 // Stock kubectl deletes owners in each of the ways it knows, and the collector sees to what they
 // own. Skipped where there is no kubectl.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { TestCluster } from './harness.ts';
-import { hasKubectl, runKubectl } from './run-kubectl.ts';
+import { hasKubectl, KubectlCluster } from './run-kubectl.ts';
 import type { KubectlResult } from './run-kubectl.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'apiserver-cascade-'));
-let cluster: TestCluster;
+let kube: KubectlCluster;
 
-const kubectl = (...args: readonly string[]): KubectlResult =>
-  runKubectl({ kubeconfig: cluster.replica(0).kubeconfig, home: folder }, args);
+const kubectl = (...args: readonly string[]): KubectlResult => kube.run(...args);
 
 const labels = { app: 'x' };
 const template = {
@@ -27,7 +23,7 @@ interface Made {
 
 /** As kubectl has it after creating it. */
 function create(object: object): Made {
-  const file = join(folder, 'object.json');
+  const file = join(kube.folder, 'object.json');
   writeFileSync(file, JSON.stringify(object));
   const { code, out, err } = kubectl('create', '--validate=false', '-f', file, '-o', 'json');
   if (code !== 0) throw new Error(err);
@@ -67,12 +63,9 @@ const namesOf = (resources: string, name: string): string[] =>
 
 (hasKubectl ? describe : describe.skip)('kubectl delete', () => {
   beforeAll(async () => {
-    cluster = await TestCluster.start({ naming: 'kubernetes' });
+    kube = await KubectlCluster.start();
   });
-  afterAll(async () => {
-    await cluster.stop();
-    rmSync(folder, { recursive: true, force: true });
-  });
+  afterAll(() => kube.stop());
 
   test('--cascade=foreground comes back when all that was owned is gone', () => {
     makeOwners('front');

@@ -1,21 +1,17 @@
 // Stock kubectl deletes namespaces: what holds one can be read, and nothing below it stays in etcd.
 // Skipped where there is no kubectl.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EtcdStorage } from '../lib/storage-etcd/etcd-storage.ts';
-import { TestCluster } from './harness.ts';
-import { hasKubectl, runKubectl } from './run-kubectl.ts';
+import { hasKubectl, KubectlCluster } from './run-kubectl.ts';
 import type { KubectlResult } from './run-kubectl.ts';
 import { shopManifests } from './shop-manifests.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'apiserver-kubectl-ns-'));
-let cluster: TestCluster;
+let kube: KubectlCluster;
 
-const kubectl = (...args: readonly string[]): KubectlResult =>
-  runKubectl({ kubeconfig: cluster.replica(0).kubeconfig, home: folder }, args);
+const kubectl = (...args: readonly string[]): KubectlResult => kube.run(...args);
 
 function run(...args: readonly string[]): string {
   const { code, out, err } = kubectl(...args);
@@ -24,7 +20,7 @@ function run(...args: readonly string[]): string {
 }
 
 function file(name: string, object: object): string {
-  const path = join(folder, name);
+  const path = join(kube.folder, name);
   writeFileSync(path, JSON.stringify(object));
   return path;
 }
@@ -36,7 +32,7 @@ async function until(isTrue: () => boolean): Promise<void> {
 
 /** Keys in etcd that have the namespace as a part of their path. */
 async function keysOf(namespace: string): Promise<string[]> {
-  const storage = new EtcdStorage(cluster.etcd.connection);
+  const storage = new EtcdStorage(kube.cluster.etcd.connection);
   try {
     const signal = AbortSignal.timeout(60_000);
     const { items } = await storage.list({ prefix: '/registry/', limitCount: 0 }, signal);
@@ -49,12 +45,9 @@ async function keysOf(namespace: string): Promise<string[]> {
 const describeWithKubectl = hasKubectl ? describe : describe.skip;
 describeWithKubectl('a namespace that kubectl deletes', () => {
   beforeAll(async () => {
-    cluster = await TestCluster.start();
+    kube = await KubectlCluster.start();
   });
-  afterAll(async () => {
-    await cluster.stop();
-    rmSync(folder, { recursive: true, force: true });
-  });
+  afterAll(() => kube.stop());
 
   test('has its service account and root certificates before', async () => {
     run('create', 'namespace', 'equipped');

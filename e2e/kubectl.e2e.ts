@@ -2,12 +2,10 @@
 // there is no kubectl.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { TestCluster } from './harness.ts';
-import { hasKubectl, kubectlEnvironment, runKubectl } from './run-kubectl.ts';
-import type { KubectlHome, KubectlResult } from './run-kubectl.ts';
+import { hasKubectl, KubectlCluster, kubectlEnvironment } from './run-kubectl.ts';
+import type { KubectlResult } from './run-kubectl.ts';
 
 const inNamespace = { namespace: 'default' };
 const labels = { app: 'x' };
@@ -52,20 +50,15 @@ function sample(
   return { resource, object: { apiVersion, kind, metadata, ...rest } };
 }
 
-const folder = mkdtempSync(join(tmpdir(), 'apiserver-kubectl-'));
-let cluster: TestCluster;
+let kube: KubectlCluster;
 
-const at = (): KubectlHome => ({ kubeconfig: cluster.replica(0).kubeconfig, home: folder });
-const kubectl = (...args: readonly string[]): KubectlResult => runKubectl(at(), args);
+const kubectl = (...args: readonly string[]): KubectlResult => kube.run(...args);
 
 (hasKubectl ? describe : describe.skip)('stock kubectl', () => {
   beforeAll(async () => {
-    cluster = await TestCluster.start({ naming: 'kubernetes' });
+    kube = await KubectlCluster.start();
   });
-  afterAll(async () => {
-    await cluster.stop();
-    rmSync(folder, { recursive: true, force: true });
-  });
+  afterAll(() => kube.stop());
 
   test('lists every resource that can be listed', () => {
     const { code, out } = kubectl('api-resources', '--verbs=list', '-o', 'name');
@@ -76,7 +69,7 @@ const kubectl = (...args: readonly string[]): KubectlResult => runKubectl(at(), 
   });
 
   test.each(samples)('$resource: create, get, patch, replace, delete', ({ resource, object }) => {
-    const file = join(folder, `${resource}.json`);
+    const file = join(kube.folder, `${resource}.json`);
     writeFileSync(file, JSON.stringify(object));
     expect(kubectl('create', '--validate=false', '-f', file)).toMatchObject({ code: 0, err: '' });
     expect(kubectl('get', resource, 'sample')).toMatchObject({
@@ -116,7 +109,7 @@ const kubectl = (...args: readonly string[]): KubectlResult => runKubectl(at(), 
       kind: 'ConfigMap',
       metadata: { name: `chunk-${String(index)}`, labels: { chunked: 'yes' }, ...inNamespace },
     }));
-    const file = join(folder, 'list.json');
+    const file = join(kube.folder, 'list.json');
     writeFileSync(file, JSON.stringify({ apiVersion: 'v1', kind: 'List', items }));
     expect(kubectl('create', '--validate=false', '-f', file).code).toBe(0);
     const { out } = kubectl('get', 'configmaps', '-l', 'chunked', '--chunk-size=4', '-o', 'name');
@@ -125,7 +118,7 @@ const kubectl = (...args: readonly string[]): KubectlResult => runKubectl(at(), 
   });
 
   test('watches', async () => {
-    const env = kubectlEnvironment(at());
+    const env = kubectlEnvironment(kube.home);
     const child = spawn('kubectl', ['get', 'configmaps', '-w', '-o', 'name'], { env });
     let seen = '';
     child.stdout.on('data', (chunk: Buffer) => (seen += chunk.toString('utf8')));
@@ -133,7 +126,7 @@ const kubectl = (...args: readonly string[]): KubectlResult => runKubectl(at(), 
     const giveUpAt = Date.now() + 60_000;
     for (let count = 0; !seen.includes('configmap/watched') && Date.now() < giveUpAt; count++) {
       const name = `watched-${String(count)}`;
-      await cluster.replica(0).request('POST', '/api/v1/namespaces/default/configmaps', {
+      await kube.cluster.replica(0).request('POST', '/api/v1/namespaces/default/configmaps', {
         body: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name } },
       });
       await new Promise((resolve) => setTimeout(resolve, 200));
@@ -145,7 +138,7 @@ const kubectl = (...args: readonly string[]): KubectlResult => runKubectl(at(), 
 
   test('raw paths and a namespace that goes away with its content', () => {
     expect(JSON.parse(kubectl('get', '--raw', '/version').out)).toMatchObject({ major: '1' });
-    const made = join(folder, 'ns.json');
+    const made = join(kube.folder, 'ns.json');
     writeFileSync(
       made,
       JSON.stringify({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'gone' } }),

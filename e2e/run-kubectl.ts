@@ -1,5 +1,11 @@
 // Stock kubectl as a process of its own, which knows one server and no other configuration.
-import { spawnSync } from 'node:child_process';
+import { expect } from '@jest/globals';
+import { spawn, spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { TestCluster } from './harness.ts';
+import type { ClusterOptions } from './harness.ts';
 
 export const hasKubectl = spawnSync('kubectl', ['version', '--client']).status === 0;
 
@@ -32,4 +38,64 @@ export function runKubectl(
     timeout: 60_000,
   });
   return { code: result.status, out: result.stdout, err: result.stderr };
+}
+
+/** What it prints; it must succeed without a word beside it. */
+export function toldBy(home: KubectlHome, ...args: readonly string[]): string {
+  const { code, out, err } = runKubectl(home, args);
+  expect([args.join(' '), code, err]).toEqual([args.join(' '), 0, '']);
+  return out.trim();
+}
+
+/** kubectl beside a replica of its own in the kubernetes profile, for the tests of one file. */
+export class KubectlCluster {
+  readonly folder: string;
+  readonly cluster: TestCluster;
+
+  private constructor(folder: string, cluster: TestCluster) {
+    this.folder = folder;
+    this.cluster = cluster;
+  }
+
+  static async start(options: ClusterOptions = {}): Promise<KubectlCluster> {
+    const folder = mkdtempSync(join(tmpdir(), 'apiserver-kubectl-'));
+    return new KubectlCluster(
+      folder,
+      await TestCluster.start({ naming: 'kubernetes', ...options }),
+    );
+  }
+
+  get home(): KubectlHome {
+    return { kubeconfig: this.cluster.replica(0).kubeconfig, home: this.folder };
+  }
+
+  run(...args: readonly string[]): KubectlResult {
+    return runKubectl(this.home, args);
+  }
+
+  /** As `toldBy`. */
+  told(...args: readonly string[]): string {
+    return toldBy(this.home, ...args);
+  }
+
+  /** While it runs, the test goes on: for commands that wait for what a script does. */
+  start(...args: readonly string[]): Promise<KubectlResult> {
+    const child = spawn('kubectl', args, { env: kubectlEnvironment(this.home) });
+    let [out, err] = ['', ''];
+    child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString('utf8')));
+    child.stderr.on('data', (chunk: Buffer) => (err += chunk.toString('utf8')));
+    return new Promise((resolve) => child.once('close', (code) => resolve({ code, out, err })));
+  }
+
+  /** A file that `-f` names. */
+  file(name: string, content: object): string {
+    const path = join(this.folder, `${name}.json`);
+    writeFileSync(path, JSON.stringify(content));
+    return path;
+  }
+
+  async stop(): Promise<void> {
+    await this.cluster.stop();
+    rmSync(this.folder, { recursive: true, force: true });
+  }
 }

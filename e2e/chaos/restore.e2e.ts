@@ -39,6 +39,7 @@ class Scene {
     const cluster = await TestCluster.start({
       replicaCount: 3,
       tls: true,
+      serverFlags: ['--controllers='], // the clients alone make config maps
       etcdUrlOf: async (replica, url) => {
         if (replica < 2) return url;
         link = await TcpProxy.start(url);
