@@ -375,8 +375,6 @@ export const limits = {
   defaultAccountRetryMs: 150,
   /** How often it is: a controller makes it within a second or so, and 403 comes after that. */
   defaultAccountRetryCountMax: 9,
-  /** Objects of one resource whose finalizers are counted for a terminating namespace. */
-  heldObjectsReadMax: 1_000,
 
   // Process
   /** A second signal within this time is the same Ctrl-C, delivered twice (terminal and npm). */

@@ -37,6 +37,10 @@ export const effectiveGates = {
     'CustomResourceDefinitionStatus.observedGeneration',
   ),
   ClearingNominatedNodeNameAfterBinding: row('no node is nominated for pods that run', rulesTest),
+  ClusterTrustBundle: row(
+    'trust bundles of a signer are written by who may attest for it',
+    'lib/admission/plugins/certificates.test.ts › is left alone without its feature gate',
+  ),
   ClusterTrustBundleProjection: fields('VolumeProjection.clusterTrustBundle'),
   ComponentFlagz: row(
     'serves /flagz: the flags and their values',

@@ -21,7 +21,7 @@ afterAll(async () => {
 });
 
 const named = (name: string, more: object = {}): object => ({ metadata: { name }, ...more });
-const finalizer = 'svc';
+const finalizer = 'kubernetes';
 
 describe('a namespace', () => {
   test('is active, holds itself and carries its name as a label', async () => {

@@ -50,7 +50,6 @@ const spelled = [
   'x-{kubernetes}-',
   '{kubernetes}.io',
   '{v}',
-  '"{kubernetes}"',
   '{kube}-system',
   '{kube}-public',
   '{kube}-node-lease',
