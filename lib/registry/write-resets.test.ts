@@ -148,7 +148,7 @@ const ownRules: ReadonlySet<string> = new Set([
 const paths = (record: ResourceInfo, subresource: string): readonly string[] =>
   record.resetBySubresource[subresource] ?? [];
 const generationOf = (object: Sent): unknown => object.metadata['generation'];
-const labelsOf = (object: Sent): object => (object.metadata['labels'] ?? {});
+const labelsOf = (object: Sent): object => object.metadata['labels'] ?? {};
 
 /** All but metadata and status. */
 const contentOf = ({ metadata: _metadata, status: _status, ...content }: Sent): object => content;
