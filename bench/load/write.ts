@@ -7,7 +7,7 @@ import { samplePod } from '../micro/sample-pod.ts';
 import { compare, printSides, verdict } from '../support/compare.ts';
 import { closedLoop, openConnections, requestBytes } from '../support/http1-client.ts';
 import type { Connection, LoadResult } from '../support/http1-client.ts';
-import { asSent, configMap, namespaceObject, podIn } from '../support/objects.ts';
+import { accountObject, asSent, configMap, namespaceObject, podIn } from '../support/objects.ts';
 import { withBench } from '../support/server.ts';
 import type { Bench, Target } from '../support/server.ts';
 
@@ -19,6 +19,7 @@ const json = (object: JsonObject): Buffer => Buffer.from(JSON.stringify(object))
 
 await withBench(async (bench) => {
   await bench.fill(bench.resource('namespaces'), 1, () => namespaceObject('bench'));
+  await bench.fill(bench.resource('serviceaccounts'), 1, () => accountObject('bench'));
   const server = await bench.server();
   const connections = await openConnections(server.port, concurrency);
   await measure(bench, server, connections, 'configmaps', (index) => configMap('bench', index));

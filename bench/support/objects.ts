@@ -27,12 +27,13 @@ export function podIn(
   };
 }
 
-/** As clients send them: without what the server sets. */
+/** As clients send them: without what the server sets, and without owners, which are not there. */
 export function asSent(object: JsonObject): JsonObject {
   const {
     uid: _uid,
     resourceVersion: _version,
     creationTimestamp: _created,
+    ownerReferences: _owners,
     ...metadata
   } = object['metadata'] as JsonObject;
   return { ...object, metadata };
@@ -47,6 +48,13 @@ export const configMap = (namespace: string, index: number): JsonObject => ({
     labels: { app: 'web', tier: 'frontend' },
   },
   data: { 'settings.yaml': 'key: value-of-some-length\n'.repeat(32) },
+});
+
+/** The account of the pods in a namespace. */
+export const accountObject = (namespace: string): JsonObject => ({
+  kind: 'ServiceAccount',
+  apiVersion: 'v1',
+  metadata: { name: 'web', namespace },
 });
 
 export const namespaceObject = (name: string): JsonObject => ({
