@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { once } from 'node:events';
+import type { ClientHttp2Session } from 'node:http2';
 import https from 'node:https';
 import { serverDraining } from './open-request.ts';
 import type { Filter } from './request-context.ts';
@@ -25,6 +26,13 @@ const watch: Filter = async (request, response) => {
   await once(open.signal, 'abort');
   response.end(open.signal.reason === serverDraining ? 'last words' : 'cut');
 };
+
+/**
+ * A request that was queued when the client read GOAWAY: nghttp2 never sends it, and every client
+ * asks again on another connection (RFC 9113, section 8.7).
+ */
+const wasKeptBack = (session: ClientHttp2Session, reason: unknown): boolean =>
+  session.closed && String(reason).includes('NGHTTP2_REFUSED_STREAM');
 
 describe('drain', () => {
   test('fails no request of a kept-alive client that reconnects when told to', async () => {
@@ -82,7 +90,7 @@ describe('drain', () => {
         const asked = Array.from({ length: 4 }, () => request2(session, '/'));
         for (const result of await Promise.allSettled(asked)) {
           if (result.status === 'fulfilled') answered++;
-          else failures.push(String(result.reason));
+          else if (!wasKeptBack(session, result.reason)) failures.push(String(result.reason));
         }
         if (failures.length > 0) return;
       }
