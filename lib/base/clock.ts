@@ -24,6 +24,23 @@ export const systemClock: Clock = {
   },
 };
 
+/** Resolves after `delayMs` of the clock, or as soon as the signal fires. */
+export function pause(clock: Clock, delayMs: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) {
+      resolve();
+      return;
+    }
+    const finish = (): void => {
+      cancel();
+      signal.removeEventListener('abort', finish);
+      resolve();
+    };
+    const cancel = clock.after(delayMs, finish);
+    signal.addEventListener('abort', finish, { once: true });
+  });
+}
+
 /** RFC 3339 in UTC with whole seconds, the form of `metadata.creationTimestamp`. */
 export function formatTime(epochMs: number): string {
   const second = Math.floor(epochMs / 1_000);

@@ -4,6 +4,7 @@
 import { recordAt, textAt } from '../api/json-access.ts';
 import { apiVersionOf } from '../api/type-info.ts';
 import type { JsonObject } from '../api/type-info.ts';
+import { pause } from '../base/clock.ts';
 import type { Clock } from '../base/clock.ts';
 import { limits } from '../base/limits.ts';
 import type { Logger } from '../base/log.ts';
@@ -73,7 +74,7 @@ export class Leader {
       const last = await this.#lead(taken, (term) => work(leading.signal, term), leading);
       signal.removeEventListener('abort', lose);
       if (last !== undefined) await this.#release(last);
-      if (!signal.aborted) await this.#pause(this.#renewIntervalMs, signal);
+      if (!signal.aborted) await pause(this.#options.clock, this.#renewIntervalMs, signal);
     }
   }
 
@@ -150,7 +151,7 @@ export class Leader {
       } catch (error) {
         if (signal.aborted) return undefined;
         this.#options.log.warn('the leader cannot be determined yet', { reason: String(error) });
-        await this.#pause(this.#renewIntervalMs, signal);
+        await pause(this.#options.clock, this.#renewIntervalMs, signal);
       }
     }
   }
@@ -160,7 +161,7 @@ export class Leader {
     const { clock, identity, log } = this.#options;
     let { lease, atMs: renewedAtMs } = taken;
     for (;;) {
-      await this.#pause(this.#renewIntervalMs, signal);
+      await pause(this.#options.clock, this.#renewIntervalMs, signal);
       if (signal.aborted) return lease;
       const leftMs = renewedAtMs + this.#renewDeadlineMs - clock.monotonicMs();
       if (leftMs <= 0) return undefined;
@@ -271,28 +272,13 @@ export class Leader {
       }
     } catch (error) {
       // The history before the lease's last change may be gone: then time alone decides.
-      if (!waiting.signal.aborted) await this.#pause(this.#renewIntervalMs, waiting.signal);
+      if (!waiting.signal.aborted)
+        await pause(this.#options.clock, this.#renewIntervalMs, waiting.signal);
       if (!(error instanceof StatusError) && !waiting.signal.aborted) throw error;
     } finally {
       cancel();
       signal.removeEventListener('abort', stop);
     }
-  }
-
-  #pause(delayMs: number, signal: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      if (signal.aborted) {
-        resolve();
-        return;
-      }
-      const finish = (): void => {
-        cancel();
-        signal.removeEventListener('abort', finish);
-        resolve();
-      };
-      const cancel = this.#options.clock.after(delayMs, finish);
-      signal.addEventListener('abort', finish, { once: true });
-    });
   }
 }
 

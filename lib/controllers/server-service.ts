@@ -1,6 +1,7 @@
 // How clients inside a cluster find the API servers: the default ServiceCIDR, the Service with its
 // first address, and the addresses of the replicas that live. Every replica does this, beside the
 // others: what it cannot write now it tries again, and what somebody changes or deletes comes back.
+import { pause } from '../base/clock.ts';
 import type { Clock } from '../base/clock.ts';
 import { limits } from '../base/limits.ts';
 import type { Logger } from '../base/log.ts';
@@ -127,7 +128,7 @@ export class ServerService implements Controller {
 
   async #refreshOften(queue: KeyedQueue, signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      await this.#pause(limits.replicaRefreshIntervalMs, signal);
+      await pause(this.#options.clock, limits.replicaRefreshIntervalMs, signal);
       queue.add('endpoints');
     }
   }
@@ -145,7 +146,7 @@ export class ServerService implements Controller {
       } catch (error) {
         if (signal.aborted) return;
         log.info('the other replicas are looked at again', { reason: String(error) });
-        await this.#pause(limits.replicaRefreshIntervalMs, signal);
+        await pause(this.#options.clock, limits.replicaRefreshIntervalMs, signal);
       }
     }
   }
@@ -163,22 +164,6 @@ export class ServerService implements Controller {
       const fields = { ...own, reason: String(error) };
       log.warn('the address of this replica is published a little longer', fields);
     }
-  }
-
-  #pause(delayMs: number, signal: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      if (signal.aborted) {
-        resolve();
-        return;
-      }
-      const finish = (): void => {
-        cancel();
-        signal.removeEventListener('abort', finish);
-        resolve();
-      };
-      const cancel = this.#options.clock.after(delayMs, finish);
-      signal.addEventListener('abort', finish, { once: true });
-    });
   }
 }
 

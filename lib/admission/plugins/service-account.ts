@@ -4,7 +4,7 @@
 import { recordAt, recordsAt, textAt, flagAt, isSet, listAt } from '../../api/json-access.ts';
 import { newName } from '../../api/meta.ts';
 import type { JsonObject } from '../../api/type-info.ts';
-import { abortable } from '../../base/abort.ts';
+import { pause } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
 import { limits } from '../../base/limits.ts';
 import { whenThere } from '../../base/maybe-promise.ts';
@@ -104,7 +104,8 @@ function accountOf(
     whenThere(findObject(objects, key, signal), async (account) => {
       if (account !== undefined) return account;
       if (triesLeft > 0) {
-        await pause(clock, signal);
+        await pause(clock, limits.defaultAccountRetryMs, signal);
+        signal.throwIfAborted();
         return look(triesLeft - 1);
       }
       const of = `${request.namespace}/${name}`;
@@ -115,16 +116,6 @@ function accountOf(
   if (known !== undefined && !known.corrupted) return known.object();
   // A controller makes the one of a new namespace, in a moment.
   return look(name === 'default' ? limits.defaultAccountRetryCountMax : 0);
-}
-
-async function pause(clock: Clock, signal: AbortSignal): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<undefined>();
-  const stop = clock.after(limits.defaultAccountRetryMs, () => resolve(undefined));
-  try {
-    await abortable(promise, signal);
-  } finally {
-    stop();
-  }
 }
 
 function mirrorProblem(spec: JsonObject): string | undefined {
