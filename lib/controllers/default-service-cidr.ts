@@ -113,8 +113,16 @@ export class DefaultServiceCidr {
         `The default ServiceCIDR ${stored.join()} does not match the flag configuration ` +
         cidrs.join(),
     };
-    const recorder = { ...this.#options, component };
-    await recordEvent(recorder, { store: ranges, item: range }, occurrence, signal);
+    const { kind } = ranges.resource;
+    const about = {
+      kind: kind.kind,
+      apiVersion: apiVersionOf(kind),
+      namespace: '',
+      name: this.name,
+      uid: range.object().metadata?.uid ?? '',
+      resourceVersion: String(range.revision),
+    };
+    await recordEvent({ ...this.#options, component }, about, occurrence, signal);
   }
 
   /** Only where nobody has said anything yet, and only for what this server was told to use. */

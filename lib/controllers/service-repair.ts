@@ -1,21 +1,19 @@
 // Looks after what services have: claims what nobody claimed for them, removes what is claimed for
 // services that are gone, and tells their users what it cannot mend. Right on any number of
 // replicas: each repair depends on the service as it was looked at.
-import { randomUUID } from 'node:crypto';
 import { sleep } from '../base/abort.ts';
-import { formatTime } from '../base/clock.ts';
 import type { Clock } from '../base/clock.ts';
 import { limits } from '../base/limits.ts';
 import type { Logger } from '../base/log.ts';
 import { follow } from '../cacher/follow.ts';
 import type { Item, ResourceView } from '../cacher/resource-view.ts';
-import type { ApiObject } from '../codec/codec.ts';
 import type { InternalClient } from '../registry/internal-client.ts';
 import type { ResourceStore } from '../registry/resource-store.ts';
 import { holderOf } from '../registry/services/address-pool.ts';
 import type { ClaimRepair, Fault } from '../registry/services/claim-repair.ts';
 import { KeyedQueue } from './controller.ts';
 import type { Controller, QueueObserver, QueueOptions } from './controller.ts';
+import { recordEvent } from './events.ts';
 
 export interface ServiceRepairOptions {
   readonly repair: ClaimRepair;
@@ -101,40 +99,23 @@ export class ServiceRepairController implements Controller {
 
   /** Once for each fault of a service, as long as it is remembered. */
   async #tell(service: Item, fault: Fault, signal: AbortSignal): Promise<void> {
-    const { client, events, log } = this.#options;
     const { namespace, name } = service;
-    const key = `${service.object().metadata?.uid ?? ''} ${fault.reason} ${fault.message}`;
+    const uid = service.object().metadata?.uid ?? '';
+    const key = `${uid} ${fault.reason} ${fault.message}`;
     if (this.#told.has(key)) return;
     if (this.#told.size >= limits.serviceFaultsToldMax) this.#told.clear();
     this.#told.add(key);
-    log.warn('a service has what is not its own', { namespace, service: name, ...fault });
-    if (events === undefined) return;
-    try {
-      await client.create(events, { namespace, object: this.#event(service, fault) }, signal);
-    } catch (error) {
-      if (signal.aborted) return;
-      const reason = error instanceof Error ? error.message : String(error);
-      log.info('a fault of a service could not be reported', { namespace, service: name, reason });
-    }
-  }
-
-  #event(service: Item, { reason, message }: Fault): ApiObject {
-    const { namespace, name } = service;
-    const uid = service.object().metadata?.uid ?? '';
-    const time = formatTime(this.#options.clock.nowMs());
-    return {
-      kind: 'Event',
-      apiVersion: 'v1',
-      metadata: { name: `${name}.${randomUUID()}`, namespace },
-      involvedObject: { kind: 'Service', apiVersion: 'v1', namespace, name, uid },
-      reason,
-      message,
-      source: { component },
-      reportingComponent: component,
-      type: 'Warning',
-      firstTimestamp: time,
-      lastTimestamp: time,
-      count: 1,
-    };
+    this.#options.log.warn('a service has what is not its own', {
+      namespace,
+      service: name,
+      ...fault,
+    });
+    const about = { kind: 'Service', apiVersion: 'v1', namespace, name, uid };
+    await recordEvent(
+      { ...this.#options, component },
+      about,
+      { type: 'Warning', ...fault },
+      signal,
+    );
   }
 }

@@ -1,21 +1,18 @@
 // Tells users of owner references that name an object of another namespace: it owns nothing there.
 // Objects are looked for by uid among all of their kind, many at once, and best effort: what is
 // collected does not depend on it.
-import { randomUUID } from 'node:crypto';
-import { dns1123SubdomainProblems } from '../../api/name-rules.ts';
 import { apiVersionOf } from '../../api/type-info.ts';
 import { sleep } from '../../base/abort.ts';
-import { formatTime } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
 import { limits } from '../../base/limits.ts';
 import type { Logger } from '../../base/log.ts';
 import { nextTurn } from '../../base/turn.ts';
 import type { Item, ResourceView } from '../../cacher/resource-view.ts';
-import type { ApiObject } from '../../codec/codec.ts';
 import { uidOf } from '../../codec/ownership.ts';
 import type { OwnerReference } from '../../codec/ownership.ts';
 import type { InternalClient } from '../../registry/internal-client.ts';
 import type { ResourceMap } from '../../registry/resource-map.ts';
+import { recordEvent } from '../events.ts';
 import type { Target } from './garbage-writes.ts';
 
 export interface MisplacedOwnersOptions {
@@ -30,7 +27,7 @@ interface Sought {
   readonly reference: OwnerReference;
 }
 
-const source = 'garbage-collector-controller';
+const component = 'garbage-collector-controller';
 const reason = 'OwnerRefInvalidNamespace';
 
 export class MisplacedOwners {
@@ -40,7 +37,6 @@ export class MisplacedOwners {
   readonly #sought = new Map<ResourceView, Map<string, Sought[]>>();
   readonly #told = new Set<string>();
   #soughtCount = 0;
-  #eventCount = 0;
   #looking: Promise<void> | undefined;
 
   constructor(options: MisplacedOwnersOptions, signal: AbortSignal) {
@@ -108,51 +104,21 @@ export class MisplacedOwners {
   }
 
   async #report({ dependent, reference }: Sought): Promise<void> {
-    const { client, resources, log } = this.#options;
-    const events = resources.find({ group: '', version: 'v1', resource: 'events' });
-    if (events === undefined) return;
-    // Events of objects without a namespace are in this one.
-    const namespace = dependent.namespace === '' ? 'default' : dependent.namespace;
-    const object = this.#event(namespace, dependent, reference);
-    try {
-      await client.create(events, { namespace, object }, this.#signal);
-    } catch (error) {
-      if (this.#signal.aborted) return;
-      const fields = { namespace, name: dependent.name, reason: String(error) };
-      log.info('an owner in another namespace could not be reported', fields);
-    }
-  }
-
-  #event(namespace: string, dependent: Target, reference: OwnerReference): ApiObject {
-    const { clock } = this.#options;
-    const nowMs = clock.nowMs();
-    const time = formatTime(nowMs);
+    const { resources } = this.#options;
     const [store] = dependent.resource.stores;
+    const about = {
+      kind: store?.resource.kind.kind ?? '',
+      apiVersion: store === undefined ? '' : apiVersionOf(store.resource.kind),
+      namespace: dependent.namespace,
+      name: dependent.name,
+      uid: dependent.uid,
+    };
     const { kind, apiVersion, uid, name } = reference;
     const place = `namespace: ${dependent.namespace}, name: ${name}`;
     const owner = `${apiVersion}/${kind}, ${place}, uid: ${uid}`;
-    const count = BigInt(nowMs) * 1_000_000n + BigInt(this.#eventCount++);
-    const eventName = `${dependent.name}.${count.toString(16)}`;
-    const isName = dns1123SubdomainProblems(eventName).length === 0;
-    return {
-      kind: 'Event',
-      apiVersion: 'v1',
-      metadata: { name: isName ? eventName : randomUUID(), namespace },
-      involvedObject: {
-        kind: store?.resource.kind.kind ?? '',
-        apiVersion: store === undefined ? '' : apiVersionOf(store.resource.kind),
-        namespace: dependent.namespace,
-        name: dependent.name,
-        uid: dependent.uid,
-      },
-      reason,
-      message: `ownerRef [${owner}] does not exist in namespace "${dependent.namespace}"`,
-      source: { component: source },
-      reportingComponent: source,
-      type: 'Warning',
-      firstTimestamp: time,
-      lastTimestamp: time,
-      count: 1,
-    };
+    const message = `ownerRef [${owner}] does not exist in namespace "${dependent.namespace}"`;
+    const events = resources.find({ group: '', version: 'v1', resource: 'events' });
+    const recorder = { ...this.#options, events, component };
+    await recordEvent(recorder, about, { type: 'Warning', reason, message }, this.#signal);
   }
 }
