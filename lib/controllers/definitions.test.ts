@@ -9,6 +9,7 @@ import { RegistryOnEtcd } from '../registry/testing/registry-on-etcd.ts';
 import type { Replica } from '../registry/testing/registry-on-etcd.ts';
 import { codeOf, failure, objectOf, scope, VerbDriver } from '../registry/testing/verb-driver.ts';
 import { DefinitionController } from './definitions.ts';
+import { during } from './testing/run-controller.ts';
 
 const name = 'widgets.example.com';
 const finalizer = 'customresourcecleanup.apiextensions.svc.io';
@@ -65,15 +66,10 @@ test('a definition is held, whatever the policy, until the controller lets it go
     clock: systemClock,
     log: createLogger('error'),
   });
-  const stopping = new AbortController();
-  const running = controller.run(stopping.signal);
-  try {
+  await during(controller, async () => {
     const { signal } = scope();
     while ((await verbs.list(definitions)).items.length > 0) await sleep(20, signal);
-  } finally {
-    stopping.abort();
-    await running;
-  }
+  });
   await make();
   expect(await codeOf(make())).toBe(409);
 });

@@ -8,6 +8,7 @@ import type { Sent } from '../registry/testing/verb-driver.ts';
 import { isThere, ownedBy, startCollector, until } from './testing/collector.ts';
 import { GarbageModel } from './testing/garbage-model.ts';
 import type { ModelObject, ModelPolicy, ModelReference } from './testing/garbage-model.ts';
+import { Random } from '../../scripts/fuzz/random.ts';
 
 const objectCount = 24;
 const stepCount = 8;
@@ -34,17 +35,6 @@ function firstReplica(): Replica {
   return replica;
 }
 
-/** Numbers in [0, 1) that a seed decides (mulberry32). */
-function randomOf(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
-  };
-}
-
 /**
  * With cycles every object can go. With objects that others hold, all references block: what would
  * else be true at the end depends on who is looked at first.
@@ -56,22 +46,20 @@ class World {
   readonly #made = new Map<string, Sent>();
   readonly #seed: number;
   readonly #sort: Sort;
-  readonly #random: () => number;
+  readonly #random: Random;
 
   constructor(seed: number, sort: Sort) {
     this.#seed = seed;
     this.#sort = sort;
-    this.#random = randomOf(seed);
+    this.#random = new Random(seed);
   }
 
   chance(share: number): boolean {
-    return this.#random() < share;
+    return this.#random.below(2 ** 32) < share * 2 ** 32;
   }
 
   pick<T>(list: readonly T[]): T {
-    const found = list[Math.floor(this.#random() * list.length)];
-    if (found === undefined) throw new Error('there is nothing to pick from');
-    return found;
+    return this.#random.of(list);
   }
 
   /** Owners come before what they own, or, in cycles, anywhere. */

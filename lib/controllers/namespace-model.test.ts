@@ -13,6 +13,8 @@ import type { Replica } from '../registry/testing/registry-on-etcd.ts';
 import { scope, VerbDriver } from '../registry/testing/verb-driver.ts';
 import { controllerUser } from './controller-user.ts';
 import { NamespaceController } from './namespace.ts';
+import { Random } from '../../scripts/fuzz/random.ts';
+import { runController } from './testing/run-controller.ts';
 
 let registry: RegistryOnEtcd;
 let replicas: Replica[];
@@ -45,17 +47,6 @@ interface Space {
   readonly name: string;
   readonly things: Map<string, Thing>;
   isEnding: boolean;
-}
-
-/** mulberry32: the same numbers for the same seed. */
-function randomOf(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * below);
-  };
 }
 
 /** What a controller that has done all it can leaves. */
@@ -109,17 +100,17 @@ function messagesOf(space: Space): string[] {
 
 class World {
   readonly spaces: Space[] = [];
-  readonly #random: (below: number) => number;
+  readonly #random: Random;
   readonly #verbs: VerbDriver;
   readonly #stops: (() => Promise<void>)[] = [];
 
-  constructor(random: (below: number) => number) {
+  constructor(random: Random) {
     this.#random = random;
     this.#verbs = new VerbDriver(this.#replica());
   }
 
   #replica(): Replica {
-    const found = replicas[this.#random(replicas.length)];
+    const found = replicas[this.#random.below(replicas.length)];
     if (found === undefined) throw new Error('no such replica');
     return found;
   }
@@ -127,11 +118,11 @@ class World {
   async make(name: string): Promise<void> {
     const space: Space = { name, things: new Map(), isEnding: false };
     await this.#verbs.create(this.#store('namespaces'), { metadata: { name } });
-    const count = this.#random(12);
+    const count = this.#random.below(12);
     for (let index = 0; index < count; index++) {
-      const kind = kinds[this.#random(kinds.length)] ?? '';
-      const held = finalizers.filter(() => this.#random(4) === 0);
-      const isOnNode = kind === 'pods' && this.#random(2) === 0;
+      const kind = this.#random.of(kinds);
+      const held = finalizers.filter(() => this.#random.below(4) === 0);
+      const isOnNode = kind === 'pods' && this.#random.below(2) === 0;
       const thing = {
         kind,
         name: `o${String(index)}`,
@@ -153,11 +144,11 @@ class World {
 
   /** One thing that a user, a finalizer's owner, a node or an operator does. */
   async step(): Promise<void> {
-    const space = this.spaces[this.#random(this.spaces.length)];
+    const space = this.spaces[this.#random.below(this.spaces.length)];
     if (space === undefined) return;
     const things = [...space.things.values()].filter((thing) => thing.isDeleting);
-    const thing = things[this.#random(things.length)];
-    if (this.#random(6) === 0) {
+    const thing = things[this.#random.below(things.length)];
+    if (this.#random.below(6) === 0) {
       await this.#turnOver();
     } else if (!space.isEnding) {
       space.isEnding = true;
@@ -189,12 +180,7 @@ class World {
       clock: systemClock,
       log: createLogger('error', () => undefined),
     });
-    const ending = new AbortController();
-    const running = controller.run(ending.signal);
-    this.#stops.push(async () => {
-      ending.abort();
-      await running;
-    });
+    this.#stops.push(runController(controller));
   }
 
   async stop(): Promise<void> {
@@ -270,7 +256,7 @@ const isSame = (one: unknown, other: unknown): boolean =>
 test.each([1, 2, Number(process.env['SEED'] ?? 3)])(
   'content and conditions of ending namespaces are those of the model, seed %i',
   async (seed) => {
-    const world = new World(randomOf(seed));
+    const world = new World(new Random(seed));
     try {
       for (let index = 0; index < namespaceCount; index++) {
         await world.make(`space-${String(seed)}-${String(index)}`);

@@ -15,6 +15,7 @@ import type { Controller } from './controller.ts';
 import { NamespaceObjectController } from './namespace-object.ts';
 import { rootCaConfigMap } from './root-ca.ts';
 import { SystemNamespaceController } from './system-namespaces.ts';
+import { during } from './testing/run-controller.ts';
 
 let registry: RegistryOnEtcd;
 let replica: Replica;
@@ -47,17 +48,6 @@ const publisher = (): Controller => {
   const objects = configMaps;
   return new NamespaceObjectController({ ...context(), name: 'test', objects, ...object });
 };
-
-async function during<T>(controller: Controller, run: () => Promise<T>): Promise<T> {
-  const stopping = new AbortController();
-  const running = controller.run(stopping.signal);
-  try {
-    return await run();
-  } finally {
-    stopping.abort();
-    await running;
-  }
-}
 
 const makeNamespace = async (metadata: object = {}): Promise<string> => {
   const namespace = fresh();

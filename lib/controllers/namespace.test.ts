@@ -13,6 +13,7 @@ import { configMap, fresh, scope, VerbDriver } from '../registry/testing/verb-dr
 import { controllerUser } from './controller-user.ts';
 import { deleteContent, NamespaceChanged } from './namespace-content.ts';
 import { NamespaceController } from './namespace.ts';
+import { runController } from './testing/run-controller.ts';
 
 let registry: RegistryOnEtcd;
 let replica: Replica;
@@ -236,14 +237,7 @@ function startController(clock: Clock = systemClock): { stop: () => Promise<void
     clock,
     log: createLogger('error'),
   });
-  const ending = new AbortController();
-  const running = controller.run(ending.signal);
-  return {
-    async stop() {
-      ending.abort();
-      await running;
-    },
-  };
+  return { stop: runController(controller) };
 }
 
 async function letGo(namespace: string): Promise<void> {

@@ -18,6 +18,7 @@ import { DefaultServiceCidr } from './default-service-cidr.ts';
 import { DefaultService } from './default-service.ts';
 import { ServerEndpoints } from './server-endpoints.ts';
 import { ServerService } from './server-service.ts';
+import { runController } from './testing/run-controller.ts';
 
 let registry: RegistryOnEtcd;
 let replicas: Replica[];
@@ -319,15 +320,10 @@ async function started(
     clock,
     log,
   });
-  const ending = new AbortController();
   await controller.bootstrap(scope().signal);
-  const running = controller.run(ending.signal);
   return {
     reconcileRange: () => range.reconcile(scope().signal),
-    async stop() {
-      ending.abort(new Error('over'));
-      await running;
-    },
+    stop: runController(controller),
   };
 }
 

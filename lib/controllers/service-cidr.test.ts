@@ -14,6 +14,7 @@ import { fresh, scope, VerbDriver } from '../registry/testing/verb-driver.ts';
 import type { Sent } from '../registry/testing/verb-driver.ts';
 import { controllerUser } from './controller-user.ts';
 import { ServiceCidrController } from './service-cidr.ts';
+import { runController } from './testing/run-controller.ts';
 
 let registry: RegistryOnEtcd;
 let replica: Replica;
@@ -165,14 +166,7 @@ function startController(clock: Clock = later): { stop: () => Promise<void> } {
     clock,
     log: createLogger('error'),
   });
-  const ending = new AbortController();
-  const running = controller.run(ending.signal);
-  return {
-    async stop() {
-      ending.abort();
-      await running;
-    },
-  };
+  return { stop: runController(controller) };
 }
 
 async function makeRange(...cidrs: readonly string[]): Promise<string> {

@@ -12,6 +12,7 @@ import type { Replica } from '../registry/testing/registry-on-etcd.ts';
 import { fresh, scope, sent, VerbDriver } from '../registry/testing/verb-driver.ts';
 import type { Sent } from '../registry/testing/verb-driver.ts';
 import { ServiceRepairController } from './service-repair.ts';
+import { during } from './testing/run-controller.ts';
 
 const ports = keyspace.resourcePrefix('ranges/servicenodeports');
 let registry: RegistryOnEtcd;
@@ -76,14 +77,7 @@ async function repairing(run: () => Promise<void>, clock: Clock = systemClock): 
     clock,
     log: createLogger('error', () => undefined),
   });
-  const ending = new AbortController();
-  const running = controller.run(ending.signal);
-  try {
-    await run();
-  } finally {
-    ending.abort();
-    await running;
-  }
+  await during(controller, run);
 }
 
 const parentOf = async (address: string): Promise<unknown> =>

@@ -1,19 +1,16 @@
 // The plugin PodSecurity over a world that a test describes: one namespace, and the pods in it.
 import type { JsonObject } from '../../api/type-info.ts';
-import { namingProfile } from '../../api/vendor.ts';
 import { StatusError } from '../../base/status.ts';
 import { ManualClock } from '../../base/testing/manual-clock.ts';
 import type { Item, ListResult } from '../../cacher/resource-view.ts';
 import type { ApiObject } from '../../codec/codec.ts';
-import { builtInScheme } from '../../kinds/built-in-kinds.ts';
 import { parsePodSecurityConfiguration } from '../pod-security/configuration.ts';
 import { policyText } from '../pod-security/policy.ts';
 import { admissionChain } from '../chain.ts';
 import type { AdmissionRequest } from '../plugin.ts';
 import { podSecurityPlugin } from '../plugins/pod-security.ts';
+import { asked, naming, scheme } from './asked.ts';
 
-const naming = namingProfile('svc');
-const scheme = builtInScheme({ profile: naming });
 export const podSecurityPrefix = 'pod-security.svc.io/';
 
 export interface World {
@@ -42,7 +39,7 @@ export interface Told {
   atOnce: boolean;
 }
 
-const resourceOf = (resource: string): AdmissionRequest['resource'] => {
+const resourceNamed = (resource: string): AdmissionRequest['resource'] => {
   const found = scheme.resources.find((one) => one.resource === resource && one.version === 'v1');
   if (found === undefined) throw new Error(`no resource ${resource}`);
   return found;
@@ -80,7 +77,7 @@ export const workloadWith = (spec: JsonObject = {}): ApiObject => ({
 });
 
 /** What the plugin makes of a write, in the namespace `a` by `tester`. */
-export async function ask(world: World, { object, ...asked }: Asked = {}): Promise<Told> {
+export async function ask(world: World, { object, ...ofWrite }: Asked = {}): Promise<Told> {
   const clock = new ManualClock();
   const { labels, storedLabels, pods = [] } = world;
   const item = itemOf(namespaceWith(labels ?? {}), { corrupted: world.isUnreadable === true });
@@ -120,20 +117,15 @@ export async function ask(world: World, { object, ...asked }: Asked = {}): Promi
         return one;
       },
     });
-  const request: AdmissionRequest = {
-    operation: 'CREATE',
-    subresource: '',
-    namespace: 'a',
+  const { resource = 'pods', ...change } = ofWrite;
+  const { request } = asked({
     name: 'p',
-    user: { name: 'tester', uid: '', groups: [], extra: {} },
-    dryRun: false,
-    old: undefined,
-    ...asked,
-    resource: resourceOf(asked.resource ?? 'pods'),
+    ...change,
+    resource: resourceNamed(resource),
     warn: (text) => void told.warnings.push(text),
     annotate: (key, value) => void (told.annotations[key.replace(podSecurityPrefix, '')] = value),
-  };
-  const given = 'object' in asked || object !== undefined ? object : podWith();
+  });
+  const given = 'object' in ofWrite || object !== undefined ? object : podWith();
   try {
     const { signal } = new AbortController();
     const done = admissionChain([plugin]).validate(request, given, signal);

@@ -12,6 +12,7 @@ import { scope } from '../../registry/testing/verb-driver.ts';
 import type { Sent } from '../../registry/testing/verb-driver.ts';
 import { controllerUser } from '../controller-user.ts';
 import { GarbageCollector } from '../garbage-collector.ts';
+import { runController } from './run-controller.ts';
 
 /** @returns what stops it. */
 export function startCollector(
@@ -25,12 +26,7 @@ export function startCollector(
     clock,
     log: createLogger('error'),
   });
-  const ending = new AbortController();
-  const running = collector.run(ending.signal);
-  return async () => {
-    ending.abort(new Error('the collector is stopped'));
-    await running;
-  };
+  return runController(collector);
 }
 
 export const ownedBy = (
