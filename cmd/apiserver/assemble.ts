@@ -1,12 +1,6 @@
 // The composition root: every constructor call, top to bottom in layer order. No logic of its own.
 import type { ResourceInfo } from '../../lib/api/type-info.ts';
-import { clientCertificateAuthenticator } from '../../lib/authn/client-cert.ts';
-import { staticTokenAuthenticator } from '../../lib/authn/static-token.ts';
-import { measuredAuthenticator } from '../../lib/authn/measured.ts';
-import { measuredAuthorizer } from '../../lib/authz/measured.ts';
-import { unionAuthenticator } from '../../lib/authn/union.ts';
-import { mastersAuthorizer, pathsAuthorizer } from '../../lib/authz/fixed.ts';
-import { unionAuthorizer } from '../../lib/authz/union.ts';
+import type { Authenticator } from '../../lib/authn/authenticator.ts';
 import type { Authorizer } from '../../lib/authz/authorizer.ts';
 import { systemClock } from '../../lib/base/clock.ts';
 import type { Logger } from '../../lib/base/log.ts';
@@ -31,6 +25,8 @@ import type { Keyspace } from '../../lib/storage-etcd/keys.ts';
 import { SharedSecrets } from '../../lib/storage-etcd/shared-secrets.ts';
 import { Health } from '../../lib/telemetry/health.ts';
 import { openAdmission } from './admission.ts';
+import { openAuthentication } from './authentication.ts';
+import { openAuthorization } from './authorization.ts';
 import { ownCredentials } from './credentials.ts';
 import type { ServingTls } from './credentials.ts';
 import { cacheBudgetBytes } from './from-flags.ts';
@@ -41,10 +37,7 @@ import { startLocalEtcd } from './local-etcd.ts';
 import type { LocalEtcd } from './local-etcd.ts';
 import {
   admissionObserver,
-  authenticationAttempts,
-  authorizationAttempts,
   cacheObserver,
-  certificateObserver,
   collectCache,
   collectStorageSize,
   controllerObserver,
@@ -53,7 +46,6 @@ import {
   mismatchObserver,
   podSecurityObserver,
   storageMetrics,
-  userObserver,
 } from './observers.ts';
 import { checkListening, hostAndPort, listenError, urlAt } from './own-address.ts';
 import { giveMemoryBackWhenQuiet } from './quiet-memory.ts';
@@ -93,7 +85,10 @@ export async function assemble(
   const cache = openCache(base, stored);
   const ownUrl = urlAt(address, flags['secure-port']);
   const shared = await loadSharedState(stored.secrets, { flags, ownUrl }, starting);
-  const authorizer = openAuthorizer(base);
+  const within = { ...stored, cache, shared };
+  const authenticator = openAuthentication(base);
+  const authorization = openAuthorization(base, within);
+  const { authorizer } = authorization;
   const services = servicesOf(base, stored, cache);
   if (services === undefined) {
     logger.warn('services are given no addresses: IPAddress or ServiceCIDR is not served');
@@ -101,9 +96,11 @@ export async function assemble(
   const resources = openRegistry(base, stored, { cache, shared, services, authorizer });
   const credentials = await ownCredentials({ directory, shared, flags, files, address });
   const lifecycle = { isDraining: false };
-  const options = { resources, authorizer, tls: credentials.serving, startedAtMs, lifecycle };
+  const asked = { resources, authenticator, authorizer };
+  const options = { ...asked, tls: credentials.serving, startedAtMs, lifecycle };
   const server = await openServer(base, cache, options);
   await cache.start(starting);
+  await authorization.whole;
   const { naming, clock } = base;
   const namespaces = resources.current.find({ group: '', version: 'v1', resource: 'namespaces' });
   const priorityClasses = resources.current.find({
@@ -116,10 +113,10 @@ export async function assemble(
     await bootstrapNamespaces(namespaces, naming, starting);
     const { controllers, metrics } = base;
     const { storage, keyspace } = stored;
-    const within = { storage, keyspace, resources, services, naming, clock, logger };
+    const of = { storage, keyspace, resources, services, naming, clock, logger };
     const { serverCa } = credentials;
     const observer = controllerObserver(metrics, clock);
-    started.defer(runControllers({ ...within, controllers, serverCa, observer }));
+    started.defer(runControllers({ ...of, controllers, serverCa, observer }));
     const publishing = { ...base, ...stored, resources, port: server.port };
     started.defer(await startServerService(publishing, starting));
   }
@@ -260,18 +257,12 @@ function openRegistry(
   return resources;
 }
 
-/** Who may do what, for requests and for plugins of admission. */
-const openAuthorizer = ({ metrics }: Base): Authorizer =>
-  measuredAuthorizer(
-    unionAuthorizer([mastersAuthorizer, pathsAuthorizer]),
-    authorizationAttempts(metrics),
-  );
-
 async function openServer(
   base: Base,
   cache: Cache,
   options: {
     readonly resources: ResourceMapHolder;
+    readonly authenticator: Authenticator;
     readonly authorizer: Authorizer;
     readonly tls: ServingTls;
     readonly startedAtMs: number;
@@ -279,25 +270,13 @@ async function openServer(
   },
 ): Promise<RunningServer> {
   const { flags, clock, started, address } = base;
-  const { tokens } = base.files;
-  const { resources, authorizer, tls, startedAtMs, lifecycle } = options;
-  const authenticator = measuredAuthenticator(
-    unionAuthenticator([
-      clientCertificateAuthenticator(() => clock.nowMs(), certificateObserver(base.metrics)),
-      ...(tokens === undefined ? [] : [staticTokenAuthenticator(tokens)]),
-    ]),
-    authenticationAttempts(base.metrics),
-    { allowsAnonymous: flags['anonymous-auth'], onUser: userObserver(base.metrics) },
-  );
+  const { startedAtMs, lifecycle } = options;
   const graceMs = flags['livez-grace-period'];
   const checks = healthChecks({ cache, lifecycle, clock, startedAtMs, graceMs });
   const server = await serveApi({
     ...base,
     health: new Health(checks, healthObserver(base.metrics)),
-    resources,
-    authenticator,
-    authorizer,
-    tls,
+    ...options,
     serverAddress: hostAndPort(address, flags['secure-port']),
     version: versionInfo,
     startedAtMs: clock.nowMs() - (clock.monotonicMs() - startedAtMs),

@@ -30,7 +30,10 @@ export type Authentication =
   | {
       readonly outcome: 'accepted';
       readonly user: User;
-      /** Those of the audiences asked for that the credentials are good for; absent: any. */
+      /**
+       * Those of the audiences asked for that the credentials are good for; absent: the method
+       * knows none, what it accepts is meant for this server.
+       */
       readonly audiences?: readonly string[];
     }
   | { readonly outcome: 'absent' }

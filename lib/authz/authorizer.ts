@@ -36,9 +36,36 @@ export type SelectorAttribute =
 export interface Decision {
   readonly effect: 'allow' | 'deny' | 'noOpinion';
   readonly reason: string;
+  /** What failed on the way; it stands beside the decision and in reviews. Absent: nothing did. */
+  readonly error?: string;
+}
+
+/** What rules let a user do, for people to read; permission itself is asked for by `authorize`. */
+export interface ResolvedRules {
+  readonly resourceRules: readonly ResourceRule[];
+  readonly nonResourceRules: readonly NonResourceRule[];
+  /** Others decide, too, who cannot be written down as rules. */
+  readonly incomplete: boolean;
+  /** Why; '' where nothing failed. */
+  readonly evaluationError: string;
+}
+
+export interface ResourceRule {
+  readonly verbs: readonly string[];
+  readonly apiGroups: readonly string[];
+  readonly resources: readonly string[];
+  /** Empty: of every name. */
+  readonly resourceNames: readonly string[];
+}
+
+export interface NonResourceRule {
+  readonly verbs: readonly string[];
+  readonly nonResourceURLs: readonly string[];
 }
 
 export interface Authorizer {
   readonly name: string;
   authorize(attributes: Attributes, end: WaitEnd): MaybePromise<Decision>;
+  /** Absent: it has no rules, and decides by none. */
+  rulesFor?(user: User, namespace: string): ResolvedRules;
 }

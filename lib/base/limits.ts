@@ -419,6 +419,11 @@ export const limits = {
   clientFilesIntervalMs: 10_000,
   /** Hosts that have labels of their own in metrics; webhooks are user data. */
   clientMetricHostsMax: 100,
+
+  /** How often files of configuration are read where the file system does not tell of changes. */
+  configFilesIntervalMs: 60_000,
+  /** From a change of such a file to its reading: who writes it may not be done. */
+  configFileSettleMs: 50,
 } as const;
 
 invariant(

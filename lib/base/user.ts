@@ -26,3 +26,16 @@ export const anonymousUser: User = {
   groups: [unauthenticatedGroup],
   extra: {},
 };
+
+const serviceAccountPrefix = 'system:serviceaccount:';
+const serviceAccountsGroup = 'system:serviceaccounts';
+
+/** The name of the user that a service account is (specification 3, Methods). */
+export const serviceAccountUser = (namespace: string, name: string): string =>
+  `${serviceAccountPrefix}${namespace}:${name}`;
+
+/** Without `system:authenticated`, which every user who is known gets. */
+export const serviceAccountGroups = (namespace: string): readonly string[] => [
+  serviceAccountsGroup,
+  `${serviceAccountsGroup}:${namespace}`,
+];

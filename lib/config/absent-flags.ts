@@ -61,19 +61,8 @@ const ownPolls = 'etcd is watched all the time: --livez-grace-period and /readyz
 const noPeers = 'replicas reach each other through etcd alone';
 const someSuites = 'the cipher suites of Node are offered, TLS 1.2 and newer';
 
-const answersOf = (names: readonly string[], answer: Answer): Record<string, Answer> =>
-  Object.fromEntries(names.map((name) => [name, answer]));
-
 export const absentFlags: Readonly<Record<string, AbsentFlag>> = {
   // Who may do what.
-  'authorization-mode': {
-    kind: list,
-    answers: {
-      ...answersOf(['RBAC', 'Node', 'ABAC', 'Webhook', 'AlwaysAllow', 'AlwaysDeny'], 'warned'),
-      '*': 'refused',
-    },
-    instead: masters,
-  },
   'authorization-config': warned(text, masters),
   'authorization-policy-file': warned(text, masters),
   'authorization-webhook-cache-authorized-ttl': warned(durationMs, masters),

@@ -2,7 +2,6 @@
 // Names and defaults are kube-apiserver's where it has the flag; absent-flags.ts has its others.
 import { limits } from '../base/limits.ts';
 import {
-  bool,
   choice,
   durationMs,
   endpoints,
@@ -19,36 +18,17 @@ import {
   reconcilerType,
   text,
 } from './flag-kinds.ts';
+import { authenticationFlags } from './authentication-flags.ts';
+import { authorizationFlags } from './authorization-flags.ts';
+import { optional, required } from './flag.ts';
 import type { FlagKind } from './flag-kinds.ts';
-
-export interface Flag<T> {
-  readonly section: string;
-  readonly kind: FlagKind<T>;
-  /** Text of the default, as a user would write it; undefined: the flag is off. */
-  readonly fallback: string | undefined;
-  readonly help: string;
-  /** Warns when used; says what to use instead. */
-  readonly deprecated?: string;
-}
-
-const required = <T>(
-  section: string,
-  kind: FlagKind<T>,
-  fallback: string,
-  help: string,
-): Flag<T> & { readonly fallback: string } => ({ section, kind, fallback, help });
-const optional = <T>(
-  section: string,
-  kind: FlagKind<T>,
-  help: string,
-): Flag<T> & { readonly fallback: undefined } => ({ section, kind, fallback: undefined, help });
+import { serviceAccountFlags } from './service-account-flags.ts';
 
 const anyInteger = integer(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER);
 
 const generic = 'Generic',
   storage = 'Storage',
-  serving = 'Serving',
-  identity = 'Authentication';
+  serving = 'Serving';
 const admission = 'Admission',
   api = 'API',
   controllers = 'Controllers',
@@ -153,28 +133,9 @@ export const flagTable = {
       'that load spreads over replicas.',
   ),
 
-  'client-ca-file': optional(
-    identity,
-    path,
-    'CA bundle for client certificates. Without it the shared CA below the etcd prefix is used.',
-  ),
-  'token-auth-file': optional(
-    identity,
-    path,
-    'CSV of static bearer tokens: token,user,uid,"group1,group2".',
-  ),
-  'anonymous-auth': required(
-    identity,
-    bool,
-    'true',
-    'Treat requests without credentials as system:anonymous; otherwise they are 401.',
-  ),
-  'service-account-issuer': optional(
-    identity,
-    list,
-    'Issuer of service-account tokens, the first one where several are given; default: the ' +
-      'URL of this server. Tokens are not issued yet.',
-  ),
+  ...authenticationFlags,
+  ...serviceAccountFlags,
+  ...authorizationFlags,
 
   'enable-admission-plugins': required(
     admission,

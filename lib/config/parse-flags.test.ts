@@ -178,10 +178,6 @@ describe("kube-apiserver's flags that this server does not have", () => {
       .map((flag) => /^--([a-z-]+)=/.exec(flag)?.[1] ?? '')
       .filter((name) => Object.hasOwn(absentFlags, name) && !silent.includes(name));
     expect(warned).toEqual(absent);
-    expect(warnings[0]).toBe(
-      '--authorization-mode=Node,RBAC has no effect: members of system:masters may do ' +
-        'everything, everybody else reads health and version only',
-    );
   });
 
   test.each([
@@ -215,7 +211,6 @@ describe("kube-apiserver's flags that this server does not have", () => {
     [['--admission-control=a', '--enable-admission-plugins=b'], /leave out --enable-admission/],
     [['--admission-control=', '--disable-admission-plugins=b'], /leave out --disable-admission/],
     [['--allow-privileged=false'], /privileged containers are always allowed/],
-    [['--authorization-mode=RBAC,Other'], /--authorization-mode=RBAC,Other is refused/],
     [['--tls-min-version=VersionTLS13'], /TLS 1.2 is the oldest version/],
     [['--tls-cipher-suites=TLS_AES_128_GCM_SHA256'], /cipher suites of Node/],
     [['--storage-backend=etcd2'], /etcd, with version 3 of its API/],

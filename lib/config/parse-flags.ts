@@ -2,9 +2,10 @@
 import { absentFlags } from './absent-flags.ts';
 import type { AbsentFlag, Answer } from './absent-flags.ts';
 import { closestName } from './closest-name.ts';
+import type { Flag } from './flag.ts';
 import type { FlagKind } from './flag-kinds.ts';
 import { FlagError, flagTable } from './flags.ts';
-import type { Flag, Flags } from './flags.ts';
+import type { Flags } from './flags.ts';
 
 export interface ParsedFlags {
   readonly flags: Flags;

@@ -1,7 +1,12 @@
 // Who a controller is: the service account that the default roles name for it (specification 3,
 // default roles, `system:controller:<name>`), whoever runs it.
 import type { NamingProfile } from '../api/vendor.ts';
-import { authenticatedGroup, mastersGroup } from '../base/user.ts';
+import {
+  authenticatedGroup,
+  mastersGroup,
+  serviceAccountGroups,
+  serviceAccountUser,
+} from '../base/user.ts';
 import type { User } from '../base/user.ts';
 
 /**
@@ -9,11 +14,10 @@ import type { User } from '../base/user.ts';
  * is decided here, and must not end with a role that somebody changed.
  */
 export const controllerUser = (naming: NamingProfile, account: string): User => ({
-  name: `system:serviceaccount:${naming.systemNamespace}:${account}`,
+  name: serviceAccountUser(naming.systemNamespace, account),
   uid: '',
   groups: [
-    'system:serviceaccounts',
-    `system:serviceaccounts:${naming.systemNamespace}`,
+    ...serviceAccountGroups(naming.systemNamespace),
     authenticatedGroup,
     mastersGroup,
   ],

@@ -41,6 +41,7 @@ export class OpenRequest implements RequestContext {
   slot = -1;
   connection: Connection | undefined = undefined;
   user: User | undefined = undefined;
+  impersonator: User | undefined = undefined;
   readonly warnings: string[] = [];
   auditAnnotations: Map<string, string> | undefined = undefined;
   requestBytes = 0;

@@ -65,7 +65,10 @@ export interface RequestContext extends Waiter, Expiring {
   readonly auditId: string;
   /** undefined: it was gone before its request was seen. */
   connection: Connection | undefined;
+  /** Whose rights count: who asks, or who they act as. */
   user: User | undefined;
+  /** Who asks, where that is not `user`; undefined: nobody is impersonated. */
+  impersonator: User | undefined;
   /** Texts for Warning headers (code 299), in order, each once. */
   readonly warnings: string[];
   /** Annotations for the request's audit event, made with the first one. */

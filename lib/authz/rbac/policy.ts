@@ -2,6 +2,7 @@
 // who asks, not on those of the cluster. An object is held once, and forgotten with its deletion.
 import { recordAt, recordsAt, textAt } from '../../api/json-access.ts';
 import type { JsonObject } from '../../api/type-info.ts';
+import { serviceAccountUser } from '../../base/user.ts';
 import type { User } from '../../base/user.ts';
 import { rulesOf } from './rules.ts';
 import type { PolicyRule } from './rules.ts';
@@ -78,7 +79,7 @@ export class RbacPolicy {
     }
   }
 
-  /** What is bound to the user in a namespace ('': the whole cluster alone), the cluster's first. */
+  /** What is bound to the user in a namespace ('': in the whole cluster), the cluster's first. */
   *grantedTo(user: User, namespace: string): Generator<Granted> {
     yield* this.#boundIn('', user);
     if (namespace !== '') yield* this.#boundIn(namespace, user);
@@ -112,10 +113,6 @@ const nothing: ReadonlySet<Binding> = new Set();
 
 const userKey = (name: string): string => `u${name}`;
 const groupKey = (name: string): string => `g${name}`;
-
-/** The name of the user that a service account is. */
-export const serviceAccountUser = (namespace: string, name: string): string =>
-  `system:serviceaccount:${namespace}:${name}`;
 
 function bindingOf({ namespace, name }: Named, object: Readonly<JsonObject>): Binding {
   const role = recordAt(object, 'roleRef');

@@ -54,8 +54,8 @@ const coversUrl = (urls: readonly string[], path: string): boolean =>
   urls.some((url) => (url.endsWith('*') ? path.startsWith(url.slice(0, -1)) : url === path));
 
 /**
- * What of `wanted` the rules of `held` do not allow, in rules of one verb, one resource (or URL) and
- * at most one name each. Empty: who holds `held` may give `wanted` to others.
+ * What of `wanted` the rules of `held` do not allow, in rules of one verb, one resource (or URL)
+ * and at most one name each. Empty: who holds `held` may give `wanted` to others.
  */
 export function notHeld(
   held: readonly PolicyRule[],

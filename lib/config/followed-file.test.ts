@@ -1,0 +1,85 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { mkdtempSync, renameSync, rmSync, unlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { systemClock } from '../base/clock.ts';
+import type { Clock } from '../base/clock.ts';
+import { FollowedFile } from './followed-file.ts';
+
+describe('FollowedFile', () => {
+  let folder = '';
+  let path = '';
+  let followed: FollowedFile | undefined;
+  const texts: string[] = [];
+  const problems: string[] = [];
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'apiserver-followed-'));
+    path = join(folder, 'config.yaml');
+    writeFileSync(path, 'one');
+    texts.length = 0;
+    problems.length = 0;
+  });
+  afterEach(() => {
+    followed?.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  /** Resolves when it was told of as many texts. */
+  const follow = (count: number, clock: Clock = systemClock): Promise<void> =>
+    new Promise((resolve) => {
+      followed = new FollowedFile(path, {
+        clock,
+        text: 'one',
+        changed: (text) => {
+          texts.push(text);
+          if (texts.length === count) resolve();
+        },
+        failed: ({ message }) => void problems.push(message),
+      });
+    });
+
+  test('a file that was written is read at once', async () => {
+    const told = follow(1);
+    writeFileSync(path, 'two');
+    await told;
+    expect(texts).toEqual(['two']);
+  });
+
+  test('a file that was put in its place is read at once', async () => {
+    const told = follow(1);
+    writeFileSync(join(folder, 'other'), 'two');
+    renameSync(join(folder, 'other'), path);
+    await told;
+    expect(texts).toEqual(['two']);
+  });
+
+  test('it is read every minute where the file system tells nothing', async () => {
+    const timers: { delayMs: number; run: () => void }[] = [];
+    const clock: Clock = {
+      ...systemClock,
+      after: (delayMs, run) => {
+        timers.push({ delayMs, run });
+        return () => undefined;
+      },
+    };
+    const told = follow(1, clock);
+    writeFileSync(path, 'two');
+    const minute = timers.find(({ delayMs }) => delayMs === 60_000);
+    minute?.run();
+    await told;
+    expect(texts).toEqual(['two']);
+  });
+
+  test('the same text is no change, and a file that is gone is told once', async () => {
+    void follow(1);
+    writeFileSync(path, 'one');
+    await followed?.look();
+    unlinkSync(path);
+    await followed?.look();
+    await followed?.look();
+    expect(texts).toEqual([]);
+    expect(problems).toHaveLength(1);
+    expect(problems[0]).toContain('ENOENT');
+  });
+});
