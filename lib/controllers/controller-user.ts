@@ -16,10 +16,6 @@ import type { User } from '../base/user.ts';
 export const controllerUser = (naming: NamingProfile, account: string): User => ({
   name: serviceAccountUser(naming.systemNamespace, account),
   uid: '',
-  groups: [
-    ...serviceAccountGroups(naming.systemNamespace),
-    authenticatedGroup,
-    mastersGroup,
-  ],
+  groups: [...serviceAccountGroups(naming.systemNamespace), authenticatedGroup, mastersGroup],
   extra: {},
 });
