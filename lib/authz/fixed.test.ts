@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { Attributes } from './authorizer.ts';
-import { mastersAuthorizer, pathsAuthorizer } from './fixed.ts';
+import { allowAuthorizer, denyAuthorizer, mastersAuthorizer, pathsAuthorizer } from './fixed.ts';
 import { attributesOf } from './testing/attributes.ts';
 
 const signal = new AbortController().signal;
@@ -60,5 +60,28 @@ test('a resource of that path is another matter', () => {
   const change = { isResourceRequest: true, path: '/livez' };
   expect(pathsAuthorizer.authorize(attributesOf(change), signal)).toMatchObject({
     effect: 'noOpinion',
+  });
+});
+
+test('AlwaysAllow: allows everything; AlwaysDeny: denies everything, and says so', () => {
+  const asked = attributesOf({ path: '/anything' });
+  expect(allowAuthorizer.authorize(asked, signal)).toMatchObject({ effect: 'allow' });
+  expect(denyAuthorizer.authorize(asked, signal)).toEqual({
+    effect: 'noOpinion',
+    reason: 'Everything is forbidden.',
+  });
+});
+
+test('the rules of AlwaysAllow are all there are, AlwaysDeny has none', () => {
+  const { user } = attributesOf();
+  expect(allowAuthorizer.rulesFor?.(user, 'n')).toEqual({
+    resourceRules: [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }],
+    nonResourceRules: [{ verbs: ['*'], nonResourceURLs: ['*'] }],
+    incomplete: false,
+    evaluationError: '',
+  });
+  expect(denyAuthorizer.rulesFor?.(user, 'n')).toMatchObject({
+    resourceRules: [],
+    nonResourceRules: [],
   });
 });

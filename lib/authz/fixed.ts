@@ -1,6 +1,6 @@
-// What holds before any policy: masters may do everything, and some paths are for everybody, for
-// all who are known, or for those who watch over the server.
-import type { Attributes, Authorizer, Decision } from './authorizer.ts';
+// What needs no policy: masters may do everything, and some paths are for everybody, for all who
+// are known, or for those who watch over the server. And the modes that allow or refuse everything.
+import type { Attributes, Authorizer, Decision, ResolvedRules } from './authorizer.ts';
 import { authenticatedGroup, mastersGroup, monitoringGroup } from '../base/user.ts';
 import type { User } from '../base/user.ts';
 
@@ -12,6 +12,34 @@ const noOpinion: Decision = { effect: 'noOpinion', reason: '' };
 export const mastersAuthorizer: Authorizer = {
   name: 'masters',
   authorize: (attributes) => (attributes.user.groups.includes(mastersGroup) ? allowed : noOpinion),
+};
+
+const every = ['*'];
+const noRules: ResolvedRules = {
+  resourceRules: [],
+  nonResourceRules: [],
+  incomplete: false,
+  evaluationError: '',
+};
+
+/** The mode `AlwaysAllow`. */
+export const allowAuthorizer: Authorizer = {
+  name: 'AlwaysAllow',
+  authorize: () => allowed,
+  rulesFor: () => ({
+    ...noRules,
+    resourceRules: [{ verbs: every, apiGroups: every, resources: every }],
+    nonResourceRules: [{ verbs: every, nonResourceURLs: every }],
+  }),
+};
+
+const everythingForbidden: Decision = { effect: 'noOpinion', reason: 'Everything is forbidden.' };
+
+/** The mode `AlwaysDeny`: it has no opinion, so one beside it may still allow, as upstream. */
+export const denyAuthorizer: Authorizer = {
+  name: 'AlwaysDeny',
+  authorize: () => everythingForbidden,
+  rulesFor: () => noRules,
 };
 
 interface PathRule {

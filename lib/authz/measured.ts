@@ -28,7 +28,7 @@ export function measuredAuthorizer(
     }
   };
   return {
-    name: inner.name,
+    ...inner,
     authorize(attributes, end) {
       const fromMs = performance.now();
       const decision = inner.authorize(attributes, end);

@@ -1,6 +1,6 @@
 // Asks authorizers in order: the first that allows or denies decides; without an opinion the answer
-// is no.
-import type { Authorizer, Decision } from './authorizer.ts';
+// is no. What fails is noted and the next one is asked.
+import type { Authorizer, Decision, ResolvedRules } from './authorizer.ts';
 
 const nobodyAllows: Decision = { effect: 'noOpinion', reason: '' };
 
@@ -10,29 +10,56 @@ export function unionAuthorizer(members: readonly Authorizer[]): Authorizer {
     authorize(attributes, end) {
       return tryFrom(0, []);
 
-      function tryFrom(start: number, reasons: readonly string[]): Decision | Promise<Decision> {
-        let collected = reasons;
+      function tryFrom(start: number, asked: readonly Decision[]): Decision | Promise<Decision> {
+        let silent = asked;
         for (let index = start; index < members.length; index++) {
           const decision = members[index]?.authorize(attributes, end) ?? nobodyAllows;
           if (decision instanceof Promise) {
-            return decision.then((late) => settle(late, index, collected));
+            return decision.then((late) => settle(late, index, silent));
           }
           if (decision.effect !== 'noOpinion') return decision;
-          collected = withReason(collected, decision);
+          silent = withWords(silent, decision);
         }
-        return { effect: 'noOpinion', reason: collected.join(', ') };
+        return allSilent(silent);
       }
       function settle(
         decision: Decision,
         index: number,
-        reasons: readonly string[],
+        silent: readonly Decision[],
       ): Decision | Promise<Decision> {
         if (decision.effect !== 'noOpinion') return decision;
-        return tryFrom(index + 1, withReason(reasons, decision));
+        return tryFrom(index + 1, withWords(silent, decision));
       }
     },
+    rulesFor: (user, namespace) =>
+      joined(members.flatMap((member) => member.rulesFor?.(user, namespace) ?? [])),
   };
 }
 
-const withReason = (reasons: readonly string[], decision: Decision): readonly string[] =>
-  decision.reason === '' ? reasons : [...reasons, decision.reason];
+/** Those that have something to say; most do not. */
+const withWords = (silent: readonly Decision[], decision: Decision): readonly Decision[] =>
+  decision.reason === '' && decision.error === undefined ? silent : [...silent, decision];
+
+function allSilent(silent: readonly Decision[]): Decision {
+  if (silent.length === 0) return nobodyAllows;
+  const reasons = silent.flatMap(({ reason }) => (reason === '' ? [] : [reason]));
+  const errors = silent.flatMap(({ error }) => error ?? []);
+  const decision: Decision = { effect: 'noOpinion', reason: reasons.join('\n') };
+  return errors.length === 0 ? decision : { ...decision, error: together(errors) };
+}
+
+/** Several errors as one text, as Kubernetes writes them. */
+const together = (errors: readonly string[]): string =>
+  errors.length === 1 ? (errors[0] ?? '') : `[${errors.join(', ')}]`;
+
+function joined(parts: readonly ResolvedRules[]): ResolvedRules {
+  const errors = parts.flatMap(({ evaluationError }) =>
+    evaluationError === '' ? [] : [evaluationError],
+  );
+  return {
+    resourceRules: parts.flatMap(({ resourceRules }) => resourceRules),
+    nonResourceRules: parts.flatMap(({ nonResourceRules }) => nonResourceRules),
+    incomplete: parts.some(({ incomplete }) => incomplete),
+    evaluationError: together(errors),
+  };
+}
