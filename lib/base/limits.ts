@@ -415,10 +415,26 @@ export const limits = {
   clientRetryFirstMs: 100,
   /** Longest such wait. */
   clientRetryLongestMs: 5_000,
+  /** How often a review is asked for at most: an answer that may be another one soon (upstream's). */
+  reviewAttemptsMax: 5,
+  /** Wait before it is asked for again (upstream's); half as long again each time. */
+  reviewRetryFirstMs: 500,
   /** How often files of an outgoing identity are read: certificates, keys, tokens, CAs. */
   clientFilesIntervalMs: 10_000,
   /** Hosts that have labels of their own in metrics; webhooks are user data. */
   clientMetricHostsMax: 100,
+
+  // Authorization
+  /** Decisions of one webhook that are kept (upstream's). */
+  webhookDecisionsMax: 8_192,
+  /** Bytes of attributes whose decision is kept: larger ones are to fill memory (upstream's). */
+  webhookDecisionBytesMax: 10_000,
+  /** Length of a key of such a decision; a longer one is kept as its digest. */
+  webhookKeyLengthMax: 512,
+  /** Longest wait for an authorization webhook (specification 3, Limits). */
+  authorizationWebhookTimeoutMs: 30_000,
+  /** Conditions of one authorization webhook (specification 3, Limits). */
+  webhookMatchConditionsMax: 64,
 
   /** How often files of configuration are read where the file system does not tell of changes. */
   configFilesIntervalMs: 60_000,

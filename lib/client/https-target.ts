@@ -46,7 +46,7 @@ export class HttpsTarget implements Target {
   async call<T>(call: Call<T>): Promise<Answer<T>> {
     const { method = 'POST', signal, timeoutMs = limits.clientCallTimeoutMs } = call;
     const startMs = this.#clock.monotonicMs();
-    const name = { method, url: urlOf(this.#settings, call.path) };
+    const name = { method, url: urlOf(this.#settings, call) };
     const progress = new CallProgress(name, { clock: this.#clock, signal, timeoutMs });
     let receivedBytes = 0;
     try {
@@ -94,7 +94,7 @@ export class HttpsTarget implements Target {
     const { authorization, path } = this.#settings;
     return {
       method,
-      path: call.path ?? path,
+      path: call.path ?? `${path}${queryOf(call)}`,
       headers: {
         accept: 'application/json',
         ...(call.body === undefined ? {} : { 'content-type': 'application/json' }),
@@ -108,8 +108,10 @@ export class HttpsTarget implements Target {
 }
 
 /** For messages: the URL as configured, with what the call adds to it. */
-const urlOf = ({ url, authority }: TargetSettings, path: string | undefined): string =>
-  path === undefined ? url : `https://${authority}${path}`;
+const urlOf = ({ url, authority }: TargetSettings, call: Call<unknown>): string =>
+  call.path === undefined ? `${url}${queryOf(call)}` : `https://${authority}${call.path}`;
+
+const queryOf = ({ query }: Call<unknown>): string => (query === undefined ? '' : `?${query}`);
 
 function decoded<T>(call: Call<T>, body: Uint8Array, progress: CallProgress): T {
   try {

@@ -13,6 +13,8 @@ export interface Call<T> {
   readonly method?: string;
   /** Path with query, from the root of the host; not given: the path of the target. */
   readonly path?: string;
+  /** Behind the path of the target: `timeout=30s`; for calls that give no path. */
+  readonly query?: string;
   /** Names in lower case. JSON is sent and accepted unless these say otherwise. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: Uint8Array;
