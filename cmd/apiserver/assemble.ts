@@ -30,6 +30,7 @@ import { openAuthorization } from './authorization.ts';
 import { ownCredentials } from './credentials.ts';
 import type { ServingTls } from './credentials.ts';
 import { cacheBudgetBytes } from './from-flags.ts';
+import { checkWebhookFiles } from './given-authorization.ts';
 import { greeting, writeAdminConfig } from './greeting.ts';
 import { healthChecks } from './health-checks.ts';
 import type { Lifecycle } from './health-checks.ts';
@@ -79,6 +80,7 @@ export async function assemble(
   const base = openBase({ flags, flagTexts, logger, signal, started });
   started.defer(giveMemoryBackWhenQuiet(base.clock));
   await checkListening(flags);
+  await checkWebhookFiles(base.authorization);
   const { directory, files, address } = base;
   const stored = await openStorage(base);
   const { starting } = stored;
@@ -87,7 +89,7 @@ export async function assemble(
   const shared = await loadSharedState(stored.secrets, { flags, ownUrl }, starting);
   const within = { ...stored, cache, shared };
   const authenticator = openAuthentication(base);
-  const authorization = openAuthorization(base, within);
+  const authorization = await openAuthorization(base, within);
   const { authorizer } = authorization;
   const services = servicesOf(base, stored, cache);
   if (services === undefined) {

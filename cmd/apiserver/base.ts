@@ -19,6 +19,8 @@ import { chosenPlugins } from './chosen-plugins.ts';
 import type { ChosenPlugins } from './chosen-plugins.ts';
 import { DataDirectory } from './data-directory.ts';
 import { orFlagError } from './from-flags.ts';
+import { givenAuthorization } from './given-authorization.ts';
+import type { GivenAuthorization } from './given-authorization.ts';
 import { readGivenFiles } from './given-files.ts';
 import type { GivenFiles } from './given-files.ts';
 import { describeServer } from './observers.ts';
@@ -36,6 +38,7 @@ export interface Base {
   readonly metrics: Metrics;
   readonly directory: DataDirectory;
   readonly files: GivenFiles;
+  readonly authorization: GivenAuthorization;
   readonly controllers: readonly ControllerRow[];
   /** Where clients reach this replica. */
   readonly address: string;
@@ -67,6 +70,8 @@ export function openBase(
   for (const note of gates.notes) logger.warn(note);
   const controllers = orFlagError('controllers', () => chosenControllers(flags.controllers));
   const naming = namingProfile(flags.naming);
+  const authorization = givenAuthorization(flags, naming);
+  for (const note of authorization.notes) logger.warn(note);
   const plugins = chosenPlugins(flags, naming);
   for (const note of plugins.notes) logger.warn(note);
   const metrics = orFlagError('show-hidden-metrics-for-version', () =>
@@ -93,5 +98,5 @@ export function openBase(
   const directory = DataDirectory.open(flags['data-dir']);
   started.defer(() => directory.release());
   const opened = { clock, gates, naming, metrics, directory, files, address, scheme };
-  return { ...given, ...opened, controllers, media, plugins };
+  return { ...given, ...opened, authorization, controllers, media, plugins };
 }

@@ -36,6 +36,33 @@ const shownElsewhere: Readonly<Record<string, string>> = {
     'lib/client/client-metrics.test.ts › calls are counted by what they ended with',
   rest_client_dns_resolution_duration_seconds:
     'lib/client/client-metrics.test.ts › calls are counted by what they ended with',
+  apiserver_authorization_webhook_evaluations_total:
+    'cmd/apiserver/authorization-observers.test.ts › ' +
+    'questions to webhooks and their conditions are counted by name',
+  apiserver_authorization_webhook_duration_seconds:
+    'cmd/apiserver/authorization-observers.test.ts › ' +
+    'questions to webhooks and their conditions are counted by name',
+  apiserver_authorization_webhook_evaluations_fail_open_total:
+    'cmd/apiserver/authorization-observers.test.ts › ' +
+    'questions to webhooks and their conditions are counted by name',
+  apiserver_authorization_match_condition_evaluation_seconds:
+    'cmd/apiserver/authorization-observers.test.ts › ' +
+    'questions to webhooks and their conditions are counted by name',
+  apiserver_authorization_match_condition_evaluation_errors_total:
+    'cmd/apiserver/authorization-observers.test.ts › ' +
+    'questions to webhooks and their conditions are counted by name',
+  apiserver_authorization_match_condition_exclusions_total:
+    'cmd/apiserver/authorization-observers.test.ts › ' +
+    'questions to webhooks and their conditions are counted by name',
+  apiserver_authorization_config_controller_automatic_reloads_total:
+    'cmd/apiserver/authorization-observers.test.ts › ' +
+    'changes of the configuration file are counted, and its digest is told',
+  apiserver_authorization_config_controller_automatic_reload_last_timestamp_seconds:
+    'cmd/apiserver/authorization-observers.test.ts › ' +
+    'changes of the configuration file are counted, and its digest is told',
+  apiserver_authorization_config_controller_last_config_info:
+    'cmd/apiserver/authorization-observers.test.ts › ' +
+    'changes of the configuration file are counted, and its digest is told',
   apiserver_terminated_watchers_total:
     'cmd/apiserver/cache-metrics.test.ts › ' +
     'objects read, states of watches, events and waits are counted by resource',
@@ -172,6 +199,7 @@ async function doEverything(): Promise<void> {
   await ask('GET /api/v1/componentstatuses');
   await ask('GET /readyz');
   await ask(`GET ${configMaps}`, { token: '' });
+  await ask('GET /livez', { token: '' });
   await ask(`GET ${configMaps}`, { token: 'wrong' });
   await ask('GET /api', { token: '', tls: adminCertificate() });
   await ask(`GET ${configMaps}?resourceVersion=999999999`); // 504: it does not come

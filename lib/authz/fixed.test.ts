@@ -75,7 +75,7 @@ test('AlwaysAllow: allows everything; AlwaysDeny: denies everything, and says so
 test('the rules of AlwaysAllow are all there are, AlwaysDeny has none', () => {
   const { user } = attributesOf();
   expect(allowAuthorizer.rulesFor?.(user, 'n')).toEqual({
-    resourceRules: [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }],
+    resourceRules: [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'], resourceNames: [] }],
     nonResourceRules: [{ verbs: ['*'], nonResourceURLs: ['*'] }],
     incomplete: false,
     evaluationError: '',

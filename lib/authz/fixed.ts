@@ -28,7 +28,7 @@ export const allowAuthorizer: Authorizer = {
   authorize: () => allowed,
   rulesFor: () => ({
     ...noRules,
-    resourceRules: [{ verbs: every, apiGroups: every, resources: every }],
+    resourceRules: [{ verbs: every, apiGroups: every, resources: every, resourceNames: [] }],
     nonResourceRules: [{ verbs: every, nonResourceURLs: every }],
   }),
 };

@@ -1,6 +1,7 @@
 // An authorizer whose attempts are counted by result, with the time that they took.
 import type { Attempts } from '../telemetry/attempts.ts';
 import type { Authorizer, Decision } from './authorizer.ts';
+import { rulesOf } from './rules-of.ts';
 
 export const authorizationResults = ['allowed', 'denied', 'no-opinion', 'error'] as const;
 export type AuthorizationResult = (typeof authorizationResults)[number];
@@ -28,7 +29,8 @@ export function measuredAuthorizer(
     }
   };
   return {
-    ...inner,
+    name: inner.name,
+    ...rulesOf(inner),
     authorize(attributes, end) {
       const fromMs = performance.now();
       const decision = inner.authorize(attributes, end);

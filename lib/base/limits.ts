@@ -415,7 +415,7 @@ export const limits = {
   clientRetryFirstMs: 100,
   /** Longest such wait. */
   clientRetryLongestMs: 5_000,
-  /** How often a review is asked for at most: an answer that may be another one soon (upstream's). */
+  /** How often a review is asked for at most, when its failures may pass (upstream's). */
   reviewAttemptsMax: 5,
   /** Wait before it is asked for again (upstream's); half as long again each time. */
   reviewRetryFirstMs: 500,

@@ -101,7 +101,7 @@ test.each([
   target.close();
 });
 
-test('no answer in time is a timeout; nobody waiting for it is no failure of the service', async () => {
+test('no answer in time is a timeout; a caller that leaves is no failure', async () => {
   await using server = await RawServer.start(() => undefined);
   const target = await openHook(server.url);
   await expect(ask(target, { timeoutMs: 20 })).rejects.toThrow(/deadline exceeded/);

@@ -40,8 +40,6 @@ const refused = answering('refused');
 const anyInteger = integer(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER);
 const anyNumber = fraction(-Number.MAX_VALUE, Number.MAX_VALUE);
 
-const masters =
-  'members of system:masters may do everything, everybody else reads health and version only';
 const noAudit = 'no audit events are written';
 const noProxyUsers =
   'users named in headers of a front proxy are not believed: such a request has the user of its ' +
@@ -63,12 +61,6 @@ const someSuites = 'the cipher suites of Node are offered, TLS 1.2 and newer';
 
 export const absentFlags: Readonly<Record<string, AbsentFlag>> = {
   // Who may do what.
-  'authorization-config': warned(text, masters),
-  'authorization-policy-file': warned(text, masters),
-  'authorization-webhook-cache-authorized-ttl': warned(durationMs, masters),
-  'authorization-webhook-cache-unauthorized-ttl': warned(durationMs, masters),
-  'authorization-webhook-config-file': warned(text, masters),
-  'authorization-webhook-version': warned(text, masters),
   'allow-privileged': refused(bool, 'privileged containers are always allowed', 'true'),
 
   // Who asks.

@@ -133,6 +133,26 @@ describe('a command line', () => {
       ['--etcd-cafile=a', '--etcd-servers=https://a:1,http://b:1'],
       /--etcd-cafile is for TLS, and http:\/\/b:1 in --etcd-servers is without: write https:\/\//,
     ],
+    [['--authorization-mode=RBAC,Foo'], /=RBAC,Foo: "Foo" is no mode; there are AlwaysAllow, /],
+    [['--authorization-mode='], /--authorization-mode=: "" is no mode/],
+    [['--authorization-mode=RBAC,Node,RBAC'], /names RBAC twice/],
+    [['--authorization-mode=ABAC'], /ABAC needs --authorization-policy-file/],
+    [['--authorization-mode=Webhook'], /Webhook needs --authorization-webhook-config-file/],
+    [['--authorization-policy-file=a'], /--authorization-policy-file is for the mode ABAC/],
+    [['--authorization-webhook-config-file=a'], /-config-file is for the mode Webhook/],
+    [['--authorization-webhook-version=v2'], /must be one of v1beta1, v1/],
+    [
+      ['--authorization-config=a', '--authorization-mode=Node,RBAC'],
+      /--authorization-config says who decides, all of them: leave out --authorization-mode/,
+    ],
+    [
+      ['--authorization-config=a', '--authorization-webhook-cache-authorized-ttl=5m0s'],
+      /leave out --authorization-webhook-cache-authorized-ttl/,
+    ],
+    [
+      ['--authorization-config=a', '--authorization-webhook-config-file=b'],
+      /leave out --authorization-webhook-config-file/,
+    ],
   ])('%j is refused in words that name the flag', (argv, message) => {
     expect(() => parse(...argv)).toThrow(message);
   });

@@ -1,6 +1,7 @@
 // Reads a command line by the tables of flags: what each one is set to, and what to tell the user.
 import { absentFlags } from './absent-flags.ts';
 import type { AbsentFlag, Answer } from './absent-flags.ts';
+import { checkAuthorizationFlags } from './check-authorization.ts';
 import { closestName } from './closest-name.ts';
 import type { Flag } from './flag.ts';
 import type { FlagKind } from './flag-kinds.ts';
@@ -33,6 +34,7 @@ export function parseFlags(argv: readonly string[]): ParsedFlags {
   });
   const flags = Object.fromEntries(entries) as Flags; // one value per row of the table
   checkTogether(flags);
+  checkAuthorizationFlags(flags, words);
   const warnings = [...words].flatMap(([name, given]) => {
     const absent = absentRows.get(name);
     if (absent !== undefined) return answered(name, absent, joined(name, absent.kind, given) ?? '');

@@ -40,6 +40,7 @@ const authSeconds = [
   0.001, 0.002, 0.004, 0.008, 0.016, 0.032, 0.064, 0.128, 0.256, 0.512, 1.024, 2.048, 4.096, 8.192,
   16.384,
 ];
+const webhookSeconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const clientSeconds = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60];
 const clientBytes = [
   64, 256, 512, 1_024, 4_096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216,
@@ -204,6 +205,58 @@ export const metricTable = {
     ['result'],
     authSeconds,
     'Time that authorization took.',
+  ),
+  apiserver_authorization_decisions_total: counter(
+    'ALPHA',
+    ['decision', 'name', 'type'],
+    'What each authorizer has decided, by its type and name: allowed, denied.',
+  ),
+  apiserver_authorization_webhook_evaluations_total: counter(
+    'ALPHA',
+    ['name', 'result'],
+    'Questions to authorization webhooks: success, timeout, error, canceled.',
+  ),
+  apiserver_authorization_webhook_duration_seconds: histogram(
+    'ALPHA',
+    ['name', 'result'],
+    webhookSeconds,
+    'Time that each question to an authorization webhook took.',
+  ),
+  apiserver_authorization_webhook_evaluations_fail_open_total: counter(
+    'ALPHA',
+    ['name', 'result'],
+    'Requests that an authorization webhook had no opinion on because it failed.',
+  ),
+  apiserver_authorization_match_condition_evaluation_seconds: histogram(
+    'ALPHA',
+    ['name', 'type'],
+    [0.001, 0.005, 0.01, 0.025, 0.1, 0.2, 0.25],
+    'Time that the match conditions of an authorizer took.',
+  ),
+  apiserver_authorization_match_condition_evaluation_errors_total: counter(
+    'ALPHA',
+    ['name', 'type'],
+    'Requests for which match conditions failed and none was false.',
+  ),
+  apiserver_authorization_match_condition_exclusions_total: counter(
+    'ALPHA',
+    ['name', 'type'],
+    'Requests that an authorizer was not asked about: a match condition was false.',
+  ),
+  apiserver_authorization_config_controller_automatic_reloads_total: counter(
+    'BETA',
+    ['apiserver_id_hash', 'status'],
+    'Changes of the file of --authorization-config: success, failure.',
+  ),
+  apiserver_authorization_config_controller_automatic_reload_last_timestamp_seconds: gauge(
+    'BETA',
+    ['apiserver_id_hash', 'status'],
+    'When the file of --authorization-config changed last, by what came of it.',
+  ),
+  apiserver_authorization_config_controller_last_config_info: gauge(
+    'ALPHA',
+    ['apiserver_id_hash', 'hash'],
+    'Digest of the file of --authorization-config that is in force.',
   ),
   apiserver_admission_controller_admission_duration_seconds: histogram(
     'STABLE',

@@ -135,8 +135,8 @@ test('rules are those of the policies of the user and the namespace', () => {
   );
   expect(authorizer.rulesFor?.(known, 'n')).toEqual({
     resourceRules: [
-      { verbs: ['get', 'list', 'watch'], apiGroups: ['*'], resources: ['*'] },
-      { verbs: ['*'], apiGroups: [''], resources: ['pods'] },
+      { verbs: ['get', 'list', 'watch'], apiGroups: ['*'], resources: ['*'], resourceNames: [] },
+      { verbs: ['*'], apiGroups: [''], resources: ['pods'], resourceNames: [] },
     ],
     nonResourceRules: [{ verbs: ['*'], nonResourceURLs: ['/x'] }],
     incomplete: false,

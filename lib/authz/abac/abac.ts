@@ -26,6 +26,7 @@ export function abacAuthorizer(policies: readonly Policy[]): Authorizer {
             verbs: verbsOf(policy),
             apiGroups: [policy.apiGroup],
             resources: [policy.resource],
+            resourceNames: [],
           })),
         nonResourceRules: own
           .filter(({ nonResourcePath }) => nonResourcePath !== '')
@@ -45,7 +46,7 @@ const matches = (policy: Policy, asked: Attributes): boolean =>
   (!policy.readonly || readVerbs.has(asked.verb)) &&
   (asked.isResourceRequest ? coversResource(policy, asked) : coversPath(policy, asked.path));
 
-/** A policy that names both a user and a group asks for both; one that names neither is nobody's. */
+/** A policy that names a user and a group asks for both; one that names neither is nobody's. */
 const isFor = ({ user, group }: Policy, { name, groups }: User): boolean =>
   (user !== '' || group !== '') &&
   (user === '' || user === name) &&

@@ -1,5 +1,5 @@
-// The file of --authorization-policy-file: one policy a line, in JSON. Lines that are empty or begin
-// with `#` say nothing; lines without kind and version are of the first form there was.
+// The file of --authorization-policy-file: one policy a line, in JSON. Lines that are empty or
+// begin with `#` say nothing; lines without kind and version are of the first form there was.
 import { asRecord, flagAt, recordAt, textAt, valueAt } from '../../api/json-access.ts';
 import type { JsonObject, JsonValue } from '../../api/type-info.ts';
 import type { NamingProfile } from '../../api/vendor.ts';

@@ -1,0 +1,72 @@
+// Metrics of authorizers and of their configuration file.
+import { createHash } from 'node:crypto';
+import { hostname } from 'node:os';
+import type { Clock } from '../../lib/base/clock.ts';
+import type { AuthorizerConfig } from '../../lib/authz/configuration/configuration.ts';
+import type { ConfigurationObserver } from '../../lib/authz/configuration/follow-configuration.ts';
+import type { DecisionCounts } from '../../lib/authz/counted.ts';
+import type { WebhookObserver } from '../../lib/authz/webhook/webhook.ts';
+import type { Metrics } from '../../lib/telemetry/metrics.ts';
+
+export function decisionCounts(
+  { series }: Metrics,
+  { type, name }: Pick<AuthorizerConfig, 'type' | 'name'>,
+): DecisionCounts {
+  const { apiserver_authorization_decisions_total: decisions } = series;
+  return {
+    allowed: decisions.child('allowed', name, type),
+    denied: decisions.child('denied', name, type),
+  };
+}
+
+export function webhookObserver({ series }: Metrics, name: string): WebhookObserver {
+  const type = 'Webhook';
+  return {
+    attempted(result, seconds) {
+      series.apiserver_authorization_webhook_evaluations_total.child(name, result).value++;
+      series.apiserver_authorization_webhook_duration_seconds.child(name, result).observe(seconds);
+    },
+    failedOpen(result) {
+      const { apiserver_authorization_webhook_evaluations_fail_open_total: failures } = series;
+      failures.child(name, result).value++;
+    },
+    conditionsEvaluated(outcome, seconds) {
+      const {
+        apiserver_authorization_match_condition_evaluation_seconds: times,
+        apiserver_authorization_match_condition_exclusions_total: exclusions,
+        apiserver_authorization_match_condition_evaluation_errors_total: errors,
+      } = series;
+      times.child(name, type).observe(seconds);
+      if (outcome === 'excluded') exclusions.child(name, type).value++;
+      if (outcome === 'error') errors.child(name, type).value++;
+    },
+  };
+}
+
+/** @param address of the replica, with its port */
+export function configurationObserver(
+  { series }: Metrics,
+  { clock, address }: { readonly clock: Clock; readonly address: string },
+): ConfigurationObserver {
+  const {
+    apiserver_authorization_config_controller_automatic_reloads_total: reloads,
+    apiserver_authorization_config_controller_automatic_reload_last_timestamp_seconds: times,
+    apiserver_authorization_config_controller_last_config_info: info,
+  } = series;
+  const idHash = digest(`${hostname()}/${address}`);
+  const ended = (status: 'success' | 'failure'): void => {
+    reloads.child(idHash, status).value++;
+    times.child(idHash, status).value = clock.nowMs() / 1_000;
+  };
+  return {
+    inForce(text) {
+      info.clear();
+      info.child(idHash, digest(text)).value = 1;
+    },
+    replaced: () => ended('success'),
+    failed: () => ended('failure'),
+  };
+}
+
+const digest = (text: string): string =>
+  `sha256:${createHash('sha256').update(text).digest('hex')}`;

@@ -1,0 +1,24 @@
+// What outgoing calls of the server share.
+import { ClientMetrics } from '../../lib/client/client-metrics.ts';
+import type { ParseConfig } from '../../lib/client/kubeconfig-files.ts';
+import type { ClientParts } from '../../lib/client/open-target.ts';
+import { readYaml } from '../../lib/codec/yaml-reader.ts';
+import type { Base } from './base.ts';
+
+/** Client configuration files are YAML or JSON. What is wrong with one may be a secret. */
+export const parseClientConfig: ParseConfig = (text) => {
+  try {
+    return readYaml(text).value;
+  } catch {
+    throw new Error('it is not YAML');
+  }
+};
+
+/** Of services that are named by URL alone: no Service of the cluster is looked up. */
+export const clientParts = ({ clock, logger, metrics }: Base): ClientParts => ({
+  clock,
+  log: logger,
+  metrics: new ClientMetrics(metrics.series),
+  parse: parseClientConfig,
+  resolveService: () => Promise.reject(new Error('services are not looked up for it')),
+});

@@ -1,0 +1,55 @@
+// Keeps authorizers as the file of --authorization-config says. A file that cannot be used changes
+// nothing: the log and the metrics tell of it.
+import type { Clock } from '../../base/clock.ts';
+import type { Logger } from '../../base/log.ts';
+import { FollowedFile } from '../../config/followed-file.ts';
+import { readAuthorizationConfiguration } from './configuration.ts';
+import type { ConfigurationParts } from './configuration.ts';
+import type { SwitchedAuthorizer } from './switched-authorizer.ts';
+
+export interface ConfigurationObserver {
+  /** The text of the file that is in force, at the start and after each change. */
+  inForce(text: string): void;
+  replaced(): void;
+  failed(): void;
+}
+
+export interface FollowingParts {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly parts: ConfigurationParts;
+  readonly observer: ConfigurationObserver;
+}
+
+/** Until it is closed. */
+export function followConfiguration(
+  authorizer: SwitchedAuthorizer,
+  { path: file, text }: { readonly path: string; readonly text: string },
+  { clock, logger, parts, observer }: FollowingParts,
+): FollowedFile {
+  observer.inForce(text);
+  const failed = (error: unknown): void => {
+    observer.failed();
+    const problem = Error.isError(error) ? error.message : String(error);
+    logger.error('the authorization configuration cannot be used, the last one stays', {
+      file,
+      problem,
+    });
+  };
+  return new FollowedFile(file, {
+    clock,
+    text,
+    failed,
+    async changed(changed) {
+      try {
+        if (!(await authorizer.replace(readAuthorizationConfiguration(changed, parts)))) return;
+      } catch (error) {
+        failed(error);
+        return;
+      }
+      observer.inForce(changed);
+      observer.replaced();
+      logger.info('the authorization configuration has changed and is in use', { file });
+    },
+  });
+}

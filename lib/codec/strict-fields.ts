@@ -1,0 +1,156 @@
+// Reads a configuration document strictly: a field that is misspelt, given twice or of another type
+// would not say what somebody meant. Everything that is wrong is collected.
+import { asRecord, textAt, valueAt } from '../api/json-access.ts';
+import { childPath } from '../api/field-errors.ts';
+import type { JsonObject, JsonValue } from '../api/type-info.ts';
+import type { NamingProfile } from '../api/vendor.ts';
+import { parseDuration } from './value-forms.ts';
+import { readYaml } from './yaml-reader.ts';
+
+type Kind = 'string' | 'boolean';
+
+/** Reads fields by name; which were never asked for is unknown. */
+export class StrictFields {
+  readonly problems: string[];
+  readonly #object: JsonObject;
+  readonly #path: string;
+  readonly #asked = new Set<string>();
+  readonly #all: StrictFields[];
+
+  private constructor(
+    object: JsonObject,
+    path: string,
+    shared: { readonly problems: string[]; readonly all: StrictFields[] },
+  ) {
+    this.#object = object;
+    this.#path = path;
+    this.problems = shared.problems;
+    this.#all = shared.all;
+    this.#all.push(this);
+  }
+
+  /**
+   * The root of a document of YAML or JSON.
+   * @param versions of the group `apiserver.config.{v}`
+   * @throws Error when it is of another kind, or cannot be read
+   */
+  static read(
+    text: string,
+    wanted: {
+      readonly naming: NamingProfile;
+      readonly kind: string;
+      readonly versions: readonly string[];
+    },
+  ): StrictFields {
+    const { value, duplicates } = readYaml(text);
+    const object = asRecord(value);
+    if (object === undefined) throw new Error('must hold an object');
+    const { naming, kind, versions } = wanted;
+    const known = versions.map((version) => naming.resolve(`apiserver.config.{v}/${version}`));
+    const given = { kind: textAt(object, 'kind'), apiVersion: textAt(object, 'apiVersion') };
+    if (given.kind !== kind || !known.includes(given.apiVersion)) {
+      throw new Error(
+        `must be of kind ${kind} in version ${known.join(' or ')}, it is of kind ` +
+          `${JSON.stringify(given.kind)} in version ${JSON.stringify(given.apiVersion)}`,
+      );
+    }
+    const problems = duplicates.map(({ path }) => `duplicate field "${path}"`);
+    const root = new StrictFields(object, '', { problems, all: [] });
+    root.text('kind');
+    root.text('apiVersion');
+    return root;
+  }
+
+  /** @throws Error that tells every problem, unknown fields too, in Kubernetes' words */
+  finish(): void {
+    for (const fields of this.#all) {
+      for (const name of Object.keys(fields.#object)) {
+        if (fields.#asked.has(name)) continue;
+        this.problems.push(`unknown field "${childPath(fields.#path, name)}"`);
+      }
+    }
+    if (this.problems.length === 0) return;
+    throw new Error(`strict decoding error: ${this.problems.join(', ')}`);
+  }
+
+  /** Where it is in the document. */
+  path(name: string): string {
+    return childPath(this.#path, name);
+  }
+
+  has(name: string): boolean {
+    return this.#read(name) !== undefined;
+  }
+
+  /** '' where it is absent. */
+  text(name: string): string {
+    return this.#typed<string>(name, 'string') ?? '';
+  }
+
+  /** undefined: it is absent. */
+  flag(name: string): boolean | undefined {
+    return this.#typed<boolean>(name, 'boolean');
+  }
+
+  /** Nanoseconds; undefined: it is absent. */
+  duration(name: string): bigint | undefined {
+    const text = this.#typed<string>(name, 'string');
+    if (text === undefined) return undefined;
+    const nanos = parseDuration(text);
+    if (nanos === undefined) {
+      this.problems.push(
+        `${this.path(name)}: ${JSON.stringify(text)} is no duration such as 30s or 5m0s`,
+      );
+    }
+    return nanos;
+  }
+
+  /** undefined: it is absent. */
+  object(name: string): StrictFields | undefined {
+    const value = this.#read(name);
+    return value === undefined ? undefined : this.#child(value, this.path(name));
+  }
+
+  objects(name: string): readonly StrictFields[] {
+    return this.#list(name).map((value, index) =>
+      this.#child(value, `${this.path(name)}[${String(index)}]`),
+    );
+  }
+
+  texts(name: string): readonly string[] {
+    return this.#list(name).map((value, index) => {
+      if (typeof value === 'string') return value;
+      this.problems.push(`${this.path(name)}[${String(index)}]: must be a text`);
+      return '';
+    });
+  }
+
+  #child(value: JsonValue, path: string): StrictFields {
+    const object = asRecord(value);
+    if (object === undefined) this.problems.push(`${path}: must be an object`);
+    return new StrictFields(object ?? {}, path, { problems: this.problems, all: this.#all });
+  }
+
+  #list(name: string): readonly JsonValue[] {
+    const value = this.#read(name);
+    if (value === undefined) return [];
+    if (Array.isArray(value)) return value;
+    this.problems.push(`${this.path(name)}: must be a list`);
+    return [];
+  }
+
+  #typed<T extends JsonValue>(name: string, kind: Kind): T | undefined {
+    const value = this.#read(name);
+    if (value === undefined) return undefined;
+    if (typeof value === kind) return value as T; // Of the kind that stands for T.
+    this.problems.push(
+      `${this.path(name)}: must be ${kind === 'string' ? 'a text' : 'true or false'}`,
+    );
+    return undefined;
+  }
+
+  #read(name: string): JsonValue | undefined {
+    this.#asked.add(name);
+    return valueAt(this.#object, name);
+  }
+}
