@@ -21,13 +21,16 @@ let server: TestServer;
 let taken: ConnectRequest[] = [];
 let authorized: string[] = [];
 let mayConnect = true;
+/** undefined: every verb is allowed. */
+let allowedVerb: string | undefined;
 const path = '/api/v1/namespaces/n/pods/a';
 
 const authorizer: Authorizer = {
   name: 'test',
   authorize({ verb, resource, subresource, name }) {
     if (resource === 'pods') authorized.push(`${verb} ${resource}/${subresource} ${name}`);
-    return { effect: mayConnect ? 'allow' : 'noOpinion', reason: '' };
+    const isAllowed = mayConnect && (allowedVerb ?? verb) === verb;
+    return { effect: isAllowed ? 'allow' : 'noOpinion', reason: '' };
   },
 };
 
@@ -44,6 +47,7 @@ afterEach(() => {
   taken = [];
   authorized = [];
   mayConnect = true;
+  allowedVerb = undefined;
 });
 
 function start(): Promise<TestServer> {
@@ -167,7 +171,7 @@ describe('a subresource that takes requests over', () => {
     expect(raw.received()).toMatch(/^HTTP\/1\.1 101 /);
     raw.socket.write('sent later');
     await eventually(() => raw.received().endsWith('\r\n\r\nsent with the head,sent later'));
-    expect(authorized).toEqual([`${method === 'GET' ? 'get' : 'create'} pods/exec a`]);
+    expect(authorized).toEqual(['create pods/exec a']);
     raw.socket.destroy();
     await eventually(() => taken[0]?.signal.aborted === true);
   });
@@ -251,6 +255,24 @@ describe('nothing is taken over', () => {
     const raw = await upgraded(`${path}/exec`);
     expect(await raw.closed).toMatch(/^HTTP\/1\.1 403 [^]*cannot create/);
     expect(taken).toEqual([]);
+  });
+
+  test.each([
+    ['GET', 'exec', 'get'],
+    ['GET', 'proxy', 'get'],
+    ['GET', 'proxy/x', 'get'],
+    ['PUT', 'proxy', 'update'],
+    ['PATCH', 'proxy', 'patch'],
+    ['DELETE', 'proxy', 'delete'],
+  ])('of an upgrade, %s %s, by who may only %s', async (method, subresource, verb) => {
+    allowedVerb = verb;
+    const raw = await upgraded(`${path}/${subresource}`, method);
+    expect(await raw.closed).toMatch(/^HTTP\/1\.1 403 [^]*cannot create resource \\"pods\//);
+    expect(taken).toEqual([]);
+    allowedVerb = 'create';
+    const allowed = await upgraded(`${path}/${subresource}`, method);
+    expect(allowed.received()).toMatch(/^HTTP\/1\.1 101 /);
+    allowed.socket.destroy();
   });
 
   test.each([

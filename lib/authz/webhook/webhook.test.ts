@@ -18,8 +18,10 @@ import type { WebhookOptions } from './webhook.ts';
 const naming = namingProfile('svc');
 const { signal } = new AbortController();
 const told: string[] = [];
+const logged: string[] = [];
 afterEach(() => {
   told.length = 0;
+  logged.length = 0;
 });
 
 interface Opened extends AsyncDisposable {
@@ -62,7 +64,7 @@ async function open(
     unauthorizedTtlMs: 1_000,
     failurePolicy: 'NoOpinion',
     clock,
-    logger: createLogger('error', () => undefined),
+    logger: createLogger('error', (line) => void logged.push(line)),
     observer: {
       attempted: (result) => void told.push(result),
       failedOpen: (result) => void told.push(`failed open: ${result}`),
@@ -150,6 +152,15 @@ describe('what fails', () => {
       error: expect.stringMatching(error) as unknown as string,
     });
     expect(told).toEqual(['error']);
+  });
+
+  test('what it answers is never logged', async () => {
+    await using hook = await open(answerText('inner-secret', { status: '404 Not Found' }));
+    const { error } = await hook.ask();
+    hook.server.answerWith(answering(answerText('inner-secret')));
+    await hook.ask();
+    expect(logged).toHaveLength(2);
+    expect([error, ...logged].join('\n')).not.toContain('inner-secret');
   });
 
   test('a request whose client has left has no decision', async () => {

@@ -16,15 +16,26 @@ import { forbidden, forbiddenRequest } from '../../base/status.ts';
 import { anonymousUser } from '../../base/user.ts';
 import type { User } from '../../base/user.ts';
 import type { StatusError } from '../../base/status.ts';
-import type { Filter, Next, RequestContext } from '../request-context.ts';
+import type { Filter, HttpRequest, Next, RequestContext } from '../request-context.ts';
+import { isUpgrade } from '../upgrade.ts';
 
 export function authorizeFilter(authorizer: Authorizer): Filter {
   return function authorize(request, _response, next) {
-    const attributes = attributesOf(request.context);
+    const attributes = requestAttributes(request);
     const decision = authorizer.authorize(attributes, request.context);
     if (decision instanceof Promise) return decision.then((late) => settle(late, attributes, next));
     return settle(decision, attributes, next);
   };
+}
+
+/**
+ * Who takes a connection over can do anything with it, whatever the method: a WebSocket begins with
+ * a GET. To read is not enough for that (KEP-2862).
+ */
+function requestAttributes(request: HttpRequest): Attributes {
+  const { context } = request;
+  const takesOver = context.info.subresource !== '' && isUpgrade(request);
+  return takesOver ? attributesOf(context, { verb: 'create' }) : attributesOf(context);
 }
 
 function settle(decision: Decision, attributes: Attributes, next: Next): MaybePromise<void> {
