@@ -27,6 +27,7 @@ import { Health } from '../../lib/telemetry/health.ts';
 import { openAdmission } from './admission.ts';
 import { openAuthentication } from './authentication.ts';
 import { openAuthorization } from './authorization.ts';
+import type { OpenedAuthorization } from './authorization.ts';
 import { ownCredentials } from './credentials.ts';
 import type { ServingTls } from './credentials.ts';
 import { cacheBudgetBytes } from './from-flags.ts';
@@ -95,7 +96,7 @@ export async function assemble(
   if (services === undefined) {
     logger.warn('services are given no addresses: IPAddress or ServiceCIDR is not served');
   }
-  const resources = openRegistry(base, stored, { cache, shared, services, authorizer });
+  const resources = openRegistry(base, stored, { cache, shared, services, authorization });
   const credentials = await ownCredentials({ directory, shared, flags, files, address });
   const lifecycle = { isDraining: false };
   const asked = { resources, authenticator, authorizer };
@@ -221,11 +222,12 @@ function openRegistry(
     readonly cache: Cache;
     readonly shared: SharedState;
     readonly services: Services | undefined;
-    readonly authorizer: Authorizer;
+    readonly authorization: OpenedAuthorization;
   },
 ): ResourceMapHolder {
   const { flags, logger, clock, gates, naming, metrics, scheme } = base;
-  const { cache, shared, services, authorizer } = options;
+  const { cache, shared, services } = options;
+  const { authorizer, heldRulesOf } = options.authorization;
   const stores = builtInStores({
     scheme,
     keyspace,
@@ -240,6 +242,7 @@ function openRegistry(
       podSecurityObserver: podSecurityObserver(metrics),
     }),
     naming,
+    heldRulesOf,
     clock,
     media: base.media,
     viewOf: (stored) => cache.view(stored),

@@ -5,6 +5,7 @@ import type { Conversions } from '../api/convert-fields.ts';
 import type { DefaultRules } from '../api/default-rule.ts';
 import type { FieldReader, JsonObject } from '../api/type-info.ts';
 import type { NamingProfile } from '../api/vendor.ts';
+import type { HeldRulesOf, RulesOfRole } from './rbac/escalation.ts';
 import type { ResourceStrategy } from './strategy.ts';
 import type { Validator, Warnings } from './validator.ts';
 
@@ -14,6 +15,10 @@ export interface KindOptions {
   readonly eventTtlSeconds: number;
   /** As the store itself has them; absent: no namespace is known. */
   readonly labelsOfNamespace?: LabelsOfNamespace | undefined;
+  /** By roles and bindings of this replica's memory; absent: nobody holds anything. */
+  readonly heldRulesOf?: HeldRulesOf | undefined;
+  /** Absent: there are no roles. */
+  readonly rulesOfRole?: RulesOfRole | undefined;
 }
 
 export type LabelsOfNamespace = (

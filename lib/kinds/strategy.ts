@@ -25,14 +25,17 @@ export interface WriteContext {
   readonly permissions?: Permissions | undefined;
 }
 
+/** What is absent is as the request has it. */
 export interface Permission {
   readonly verb: string;
+  /** Of the request's group. */
+  readonly resource?: string;
   readonly subresource: string;
-  readonly namespace: string;
-  readonly name: string;
+  readonly namespace?: string;
+  readonly name?: string;
 }
 
-/** Of who sent a request, on the resource that it names. */
+/** Of who sent a request. */
 export interface Permissions {
   /** Of the request itself. */
   readonly verb: string;

@@ -5,13 +5,15 @@ import type { AdmissionChain } from '../admission/chain.ts';
 import type { GroupVersionKind, ResourceInfo } from '../api/type-info.ts';
 import type { Scheme } from '../api/scheme.ts';
 import { convertObject } from '../api/convert.ts';
-import type { ResourceView } from '../cacher/resource-view.ts';
+import type { ItemKey, ResourceView } from '../cacher/resource-view.ts';
 import type { ApiObject } from '../codec/codec.ts';
 import { isSegment } from '../storage-etcd/keys.ts';
 import type { Keyspace } from '../storage-etcd/keys.ts';
 import type { Storage } from '../storage-etcd/storage.ts';
 import { kindStrategies } from '../kinds/built-in-kinds.ts';
 import type { KindOptions, LabelsOfNamespace } from '../kinds/kind.ts';
+import type { RulesOfRole } from '../kinds/rbac/escalation.ts';
+import { rulesOf } from '../kinds/rbac/policy-rules.ts';
 import type { Companions } from './companions.ts';
 import type { ResourceStore } from './resource-store.ts';
 import type { StoreParts } from './store-parts.ts';
@@ -24,7 +26,7 @@ import { WriteTurns } from './write-turns.ts';
 
 export interface BuiltInStoreOptions
   extends
-    Omit<KindOptions, 'labelsOfNamespace'>,
+    Omit<KindOptions, 'labelsOfNamespace' | 'rulesOfRole'>,
     Pick<StoreParts, 'media' | 'clock' | 'continueKey' | 'canStreamLists' | 'canDeleteUnreadable'> {
   readonly scheme: Scheme;
   readonly keyspace: Keyspace;
@@ -41,7 +43,11 @@ export interface BuiltInStoreOptions
 
 export function builtInStores(options: BuiltInStoreOptions): ResourceStore[] {
   const { scheme } = options;
-  const strategyOf = kindStrategies({ ...options, labelsOfNamespace: namespaceLabels(options) });
+  const strategyOf = kindStrategies({
+    ...options,
+    labelsOfNamespace: namespaceLabels(options),
+    rulesOfRole: roleRules(options),
+  });
   const rules = new Map<ResourceInfo, ObjectRules>();
   const rulesOf = (stored: ResourceInfo): ObjectRules => {
     let made = rules.get(stored);
@@ -92,18 +98,48 @@ export function builtInStores(options: BuiltInStoreOptions): ResourceStore[] {
   return [...stores, ...bindingStores(scheme, partsOf)];
 }
 
-/** Reads the store itself: memory may not know yet what a client has just written. */
+/** undefined: namespaces are not served. */
 function namespaceLabels(options: BuiltInStoreOptions): LabelsOfNamespace | undefined {
-  const { scheme, keyspace, storage, viewOf } = options;
+  const read = storeReader(options, '', 'namespaces');
+  return (
+    read &&
+    (async (name, signal) => (await read({ namespace: '', name }, signal))?.metadata?.labels)
+  );
+}
+
+const roleRules = (options: BuiltInStoreOptions): RulesOfRole => {
+  const group = options.naming.resolve('rbac.authorization.{v}');
+  const readers = {
+    Role: storeReader(options, group, 'roles'),
+    ClusterRole: storeReader(options, group, 'clusterroles'),
+  };
+  return async ({ kind, ...key }, signal) => {
+    const role = await readers[kind]?.(key, signal);
+    return role && rulesOf(role);
+  };
+};
+
+type StoreReader = (key: ItemKey, signal: AbortSignal) => Promise<Readonly<ApiObject> | undefined>;
+
+/**
+ * Reads the store itself: memory may not know yet what a client has just written. undefined: the
+ * resource is not served.
+ */
+function storeReader(
+  { scheme, keyspace, storage, viewOf }: BuiltInStoreOptions,
+  group: string,
+  resource: string,
+): StoreReader | undefined {
   const record = scheme.storedResources.find(
-    ({ group, resource }) => group === '' && resource === 'namespaces',
+    (one) => one.group === group && one.resource === resource,
   );
   if (record === undefined) return undefined;
   const view = viewOf(record);
-  return async (name, signal) => {
-    if (!isSegment(name)) return undefined;
-    const { item } = await storage.get(keyspace.key(record.storagePrefix, '', name), signal);
-    const namespace = item === undefined ? undefined : view.itemOf(item);
-    return namespace?.corrupted === false ? namespace.object().metadata?.labels : undefined;
+  return async ({ namespace, name }, signal) => {
+    if (!isSegment(name) || (namespace !== '' && !isSegment(namespace))) return undefined;
+    const key = keyspace.key(record.storagePrefix, namespace, name);
+    const { item } = await storage.get(key, signal);
+    const read = item === undefined ? undefined : view.itemOf(item);
+    return read?.corrupted === false ? read.object() : undefined;
   };
 }

@@ -1,5 +1,6 @@
 // Keeps roles and bindings as this replica's views have them, each from the moment that its event
-// arrives. What could not be followed for a while keeps its last state until the next one is whole.
+// arrives. What could not be followed for a while keeps its last state until the next one is whole;
+// an object that cannot be read grants nothing, and hinders no other.
 import type { Logger } from '../../base/log.ts';
 import { follow } from '../../cacher/follow.ts';
 import type { Follower } from '../../cacher/follow.ts';
@@ -36,7 +37,8 @@ export function followPolicy(
     { view: views.roleBindings, of: new Followed(setBinding, removeBinding) },
     { view: views.clusterRoleBindings, of: new Followed(setBinding, removeBinding) },
   ];
-  const ended = followed.map(({ view, of }) => follow(of, { view, log }, signal));
+  const select = { showsUnreadable: true };
+  const ended = followed.map(({ view, of }) => follow(of, { view, select, log }, signal));
   return {
     whole: Promise.all(followed.map(({ of }) => of.whole)).then(() => undefined),
     ended: Promise.all(ended).then(() => undefined),
@@ -68,6 +70,10 @@ class Followed implements Follower {
   present(item: Item): void {
     const { namespace, name } = item;
     const key = `${namespace}/${name}`;
+    if (item.corrupted) {
+      this.#forget(key, { namespace, name });
+      return;
+    }
     this.#held.set(key, { namespace, name });
     this.#missing?.delete(key);
     this.#set(item);

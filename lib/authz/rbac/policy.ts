@@ -4,15 +4,13 @@ import { recordAt, recordsAt, textAt } from '../../api/json-access.ts';
 import type { JsonObject } from '../../api/type-info.ts';
 import { serviceAccountUser } from '../../base/user.ts';
 import type { User } from '../../base/user.ts';
-import { rulesOf } from './rules.ts';
-import type { PolicyRule } from './rules.ts';
-
-export type RoleKind = 'Role' | 'ClusterRole';
+import { rulesOf } from '../../kinds/rbac/policy-rules.ts';
+import type { PolicyRule } from '../../kinds/rbac/policy-rules.ts';
 
 export interface Subject {
   readonly kind: string;
   readonly name: string;
-  /** Of a ServiceAccount; '' for others. */
+  /** Of a ServiceAccount; '' for others, and where it is the binding's. */
   readonly namespace: string;
 }
 
@@ -20,15 +18,12 @@ export interface Binding {
   /** '' for a ClusterRoleBinding. */
   readonly namespace: string;
   readonly name: string;
-  readonly roleKind: RoleKind;
+  /** Role or ClusterRole; of any other there are no rules. */
+  readonly roleKind: string;
   readonly roleName: string;
   readonly subjects: readonly Subject[];
-}
-
-/** Rules by binding; undefined: there is no such role. */
-export interface Granted {
-  readonly binding: Binding;
-  readonly rules: readonly PolicyRule[] | undefined;
+  /** Where the rules of its role are; undefined: there can be none. */
+  readonly roleKey: string | undefined;
 }
 
 interface Named {
@@ -36,14 +31,17 @@ interface Named {
   readonly name: string;
 }
 
+/** Cluster roles have no namespace, and roles always have one. */
 const keyOf = ({ namespace, name }: Named): string => `${namespace}/${name}`;
 
+/** Bindings by namespace ('' for the whole cluster). */
+type ByNamespace = Map<string, Set<Binding>>;
+
 export class RbacPolicy {
-  /** Roles by namespace and name; cluster roles have no namespace. */
   readonly #rules = new Map<string, readonly PolicyRule[]>();
   readonly #bindings = new Map<string, Binding>();
-  /** By subject, then by namespace ('' for the whole cluster). */
-  readonly #bySubject = new Map<string, Map<string, Set<Binding>>>();
+  readonly #byUser = new Map<string, ByNamespace>();
+  readonly #byGroup = new Map<string, ByNamespace>();
 
   setRole(of: Named, role: Readonly<JsonObject>): void {
     this.#rules.set(keyOf(of), rulesOf(role));
@@ -57,9 +55,12 @@ export class RbacPolicy {
     this.removeBinding(of);
     const binding = bindingOf(of, object);
     this.#bindings.set(keyOf(of), binding);
-    for (const subject of subjectKeys(binding)) {
-      const byNamespace = this.#bySubject.get(subject) ?? new Map<string, Set<Binding>>();
-      this.#bySubject.set(subject, byNamespace);
+    for (const subject of binding.subjects) {
+      const name = holderOf(subject, of.namespace);
+      const index = this.#indexOf(subject);
+      if (name === undefined || index === undefined) continue;
+      const byNamespace = index.get(name) ?? new Map<string, Set<Binding>>();
+      index.set(name, byNamespace);
       const bindings = byNamespace.get(of.namespace);
       if (bindings === undefined) byNamespace.set(of.namespace, new Set([binding]));
       else bindings.add(binding);
@@ -70,89 +71,84 @@ export class RbacPolicy {
     const binding = this.#bindings.get(keyOf(of));
     if (binding === undefined) return;
     this.#bindings.delete(keyOf(of));
-    for (const subject of subjectKeys(binding)) {
-      const byNamespace = this.#bySubject.get(subject);
-      const bindings = byNamespace?.get(of.namespace);
+    for (const subject of binding.subjects) {
+      const name = holderOf(subject, of.namespace);
+      const index = this.#indexOf(subject);
+      const byNamespace = name === undefined ? undefined : index?.get(name);
+      if (name === undefined || byNamespace === undefined) continue;
+      const bindings = byNamespace.get(of.namespace);
       bindings?.delete(binding);
-      if (bindings?.size === 0) byNamespace?.delete(of.namespace);
-      if (byNamespace?.size === 0) this.#bySubject.delete(subject);
+      if (bindings?.size === 0) byNamespace.delete(of.namespace);
+      if (byNamespace.size === 0) index?.delete(name);
     }
   }
 
   /** What is bound to the user in a namespace ('': in the whole cluster), the cluster's first. */
-  *grantedTo(user: User, namespace: string): Generator<Granted> {
+  *boundTo(user: User, namespace: string): Generator<Binding> {
     yield* this.#boundIn('', user);
     if (namespace !== '') yield* this.#boundIn(namespace, user);
   }
 
   /** undefined: there is no such role. */
-  rulesOf(
-    binding: Pick<Binding, 'namespace' | 'roleKind' | 'roleName'>,
-  ): readonly PolicyRule[] | undefined {
-    const namespace = binding.roleKind === 'Role' ? binding.namespace : '';
-    return this.#rules.get(keyOf({ namespace, name: binding.roleName }));
+  rulesOf({ roleKey }: Binding): readonly PolicyRule[] | undefined {
+    return roleKey === undefined ? undefined : this.#rules.get(roleKey);
   }
 
-  *#boundIn(namespace: string, user: User): Generator<Granted> {
-    for (const binding of this.#bindingsOf(userKey(user.name), namespace)) {
-      yield { binding, rules: this.rulesOf(binding) };
-    }
+  *#boundIn(namespace: string, user: User): Generator<Binding> {
+    const ofUser = this.#byUser.get(user.name)?.get(namespace);
+    if (ofUser !== undefined) yield* ofUser;
     for (const group of user.groups) {
-      for (const binding of this.#bindingsOf(groupKey(group), namespace)) {
-        yield { binding, rules: this.rulesOf(binding) };
-      }
+      const ofGroup = this.#byGroup.get(group)?.get(namespace);
+      if (ofGroup !== undefined) yield* ofGroup;
     }
   }
 
-  #bindingsOf(subject: string, namespace: string): ReadonlySet<Binding> {
-    return this.#bySubject.get(subject)?.get(namespace) ?? nothing;
+  #indexOf({ kind }: Subject): Map<string, ByNamespace> | undefined {
+    if (kind === 'Group') return this.#byGroup;
+    return kind === 'User' || kind === 'ServiceAccount' ? this.#byUser : undefined;
   }
 }
 
-const nothing: ReadonlySet<Binding> = new Set();
-
-const userKey = (name: string): string => `u${name}`;
-const groupKey = (name: string): string => `g${name}`;
-
 function bindingOf({ namespace, name }: Named, object: Readonly<JsonObject>): Binding {
   const role = recordAt(object, 'roleRef');
+  const [roleKind, roleName] = [textAt(role, 'kind'), textAt(role, 'name')];
   return {
     namespace,
     name,
-    roleKind: textAt(role, 'kind') === 'Role' ? 'Role' : 'ClusterRole',
-    roleName: textAt(role, 'name'),
+    roleKind,
+    roleName,
     subjects: recordsAt(object, 'subjects').map((subject) => ({
       kind: textAt(subject, 'kind'),
       name: textAt(subject, 'name'),
       namespace: textAt(subject, 'namespace'),
     })),
+    roleKey: roleKeyOf(namespace, roleKind, roleName),
   };
 }
 
-const subjectKeys = ({ namespace, subjects }: Binding): Set<string> =>
-  new Set(subjects.map((subject) => subjectKey(subject, namespace)).filter((key) => key !== ''));
+function roleKeyOf(namespace: string, kind: string, name: string): string | undefined {
+  if (kind === 'ClusterRole') return keyOf({ namespace: '', name });
+  return kind === 'Role' && namespace !== '' ? keyOf({ namespace, name }) : undefined;
+}
 
-/** '' where it is nobody. A service account without a namespace is of the binding's. */
-function subjectKey(subject: Subject, bindingNamespace: string): string {
-  switch (subject.kind) {
-    case 'User':
-      return userKey(subject.name);
-    case 'Group':
-      return groupKey(subject.name);
-    case 'ServiceAccount': {
-      const namespace = subject.namespace === '' ? bindingNamespace : subject.namespace;
-      return namespace === '' ? '' : userKey(serviceAccountUser(namespace, subject.name));
-    }
-    default:
-      return '';
-  }
+/** The name of the user or group; undefined: it is nobody. */
+function holderOf({ kind, name, namespace }: Subject, ofBinding: string): string | undefined {
+  if (kind !== 'ServiceAccount') return name;
+  const where = namespace === '' ? ofBinding : namespace;
+  return where === '' ? undefined : serviceAccountUser(where, name);
 }
 
 /** The first of a binding's subjects that the user is, as the reason of a decision names it. */
-export function subjectText(binding: Binding, user: User): string {
-  const keys = new Set([userKey(user.name), ...user.groups.map(groupKey)]);
-  const subject = binding.subjects.find((one) => keys.has(subjectKey(one, binding.namespace)));
+export function subjectText(binding: Binding, { name: user, groups }: User): string {
+  const subject = binding.subjects.find((one) => {
+    const holder = holderOf(one, binding.namespace);
+    if (holder === undefined) return false;
+    if (one.kind === 'Group') return groups.includes(holder);
+    return (one.kind === 'User' || one.kind === 'ServiceAccount') && holder === user;
+  });
   if (subject === undefined) return '';
-  const { kind, name, namespace } = subject;
-  return `${kind} ${JSON.stringify(kind === 'ServiceAccount' ? `${name}/${namespace}` : name)}`;
+  const { kind, name } = subject;
+  if (kind !== 'ServiceAccount') return `${kind} ${JSON.stringify(name)}`;
+  const namespace = subject.namespace === '' ? binding.namespace : subject.namespace;
+  return `${kind} ${JSON.stringify(`${name}/${namespace}`)}`;
 }

@@ -94,7 +94,10 @@ describe('subjects', () => {
       { namespace: 'a', name: 'b' },
       binding('Role', 'r', { kind: 'ServiceAccount', name: 's' }),
     );
-    expect(ask({ user: user('system:serviceaccount:a:s') }).effect).toBe('allow');
+    expect(ask({ user: user('system:serviceaccount:a:s') })).toEqual({
+      effect: 'allow',
+      reason: 'RBAC: allowed by RoleBinding "b/a" of Role "r" to ServiceAccount "s/a"',
+    });
   });
 });
 
@@ -110,6 +113,57 @@ test('a role of the namespace is no cluster role of the same name', () => {
     'RBAC: [clusterrole.rbac.authorization.svc.io "r" not found, ' +
       'role.rbac.authorization.svc.io "s" not found]',
   );
+});
+
+test('what is missing is told once, whoever refers to it', () => {
+  for (const name of ['b', 'c']) {
+    const bound = binding('Role', 'gone', subject('User u'));
+    policy.setBinding({ namespace: 'a', name }, bound);
+  }
+  expect(ask({ user: user('u') }).reason).toBe(
+    'RBAC: role.rbac.authorization.svc.io "gone" not found',
+  );
+});
+
+test('a cluster role binding has no role of a namespace, and no cluster role of its name', () => {
+  policy.setRole({ namespace: '', name: 'r' }, readPods);
+  policy.setBinding({ namespace: '', name: 'b' }, binding('Role', 'r', subject('User u')));
+  expect(ask({ user: user('u') })).toEqual({
+    effect: 'noOpinion',
+    reason: 'RBAC: role.rbac.authorization.svc.io "r" not found',
+  });
+  policy.setBinding({ namespace: '', name: 'b' }, binding('Robot', 'r', subject('User u')));
+  expect(ask({ user: user('u') })).toEqual({
+    effect: 'noOpinion',
+    reason: 'RBAC: unsupported role reference kind: "Robot"',
+  });
+});
+
+test('the rules of a user are those of the cluster and of one namespace', () => {
+  policy.setRole(
+    { namespace: '', name: 'paths' },
+    { rules: [{ verbs: ['get'], nonResourceURLs: ['/a'] }] },
+  );
+  policy.setRole({ namespace: 'a', name: 'r' }, readPods);
+  policy.setBinding(
+    { namespace: '', name: 'all' },
+    binding('ClusterRole', 'paths', subject('Group team')),
+  );
+  policy.setBinding({ namespace: 'a', name: 'b' }, binding('Role', 'r', subject('User alice')));
+  policy.setBinding({ namespace: 'a', name: 'c' }, binding('Role', 'gone', subject('User alice')));
+  const authorizer = rbacAuthorizer(policy, namingProfile('svc'));
+  const pods = { verbs: ['get'], apiGroups: [''], resources: ['pods'], resourceNames: [] };
+  expect(authorizer.rulesFor?.(user('alice', 'team'), 'a')).toMatchObject({
+    resourceRules: [pods],
+    nonResourceRules: [{ verbs: ['get'], nonResourceURLs: ['/a'] }],
+    incomplete: false,
+    evaluationError: 'role.rbac.authorization.svc.io "gone" not found',
+  });
+  expect(authorizer.rulesFor?.(user('alice', 'team'), 'b')).toMatchObject({
+    resourceRules: [],
+    nonResourceRules: [{ verbs: ['get'], nonResourceURLs: ['/a'] }],
+    evaluationError: '',
+  });
 });
 
 test('what changed and what went counts from that moment', () => {

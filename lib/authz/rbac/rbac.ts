@@ -1,6 +1,9 @@
 // The authorizer of roles and bindings: allows what a rule of a bound role allows, and has no
 // opinion otherwise. It answers from memory, at once.
 import type { NamingProfile } from '../../api/vendor.ts';
+import type { User } from '../../base/user.ts';
+import type { HeldRules } from '../../kinds/rbac/escalation.ts';
+import type { PolicyRule } from '../../kinds/rbac/policy-rules.ts';
 import type { Attributes, Authorizer, Decision } from '../authorizer.ts';
 import { subjectText } from './policy.ts';
 import type { Binding, RbacPolicy } from './policy.ts';
@@ -9,21 +12,50 @@ import { allows } from './rules.ts';
 const silent: Decision = { effect: 'noOpinion', reason: '' };
 
 export function rbacAuthorizer(policy: RbacPolicy, naming: NamingProfile): Authorizer {
-  const group = naming.resolve('rbac.authorization.{v}');
   return {
     name: 'RBAC',
     authorize(asked) {
-      let missing: string[] | undefined;
-      for (const { binding, rules } of policy.grantedTo(asked.user, asked.namespace)) {
-        if (rules === undefined) (missing ??= []).push(missingText(binding, group));
-        else if (rules.some((rule) => allows(rule, asked))) return allowedBy(binding, asked);
+      let missing: Binding[] | undefined;
+      for (const binding of policy.boundTo(asked.user, asked.namespace)) {
+        const rules = policy.rulesOf(binding);
+        if (rules === undefined) (missing ??= []).push(binding);
+        else if (anyAllows(rules, asked)) return allowedBy(binding, asked);
       }
       if (missing === undefined) return silent;
-      const [first = ''] = missing;
-      const why = missing.length === 1 ? first : `[${missing.join(', ')}]`;
-      return { effect: 'noOpinion', reason: `RBAC: ${why}` };
+      return { effect: 'noOpinion', reason: `RBAC: ${missingText(missing, naming)}` };
+    },
+    rulesFor(user, namespace) {
+      const { rules, error } = heldRules(policy, naming, user, namespace);
+      return {
+        resourceRules: rules.filter(({ resources }) => resources.length > 0),
+        nonResourceRules: rules.filter(({ nonResourceURLs }) => nonResourceURLs.length > 0),
+        incomplete: false,
+        evaluationError: error,
+      };
     },
   };
+}
+
+function anyAllows(rules: readonly PolicyRule[], asked: Attributes): boolean {
+  for (const rule of rules) if (allows(rule, asked)) return true;
+  return false;
+}
+
+/** All rules of all roles that are bound to a user in a namespace ('': in the whole cluster). */
+export function heldRules(
+  policy: RbacPolicy,
+  naming: NamingProfile,
+  user: User,
+  namespace: string,
+): HeldRules {
+  const held: PolicyRule[] = [];
+  const missing: Binding[] = [];
+  for (const binding of policy.boundTo(user, namespace)) {
+    const rules = policy.rulesOf(binding);
+    if (rules === undefined) missing.push(binding);
+    else for (const rule of rules) held.push(rule);
+  }
+  return { rules: held, error: missing.length === 0 ? '' : missingText(missing, naming) };
 }
 
 function allowedBy(binding: Binding, { user }: Attributes): Decision {
@@ -38,5 +70,15 @@ function allowedBy(binding: Binding, { user }: Attributes): Decision {
   return { effect: 'allow', reason };
 }
 
-const missingText = ({ roleKind, roleName }: Binding, group: string): string =>
-  `${roleKind.toLowerCase()}.${group} ${JSON.stringify(roleName)} not found`;
+/** Each once, in the words of Kubernetes. */
+function missingText(missing: readonly Binding[], naming: NamingProfile): string {
+  const group = naming.resolve('rbac.authorization.{v}');
+  const texts = new Set(missing.map((binding) => whyNoRules(binding, group)));
+  const [first = ''] = texts;
+  return texts.size === 1 ? first : `[${[...texts].join(', ')}]`;
+}
+
+const whyNoRules = ({ roleKind, roleName }: Binding, group: string): string =>
+  roleKind === 'Role' || roleKind === 'ClusterRole'
+    ? `${roleKind.toLowerCase()}.${group} ${JSON.stringify(roleName)} not found`
+    : `unsupported role reference kind: ${JSON.stringify(roleKind)}`;

@@ -1,30 +1,7 @@
-// What a rule of a role allows, and which rules hold all that another one grants (specification 3,
-// RBAC objects and RBAC rules). Pure.
-import { recordsAt, textsAt } from '../../api/json-access.ts';
-import type { JsonObject } from '../../api/type-info.ts';
+// What a rule of a role allows of what a request asks for. Pure.
+import { coversUrl, hasOrAll, hasResource } from '../../kinds/rbac/policy-rules.ts';
+import type { PolicyRule } from '../../kinds/rbac/policy-rules.ts';
 import type { Attributes } from '../authorizer.ts';
-
-/** A rule about resources has no URLs, one about URLs nothing but verbs beside them. */
-export interface PolicyRule {
-  readonly verbs: readonly string[];
-  readonly apiGroups: readonly string[];
-  /** `pods`, `pods/log`, `*`, or a subresource of every resource: `*` + `/scale`. */
-  readonly resources: readonly string[];
-  /** Empty: objects of every name. */
-  readonly resourceNames: readonly string[];
-  /** One that ends in `*` is of all paths that begin so. */
-  readonly nonResourceURLs: readonly string[];
-}
-
-/** Of a Role or ClusterRole. */
-export const rulesOf = (role: Readonly<JsonObject>): readonly PolicyRule[] =>
-  recordsAt(role, 'rules').map((rule) => ({
-    verbs: textsAt(rule, 'verbs'),
-    apiGroups: textsAt(rule, 'apiGroups'),
-    resources: textsAt(rule, 'resources'),
-    resourceNames: textsAt(rule, 'resourceNames'),
-    nonResourceURLs: textsAt(rule, 'nonResourceURLs'),
-  }));
 
 type Asked = Pick<
   Attributes,
@@ -38,69 +15,5 @@ export function allows(rule: PolicyRule, asked: Asked): boolean {
     hasOrAll(rule.apiGroups, asked.group) &&
     hasResource(rule.resources, asked.resource, asked.subresource) &&
     (rule.resourceNames.length === 0 || rule.resourceNames.includes(asked.name))
-  );
-}
-
-const hasOrAll = (list: readonly string[], value: string): boolean =>
-  list.includes(value) || list.includes('*');
-
-function hasResource(list: readonly string[], resource: string, subresource: string): boolean {
-  if (list.includes('*')) return true;
-  if (subresource === '') return list.includes(resource);
-  return list.includes(`${resource}/${subresource}`) || list.includes(`*/${subresource}`);
-}
-
-const coversUrl = (urls: readonly string[], path: string): boolean =>
-  urls.some((url) => (url.endsWith('*') ? path.startsWith(url.slice(0, -1)) : url === path));
-
-/**
- * What of `wanted` the rules of `held` do not allow, in rules of one verb, one resource (or URL)
- * and at most one name each. Empty: who holds `held` may give `wanted` to others.
- */
-export function notHeld(
-  held: readonly PolicyRule[],
-  wanted: readonly PolicyRule[],
-): readonly PolicyRule[] {
-  return wanted.flatMap((rule) =>
-    [...simpleRules(rule)].filter((one) => !held.some((owned) => covers(owned, one))),
-  );
-}
-
-function* simpleRules(rule: PolicyRule): Generator<PolicyRule> {
-  const names = rule.resourceNames.length === 0 ? [[]] : rule.resourceNames.map((name) => [name]);
-  for (const group of rule.apiGroups) {
-    for (const resource of rule.resources) {
-      for (const verb of rule.verbs) {
-        for (const resourceNames of names) {
-          const of = { apiGroups: [group], resources: [resource], resourceNames };
-          yield { verbs: [verb], ...of, nonResourceURLs: [] };
-        }
-      }
-    }
-  }
-  for (const url of rule.nonResourceURLs) {
-    for (const verb of rule.verbs) {
-      const none = { apiGroups: [], resources: [], resourceNames: [] };
-      yield { verbs: [verb], ...none, nonResourceURLs: [url] };
-    }
-  }
-}
-
-/** `wanted` is a simple rule: a wildcard in it is held by a wildcard alone. */
-function covers(held: PolicyRule, wanted: PolicyRule): boolean {
-  const [verb = ''] = wanted.verbs;
-  if (!hasOrAll(held.verbs, verb)) return false;
-  const [url] = wanted.nonResourceURLs;
-  if (url !== undefined) return coversUrl(held.nonResourceURLs, url);
-  const [group = ''] = wanted.apiGroups;
-  const [whole = ''] = wanted.resources;
-  const slash = whole.indexOf('/');
-  const resource = slash < 0 ? whole : whole.slice(0, slash);
-  const subresource = slash < 0 ? '' : whole.slice(slash + 1);
-  const [name] = wanted.resourceNames;
-  const hasName =
-    held.resourceNames.length === 0 || (name !== undefined && held.resourceNames.includes(name));
-  return (
-    hasOrAll(held.apiGroups, group) && hasResource(held.resources, resource, subresource) && hasName
   );
 }

@@ -4,6 +4,12 @@ import { bindingColumns } from './columns.ts';
 import { bindingConversions } from './conversion.ts';
 import { subjectDefaults } from './defaults.ts';
 import {
+  clusterRoleBindingStrategy,
+  clusterRoleStrategy,
+  roleBindingStrategy,
+  roleStrategy,
+} from './escalation.ts';
+import {
   validateClusterRole,
   validateClusterRoleBinding,
   validateRole,
@@ -13,16 +19,19 @@ import {
 export const rbacKinds: readonly Kind[] = [
   {
     name: 'rbac/ClusterRole',
+    strategy: clusterRoleStrategy,
     validate: validateClusterRole,
   },
   {
     name: 'rbac/ClusterRoleBinding',
     columns: bindingColumns,
     conversions: bindingConversions('ClusterRoleBinding'),
+    strategy: clusterRoleBindingStrategy,
     validate: validateClusterRoleBinding,
   },
   {
     name: 'rbac/Role',
+    strategy: roleStrategy,
     validate: validateRole,
   },
   {
@@ -30,6 +39,7 @@ export const rbacKinds: readonly Kind[] = [
     columns: bindingColumns,
     defaults: subjectDefaults,
     conversions: bindingConversions('RoleBinding'),
+    strategy: roleBindingStrategy,
     validate: validateRoleBinding,
   },
 ];

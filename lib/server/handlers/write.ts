@@ -69,6 +69,7 @@ function createHandler(options: WriteHandlerOptions): TargetHandler {
     const body = decoded(options, request, target, await readBody(request, signal));
     const answer = await target.create({
       ...scopeOf(request),
+      permissions: permissionsOf(options.authorizer, request),
       path: pathOf(request.context),
       body,
       options: writeOptions,
