@@ -10,6 +10,7 @@ import { schemeTranscoder } from '../../lib/cacher/transcoder.ts';
 import type { FlagError } from '../../lib/config/flags.ts';
 import type { ParsedFlags } from '../../lib/config/parse-flags.ts';
 import { bootstrapPriorityClasses } from '../../lib/controllers/bootstrap-objects.ts';
+import type { RoleBootstrap } from '../../lib/controllers/bootstrap-roles/bootstrap-roles.ts';
 import { bootstrapNamespaces } from '../../lib/controllers/system-namespaces.ts';
 import { builtInStores } from '../../lib/registry/built-in-stores.ts';
 import { componentStatusStores } from '../../lib/registry/component-statuses.ts';
@@ -28,6 +29,7 @@ import { openAdmission } from './admission.ts';
 import { openAuthentication } from './authentication.ts';
 import { openAuthorization } from './authorization.ts';
 import type { OpenedAuthorization } from './authorization.ts';
+import { beginRoles, roleBootstrap } from './default-roles.ts';
 import { ownCredentials } from './credentials.ts';
 import type { ServingTls } from './credentials.ts';
 import { cacheBudgetBytes } from './from-flags.ts';
@@ -100,7 +102,8 @@ export async function assemble(
   const credentials = await ownCredentials({ directory, shared, flags, files, address });
   const lifecycle = { isDraining: false };
   const asked = { resources, authenticator, authorizer };
-  const options = { ...asked, tls: credentials.serving, startedAtMs, lifecycle };
+  const roles = roleBootstrap(base, resources);
+  const options = { ...asked, roles, tls: credentials.serving, startedAtMs, lifecycle };
   const server = await openServer(base, cache, options);
   await cache.start(starting);
   await authorization.whole;
@@ -112,8 +115,9 @@ export async function assemble(
     resource: 'priorityclasses',
   });
   if (priorityClasses !== undefined) await bootstrapPriorityClasses(priorityClasses, starting);
+  if (namespaces !== undefined) await bootstrapNamespaces(namespaces, naming, starting);
+  started.defer(await beginRoles(roles, starting));
   if (namespaces !== undefined) {
-    await bootstrapNamespaces(namespaces, naming, starting);
     const { controllers, metrics } = base;
     const { storage, keyspace } = stored;
     const of = { storage, keyspace, resources, services, naming, clock, logger };
@@ -272,12 +276,13 @@ async function openServer(
     readonly tls: ServingTls;
     readonly startedAtMs: number;
     readonly lifecycle: Lifecycle;
+    readonly roles: RoleBootstrap;
   },
 ): Promise<RunningServer> {
   const { flags, clock, started, address } = base;
-  const { startedAtMs, lifecycle } = options;
+  const { startedAtMs, lifecycle, roles } = options;
   const graceMs = flags['livez-grace-period'];
-  const checks = healthChecks({ cache, lifecycle, clock, startedAtMs, graceMs });
+  const checks = healthChecks({ cache, lifecycle, clock, startedAtMs, graceMs, roles });
   const server = await serveApi({
     ...base,
     health: new Health(checks, healthObserver(base.metrics)),

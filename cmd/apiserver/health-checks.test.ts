@@ -24,6 +24,7 @@ afterAll(async () => {
 const livenessTimeoutMs = 15_000;
 const pageCount = 6;
 let nowMs = 0;
+const roles = { failure: undefined };
 const clock: Clock = { ...systemClock, monotonicMs: () => nowMs };
 
 /** Lists come in small pages, each after `passes`; a watch can be told to lose its position. */
@@ -77,7 +78,9 @@ test('/livez holds while pages come, however long all of them take', async () =>
     times: { livenessTimeoutMs, probeIntervalMs: Number.MAX_SAFE_INTEGER },
   });
   const lifecycle = { isDraining: false };
-  const health = new Health(healthChecks({ cache, lifecycle, clock, startedAtMs: 0, graceMs: 0 }));
+  const health = new Health(
+    healthChecks({ cache, lifecycle, clock, startedAtMs: 0, graceMs: 0, roles }),
+  );
   const status = (endpoint: 'livez' | 'readyz'): number =>
     health.answer(endpoint, { verbose: false, exclude: [] }).status;
 

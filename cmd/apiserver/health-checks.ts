@@ -12,6 +12,8 @@ export interface HealthCheckOptions {
   readonly lifecycle: Readonly<Lifecycle>;
   readonly clock: Clock;
   readonly startedAtMs: number;
+  /** Why the default roles are not there; undefined: they are. */
+  readonly roles: { readonly failure: string | undefined };
   /** `--livez-grace-period`. */
   readonly graceMs: number;
 }
@@ -54,6 +56,11 @@ export function healthChecks(options: HealthCheckOptions): HealthCheck[] {
       endpoints: ['readyz', 'healthz'],
       failure: () => undefined,
       notice: () => unreadable(cache.health().corrupted),
+    },
+    {
+      name: 'poststarthook/rbac/bootstrap-roles',
+      endpoints: ['readyz', 'healthz'],
+      failure: () => options.roles.failure,
     },
     {
       name: 'shutdown',

@@ -1,10 +1,8 @@
-// What needs no policy: masters may do everything, and some paths are for everybody, for all who
-// are known, or for those who watch over the server. And the modes that allow or refuse everything.
-import type { Attributes, Authorizer, Decision, ResolvedRules } from './authorizer.ts';
-import { authenticatedGroup, mastersGroup, monitoringGroup } from '../base/user.ts';
-import type { User } from '../base/user.ts';
+// What holds before any policy: masters may do everything, and some paths are for everybody where
+// the operator says so. And the modes that allow or refuse everything.
+import type { Authorizer, Decision, ResolvedRules } from './authorizer.ts';
+import { mastersGroup } from '../base/user.ts';
 
-const readVerbs: ReadonlySet<string> = new Set(['get', 'head']);
 const allowed: Decision = { effect: 'allow', reason: '' };
 const noOpinion: Decision = { effect: 'noOpinion', reason: '' };
 
@@ -42,46 +40,26 @@ export const denyAuthorizer: Authorizer = {
   rulesFor: () => noRules,
 };
 
-interface PathRule {
-  /** undefined: everybody. */
-  readonly group: string | undefined;
-  /** One with `*` at its end is of all paths that begin so. */
-  readonly paths: readonly string[];
+/**
+ * Allows every verb on these paths to everybody; one with `*` at its end is of all that begin so. A
+ * slash at the beginning says nothing.
+ * @throws Error for a `*` elsewhere.
+ */
+export function openPathsAuthorizer(paths: readonly string[]): Authorizer {
+  const trimmed = paths.map(withoutSlash);
+  const misplaced = trimmed.find((path) => path.slice(0, -1).includes('*'));
+  if (misplaced !== undefined) throw new Error(`only trailing * allowed in "${misplaced}"`);
+  const prefixes = trimmed.filter((path) => path.endsWith('*')).map((path) => path.slice(0, -1));
+  const whole = new Set(trimmed.filter((path) => !path.endsWith('*')));
+  return {
+    name: 'paths',
+    authorize({ isResourceRequest, path }) {
+      if (isResourceRequest) return noOpinion;
+      const asked = withoutSlash(path);
+      const isOpen = whole.has(asked) || prefixes.some((prefix) => asked.startsWith(prefix));
+      return isOpen ? allowed : noOpinion;
+    },
+  };
 }
 
-/** The paths of the default roles public-info-viewer, discovery and monitoring. */
-const pathRules: readonly PathRule[] = [
-  { group: undefined, paths: ['/healthz', '/livez', '/readyz', '/version', '/version/'] },
-  {
-    group: authenticatedGroup,
-    paths: ['/api', '/api/*', '/apis', '/apis/*', '/openapi', '/openapi/*'],
-  },
-  {
-    group: monitoringGroup,
-    paths: [
-      '/flagz',
-      '/healthz/*',
-      '/livez/*',
-      '/metrics',
-      '/metrics/slis',
-      '/readyz/*',
-      '/statusz',
-    ],
-  },
-];
-
-export const pathsAuthorizer: Authorizer = {
-  name: 'paths',
-  authorize: (attributes) =>
-    !attributes.isResourceRequest &&
-    readVerbs.has(attributes.verb) &&
-    pathRules.some((rule) => isFor(rule, attributes.user) && covers(rule, attributes))
-      ? allowed
-      : noOpinion,
-};
-
-const isFor = ({ group }: PathRule, { groups }: User): boolean =>
-  group === undefined || groups.includes(group);
-
-const covers = ({ paths }: PathRule, { path }: Attributes): boolean =>
-  paths.some((one) => (one.endsWith('*') ? path.startsWith(one.slice(0, -1)) : path === one));
+const withoutSlash = (path: string): string => path.replace(/^\//, '');

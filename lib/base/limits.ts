@@ -324,6 +324,10 @@ export const limits = {
   // Controllers
   /** Keys that one controller works on at a time. */
   controllerWorkers: 4,
+  /** Wait before default roles that could not be written are tried again. */
+  roleBootstrapRetryMs: 1_000,
+  /** Tries of one default role in a row that lose a race with other writers. */
+  roleBootstrapRacesMax: 10,
   /** Wait before a failed or unfinished key is worked on again, then twice as long. */
   controllerRetryFirstMs: 250,
   /** How long an address whose service nobody knows is left alone, as in Kubernetes. */

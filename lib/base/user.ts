@@ -11,7 +11,6 @@ export interface User {
 
 export const mastersGroup = 'system:masters';
 export const authenticatedGroup = 'system:authenticated';
-export const monitoringGroup = 'system:monitoring';
 const unauthenticatedGroup = 'system:unauthenticated';
 /** The server itself, where it writes on nobody's behalf. */
 export const serverUser: User = {

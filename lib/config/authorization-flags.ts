@@ -79,4 +79,11 @@ export const authorizationFlags = {
     '30s',
     'How long the mode Webhook keeps an answer that does not allow; 0 keeps none.',
   ),
+  'authorization-always-allow-paths': required(
+    section,
+    list,
+    '',
+    'Paths that are no resources and open to everybody who is not refused before, for example ' +
+      '/healthz,/livez,/readyz; one that ends in * is of all that begin so.',
+  ),
 } as const;

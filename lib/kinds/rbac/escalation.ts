@@ -1,6 +1,6 @@
 // Who may write a role: those who hold every right in it. Who may write a binding: those who hold
-// every right of its role (specification 3, RBAC rules, escalation prevention). What is looked at is
-// the object as it will be stored, whatever the form of the write.
+// every right of its role (specification 3, RBAC rules, escalation prevention). What is looked at
+// is the object as it will be stored, whatever the form of the write.
 import { recordAt, recordsAt, textAt } from '../../api/json-access.ts';
 import { sameJson } from '../../api/json-equal.ts';
 import { without } from '../../api/json-value.ts';
@@ -12,7 +12,7 @@ import type { User } from '../../base/user.ts';
 import type { ApiObject } from '../../codec/codec.ts';
 import type { KindOptions } from '../kind.ts';
 import type { Permissions, ResourceStrategy, WriteContext } from '../strategy.ts';
-import { notHeld, quotedList, rulesOf, ruleTexts } from './policy-rules.ts';
+import { notHeld, quotedList, rulesOf, ruleTexts, together } from './policy-rules.ts';
 import type { PolicyRule } from './policy-rules.ts';
 
 export type RoleKind = 'Role' | 'ClusterRole';
@@ -182,7 +182,7 @@ function mustHold(
   const why = held.error === '' ? '' : `; resolution errors: [${held.error}]`;
   const message =
     `user ${JSON.stringify(name)} (groups=${quotedList(groups)}) is attempting to grant RBAC ` +
-    `permissions not currently held:\n${ruleTexts(lacking).join('\n')}${why}`;
+    `permissions not currently held:\n${ruleTexts(together(lacking)).join('\n')}${why}`;
   throw refused(object, resource, write, message);
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { notHeld, rulesOf, ruleTexts } from './policy-rules.ts';
+import { notHeld, rulesOf, ruleTexts, together } from './policy-rules.ts';
 import { ruleOf } from './rule-text.ts';
 
 describe('rights that are not held', () => {
@@ -60,7 +60,7 @@ describe('the list of a refusal has rules of one resource in one, sorted', () =>
       ],
     ],
   ])('%j: %j', (rules, texts) => {
-    expect(ruleTexts(notHeld([], rules.map(ruleOf)))).toEqual(texts);
+    expect(ruleTexts(together(notHeld([], rules.map(ruleOf))))).toEqual(texts);
   });
 });
 

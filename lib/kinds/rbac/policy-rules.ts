@@ -102,22 +102,22 @@ function covers(held: PolicyRule, wanted: PolicyRule): boolean {
   );
 }
 
-/**
- * The texts of rules as a refusal lists them: rules of one resource in one, sorted. Each as
- * `{APIGroups:[""], Resources:["pods"], Verbs:["get" "list"]}`.
- */
-export function ruleTexts(simple: readonly PolicyRule[]): readonly string[] {
-  const together = new Map<string, { readonly rule: PolicyRule; readonly verbs: string[] }>();
+/** The rules of `notHeld`, those about one resource in one. */
+export function together(simple: readonly PolicyRule[]): readonly PolicyRule[] {
+  const byResource = new Map<string, { readonly rule: PolicyRule; readonly verbs: string[] }>();
   for (const [at, rule] of simple.entries()) {
     // Rules about URLs stay on their own.
     const key = rule.nonResourceURLs.length > 0 ? String(at) : textOf({ ...rule, verbs: [] });
-    const known = together.get(key);
-    if (known === undefined) together.set(key, { rule, verbs: [...rule.verbs] });
+    const known = byResource.get(key);
+    if (known === undefined) byResource.set(key, { rule, verbs: [...rule.verbs] });
     else known.verbs.push(...rule.verbs);
   }
-  const texts = [...together.values()].map(({ rule, verbs }) => textOf({ ...rule, verbs }));
-  return sortUtf8([...new Set(texts)]);
+  return [...byResource.values()].map(({ rule, verbs }) => ({ ...rule, verbs }));
 }
+
+/** As a refusal lists them, sorted: `{APIGroups:[""], Resources:["pods"], Verbs:["get"]}`. */
+export const ruleTexts = (rules: readonly PolicyRule[]): readonly string[] =>
+  sortUtf8([...new Set(rules.map(textOf))]);
 
 function textOf(rule: PolicyRule): string {
   const parts: (readonly [string, readonly string[]])[] = [

@@ -1,5 +1,6 @@
-// Rules in words, for those that are part of the program: `get,list pods,pods/log of core,apps named
-// a,b`, or `get at /healthz,/livez/*`. Without `of` it is the core group.
+// Rules in words, for those that are part of the program: `get,list pods,pods/log of core,apps`,
+// `update leases of coordination.{v} named a,b`, `get at /healthz,/livez/*`. Without `of` it is the
+// core group.
 import { invariant } from '../../base/invariant.ts';
 import type { PolicyRule } from './policy-rules.ts';
 
@@ -7,14 +8,17 @@ import type { PolicyRule } from './policy-rules.ts';
 const verbSets: Readonly<Record<string, readonly string[]>> = {
   read: ['get', 'list', 'watch'],
   write: ['create', 'delete', 'deletecollection', 'patch', 'update'],
+  full: ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'],
 };
+
+const form = new RegExp(
+  '^(?<verbs>\\S+)(?: at (?<urls>\\S+)|' +
+    ' (?<what>\\S+)(?: of (?<of>\\S+))?(?: named (?<named>\\S+))?)$',
+);
 
 /** @throws Error for a text that is no rule. */
 export function ruleOf(text: string): PolicyRule {
-  const parts =
-    /^(?<verbs>\S+)(?: at (?<urls>\S+)| (?<what>\S+)(?: of (?<of>\S+))?(?: named (?<named>\S+))?)$/.exec(
-      text,
-    );
+  const parts = form.exec(text);
   invariant(parts?.groups !== undefined, `"${text}" is no rule`);
   const { verbs = '', urls, what, of = 'core', named } = parts.groups;
   return {
