@@ -27,6 +27,7 @@ import { SharedSecrets } from '../../lib/storage-etcd/shared-secrets.ts';
 import { Health } from '../../lib/telemetry/health.ts';
 import { openAdmission } from './admission.ts';
 import { openAuthentication } from './authentication.ts';
+import type { OpenedAuthentication } from './authentication.ts';
 import { openAuthorization } from './authorization.ts';
 import type { OpenedAuthorization } from './authorization.ts';
 import { beginRoles, roleBootstrap } from './default-roles.ts';
@@ -91,16 +92,22 @@ export async function assemble(
   const ownUrl = urlAt(address, flags['secure-port']);
   const shared = await loadSharedState(stored.secrets, { flags, ownUrl }, starting);
   const within = { ...stored, cache, shared };
-  const authenticator = openAuthentication(base);
+  const authentication = openAuthentication(base, within);
   const authorization = await openAuthorization(base, within);
   const { authorizer } = authorization;
   const services = servicesOf(base, stored, cache);
   if (services === undefined) {
     logger.warn('services are given no addresses: IPAddress or ServiceCIDR is not served');
   }
-  const resources = openRegistry(base, stored, { cache, shared, services, authorization });
+  const resources = openRegistry(base, stored, {
+    ...within,
+    services,
+    authorization,
+    authentication,
+  });
   const credentials = await ownCredentials({ directory, shared, flags, files, address });
   const lifecycle = { isDraining: false };
+  const { authenticator } = authentication;
   const asked = { resources, authenticator, authorizer };
   const roles = roleBootstrap(base, resources);
   const options = { ...asked, roles, tls: credentials.serving, startedAtMs, lifecycle };
@@ -227,10 +234,11 @@ function openRegistry(
     readonly shared: SharedState;
     readonly services: Services | undefined;
     readonly authorization: OpenedAuthorization;
+    readonly authentication: OpenedAuthentication;
   },
 ): ResourceMapHolder {
   const { flags, logger, clock, gates, naming, metrics, scheme } = base;
-  const { cache, shared, services } = options;
+  const { cache, shared, services, authentication } = options;
   const { authorizer, heldRulesOf } = options.authorization;
   const stores = builtInStores({
     scheme,
@@ -245,6 +253,11 @@ function openRegistry(
       observer: admissionObserver(metrics),
       podSecurityObserver: podSecurityObserver(metrics),
     }),
+    reviews: {
+      authenticator: authentication.reviewer,
+      authorizer,
+      apiAudiences: authentication.apiAudiences,
+    },
     naming,
     heldRulesOf,
     clock,

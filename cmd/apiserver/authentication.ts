@@ -4,16 +4,37 @@ import { clientCertificateAuthenticator } from '../../lib/authn/client-cert.ts';
 import { measuredAuthenticator } from '../../lib/authn/measured.ts';
 import { staticTokenAuthenticator } from '../../lib/authn/static-token.ts';
 import { unionAuthenticator } from '../../lib/authn/union.ts';
+import type { Flags } from '../../lib/config/flags.ts';
 import type { Base } from './base.ts';
 import { authenticationAttempts, certificateObserver, userObserver } from './observers.ts';
+import type { SharedState } from './shared-state.ts';
 
-export function openAuthentication({ flags, files, clock, metrics }: Base): Authenticator {
+export interface OpenedAuthentication {
+  /** For requests. */
+  readonly authenticator: Authenticator;
+  /** The same for reviews of tokens, which are nobody's requests. */
+  readonly reviewer: Authenticator;
+  /** Whom tokens are meant for that are meant for this server. */
+  readonly apiAudiences: readonly string[];
+}
+
+/** @throws FlagError for a configuration that cannot be used. */
+export function openAuthentication(
+  { flags, files, clock, metrics }: Base,
+  { shared }: { readonly shared: SharedState },
+): OpenedAuthentication {
+  const apiAudiences = audiencesOf(flags, shared);
   const members: Authenticator[] = [
     clientCertificateAuthenticator(() => clock.nowMs(), certificateObserver(metrics)),
   ];
   if (files.tokens !== undefined) members.push(staticTokenAuthenticator(files.tokens));
-  return measuredAuthenticator(unionAuthenticator(members), authenticationAttempts(metrics), {
+  const reviewer = unionAuthenticator(members, apiAudiences);
+  const authenticator = measuredAuthenticator(reviewer, authenticationAttempts(metrics), {
     allowsAnonymous: flags['anonymous-auth'],
     onUser: userObserver(metrics),
   });
+  return { authenticator, reviewer, apiAudiences };
 }
+
+const audiencesOf = (flags: Flags, { serviceAccountIssuer }: SharedState): readonly string[] =>
+  flags['api-audiences'] ?? flags['service-account-issuer'] ?? [serviceAccountIssuer];

@@ -65,3 +65,22 @@ test('each member sees all credentials, and the audiences that are asked for', a
   expect(answer).toMatchObject({ outcome: 'accepted', audiences: ['vault'] });
   expect(seen).toEqual([credentials, credentials]);
 });
+
+test.each([
+  ['its own', ['api'], ['api']],
+  ['some of its own', ['other', 'api'], ['api']],
+  ['others', ['other'], undefined],
+])('a member that knows no audiences, asked for %s', async (_whose, wanted, good) => {
+  const union = unionAuthenticator([now(accepted)], ['api', 'api2']);
+  const answer = await union.authenticate({ ...testCredentials(), audiences: wanted }, signal);
+  expect(answer).toMatchObject(
+    good === undefined ? { outcome: 'rejected' } : { outcome: 'accepted', audiences: good },
+  );
+});
+
+test('a token that is not for the audiences may be good for the next member', async () => {
+  const aware: Authentication = { ...accepted, audiences: ['other'] };
+  const union = unionAuthenticator([now(accepted), later(aware)], ['api']);
+  const answer = await union.authenticate({ ...testCredentials(), audiences: ['other'] }, signal);
+  expect(answer).toMatchObject({ outcome: 'accepted', audiences: ['other'] });
+});

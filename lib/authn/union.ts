@@ -5,8 +5,14 @@ import { authenticatedGroup } from '../base/user.ts';
 
 const absent: Authentication = { outcome: 'absent' };
 
-/** Accepted users get `system:authenticated`. */
-export function unionAuthenticator(members: readonly Authenticator[]): Authenticator {
+/**
+ * Accepted users get `system:authenticated`. What members that know no audiences accept is meant
+ * for `ownAudiences` alone: asked for others, it is as good as rejected.
+ */
+export function unionAuthenticator(
+  members: readonly Authenticator[],
+  ownAudiences: readonly string[] = [],
+): Authenticator {
   return {
     name: 'union',
     authenticate(credentials, end) {
@@ -18,23 +24,43 @@ export function unionAuthenticator(members: readonly Authenticator[]): Authentic
       ): ReturnType<Authenticator['authenticate']> {
         let verdict = soFar;
         for (let index = start; index < members.length; index++) {
-          const answer = members[index]?.authenticate(credentials, end) ?? absent;
-          if (answer instanceof Promise) return answer.then((late) => settle(late, index, verdict));
+          const given = members[index]?.authenticate(credentials, end) ?? absent;
+          if (given instanceof Promise) return given.then((late) => settle(late, index, verdict));
+          const answer = forAudiences(given, credentials.audiences, ownAudiences);
           if (answer.outcome === 'accepted') return withAuthenticatedGroup(answer);
           if (answer.outcome === 'rejected') verdict = answer;
         }
         return verdict;
       }
       function settle(
-        answer: Authentication,
+        given: Authentication,
         index: number,
         soFar: Authentication,
       ): ReturnType<Authenticator['authenticate']> {
+        const answer = forAudiences(given, credentials.audiences, ownAudiences);
         if (answer.outcome === 'accepted') return withAuthenticatedGroup(answer);
         return tryFrom(index + 1, answer.outcome === 'rejected' ? answer : soFar);
       }
     },
   };
+}
+
+const notForThese: Authentication = {
+  outcome: 'rejected',
+  reason: 'the token is for this server, not for the audiences that are asked for',
+};
+
+/** Members that know audiences have looked at them already. */
+function forAudiences(
+  answer: Authentication,
+  wanted: readonly string[],
+  own: readonly string[],
+): Authentication {
+  if (wanted.length === 0 || answer.outcome !== 'accepted' || answer.audiences !== undefined) {
+    return answer;
+  }
+  const audiences = wanted.filter((one) => own.includes(one));
+  return audiences.length === 0 ? notForThese : { ...answer, audiences };
 }
 
 const grouped = new WeakMap<User, Authentication>();

@@ -37,6 +37,7 @@ test.each<[decisions: Decision[], result: Decision]>([
   [[failing('broke'), { effect: 'allow', reason: 'r' }], { effect: 'allow', reason: 'r' }],
   [[failing('broke'), silent], failing('broke')],
   [[failing('one'), failing('two')], failing('[one, two]')],
+  [[failing('one'), failing('one')], failing('one')],
   [
     [failing('one'), { effect: 'deny', reason: 'no', error: 'two' }],
     { effect: 'deny', reason: 'no', error: 'two' },

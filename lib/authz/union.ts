@@ -48,9 +48,11 @@ function allSilent(silent: readonly Decision[]): Decision {
   return errors.length === 0 ? decision : { ...decision, error: together(errors) };
 }
 
-/** Several errors as one text, as Kubernetes writes them. */
-const together = (errors: readonly string[]): string =>
-  errors.length === 1 ? (errors[0] ?? '') : `[${errors.join(', ')}]`;
+/** Several errors as one text, each once, as Kubernetes writes them. */
+function together(errors: readonly string[]): string {
+  const [first = '', ...more] = new Set(errors);
+  return more.length === 0 ? first : `[${[first, ...more].join(', ')}]`;
+}
 
 function joined(parts: readonly ResolvedRules[]): ResolvedRules {
   const errors = parts.flatMap(({ evaluationError }) =>

@@ -64,7 +64,6 @@ export const absentFlags: Readonly<Record<string, AbsentFlag>> = {
   'allow-privileged': refused(bool, 'privileged containers are always allowed', 'true'),
 
   // Who asks.
-  'api-audiences': warned(list, noAccounts),
   'authentication-config': refused(
     text,
     'its rules, those for anonymous requests too, would not hold: --anonymous-auth, ' +

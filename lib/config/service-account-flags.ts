@@ -11,4 +11,9 @@ export const serviceAccountFlags = {
     'Issuer of service-account tokens, the first one where several are given; default: the ' +
       'URL of this server. Tokens are not issued yet.',
   ),
+  'api-audiences': optional(
+    identity,
+    list,
+    'Audiences of tokens that are meant for this server; default: the issuers of its own tokens.',
+  ),
 } as const;

@@ -30,7 +30,13 @@ export function validateLabelSelector(
   return errors.list.length === before;
 }
 
-function validateRequirement(requirement: JsonObject, path: string, errors: FieldErrors): void {
+/** `takesUnknown`: operators that nobody knows here are those of newer clients. */
+export function validateRequirement(
+  requirement: JsonObject,
+  path: string,
+  errors: FieldErrors,
+  { takesUnknown = false }: { readonly takesUnknown?: boolean } = {},
+): void {
   const operator = textAt(requirement, 'operator');
   const values = textsAt(requirement, 'values');
   if (operator === 'In' || operator === 'NotIn') {
@@ -43,7 +49,9 @@ function validateRequirement(requirement: JsonObject, path: string, errors: Fiel
       const detail = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'";
       errors.forbidden(`${path}.values`, detail);
     }
-  } else errors.invalid(`${path}.operator`, operator, 'not a valid selector operator');
+  } else if (!takesUnknown) {
+    errors.invalid(`${path}.operator`, operator, 'not a valid selector operator');
+  }
   const key = textAt(requirement, 'key');
   errors.problems(`${path}.key`, key, qualifiedNameProblems(key));
   for (const [at, value] of values.entries()) {

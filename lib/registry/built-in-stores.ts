@@ -18,8 +18,11 @@ import type { Companions } from './companions.ts';
 import type { ResourceStore } from './resource-store.ts';
 import type { StoreParts } from './store-parts.ts';
 import { bindingStores } from './pods/bindings.ts';
+import { reviewStores } from './reviews/reviews.ts';
+import type { ReviewOptions } from './reviews/reviews.ts';
 import { storeOf, storeParts } from './store-of.ts';
 import type { StoreDeps } from './store-of.ts';
+import { noView } from './virtual-store.ts';
 import { defaultValidation, objectRules } from './validation.ts';
 import type { ObjectRules, ValidationOptions } from './validation.ts';
 import { WriteTurns } from './write-turns.ts';
@@ -37,6 +40,8 @@ export interface BuiltInStoreOptions
   readonly admission?: AdmissionChain;
   /** Gates of validation, and who is told of differences; absent: gates at their defaults. */
   readonly validation?: ValidationOptions;
+  /** Who answers reviews; absent: they are not served. */
+  readonly reviews?: Omit<ReviewOptions, 'clock'>;
   /** The view of a stored resource. */
   readonly viewOf: (stored: ResourceInfo) => ResourceView;
 }
@@ -73,11 +78,11 @@ export function builtInStores(options: BuiltInStoreOptions): ResourceStore[] {
     canDeleteUnreadable: options.canDeleteUnreadable,
     keyspace: options.keyspace,
   };
-  const depsOf = (stored: ResourceInfo): StoreDeps => ({
+  const depsOf = (stored: ResourceInfo, view = options.viewOf(stored)): StoreDeps => ({
     ...shared,
     strategy: strategyOf(stored),
     rules: rulesOf(stored),
-    view: options.viewOf(stored),
+    view,
     companions: options.companionsOf?.(stored),
     partsOf,
   });
@@ -95,7 +100,13 @@ export function builtInStores(options: BuiltInStoreOptions): ResourceStore[] {
       const stored = scheme.storageResource(served);
       return storeOf({ served, stored }, depsOf(stored));
     });
-  return [...stores, ...bindingStores(scheme, partsOf)];
+  const reviewParts = (review: ResourceInfo): StoreParts =>
+    storeParts({ served: review, stored: review }, depsOf(review, noView(review)));
+  const reviews =
+    options.reviews === undefined
+      ? []
+      : reviewStores(scheme, reviewParts, { ...options.reviews, clock: options.clock });
+  return [...stores, ...bindingStores(scheme, partsOf), ...reviews];
 }
 
 /** undefined: namespaces are not served. */

@@ -35,7 +35,7 @@ export function virtualStore(
 const refuse = (): Promise<never> => Promise.reject(methodNotAllowed());
 
 /** Policy code and controllers have nothing to see. */
-function noView({ group, resource }: ResourceInfo): ResourceView {
+export function noView({ group, resource }: ResourceInfo): ResourceView {
   const name = `${group}/${resource}`;
   const never = (): never => {
     invariant(false, `${name} is not stored`);

@@ -21,6 +21,7 @@ import { createKeyspace } from '../../storage-etcd/keys.ts';
 import type { Storage, StorageMetrics, WatchBatch } from '../../storage-etcd/storage.ts';
 import { EtcdCluster } from '../../storage-etcd/testing/etcd-process.ts';
 import { builtInStores } from '../built-in-stores.ts';
+import type { BuiltInStoreOptions } from '../built-in-stores.ts';
 import { builtInOwner, ResourceMapHolder } from '../resource-map.ts';
 import type { Companions } from '../companions.ts';
 import type { ResourceStore } from '../resource-store.ts';
@@ -51,6 +52,8 @@ export interface ReplicaOptions {
   readonly canDeleteUnreadable?: boolean;
   readonly storedMedia?: StoredMediaName;
   readonly admission?: AdmissionChain;
+  /** Absent: reviews are not served. */
+  readonly reviews?: BuiltInStoreOptions['reviews'];
   /** Absent: services are given nothing. */
   readonly services?: Pick<ServicesOptions, 'clusterIpRanges' | 'nodePortRange'>;
   readonly companionsOf?: (stored: ResourceInfo, storage: Storage) => Companions | undefined;
@@ -127,6 +130,7 @@ async function startReplica(etcd: EtcdCluster, options: ReplicaOptions): Promise
     canDeleteUnreadable: options.canDeleteUnreadable ?? false,
     eventTtlSeconds: 3_600,
     ...(options.admission === undefined ? {} : { admission: options.admission }),
+    ...(options.reviews === undefined ? {} : { reviews: options.reviews }),
     companionsOf: (stored) =>
       options.companionsOf?.(stored, storage) ?? services?.companionsOf(stored),
   });
