@@ -53,7 +53,7 @@ const environmentNameProblems = (text: string): readonly string[] =>
   unless(/^[ -<>-~]+$/.test(text), environmentNameText);
 
 /** `domain/path`: names of controllers. */
-function domainPathProblems(text: string): readonly string[] {
+export function domainPathProblems(text: string): readonly string[] {
   const slash = text.indexOf('/');
   if (slash <= 0 || slash === text.length - 1) {
     return ['must be a domain-prefixed path (such as "acme.io/foo")'];

@@ -63,6 +63,12 @@ export const limits = {
   requestHeaderBytesMax: 64 * 1024,
   /** Header lines of one request, both protocols. */
   requestHeadersCountMax: 200,
+  /** `Impersonate-` headers of one request: each is a question to the authorizers. */
+  impersonationHeadersMax: 150,
+  /** Users of whom it is known how they may act as others, some hundred bytes each. */
+  impersonatorsKeptMax: 10_000,
+  /** How long that is known; it only orders the questions. */
+  impersonatorsKeptMs: 10 * 60_000,
   /** Tokens of `--token-auth-file` that are known without their digest. */
   knownTokensMax: 1_024,
   /** Longest of these. */

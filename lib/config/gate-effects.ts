@@ -50,6 +50,10 @@ export const effectiveGates = {
     'serves /statusz: what the process is and since when it runs',
     'lib/server/z-pages.test.ts › without %s there are %j',
   ),
+  ConstrainedImpersonation: row(
+    'users may act as others for some requests: impersonate:MODE, impersonate-on:MODE:VERB',
+    'lib/server/filters/impersonate.test.ts › without the gate a constrained permission is not asked for',
+  ),
   ContainerRestartRules: fields('Container.restartPolicyRules'),
   ContainerStopSignals: fields('ContainerStatus.stopSignal', 'Lifecycle.stopSignal'),
   CoordinatedLeaderElection: fields('LeaseSpec.strategy', 'LeaseSpec.preferredHolder'),

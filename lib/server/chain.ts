@@ -1,5 +1,6 @@
 // THE filter order: the outer ones, then the inner; first = outermost. A request passes them from
 // top to bottom; when its response is over they close from bottom to top.
+import type { NamingProfile } from '../api/vendor.ts';
 import type { Authenticator } from '../authn/authenticator.ts';
 import type { Authorizer } from '../authz/authorizer.ts';
 import type { Clock } from '../base/clock.ts';
@@ -10,7 +11,7 @@ import { authorizeFilter } from './filters/authorize.ts';
 import { connectionFilter } from './filters/connection.ts';
 import { contextFilter } from './filters/context.ts';
 import { deadlineFilter } from './filters/deadline.ts';
-import { refuseImpersonation } from './filters/impersonate.ts';
+import { impersonateFilter } from './filters/impersonate.ts';
 import { metricsFilter } from './filters/metrics.ts';
 import { panicFilter } from './filters/panic.ts';
 import type { PanicFilterOptions } from './filters/panic.ts';
@@ -46,6 +47,10 @@ export interface InnerFilterOptions {
   readonly authenticator: Authenticator;
   readonly authorizer: Authorizer;
   readonly allowAnonymous: boolean;
+  readonly naming: NamingProfile;
+  readonly clock: Clock;
+  /** Gate ConstrainedImpersonation. */
+  readonly isConstrained: boolean;
   /** The handlers of resource requests. */
   readonly resources: Filter;
   /** Paths that are no resources: health, metrics, version, discovery. */
@@ -56,7 +61,7 @@ export interface InnerFilterOptions {
 export function innerFilters(options: InnerFilterOptions): readonly Filter[] {
   return [
     authenticateFilter(options), // 401
-    refuseImpersonation, // 403
+    impersonateFilter(options), // 400, 403
     checkScope, // 404 where the path's scope is not the resource's
     authorizeFilter(options.authorizer), // 403
     options.resources, // everything below /api and /apis that names a resource

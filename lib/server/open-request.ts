@@ -42,6 +42,7 @@ export class OpenRequest implements RequestContext {
   connection: Connection | undefined = undefined;
   user: User | undefined = undefined;
   impersonator: User | undefined = undefined;
+  impersonationConstraint = '';
   readonly warnings: string[] = [];
   auditAnnotations: Map<string, string> | undefined = undefined;
   requestBytes = 0;

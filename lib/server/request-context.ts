@@ -69,6 +69,8 @@ export interface RequestContext extends Waiter, Expiring {
   user: User | undefined;
   /** Who asks, where that is not `user`; undefined: nobody is impersonated. */
   impersonator: User | undefined;
+  /** The permission that limits what may be done as `user`, for audit; '': nothing does. */
+  impersonationConstraint: string;
   /** Texts for Warning headers (code 299), in order, each once. */
   readonly warnings: string[];
   /** Annotations for the request's audit event, made with the first one. */

@@ -75,8 +75,7 @@ afterAll(async () => {
 });
 beforeEach(() => {
   [asked, shown, steps] = [[], [], []];
-  decision = { effect: 'noOpinion', reason: '' };
-  verdict = { outcome: 'absent' };
+  [decision, verdict] = [{ effect: 'noOpinion', reason: '' }, { outcome: 'absent' }];
 });
 
 const send = (line: string, sent?: SentRequest): Promise<ApiAnswer> => sendTo(server, line, sent);
@@ -313,7 +312,7 @@ test('SelfSubjectRulesReview (actions a user may do in a namespace) gives rules'
       },
     },
   ]);
-  expect((await send(line, { body: { spec: {} } })).status).toBe(400);
+  expect((await send(line, { body: {} })).status).toBe(400);
 });
 
 test('SelfSubjectReview: status.userInfo holds username, uid, groups, extra', async () => {

@@ -111,6 +111,9 @@ export async function serveApi(options: ServeApiOptions): Promise<RunningServer>
     authenticator: options.authenticator,
     authorizer: options.authorizer,
     allowAnonymous: flags['anonymous-auth'],
+    naming: options.naming,
+    clock: options.clock,
+    isConstrained: options.gates.isOn('ConstrainedImpersonation'),
     resources: resourceRequests(handlers, deprecationNotes(options)),
     operatorPaths: operatorPaths({
       health: options.health,
