@@ -52,7 +52,7 @@ export const effectiveGates = {
   ),
   ConstrainedImpersonation: row(
     'users may act as others for some requests: impersonate:MODE, impersonate-on:MODE:VERB',
-    'lib/server/filters/impersonate.test.ts › without the gate a constrained permission is not asked for',
+    'lib/server/filters/impersonate.test.ts › without the gate only impersonate is asked for',
   ),
   ContainerRestartRules: fields('Container.restartPolicyRules'),
   ContainerStopSignals: fields('ContainerStatus.stopSignal', 'Lifecycle.stopSignal'),

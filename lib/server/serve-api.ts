@@ -108,11 +108,8 @@ export async function serveApi(options: ServeApiOptions): Promise<RunningServer>
     encodeStatus: (error, request) => serializers.ofStatus(error, request),
   });
   const inner = innerFilters({
-    authenticator: options.authenticator,
-    authorizer: options.authorizer,
+    ...options,
     allowAnonymous: flags['anonymous-auth'],
-    naming: options.naming,
-    clock: options.clock,
     isConstrained: options.gates.isOn('ConstrainedImpersonation'),
     resources: resourceRequests(handlers, deprecationNotes(options)),
     operatorPaths: operatorPaths({

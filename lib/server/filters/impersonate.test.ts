@@ -203,7 +203,7 @@ test('other headers are nobody’s business', async () => {
 });
 
 describe('ConstrainedImpersonation', () => {
-  test('without the gate a constrained permission is not asked for', async () => {
+  test('without the gate only impersonate is asked for', async () => {
     await using plain = await startTestServer({ filters: filtersOf({ isConstrained: false }) });
     const headers = { ...admin, 'Impersonate-User': 'john' };
     expect((await request1(plain, path, { headers })).status).toBe(200);

@@ -1,5 +1,5 @@
-// What constrained impersonation asks of further attributes, which wider impersonation takes as they
-// are.
+// What constrained impersonation asks of further attributes, which wider impersonation takes as
+// they are.
 import { domainPathProblems } from '../../api/formats.ts';
 import type { User } from '../../base/user.ts';
 
