@@ -1,5 +1,6 @@
 // The composition root: every constructor call, top to bottom in layer order. No logic of its own.
 import type { ResourceInfo } from '../../lib/api/type-info.ts';
+import type { AllowsAnonymous } from '../../lib/authn/anonymous.ts';
 import type { Authenticator } from '../../lib/authn/authenticator.ts';
 import type { Authorizer } from '../../lib/authz/authorizer.ts';
 import { systemClock } from '../../lib/base/clock.ts';
@@ -74,14 +75,14 @@ export interface Assembled {
 
 /** @throws FlagError with a message for the user. */
 export async function assemble(
-  { flags, texts: flagTexts }: Pick<ParsedFlags, 'flags' | 'texts'>,
+  { flags, texts: flagTexts, given: givenFlags }: Omit<ParsedFlags, 'warnings'>,
   logger: Logger,
   signal: AbortSignal,
 ): Promise<Assembled> {
   const startedAtMs = systemClock.monotonicMs();
   // A start that fails takes down what it had started.
   await using started = new AsyncDisposableStack();
-  const base = openBase({ flags, flagTexts, logger, signal, started });
+  const base = openBase({ flags, flagTexts, givenFlags, logger, signal, started });
   started.defer(giveMemoryBackWhenQuiet(base.clock));
   await checkListening(flags);
   await checkWebhookFiles(base.authorization);
@@ -107,8 +108,8 @@ export async function assemble(
   });
   const credentials = await ownCredentials({ directory, shared, flags, files, address });
   const lifecycle = { isDraining: false };
-  const { authenticator } = authentication;
-  const asked = { resources, authenticator, authorizer };
+  const { authenticator, allowsAnonymous } = authentication;
+  const asked = { resources, authenticator, allowsAnonymous, authorizer };
   const roles = roleBootstrap(base, resources);
   const options = { ...asked, roles, tls: credentials.serving, startedAtMs, lifecycle };
   const server = await openServer(base, cache, options);
@@ -285,6 +286,7 @@ async function openServer(
   options: {
     readonly resources: ResourceMapHolder;
     readonly authenticator: Authenticator;
+    readonly allowsAnonymous: AllowsAnonymous;
     readonly authorizer: Authorizer;
     readonly tls: ServingTls;
     readonly startedAtMs: number;

@@ -21,6 +21,8 @@ import { DataDirectory } from './data-directory.ts';
 import { orFlagError } from './from-flags.ts';
 import { givenAuthorization } from './given-authorization.ts';
 import type { GivenAuthorization } from './given-authorization.ts';
+import { readGivenAuthentication } from './given-authentication.ts';
+import type { GivenAuthentication } from './given-authentication.ts';
 import { readGivenFiles } from './given-files.ts';
 import type { GivenFiles } from './given-files.ts';
 import { describeServer } from './observers.ts';
@@ -31,6 +33,8 @@ import { release, versionInfo } from './version.ts';
 export interface Base {
   readonly flags: Flags;
   readonly flagTexts: ReadonlyMap<string, string>;
+  /** Names of flags that the command line has. */
+  readonly givenFlags: ReadonlySet<string>;
   readonly logger: Logger;
   readonly clock: Clock;
   readonly gates: FeatureGates;
@@ -39,6 +43,7 @@ export interface Base {
   readonly directory: DataDirectory;
   readonly files: GivenFiles;
   readonly authorization: GivenAuthorization;
+  readonly authentication: GivenAuthentication;
   readonly controllers: readonly ControllerRow[];
   /** Where clients reach this replica. */
   readonly address: string;
@@ -58,7 +63,7 @@ export interface Base {
  * @throws FlagError with a message for the user.
  */
 export function openBase(
-  given: Pick<Base, 'flags' | 'flagTexts' | 'logger' | 'signal' | 'started'>,
+  given: Pick<Base, 'flags' | 'flagTexts' | 'givenFlags' | 'logger' | 'signal' | 'started'>,
 ): Base {
   const { flags, logger, started } = given;
   const clock = systemClock;
@@ -72,6 +77,7 @@ export function openBase(
   const naming = namingProfile(flags.naming);
   const authorization = givenAuthorization(flags, naming);
   for (const note of authorization.notes) logger.warn(note);
+  const authentication = readGivenAuthentication({ ...given, files, naming, gates });
   const plugins = chosenPlugins(flags, naming);
   for (const note of plugins.notes) logger.warn(note);
   const metrics = orFlagError('show-hidden-metrics-for-version', () =>
@@ -98,5 +104,5 @@ export function openBase(
   const directory = DataDirectory.open(flags['data-dir']);
   started.defer(() => directory.release());
   const opened = { clock, gates, naming, metrics, directory, files, address, scheme };
-  return { ...given, ...opened, authorization, controllers, media, plugins };
+  return { ...given, ...opened, authentication, authorization, controllers, media, plugins };
 }

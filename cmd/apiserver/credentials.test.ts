@@ -20,7 +20,7 @@ const shared = {
   serviceAccountKey: { key: await makeSigningKey(), publicKey: '' },
   serviceAccountIssuer: '',
 };
-const noFiles = { tokens: undefined, clientCa: '', serving: undefined, etcdTls: {} };
+const noFiles = { tokens: undefined, clientCa: '', oidcCa: '', serving: undefined, etcdTls: {} };
 
 test('the serving certificate is good for every address that clients use', async () => {
   const { flags } = parseFlags([

@@ -62,7 +62,8 @@ describe('files that flags name', () => {
       key: leaf.key,
     });
     expect(files.etcdTls).toEqual({ caFile: paths.ca, certFile: paths.cert, keyFile: paths.key });
-    expect(read()).toEqual({ tokens: undefined, clientCa: '', serving: undefined, etcdTls: {} });
+    const none = { tokens: undefined, serving: undefined, etcdTls: {} };
+    expect(read()).toEqual({ ...none, clientCa: '', oidcCa: '' });
   });
 
   test('of one certificate and its key: the key stays out of what clients get', () => {

@@ -15,6 +15,8 @@ export interface GivenFiles {
   readonly tokens: ReadonlyMap<string, User> | undefined;
   /** PEM of `--client-ca-file`; empty without the flag. */
   readonly clientCa: string;
+  /** PEM of `--oidc-ca-file`; empty without the flag. */
+  readonly oidcCa: string;
   /** PEM of `--tls-cert-file` and its key; undefined without the flags. */
   readonly serving: KeyPair | undefined;
   /** Paths: they are read again whenever etcd is connected to. */
@@ -33,6 +35,7 @@ export function readGivenFiles(flags: Flags): GivenFiles {
   return {
     tokens: given(flags, 'token-auth-file', readTokens),
     clientCa: clientCa ?? '',
+    oidcCa: given(flags, 'oidc-ca-file', readCertificates) ?? '',
     serving,
     etcdTls: {
       ...(etcdCa === undefined || caFile === undefined ? {} : { caFile }),

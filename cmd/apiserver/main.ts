@@ -17,7 +17,7 @@ async function main(): Promise<number> {
     process.stdout.write(helpText());
     return 0;
   }
-  const { flags, texts, warnings } = parseFlags(argv);
+  const { flags, texts, given, warnings } = parseFlags(argv);
   if (flags.version !== 'false') {
     process.stdout.write(versionText(flags.version));
     return 0;
@@ -26,7 +26,7 @@ async function main(): Promise<number> {
   for (const warning of warnings) logger.warn(warning);
   const starting = new AbortController();
   const stopSignal = nextSignal(() => starting.abort(new FlagError('stopped before it was ready')));
-  const server = await assemble({ flags, texts }, logger, starting.signal);
+  const server = await assemble({ flags, texts, given }, logger, starting.signal);
   process.stdout.write(server.greeting);
   const why = await Promise.race([stopSignal, server.failed]);
   if (typeof why === 'string') logger.info('shutting down', { signal: why });

@@ -450,6 +450,36 @@ export const limits = {
   configFilesIntervalMs: 60_000,
   /** From a change of such a file to its reading: who writes it may not be done. */
   configFileSettleMs: 50,
+
+  // Tokens of issuers
+  /** Authenticators in the configuration file (specification 3, Limits). */
+  jwtAuthenticatorsMax: 64,
+  /** Longest token that is looked at: more than a header carries. */
+  jwtLengthMax: 128 * 1024,
+  /** How far a token's `nbf` may lie ahead: clocks differ. */
+  jwtNotBeforeToleranceSeconds: 300,
+  /** How long a good verdict is kept, at most until the token expires. */
+  jwtAcceptedTtlMs: 10_000,
+  /** Good verdicts that are kept. */
+  jwtAcceptedMax: 16_384,
+  /** How long a bad verdict is kept: who repeats a bad token costs no signature each time. */
+  jwtRejectedTtlMs: 1_000,
+  /** Bad verdicts that are kept. */
+  jwtRejectedMax: 4_096,
+  /** Time of one call to an issuer. */
+  issuerCallTimeoutMs: 30_000,
+  /** A discovery document, or keys: those of large issuers have some kilobytes. */
+  issuerAnswerBytesMax: 1024 * 1024,
+  /** Keys of one issuer: a token that names none may be tried with each. */
+  issuerKeysMax: 256,
+  /** Wait before an issuer that cannot be read is tried again. */
+  issuerRetryIntervalMs: 10_000,
+  /** How often keys are read: one that its issuer took back is good no longer. */
+  issuerKeysIntervalMs: 300_000,
+  /** Time between two readings that tokens of unknown keys cause: anybody may send those. */
+  issuerKeysMissIntervalMs: 10_000,
+  /** How long a changed configuration may wait for its new issuers before that is a failure. */
+  issuersReadyTimeoutMs: 60_000,
 } as const;
 
 invariant(

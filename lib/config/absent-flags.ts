@@ -1,6 +1,6 @@
 // THE table of kube-apiserver's flags that this server does not have: what becomes of a command
 // line that gives one. A flag that guards something is refused where ignoring it would open a door.
-import { bool, durationMs, fraction, integer, list, pairs, text } from './flag-kinds.ts';
+import { bool, durationMs, fraction, integer, list, text } from './flag-kinds.ts';
 import type { FlagKind } from './flag-kinds.ts';
 
 /**
@@ -44,7 +44,6 @@ const noAudit = 'no audit events are written';
 const noProxyUsers =
   'users named in headers of a front proxy are not believed: such a request has the user of its ' +
   'certificate, if --client-ca-file knows it, or is 401';
-const noOidc = 'tokens of OpenID providers are answered with 401';
 const noTokenWebhook = 'tokens are not reviewed elsewhere: an unknown one is 401';
 const noAccounts = 'service-account tokens are neither issued nor accepted (401)';
 const noNodes = 'no connections to nodes are made';
@@ -64,24 +63,10 @@ export const absentFlags: Readonly<Record<string, AbsentFlag>> = {
   'allow-privileged': refused(bool, 'privileged containers are always allowed', 'true'),
 
   // Who asks.
-  'authentication-config': refused(
-    text,
-    'its rules, those for anonymous requests too, would not hold: --anonymous-auth, ' +
-      '--client-ca-file and --token-auth-file say who is known',
-  ),
   'authentication-token-webhook-cache-ttl': warned(durationMs, noTokenWebhook),
   'authentication-token-webhook-config-file': warned(text, noTokenWebhook),
   'authentication-token-webhook-version': warned(text, noTokenWebhook),
   'enable-bootstrap-token-auth': warned(bool, 'bootstrap tokens are answered with 401', 'false'),
-  'oidc-ca-file': warned(text, noOidc),
-  'oidc-client-id': warned(text, noOidc),
-  'oidc-groups-claim': warned(text, noOidc),
-  'oidc-groups-prefix': warned(text, noOidc),
-  'oidc-issuer-url': warned(text, noOidc),
-  'oidc-required-claim': warned(pairs, noOidc),
-  'oidc-signing-algs': warned(list, noOidc),
-  'oidc-username-claim': warned(text, noOidc),
-  'oidc-username-prefix': warned(text, noOidc),
   'requestheader-allowed-names': warned(list, noProxyUsers),
   'requestheader-client-ca-file': warned(text, noProxyUsers),
   'requestheader-extra-headers-prefix': warned(list, noProxyUsers),

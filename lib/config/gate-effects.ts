@@ -159,6 +159,14 @@ export const effectiveGates = {
     rulesTest,
   ),
   SELinuxMount: row('volumes of pods may be mounted with their labels', rulesTest),
+  StructuredAuthenticationConfigurationEgressSelector: row(
+    'accepts jwt[].issuer.egressSelectorType in the authentication configuration',
+    'lib/authn/jwt/validate.test.ts › an egress selector needs its gate, and one that is there',
+  ),
+  StructuredAuthenticationConfigurationJWKSMetrics: row(
+    'serves metrics of when the keys of issuers were read, and which they are',
+    'cmd/apiserver/jwt-observer.test.ts › the keys of issuers are shown while they are in force',
+  ),
   TaintTolerationComparisonOperators: row('tolerations may compare by Lt and Gt', rulesTest),
   TopologyAwareWorkloadScheduling: fields('PodGroupSpec.schedulingConstraints'),
   UserNamespacesHostNetworkSupport: row(

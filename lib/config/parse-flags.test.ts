@@ -189,6 +189,41 @@ const staticPodFlags = [
   '--tls-private-key-file=/pki/apiserver.key',
 ];
 
+describe('--oidc-* (specification 3, OpenID Connect flags)', () => {
+  const both = ['--oidc-issuer-url=https://a.tests', '--oidc-client-id=c'];
+
+  test('have their defaults', () => {
+    const flags = parse(...both);
+    expect(flags['oidc-username-claim']).toBe('sub');
+    expect(flags['oidc-signing-algs']).toEqual(['RS256']);
+    expect(flags['oidc-required-claim'].size).toBe(0);
+  });
+
+  test('--oidc-required-claim: key=value, repeatable', () => {
+    const given = ['--oidc-required-claim=a=b=c', '--oidc-required-claim=d=e'];
+    expect([...parse(...both, ...given)['oidc-required-claim']]).toEqual([
+      ['a', 'b=c'],
+      ['d', 'e'],
+    ]);
+  });
+
+  test.each<[argv: readonly string[], message: RegExp]>([
+    [['--oidc-issuer-url=https://a.tests'], /must be specified together/],
+    [['--oidc-client-id=c'], /must be specified together/],
+    [['--oidc-groups-claim=g'], /--oidc-groups-claim needs --oidc-issuer-url/],
+    [[...both, '--oidc-signing-algs=none'], /unsupported signing alg: "none"/],
+    [[...both, '--oidc-signing-algs=HS256'], /unsupported signing alg: "HS256"/],
+    [[...both, '--oidc-required-claim=a'], /"a" must be a claim and its value/],
+    [
+      [...both, '--authentication-config=f'],
+      /--authentication-config and --oidc-issuer-url cannot be combined.*mutually exclusive/,
+    ],
+    [['--authentication-config=f', '--oidc-username-prefix=-'], /mutually exclusive/],
+  ])('%j are refused', (argv, message) => {
+    expect(() => parse(...argv)).toThrow(message);
+  });
+});
+
 describe("kube-apiserver's flags that this server does not have", () => {
   test('a static pod of a control plane starts, with a warning for each of them', () => {
     const { warnings } = parseFlags(staticPodFlags);
@@ -227,7 +262,6 @@ describe("kube-apiserver's flags that this server does not have", () => {
 
   test.each([
     [['--encryption-provider-config=a'], /secrets too, would lie in etcd as they are/],
-    [['--authentication-config=a'], /those for anonymous requests too, would not hold/],
     [['--admission-control=a', '--enable-admission-plugins=b'], /leave out --enable-admission/],
     [['--admission-control=', '--disable-admission-plugins=b'], /leave out --disable-admission/],
     [['--allow-privileged=false'], /privileged containers are always allowed/],

@@ -35,6 +35,7 @@ export function parseFlags(argv: readonly string[]): ParsedFlags {
   const flags = Object.fromEntries(entries) as Flags; // one value per row of the table
   checkTogether(flags);
   checkAuthorizationFlags(flags, words);
+  checkIssuers(flags, words);
   const warnings = [...words].flatMap(([name, given]) => {
     const absent = absentRows.get(name);
     if (absent !== undefined) return answered(name, absent, joined(name, absent.kind, given) ?? '');
@@ -122,6 +123,25 @@ function checkTogether(flags: Flags): void {
     if (flags['admission-control'] === undefined || flags[name].length === 0) continue;
     throw new FlagError(
       `--admission-control says which plugins are on, all of them: leave out --${name}`,
+    );
+  }
+}
+
+/** There is one way to say whose tokens are accepted. */
+function checkIssuers(flags: Flags, given: ReadonlyMap<string, unknown>): void {
+  const [first] = [...given.keys()].filter((name) => name.startsWith('oidc-'));
+  if (first === undefined) return;
+  if (flags['authentication-config'] !== undefined) {
+    throw new FlagError(
+      `--authentication-config and --${first} cannot be combined: flags --oidc-* and the file ` +
+        'are mutually exclusive',
+    );
+  }
+  for (const name of ['oidc-issuer-url', 'oidc-client-id'] as const) {
+    if ((flags[name] ?? '') !== '') continue;
+    throw new FlagError(
+      `--${first} needs --${name}: oidc-issuer-url and oidc-client-id must be specified ` +
+        'together when any oidc-* flags are set',
     );
   }
 }

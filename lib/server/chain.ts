@@ -1,6 +1,7 @@
 // THE filter order: the outer ones, then the inner; first = outermost. A request passes them from
 // top to bottom; when its response is over they close from bottom to top.
 import type { NamingProfile } from '../api/vendor.ts';
+import type { AllowsAnonymous } from '../authn/anonymous.ts';
 import type { Authenticator } from '../authn/authenticator.ts';
 import type { Authorizer } from '../authz/authorizer.ts';
 import type { Clock } from '../base/clock.ts';
@@ -46,11 +47,11 @@ export function outerFilters(options: OuterFilterOptions): readonly Filter[] {
 export interface InnerFilterOptions {
   readonly authenticator: Authenticator;
   readonly authorizer: Authorizer;
-  readonly allowAnonymous: boolean;
   readonly naming: NamingProfile;
   readonly clock: Clock;
   /** Gate ConstrainedImpersonation. */
   readonly isConstrained: boolean;
+  readonly allowsAnonymous: AllowsAnonymous;
   /** The handlers of resource requests. */
   readonly resources: Filter;
   /** Paths that are no resources: health, metrics, version, discovery. */

@@ -2,6 +2,7 @@
 // paths.
 import type { Scheme } from '../api/scheme.ts';
 import type { NamingProfile } from '../api/vendor.ts';
+import type { AllowsAnonymous } from '../authn/anonymous.ts';
 import type { Authenticator } from '../authn/authenticator.ts';
 import type { Authorizer } from '../authz/authorizer.ts';
 import type { Clock } from '../base/clock.ts';
@@ -57,6 +58,7 @@ export interface ServeApiOptions {
   readonly scheme: Scheme;
   readonly resources: ResourceMapHolder;
   readonly authenticator: Authenticator;
+  readonly allowsAnonymous: AllowsAnonymous;
   readonly authorizer: Authorizer;
   readonly tls: ServeOptions['tls'];
   /** `host:port` that clients reach this server by. */
@@ -109,7 +111,6 @@ export async function serveApi(options: ServeApiOptions): Promise<RunningServer>
   });
   const inner = innerFilters({
     ...options,
-    allowAnonymous: flags['anonymous-auth'],
     isConstrained: options.gates.isOn('ConstrainedImpersonation'),
     resources: resourceRequests(handlers, deprecationNotes(options)),
     operatorPaths: operatorPaths({

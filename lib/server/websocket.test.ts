@@ -144,7 +144,7 @@ describe('a watch over WebSocket', () => {
   ])('takes a token in its subprotocols: %s', async (_name, offered, expected) => {
     const tokens: (string | undefined)[] = [];
     const authenticate = authenticateFilter({
-      allowAnonymous: true,
+      allowsAnonymous: () => true,
       authenticator: {
         name: 'test',
         authenticate: ({ token }) => {

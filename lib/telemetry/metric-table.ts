@@ -195,6 +195,37 @@ export const metricTable = {
     authSeconds,
     'Time that authentication took.',
   ),
+  apiserver_authentication_config_controller_automatic_reloads_total: counter(
+    'BETA',
+    ['apiserver_id_hash', 'status'],
+    'Changes of the file of --authentication-config by what became of them: success, failure.',
+  ),
+  apiserver_authentication_config_controller_automatic_reload_last_timestamp_seconds: gauge(
+    'BETA',
+    ['apiserver_id_hash', 'status'],
+    'When the file of --authentication-config was last reloaded, or could not be.',
+  ),
+  apiserver_authentication_config_controller_last_config_info: gauge(
+    'ALPHA',
+    ['apiserver_id_hash', 'hash'],
+    'Digest of the authentication configuration that is in force.',
+  ),
+  apiserver_authentication_jwt_authenticator_latency_seconds: histogram(
+    'ALPHA',
+    ['jwt_issuer_hash', 'result'],
+    [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+    'Time to verify a token of an issuer, where its verdict is not known.',
+  ),
+  apiserver_authentication_jwt_authenticator_jwks_fetch_last_timestamp_seconds: gauge(
+    'ALPHA',
+    ['apiserver_id_hash', 'jwt_issuer_hash', 'result'],
+    'When the keys of an issuer were last read, or could not be.',
+  ),
+  apiserver_authentication_jwt_authenticator_jwks_fetch_last_key_set_info: gauge(
+    'ALPHA',
+    ['jwt_issuer_hash', 'apiserver_id_hash', 'hash'],
+    'Digest of the keys of an issuer that are in use.',
+  ),
   authorization_attempts_total: counter(
     'ALPHA',
     ['result'],

@@ -2,6 +2,8 @@ import { describe, expect, test } from '@jest/globals';
 import { once } from 'node:events';
 import https from 'node:https';
 import WebSocket from 'ws';
+import { anonymousRule } from '../../authn/anonymous.ts';
+import type { AllowsAnonymous } from '../../authn/anonymous.ts';
 import type { Credentials } from '../../authn/authenticator.ts';
 import { clientCertificateAuthenticator } from '../../authn/client-cert.ts';
 import { parseTokenFile, staticTokenAuthenticator } from '../../authn/static-token.ts';
@@ -21,8 +23,8 @@ const whoAmI: Filter = (request, response) => {
   const body = `${user?.name ?? ''} ${user?.groups.join() ?? ''}`;
   sendNow(request, response, { status: 200, contentType: 'text/plain' }, Buffer.from(body));
 };
-const start = (allowAnonymous = true) =>
-  startTestServer({ filters: [authenticateFilter({ authenticator, allowAnonymous }), whoAmI] });
+const start = (allowsAnonymous: AllowsAnonymous = () => true) =>
+  startTestServer({ filters: [authenticateFilter({ authenticator, allowsAnonymous }), whoAmI] });
 
 describe('authentication of a request', () => {
   test.each([
@@ -46,8 +48,24 @@ describe('authentication of a request', () => {
   });
 
   test('without credentials is 401 with --anonymous-auth=false', async () => {
-    await using server = await start(false);
+    await using server = await start(() => false);
     expect((await request1(server, '/')).status).toBe(401);
+  });
+
+  test.each([
+    ['/livez', 200],
+    ['/livez?verbose', 200],
+    ['/live%7A', 200],
+    ['/livez/', 401],
+    ['/livez/ping', 401],
+    ['/LIVEZ', 401],
+    ['/', 401],
+  ])('anonymous conditions: /livez alone, %s is %i', async (path, status) => {
+    const conditions = [{ path: '/livez' }];
+    await using server = await start(anonymousRule({ enabled: true, conditions }));
+    expect((await request1(server, path)).status).toBe(status);
+    const headers = { authorization: 'Bearer secret-token' };
+    expect((await request1(server, path, { headers })).status).toBe(200);
   });
 
   test.each([
@@ -79,7 +97,7 @@ describe('authentication of a request', () => {
 describe('an authenticator', () => {
   const seen: Credentials[] = [];
   const seeing = authenticateFilter({
-    allowAnonymous: true,
+    allowsAnonymous: () => true,
     authenticator: {
       name: 'test',
       authenticate(credentials) {

@@ -1,6 +1,7 @@
 // May answer 401. Sets context.user; without credentials the user is system:anonymous.
 import type { MaybePromise } from '../../base/maybe-promise.ts';
 import { anonymousUser } from '../../base/user.ts';
+import type { AllowsAnonymous } from '../../authn/anonymous.ts';
 import type { Authentication, Authenticator, Credentials } from '../../authn/authenticator.ts';
 import { unauthorized } from '../../base/status.ts';
 import type { Filter, HttpRequest, Next } from '../request-context.ts';
@@ -9,8 +10,8 @@ import { isBearerSubprotocol, offeredSubprotocols } from '../websocket.ts';
 
 export function authenticateFilter(options: {
   readonly authenticator: Authenticator;
-  /** `--anonymous-auth`: off, requests without credentials are 401 too. */
-  readonly allowAnonymous: boolean;
+  /** Whether a path may be asked for without credentials; where it may not, that is 401 too. */
+  readonly allowsAnonymous: AllowsAnonymous;
 }): Filter {
   return function authenticate(request, _response, next) {
     const credentials: Credentials = {
@@ -26,7 +27,7 @@ export function authenticateFilter(options: {
 
   function settle(answer: Authentication, request: HttpRequest, next: Next): MaybePromise<void> {
     if (answer.outcome === 'accepted') request.context.user = answer.user;
-    else if (answer.outcome === 'absent' && options.allowAnonymous) {
+    else if (answer.outcome === 'absent' && options.allowsAnonymous(request.context.info.path)) {
       request.context.user = anonymousUser;
     } else throw unauthorized();
     if (request.headers.authorization !== undefined) request.headers.authorization = '';

@@ -50,7 +50,7 @@ const filtersOf = (change: Partial<InnerFilterOptions> = {}): readonly Filter[] 
   innerFilters({
     authenticator: { name: 'test', authenticate },
     authorizer: { name: 'test', authorize },
-    allowAnonymous: true,
+    allowsAnonymous: () => true,
     naming: namingProfile('svc'),
     clock: systemClock,
     isConstrained: true,

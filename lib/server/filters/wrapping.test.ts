@@ -20,7 +20,7 @@ const text = { status: 200, contentType: 'text/plain' };
 const userOf = (name: string): User => ({ name, uid: '', groups: [], extra: {} });
 /** Everybody is who the token says. */
 const authenticate = authenticateFilter({
-  allowAnonymous: true,
+  allowsAnonymous: () => true,
   authenticator: {
     name: 'test',
     authenticate: ({ token }) =>

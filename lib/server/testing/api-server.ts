@@ -51,6 +51,7 @@ export async function startApiServer(
       name: 'test',
       authenticate: () => ({ outcome: 'accepted', user }),
     },
+    allowsAnonymous: () => flags['anonymous-auth'],
     authorizer: options.authorizer ?? {
       name: 'test',
       authorize: () => ({ effect: 'allow', reason: '' }),
