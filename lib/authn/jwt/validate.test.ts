@@ -76,8 +76,8 @@ describe('issuers', () => {
     [
       'audienceMatchPolicy: required when several audiences are listed',
       { issuer: { audiences: ['a', 'b'] } },
-      'jwt[0].issuer.audienceMatchPolicy: Invalid value: "": audienceMatchPolicy must be MatchAny ' +
-        'for multiple audiences',
+      'jwt[0].issuer.audienceMatchPolicy: Invalid value: "": audienceMatchPolicy must be ' +
+        'MatchAny for multiple audiences',
     ],
     [
       'audienceMatchPolicy: MatchAny or nothing',
@@ -154,7 +154,7 @@ describe('claims and expressions', () => {
     [
       'claimValidationRules: message is of an expression',
       { claimValidationRules: [{ claim: 'a', message: 'm' }] },
-      'jwt[0].claimValidationRules[0].message: Invalid value: "m": may not be specified when claim',
+      'jwt[0].claimValidationRules[0].message: Invalid value: "m": may not be specified when',
     ],
     [
       'claimValidationRules: requiredValue is of a claim',
@@ -199,13 +199,13 @@ describe('claims and expressions', () => {
     [
       'claimMappings.username: prefix required',
       { claimMappings: { username: { ...none, claim: 'sub' } } },
-      'jwt[0].claimMappings.username.prefix: Required value: prefix is required when claim is set. ' +
-        'It can be set to an empty string to disable prefixing',
+      'jwt[0].claimMappings.username.prefix: Required value: prefix is required when claim is ' +
+        'set. It can be set to an empty string to disable prefixing',
     ],
     [
       'claimMappings.username: no prefix with an expression',
       { claimMappings: { username: { claim: '', prefix: '', expression: 'claims.sub' } } },
-      'jwt[0].claimMappings.username.prefix: Invalid value: "": may not be specified when expression',
+      'jwt[0].claimMappings.username.prefix: Invalid value: "": may not be specified when',
     ],
     [
       'claimMappings.groups: prefix required',
