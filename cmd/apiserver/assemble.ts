@@ -58,8 +58,10 @@ import { giveMemoryBackWhenQuiet } from './quiet-memory.ts';
 import { reachEtcd } from './reach-etcd.ts';
 import { runControllers } from './run-controllers.ts';
 import { startServerService } from './server-service.ts';
+import { clientCas, followServingTls } from './serving-tls.ts';
 import { checkNaming, loadSharedState } from './shared-state.ts';
 import type { SharedState } from './shared-state.ts';
+import { openTrustedCertificates } from './trusted-certificates.ts';
 import { versionInfo } from './version.ts';
 import { openBase } from './base.ts';
 import type { Base } from './base.ts';
@@ -93,7 +95,8 @@ export async function assemble(
   const ownUrl = urlAt(address, flags['secure-port']);
   const shared = await loadSharedState(stored.secrets, { flags, ownUrl }, starting);
   const within = { ...stored, cache, shared };
-  const authentication = openAuthentication(base, within);
+  const trusted = openTrustedCertificates(base, shared);
+  const authentication = openAuthentication(base, { shared, trusted });
   const authorization = await openAuthorization(base, within);
   const { authorizer } = authorization;
   const services = servicesOf(base, stored, cache);
@@ -106,13 +109,15 @@ export async function assemble(
     authorization,
     authentication,
   });
-  const credentials = await ownCredentials({ directory, shared, flags, files, address });
+  const clientCa = clientCas(trusted);
+  const credentials = await ownCredentials({ directory, shared, flags, files, clientCa, address });
   const lifecycle = { isDraining: false };
   const { authenticator, allowsAnonymous } = authentication;
   const asked = { resources, authenticator, allowsAnonymous, authorizer };
   const roles = roleBootstrap(base, resources);
   const options = { ...asked, roles, tls: credentials.serving, startedAtMs, lifecycle };
   const server = await openServer(base, cache, options);
+  followServingTls(base, server, { serving: credentials.serving, trusted });
   await cache.start(starting);
   await authorization.whole;
   const { naming, clock } = base;

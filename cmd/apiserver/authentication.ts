@@ -5,12 +5,13 @@ import { clientCertificateAuthenticator } from '../../lib/authn/client-cert.ts';
 import { measuredAuthenticator } from '../../lib/authn/measured.ts';
 import { staticTokenAuthenticator } from '../../lib/authn/static-token.ts';
 import { unionAuthenticator } from '../../lib/authn/union.ts';
-import { unknownTokenAuthenticator } from '../../lib/authn/unknown-token.ts';
 import type { Flags } from '../../lib/config/flags.ts';
 import type { Base } from './base.ts';
+import { openFrontProxies, proofsBy } from './front-proxies.ts';
 import { openIssuers } from './issuers.ts';
 import { authenticationAttempts, certificateObserver, userObserver } from './observers.ts';
 import type { SharedState } from './shared-state.ts';
+import type { TrustedCertificates } from './trusted-certificates.ts';
 
 export interface OpenedAuthentication {
   /** For requests. */
@@ -22,20 +23,32 @@ export interface OpenedAuthentication {
   readonly apiAudiences: readonly string[];
 }
 
+/** What authenticators are made of beside the base. */
+export interface AuthenticationParts {
+  readonly shared: SharedState;
+  readonly trusted: TrustedCertificates;
+}
+
 /** @throws FlagError for a configuration that cannot be used. */
 export function openAuthentication(
   base: Base,
-  { shared }: { readonly shared: SharedState },
+  { shared, trusted }: AuthenticationParts,
 ): OpenedAuthentication {
   const { flags, files, clock, metrics, authentication } = base;
   const apiAudiences = audiencesOf(flags, shared);
   const members: Authenticator[] = [
-    clientCertificateAuthenticator(() => clock.nowMs(), certificateObserver(metrics)),
+    ...openFrontProxies(base, trusted),
+    clientCertificateAuthenticator({
+      ...base,
+      proofs: proofsBy(base, trusted.clients),
+      hasUid: base.gates.isOn('AllowParsingUserUIDFromCertAuth'),
+      nowMs: () => clock.nowMs(),
+      observe: certificateObserver(metrics),
+    }),
   ];
   if (files.tokens !== undefined) members.push(staticTokenAuthenticator(files.tokens));
   const issuers = openIssuers(base, shared);
   if (issuers !== undefined) members.push(issuers);
-  members.push(unknownTokenAuthenticator);
   const { allowsAnonymous } = authentication;
   const reviewer = unionAuthenticator(members, apiAudiences);
   const authenticator = measuredAuthenticator(reviewer, authenticationAttempts(metrics), {

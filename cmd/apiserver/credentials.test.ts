@@ -20,7 +20,14 @@ const shared = {
   serviceAccountKey: { key: await makeSigningKey(), publicKey: '' },
   serviceAccountIssuer: '',
 };
-const noFiles = { tokens: undefined, clientCa: '', oidcCa: '', serving: undefined, etcdTls: {} };
+const noFiles = {
+  tokens: undefined,
+  clientCa: '',
+  frontProxyCa: '',
+  oidcCa: '',
+  serving: undefined,
+  etcdTls: {},
+};
 
 test('the serving certificate is good for every address that clients use', async () => {
   const { flags } = parseFlags([
@@ -28,7 +35,7 @@ test('the serving certificate is good for every address that clients use', async
     '--service-cluster-ip-range=10.0.0.128/25,fd00:10::/112',
   ]);
   const address = '10.9.8.7';
-  const options = { directory, shared, flags, files: noFiles, address };
+  const options = { directory, shared, flags, files: noFiles, clientCa: '', address };
   const { serving, serverCa } = await ownCredentials(options);
   const certificate = new X509Certificate(serving.cert);
   for (const ip of ['127.0.0.1', '::1', address, '10.0.0.129', 'fd00:10::1']) {
@@ -44,11 +51,11 @@ test('clients trust the certificate that was given, and get no key with it', asy
   const given = await makeLeaf(ca, { use: 'server', commonName: 'a', names: ['a.example'] });
   const files = { ...noFiles, serving: given };
   const { flags } = parseFlags([]);
-  const options = { directory, shared, flags, files, address: '127.0.0.1' };
+  const options = { directory, shared, flags, files, clientCa: 'ca', address: '127.0.0.1' };
   const { serving, serverCa } = await ownCredentials(options);
   expect([serving.cert, serving.key]).toEqual([given.cert, given.key]);
   expect(serverCa).toBe(`${shared.ca.cert}${given.cert}`);
   expect(directory.read('ca.crt')).toBe(serverCa);
   expect(serverCa).not.toContain('PRIVATE KEY');
-  expect(serving.clientCa).toBe(shared.ca.cert);
+  expect(serving.clientCa).toBe('ca');
 });

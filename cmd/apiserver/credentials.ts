@@ -10,7 +10,7 @@ import type { KeyPair, LeafRequest } from './pki.ts';
 import type { SharedState } from './shared-state.ts';
 
 export interface ServingTls extends KeyPair {
-  /** Bundle that client certificates are checked against. */
+  /** PEM: whose client certificates are asked for. */
   readonly clientCa: string;
 }
 
@@ -35,10 +35,12 @@ export async function ownCredentials(options: {
   readonly shared: SharedState;
   readonly flags: Flags;
   readonly files: GivenFiles;
+  /** PEM: whose client certificates are asked for. */
+  readonly clientCa: string;
   /** Where clients reach this replica: the serving certificate is good for it. */
   readonly address: string;
 }): Promise<OwnCredentials> {
-  const { directory, shared, flags, files, address } = options;
+  const { directory, shared, flags, files, clientCa, address } = options;
   const { ca } = shared;
   // A certificate that was given is signed by anyone: clients trust its file, too.
   const serverCa = `${ca.cert}${files.serving?.cert ?? ''}`;
@@ -51,7 +53,7 @@ export async function ownCredentials(options: {
   const admin = await keptOrMade(directory, 'admin', ca, adminRequest, []);
   const serving =
     files.serving ?? (await keptOrMade(directory, 'server', ca, serverRequest, names));
-  return { serving: { ...serving, clientCa: `${ca.cert}${files.clientCa}` }, admin, serverCa };
+  return { serving: { ...serving, clientCa }, admin, serverCa };
 }
 
 async function keptOrMade(

@@ -90,7 +90,7 @@ function anonymousOf(
   const isOpen = flags['authorization-mode'].includes('AlwaysAllow');
   const enabled = flags['anonymous-auth'] && !isOpen;
   if (flags['anonymous-auth'] && isOpen) {
-    logger.warn('anonymous requests are 401: AlwaysAllow is among the modes of authorization');
+    logger.warn('--anonymous-auth is off: AlwaysAllow is among the modes of authorization');
   }
   return anonymousRule({ enabled, conditions: [] });
 }

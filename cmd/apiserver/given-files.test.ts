@@ -62,8 +62,14 @@ describe('files that flags name', () => {
       key: leaf.key,
     });
     expect(files.etcdTls).toEqual({ caFile: paths.ca, certFile: paths.cert, keyFile: paths.key });
-    const none = { tokens: undefined, serving: undefined, etcdTls: {} };
-    expect(read()).toEqual({ ...none, clientCa: '', oidcCa: '' });
+    const none = {
+      tokens: undefined,
+      serving: undefined,
+      clientCa: '',
+      frontProxyCa: '',
+      oidcCa: '',
+    };
+    expect(read()).toEqual({ ...none, etcdTls: {} });
   });
 
   test('of one certificate and its key: the key stays out of what clients get', () => {

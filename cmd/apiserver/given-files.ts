@@ -2,6 +2,7 @@
 // flag now beats a TLS error later.
 import { X509Certificate, createPrivateKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { CertificateBundle } from '../../lib/authn/certificate-bundle.ts';
 import { parseTokenFile } from '../../lib/authn/static-token.ts';
 import type { User } from '../../lib/base/user.ts';
 import { FlagError } from '../../lib/config/flags.ts';
@@ -17,6 +18,8 @@ export interface GivenFiles {
   readonly clientCa: string;
   /** PEM of `--oidc-ca-file`; empty without the flag. */
   readonly oidcCa: string;
+  /** PEM of `--requestheader-client-ca-file`; empty without the flag. */
+  readonly frontProxyCa: string;
   /** PEM of `--tls-cert-file` and its key; undefined without the flags. */
   readonly serving: KeyPair | undefined;
   /** Paths: they are read again whenever etcd is connected to. */
@@ -29,13 +32,14 @@ type FileFlag = Extract<keyof Flags, `${string}file`>;
 export function readGivenFiles(flags: Flags): GivenFiles {
   const clientCa = given(flags, 'client-ca-file', readCertificates);
   const etcdCa = given(flags, 'etcd-cafile', readCertificates);
-  const serving = readPair(flags, { cert: 'tls-cert-file', key: 'tls-private-key-file' });
+  const serving = readServingPair(flags);
   const etcdClient = readPair(flags, { cert: 'etcd-certfile', key: 'etcd-keyfile' });
   const { 'etcd-cafile': caFile, 'etcd-certfile': certFile, 'etcd-keyfile': keyFile } = flags;
   return {
     tokens: given(flags, 'token-auth-file', readTokens),
     clientCa: clientCa ?? '',
     oidcCa: given(flags, 'oidc-ca-file', readCertificates) ?? '',
+    frontProxyCa: given(flags, 'requestheader-client-ca-file', readCertificates) ?? '',
     serving,
     etcdTls: {
       ...(etcdCa === undefined || caFile === undefined ? {} : { caFile }),
@@ -44,6 +48,10 @@ export function readGivenFiles(flags: Flags): GivenFiles {
     },
   };
 }
+
+/** The pair as its files are now. @throws FlagError as above. */
+export const readServingPair = (flags: Flags): KeyPair | undefined =>
+  readPair(flags, { cert: 'tls-cert-file', key: 'tls-private-key-file' });
 
 /** Reads the file of a flag that is given; what `read` throws is said of flag and file. */
 function given<T>(flags: Flags, flag: FileFlag, read: (text: string) => T): T | undefined {
@@ -66,23 +74,7 @@ function readText(file: string): string {
 
 const readTokens = (text: string): ReadonlyMap<string, User> => parseTokenFile(text);
 
-const certificateBlock = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
-
-/** The certificates alone: a file may hold their key, too. */
-function readCertificates(text: string): string {
-  const blocks = text.match(certificateBlock) ?? [];
-  if (blocks.length === 0) {
-    throw new Error('must hold certificates in PEM (-----BEGIN CERTIFICATE-----), it has none');
-  }
-  for (const [index, block] of blocks.entries()) {
-    try {
-      new X509Certificate(block);
-    } catch (cause) {
-      throw new Error(`certificate ${String(index + 1)} cannot be read`, { cause });
-    }
-  }
-  return `${blocks.join('\n')}\n`;
-}
+const readCertificates = (text: string): string => new CertificateBundle(text).pem;
 
 function readKey(text: string): string {
   try {

@@ -20,10 +20,13 @@ export interface Credentials {
 /** One connection of a client: the same object for all of its requests. */
 export interface ClientConnection {
   readonly remoteAddress: string;
-  /** What the client showed in the TLS handshake; undefined: nothing. */
+  /**
+   * What the client showed in the TLS handshake, whose private key it has; nothing else is known of
+   * it. undefined: nothing was shown.
+   */
   readonly certificate: X509Certificate | undefined;
-  /** The TLS layer found `certificate` to be of the client CA and valid when it was shown. */
-  readonly isVerified: boolean;
+  /** Shown beside it, to lead to a CA that is known here. */
+  readonly intermediates: readonly X509Certificate[];
 }
 
 export type Authentication =

@@ -1,69 +1,76 @@
-// Client certificates that the TLS layer has verified; the subject's CN is the user, its O values
-// the groups.
-import type { User } from '../base/user.ts';
+// Client certificates: the subject's common name is the user, its organizations are the groups
+// (specification 3, Methods).
 import type { X509Certificate } from 'node:crypto';
+import type { NamingProfile } from '../api/vendor.ts';
+import type { User } from '../base/user.ts';
 import type { Authentication, Authenticator } from './authenticator.ts';
+import type { CertificateProofs } from './certificate-proofs.ts';
 
-const clientAuthUsage = '1.3.6.1.5.5.7.3.2';
-const anyUsage = '2.5.29.37.0';
+/** The attribute of a subject that is the user's uid, as kube-apiserver has it. */
+const uidAttribute = '1.3.6.1.4.1.57683.2';
 
 const absent: Authentication = { outcome: 'absent' };
-const unverified: Authentication = {
-  outcome: 'rejected',
-  reason: 'the certificate is not of the client CA, or was not valid when it was shown',
-};
 
-interface Verdict {
-  readonly subject: User | string;
-  readonly expiresAtMs: number;
+export interface ClientCertificateOptions {
+  readonly proofs: CertificateProofs;
+  readonly naming: NamingProfile;
+  /** `AllowParsingUserUIDFromCertAuth`. */
+  readonly hasUid: boolean;
+  readonly nowMs: () => number;
+  /** Told for how long a certificate that is accepted is still good. */
+  readonly observe?: (remainingMs: number) => void;
 }
 
-/**
- * Verdicts are kept per certificate object, of which a connection has one. `observe` is told for
- * how long an accepted one is still good.
- */
-export function clientCertificateAuthenticator(
-  nowMs: () => number,
-  observe: (remainingMs: number) => void = () => undefined,
-): Authenticator {
-  const known = new WeakMap<X509Certificate, Verdict>();
+/** Subjects are read once for each certificate object, of which a connection has one. */
+export function clientCertificateAuthenticator(options: ClientCertificateOptions): Authenticator {
+  const { proofs, nowMs, observe } = options;
+  const known = new WeakMap<X509Certificate, { read: User | string; endsAtMs: number }>();
   return {
     name: 'client-certificate',
     authenticate({ connection }): Authentication {
       const certificate = connection?.certificate;
-      if (certificate === undefined) return absent;
-      if (connection?.isVerified !== true) return unverified;
-      let verdict = known.get(certificate);
-      if (verdict === undefined) {
-        const expiresAtMs = certificate.validToDate.getTime();
-        verdict = { subject: readSubject(certificate), expiresAtMs };
-        known.set(certificate, verdict);
+      if (certificate === undefined || connection === undefined) return absent;
+      const problem = proofs.problemOf(connection);
+      if (problem !== undefined) return { outcome: 'rejected', reason: problem };
+      let subject = known.get(certificate);
+      if (subject === undefined) {
+        const endsAtMs = certificate.validToDate.getTime();
+        subject = { read: readUser(certificate, options), endsAtMs };
+        known.set(certificate, subject);
       }
-      const { subject, expiresAtMs } = verdict;
-      if (typeof subject === 'string') return { outcome: 'rejected', reason: subject };
-      // TLS checks the time once; a connection may outlive its certificate.
-      const remainingMs = expiresAtMs - nowMs();
-      if (remainingMs < 0) {
-        return { outcome: 'rejected', reason: 'the client certificate has expired' };
-      }
-      observe(remainingMs);
-      return { outcome: 'accepted', user: subject };
+      const { read, endsAtMs } = subject;
+      if (typeof read === 'string') return { outcome: 'rejected', reason: read };
+      observe?.(endsAtMs - nowMs());
+      return { outcome: 'accepted', user: read };
     },
   };
 }
 
 /** The user, or why the certificate cannot name one. */
-function readSubject(certificate: X509Certificate): User | string {
-  const usages = (certificate.keyUsage as readonly string[] | undefined) ?? [];
-  if (usages.length > 0 && !usages.includes(clientAuthUsage) && !usages.includes(anyUsage)) {
-    return 'the certificate is not meant for client authentication';
-  }
-  const { subject } = certificate.toLegacyObject();
-  const fields = subject as unknown as Readonly<Record<string, string | string[] | undefined>>;
-  const name = listOf(fields['CN']).at(-1); // the last one counts where there are several
+function readUser(
+  certificate: X509Certificate,
+  { naming, hasUid }: ClientCertificateOptions,
+): User | string {
+  const name = commonName(certificate);
   if (name === undefined || name === '') return 'the certificate has no common name';
-  return { name, uid: '', groups: listOf(fields['O']), extra: {} };
+  const uids = hasUid ? subjectValues(certificate, uidAttribute) : [];
+  const [uid = ''] = uids;
+  if (uids.length > 1) return 'the certificate has several uids';
+  if (uids.length === 1 && uid === '') return 'the certificate has an empty uid';
+  const fingerprint = certificate.fingerprint256.replaceAll(':', '').toLowerCase();
+  const credentialId = naming.resolve('authentication.{kubernetes}.io/credential-id');
+  const extra = { [credentialId]: [`X509SHA256=${fingerprint}`] };
+  return { name, uid, groups: subjectValues(certificate, 'O'), extra };
 }
 
-const listOf = (value: string | string[] | undefined): string[] =>
-  value === undefined ? [] : Array.isArray(value) ? value : [value];
+/** The last one where there are several, as kube-apiserver has it. */
+export const commonName = (certificate: X509Certificate): string | undefined =>
+  subjectValues(certificate, 'CN').at(-1);
+
+/** `key`: a short name, or an object identifier that has none. */
+function subjectValues(certificate: X509Certificate, key: string): readonly string[] {
+  const { subject } = certificate.toLegacyObject();
+  const fields = subject as unknown as Readonly<Record<string, string | string[] | undefined>>;
+  const value = fields[key];
+  return value === undefined ? [] : Array.isArray(value) ? value : [value];
+}

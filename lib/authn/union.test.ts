@@ -84,3 +84,19 @@ test('a token that is not for the audiences may be good for the next member', as
   const answer = await union.authenticate({ ...testCredentials(), audiences: ['other'] }, signal);
   expect(answer).toMatchObject({ outcome: 'accepted', audiences: ['other'] });
 });
+
+test('a token that no member is for is rejected', async () => {
+  const asked = (members: readonly Authenticator[]) =>
+    unionAuthenticator(members).authenticate(testCredentials({ token: 't' }), signal);
+  expect(await asked([])).toMatchObject({ outcome: 'rejected' });
+  expect(await asked([now(absent), later(absent)])).toMatchObject({ outcome: 'rejected' });
+  expect(await asked([now(absent), later(accepted)])).toMatchObject({ outcome: 'accepted' });
+});
+
+test.each([
+  ['system:anonymous', []],
+  ['u', ['system:unauthenticated']],
+])('whom a proxy names as nobody (%s %j) is not authenticated', async (name, groups) => {
+  const nobody: Authentication = { outcome: 'accepted', user: { ...user, name, groups } };
+  expect(await ask([now(nobody)])).toMatchObject({ user: { groups } });
+});

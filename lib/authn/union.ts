@@ -1,12 +1,14 @@
 // Asks authenticators in order: the first that accepts wins; a rejection is remembered, not final.
 import type { User } from '../base/user.ts';
 import type { Authentication, Authenticator } from './authenticator.ts';
-import { authenticatedGroup } from '../base/user.ts';
+import { anonymousUser, authenticatedGroup, unauthenticatedGroup } from '../base/user.ts';
 
 const absent: Authentication = { outcome: 'absent' };
+const unknownToken: Authentication = { outcome: 'rejected', reason: 'unknown token' };
 
 /**
- * Accepted users get `system:authenticated`. What members that know no audiences accept is meant
+ * Accepted users get `system:authenticated`, but for one whom a proxy or certificate names as
+ * nobody in particular. What members that know no audiences accept is meant
  * for `ownAudiences` alone: asked for others, it is as good as rejected.
  */
 export function unionAuthenticator(
@@ -16,7 +18,8 @@ export function unionAuthenticator(
   return {
     name: 'union',
     authenticate(credentials, end) {
-      return tryFrom(0, absent);
+      // A token that no method is for is bad: who shows one is never anonymous.
+      return tryFrom(0, credentials.token === undefined ? absent : unknownToken);
 
       function tryFrom(
         start: number,
@@ -72,9 +75,10 @@ function withAuthenticatedGroup(
   const known = answer.audiences === undefined ? grouped.get(answer.user) : undefined;
   if (known !== undefined) return known;
   const { user } = answer;
-  const groups = user.groups.includes(authenticatedGroup)
-    ? user.groups
-    : [...user.groups, authenticatedGroup];
+  const isSettled =
+    user.name === anonymousUser.name ||
+    user.groups.some((group) => group === authenticatedGroup || group === unauthenticatedGroup);
+  const groups = isSettled ? user.groups : [...user.groups, authenticatedGroup];
   const result: Authentication = { ...answer, user: { ...user, groups } };
   if (answer.audiences === undefined) grouped.set(user, result);
   return result;

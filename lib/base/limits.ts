@@ -73,6 +73,17 @@ export const limits = {
   knownTokensMax: 1_024,
   /** Longest of these. */
   knownTokenLengthMax: 4_096,
+  /** Certificates between a client's own and its CA that are looked at, more than anyone uses. */
+  certificatePathLengthMax: 8,
+  /** Signatures that are checked for one certificate: who shows it chooses how many there are. */
+  certificatePathChecksMax: 20,
+  /** Keys of certificate authorities that are shorter prove nothing, as in Go's library. */
+  rsaKeyBitsMin: 1_024,
+  /**
+   * Answers of 401 in a row that a connection gets before it is closed: clients whose token has
+   * just expired keep theirs, and no flood of guesses stays on one.
+   */
+  badCredentialsPerConnectionMax: 10,
   /** Accept headers of a resource that are remembered: more than the clients of a cluster send. */
   knownAcceptsMax: 64,
   /** Longest of these. */

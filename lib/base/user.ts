@@ -11,7 +11,7 @@ export interface User {
 
 export const mastersGroup = 'system:masters';
 export const authenticatedGroup = 'system:authenticated';
-const unauthenticatedGroup = 'system:unauthenticated';
+export const unauthenticatedGroup = 'system:unauthenticated';
 /** The server itself, where it writes on nobody's behalf. */
 export const serverUser: User = {
   name: 'system:apiserver',

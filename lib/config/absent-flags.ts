@@ -41,9 +41,6 @@ const anyInteger = integer(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER);
 const anyNumber = fraction(-Number.MAX_VALUE, Number.MAX_VALUE);
 
 const noAudit = 'no audit events are written';
-const noProxyUsers =
-  'users named in headers of a front proxy are not believed: such a request has the user of its ' +
-  'certificate, if --client-ca-file knows it, or is 401';
 const noTokenWebhook = 'tokens are not reviewed elsewhere: an unknown one is 401';
 const noAccounts = 'service-account tokens are neither issued nor accepted (401)';
 const noNodes = 'no connections to nodes are made';
@@ -66,13 +63,6 @@ export const absentFlags: Readonly<Record<string, AbsentFlag>> = {
   'authentication-token-webhook-cache-ttl': warned(durationMs, noTokenWebhook),
   'authentication-token-webhook-config-file': warned(text, noTokenWebhook),
   'authentication-token-webhook-version': warned(text, noTokenWebhook),
-  'enable-bootstrap-token-auth': warned(bool, 'bootstrap tokens are answered with 401', 'false'),
-  'requestheader-allowed-names': warned(list, noProxyUsers),
-  'requestheader-client-ca-file': warned(text, noProxyUsers),
-  'requestheader-extra-headers-prefix': warned(list, noProxyUsers),
-  'requestheader-group-headers': warned(list, noProxyUsers),
-  'requestheader-uid-headers': warned(list, noProxyUsers),
-  'requestheader-username-headers': warned(list, noProxyUsers),
   'service-account-extend-token-expiration': warned(bool, noAccounts),
   'service-account-jwks-uri': warned(text, noAccounts),
   'service-account-key-file': warned(list, noAccounts),

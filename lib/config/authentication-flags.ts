@@ -1,6 +1,6 @@
 // Flags of how those who ask are known, service accounts aside.
 import { optional, required } from './flag.ts';
-import { bool, list, pairs, path, text } from './flag-kinds.ts';
+import { bool, headerNames, list, pairs, path, text } from './flag-kinds.ts';
 import type { FlagKind } from './flag-kinds.ts';
 
 const identity = 'Authentication';
@@ -110,5 +110,46 @@ export const authenticationFlags = {
     algorithms,
     'RS256',
     'Algorithms that tokens of the OpenID provider may be signed with.',
+  ),
+  'enable-bootstrap-token-auth': required(
+    identity,
+    bool,
+    'false',
+    'Accept the tokens in Secrets of type bootstrap token in the system namespace.',
+  ),
+  'requestheader-client-ca-file': optional(
+    identity,
+    path,
+    'CA bundle of front proxies, which name users in headers.',
+  ),
+  'requestheader-allowed-names': required(
+    identity,
+    list,
+    '',
+    'Common names of the certificates of front proxies; empty: any.',
+  ),
+  'requestheader-username-headers': required(
+    identity,
+    headerNames,
+    '',
+    'Headers with the name of a user; the first that has a value counts.',
+  ),
+  'requestheader-uid-headers': required(
+    identity,
+    headerNames,
+    '',
+    'Headers with the uid of a user; the first that has a value counts.',
+  ),
+  'requestheader-group-headers': required(
+    identity,
+    headerNames,
+    '',
+    'Headers with the groups of a user, one a value.',
+  ),
+  'requestheader-extra-headers-prefix': required(
+    identity,
+    headerNames,
+    '',
+    'What the names of headers with further attributes of a user begin with.',
   ),
 } as const;

@@ -98,6 +98,17 @@ export const list: FlagKind<readonly string[]> = {
   parse: (given) => given.split(',').filter((entry) => entry !== ''),
 };
 
+/** A list of names that HTTP headers can have (RFC 9110 §5.6.2). */
+export const headerNames: FlagKind<readonly string[]> = {
+  ...list,
+  parse: (given) => {
+    const names = list.parse(given);
+    const wrong = names.find((name) => !/^[\w!#$%&'*+.^`|~-]+$/.test(name));
+    if (wrong === undefined) return names;
+    throw new Error(`"${wrong}" cannot be the name of a header`);
+  },
+};
+
 /** Comma-separated `key=value`; a key alone means `key=true`. */
 export const pairs: FlagKind<ReadonlyMap<string, string>> = {
   placeholder: 'key=value,…',

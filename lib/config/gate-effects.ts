@@ -28,6 +28,10 @@ export const effectiveGates = {
     'lib/registry/delete.test.ts › ' +
       'of an unreadable object needs the unsafe option and its permission',
   ),
+  AllowParsingUserUIDFromCertAuth: row(
+    'the uid attribute of a client certificate is the uid of its user',
+    'lib/authn/client-cert.test.ts › a uid is read with its gate on alone',
+  ),
   CBORServingAndStorage: row(
     'bodies, answers and watches in CBOR, and --storage-media-type=application/cbor',
     'lib/server/serializers.test.ts › without the gate CBOR is neither offered nor taken',
@@ -151,6 +155,10 @@ export const effectiveGates = {
   RelaxedServiceNameValidation: row(
     'services that ingresses name may begin with digits',
     rulesTest,
+  ),
+  RemoteRequestHeaderUID: row(
+    'accepts --requestheader-uid-headers',
+    'cmd/apiserver/authentication.test.ts › uid headers need their gate',
   ),
   ResourceHealthStatus: fields('ContainerStatus.allocatedResourcesStatus'),
   ResourceHealthStatusMessage: fields('ResourceHealth.message'),

@@ -3,6 +3,7 @@
 import type { NamingProfile } from '../api/vendor.ts';
 import type { AllowsAnonymous } from '../authn/anonymous.ts';
 import type { Authenticator } from '../authn/authenticator.ts';
+import type { IdentityHeaders } from '../authn/identity-headers.ts';
 import type { Authorizer } from '../authz/authorizer.ts';
 import type { Clock } from '../base/clock.ts';
 import type { RequestMetrics } from '../telemetry/request-metrics.ts';
@@ -52,6 +53,7 @@ export interface InnerFilterOptions {
   /** Gate ConstrainedImpersonation. */
   readonly isConstrained: boolean;
   readonly allowsAnonymous: AllowsAnonymous;
+  readonly identityHeaders?: IdentityHeaders;
   /** The handlers of resource requests. */
   readonly resources: Filter;
   /** Paths that are no resources: health, metrics, version, discovery. */

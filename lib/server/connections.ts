@@ -16,20 +16,33 @@ const anyStream = 2 ** 31 - 1;
 /** One connection; requests count themselves in and out. */
 export class Connection implements ClientConnection {
   openRequests = 0;
+  /** Answers of 401 since somebody was last known on it. */
+  badCredentialsCount = 0;
   /** Of HTTP/2: pings since the client last answered one. */
   unansweredPings = 0;
   /** Of HTTP/2: the session ends with the streams of which the client's next answer tells. */
   isClosing = false;
   readonly remoteAddress: string;
   readonly certificate: X509Certificate | undefined;
-  readonly isVerified: boolean;
+  readonly intermediates: readonly X509Certificate[];
 
   /** Reads all at once: a socket that has closed knows nothing more. */
   constructor(socket: TLSSocket) {
     this.remoteAddress = socket.remoteAddress ?? '';
     this.certificate = socket.getPeerX509Certificate();
-    this.isVerified = socket.authorized;
+    this.intermediates = issuersOf(this.certificate);
   }
+}
+
+/** As many as matter. */
+function issuersOf(certificate: X509Certificate | undefined): X509Certificate[] {
+  const issuers: X509Certificate[] = [];
+  let next = certificate?.issuerCertificate;
+  while (next !== undefined && issuers.length < limits.certificatePathLengthMax) {
+    issuers.push(next);
+    next = next.issuerCertificate;
+  }
+  return issuers;
 }
 
 export class Connections {

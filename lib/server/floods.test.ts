@@ -2,8 +2,10 @@ import { describe, expect, test } from '@jest/globals';
 import { once } from 'node:events';
 import http2 from 'node:http2';
 import tls from 'node:tls';
+import { parseTokenFile, staticTokenAuthenticator } from '../authn/static-token.ts';
 import { unauthorized } from '../base/status.ts';
 import { limits } from '../base/limits.ts';
+import { authenticateFilter } from './filters/authenticate.ts';
 import type { Filter, RequestContext } from './request-context.ts';
 import { sendNow, sendPieces } from './respond.ts';
 import {
@@ -101,18 +103,40 @@ describe('floods on HTTP/2', () => {
     expect(await flood(attack, 20_000)).toMatchObject({ status: 200 });
   });
 
-  test('of bad credentials: the first 401 ends the connection', async () => {
+  test('of bad credentials: a connection gets so many answers of 401 and is closed', async () => {
     const filter: Filter = () => {
       throw unauthorized();
     };
+    const { badCredentialsPerConnectionMax: most } = limits;
     await using server = await startTestServer({ filters: [filter] });
     const session = await connect2(server);
-    const stream = session.request({ ':path': '/' });
-    await once(stream, 'response');
-    await once(session, 'close');
+    for (let count = 0; count < most; count++) {
+      expect([count, session.closed]).toEqual([count, false]);
+      expect((await request2(session, '/')).status).toBe(401);
+    }
+    if (!session.closed) await once(session, 'close');
     const raw = await connectRaw(server);
-    raw.socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
-    expect(await raw.closed).toMatch(/^HTTP\/1\.1 401 /);
+    const answers = () => raw.received().match(/HTTP\/1\.1 401 /g)?.length ?? 0;
+    for (let count = 1; count <= most; count++) {
+      raw.socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+      await eventually(() => answers() === count);
+    }
+    await raw.closed;
+  });
+
+  test('of bad credentials are forgiven where somebody is known in between', async () => {
+    const filter = authenticateFilter({
+      allowsAnonymous: () => false,
+      authenticator: staticTokenAuthenticator(parseTokenFile('good,u,1')),
+    });
+    await using server = await startTestServer({ filters: [filter, hello] });
+    const session = await connect2(server);
+    for (let count = 0; count < 3 * limits.badCredentialsPerConnectionMax; count++) {
+      const token = count % 2 === 0 ? 'bad' : 'good';
+      const headers = { authorization: `Bearer ${token}` };
+      expect((await request2(session, '/', { headers })).status).toBe(token === 'bad' ? 401 : 200);
+    }
+    session.destroy();
   });
 });
 

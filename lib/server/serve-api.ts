@@ -4,6 +4,7 @@ import type { Scheme } from '../api/scheme.ts';
 import type { NamingProfile } from '../api/vendor.ts';
 import type { AllowsAnonymous } from '../authn/anonymous.ts';
 import type { Authenticator } from '../authn/authenticator.ts';
+import { identityHeaders } from '../authn/identity-headers.ts';
 import type { Authorizer } from '../authz/authorizer.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
@@ -111,6 +112,7 @@ export async function serveApi(options: ServeApiOptions): Promise<RunningServer>
   });
   const inner = innerFilters({
     ...options,
+    identityHeaders: identityHeaders(flags),
     isConstrained: options.gates.isOn('ConstrainedImpersonation'),
     resources: resourceRequests(handlers, deprecationNotes(options)),
     operatorPaths: operatorPaths({

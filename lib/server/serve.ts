@@ -1,12 +1,12 @@
 // One TLS port for HTTP/1.1, HTTP/2 and WebSocket: limits, the request's way into the chain, and
 // drain.
-import { randomUUID } from 'node:crypto';
+import { constants, randomUUID } from 'node:crypto';
 import { createSecureServer } from 'node:http2';
 import type { Http2SecureServer, Http2Session, SecureServerOptions } from 'node:http2';
 import type { IncomingMessage } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { Server as TlsServer } from 'node:tls';
-import type { TLSSocket } from 'node:tls';
+import type { SecureContextOptions, TLSSocket } from 'node:tls';
 import { sleep } from '../base/abort.ts';
 import { limits } from '../base/limits.ts';
 import type { RequestMetrics } from '../telemetry/request-metrics.ts';
@@ -187,13 +187,29 @@ function tlsAndLimits(tls: ServeOptions['tls'], timeouts: HttpTimeouts): SecureS
   } as SecureServerOptions;
 }
 
-function secureContext(tls: ServeOptions['tls']): { key: string; cert: string; ca?: string } {
+function secureContext({ key, cert, clientCa }: ServeOptions['tls']): SecureContextOptions {
   return {
-    key: tls.key,
-    cert: tls.cert,
-    ...(tls.clientCa === undefined ? {} : { ca: tls.clientCa }),
+    key,
+    cert,
+    // A resumed session has no certificates but the client's own: each connection shows them all.
+    secureOptions: constants.SSL_OP_NO_TICKET,
+    ...(clientCa === undefined ? {} : { ca: clientCa, crl: nobodysRevocations }),
   };
 }
+
+/**
+ * Who may be a client is for authenticators to say, by bundles of their own; here clients are only
+ * told the names of the CAs. Node hides what a client showed beside its certificate once OpenSSL
+ * trusts that, so OpenSSL is made to miss the revocations of every CA: this list is of a CA that
+ * has signed nothing else, and its key is gone.
+ */
+const nobodysRevocations = `-----BEGIN X509 CRL-----
+MIGXMD8wCgYIKoZIzj0EAwIwETEPMA0GA1UEAwwGbm9ib2R5Fw0yNjExMjMwNjEy
+MTJaGA8yMTI2MTAzMDA2MTIxMlowCgYIKoZIzj0EAwIDSAAwRQIhAJ/shHirxOnG
+v2JQzhXJ5tTCppL4ywguWaA6E0nl5mSgAiB3J7qAPZLGokr+P1wL3bB3826xNMFG
+IrxjYcNcLdp6Ig==
+-----END X509 CRL-----
+`;
 
 /** `reason`: the parser's own words. */
 type ParserError = NodeJS.ErrnoException & { readonly reason?: string };

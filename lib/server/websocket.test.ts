@@ -140,6 +140,8 @@ describe('a watch over WebSocket', () => {
     ['of the other', [bearer('svc', 'my-token'), 'binary.k8s.io'], 'my-token'],
     ['alone', [bearer('k8s', 'my-token')], 401],
     ['beside another', [bearer('k8s', 'a'), bearer('k8s', 'b'), 'binary.k8s.io'], 401],
+    ['that is empty', [bearer('k8s', ''), 'binary.k8s.io'], undefined],
+    ['that is no text', ['base64url.bearer.authorization.k8s.io._w', 'binary.k8s.io'], 401],
     ['that is none', ['base64url.bearer.authorization.k8s.io.ü', 'binary.k8s.io'], 401],
   ])('takes a token in its subprotocols: %s', async (_name, offered, expected) => {
     const tokens: (string | undefined)[] = [];

@@ -25,6 +25,16 @@ export const offeredSubprotocols = (request: HttpRequest): string[] =>
     .map((name) => name.trim())
     .filter((name) => name !== '');
 
+/** As if the client had offered no others, in both forms that Node has of its headers. */
+export function offerOnly({ headers, rawHeaders }: HttpRequest, names: readonly string[]): void {
+  const offer = names.join(', ');
+  headers['sec-websocket-protocol'] = offer;
+  for (let at = rawHeaders.length - 2; at >= 0; at -= 2) {
+    if (rawHeaders[at]?.toLowerCase() === 'sec-websocket-protocol') rawHeaders.splice(at, 2);
+  }
+  rawHeaders.push('Sec-WebSocket-Protocol', offer);
+}
+
 /** Carries a bearer token and is never chosen. */
 export const isBearerSubprotocol = (name: string): boolean => name.startsWith('base64url.bearer.');
 

@@ -6,5 +6,5 @@ export function testCredentials(given: Partial<Credentials> = {}): Credentials {
 }
 
 export function testConnection(given: Partial<ClientConnection> = {}): ClientConnection {
-  return { remoteAddress: '192.0.2.1', certificate: undefined, isVerified: true, ...given };
+  return { remoteAddress: '192.0.2.1', certificate: undefined, intermediates: [], ...given };
 }

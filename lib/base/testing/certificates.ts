@@ -12,61 +12,113 @@ export interface TestPair {
 export interface TestCa {
   readonly cert: string;
   issue(request: LeafRequest): Promise<TestPair>;
+  /** A CA below this one. */
+  intermediate(commonName: string, options?: CaOptions): Promise<TestCa>;
 }
 
-export interface LeafRequest {
-  readonly use: 'serverAuth' | 'clientAuth';
+export interface CaOptions extends Validity {
+  /** CAs that may stand below it. */
+  readonly pathLength?: number;
+  /** Extended key usages. */
+  readonly usages?: readonly string[];
+  /** false: nothing says that it is one. */
+  readonly isCa?: boolean;
+}
+
+interface Validity {
+  readonly notBefore?: Date;
+  readonly notAfter?: Date;
+}
+
+export interface LeafRequest extends Validity {
+  /** 'any': without extended key usages. */
+  readonly use: 'serverAuth' | 'clientAuth' | 'any';
   readonly commonName: string;
   readonly organizations?: readonly string[];
-  readonly notAfter?: Date;
+  /** In place of the two above: attributes in their order, by short name or object identifier. */
+  readonly subject?: readonly Readonly<Record<string, string>>[];
   /** DNS names and IP addresses that it is good for; none: a certificate without such names. */
   readonly names?: readonly string[];
+  /** The object identifier of a critical extension that nobody knows. */
+  readonly critical?: string;
 }
 
 const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
 const dayMs = 86_400_000;
 const ownNames = ['localhost', '127.0.0.1'];
 
-export async function createTestCa(commonName = 'test-ca'): Promise<TestCa> {
+export async function createTestCa(
+  commonName = 'test-ca',
+  options: CaOptions = {},
+): Promise<TestCa> {
   x509.cryptoProvider.set(webcrypto as never);
-  const caKeys = await newKeys();
-  const ca = await x509.X509CertificateGenerator.createSelfSigned({
+  const keys = await newKeys();
+  const certificate = await x509.X509CertificateGenerator.createSelfSigned({
     serialNumber: serialNumber(),
     name: [{ CN: [commonName] }],
-    ...validity(),
-    keys: caKeys,
+    ...validity(options),
+    keys,
     signingAlgorithm: algorithm,
-    extensions: [
-      new x509.BasicConstraintsExtension(true, undefined, true),
-      new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign, true),
-    ],
+    extensions: caExtensions(options),
   });
-  return {
-    cert: pem(ca),
-    async issue({ use, commonName: name, organizations = [], notAfter, names = ownNames }) {
-      const keys = await newKeys();
-      const groups = organizations.length === 0 ? [] : [{ O: [...organizations] }];
-      const certificate = await x509.X509CertificateGenerator.create({
-        serialNumber: serialNumber(),
-        subject: [...groups, { CN: [name] }],
-        issuer: ca.subjectName,
-        ...validity(notAfter),
-        signingKey: caKeys.privateKey,
-        publicKey: keys.publicKey,
-        signingAlgorithm: algorithm,
-        extensions: [
-          new x509.BasicConstraintsExtension(false, undefined, true),
-          new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage[use]]),
-          ...(names.length === 0
-            ? []
-            : [new x509.SubjectAlternativeNameExtension(names.map(named))]),
-        ],
-      });
-      const key = KeyObject.from(keys.privateKey).export({ type: 'pkcs8', format: 'pem' });
-      return { key: String(key), cert: pem(certificate) };
-    },
-  };
+  return caOf(certificate, keys);
 }
+
+const caOf = (ca: x509.X509Certificate, caKeys: webcrypto.CryptoKeyPair): TestCa => ({
+  cert: pem(ca),
+  async issue(request) {
+    const keys = await newKeys();
+    const certificate = await x509.X509CertificateGenerator.create({
+      serialNumber: serialNumber(),
+      subject: subjectOf(request),
+      issuer: ca.subjectName,
+      ...validity(request),
+      signingKey: caKeys.privateKey,
+      publicKey: keys.publicKey,
+      signingAlgorithm: algorithm,
+      extensions: leafExtensions(request),
+    });
+    const key = KeyObject.from(keys.privateKey).export({ type: 'pkcs8', format: 'pem' });
+    return { key: String(key), cert: pem(certificate) };
+  },
+  async intermediate(commonName, options = {}) {
+    const keys = await newKeys();
+    const certificate = await x509.X509CertificateGenerator.create({
+      serialNumber: serialNumber(),
+      subject: [{ CN: [commonName] }],
+      issuer: ca.subjectName,
+      ...validity(options),
+      signingKey: caKeys.privateKey,
+      publicKey: keys.publicKey,
+      signingAlgorithm: algorithm,
+      extensions: caExtensions(options),
+    });
+    return caOf(certificate, keys);
+  },
+});
+
+const caExtensions = ({ pathLength, usages = [], isCa = true }: CaOptions): x509.Extension[] => [
+  new x509.BasicConstraintsExtension(isCa, pathLength, true),
+  ...(isCa ? [new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign, true)] : []),
+  ...(usages.length === 0 ? [] : [new x509.ExtendedKeyUsageExtension([...usages])]),
+];
+
+function subjectOf({ commonName, organizations = [], subject }: LeafRequest): x509.JsonName {
+  if (subject !== undefined) {
+    return subject.map((attribute) =>
+      Object.fromEntries(Object.entries(attribute).map(([key, value]) => [key, [value]])),
+    );
+  }
+  const groups = organizations.length === 0 ? [] : [{ O: [...organizations] }];
+  return [...groups, { CN: [commonName] }];
+}
+
+const leafExtensions = ({ use, names = ownNames, critical }: LeafRequest): x509.Extension[] => [
+  new x509.BasicConstraintsExtension(false, undefined, true),
+  ...(use === 'any' ? [] : [new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage[use]])]),
+  ...(names.length === 0 ? [] : [new x509.SubjectAlternativeNameExtension(names.map(named))]),
+  ...(critical === undefined ? [] : [new x509.Extension(critical, true, Buffer.from([5, 0]))]),
+];
 
 const named = (value: string): { type: 'ip' | 'dns'; value: string } => ({
   type: isIP(value) === 0 ? 'dns' : 'ip',
@@ -76,9 +128,10 @@ const named = (value: string): { type: 'ip' | 'dns'; value: string } => ({
 const newKeys = (): Promise<webcrypto.CryptoKeyPair> =>
   webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);
 
-function validity(notAfter = new Date(Date.now() + dayMs)): { notBefore: Date; notAfter: Date } {
-  return { notBefore: new Date(Date.now() - 2 * dayMs), notAfter };
-}
+const validity = ({
+  notBefore = new Date(Date.now() - 2 * dayMs),
+  notAfter = new Date(Date.now() + dayMs),
+}: Validity): { notBefore: Date; notAfter: Date } => ({ notBefore, notAfter });
 
 const serialNumber = (): string =>
   `1${Buffer.from(webcrypto.getRandomValues(new Uint8Array(8)))

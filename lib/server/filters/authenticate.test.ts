@@ -5,6 +5,9 @@ import WebSocket from 'ws';
 import { anonymousRule } from '../../authn/anonymous.ts';
 import type { AllowsAnonymous } from '../../authn/anonymous.ts';
 import type { Credentials } from '../../authn/authenticator.ts';
+import { namingProfile } from '../../api/vendor.ts';
+import { CertificateBundle } from '../../authn/certificate-bundle.ts';
+import { certificateProofs } from '../../authn/certificate-proofs.ts';
 import { clientCertificateAuthenticator } from '../../authn/client-cert.ts';
 import { parseTokenFile, staticTokenAuthenticator } from '../../authn/static-token.ts';
 import { unionAuthenticator } from '../../authn/union.ts';
@@ -14,8 +17,14 @@ import { sendNow } from '../respond.ts';
 import { connect2, request1, request2, startTestServer, testTls } from '../testing/test-server.ts';
 import { authenticateFilter } from './authenticate.ts';
 
+const bundle = new CertificateBundle((await testTls()).ca.cert);
 const authenticator = unionAuthenticator([
-  clientCertificateAuthenticator(() => Date.now()),
+  clientCertificateAuthenticator({
+    proofs: certificateProofs(() => bundle, Date.now),
+    naming: namingProfile('svc'),
+    hasUid: true,
+    nowMs: Date.now,
+  }),
   staticTokenAuthenticator(parseTokenFile('secret-token,alice,1,"dev"')),
 ]);
 const whoAmI: Filter = (request, response) => {
@@ -29,7 +38,10 @@ const start = (allowsAnonymous: AllowsAnonymous = () => true) =>
 describe('authentication of a request', () => {
   test.each([
     ['a token', 'Bearer secret-token', 'alice dev,system:authenticated'],
-    ['a token, scheme in lower case', 'bearer  secret-token', 'alice dev,system:authenticated'],
+    ['a token, scheme in lower case', 'bearer secret-token', 'alice dev,system:authenticated'],
+    ['a token and more', 'Bearer secret-token more', 'alice dev,system:authenticated'],
+    ['two spaces', 'Bearer  secret-token', 'system:anonymous system:unauthenticated'],
+    ['a scheme alone', 'Bearer', 'system:anonymous system:unauthenticated'],
     ['nothing', undefined, 'system:anonymous system:unauthenticated'],
     ['another scheme', 'Basic secret-token', 'system:anonymous system:unauthenticated'],
     ['an empty token', 'Bearer ', 'system:anonymous system:unauthenticated'],
@@ -101,7 +113,7 @@ describe('an authenticator', () => {
     authenticator: {
       name: 'test',
       authenticate(credentials) {
-        seen.push(credentials);
+        seen.push({ ...credentials, rawHeaders: [...credentials.rawHeaders] });
         return { outcome: 'absent' };
       },
     },
@@ -141,10 +153,7 @@ describe('an authenticator', () => {
         agent.destroy();
       }
       const [first, second] = seen;
-      expect(first?.connection).toMatchObject({
-        remoteAddress: '127.0.0.1',
-        isVerified: !isForeign,
-      });
+      expect(first?.connection?.remoteAddress).toBe('127.0.0.1');
       expect(first?.connection?.certificate?.subject).toBe('CN=bob');
       expect(valuesOf(first?.rawHeaders ?? [], 'x-remote-group')).toEqual(['a', 'b, c']);
       expect(second?.connection).toBe(first?.connection);
@@ -164,8 +173,61 @@ describe('an authenticator', () => {
     socket.on('error', () => undefined);
     await once(socket, 'unexpected-response');
     socket.terminate();
-    expect(seen[0]).toMatchObject({ token: 'my-token', connection: { isVerified: true } });
+    expect(seen[0]).toMatchObject({ token: 'my-token' });
     expect(seen[0]?.connection?.certificate?.subject).toBe('CN=bob');
     expect(valuesOf(seen[0]?.rawHeaders ?? [], 'x-remote-user')).toEqual(['jane']);
   });
+});
+
+describe('behind authentication', () => {
+  const names = [
+    ...['X-Remote-User', 'x-remote-group', 'X-REMOTE-UID', 'X-Remote-Extra-Scopes'],
+    ...['Authorization', 'X-Own-User', 'x-own-extra-a'],
+  ];
+  const others = ['x-remote-userx', 'X-Forwarded-For', 'Accept'];
+  const identityHeaders = {
+    ...{ username: ['x-own-user'], uid: [], groups: [] },
+    extraPrefixes: ['x-own-extra-'],
+  };
+
+  test.each(['HTTP/1.1', 'HTTP/2'])('%s has no header that says who asks', async (protocol) => {
+    const seen: string[][] = [];
+    const look: Filter = (request, response, next) => {
+      seen.push(Object.keys(request.headers));
+      seen.push(request.rawHeaders.filter((_, at) => at % 2 === 0).map((one) => one.toLowerCase()));
+      return whoAmI(request, response, next);
+    };
+    const filter = authenticateFilter({ authenticator, allowsAnonymous: () => true, identityHeaders });
+    await using server = await startTestServer({ filters: [filter, look] });
+    const headers = Object.fromEntries(
+      [...names, ...others].map((name) => [
+        name,
+        name === 'Authorization' ? 'Basic x' : ['a', 'b'],
+      ]),
+    );
+    const session = await connect2(server);
+    const answer =
+      protocol === 'HTTP/2'
+        ? await request2(session, '/', { headers })
+        : await request1(server, '/', { headers });
+    session.destroy();
+    expect(answer.body.toString()).toBe('system:anonymous system:unauthenticated');
+    expect(seen).toHaveLength(2);
+    for (const left of seen) {
+      expect(left).toEqual(expect.arrayContaining(others.map((name) => name.toLowerCase())));
+      for (const name of names) expect(left).not.toContain(name.toLowerCase());
+    }
+  });
+});
+
+test('a space too many before a token is warned of, and there are no credentials', async () => {
+  const warnings: string[] = [];
+  const look: Filter = (request, response, next) => {
+    warnings.push(...request.context.warnings);
+    return whoAmI(request, response, next);
+  };
+  const filter = authenticateFilter({ authenticator, allowsAnonymous: () => true });
+  await using server = await startTestServer({ filters: [filter, look] });
+  await request1(server, '/', { headers: { authorization: 'Bearer  secret-token' } });
+  expect(warnings).toEqual([expect.stringContaining('contains extra space')]);
 });

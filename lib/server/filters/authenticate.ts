@@ -1,53 +1,68 @@
-// May answer 401. Sets context.user; without credentials the user is system:anonymous.
+// May answer 401. Sets context.user; without credentials the user is system:anonymous. Whoever
+// follows sees no header that tells who asks.
 import type { MaybePromise } from '../../base/maybe-promise.ts';
 import { anonymousUser } from '../../base/user.ts';
 import type { AllowsAnonymous } from '../../authn/anonymous.ts';
 import type { Authentication, Authenticator, Credentials } from '../../authn/authenticator.ts';
+import { identityStripper } from '../../authn/identity-headers.ts';
+import type { IdentityHeaders } from '../../authn/identity-headers.ts';
 import { unauthorized } from '../../base/status.ts';
 import type { Filter, HttpRequest, Next } from '../request-context.ts';
 import { isUpgrade } from '../upgrade.ts';
-import { isBearerSubprotocol, offeredSubprotocols } from '../websocket.ts';
+import { isBearerSubprotocol, offeredSubprotocols, offerOnly } from '../websocket.ts';
 
-export function authenticateFilter(options: {
+export interface AuthenticateFilterOptions {
   readonly authenticator: Authenticator;
   /** Whether a path may be asked for without credentials; where it may not, that is 401 too. */
   readonly allowsAnonymous: AllowsAnonymous;
-}): Filter {
+  /** Of front proxies; with the usual ones they are taken out of every request. */
+  readonly identityHeaders?: IdentityHeaders;
+}
+
+export function authenticateFilter(options: AuthenticateFilterOptions): Filter {
+  const { authenticator, allowsAnonymous } = options;
+  const strip = identityStripper(options.identityHeaders);
   return function authenticate(request, _response, next) {
     const credentials: Credentials = {
-      token: bearerToken(request),
+      token: headerToken(request) ?? websocketToken(request),
       connection: request.context.connection,
       rawHeaders: request.rawHeaders,
       audiences: ownAudiences,
     };
-    const answer = options.authenticator.authenticate(credentials, request.context);
+    const answer = authenticator.authenticate(credentials, request.context);
     if (answer instanceof Promise) return answer.then((late) => settle(late, request, next));
     return settle(answer, request, next);
   };
 
   function settle(answer: Authentication, request: HttpRequest, next: Next): MaybePromise<void> {
-    if (answer.outcome === 'accepted') request.context.user = answer.user;
-    else if (answer.outcome === 'absent' && options.allowsAnonymous(request.context.info.path)) {
-      request.context.user = anonymousUser;
+    const { context } = request;
+    if (answer.outcome === 'accepted') {
+      context.user = answer.user;
+      if (context.connection !== undefined) context.connection.badCredentialsCount = 0;
+    } else if (answer.outcome === 'absent' && allowsAnonymous(context.info.path)) {
+      context.user = anonymousUser;
     } else throw unauthorized();
-    if (request.headers.authorization !== undefined) request.headers.authorization = '';
+    strip(request);
     return next();
   }
 }
 
 const ownAudiences: readonly string[] = [];
 
+/** As kube-apiserver words it. */
+const extraSpace =
+  'the provided Authorization header contains extra space before the bearer token, and is ignored';
+
 /**
- * The token of `Authorization: Bearer …` or of a WebSocket's subprotocol; an empty or odd header is
- * no credential.
+ * The token of `Authorization: Bearer …`, up to the next space. An empty or odd header is no
+ * credential; one with a space too many is said to be none.
  */
-function bearerToken(request: HttpRequest): string | undefined {
-  const header = request.headers.authorization;
-  if (header === undefined) return websocketToken(request);
-  const space = header.indexOf(' ');
-  if (space < 0 || header.slice(0, space).toLowerCase() !== 'bearer') return undefined;
-  const token = header.slice(space + 1).trim();
-  return token === '' ? undefined : token;
+function headerToken({ headers, context }: HttpRequest): string | undefined {
+  const [scheme, token, rest] = (headers.authorization ?? '').trim().split(' ', 3);
+  if (token === undefined || scheme?.toLowerCase() !== 'bearer') return undefined;
+  if (token !== '') return token;
+  if (rest !== undefined) context.warnings.push(extraSpace);
+  return undefined;
 }
 
 /**
@@ -60,9 +75,18 @@ function websocketToken(request: HttpRequest): string | undefined {
   const offered = offeredSubprotocols(request);
   const [carrier, ...more] = offered.filter(isBearerSubprotocol);
   if (carrier === undefined) return undefined;
-  const encoded = /^base64url\.bearer\.authorization\.[\w.]+?\.io\.([\w-]+)$/.exec(carrier)?.[1];
+  const encoded = /^base64url\.bearer\.authorization\.[\w.]+?\.io\.([\w-]*)$/.exec(carrier)?.[1];
   if (encoded === undefined || more.length > 0 || offered.length === 1) throw unauthorized();
-  const others = offered.filter((name) => name !== carrier);
-  request.headers['sec-websocket-protocol'] = others.join(', '); // may be passed on to a backend
-  return Buffer.from(encoded, 'base64url').toString('utf8');
+  offerOnly(
+    request,
+    offered.filter((name) => name !== carrier), // may be passed on to a backend
+  );
+  if (encoded === '') return undefined;
+  try {
+    return utf8.decode(Buffer.from(encoded, 'base64url'));
+  } catch {
+    throw unauthorized();
+  }
 }
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });

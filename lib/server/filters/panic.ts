@@ -42,7 +42,7 @@ export function panicFilter(options: PanicFilterOptions): Filter {
     const headers: Record<string, string> = {};
     const retryAfter = status.details?.retryAfterSeconds;
     if (retryAfter !== undefined) headers['retry-after'] = String(retryAfter);
-    if (status.code === 401) closeAfter(request, response);
+    if (status.code === 401 && isOneTooMany(request)) closeAfter(request, response);
     request.context.end(answered);
     afterBody(request, response, () => {
       sendNow(request, response, { status: status.code, contentType, headers }, body);
@@ -84,9 +84,14 @@ export function panicFilter(options: PanicFilterOptions): Filter {
 
 const answered = new RequestEnded('answered');
 
+function isOneTooMany({ context: { connection } }: HttpRequest): boolean {
+  if (connection === undefined) return true;
+  return ++connection.badCredentialsCount >= limits.badCredentialsPerConnectionMax;
+}
+
 /**
- * A connection that shows bad credentials gets no further streams (unauthenticated floods,
- * CVE-2023-44487 class).
+ * A connection that goes on showing bad credentials gets no further streams (unauthenticated
+ * floods, CVE-2023-44487 class).
  */
 function closeAfter(request: HttpRequest, response: HttpResponse): void {
   if ('stream' in request) {
