@@ -5,6 +5,7 @@ import { applyTarget } from './fuzz/apply-target.ts';
 import { decoderTarget } from './fuzz/decoder-target.ts';
 import type { DecoderName } from './fuzz/decoder-target.ts';
 import type { FuzzTarget } from './fuzz/fuzz-target.ts';
+import { nodeTarget } from './fuzz/node-target.ts';
 import { fuzz } from './fuzz.ts';
 
 const target = (run: FuzzTarget['run']): FuzzTarget => ({
@@ -87,6 +88,10 @@ test.each<DecoderName>(['json', 'yaml', 'protobuf', 'cbor'])(
     expect(result.refused).toBeGreaterThan(100);
   },
 );
+
+test('what nodes need is what an evaluator of every pod and volume says (seeded)', async () => {
+  expect(await fuzz(nodeTarget, 3_000, 42)).toMatchObject({ accepted: 3_000, findings: [] });
+});
 
 test('objects with several owners are what the rules say (seeded)', async () => {
   expect(await fuzz(applyTarget, 30, 42)).toMatchObject({ accepted: 30, findings: [] });

@@ -19,6 +19,7 @@ const targets: Readonly<Record<string, () => Promise<FuzzTarget>>> = {
   cbor: decoderTarget('cbor'),
   cel: async () => (await import('./fuzz/cel-target.ts')).celTarget,
   apply: async () => (await import('./fuzz/apply-target.ts')).applyTarget,
+  node: async () => (await import('./fuzz/node-target.ts')).nodeTarget,
 };
 
 const turnMsMax = 50;

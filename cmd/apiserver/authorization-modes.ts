@@ -4,6 +4,10 @@ import type { ResourceInfo } from '../../lib/api/type-info.ts';
 import { abacAuthorizer } from '../../lib/authz/abac/abac.ts';
 import type { Authorizer } from '../../lib/authz/authorizer.ts';
 import { allowAuthorizer, denyAuthorizer } from '../../lib/authz/fixed.ts';
+import { followGraph } from '../../lib/authz/node/follow-graph.ts';
+import { nodeAuthorizer } from '../../lib/authz/node/node-authorizer.ts';
+import { NodeGraph } from '../../lib/authz/node/node-graph.ts';
+import { nodeRules } from '../../lib/authz/node/node-rules.ts';
 import { followPolicy } from '../../lib/authz/rbac/follow-policy.ts';
 import { RbacPolicy } from '../../lib/authz/rbac/policy.ts';
 import { rbacAuthorizer } from '../../lib/authz/rbac/rbac.ts';
@@ -21,6 +25,7 @@ export interface OpenedMode {
 
 export interface ModeParts extends Base {
   readonly viewOf: (group: string, resource: string) => ResourceView;
+  readonly viewIfServed: (group: string, resource: string) => ResourceView | undefined;
   /** undefined: roles are not served. */
   readonly roles: FollowedRoles | undefined;
 }
@@ -38,8 +43,29 @@ export const modes: Readonly<Partial<Record<AuthorizationMode, OpenMode>>> = {
   AlwaysAllow: () => ({ authorizer: allowAuthorizer }),
   AlwaysDeny: () => ({ authorizer: denyAuthorizer }),
   ABAC: ({ authorization }) => ({ authorizer: abacAuthorizer(authorization.policies) }),
+  Node: openNode,
   RBAC: openRbac,
 };
+
+function openNode({ naming, gates, logger, started, ...parts }: ModeParts): OpenedMode {
+  const graph = new NodeGraph(naming);
+  const pods = parts.viewOf('', 'pods');
+  const views = {
+    pods,
+    volumeAttachments: parts.viewIfServed('storage.{v}', 'volumeattachments'),
+    resourceSlices: parts.viewIfServed('resource.{v}', 'resourceslices'),
+    podCertificateRequests: parts.viewIfServed('certificates.{v}', 'podcertificaterequests'),
+  };
+  const closing = new AbortController();
+  const volumes = parts.viewOf('', 'persistentvolumes');
+  const { whole, ended } = followGraph(graph, { pods, volumes }, logger, closing.signal);
+  started.defer(async () => {
+    closing.abort(new Error('the server stops'));
+    await ended;
+  });
+  const rules = nodeRules(naming, gates);
+  return { authorizer: nodeAuthorizer({ graph, views, rules, naming, gates }), whole };
+}
 
 const rbacGroup = 'rbac.authorization.{v}';
 const rbacResources = ['roles', 'clusterroles', 'rolebindings', 'clusterrolebindings'];

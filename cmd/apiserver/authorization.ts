@@ -18,7 +18,7 @@ import { openTarget } from '../../lib/client/open-target.ts';
 import type { ClientParts } from '../../lib/client/open-target.ts';
 import type { AuthorizationMode } from '../../lib/config/authorization-flags.ts';
 import type { HeldRulesOf } from '../../lib/kinds/rbac/escalation.ts';
-import { followRoles, modes, neededBy } from './authorization-modes.ts';
+import { followRoles, modes, neededBy, storedOf } from './authorization-modes.ts';
 import type { ModeParts, OpenedMode } from './authorization-modes.ts';
 import {
   configurationObserver,
@@ -48,8 +48,12 @@ export async function openAuthorization(
   const { authorization, started, metrics, flags } = base;
   const viewOf: ModeParts['viewOf'] = (group, resource) =>
     cache.view(neededBy(base, group, resource));
+  const viewIfServed: ModeParts['viewIfServed'] = (group, resource) => {
+    const stored = storedOf(base, group, resource);
+    return stored && cache.view(stored);
+  };
   const roles = followRoles(base, viewOf);
-  const parts: ModeParts = { ...base, viewOf, roles };
+  const parts: ModeParts = { ...base, viewOf, viewIfServed, roles };
   const opened = new Map(
     authorization.authorizers.flatMap(({ type }) => {
       const mode = modes[type]?.(parts);

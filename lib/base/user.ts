@@ -26,6 +26,18 @@ export const anonymousUser: User = {
   extra: {},
 };
 
+const nodePrefix = 'system:node:';
+const nodesGroup = 'system:nodes';
+
+/**
+ * The name of the node that the user is (specification 3, Node authorization); '' where it has no
+ * name, undefined where it is none.
+ */
+export const nodeOfUser = ({ name, groups }: User): string | undefined =>
+  name.startsWith(nodePrefix) && groups.includes(nodesGroup)
+    ? name.slice(nodePrefix.length)
+    : undefined;
+
 const serviceAccountPrefix = 'system:serviceaccount:';
 const serviceAccountsGroup = 'system:serviceaccounts';
 

@@ -1,0 +1,231 @@
+// Which objects the pods of each node need. What pods name is held once, and counted for each node:
+// a question costs the same on a node of any size.
+//   node ── counts ──▶ target (secret, config map, claim, …) ◀── volume (its claim, its secrets)
+import { recordAt, textAt } from '../../api/json-access.ts';
+import type { JsonObject } from '../../api/type-info.ts';
+import type { NamingProfile } from '../../api/vendor.ts';
+import { isMirrored } from '../../kinds/core/pod-annotations.ts';
+import {
+  configMapNames,
+  resourceClaimNames,
+  secretNames,
+  volumeClaimNames,
+} from '../../kinds/core/pod-references.ts';
+import { nodeSecretsOf } from '../../kinds/core/volume-references.ts';
+
+type Holder = Readonly<JsonObject>;
+
+/** What pods name, by the letter that begins its key. */
+const letters = {
+  secret: 's',
+  configMap: 'm',
+  serviceAccount: 'a',
+  volumeClaim: 'v',
+  resourceClaim: 'r',
+} as const;
+export type TargetKind = keyof typeof letters;
+
+interface Named {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** An object that something names; there need be no such object. */
+interface Target {
+  readonly key: string;
+  /** Mentions in pods and volumes: without any it is forgotten. */
+  useCount: number;
+  /** Of a claim: volumes that say they are bound to it. Of a secret: volumes that name it. */
+  volumes: Set<Volume> | undefined;
+}
+
+/** Mentions by target. Claims stand apart, since volumes are reached through them. */
+interface Node {
+  readonly claims: Map<Target, number>;
+  readonly others: Map<Target, number>;
+}
+
+interface Pod {
+  readonly node: string;
+  readonly targets: readonly Target[];
+}
+
+interface Volume {
+  readonly claim: Target;
+  readonly secrets: readonly Target[];
+}
+
+export class NodeGraph {
+  readonly #naming: NamingProfile;
+  readonly #nodes = new Map<string, Node>();
+  readonly #targets = new Map<string, Target>();
+  readonly #pods = new Map<string, Pod>();
+  readonly #volumes = new Map<string, Volume>();
+
+  constructor(naming: NamingProfile) {
+    this.#naming = naming;
+  }
+
+  /** Nothing is held, or left over from what was. */
+  get isEmpty(): boolean {
+    return [this.#nodes, this.#targets, this.#pods, this.#volumes].every(({ size }) => size === 0);
+  }
+
+  /** Keys of what is held, as `setPod` was given them. */
+  get podKeys(): Iterable<string> {
+    return this.#pods.keys();
+  }
+
+  get volumeKeys(): Iterable<string> {
+    return this.#volumes.keys();
+  }
+
+  /** `node`: '' while the pod is bound to none. */
+  setPod(key: string, node: string, pod: () => Holder): void {
+    const old = this.#pods.get(key);
+    const targets = node === '' ? [] : this.#targetsOf(pod());
+    if (targets.length === 0) this.#pods.delete(key);
+    else {
+      this.#pods.set(key, { node, targets });
+      this.#count(node, targets);
+    }
+    if (old !== undefined) this.#uncount(old);
+  }
+
+  removePod(key: string): void {
+    const pod = this.#pods.get(key);
+    if (pod === undefined) return;
+    this.#pods.delete(key);
+    this.#uncount(pod);
+  }
+
+  setVolume(name: string, object: Holder): void {
+    const old = this.#volumes.get(name);
+    const claim = recordAt(recordAt(object, 'spec'), 'claimRef');
+    if (claim === undefined) this.#volumes.delete(name);
+    else {
+      const of = { namespace: textAt(claim, 'namespace'), name: textAt(claim, 'name') };
+      const volume: Volume = {
+        claim: this.#use('volumeClaim', of),
+        secrets: nodeSecretsOf(object).map((secret) => this.#use('secret', secret)),
+      };
+      this.#volumes.set(name, volume);
+      for (const target of [volume.claim, ...volume.secrets]) {
+        (target.volumes ??= new Set()).add(volume);
+      }
+    }
+    if (old !== undefined) this.#unlink(old);
+  }
+
+  removeVolume(name: string): void {
+    const volume = this.#volumes.get(name);
+    if (volume === undefined) return;
+    this.#volumes.delete(name);
+    this.#unlink(volume);
+  }
+
+  /** Whether a pod of the node names it, or (a secret) a volume of a claim of such a pod does. */
+  needs(node: string, kind: TargetKind, of: Named): boolean {
+    const target = this.#targets.get(keyOf(kind, of));
+    const needed = this.#nodes.get(node);
+    if (target === undefined || needed === undefined) return false;
+    if (kind === 'volumeClaim') return needed.claims.has(target);
+    if (needed.others.has(target)) return true;
+    return kind === 'secret' && namedByVolume(target, needed);
+  }
+
+  /** Whether the claim that the persistent volume is bound to is one of the node's pods'. */
+  needsVolume(node: string, name: string): boolean {
+    const volume = this.#volumes.get(name);
+    return volume !== undefined && this.#nodes.get(node)?.claims.has(volume.claim) === true;
+  }
+
+  /** A pod that the node runs by itself gives it nothing: it could name what it likes. */
+  #targetsOf(pod: Holder): Target[] {
+    const metadata = recordAt(pod, 'metadata');
+    if (isMirrored(metadata, this.#naming)) return [];
+    const spec = recordAt(pod, 'spec');
+    const namespace = textAt(metadata, 'namespace');
+    const account = textAt(spec, 'serviceAccountName');
+    const targets: Target[] = [];
+    const use = (kind: TargetKind, names: readonly string[]): void => {
+      for (const name of new Set(names)) targets.push(this.#use(kind, { namespace, name }));
+    };
+    use('serviceAccount', account === '' ? [] : [account]);
+    use('secret', secretNames(spec));
+    use('configMap', configMapNames(spec));
+    use('volumeClaim', volumeClaimNames(pod));
+    use('resourceClaim', resourceClaimNames(pod));
+    return targets;
+  }
+
+  #use(kind: TargetKind, of: Named): Target {
+    const key = keyOf(kind, of);
+    const known = this.#targets.get(key);
+    if (known !== undefined) {
+      known.useCount += 1;
+      return known;
+    }
+    const target = { key, useCount: 1, volumes: undefined };
+    this.#targets.set(key, target);
+    return target;
+  }
+
+  #release(target: Target): void {
+    target.useCount -= 1;
+    if (target.useCount === 0) this.#targets.delete(target.key);
+  }
+
+  #count(name: string, targets: readonly Target[]): void {
+    let node = this.#nodes.get(name);
+    if (node === undefined) {
+      node = { claims: new Map(), others: new Map() };
+      this.#nodes.set(name, node);
+    }
+    for (const target of targets) {
+      const counts = countsOf(node, target);
+      counts.set(target, (counts.get(target) ?? 0) + 1);
+    }
+  }
+
+  #uncount({ node: name, targets }: Pod): void {
+    const node = this.#nodes.get(name);
+    for (const target of targets) {
+      const counts = node && countsOf(node, target);
+      const left = (counts?.get(target) ?? 1) - 1;
+      if (left === 0) counts?.delete(target);
+      else counts?.set(target, left);
+      this.#release(target);
+    }
+    if (node?.claims.size === 0 && node.others.size === 0) this.#nodes.delete(name);
+  }
+
+  #unlink(volume: Volume): void {
+    for (const target of [volume.claim, ...volume.secrets]) {
+      target.volumes?.delete(volume);
+      if (target.volumes?.size === 0) target.volumes = undefined;
+      this.#release(target);
+    }
+  }
+}
+
+/** Namespaces hold no slash, so that no two objects have one key. */
+const keyOf = (kind: TargetKind, { namespace, name }: Named): string =>
+  `${letters[kind]}${namespace}/${name}`;
+
+const countsOf = ({ claims, others }: Node, { key }: Target): Map<Target, number> =>
+  key.startsWith(letters.volumeClaim) ? claims : others;
+
+/** Goes through the volumes that name the secret, or the claims of the node: the fewer of both. */
+function namedByVolume(secret: Target, { claims }: Node): boolean {
+  const { volumes } = secret;
+  if (volumes === undefined) return false;
+  if (volumes.size <= claims.size) {
+    for (const { claim } of volumes) if (claims.has(claim)) return true;
+    return false;
+  }
+  for (const claim of claims.keys()) {
+    for (const volume of claim.volumes ?? []) if (volume.secrets.includes(secret)) return true;
+  }
+  return false;
+}
