@@ -52,8 +52,8 @@ describe('the plugins that are on', () => {
       /does not have the admission plugin ResourceQuota: it has no effect/,
     ],
     [
-      '--enable-admission-plugins=NodeRestriction',
-      /does not have the admission plugin NodeRestriction/,
+      '--enable-admission-plugins=NamespaceAutoProvision',
+      /does not have the admission plugin NamespaceAutoProvision/,
     ],
     ['--admission-control=ResourceQuota', /^--admission-control: this server does not have/],
   ])('%s is told of in the log', (flag, note) => {

@@ -19,6 +19,7 @@ import { hardAntiAffinity } from './plugins/hard-anti-affinity.ts';
 import { limitRanger } from './plugins/limit-ranger.ts';
 import { namespaceExists } from './plugins/namespace-exists.ts';
 import { namespaceLifecycle } from './plugins/namespace-lifecycle.ts';
+import { nodeRestriction } from './plugins/node-restriction.ts';
 import { ownerPermissions } from './plugins/owner-permissions.ts';
 import { persistentVolumeClaimResize } from './plugins/persistent-volume-claim-resize.ts';
 import { podNodeSelector } from './plugins/pod-node-selector.ts';
@@ -53,7 +54,7 @@ const off = (name: string, make?: Make, more?: Partial<PluginRow>): PluginRow =>
   make,
   ...more,
 });
-/** They add to objects, or bind nodes, who may do nothing here yet. */
+/** It adds objects that users can add themselves. */
 const canBeMissed = true;
 const deprecated = true;
 
@@ -65,7 +66,7 @@ export const pluginTable: readonly PluginRow[] = [
   off('LimitPodHardAntiAffinityTopology', hardAntiAffinity),
   on('LimitRanger', limitRanger),
   on('ServiceAccount', serviceAccount),
-  off('NodeRestriction', undefined, { canBeMissed }),
+  off('NodeRestriction', nodeRestriction),
   on('TaintNodesByCondition', taintNodesByCondition),
   off('AlwaysPullImages'),
   off('ImagePolicyWebhook'),

@@ -23,6 +23,10 @@ export const effectiveGates = {
     'gzip answers of get and list above the threshold',
     'lib/server/respond.test.ts › is not compressed with the gate off, and HEAD gets headers alone',
   ),
+  AllowInsecureKubeletCertificateSigningRequests: row(
+    "nodes may ask for certificates of other nodes' names",
+    'lib/admission/plugins/node-restriction-requests.test.ts › with its gate it is not looked at',
+  ),
   AllowUnsafeMalformedObjectDeletion: row(
     'delete objects whose stored bytes cannot be read',
     'lib/registry/delete.test.ts › ' +
@@ -117,6 +121,10 @@ export const effectiveGates = {
     'PodStatus.allocatedResources',
     'PodStatus.resources',
   ),
+  KubeletServiceAccountTokenForCredentialProviders: row(
+    'nodes may read the service accounts of their pods',
+    'lib/authz/node/node-authorizer.test.ts › without its gates accounts are not read',
+  ),
   ListFromCacheSnapshot: row(
     'exact lists and continue tokens are answered from memory for a while',
     'lib/cacher/cache.test.ts › exact: the state at the revision, from memory and equal to etcd',
@@ -143,7 +151,10 @@ export const effectiveGates = {
     'OpenAPI documents list the values of fields that have a closed set',
     'lib/discovery/openapi.test.ts › list no values when the gate is off',
   ),
-  PodCertificateRequest: fields('VolumeProjection.podCertificate'),
+  PodCertificateRequest: row(
+    'accepts VolumeProjection.podCertificate; nodes ask for certificates of their pods',
+    fieldsTest,
+  ),
   PodLevelResources: row(
     "accepts PodSpec.resources and completes a pod's own resources from its containers'",
     defaultsTest,
@@ -167,6 +178,10 @@ export const effectiveGates = {
     rulesTest,
   ),
   SELinuxMount: row('volumes of pods may be mounted with their labels', rulesTest),
+  ServiceAccountNodeAudienceRestriction: row(
+    'nodes are given tokens for audiences that their pods name alone',
+    'lib/admission/plugins/node-restriction-tokens.test.ts › without its gate any is given',
+  ),
   StructuredAuthenticationConfigurationEgressSelector: row(
     'accepts jwt[].issuer.egressSelectorType in the authentication configuration',
     'lib/authn/jwt/validate.test.ts › an egress selector needs its gate, and one that is there',

@@ -9,7 +9,7 @@ import { whenThere } from '../../base/maybe-promise.ts';
 import type { MaybePromise } from '../../base/maybe-promise.ts';
 import { mastersGroup } from '../../base/user.ts';
 import type { ApiObject } from '../../codec/codec.ts';
-import { readCertificateRequest } from '../../kinds/certificates/request-fields.ts';
+import { readOneRequest } from '../../kinds/certificates/request-fields.ts';
 import { handling } from '../handling.ts';
 import type { AdmissionPlugin, AdmissionRequest } from '../plugin.ts';
 import type { PluginParts } from '../plugin-parts.ts';
@@ -89,8 +89,7 @@ export function certificateSubjectRestriction({
     handles: handling({ group: naming.resolve(group), resource, operations: ['CREATE'] }),
     validate(request, object) {
       if (signerOf(object) !== signer) return;
-      const given = textAt(recordAt(object, 'spec'), 'request');
-      const subject = isOneBlock(given) ? readCertificateRequest(given) : undefined;
+      const subject = readOneRequest(textAt(recordAt(object, 'spec'), 'request'));
       if (subject === undefined) {
         throw refusal(request, object, 'failed to parse CSR: it must be one block of PEM');
       }
@@ -100,10 +99,6 @@ export function certificateSubjectRestriction({
     },
   };
 }
-
-/** Of several, a signer might take another one than the one that is looked at here. */
-const isOneBlock = (request: string): boolean =>
-  Buffer.from(request, 'base64').toString('latin1').split('-----BEGIN ').length === 2;
 
 export function clusterTrustBundleAttest(
   parts: Parts & Pick<PluginParts, 'gates'>,

@@ -7,7 +7,7 @@ import { nodeOfUser } from '../../base/user.ts';
 import type { ResourceView } from '../../cacher/resource-view.ts';
 import type { Attributes, Authorizer, Decision, ResolvedRules } from '../authorizer.ts';
 import { allows } from '../rbac/rules.ts';
-import type { PolicyRule } from '../rbac/rules.ts';
+import type { PolicyRule } from '../../kinds/rbac/policy-rules.ts';
 import type { NodeGraph, TargetKind } from './node-graph.ts';
 
 /** Objects that say themselves which node they belong to; undefined: they are not served. */

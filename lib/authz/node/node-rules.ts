@@ -1,7 +1,7 @@
 // What every node may do, whichever it is: the rules of the default role system:node. Where the
 // graph decides more narrowly, the node authorizer asks it in place of them.
 import type { NamingProfile } from '../../api/vendor.ts';
-import type { PolicyRule } from '../rbac/rules.ts';
+import type { PolicyRule } from '../../kinds/rbac/policy-rules.ts';
 
 interface NodeRule {
   /** With placeholders. */

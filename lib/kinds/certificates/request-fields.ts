@@ -50,6 +50,15 @@ export function readCertificateRequest(request: string): RequestedSubject | unde
   };
 }
 
+/**
+ * The same of what is one block of PEM; undefined for several: a signer might take another one than
+ * the one that is looked at here.
+ */
+export const readOneRequest = (request: string): RequestedSubject | undefined =>
+  Buffer.from(request, 'base64').toString('latin1').split('-----BEGIN ').length === 2
+    ? readCertificateRequest(request)
+    : undefined;
+
 function valuesOf(parts: readonly Element[], id: string): string[] {
   return parts.flatMap((part) => {
     const [type, value] = childrenOf(part, sequence) ?? [];

@@ -53,7 +53,7 @@ export const volumeClaimNames = (pod: Holder): readonly string[] =>
     .filter(isGiven);
 
 /** '' where the volume has no claim. */
-const volumeClaimName = (pod: Holder, volume: Holder): string =>
+export const volumeClaimName = (pod: Holder, volume: Holder): string =>
   isSet(volume, 'ephemeral')
     ? `${textAt(recordAt(pod, 'metadata'), 'name')}-${textAt(volume, 'name')}`
     : textAt(recordAt(volume, 'persistentVolumeClaim'), 'claimName');
