@@ -24,6 +24,8 @@ export interface ClusterOptions extends EtcdClusterOptions {
   /** Further flags for one of them; `folder` is removed at the end. */
   readonly replicaFlags?: (replica: number, folder: string) => MaybePromise<readonly string[]>;
   readonly naming?: 'svc' | 'kubernetes';
+  /** Further rows of the file of tokens. */
+  readonly tokens?: readonly string[];
   /** By which URL a replica reaches a member of etcd; default: straight. */
   readonly etcdUrlOf?: (replica: number, url: string) => Promise<string>;
 }
@@ -52,7 +54,8 @@ export class TestCluster {
     const folder = mkdtempSync(join(tmpdir(), 'apiserver-e2e-'));
     const etcd = await EtcdCluster.start(options);
     const tokens = join(folder, 'tokens.csv');
-    writeFileSync(tokens, `${adminToken},e2e-admin,1,"system:masters"\n`, { mode: 0o600 });
+    const rows = [`${adminToken},e2e-admin,1,"system:masters"`, ...(options.tokens ?? [])];
+    writeFileSync(tokens, `${rows.join('\n')}\n`, { mode: 0o600 });
     const tls = etcd.tlsFiles;
     const etcdFlags = [
       ...(tls === undefined
