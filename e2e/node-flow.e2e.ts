@@ -1,6 +1,6 @@
 // The whole way of a node by hand: a bootstrapper's signing request, approved, signed by the client
-// CA, and the certificate's requests, which the pods bound to the node decide. kubectl approves where
-// it is at hand.
+// CA, and the certificate's requests, which the pods bound to the node decide. kubectl approves
+// where it is at hand.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -101,7 +101,7 @@ describe('a node creates a pod', () => {
       'secrets',
     ],
     ['config maps without a name', volume({ configMap: {} }), 'configmaps (via configmap volumes)'],
-    ['resource claims', { resourceClaims: [{ name: 'r' }] }, 'resourceclaims'],
+    ['resource claims (CVE-2025-4563)', { resourceClaims: [{ name: 'r' }] }, 'resourceclaims'],
     ['drivers', volume({ csi: { driver: 'd' } }), 'csidrivers (via CSI volumes)'],
     ['endpoints', volume({ glusterfs: { endpoints: 'e' } }), 'endpoints (via glusterFS volumes)'],
     ['claims', volume({ persistentVolumeClaim: { claimName: 'c' } }), 'persistentvolumeclaims'],
@@ -233,7 +233,7 @@ describe('the status of a pod', () => {
       'node "n1" cannot update labels through pod status',
     ],
     [
-      'with resource claims that would be readable',
+      'with resource claims that would be readable (CVE-2025-4563)',
       pod({ resourceClaimStatuses: claims }),
       pod({}),
       'node "n1" cannot update resource claim statues',

@@ -143,7 +143,7 @@ describe.each(['', 'status'])('a node updates itself, subresource "%s"', (subres
     ],
     ['but may drop it', node(), node({}, { spec: { configSource: source } }), undefined],
     [
-      'no owners, by which it would be deleted and come again without its taints',
+      'no owners, by which it would be deleted and come again without taints (CVE-2025-5187)',
       node({}, {}, { ownerReferences: owners }),
       node(),
       'node "n1" is not allowed to modify ownerReferences',

@@ -137,6 +137,20 @@ test('a volume counts while it says that it is bound to a claim of a pod', async
   await becomes(state, [false, false]);
 });
 
+test('a pod that cannot be read gives nothing, and holds up no other', async () => {
+  const key = `${podResource.storagePrefix}/ns/broken`;
+  await fixture.putRaw(key, Buffer.from('nonsense'));
+  await putPod('p', 'n1', 'a');
+  await start();
+  await becomes(() => needs('n1', 'a'), true);
+  await putPod('broken', 'n1', 'b');
+  await becomes(() => needs('n1', 'b'), true);
+  await fixture.putRaw(key, Buffer.from('nonsense again'));
+  await becomes(() => needs('n1', 'b'), false);
+  await putPod('q', 'n1', 'c');
+  await becomes(() => [needs('n1', 'a'), needs('n1', 'c')], [true, true]);
+});
+
 test('after its watch failed, what was deleted meanwhile counts no more', async () => {
   const real = cache.view(podResource);
   let isCut = false;

@@ -4,7 +4,7 @@
 import type { Logger } from '../../base/log.ts';
 import { follow } from '../../cacher/follow.ts';
 import type { Follower } from '../../cacher/follow.ts';
-import type { Item, ItemKey, ResourceView } from '../../cacher/resource-view.ts';
+import type { Item, ItemKey, ResourceView, Selection } from '../../cacher/resource-view.ts';
 import type { NodeGraph } from './node-graph.ts';
 
 export interface GraphViews {
@@ -28,14 +28,17 @@ export function followGraph(
   const ofPods = podFollower(graph);
   const ofVolumes = volumeFollower(graph);
   const ended = [
-    follow(ofPods, { view: pods, log }, signal),
-    follow(ofVolumes, { view: volumes, log }, signal),
+    follow(ofPods, { view: pods, select, log }, signal),
+    follow(ofVolumes, { view: volumes, select, log }, signal),
   ];
   return {
     whole: Promise.all([ofPods.whole, ofVolumes.whole]).then(() => undefined),
     ended: Promise.all(ended).then(() => undefined),
   };
 }
+
+/** An object that cannot be read gives nothing to any node, and holds up no other. */
+const select: Selection = { showsUnreadable: true };
 
 export const podFollower = (graph: NodeGraph): GraphFollower =>
   new GraphFollower({
@@ -77,7 +80,8 @@ class GraphFollower implements Follower {
   present(item: Item): void {
     const key = keyOf(item);
     this.#came?.add(key);
-    this.#kept.set(key, item);
+    if (item.corrupted) this.#kept.remove(key);
+    else this.#kept.set(key, item);
   }
 
   absent(item: Item): void {
