@@ -74,7 +74,10 @@ describe.each<[mode: string, flags: string[], cases: Case[]]>([
 ])('--authorization-mode=%s', (mode, flags, cases) => {
   test('decides', async () => {
     const serverFlags = [`--authorization-mode=${mode}`, ...flags];
-    const cluster = await TestCluster.start({ users: ['alice', 'bob'], serverFlags });
+    const cluster = await TestCluster.start({
+      tokens: ['alice-token,alice,alice', 'bob-token,bob,bob'],
+      serverFlags,
+    });
     try {
       const replica = cluster.replica(0);
       for (const [method, path, user, { status, text = '' }] of cases) {
