@@ -8,6 +8,7 @@ import { GarbageCollector } from '../../lib/controllers/garbage-collector.ts';
 import { NamespaceObjectController } from '../../lib/controllers/namespace-object.ts';
 import type { NewObject } from '../../lib/controllers/namespace-object.ts';
 import { NamespaceController } from '../../lib/controllers/namespace.ts';
+import { RoleAggregationController } from '../../lib/controllers/role-aggregation.ts';
 import { rootCaConfigMap } from '../../lib/controllers/root-ca.ts';
 import { SystemNamespaceController } from '../../lib/controllers/system-namespaces.ts';
 import { ServiceCidrController } from '../../lib/controllers/service-cidr.ts';
@@ -96,6 +97,15 @@ export const controllerTable: readonly ControllerRow[] = [
     alias: 'garbagecollector',
     account: 'generic-garbage-collector',
     make: (context: ControllerContext): Controller => new GarbageCollector(context),
+  },
+  {
+    name: 'clusterrole-aggregation-controller',
+    alias: 'clusterrole-aggregation',
+    account: 'clusterrole-aggregation-controller',
+    make: ({ store, ...context }: ControllerContext): Controller | undefined => {
+      const clusterRoles = store('rbac.authorization.{v}/clusterroles');
+      return clusterRoles && new RoleAggregationController({ ...context, clusterRoles });
+    },
   },
   {
     name: 'service-cidr-controller',

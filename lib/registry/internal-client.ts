@@ -41,6 +41,10 @@ export interface InternalClient {
       readonly path: ObjectPath;
       readonly kind: PatchKind;
       readonly patch: JsonValue;
+      /** Default: the user. */
+      readonly fieldManager?: string;
+      /** Only for apply patches: takes fields from others. */
+      readonly force?: boolean;
     },
     signal: AbortSignal,
   ): Promise<Item>;
@@ -92,12 +96,12 @@ export function internalClient(user: User, term?: Term): InternalClient {
       if (target?.update === undefined) throw pathNotFound();
       return (await target.update({ ...scope(signal), path, body, options })).item;
     },
-    async patch(store, { path, kind, patch }, signal) {
+    async patch(store, { path, kind, patch, fieldManager = user.name, force }, signal) {
       const whole = within(store);
       const target = path.subresource === '' ? whole : whole.subresources.get(path.subresource);
       if (target?.patch === undefined) throw pathNotFound();
       const request = { path, kind, patch: Buffer.from(JSON.stringify(patch)) };
-      const asIs: WriteOptions = { ...options, fieldValidation: 'Ignore' };
+      const asIs: WriteOptions = { ...options, fieldValidation: 'Ignore', fieldManager, force };
       return (await target.patch({ ...scope(signal), ...request, options: asIs })).item;
     },
     delete: (store, { path, options: wished }, signal) =>
