@@ -2,6 +2,7 @@
 // `second()` makes another replica over the same etcd.
 import type { AdmissionChain } from '../../admission/chain.ts';
 import { builtInScheme } from '../../kinds/built-in-kinds.ts';
+import type { HeldRulesOf } from '../../kinds/rbac/escalation.ts';
 import type { Scheme } from '../../api/scheme.ts';
 import type { ResourceInfo } from '../../api/type-info.ts';
 import { namingProfile } from '../../api/vendor.ts';
@@ -56,6 +57,8 @@ export interface ReplicaOptions {
   readonly reviews?: BuiltInStoreOptions['reviews'];
   /** Absent: services are given nothing. */
   readonly services?: Pick<ServicesOptions, 'clusterIpRanges' | 'nodePortRange'>;
+  /** Absent: nobody holds any rights to give to others. */
+  readonly heldRulesOf?: HeldRulesOf;
   readonly companionsOf?: (stored: ResourceInfo, storage: Storage) => Companions | undefined;
   /** Where etcd serves at the moment, if not where it was started. */
   readonly endpoint?: string;
@@ -129,6 +132,7 @@ async function startReplica(etcd: EtcdCluster, options: ReplicaOptions): Promise
     canStreamLists: true,
     canDeleteUnreadable: options.canDeleteUnreadable ?? false,
     eventTtlSeconds: 3_600,
+    heldRulesOf: options.heldRulesOf,
     ...(options.admission === undefined ? {} : { admission: options.admission }),
     ...(options.reviews === undefined ? {} : { reviews: options.reviews }),
     companionsOf: (stored) =>

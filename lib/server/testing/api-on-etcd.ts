@@ -1,6 +1,6 @@
 // The whole API of one replica over a real etcd, listening, and what a client sends it: for suites.
 import { RegistryOnEtcd } from '../../registry/testing/registry-on-etcd.ts';
-import type { Replica } from '../../registry/testing/registry-on-etcd.ts';
+import type { Replica, ReplicaOptions } from '../../registry/testing/registry-on-etcd.ts';
 import { startApiServer } from './api-server.ts';
 import type { ApiServerOptions } from './api-server.ts';
 import { request1 } from './test-server.ts';
@@ -34,9 +34,10 @@ export class ApiOnEtcd {
   /** `optionsOf` may put other stores or another authorizer in place of the replica's own. */
   static async start(
     optionsOf: (replica: Replica) => ApiServerOptions = () => ({}),
+    replicaOptions: ReplicaOptions = {},
   ): Promise<ApiOnEtcd> {
     const registry = await RegistryOnEtcd.start();
-    const replica = await registry.replica();
+    const replica = await registry.replica(replicaOptions);
     return new ApiOnEtcd(registry, replica, await startApiServer(replica, optionsOf(replica)));
   }
 
