@@ -3,7 +3,9 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import {
   admin,
   binding,
-  forms,
+  changing,
+  creating,
+  formed,
   fresh,
   full,
   group,
@@ -21,8 +23,6 @@ import {
 } from './testing/role-writes.ts';
 import type { Plural } from './testing/role-writes.ts';
 
-const { changing, creating } = forms;
-
 beforeAll(startRoles);
 afterAll(stopRoles);
 
@@ -36,20 +36,20 @@ describe.each<Plural>(['rolebindings', 'clusterrolebindings'])('%s', (plural) =>
     return `ClusterRole ${name}`;
   };
 
-  test.each(creating)('%s needs every right of its role', async (_what, form) => {
+  test.each(creating)('%s needs every right of its role', async (what) => {
     const user = await userHolding(full, 'get pods');
     const name = fresh();
     const strong = binding(plural, name, await to('read pods'), 'x');
-    const refused = await sendForm(user, form(plural, name, { ...strong }));
+    const refused = await sendForm(user, formed(what, plural, name, strong));
     expect([refused.status, messageOf(refused)]).toEqual([
       403,
       refusal(plural, name, user, podText),
     ]);
     const weak = binding(plural, name, await to('get pods'), 'x');
-    expect([200, 201]).toContain((await sendForm(user, form(plural, name, { ...weak }))).status);
+    expect([200, 201]).toContain((await sendForm(user, formed(what, plural, name, weak))).status);
   });
 
-  test.each(changing)('%s needs every right of its role', async (_what, form) => {
+  test.each(changing)('%s needs every right of its role', async (what) => {
     const user = await userHolding(full, 'get pods');
     for (const [rules, status] of [
       ['read pods', 403],
@@ -60,7 +60,7 @@ describe.each<Plural>(['rolebindings', 'clusterrolebindings'])('%s', (plural) =>
       await made(plural, binding(plural, name, role, 'x'));
       const answer = await sendForm(
         user,
-        form(plural, name, { ...binding(plural, name, role, user) }),
+        formed(what, plural, name, binding(plural, name, role, user)),
       );
       expect(answer.status).toBe(status);
     }
@@ -105,7 +105,7 @@ describe.each<Plural>(['rolebindings', 'clusterrolebindings'])('%s', (plural) =>
 
   test('what is no reference to a role is told by validation', async () => {
     const user = await userHolding(full);
-    const body = { ...binding(plural, fresh(), 'Robot r', user) };
+    const body = binding(plural, fresh(), 'Robot r', user);
     const answer = await send(user, `POST ${pathOf(plural)}`, { body });
     expect(answer.status).toBe(422);
   });

@@ -4,7 +4,9 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { ApiAnswer } from './testing/api-on-etcd.ts';
 import {
   admin,
-  forms,
+  changing,
+  creating,
+  formed,
   fresh,
   full,
   group,
@@ -23,8 +25,6 @@ import {
 } from './testing/role-writes.ts';
 import type { Plural } from './testing/role-writes.ts';
 
-const { changing, creating } = forms;
-
 beforeAll(startRoles);
 afterAll(stopRoles);
 
@@ -33,12 +33,12 @@ describe.each<Plural>(['roles', 'clusterroles'])('%s', (plural) => {
   const userHolding = (...rules: string[]): Promise<string> =>
     isCluster ? userWith([], rules) : userWith(rules);
 
-  test.each(creating)('%s needs every right in it', async (_what, form) => {
+  test.each(creating)('%s needs every right in it', async (what) => {
     const user = await userHolding(full, 'get pods');
     const name = fresh();
     const refused = await sendForm(
       user,
-      form(plural, name, { ...role(plural, name, ['read pods']) }),
+      formed(what, plural, name, role(plural, name, ['read pods'])),
     );
     expect([refused.status, messageOf(refused)]).toEqual([
       403,
@@ -46,24 +46,24 @@ describe.each<Plural>(['roles', 'clusterroles'])('%s', (plural) => {
     ]);
     const allowed = await sendForm(
       user,
-      form(plural, name, { ...role(plural, name, ['get pods']) }),
+      formed(what, plural, name, role(plural, name, ['get pods'])),
     );
     expect([200, 201]).toContain(allowed.status);
   });
 
-  test.each(changing)('%s needs every right in what comes of it', async (_what, form) => {
+  test.each(changing)('%s needs every right in what comes of it', async (what) => {
     const user = await userHolding(full, 'get pods');
     const name = fresh();
     await made(plural, role(plural, name, ['get pods']));
     const refused = await sendForm(
       user,
-      form(plural, name, { ...role(plural, name, ['read pods']) }),
+      formed(what, plural, name, role(plural, name, ['read pods'])),
     );
     expect([refused.status, messageOf(refused)]).toEqual([
       403,
       refusal(plural, name, user, podText),
     ]);
-    const none = await sendForm(user, form(plural, name, { ...role(plural, name, []) }));
+    const none = await sendForm(user, formed(what, plural, name, role(plural, name, [])));
     expect(none.status).toBe(200);
   });
 
@@ -126,11 +126,11 @@ describe.each<Plural>(['roles', 'clusterroles'])('%s', (plural) => {
 describe('aggregationRule', () => {
   const aggregationRule = { clusterRoleSelectors: [{ matchLabels: { a: 'b' } }] };
 
-  test.each([...creating, ...changing.slice(0, 2)])('%s needs all rights', async (what, form) => {
+  test.each([...creating, ...changing.slice(0, 2)])('%s needs all rights', async (what) => {
     const weak = await userWith([], ['full * of *']);
     const strong = await userWith([], ['* * of *', '* at *']);
     const name = fresh();
-    if (!creating.some(([known]) => known === what)) {
+    if (!creating.includes(what)) {
       await made('clusterroles', role('clusterroles', name, [], { aggregationRule }));
     }
     const object = {
@@ -139,13 +139,13 @@ describe('aggregationRule', () => {
         metadata: { name, labels: { x: 'y' } },
       }),
     };
-    const refused = await sendForm(weak, form('clusterroles', name, object));
+    const refused = await sendForm(weak, formed(what, 'clusterroles', name, object));
     expect([refused.status, messageOf(refused)]).toEqual([
       403,
       `clusterroles.${group} "${name}" is forbidden: must have cluster-admin privileges to use ` +
         'the aggregationRule',
     ]);
-    const allowed = await sendForm(strong, form('clusterroles', name, object));
+    const allowed = await sendForm(strong, formed(what, 'clusterroles', name, object));
     expect([200, 201]).toContain(allowed.status);
   });
 

@@ -142,7 +142,7 @@ type Form = readonly [what: string, make: (plural: Plural, name: string, object:
 type Written = Readonly<Record<string, unknown>>;
 type Sent = readonly [line: string, body: object, contentType?: string];
 
-const creating: readonly Form[] = [
+const creatingForms: readonly Form[] = [
   ['POST', (plural, _name, object) => [`POST ${pathOf(plural)}`, object]],
   ['POST, dry', (plural, _name, object) => [`POST ${pathOf(plural)}?dryRun=All`, object]],
   ['PUT of an absent one', (plural, name, object) => [`PUT ${pathOf(plural, name)}`, object]],
@@ -159,7 +159,7 @@ const creating: readonly Form[] = [
     ],
   ],
 ];
-const changing: readonly Form[] = [
+const changingForms: readonly Form[] = [
   ['PUT', (plural, name, object) => [`PUT ${pathOf(plural, name)}`, object]],
   ['PUT, dry', (plural, name, object) => [`PUT ${pathOf(plural, name)}?dryRun=All`, object]],
   [
@@ -195,8 +195,18 @@ const changing: readonly Form[] = [
   ],
 ];
 
-/** Of one that is not there, and of one that is. */
-export const forms = { creating, changing };
+const namesOf = (forms: readonly Form[]): readonly string[] => forms.map(([what]) => what);
+
+/** Names of forms of writes: of an object that is not there, and of one that is. */
+export const creating = namesOf(creatingForms);
+export const changing = namesOf(changingForms);
+
+/** A write of one form. */
+export function formed(what: string, plural: Plural, name: string, object: object): Sent {
+  const form = [...creatingForms, ...changingForms].find(([known]) => known === what);
+  if (form === undefined) throw new Error(`there is no ${what}`);
+  return form[1](plural, name, { ...object });
+}
 
 export const sendForm = (as: string, [line, body, contentType]: Sent): Promise<ApiAnswer> =>
   send(as, line, { body, ...(contentType === undefined ? {} : { contentType }) });
