@@ -20,6 +20,7 @@ const targets: Readonly<Record<string, () => Promise<FuzzTarget>>> = {
   cel: async () => (await import('./fuzz/cel-target.ts')).celTarget,
   apply: async () => (await import('./fuzz/apply-target.ts')).applyTarget,
   node: async () => (await import('./fuzz/node-target.ts')).nodeTarget,
+  rbac: async () => (await import('./fuzz/rbac-target.ts')).rbacTarget,
 };
 
 const turnMsMax = 50;
