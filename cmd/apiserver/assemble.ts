@@ -96,7 +96,7 @@ export async function assemble(
   const shared = await loadSharedState(stored.secrets, { flags, ownUrl }, starting);
   const within = { ...stored, cache, shared };
   const trusted = openTrustedCertificates(base, shared);
-  const authentication = openAuthentication(base, { shared, trusted });
+  const authentication = await openAuthentication(base, { shared, trusted });
   const authorization = await openAuthorization(base, within);
   const { authorizer } = authorization;
   const services = servicesOf(base, stored, cache);

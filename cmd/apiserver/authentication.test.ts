@@ -48,10 +48,10 @@ function open(...argv: string[]): Base {
   const logger = createLogger('info', (line) => void log.push(line));
   return openBase({ flags, flagTexts: new Map(), givenFlags: given, logger, signal, started });
 }
-const opened = (...argv: string[]) => {
+const opened = async (...argv: string[]) => {
   const base = open(...argv);
   const trusted = openTrustedCertificates(base, shared);
-  const { authenticator } = openAuthentication(base, { shared, trusted });
+  const { authenticator } = await openAuthentication(base, { shared, trusted });
   return { base, trusted, authenticator };
 };
 
@@ -74,34 +74,34 @@ const frontProxy = (path: string): string[] => [
 ];
 
 describe('flags of the front proxy', () => {
-  test('uid headers need their gate', () => {
+  test('uid headers need their gate', async () => {
     const argv = [
       ...frontProxy(file('ca', first.cert)),
       '--requestheader-uid-headers=X-Remote-Uid',
     ];
-    expect(() => opened(...argv)).not.toThrow();
+    await expect(opened(...argv)).resolves.toBeDefined();
   });
 
-  test('uid headers are refused without their gate', () => {
+  test('uid headers are refused without their gate', async () => {
     const gate = '--feature-gates=RemoteRequestHeaderUID=false';
-    expect(() => opened('--requestheader-uid-headers=X-Remote-Uid', gate)).toThrow(
+    await expect(opened('--requestheader-uid-headers=X-Remote-Uid', gate)).rejects.toThrow(
       /--requestheader-uid-headers needs/,
     );
   });
 
-  test('a CA without headers of a name is refused', () => {
+  test('a CA without headers of a name is refused', async () => {
     const argv = [`--requestheader-client-ca-file=${file('ca', first.cert)}`];
-    expect(() => opened(...argv)).toThrow(/needs --requestheader-username-headers/);
+    await expect(opened(...argv)).rejects.toThrow(/needs --requestheader-username-headers/);
   });
 
-  test('headers without a CA are warned of', () => {
-    opened('--requestheader-username-headers=X-Remote-User');
+  test('headers without a CA are warned of', async () => {
+    await opened('--requestheader-username-headers=X-Remote-User');
     expect(log.join('')).toContain('have no effect without --requestheader-client-ca-file');
   });
 });
 
-test('--anonymous-auth is off, with a warning, beside AlwaysAllow', () => {
-  opened('--authorization-mode=AlwaysAllow');
+test('--anonymous-auth is off, with a warning, beside AlwaysAllow', async () => {
+  await opened('--authorization-mode=AlwaysAllow');
   expect(log.join('')).toContain('--anonymous-auth is off');
 });
 
@@ -111,7 +111,7 @@ describe('a CA file that changes', () => {
   test('is in force at once for open connections; a broken one changes nothing', async () => {
     const clients = file('clients', first.cert);
     const fronts = file('fronts', first.cert);
-    const { base, trusted, authenticator } = opened(
+    const { base, trusted, authenticator } = await opened(
       `--client-ca-file=${clients}`,
       ...frontProxy(fronts),
     );
@@ -155,7 +155,7 @@ test('a serving certificate that changes with its key is shown; half of a pair i
   const pair = await first.issue({ use: 'serverAuth', commonName: 'a' });
   const next = await first.issue({ use: 'serverAuth', commonName: 'b' });
   const cert = file('cert', pair.cert);
-  const { base, trusted } = opened(
+  const { base, trusted } = await opened(
     `--tls-cert-file=${cert}`,
     `--tls-private-key-file=${file('key', pair.key)}`,
   );

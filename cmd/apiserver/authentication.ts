@@ -11,6 +11,7 @@ import { openFrontProxies, proofsBy } from './front-proxies.ts';
 import { openIssuers } from './issuers.ts';
 import { authenticationAttempts, certificateObserver, userObserver } from './observers.ts';
 import type { SharedState } from './shared-state.ts';
+import { openTokenWebhook } from './token-webhook.ts';
 import type { TrustedCertificates } from './trusted-certificates.ts';
 
 export interface OpenedAuthentication {
@@ -30,10 +31,10 @@ export interface AuthenticationParts {
 }
 
 /** @throws FlagError for a configuration that cannot be used. */
-export function openAuthentication(
+export async function openAuthentication(
   base: Base,
   { shared, trusted }: AuthenticationParts,
-): OpenedAuthentication {
+): Promise<OpenedAuthentication> {
   const { flags, files, clock, metrics, authentication } = base;
   const apiAudiences = audiencesOf(flags, shared);
   const members: Authenticator[] = [
@@ -49,6 +50,7 @@ export function openAuthentication(
   if (files.tokens !== undefined) members.push(staticTokenAuthenticator(files.tokens));
   const issuers = openIssuers(base, shared);
   if (issuers !== undefined) members.push(issuers);
+  members.push(...(await openTokenWebhook(base, apiAudiences)));
   const { allowsAnonymous } = authentication;
   const reviewer = unionAuthenticator(members, apiAudiences);
   const authenticator = measuredAuthenticator(reviewer, authenticationAttempts(metrics), {

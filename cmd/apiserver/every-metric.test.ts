@@ -74,6 +74,18 @@ const shownElsewhere: Readonly<Record<string, string>> = {
   apiserver_validation_declarative_validation_mismatch_total:
     'cmd/apiserver/mismatch-observer.test.ts › ' +
     'a difference between the forms of a rule is counted and logged',
+  authentication_token_cache_request_total:
+    'cmd/apiserver/token-observers.test.ts › tokens that others are asked about are counted',
+  authentication_token_cache_request_duration_seconds:
+    'cmd/apiserver/token-observers.test.ts › tokens that others are asked about are counted',
+  authentication_token_cache_fetch_total:
+    'cmd/apiserver/token-observers.test.ts › tokens that others are asked about are counted',
+  authentication_token_cache_active_fetch_count:
+    'cmd/apiserver/token-observers.test.ts › tokens that others are asked about are counted',
+  apiserver_delegated_authn_request_total:
+    'cmd/apiserver/token-observers.test.ts › tokens that others are asked about are counted',
+  apiserver_delegated_authn_request_duration_seconds:
+    'cmd/apiserver/token-observers.test.ts › tokens that others are asked about are counted',
   pod_security_exemptions_total:
     'cmd/apiserver/pod-security-observer.test.ts › ' +
     'writes that are exempt, and labels that say nothing, are counted',

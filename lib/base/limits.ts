@@ -92,6 +92,16 @@ export const limits = {
   acceptEntriesMax: 32,
   /** Characters of an Accept header that are looked at. */
   acceptLengthMax: 4_096,
+  /** Tokens that a cache knows to be good, some kilobytes each with their users. */
+  goodTokensKeptMax: 10_000,
+  /** Tokens that it knows to be bad: a storm of them takes no place from good ones. */
+  badTokensKeptMax: 10_000,
+  /** Time for one question about a token, repetitions too; whoever asks the same waits along. */
+  tokenReviewTimeoutMs: 30_000,
+  /** How often the token webhook is asked again where it is overloaded or fails (Kubernetes'). */
+  tokenReviewRetryCountMax: 4,
+  /** The wait before that, half as long again each time. */
+  tokenReviewRetryFirstMs: 500,
   /** A client that sends its headers slower than this is cut (slow loris). */
   requestHeadersTimeoutMs: 32_000,
   /** A client that sends its body slower than this is cut. */

@@ -41,7 +41,6 @@ const anyInteger = integer(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER);
 const anyNumber = fraction(-Number.MAX_VALUE, Number.MAX_VALUE);
 
 const noAudit = 'no audit events are written';
-const noTokenWebhook = 'tokens are not reviewed elsewhere: an unknown one is 401';
 const noAccounts = 'service-account tokens are neither issued nor accepted (401)';
 const noNodes = 'no connections to nodes are made';
 const noProxying = 'no requests are passed on to other API servers';
@@ -60,9 +59,6 @@ export const absentFlags: Readonly<Record<string, AbsentFlag>> = {
   'allow-privileged': refused(bool, 'privileged containers are always allowed', 'true'),
 
   // Who asks.
-  'authentication-token-webhook-cache-ttl': warned(durationMs, noTokenWebhook),
-  'authentication-token-webhook-config-file': warned(text, noTokenWebhook),
-  'authentication-token-webhook-version': warned(text, noTokenWebhook),
   'service-account-extend-token-expiration': warned(bool, noAccounts),
   'service-account-jwks-uri': warned(text, noAccounts),
   'service-account-key-file': warned(list, noAccounts),

@@ -1,6 +1,6 @@
 // Flags of how those who ask are known, service accounts aside.
 import { optional, required } from './flag.ts';
-import { bool, headerNames, list, pairs, path, text } from './flag-kinds.ts';
+import { bool, choice, durationMs, headerNames, list, pairs, path, text } from './flag-kinds.ts';
 import type { FlagKind } from './flag-kinds.ts';
 
 const identity = 'Authentication';
@@ -151,5 +151,22 @@ export const authenticationFlags = {
     headerNames,
     '',
     'What the names of headers with further attributes of a user begin with.',
+  ),
+  'authentication-token-webhook-config-file': optional(
+    identity,
+    path,
+    'Client configuration of the service that is asked about tokens that nothing here knows.',
+  ),
+  'authentication-token-webhook-cache-ttl': required(
+    identity,
+    durationMs,
+    '2m0s',
+    'How long answers of that service are good; 0: it is asked each time.',
+  ),
+  'authentication-token-webhook-version': required(
+    identity,
+    choice('v1beta1', 'v1'),
+    'v1beta1',
+    'Version of the TokenReview that is sent to it, and answered.',
   ),
 } as const;

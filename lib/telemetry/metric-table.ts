@@ -41,6 +41,7 @@ const authSeconds = [
   16.384,
 ];
 const webhookSeconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+const delegatedSeconds = [0.25, 0.5, 0.7, 1, 1.5, 3, 5, 10];
 const clientSeconds = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60];
 const clientBytes = [
   64, 256, 512, 1_024, 4_096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216,
@@ -225,6 +226,38 @@ export const metricTable = {
     'ALPHA',
     ['jwt_issuer_hash', 'apiserver_id_hash', 'hash'],
     'Digest of the keys of an issuer that are in use.',
+  ),
+  authentication_token_cache_request_total: counter(
+    'ALPHA',
+    ['status'],
+    'Tokens that were looked up in a cache of what others say of them: hit, miss.',
+  ),
+  authentication_token_cache_request_duration_seconds: histogram(
+    'ALPHA',
+    ['status'],
+    webhookSeconds,
+    'Time until it was known whose token it is.',
+  ),
+  authentication_token_cache_fetch_total: counter(
+    'ALPHA',
+    ['status'],
+    'Questions about tokens that were not in the cache: ok, error.',
+  ),
+  authentication_token_cache_active_fetch_count: gauge(
+    'ALPHA',
+    ['status'],
+    'Such questions under way (in_flight), and requests that wait for them (blocked).',
+  ),
+  apiserver_delegated_authn_request_total: counter(
+    'ALPHA',
+    ['code'],
+    'Calls of the token webhook by status of the answer; <error>: there was none.',
+  ),
+  apiserver_delegated_authn_request_duration_seconds: histogram(
+    'ALPHA',
+    ['code'],
+    delegatedSeconds,
+    'Time of these calls.',
   ),
   authorization_attempts_total: counter(
     'ALPHA',

@@ -1,0 +1,155 @@
+// An authenticator over somebody who is dear to ask about tokens: answers are kept for a time, by
+// hash and never by token, good and bad ones apart; who asks about the same token at once waits for
+// one answer.
+import { createHmac, randomBytes } from 'node:crypto';
+import { abortable } from '../base/abort.ts';
+import type { WaitEnd } from '../base/abort.ts';
+import type { Clock } from '../base/clock.ts';
+import { ExpiringMap } from '../base/expiring-map.ts';
+import { limits } from '../base/limits.ts';
+import type { MaybePromise } from '../base/maybe-promise.ts';
+import type { User } from '../base/user.ts';
+import type { Authentication, Authenticator, Credentials } from './authenticator.ts';
+
+export type TokenVerdict =
+  | { readonly user: User; readonly audiences: readonly string[] }
+  /** `isLasting`: it is the token's fault, and will be the next time. */
+  | { readonly refusal: string; readonly isLasting: boolean };
+
+/** @param audiences whom the token must be meant for, one of them */
+export type JudgeToken = (
+  token: string,
+  audiences: readonly string[],
+  signal: AbortSignal,
+) => Promise<TokenVerdict>;
+
+export interface TokenCacheObserver {
+  /** `fromMs` is of `performance.now()`. */
+  looked(status: 'hit' | 'miss', fromMs: number): void;
+  /** One more, or less, that waits for an answer; the first of them has it fetched. */
+  waiting(change: 1 | -1): void;
+  fetching(change: 1 | -1): void;
+  fetched(status: 'ok' | 'error'): void;
+}
+
+export interface CachedTokensOptions {
+  readonly name: string;
+  readonly judge: JudgeToken;
+  /** For tokens of requests. */
+  readonly ownAudiences: readonly string[];
+  readonly goodTtlMs: number;
+  readonly badTtlMs: number;
+  readonly clock: Clock;
+  readonly observer: TokenCacheObserver;
+}
+
+/** What a token's verdict means for a request, and for who names audiences. */
+interface Kept {
+  readonly own: Authentication;
+  readonly asked: Authentication;
+  readonly ttlMs: number;
+}
+
+export class CachedTokens implements Authenticator {
+  readonly name: string;
+  readonly #options: CachedTokensOptions;
+  readonly #good: ExpiringMap<Kept>;
+  readonly #bad: ExpiringMap<Kept>;
+  readonly #underWay = new Map<string, Promise<Kept>>();
+  readonly #hashKey = randomBytes(32);
+
+  constructor(options: CachedTokensOptions) {
+    const nowMs = (): number => options.clock.monotonicMs();
+    this.name = options.name;
+    this.#options = options;
+    this.#good = new ExpiringMap({ countMax: limits.goodTokensKeptMax, nowMs });
+    this.#bad = new ExpiringMap({ countMax: limits.badTokensKeptMax, nowMs });
+  }
+
+  authenticate({ token, audiences }: Credentials, end: WaitEnd): MaybePromise<Authentication> {
+    if (token === undefined) return { outcome: 'absent' };
+    const { observer, ownAudiences } = this.#options;
+    const fromMs = performance.now();
+    const isOwn = audiences.length === 0;
+    const wanted = isOwn ? ownAudiences : audiences;
+    const key = this.#keyOf(token, wanted);
+    const kept = this.#good.get(key) ?? this.#bad.get(key);
+    if (kept === undefined) return this.#wait(key, { token, wanted, isOwn, fromMs }, end);
+    observer.looked('hit', fromMs);
+    return isOwn ? kept.own : kept.asked;
+  }
+
+  async #wait(
+    key: string,
+    asked: {
+      readonly token: string;
+      readonly wanted: readonly string[];
+      readonly isOwn: boolean;
+      readonly fromMs: number;
+    },
+    end: WaitEnd,
+  ): Promise<Authentication> {
+    const { observer } = this.#options;
+    observer.waiting(1);
+    try {
+      const kept = await abortable(this.#fetched(key, asked.token, asked.wanted), end);
+      return asked.isOwn ? kept.own : kept.asked;
+    } finally {
+      observer.waiting(-1);
+      observer.looked('miss', asked.fromMs);
+    }
+  }
+
+  /** The one answer that all wait for who ask about the token now. */
+  #fetched(key: string, token: string, wanted: readonly string[]): Promise<Kept> {
+    let fetching = this.#underWay.get(key);
+    if (fetching === undefined) {
+      fetching = this.#fetch(key, token, wanted).finally(() => this.#underWay.delete(key));
+      this.#underWay.set(key, fetching);
+    }
+    return fetching;
+  }
+
+  /** It outlives who asked for it: others wait along. */
+  async #fetch(key: string, token: string, wanted: readonly string[]): Promise<Kept> {
+    const { judge, clock, observer } = this.#options;
+    const ending = new AbortController();
+    const cancel = clock.after(limits.tokenReviewTimeoutMs, () => ending.abort(tooLate));
+    observer.fetching(1);
+    try {
+      const verdict = await judge(token, wanted, ending.signal);
+      const isAnswer = 'user' in verdict || verdict.isLasting;
+      observer.fetched(isAnswer ? 'ok' : 'error');
+      const kept = this.#keptOf(verdict);
+      if (isAnswer) ('user' in verdict ? this.#good : this.#bad).set(key, kept, kept.ttlMs);
+      return kept;
+    } catch (error) {
+      observer.fetched('error');
+      if (error !== tooLate) throw error;
+      return this.#keptOf({ refusal: tooLate.message, isLasting: false });
+    } finally {
+      cancel();
+      observer.fetching(-1);
+    }
+  }
+
+  #keptOf(verdict: TokenVerdict): Kept {
+    const { goodTtlMs, badTtlMs } = this.#options;
+    if ('refusal' in verdict) {
+      const rejected: Authentication = { outcome: 'rejected', reason: verdict.refusal };
+      return { own: rejected, asked: rejected, ttlMs: badTtlMs };
+    }
+    const { user, audiences } = verdict;
+    const own: Authentication = { outcome: 'accepted', user };
+    return { own, asked: { ...own, audiences }, ttlMs: goodTtlMs };
+  }
+
+  /** Audiences are set apart by their lengths. */
+  #keyOf(token: string, audiences: readonly string[]): string {
+    const hash = createHmac('sha256', this.#hashKey);
+    for (const one of audiences) hash.update(`${String(one.length)}:${one}`);
+    return hash.update(`|${token}`).digest('base64');
+  }
+}
+
+const tooLate = new Error('nobody said in time whose token it is');
