@@ -98,10 +98,6 @@ export const limits = {
   badTokensKeptMax: 10_000,
   /** Time for one question about a token, repetitions too; whoever asks the same waits along. */
   tokenReviewTimeoutMs: 30_000,
-  /** How often the token webhook is asked again where it is overloaded or fails (Kubernetes'). */
-  tokenReviewRetryCountMax: 4,
-  /** The wait before that, half as long again each time. */
-  tokenReviewRetryFirstMs: 500,
   /** A client that sends its headers slower than this is cut (slow loris). */
   requestHeadersTimeoutMs: 32_000,
   /** A client that sends its body slower than this is cut. */

@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from '@jest/globals';
 import { systemClock } from '../base/clock.ts';
 import type { Clock } from '../base/clock.ts';
-import { askReview } from './ask-review.ts';
+import { askReview, resultOf } from './ask-review.ts';
 import type { ReviewCall } from './ask-review.ts';
 import type { HttpsTarget } from './https-target.ts';
 import { openHook, textOf } from './testing/open-calls.ts';
@@ -29,7 +29,8 @@ const ask = (target: HttpsTarget, change: Partial<ReviewCall<string>> = {}): Pro
     decode: textOf,
     signal: new AbortController().signal,
     timeoutMs: 3_000,
-    attempted: (result) => void results.push(result),
+    attempted: (ended) =>
+      void results.push('error' in ended ? resultOf(ended.error) : String(ended.status)),
     ...change,
   });
 };
@@ -50,7 +51,7 @@ test.each([['429 Too Many Requests'], ['500 Internal Server Error'], ['504 Gatew
     await using server = await RawServer.start(answering(status(text), status(text), ok));
     const target = await openHook(server.url);
     expect(await ask(target)).toBe('{"a":1}');
-    expect(results).toEqual(['error', 'error', 'success']);
+    expect(results).toEqual(['error', 'error', '200']);
     const [first = 0, second = 0] = waitsMs;
     expect(waitsMs).toHaveLength(2);
     expect(first).toBeGreaterThanOrEqual(500);

@@ -13,11 +13,15 @@ export interface ReviewCall<T> {
   readonly signal: AbortSignal;
   /** Of each attempt; the service is told of it in the query. */
   readonly timeoutMs: number;
-  /** Told of each attempt. */
-  readonly attempted?: (result: ReviewResult, seconds: number) => void;
+  /** Told of each attempt: the status of its answer, or what it failed with. */
+  readonly attempted?: (ended: { readonly status: number } | Failed, seconds: number) => void;
 }
 
-/** How an attempt ended; `canceled`: nobody waits for its answer any more. */
+interface Failed {
+  readonly error: unknown;
+}
+
+/** How a review ended; `canceled`: nobody waits for its answer any more. */
 export type ReviewResult = 'success' | 'timeout' | 'error' | 'canceled';
 
 /** Each wait is so many times the one before (upstream's). */
@@ -26,7 +30,11 @@ const growth = 1.5;
 const jitter = 0.2;
 
 /** @throws CallError of the last attempt, or `signal.reason` when that fires first */
-export async function askReview<T>(target: Target, clock: Clock, call: ReviewCall<T>): Promise<T> {
+export async function askReview<T>(
+  target: Pick<Target, 'call'>,
+  clock: Clock,
+  call: ReviewCall<T>,
+): Promise<T> {
   let delayMs: number = limits.reviewRetryFirstMs;
   for (let leftCount = limits.reviewAttemptsMax - 1; ; leftCount--) {
     try {
@@ -40,23 +48,27 @@ export async function askReview<T>(target: Target, clock: Clock, call: ReviewCal
   }
 }
 
-async function attempt<T>(target: Target, clock: Clock, call: ReviewCall<T>): Promise<T> {
+async function attempt<T>(
+  target: Pick<Target, 'call'>,
+  clock: Clock,
+  call: ReviewCall<T>,
+): Promise<T> {
   const { body, decode, signal, timeoutMs, attempted } = call;
   const startMs = clock.monotonicMs();
-  const ended = (result: ReviewResult): void =>
-    attempted?.(result, (clock.monotonicMs() - startMs) / 1_000);
+  const ended = (how: { readonly status: number } | Failed): void =>
+    attempted?.(how, (clock.monotonicMs() - startMs) / 1_000);
   try {
     const query = `timeout=${encodeURIComponent(timeText(timeoutMs))}`;
     const answer = await target.call({ body, decode, signal, timeoutMs, query });
-    ended('success');
+    ended(answer);
     return answer.body;
   } catch (error) {
-    ended(resultOf(error));
+    ended({ error });
     throw error;
   }
 }
 
-/** How the caller's metrics count an attempt, or a review, that failed. */
+/** How the caller's metrics count what failed. */
 export function resultOf(error: unknown): ReviewResult {
   if (!(error instanceof CallError)) return 'canceled';
   return error.failure.kind === 'timeout' ? 'timeout' : 'error';

@@ -1,9 +1,9 @@
 // Asks a service outside about tokens: a TokenReview is posted to it, one of the same version comes
 // back. What it says beyond that, and why it cannot be asked, stays in the log.
-import { pause } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
 import { limits } from '../../base/limits.ts';
 import type { Logger } from '../../base/log.ts';
+import { askReview } from '../../client/ask-review.ts';
 import { CallError } from '../../client/call-error.ts';
 import type { Target } from '../../client/target.ts';
 import type { JudgeToken, TokenVerdict } from '../cached-tokens.ts';
@@ -63,57 +63,25 @@ interface Asked {
   readonly audiences: readonly string[];
 }
 
-/** @throws CallError of the last try, and the reason of `signal`. */
-async function ask(
-  options: TokenWebhookOptions,
+/** @throws CallError of the last attempt, and the reason of `signal`. */
+function ask(
+  { target, clock, apiVersion, called }: TokenWebhookOptions,
   { token, audiences }: Asked,
   signal: AbortSignal,
 ): Promise<ReviewAnswer> {
-  const { clock, apiVersion } = options;
   const review = { kind: 'TokenReview', apiVersion, metadata: {}, spec: { token, audiences } };
-  const body = Buffer.from(JSON.stringify(review));
-  let delayMs: number = limits.tokenReviewRetryFirstMs;
-  for (let leftCount: number = limits.tokenReviewRetryCountMax; ; leftCount--) {
-    try {
-      return await callOnce(options, body, signal);
-    } catch (error) {
-      if (!(error instanceof CallError) || leftCount === 0 || !isPassing(error)) throw error;
-    }
-    // With jitter, so that what failed together is not repeated together.
-    await pause(clock, delayMs * (1 + Math.random() / 5), signal);
-    signal.throwIfAborted();
-    delayMs *= 1.5;
-  }
+  return askReview(target, clock, {
+    body: Buffer.from(JSON.stringify(review)),
+    decode: (bytes) => readAnswer(bytes, apiVersion),
+    signal,
+    timeoutMs: limits.clientCallTimeoutMs,
+    attempted: (ended, seconds) => called(codeOf(ended), seconds),
+  });
 }
 
-async function callOnce(
-  { target, clock, apiVersion, called }: TokenWebhookOptions,
-  body: Uint8Array,
-  signal: AbortSignal,
-): Promise<ReviewAnswer> {
-  const fromMs = clock.monotonicMs();
-  let code = noAnswerCode;
-  try {
-    const answer = await target.call({
-      query: 'timeout=30s',
-      body,
-      decode: (bytes) => readAnswer(bytes, apiVersion),
-      signal,
-    });
-    code = String(answer.status);
-    return answer.body;
-  } catch (error) {
-    if (error instanceof CallError && 'status' in error.failure) {
-      code = String(error.failure.status);
-    }
-    throw error;
-  } finally {
-    called(code, (clock.monotonicMs() - fromMs) / 1_000);
-  }
+function codeOf(ended: { readonly status: number } | { readonly error: unknown }): string {
+  if ('status' in ended) return String(ended.status);
+  const { error } = ended;
+  const hasStatus = error instanceof CallError && 'status' in error.failure;
+  return hasStatus ? String(error.failure.status) : noAnswerCode;
 }
-
-const passingStatuses: ReadonlySet<number> = new Set([429, 500, 504]);
-
-/** Kubernetes' idea of what may be better the next time. */
-const isPassing = ({ failure }: CallError): boolean =>
-  failure.kind === 'closed' || (failure.kind === 'status' && passingStatuses.has(failure.status));

@@ -67,7 +67,8 @@ export function webhookAuthorizer(options: WebhookOptions): Authorizer {
         decode: (body) => codec.decode(body),
         signal,
         timeoutMs,
-        attempted: (result, seconds) => observer.attempted(result, seconds),
+        attempted: (ended, seconds) =>
+          observer.attempted('error' in ended ? resultOf(ended.error) : 'success', seconds),
       });
       const decision = decisionOf(status);
       const ttlMs = status.allowed ? options.authorizedTtlMs : options.unauthorizedTtlMs;
