@@ -38,6 +38,10 @@ export type Authentication =
        * knows none, what it accepts is meant for this server.
        */
       readonly audiences?: readonly string[];
+      /** What the request's audit event is to say of its credentials, by key. */
+      readonly annotations?: ReadonlyMap<string, string>;
+      /** Texts for Warning headers: of credentials that are good, and should not be used. */
+      readonly warnings?: readonly string[];
     }
   | { readonly outcome: 'absent' }
   | { readonly outcome: 'rejected'; readonly reason: string };

@@ -72,13 +72,15 @@ const grouped = new WeakMap<User, Authentication>();
 function withAuthenticatedGroup(
   answer: Extract<Authentication, { outcome: 'accepted' }>,
 ): Authentication {
+  if (answer.user.groups.includes(authenticatedGroup)) return answer;
   const known = answer.audiences === undefined ? grouped.get(answer.user) : undefined;
   if (known !== undefined) return known;
   const { user } = answer;
   const isSettled =
     user.name === anonymousUser.name ||
     user.groups.some((group) => group === authenticatedGroup || group === unauthenticatedGroup);
-  const groups = isSettled ? user.groups : [...user.groups, authenticatedGroup];
+  if (isSettled) return answer;
+  const groups = [...user.groups, authenticatedGroup];
   const result: Authentication = { ...answer, user: { ...user, groups } };
   if (answer.audiences === undefined) grouped.set(user, result);
   return result;

@@ -69,6 +69,20 @@ export const limits = {
   impersonatorsKeptMax: 10_000,
   /** How long that is known; it only orders the questions. */
   impersonatorsKeptMs: 10 * 60_000,
+  /** Service-account tokens whose signature is known to be good, about a kilobyte each. */
+  verifiedTokensMax: 20_000,
+  /** How long that is known; then the signature is verified again. */
+  verifiedTokenMs: 600_000,
+  /** Tokens that are known to be bad: the same one, sent again and again, costs its hash. */
+  refusedTokensMax: 4_096,
+  /** How long a bad token, or one whose object is gone, is refused without another look. */
+  refusedTokenMs: 10_000,
+  /** Secrets whose last use is being written; more uses at once are noted later. */
+  tokenUseWritesMax: 16,
+  /** Longest time of such a write. */
+  tokenUseWriteTimeoutMs: 10_000,
+  /** How far clocks may differ from that of a token's issuer (kube-apiserver: a minute). */
+  tokenLeewayMs: 60_000,
   /** Tokens of `--token-auth-file` that are known without their digest. */
   knownTokensMax: 1_024,
   /** Longest of these. */

@@ -197,7 +197,11 @@ describe('behind authentication', () => {
       seen.push(request.rawHeaders.filter((_, at) => at % 2 === 0).map((one) => one.toLowerCase()));
       return whoAmI(request, response, next);
     };
-    const filter = authenticateFilter({ authenticator, allowsAnonymous: () => true, identityHeaders });
+    const filter = authenticateFilter({
+      authenticator,
+      allowsAnonymous: () => true,
+      identityHeaders,
+    });
     await using server = await startTestServer({ filters: [filter, look] });
     const headers = Object.fromEntries(
       [...names, ...others].map((name) => [

@@ -7,7 +7,7 @@ import type { Authentication, Authenticator, Credentials } from '../../authn/aut
 import { identityStripper } from '../../authn/identity-headers.ts';
 import type { IdentityHeaders } from '../../authn/identity-headers.ts';
 import { unauthorized } from '../../base/status.ts';
-import type { Filter, HttpRequest, Next } from '../request-context.ts';
+import type { Filter, HttpRequest, Next, RequestContext } from '../request-context.ts';
 import { isUpgrade } from '../upgrade.ts';
 import { isBearerSubprotocol, offeredSubprotocols, offerOnly } from '../websocket.ts';
 
@@ -36,15 +36,25 @@ export function authenticateFilter(options: AuthenticateFilterOptions): Filter {
 
   function settle(answer: Authentication, request: HttpRequest, next: Next): MaybePromise<void> {
     const { context } = request;
-    if (answer.outcome === 'accepted') {
-      context.user = answer.user;
-      if (context.connection !== undefined) context.connection.badCredentialsCount = 0;
-    } else if (answer.outcome === 'absent' && allowsAnonymous(context.info.path)) {
+    if (answer.outcome === 'accepted') accept(answer, context);
+    else if (answer.outcome === 'absent' && allowsAnonymous(context.info.path)) {
       context.user = anonymousUser;
     } else throw unauthorized();
     strip(request);
     return next();
   }
+}
+
+function accept(
+  { user, annotations, warnings }: Extract<Authentication, { outcome: 'accepted' }>,
+  context: RequestContext,
+): void {
+  context.user = user;
+  if (context.connection !== undefined) context.connection.badCredentialsCount = 0;
+  if (warnings !== undefined) context.warnings.push(...warnings);
+  if (annotations === undefined) return;
+  const told = (context.auditAnnotations ??= new Map());
+  for (const [key, text] of annotations) told.set(key, text);
 }
 
 const ownAudiences: readonly string[] = [];
