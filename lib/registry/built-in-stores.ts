@@ -30,7 +30,8 @@ import { WriteTurns } from './write-turns.ts';
 export interface BuiltInStoreOptions
   extends
     Omit<KindOptions, 'labelsOfNamespace' | 'rulesOfRole'>,
-    Pick<StoreParts, 'media' | 'clock' | 'continueKey' | 'canStreamLists' | 'canDeleteUnreadable'> {
+    Pick<StoreParts, 'media' | 'clock' | 'continueKey' | 'tokens'>,
+    Pick<StoreParts, 'canStreamLists' | 'canDeleteUnreadable'> {
   readonly scheme: Scheme;
   readonly keyspace: Keyspace;
   readonly storage: Storage;
@@ -73,6 +74,7 @@ export function builtInStores(options: BuiltInStoreOptions): ResourceStore[] {
     typeOf: (kind: GroupVersionKind) => scheme.kind(kind),
     naming: options.naming,
     clock: options.clock,
+    tokens: options.tokens,
     continueKey: options.continueKey,
     canStreamLists: options.canStreamLists,
     canDeleteUnreadable: options.canDeleteUnreadable,

@@ -5,6 +5,7 @@ import type { WaitEnd } from '../base/abort.ts';
 import { whenThere } from '../base/maybe-promise.ts';
 import type { MaybePromise } from '../base/maybe-promise.ts';
 import type { Item, ResourceView } from '../cacher/resource-view.ts';
+import { tokenSubresource } from './accounts/token.ts';
 import { connectionSubresource } from './connections/connection.ts';
 import type { Conversion } from './conversion.ts';
 import { createObject } from './create.ts';
@@ -120,10 +121,11 @@ function servedVerbs(stored: Verbs, conversion: Conversion): Verbs {
   };
 }
 
-/** By the kind of their bodies; only pods have such subresources. */
-const podActions: ReadonlyMap<string, typeof bindingSubresource> = new Map([
+/** By the kind of their bodies. */
+const actions: ReadonlyMap<string, typeof bindingSubresource> = new Map([
   ['Binding', bindingSubresource],
   ['Eviction', evictionSubresource],
+  ['TokenRequest', tokenSubresource],
 ]);
 
 /**
@@ -142,7 +144,7 @@ function subresourcesOf(parts: StoreParts, object: VerbTarget): ReadonlyMap<stri
     if (isView && hasRules) served.set(name, { info, ...object });
     const scale = name === 'scale' ? scaleSubresource(parts, info) : undefined;
     if (scale !== undefined) served.set(name, scale);
-    const action = podActions.get(kind.kind)?.(parts, info);
+    const action = actions.get(kind.kind)?.(parts, info);
     if (action !== undefined) served.set(name, action);
     const connection = connectionSubresource(parts, info);
     if (connection !== undefined) served.set(name, connection);

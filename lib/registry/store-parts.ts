@@ -4,6 +4,7 @@ import type { AdmissionChain } from '../admission/chain.ts';
 import type { Defaults } from '../api/defaults.ts';
 import type { GroupVersionKind, ResourceInfo, TypeInfo } from '../api/type-info.ts';
 import type { NamingProfile } from '../api/vendor.ts';
+import type { TokenIssuer } from '../authn/service-account/token-issuer.ts';
 import type { Clock } from '../base/clock.ts';
 import type { MaybePromise } from '../base/maybe-promise.ts';
 import { notFound } from '../base/status.ts';
@@ -50,6 +51,8 @@ export interface StoreParts {
   readonly typeOf: (kind: GroupVersionKind) => TypeInfo | undefined;
   /** Another built-in resource in its storage version; undefined: there is none. */
   readonly partsOf: (name: ResourceRef) => StoreParts | undefined;
+  /** Absent: service accounts have no tokens. */
+  readonly tokens?: TokenIssuer | undefined;
   readonly naming: NamingProfile;
   readonly clock: Clock;
   /** Signs continue tokens; the same on every replica. */

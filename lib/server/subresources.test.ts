@@ -20,7 +20,7 @@ const pod = {
   spec: { containers: [{ name: 'c', image: 'i' }] },
 };
 const requests = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'].flatMap((method) =>
-  ['pods/p/nosuch', 'serviceaccounts/s/token', 'configmaps/c/status'].map(
+  ['pods/p/nosuch', 'serviceaccounts/s/nosuch', 'configmaps/c/status'].map(
     (path) => [method, `/api/v1/namespaces/n/${path}`] as const,
   ),
 );

@@ -13,7 +13,7 @@ import type { Item } from '../../cacher/resource-view.ts';
 import type { ApiObject } from '../../codec/codec.ts';
 import { isDeleting, metaOf, nameOf } from '../../codec/object-meta.ts';
 import { changeStored } from '../change-stored.ts';
-import { canTakeUnqualifiedFinalizers } from '../object-meta.ts';
+import { canTakeUnqualifiedFinalizers, checkName } from '../object-meta.ts';
 import { notSupported } from '../options.ts';
 import { recordOf } from '../own-kind.ts';
 import { admittedBody, statusRecord, succeeded } from '../posted-action.ts';
@@ -58,6 +58,7 @@ export async function bindPod(
 ): Promise<void> {
   const posted = { ...pods, resource: admittedAs };
   const wanted = await admittedBody(posted, binding, request, (body) => {
+    checkName(body, request.path.name);
     const errors = targetErrors(body);
     if (errors.length > 0) throw invalid(binding.kind, nameOf(body), errors);
     parseResourceVersion(body.metadata?.resourceVersion ?? ''); // throws 400

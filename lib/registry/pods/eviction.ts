@@ -14,6 +14,7 @@ import { changeStored } from '../change-stored.ts';
 import { currentState } from '../current-state.ts';
 import { deleteObject } from '../delete.ts';
 import { checkPreconditions } from '../deletion-plan.ts';
+import { checkName } from '../object-meta.ts';
 import { parseDeleteOptions } from '../options.ts';
 import { recordOf } from '../own-kind.ts';
 import { admittedBody, statusRecord, succeeded } from '../posted-action.ts';
@@ -42,9 +43,10 @@ export function evictionSubresource(
     input: eviction,
     createAnswer: status,
     async create(request) {
-      const options = await admittedBody(parts, eviction, request, (body) =>
-        deleteOptionsOf(parts, request, body),
-      );
+      const options = await admittedBody(parts, eviction, request, (body) => {
+        checkName(body, request.path.name);
+        return deleteOptionsOf(parts, request, body);
+      });
       await evict({ pods, budgets, key: itemKeyOf(parts, request.path), request, options });
       return succeeded(status);
     },

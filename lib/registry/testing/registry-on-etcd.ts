@@ -7,6 +7,8 @@ import type { Scheme } from '../../api/scheme.ts';
 import type { ResourceInfo } from '../../api/type-info.ts';
 import { namingProfile } from '../../api/vendor.ts';
 import type { NamingProfile } from '../../api/vendor.ts';
+import { testIssuer } from '../../authn/service-account/testing/test-accounts.ts';
+import type { TokenIssuer } from '../../authn/service-account/token-issuer.ts';
 import { abortable } from '../../base/abort.ts';
 import { systemClock } from '../../base/clock.ts';
 import { createLogger } from '../../base/log.ts';
@@ -55,6 +57,8 @@ export interface ReplicaOptions {
   readonly admission?: AdmissionChain;
   /** Absent: reviews are not served. */
   readonly reviews?: BuiltInStoreOptions['reviews'];
+  /** Absent: one with a key that all replicas share. */
+  readonly tokens?: TokenIssuer;
   /** Absent: services are given nothing. */
   readonly services?: Pick<ServicesOptions, 'clusterIpRanges' | 'nodePortRange'>;
   /** Absent: nobody holds any rights to give to others. */
@@ -129,6 +133,7 @@ async function startReplica(etcd: EtcdCluster, options: ReplicaOptions): Promise
   const all = builtInStores({
     ...parts,
     continueKey: options.continueKey ?? Buffer.from('shared by the replicas of a test'),
+    tokens: options.tokens ?? testIssuer(naming),
     canStreamLists: true,
     canDeleteUnreadable: options.canDeleteUnreadable ?? false,
     eventTtlSeconds: 3_600,

@@ -100,11 +100,11 @@ export class VerbDriver {
     return sent(answer.item);
   }
 
-  /** To a subresource that is created: binding, eviction. */
+  /** To a subresource that is created: binding, eviction. A text is sent as it is. */
   async act(
     store: ResourceStore,
     name: string,
-    body: object,
+    body: object | string,
     { query = '', subresource = '' }: WriteTexts,
   ): Promise<JsonObject> {
     const target = store.subresources.get(subresource);
@@ -112,7 +112,10 @@ export class VerbDriver {
     const answer = await target.create({
       ...scope(),
       path: { namespace: placeOf(store, 'ns'), name, subresource },
-      body: jsonCodec.decode(bytesOf(body), target.input.type),
+      body: jsonCodec.decode(
+        typeof body === 'string' ? Buffer.from(body) : bytesOf(body),
+        target.input.type,
+      ),
       options: parseWriteOptions(params(query), 'create', this.#replica.naming),
     });
     return answer.item.object();
