@@ -2,6 +2,8 @@
 import type { ResourceInfo } from '../../lib/api/type-info.ts';
 import type { AllowsAnonymous } from '../../lib/authn/anonymous.ts';
 import type { Authenticator } from '../../lib/authn/authenticator.ts';
+import type { OpenIdDocument } from '../../lib/authn/service-account/openid-documents.ts';
+import type { TokenIssuer } from '../../lib/authn/service-account/token-issuer.ts';
 import type { Authorizer } from '../../lib/authz/authorizer.ts';
 import { systemClock } from '../../lib/base/clock.ts';
 import type { Logger } from '../../lib/base/log.ts';
@@ -10,11 +12,14 @@ import type { Cache, CachedResource } from '../../lib/cacher/cache.ts';
 import { schemeTranscoder } from '../../lib/cacher/transcoder.ts';
 import type { FlagError } from '../../lib/config/flags.ts';
 import type { ParsedFlags } from '../../lib/config/parse-flags.ts';
+import { serverUser } from '../../lib/base/user.ts';
+import { TokenUse } from '../../lib/controllers/accounts/token-use.ts';
 import { bootstrapPriorityClasses } from '../../lib/controllers/bootstrap-objects.ts';
 import type { RoleBootstrap } from '../../lib/controllers/bootstrap-roles/bootstrap-roles.ts';
 import { bootstrapNamespaces } from '../../lib/controllers/system-namespaces.ts';
 import { builtInStores } from '../../lib/registry/built-in-stores.ts';
 import { componentStatusStores } from '../../lib/registry/component-statuses.ts';
+import { internalClient } from '../../lib/registry/internal-client.ts';
 import { builtInOwner, ResourceMapHolder } from '../../lib/registry/resource-map.ts';
 import { openServices } from '../../lib/registry/services/services.ts';
 import type { Services } from '../../lib/registry/services/services.ts';
@@ -52,11 +57,14 @@ import {
   mismatchObserver,
   podSecurityObserver,
   storageMetrics,
+  tokenObserver,
 } from './observers.ts';
 import { checkListening, hostAndPort, listenError, urlAt } from './own-address.ts';
 import { giveMemoryBackWhenQuiet } from './quiet-memory.ts';
 import { reachEtcd } from './reach-etcd.ts';
 import { runControllers } from './run-controllers.ts';
+import { openServiceAccounts } from './service-accounts.ts';
+import type { OpenedServiceAccounts } from './service-accounts.ts';
 import { startServerService } from './server-service.ts';
 import { clientCas, followServingTls } from './serving-tls.ts';
 import { checkNaming, loadSharedState } from './shared-state.ts';
@@ -95,25 +103,26 @@ export async function assemble(
   const ownUrl = urlAt(address, flags['secure-port']);
   const shared = await loadSharedState(stored.secrets, { flags, ownUrl }, starting);
   const within = { ...stored, cache, shared };
+  const resources = new ResourceMapHolder();
+  const accounts = accountsOf(base, { cache, shared, ownUrl, resources });
   const trusted = openTrustedCertificates(base, shared);
-  const authentication = await openAuthentication(base, { shared, trusted });
+  const serviceAccounts = accounts.authenticator;
+  const authentication = await openAuthentication(base, { shared, trusted, serviceAccounts });
   const authorization = await openAuthorization(base, within);
   const { authorizer } = authorization;
   const services = servicesOf(base, stored, cache);
   if (services === undefined) {
     logger.warn('services are given no addresses: IPAddress or ServiceCIDR is not served');
   }
-  const resources = openRegistry(base, stored, {
-    ...within,
-    services,
-    authorization,
-    authentication,
-  });
+  const { tokens } = accounts;
+  const judging = { authorization, authentication };
+  openRegistry(base, stored, { ...within, ...judging, services, tokens, resources });
   const clientCa = clientCas(trusted);
   const credentials = await ownCredentials({ directory, shared, flags, files, clientCa, address });
   const lifecycle = { isDraining: false };
   const { authenticator, allowsAnonymous } = authentication;
-  const asked = { resources, authenticator, allowsAnonymous, authorizer };
+  const { documents } = accounts;
+  const asked = { resources, authenticator, allowsAnonymous, authorizer, documents };
   const roles = roleBootstrap(base, resources);
   const options = { ...asked, roles, tls: credentials.serving, startedAtMs, lifecycle };
   const server = await openServer(base, cache, options);
@@ -136,7 +145,7 @@ export async function assemble(
     const of = { storage, keyspace, resources, services, naming, clock, logger };
     const { serverCa } = credentials;
     const observer = controllerObserver(metrics, clock);
-    started.defer(runControllers({ ...of, controllers, serverCa, observer }));
+    started.defer(runControllers({ ...of, controllers, tokens, serverCa, observer }));
     const publishing = { ...base, ...stored, resources, port: server.port };
     started.defer(await startServerService(publishing, starting));
   }
@@ -232,6 +241,28 @@ const servicesOf = (
     nodePortRange: flags['service-node-port-range'],
   });
 
+function accountsOf(
+  base: Base,
+  of: {
+    readonly cache: Cache;
+    readonly shared: SharedState;
+    readonly ownUrl: string;
+    readonly resources: ResourceMapHolder;
+  },
+): OpenedServiceAccounts {
+  const { naming, clock, logger: log } = base;
+  const secrets = { group: '', version: 'v1', resource: 'secrets' };
+  const use = new TokenUse({
+    secrets: () => of.resources.current.find(secrets),
+    client: internalClient(serverUser),
+    naming,
+    clock,
+    log,
+  });
+  const observer = tokenObserver(base.metrics, (secret) => void use.note(secret));
+  return openServiceAccounts(base, { ...of, observer });
+}
+
 function openRegistry(
   base: Base,
   { storage, keyspace }: OpenedStorage,
@@ -241,10 +272,13 @@ function openRegistry(
     readonly services: Services | undefined;
     readonly authorization: OpenedAuthorization;
     readonly authentication: OpenedAuthentication;
+    readonly tokens: TokenIssuer;
+    /** Filled. */
+    readonly resources: ResourceMapHolder;
   },
-): ResourceMapHolder {
+): void {
   const { flags, logger, clock, gates, naming, metrics, scheme } = base;
-  const { cache, shared, services, authentication } = options;
+  const { cache, shared, services, authentication, tokens, resources } = options;
   const { authorizer, heldRulesOf } = options.authorization;
   const stores = builtInStores({
     scheme,
@@ -271,6 +305,7 @@ function openRegistry(
     viewOf: (stored) => cache.view(stored),
     companionsOf: (stored) => services?.companionsOf(stored),
     continueKey: shared.continueKey,
+    tokens,
     validation: {
       isOn: (gate) => gates.isEnabled(gate),
       onMismatch: mismatchObserver(metrics, logger),
@@ -280,9 +315,7 @@ function openRegistry(
     eventTtlSeconds: flags['event-ttl'] / 1000,
   });
   const components = componentStatusStores(scheme, (signal) => etcdComponents(storage, signal));
-  const resources = new ResourceMapHolder();
   resources.set(builtInOwner, [...stores, ...components]);
-  return resources;
 }
 
 async function openServer(
@@ -293,6 +326,7 @@ async function openServer(
     readonly authenticator: Authenticator;
     readonly allowsAnonymous: AllowsAnonymous;
     readonly authorizer: Authorizer;
+    readonly documents: readonly OpenIdDocument[];
     readonly tls: ServingTls;
     readonly startedAtMs: number;
     readonly lifecycle: Lifecycle;

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createLogger } from '../../lib/base/log.ts';
 import { createTestCa } from '../../lib/base/testing/certificates.ts';
+import { unionAuthenticator } from '../../lib/authn/union.ts';
 import { parseFlags } from '../../lib/config/parse-flags.ts';
 import { openAuthentication } from './authentication.ts';
 import { openBase } from './base.ts';
@@ -51,7 +52,11 @@ function open(...argv: string[]): Base {
 const opened = async (...argv: string[]) => {
   const base = open(...argv);
   const trusted = openTrustedCertificates(base, shared);
-  const { authenticator } = await openAuthentication(base, { shared, trusted });
+  const { authenticator } = await openAuthentication(base, {
+    shared,
+    trusted,
+    serviceAccounts: unionAuthenticator([]),
+  });
   return { base, trusted, authenticator };
 };
 

@@ -5,11 +5,11 @@ import { clientCertificateAuthenticator } from '../../lib/authn/client-cert.ts';
 import { measuredAuthenticator } from '../../lib/authn/measured.ts';
 import { staticTokenAuthenticator } from '../../lib/authn/static-token.ts';
 import { unionAuthenticator } from '../../lib/authn/union.ts';
-import type { Flags } from '../../lib/config/flags.ts';
 import type { Base } from './base.ts';
 import { openFrontProxies, proofsBy } from './front-proxies.ts';
 import { openIssuers } from './issuers.ts';
 import { authenticationAttempts, certificateObserver, userObserver } from './observers.ts';
+import { apiAudiences } from './service-accounts.ts';
 import type { SharedState } from './shared-state.ts';
 import { openTokenWebhook } from './token-webhook.ts';
 import type { TrustedCertificates } from './trusted-certificates.ts';
@@ -28,15 +28,16 @@ export interface OpenedAuthentication {
 export interface AuthenticationParts {
   readonly shared: SharedState;
   readonly trusted: TrustedCertificates;
+  readonly serviceAccounts: Authenticator;
 }
 
 /** @throws FlagError for a configuration that cannot be used. */
 export async function openAuthentication(
   base: Base,
-  { shared, trusted }: AuthenticationParts,
+  { shared, trusted, serviceAccounts }: AuthenticationParts,
 ): Promise<OpenedAuthentication> {
   const { flags, files, clock, metrics, authentication } = base;
-  const apiAudiences = audiencesOf(flags, shared);
+  const audiences = apiAudiences(flags, shared);
   const members: Authenticator[] = [
     ...openFrontProxies(base, trusted),
     clientCertificateAuthenticator({
@@ -48,17 +49,15 @@ export async function openAuthentication(
     }),
   ];
   if (files.tokens !== undefined) members.push(staticTokenAuthenticator(files.tokens));
+  members.push(serviceAccounts);
   const issuers = openIssuers(base, shared);
   if (issuers !== undefined) members.push(issuers);
-  members.push(...(await openTokenWebhook(base, apiAudiences)));
+  members.push(...(await openTokenWebhook(base, audiences)));
   const { allowsAnonymous } = authentication;
-  const reviewer = unionAuthenticator(members, apiAudiences);
+  const reviewer = unionAuthenticator(members, audiences);
   const authenticator = measuredAuthenticator(reviewer, authenticationAttempts(metrics), {
     allowsAnonymous: allowsAnonymous('/'),
     onUser: userObserver(metrics),
   });
-  return { authenticator, reviewer, apiAudiences, allowsAnonymous };
+  return { authenticator, reviewer, apiAudiences: audiences, allowsAnonymous };
 }
-
-const audiencesOf = (flags: Flags, { serviceAccountIssuer }: SharedState): readonly string[] =>
-  flags['api-audiences'] ?? flags['service-account-issuer'] ?? [serviceAccountIssuer];

@@ -1,8 +1,11 @@
 // THE table of controllers that run inside the server, and what `--controllers` makes of it.
 import type { NamingProfile } from '../../lib/api/vendor.ts';
+import type { TokenIssuer } from '../../lib/authn/service-account/token-issuer.ts';
 import type { Clock } from '../../lib/base/clock.ts';
 import type { Logger } from '../../lib/base/log.ts';
 import type { Controller, QueueObserver } from '../../lib/controllers/controller.ts';
+import { AccountTokensController } from '../../lib/controllers/accounts/account-tokens.ts';
+import { TokenTrackingController } from '../../lib/controllers/accounts/token-tracking.ts';
 import { DefinitionController } from '../../lib/controllers/definitions.ts';
 import { GarbageCollector } from '../../lib/controllers/garbage-collector.ts';
 import { NamespaceObjectController } from '../../lib/controllers/namespace-object.ts';
@@ -37,6 +40,7 @@ export interface ControllerContext {
   readonly clock: Clock;
   readonly log: Logger;
   readonly observer: QueueObserver;
+  readonly tokens: TokenIssuer;
   /** PEM: what clients check this server's certificate against. */
   readonly serverCa: string;
 }
@@ -78,6 +82,15 @@ export const controllerTable: readonly ControllerRow[] = [
         metadata: { name: 'default' },
       });
       return new NamespaceObjectController({ ...context, name, namespaces, objects, make });
+    },
+  },
+  {
+    name: 'serviceaccount-token-controller',
+    alias: 'serviceaccount-token',
+    make: ({ store, ...context }: ControllerContext): Controller | undefined => {
+      const [secrets, accounts] = [store('secrets'), store('serviceaccounts')];
+      if (secrets === undefined || accounts === undefined) return undefined;
+      return new AccountTokensController({ ...context, secrets, accounts });
     },
   },
   {
@@ -133,6 +146,14 @@ export const controllerTable: readonly ControllerRow[] = [
       const repair = services.repairOver(storage);
       const events = store('events');
       return new ServiceRepairController({ ...context, ...services.views, repair, events });
+    },
+  },
+  {
+    name: 'legacy-token-tracking-controller',
+    isOwn: true,
+    make: ({ store, ...context }: ControllerContext): Controller | undefined => {
+      const configMaps = store('configmaps');
+      return configMaps && new TokenTrackingController({ ...context, configMaps });
     },
   },
   {

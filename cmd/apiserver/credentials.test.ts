@@ -26,6 +26,8 @@ const noFiles = {
   frontProxyCa: '',
   oidcCa: '',
   serving: undefined,
+  signingKey: undefined,
+  tokenKeys: [],
   etcdTls: {},
 };
 

@@ -22,6 +22,10 @@ let cluster: EtcdCluster;
 let server: Assembled;
 let port = 0;
 
+const tokenUses =
+  'cmd/apiserver/token-observer.test.ts › ' +
+  'uses of service-account tokens are counted by age and by where they lie';
+
 /** Metric → `file › title` of the test that shows it, which stands in that file. */
 const shownElsewhere: Readonly<Record<string, string>> = {
   rest_client_requests_total:
@@ -104,6 +108,12 @@ const shownElsewhere: Readonly<Record<string, string>> = {
   workqueue_retries_total:
     'cmd/apiserver/controller-observer.test.ts › ' +
     'a work queue is measured: what waits, what runs and how long, what is retried',
+  serviceaccount_valid_tokens_total: tokenUses,
+  serviceaccount_stale_tokens_total: tokenUses,
+  serviceaccount_legacy_tokens_total: tokenUses,
+  serviceaccount_legacy_manual_token_uses_total: tokenUses,
+  serviceaccount_legacy_auto_token_uses_total: tokenUses,
+  serviceaccount_invalid_legacy_auto_token_uses_total: tokenUses,
   hidden_metrics_total: 'lib/telemetry/metrics.test.ts › in %s with %s asked for: shown %s',
   disabled_metrics_total:
     'lib/telemetry/metrics.test.ts › metrics are counted by what is done with them',

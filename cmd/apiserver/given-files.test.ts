@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { generateKeyPairSync } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { newKeyPair, pemOf } from '../../lib/authn/service-account/testing/test-keys.ts';
 import { parseFlags } from '../../lib/config/parse-flags.ts';
 import { readGivenFiles } from './given-files.ts';
 import { makeCa, makeLeaf } from './pki.ts';
@@ -16,6 +17,7 @@ const file = (name: string, text: string): string => {
 };
 const ca = await makeCa('a');
 const leaf = await makeLeaf(ca, { use: 'server', commonName: 'b', names: ['localhost'] });
+const accountKeys = newKeyPair('RSA');
 const locked = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({
   type: 'pkcs8',
   format: 'pem',
@@ -31,6 +33,9 @@ const paths = {
   locked: file('locked.key', String(locked)),
   empty: file('empty', ''),
   broken: file('broken.crt', `${ca.cert}${ca.cert.replace(/\n[A-Za-z0-9+/]{20}/, '\nAAAA')}`),
+  accountKey: file('accounts.key', pemOf(accountKeys.privateKey)),
+  accountKeys: file('accounts.pub', `${pemOf(accountKeys.publicKey)}${ca.key}`),
+  edwards: file('edwards.key', pemOf(generateKeyPairSync('ed25519').privateKey)),
   tokens: file('tokens.csv', 't,u,1,"g"\n'),
   badTokens: file('bad.csv', 't,u,1\nx\n'),
   folder: join(folder, 'sub'),
@@ -62,14 +67,37 @@ describe('files that flags name', () => {
       key: leaf.key,
     });
     expect(files.etcdTls).toEqual({ caFile: paths.ca, certFile: paths.cert, keyFile: paths.key });
-    const none = {
+    expect(read()).toEqual({
       tokens: undefined,
-      serving: undefined,
       clientCa: '',
       frontProxyCa: '',
       oidcCa: '',
-    };
-    expect(read()).toEqual({ ...none, etcdTls: {} });
+      serving: undefined,
+      signingKey: undefined,
+      tokenKeys: [],
+      etcdTls: {},
+    });
+  });
+
+  test('of keys of service-account tokens: private and public ones, several in a file', () => {
+    const files = read(
+      `--service-account-signing-key-file=${paths.accountKey}`,
+      `--service-account-key-file=${paths.accountKeys}`,
+      `--service-account-key-file=${paths.key}`,
+    );
+    expect(files.signingKey?.algorithm).toBe('RS256');
+    expect(files.tokenKeys.map(({ algorithm }) => algorithm)).toEqual(['RS256', 'ES256', 'ES256']);
+    expect(files.tokenKeys[0]?.id).toBe(files.signingKey?.id);
+  });
+
+  test('of such keys: the serving key where none is named', () => {
+    const { tokenKeys } = read(...pair(paths.cert, paths.key));
+    expect(tokenKeys.map(({ algorithm }) => algorithm)).toEqual(['ES256']);
+    const named = read(
+      ...pair(paths.cert, paths.key),
+      `--service-account-key-file=${paths.accountKey}`,
+    );
+    expect(named.tokenKeys.map(({ algorithm }) => algorithm)).toEqual(['RS256']);
   });
 
   test('of one certificate and its key: the key stays out of what clients get', () => {
@@ -79,6 +107,12 @@ describe('files that flags name', () => {
   });
 
   test.each([
+    [[`--service-account-signing-key-file=${paths.missing}`], 'none: there is no such file'],
+    [[`--service-account-signing-key-file=${paths.ca}`], 'ca.crt: must hold a private key in PEM'],
+    [[`--service-account-signing-key-file=${paths.edwards}`], 'the key must be RSA, or ECDSA'],
+    [[`--service-account-key-file=${paths.key},${paths.missing}`], 'none: there is no such file'],
+    [[`--service-account-key-file=${paths.empty}`], 'empty: must hold public or private keys'],
+    [[`--service-account-key-file=${paths.edwards}`], 'edwards.key: key 1 must be RSA, or ECDSA'],
     [[`--token-auth-file=${paths.missing}`], 'none: there is no such file'],
     [[`--token-auth-file=${paths.folder}`], 'sub: is a folder, not a file'],
     [[`--token-auth-file=${paths.tokens}/x`], 'a part of its path is a file, not a folder'],

@@ -3,6 +3,8 @@
 import { X509Certificate, createPrivateKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { CertificateBundle } from '../../lib/authn/certificate-bundle.ts';
+import { readSigningKey, readTokenKeys } from '../../lib/authn/service-account/keys.ts';
+import type { SigningKey, TokenKey } from '../../lib/authn/service-account/keys.ts';
 import { parseTokenFile } from '../../lib/authn/static-token.ts';
 import type { User } from '../../lib/base/user.ts';
 import { FlagError } from '../../lib/config/flags.ts';
@@ -22,11 +24,21 @@ export interface GivenFiles {
   readonly frontProxyCa: string;
   /** PEM of `--tls-cert-file` and its key; undefined without the flags. */
   readonly serving: KeyPair | undefined;
+  /** Of `--service-account-signing-key-file`; undefined without the flag. */
+  readonly signingKey: SigningKey | undefined;
+  /** Of `--service-account-key-file`, else of `--tls-private-key-file`; empty without either. */
+  readonly tokenKeys: readonly TokenKey[];
   /** Paths: they are read again whenever etcd is connected to. */
   readonly etcdTls: EtcdTlsFiles;
 }
 
-type FileFlag = Extract<keyof Flags, `${string}file`>;
+type FileFlag = {
+  [Name in keyof Flags]: Name extends `${string}file`
+    ? Flags[Name] extends string | undefined
+      ? Name
+      : never
+    : never;
+}[keyof Flags];
 
 /** @throws FlagError for a file that cannot be read, or does not hold what its flag says. */
 export function readGivenFiles(flags: Flags): GivenFiles {
@@ -41,6 +53,8 @@ export function readGivenFiles(flags: Flags): GivenFiles {
     oidcCa: given(flags, 'oidc-ca-file', readCertificates) ?? '',
     frontProxyCa: given(flags, 'requestheader-client-ca-file', readCertificates) ?? '',
     serving,
+    signingKey: given(flags, 'service-account-signing-key-file', readSigningKey),
+    tokenKeys: tokenKeysOf(flags, serving),
     etcdTls: {
       ...(etcdCa === undefined || caFile === undefined ? {} : { caFile }),
       ...(etcdClient === undefined || certFile === undefined ? {} : { certFile }),
@@ -53,10 +67,26 @@ export function readGivenFiles(flags: Flags): GivenFiles {
 export const readServingPair = (flags: Flags): KeyPair | undefined =>
   readPair(flags, { cert: 'tls-cert-file', key: 'tls-private-key-file' });
 
+function tokenKeysOf(flags: Flags, serving: KeyPair | undefined): TokenKey[] {
+  const files = flags['service-account-key-file'];
+  if (files !== undefined) {
+    return files.flatMap((file) => readFile('service-account-key-file', file, readTokenKeys));
+  }
+  if (serving === undefined) return [];
+  try {
+    return readTokenKeys(serving.key);
+  } catch {
+    return []; // good for TLS, and of no sort that signs tokens
+  }
+}
+
 /** Reads the file of a flag that is given; what `read` throws is said of flag and file. */
 function given<T>(flags: Flags, flag: FileFlag, read: (text: string) => T): T | undefined {
   const file = flags[flag];
-  if (file === undefined) return undefined;
+  return file === undefined ? undefined : readFile(flag, file, read);
+}
+
+function readFile<T>(flag: keyof Flags, file: string, read: (text: string) => T): T {
   try {
     return read(readText(file));
   } catch (error) {

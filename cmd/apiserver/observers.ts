@@ -8,6 +8,7 @@ import type { LevelVersion } from '../../lib/admission/pod-security/policy.ts';
 import type { NamingProfile } from '../../lib/api/vendor.ts';
 import { authenticationResults } from '../../lib/authn/measured.ts';
 import type { AuthenticationResult } from '../../lib/authn/measured.ts';
+import type { TokenObserver } from '../../lib/authn/service-account.ts';
 import { authorizationResults } from '../../lib/authz/measured.ts';
 import type { AuthorizationResult } from '../../lib/authz/measured.ts';
 import { Attempts } from '../../lib/telemetry/attempts.ts';
@@ -17,6 +18,7 @@ import type { Logger } from '../../lib/base/log.ts';
 import { releasesOf } from '../../lib/base/releases.ts';
 import type { User } from '../../lib/base/user.ts';
 import type { Cache, CacheObserver } from '../../lib/cacher/cache.ts';
+import type { Item } from '../../lib/cacher/resource-view.ts';
 import type { ResourceCounts } from '../../lib/cacher/resource-counts.ts';
 import { gateTable } from '../../lib/config/gate-table.ts';
 import type { GateStage } from '../../lib/config/gate-table.ts';
@@ -183,6 +185,32 @@ export const authorizationAttempts = ({ series }: Metrics): Attempts<Authorizati
 export function certificateObserver({ series }: Metrics): (remainingMs: number) => void {
   const child = series.apiserver_client_certificate_expiration_seconds.child();
   return (remainingMs) => child.observe(remainingMs / 1000);
+}
+
+/** Counts uses of service accounts' tokens; `note` is told of the Secrets that they lie in. */
+export function tokenObserver({ series }: Metrics, note: (secret: Item) => void): TokenObserver {
+  const ages = {
+    valid: series.serviceaccount_valid_tokens_total.child(),
+    stale: series.serviceaccount_stale_tokens_total.child(),
+  };
+  const unaddressed = series.serviceaccount_legacy_tokens_total.child();
+  const uses = {
+    manual: series.serviceaccount_legacy_manual_token_uses_total.child(),
+    generated: series.serviceaccount_legacy_auto_token_uses_total.child(),
+    invalidated: series.serviceaccount_invalid_legacy_auto_token_uses_total.child(),
+  };
+  return {
+    onAge(age) {
+      ages[age].value++;
+    },
+    onUnaddressed() {
+      unaddressed.value++;
+    },
+    onLegacyUse(use, secret) {
+      uses[use].value++;
+      note(secret);
+    },
+  };
 }
 
 /** Names that metrics may have: those of others have no bound. */

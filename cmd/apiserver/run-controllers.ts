@@ -4,6 +4,7 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { NamingProfile } from '../../lib/api/vendor.ts';
+import type { TokenIssuer } from '../../lib/authn/service-account/token-issuer.ts';
 import type { Clock } from '../../lib/base/clock.ts';
 import type { Logger } from '../../lib/base/log.ts';
 import { serverUser } from '../../lib/base/user.ts';
@@ -30,6 +31,7 @@ export interface ControllerOptions {
   readonly naming: NamingProfile;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly tokens: TokenIssuer;
   readonly serverCa: string;
   readonly observer: ControllerObserver;
 }
@@ -86,13 +88,14 @@ async function runOne(
   options: ControllerOptions & { readonly term: Term | undefined },
   signal: AbortSignal,
 ): Promise<void> {
-  const { term, naming, resources, services, clock, logger: log, observer, serverCa } = options;
+  const { term, naming, resources, services, clock, logger: log, observer } = options;
+  const { tokens, serverCa } = options;
   const user = row.account === undefined ? serverUser : controllerUser(naming, row.account);
   const client = internalClient(user, term);
   const store = storesOf(options);
   const storage = term === undefined ? options.storage : fencedStorage(options.storage, term);
   const within = { resources, services, store, client, storage };
-  await row.make({ ...within, naming, clock, log, observer, serverCa })?.run(signal);
+  await row.make({ ...within, naming, clock, log, observer, tokens, serverCa })?.run(signal);
 }
 
 const storesOf =

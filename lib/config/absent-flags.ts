@@ -41,7 +41,7 @@ const anyInteger = integer(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER);
 const anyNumber = fraction(-Number.MAX_VALUE, Number.MAX_VALUE);
 
 const noAudit = 'no audit events are written';
-const noAccounts = 'service-account tokens are neither issued nor accepted (401)';
+const ownSigning = '--service-account-signing-key-file signs service-account tokens';
 const noNodes = 'no connections to nodes are made';
 const noProxying = 'no requests are passed on to other API servers';
 const noReload = 'a restart is needed to read files again';
@@ -59,13 +59,7 @@ export const absentFlags: Readonly<Record<string, AbsentFlag>> = {
   'allow-privileged': refused(bool, 'privileged containers are always allowed', 'true'),
 
   // Who asks.
-  'service-account-extend-token-expiration': warned(bool, noAccounts),
-  'service-account-jwks-uri': warned(text, noAccounts),
-  'service-account-key-file': warned(list, noAccounts),
-  'service-account-lookup': warned(bool, noAccounts),
-  'service-account-max-token-expiration': warned(durationMs, noAccounts),
-  'service-account-signing-endpoint': warned(text, noAccounts),
-  'service-account-signing-key-file': warned(text, noAccounts),
+  'service-account-signing-endpoint': refused(text, ownSigning),
 
   // What is on record.
   'audit-log-batch-buffer-size': warned(anyInteger, noAudit),

@@ -21,11 +21,35 @@ const start = (): Promise<TestServer> => {
     discovery: () => {
       throw pathNotFound();
     },
+    documents: [{ path: '/keys', contentType: 'application/jwk-set+json', text: '{}' }],
     zPages: new Map([['/statusz', (request, response) => response.end('status')]]),
     paths: () => ['/version', '/metrics'],
   });
   return startTestServer({ filters: [paths] });
 };
+
+describe('a document of the issuer', () => {
+  test.each([
+    ['*/*', 200],
+    ['application/jwk-set+json', 200],
+    ['application/json, application/*;q=0.1', 200],
+    [undefined, 200],
+    ['application/json', 406],
+    ['application/jwk-set+json;q=0', 406],
+  ])('to whoever accepts %s: %d', async (accept, status) => {
+    await using server = await start();
+    const answer = await request1(server, '/keys', {
+      headers: accept === undefined ? {} : { accept },
+    });
+    expect(answer.status).toBe(status);
+    if (status !== 200) return;
+    expect(answer.body.toString()).toBe('{}');
+    expect(answer.headers).toMatchObject({
+      'content-type': 'application/jwk-set+json',
+      'cache-control': 'public, max-age=3600',
+    });
+  });
+});
 
 describe('operator paths', () => {
   test.each([

@@ -1,8 +1,10 @@
 // Paths for people and operators: health, metrics, version, and what is served where (discovery).
 // The last filter: it answers, or throws 404 and 405.
 import express from 'express';
+import type { OpenIdDocument } from '../authn/service-account/openid-documents.ts';
 import { methodNotAllowed, pathNotFound } from '../base/status.ts';
 import type { Logger } from '../base/log.ts';
+import { negotiateResponse } from '../codec/negotiate.ts';
 import { healthEndpoints } from '../telemetry/health.ts';
 import type { Health } from '../telemetry/health.ts';
 import type { MetricsText } from '../telemetry/metrics.ts';
@@ -26,6 +28,8 @@ export interface OperatorPathsOptions {
   readonly version: Readonly<Record<string, string>>;
   /** Answers the paths of discovery and OpenAPI; false: not one of them. */
   readonly discovery: (request: HttpRequest, response: HttpResponse) => Promise<boolean>;
+  /** What clients check service-account tokens by. */
+  readonly documents: readonly OpenIdDocument[];
   /** `/statusz` and its like, by path. */
   readonly zPages: ReadonlyMap<string, ZPage>;
   /** Everything that the root of the server lists, in any order. */
@@ -33,6 +37,9 @@ export interface OperatorPathsOptions {
 }
 
 const jsonHead = { status: 200, contentType: 'application/json' };
+
+/** Keys of issuers change slowly, and are for everybody. */
+const publicHour = { 'cache-control': 'public, max-age=3600' };
 
 export function operatorPaths(options: OperatorPathsOptions): Filter {
   const router = routerOf(options);
@@ -89,6 +96,15 @@ function routerOf(options: OperatorPathsOptions): express.Router {
   });
   for (const [path, answer] of options.zPages) {
     router.get(path, (request, response) => answer(request as unknown as HttpRequest, response));
+  }
+  for (const { path, contentType, text } of options.documents) {
+    const head = { status: 200, contentType, headers: publicHour };
+    const offers = { media: [{ mediaType: contentType, streams: false }], transforms: [] };
+    router.get(path, (expressRequest, response) => {
+      const request = expressRequest as unknown as HttpRequest;
+      negotiateResponse(request.headers.accept, offers); // throws 406
+      sendNow(request, response, head, Buffer.from(text));
+    });
   }
   router.get(['/', '/index.html'], (expressRequest, response) => {
     const list = JSON.stringify({ paths: [...options.paths()].sort() }, null, 2);

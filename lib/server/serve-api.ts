@@ -5,6 +5,7 @@ import type { NamingProfile } from '../api/vendor.ts';
 import type { AllowsAnonymous } from '../authn/anonymous.ts';
 import type { Authenticator } from '../authn/authenticator.ts';
 import { identityHeaders } from '../authn/identity-headers.ts';
+import type { OpenIdDocument } from '../authn/service-account/openid-documents.ts';
 import type { Authorizer } from '../authz/authorizer.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
@@ -61,6 +62,8 @@ export interface ServeApiOptions {
   readonly authenticator: Authenticator;
   readonly allowsAnonymous: AllowsAnonymous;
   readonly authorizer: Authorizer;
+  /** Of the issuer of service-account tokens. */
+  readonly documents: readonly OpenIdDocument[];
   readonly tls: ServeOptions['tls'];
   /** `host:port` that clients reach this server by. */
   readonly serverAddress: string;
@@ -71,7 +74,7 @@ export interface ServeApiOptions {
 }
 
 export async function serveApi(options: ServeApiOptions): Promise<RunningServer> {
-  const { flags, gates, naming, scheme, resources, metrics, logger } = options;
+  const { flags, gates, naming, scheme, resources, metrics, logger, documents } = options;
   const compress = gates.isOn('APIResponseCompression');
   const cbor = gates.isOn('CBORServingAndStorage');
   const encodings = createEncodings(naming, { cbor });
@@ -87,15 +90,12 @@ export async function serveApi(options: ServeApiOptions): Promise<RunningServer>
   );
   const openApi = openApiOf(options, { groups, encodings, patches: patchMediaTypes(patches) });
   const answerOpenApi = openApiPaths({ openApi: () => openApi, clock: options.clock, compress });
-  const answerDiscovery = discoveryPaths({
-    discovery,
-    naming,
-    serializers,
-    compress,
-  });
+  const answerDiscovery = discoveryPaths({ discovery, naming, serializers, compress });
   const metricsTexts = textsOf(metrics);
   const paths = [...metricsTexts.keys(), '/version', ...options.health.paths];
   const zPages = createZPages({ ...options, flags: options.flagTexts, paths, encodings });
+  const ofIssuer = documents.map(({ path }) => path);
+  const listed = [...paths, ...ofIssuer, ...zPages.keys(), ...openApiRoots];
   const findEntry = entryFinder(resources.current);
   const connections = new Connections(usualTimeouts);
   const openRequests = new OpenRequests<RequestContext>(options.clock);
@@ -123,7 +123,8 @@ export async function serveApi(options: ServeApiOptions): Promise<RunningServer>
       discovery: async (request, response) =>
         (await answerOpenApi(request, response)) || (await answerDiscovery(request, response)),
       zPages,
-      paths: () => [...paths, ...zPages.keys(), ...discovery().paths, ...openApiRoots],
+      documents,
+      paths: () => [...listed, ...discovery().paths],
     }),
   });
   return serve({

@@ -185,6 +185,36 @@ export const metricTable = {
     ['username'],
     'Requests by who sent them, as far as the name is one of a few.',
   ),
+  serviceaccount_valid_tokens_total: counter(
+    'ALPHA',
+    [],
+    'Uses of extended service-account tokens within the time that was asked for.',
+  ),
+  serviceaccount_stale_tokens_total: counter(
+    'ALPHA',
+    [],
+    'Uses of extended service-account tokens after the time that was asked for.',
+  ),
+  serviceaccount_legacy_tokens_total: counter(
+    'ALPHA',
+    [],
+    'Uses of service-account tokens that name no audience.',
+  ),
+  serviceaccount_legacy_manual_token_uses_total: counter(
+    'ALPHA',
+    [],
+    'Uses of tokens in Secrets that somebody made.',
+  ),
+  serviceaccount_legacy_auto_token_uses_total: counter(
+    'ALPHA',
+    [],
+    'Uses of tokens in Secrets that their accounts list.',
+  ),
+  serviceaccount_invalid_legacy_auto_token_uses_total: counter(
+    'ALPHA',
+    [],
+    'Uses of tokens in Secrets that are marked as invalid; they are refused.',
+  ),
   authentication_attempts: counter(
     'ALPHA',
     ['result'],

@@ -47,6 +47,7 @@ export async function startApiServer(
     naming,
     scheme,
     resources,
+    documents: [],
     authenticator: options.authenticator ?? {
       name: 'test',
       authenticate: () => ({ outcome: 'accepted', user }),
