@@ -47,9 +47,9 @@ export async function openAuthentication(
       nowMs: () => clock.nowMs(),
       observe: certificateObserver(metrics),
     }),
+    serviceAccounts, // before those that take any text: theirs are told by their form
   ];
   if (files.tokens !== undefined) members.push(staticTokenAuthenticator(files.tokens));
-  members.push(serviceAccounts);
   const issuers = openIssuers(base, shared);
   if (issuers !== undefined) members.push(issuers);
   members.push(...(await openTokenWebhook(base, audiences)));

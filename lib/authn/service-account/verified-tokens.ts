@@ -48,23 +48,23 @@ export class VerifiedTokens<T extends object> {
     const key = hash('sha256', token, 'base64');
     const known = this.#known.get(key) ?? this.#refused.get(key) ?? this.#running.get(key);
     if (known !== undefined) return known;
-    const payload = this.#payloadOfOurs(token);
-    if (payload === undefined) return notOurs;
-    const verifying = this.#verify(key, token, payload).finally(() => this.#running.delete(key));
+    const stated = this.#statedBy(token);
+    if (stated === undefined) return notOurs;
+    const verifying = this.#verify(key, token, stated).finally(() => this.#running.delete(key));
     this.#running.set(key, verifying);
     return verifying;
   }
 
-  async #verify(key: string, token: string, payload: JWTPayload): Promise<T | Refused> {
-    const isGood = await this.#isSigned(token);
-    const found = isGood ? this.#options.read(payload) : unsigned;
+  async #verify(key: string, token: string, stated: Stated): Promise<T | Refused> {
+    const isGood = await this.#isSigned(token, stated);
+    const found = isGood ? this.#options.read(stated.payload) : unsigned;
     if ('refused' in found) this.#refused.set(key, found, limits.refusedTokenMs);
     else this.#known.set(key, found, limits.verifiedTokenMs);
     return found;
   }
 
-  async #isSigned(token: string): Promise<boolean> {
-    for (const { key, algorithm } of this.#candidates(token)) {
+  async #isSigned(token: string, stated: Stated): Promise<boolean> {
+    for (const { key, algorithm } of this.#candidates(stated)) {
       try {
         await compactVerify(token, key, { algorithms: [algorithm] });
         return true;
@@ -76,22 +76,27 @@ export class VerifiedTokens<T extends object> {
   }
 
   /** The key that the header names; all of them, where it names none that is known. */
-  #candidates(token: string): readonly TokenKey[] {
-    const { kid } = decodeProtectedHeader(token);
+  #candidates({ kid }: Stated): readonly TokenKey[] {
     const named = kid === undefined ? undefined : this.#keys.get(kid);
     return named === undefined ? this.#options.keys : [named];
   }
 
-  /** Of a token that states an issuer of ours, which nothing has proved yet; undefined: of none. */
-  #payloadOfOurs(token: string): JWTPayload | undefined {
+  /** undefined: no issuer of ours. */
+  #statedBy(token: string): Stated | undefined {
     try {
-      decodeProtectedHeader(token);
       const payload = decodeJwt(token);
-      return this.#options.issuers.has(payload.iss ?? '') ? payload : undefined;
+      if (!this.#options.issuers.has(payload.iss ?? '')) return undefined;
+      return { payload, kid: decodeProtectedHeader(token).kid };
     } catch {
       return undefined; // not a JWT
     }
   }
+}
+
+/** What nothing has proved yet. */
+interface Stated {
+  readonly payload: JWTPayload;
+  readonly kid: string | undefined;
 }
 
 const unsigned: Refused = { refused: 'no key of this server has signed the token' };

@@ -4,7 +4,7 @@ import https from 'node:https';
 import WebSocket from 'ws';
 import { anonymousRule } from '../../authn/anonymous.ts';
 import type { AllowsAnonymous } from '../../authn/anonymous.ts';
-import type { Credentials } from '../../authn/authenticator.ts';
+import type { Authenticator, Credentials } from '../../authn/authenticator.ts';
 import { namingProfile } from '../../api/vendor.ts';
 import { CertificateBundle } from '../../authn/certificate-bundle.ts';
 import { certificateProofs } from '../../authn/certificate-proofs.ts';
@@ -57,6 +57,28 @@ describe('authentication of a request', () => {
       expect(answer.status === 200 ? answer.body.toString() : answer.status).toBe(expected);
     }
     session.destroy();
+  });
+
+  test('may come with remarks: warnings, and annotations of the audit event', async () => {
+    const remarks: Authenticator = {
+      name: 'remarking',
+      authenticate: () => ({
+        outcome: 'accepted',
+        user: { name: 'u', uid: '', groups: [], extra: {} },
+        annotations: new Map([['key', 'text']]),
+        warnings: ['use another one'],
+      }),
+    };
+    const told: unknown[] = [];
+    const tell: Filter = (request, response, next) => {
+      const { warnings, auditAnnotations } = request.context;
+      told.push([...warnings], [...(auditAnnotations ?? [])]);
+      return next();
+    };
+    const first = authenticateFilter({ authenticator: remarks, allowsAnonymous: () => true });
+    await using server = await startTestServer({ filters: [first, tell, whoAmI] });
+    expect((await request1(server, '/')).status).toBe(200);
+    expect(told).toEqual([['use another one'], [['key', 'text']]]);
   });
 
   test('without credentials is 401 with --anonymous-auth=false', async () => {
