@@ -5,6 +5,7 @@ import type { Clock } from '../../lib/base/clock.ts';
 import type { Logger } from '../../lib/base/log.ts';
 import type { Controller, QueueObserver } from '../../lib/controllers/controller.ts';
 import { AccountTokensController } from '../../lib/controllers/accounts/account-tokens.ts';
+import { TokenCleanerController } from '../../lib/controllers/accounts/token-cleaner.ts';
 import { TokenTrackingController } from '../../lib/controllers/accounts/token-tracking.ts';
 import { DefinitionController } from '../../lib/controllers/definitions.ts';
 import { GarbageCollector } from '../../lib/controllers/garbage-collector.ts';
@@ -91,6 +92,18 @@ export const controllerTable: readonly ControllerRow[] = [
       const [secrets, accounts] = [store('secrets'), store('serviceaccounts')];
       if (secrets === undefined || accounts === undefined) return undefined;
       return new AccountTokensController({ ...context, secrets, accounts });
+    },
+  },
+  {
+    name: 'legacy-serviceaccount-token-cleaner-controller',
+    alias: 'legacy-service-account-token-cleaner',
+    account: 'legacy-service-account-token-cleaner',
+    make: ({ store, ...context }: ControllerContext): Controller | undefined => {
+      const [secrets, accounts] = [store('secrets'), store('serviceaccounts')];
+      const [pods, configMaps] = [store('pods'), store('configmaps')];
+      if (secrets === undefined || accounts === undefined) return undefined;
+      if (pods === undefined || configMaps === undefined) return undefined;
+      return new TokenCleanerController({ ...context, secrets, accounts, pods, configMaps });
     },
   },
   {

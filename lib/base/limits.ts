@@ -81,6 +81,10 @@ export const limits = {
   tokenUseWritesMax: 16,
   /** Longest time of such a write. */
   tokenUseWriteTimeoutMs: 10_000,
+  /** Tokens in Secrets that nobody uses for so long are refused, and then deleted: a year. */
+  unusedTokenMs: 365 * 86_400_000,
+  /** How often they are looked for. */
+  tokenCleanerIntervalMs: 86_400_000,
   /** How far clocks may differ from that of a token's issuer (kube-apiserver: a minute). */
   tokenLeewayMs: 60_000,
   /** Tokens of `--token-auth-file` that are known without their digest. */

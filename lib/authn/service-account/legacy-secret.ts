@@ -11,7 +11,7 @@ export const lastUsedLabel = (naming: NamingProfile): string =>
   naming.resolve('{kubernetes}.io/legacy-token-last-used');
 
 /** Its value is the day from which on the token of the Secret is refused. */
-const invalidSinceLabel = (naming: NamingProfile): string =>
+export const invalidSinceLabel = (naming: NamingProfile): string =>
   naming.resolve('{kubernetes}.io/legacy-token-invalid-since');
 
 export type LegacyUse = 'invalidated' | 'generated' | 'manual';
