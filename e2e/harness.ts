@@ -24,7 +24,7 @@ export interface ClusterOptions extends EtcdClusterOptions {
   /** Further flags for one of them; `folder` is removed at the end. */
   readonly replicaFlags?: (replica: number, folder: string) => MaybePromise<readonly string[]>;
   readonly naming?: 'svc' | 'kubernetes';
-  /** Further rows of the file of tokens. */
+  /** Lines of the token file beside that of the administrator: `token,user,uid,"groups"`. */
   readonly tokens?: readonly string[];
   /** By which URL a replica reaches a member of etcd; default: straight. */
   readonly etcdUrlOf?: (replica: number, url: string) => Promise<string>;

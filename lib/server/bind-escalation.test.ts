@@ -92,7 +92,7 @@ describe.each<Plural>(['rolebindings', 'clusterrolebindings'])('%s', (plural) =>
     );
   });
 
-  test('of a role that is not there it is 404, for those who hold everything no matter', async () => {
+  test('of a role that is not there it is 404, but for masters', async () => {
     const user = await userHolding(full);
     const body = binding(plural, fresh(), 'ClusterRole absent', user);
     const answer = await send(user, `POST ${pathOf(plural)}`, { body });

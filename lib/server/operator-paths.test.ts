@@ -12,7 +12,10 @@ const start = (): Promise<TestServer> => {
   const endpoints = ['livez', 'readyz', 'healthz'] as const;
   const failure = (): string | undefined => (isBroken ? 'password=canary' : undefined);
   const paths = operatorPaths({
-    health: new Health([{ name: 'etcd', endpoints, failure }]),
+    health: new Health([
+      { name: 'etcd', endpoints, failure },
+      { name: 'hook/a/b', endpoints: ['healthz'], failure: () => undefined },
+    ]),
     logger: createLogger('info', (line) => void log.push(line)),
     metrics: new Map([
       ['/metrics', () => Promise.resolve({ contentType: 'text/plain', body: 'metric 1\n' })],
@@ -57,6 +60,8 @@ describe('operator paths', () => {
     ['HEAD', '/livez', 200, ''],
     ['GET', '/readyz/etcd', 200, 'ok'],
     ['GET', '/readyz/ping', 200, 'ok'],
+    ['GET', '/healthz/hook/a/b', 200, 'ok'],
+    ['GET', '/healthz/hook/a', 404, '404 page not found\n'],
     ['GET', '/readyz/unknown', 404, '404 page not found\n'],
     ['GET', '/livez?verbose', 200, '[+]ping ok\n[+]etcd ok\nhealthz check passed\n'],
     ['GET', '/metrics', 200, 'metric 1\n'],

@@ -61,17 +61,18 @@ function routerOf(options: OperatorPathsOptions): express.Router {
     next();
   });
   for (const endpoint of healthEndpoints) {
-    router.get([`/${endpoint}`, `/${endpoint}/:check`], (expressRequest, response) => {
+    router.get([`/${endpoint}`, `/${endpoint}/*check`], (expressRequest, response) => {
       const request = expressRequest as unknown as HttpRequest;
       const { query } = request.context.info;
-      const { check } = expressRequest.params as { check?: string };
+      // The names of some checks have slashes.
+      const { check } = expressRequest.params as { check?: readonly string[] };
       const answer =
         check === undefined
           ? options.health.answer(endpoint, {
               verbose: query.has('verbose'),
               exclude: query.getAll('exclude'),
             })
-          : options.health.answerOne(endpoint, check);
+          : options.health.answerOne(endpoint, check.join('/'));
       for (const failure of answer.failures) {
         options.logger.warn('health check failed', {
           endpoint,

@@ -92,7 +92,7 @@ describe.each<Plural>(['roles', 'clusterroles'])('%s', (plural) => {
     ]);
   });
 
-  test('what the garbage collector does to it needs none, nor does what changes nothing', async () => {
+  test('what the garbage collector does needs none, nor what changes nothing', async () => {
     const user = await userHolding(full);
     const name = fresh();
     await made(plural, role(plural, name, ['get secrets']));
