@@ -469,6 +469,12 @@ export const limits = {
   /** Hosts that have labels of their own in metrics; webhooks are user data. */
   clientMetricHostsMax: 100,
 
+  // Profiles
+  /** Seconds of a profile whose request names none (upstream's). */
+  profileSecondsDefault: 30,
+  /** Longest one: within the usual time of a request. */
+  profileSecondsMax: 50,
+
   // Authorization
   /** Decisions of one webhook that are kept (upstream's). */
   webhookDecisionsMax: 8_192,

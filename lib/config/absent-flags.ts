@@ -181,8 +181,8 @@ export const absentFlags: Readonly<Record<string, AbsentFlag>> = {
   // What is seen from outside.
   'allow-metric-labels': warned(text, 'metrics have all their labels'),
   'allow-metric-labels-manifest': warned(text, 'metrics have all their labels'),
-  'contention-profiling': warned(bool, 'profiles are not served', 'false'),
-  'debug-socket-path': warned(text, 'profiles are not served'),
+  'contention-profiling': warned(bool, 'profiles are of the CPU alone', 'false'),
+  'debug-socket-path': warned(text, 'profiles are served with everything else'),
   'enable-logs-handler': warned(bool, 'log files are not served', 'false'),
   'log-flush-frequency': warned(durationMs, ownLog),
   'log-json-info-buffer-size': warned(text, ownLog),
@@ -190,7 +190,6 @@ export const absentFlags: Readonly<Record<string, AbsentFlag>> = {
   'log-text-info-buffer-size': warned(text, ownLog),
   'log-text-split-stream': warned(bool, ownLog, 'false'),
   'logging-format': warned(text, ownLog, 'json'),
-  profiling: warned(bool, 'profiles are not served', 'false'),
   'tracing-config-file': warned(text, 'no traces are sent'),
   v: warned(anyInteger, ownLog),
   vmodule: warned(text, ownLog),

@@ -2,6 +2,7 @@
 // Names and defaults are kube-apiserver's where it has the flag; absent-flags.ts has its others.
 import { limits } from '../base/limits.ts';
 import {
+  bool,
   choice,
   durationMs,
   endpoints,
@@ -244,6 +245,12 @@ export const flagTable = {
     list,
     '',
     'Metrics that are not served, by name: for those whose labels are too many.',
+  ),
+  profiling: required(
+    observe,
+    bool,
+    'true',
+    'Serve profiles below /debug/pprof/ to those who may read that path.',
   ),
   'log-level': required(
     observe,

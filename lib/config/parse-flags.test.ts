@@ -246,8 +246,8 @@ describe("kube-apiserver's flags that this server does not have", () => {
     [['--tls-min-version=VersionTLS10'], [/TLS 1.2 is the oldest/]],
     [['-v=2'], [/^--v=2 has no effect: .*--log-level/]],
     [
-      ['--v', '4', '--profiling'],
-      [/--v=4/, /--profiling=true/],
+      ['--v', '4', '--contention-profiling'],
+      [/--v=4/, /--contention-profiling=true/],
     ],
     [
       ['--audit-log-path=-', '--audit-log-maxage=3'],

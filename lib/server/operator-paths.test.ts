@@ -26,6 +26,7 @@ const start = (): Promise<TestServer> => {
     },
     documents: [{ path: '/keys', contentType: 'application/jwk-set+json', text: '{}' }],
     zPages: new Map([['/statusz', (request, response) => response.end('status')]]),
+    pages: new Map([['/statusz', (_request, response) => void response.end('status')]]),
     paths: () => ['/version', '/metrics'],
   });
   return startTestServer({ filters: [paths] });

@@ -2,6 +2,7 @@
 // The last filter: it answers, or throws 404 and 405.
 import express from 'express';
 import type { OpenIdDocument } from '../authn/service-account/openid-documents.ts';
+import type { MaybePromise } from '../base/maybe-promise.ts';
 import { methodNotAllowed, pathNotFound } from '../base/status.ts';
 import type { Logger } from '../base/log.ts';
 import { negotiateResponse } from '../codec/negotiate.ts';
@@ -10,7 +11,6 @@ import type { Health } from '../telemetry/health.ts';
 import type { MetricsText } from '../telemetry/metrics.ts';
 import type { Filter, HttpRequest, HttpResponse } from './request-context.ts';
 import { sendBytes, sendNow } from './respond.ts';
-import type { ZPage } from './z-pages.ts';
 
 const plainText = 'text/plain; charset=utf-8';
 /** No browser may take the text of a check for anything else. */
@@ -18,6 +18,8 @@ const plainHeaders = { 'x-content-type-options': 'nosniff' };
 
 /** Encoded, empty or dot segments: no operator path has any. */
 const oddPath = /%|\/\/|\/\.{1,2}(\/|$)/;
+
+type OperatorPage = (request: HttpRequest, response: HttpResponse) => MaybePromise<void>;
 
 export interface OperatorPathsOptions {
   readonly health: Health;
@@ -30,8 +32,8 @@ export interface OperatorPathsOptions {
   readonly discovery: (request: HttpRequest, response: HttpResponse) => Promise<boolean>;
   /** What clients check service-account tokens by. */
   readonly documents: readonly OpenIdDocument[];
-  /** `/statusz` and its like, by path. */
-  readonly zPages: ReadonlyMap<string, ZPage>;
+  /** `/statusz` and its like, profiles too, by path. */
+  readonly pages: ReadonlyMap<string, OperatorPage>;
   /** Everything that the root of the server lists, in any order. */
   readonly paths: () => readonly string[];
 }
@@ -95,7 +97,7 @@ function routerOf(options: OperatorPathsOptions): express.Router {
   router.get(['/version', '/version/'], (expressRequest, response) => {
     sendNow(expressRequest as unknown as HttpRequest, response, jsonHead, version);
   });
-  for (const [path, answer] of options.zPages) {
+  for (const [path, answer] of options.pages) {
     router.get(path, (request, response) => answer(request as unknown as HttpRequest, response));
   }
   for (const { path, contentType, text } of options.documents) {

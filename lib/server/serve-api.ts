@@ -30,6 +30,7 @@ import { deprecationNotes } from './deprecations.ts';
 import { entryFinder } from './entry-finder.ts';
 import { connect } from './handlers/connect.ts';
 import { getHandler, listHandler } from './handlers/read.ts';
+import { profilePages } from './profiles.ts';
 import { resourceRequests } from './handlers/resources.ts';
 import type { VerbHandlers } from './handlers/resources.ts';
 import { watchHandler } from './handlers/watch.ts';
@@ -96,6 +97,7 @@ export async function serveApi(options: ServeApiOptions): Promise<RunningServer>
   const zPages = createZPages({ ...options, flags: options.flagTexts, paths, encodings });
   const ofIssuer = documents.map(({ path }) => path);
   const listed = [...paths, ...ofIssuer, ...zPages.keys(), ...openApiRoots];
+  const profiles = flags.profiling ? profilePages(options.clock) : [];
   const findEntry = entryFinder(resources.current);
   const connections = new Connections(usualTimeouts);
   const openRequests = new OpenRequests<RequestContext>(options.clock);
@@ -122,8 +124,8 @@ export async function serveApi(options: ServeApiOptions): Promise<RunningServer>
       version: options.version,
       discovery: async (request, response) =>
         (await answerOpenApi(request, response)) || (await answerDiscovery(request, response)),
-      zPages,
       documents,
+      pages: new Map([...zPages, ...profiles]),
       paths: () => [...listed, ...discovery().paths],
     }),
   });

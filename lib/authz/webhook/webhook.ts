@@ -133,7 +133,8 @@ function keyOf(asked: Attributes): string | undefined {
   const { fieldSelector, labelSelector } = asked;
   const isSelecting = fieldSelector !== undefined || labelSelector !== undefined;
   const selectors = isSelecting ? JSON.stringify([fieldSelector, labelSelector]) : '';
-  const texts = `${verb}${namespace}${group}${version}${resource}${subresource}${name}${path}${selectors}`;
+  const texts =
+    `${verb}${namespace}${group}${version}${resource}${subresource}` + `${name}${path}${selectors}`;
   if (texts.length >= limits.webhookDecisionBytesMax) return undefined;
   // Where each text ends: without it `ab` and `c` would be `a` and `bc`.
   const ends =
