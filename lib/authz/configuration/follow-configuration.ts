@@ -36,7 +36,7 @@ export function followConfiguration(
       problem,
     });
   };
-  return new FollowedFile(file, {
+  const followed = new FollowedFile(file, {
     clock,
     text,
     failed,
@@ -52,4 +52,7 @@ export function followConfiguration(
       logger.info('the authorization configuration has changed and is in use', { file });
     },
   });
+  // It may have changed since it was read.
+  void followed.look();
+  return followed;
 }
