@@ -3,7 +3,15 @@ import { ClientMetrics } from '../../lib/client/client-metrics.ts';
 import type { ParseConfig } from '../../lib/client/kubeconfig-files.ts';
 import type { ClientParts } from '../../lib/client/open-target.ts';
 import { readYaml } from '../../lib/codec/yaml-reader.ts';
-import type { Base } from './base.ts';
+import type { Clock } from '../../lib/base/clock.ts';
+import type { Logger } from '../../lib/base/log.ts';
+import type { Metrics } from '../../lib/telemetry/metrics.ts';
+
+interface Parts {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+}
 
 /** Client configuration files are YAML or JSON. What is wrong with one may be a secret. */
 export const parseClientConfig: ParseConfig = (text) => {
@@ -15,7 +23,7 @@ export const parseClientConfig: ParseConfig = (text) => {
 };
 
 /** Of services that are named by URL alone: no Service of the cluster is looked up. */
-export const clientParts = ({ clock, logger, metrics }: Base): ClientParts => ({
+export const clientParts = ({ clock, logger, metrics }: Parts): ClientParts => ({
   clock,
   log: logger,
   metrics: new ClientMetrics(metrics.series),
