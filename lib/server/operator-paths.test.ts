@@ -25,7 +25,6 @@ const start = (): Promise<TestServer> => {
       throw pathNotFound();
     },
     documents: [{ path: '/keys', contentType: 'application/jwk-set+json', text: '{}' }],
-    zPages: new Map([['/statusz', (request, response) => response.end('status')]]),
     pages: new Map([['/statusz', (_request, response) => void response.end('status')]]),
     paths: () => ['/version', '/metrics'],
   });
