@@ -69,6 +69,7 @@ import { startServerService } from './server-service.ts';
 import { clientCas, followServingTls } from './serving-tls.ts';
 import { checkNaming, loadSharedState } from './shared-state.ts';
 import type { SharedState } from './shared-state.ts';
+import { openTokenWebhook } from './token-webhook.ts';
 import { openTrustedCertificates } from './trusted-certificates.ts';
 import { versionInfo } from './version.ts';
 import { openBase } from './base.ts';
@@ -96,6 +97,7 @@ export async function assemble(
   started.defer(giveMemoryBackWhenQuiet(base.clock));
   await checkListening(flags);
   await checkWebhookFiles(base.authorization);
+  const webhook = await openTokenWebhook(base);
   const { directory, files, address } = base;
   const stored = await openStorage(base);
   const { starting } = stored;
@@ -107,7 +109,7 @@ export async function assemble(
   const accounts = accountsOf(base, { cache, shared, ownUrl, resources });
   const trusted = openTrustedCertificates(base, shared);
   const serviceAccounts = accounts.authenticator;
-  const authentication = await openAuthentication(base, { shared, trusted, serviceAccounts });
+  const authentication = openAuthentication(base, { shared, trusted, serviceAccounts, webhook });
   const authorization = await openAuthorization(base, within);
   const { authorizer } = authorization;
   const services = servicesOf(base, stored, cache);

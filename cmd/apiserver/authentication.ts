@@ -5,13 +5,14 @@ import { clientCertificateAuthenticator } from '../../lib/authn/client-cert.ts';
 import { measuredAuthenticator } from '../../lib/authn/measured.ts';
 import { staticTokenAuthenticator } from '../../lib/authn/static-token.ts';
 import { unionAuthenticator } from '../../lib/authn/union.ts';
+import type { Target } from '../../lib/client/target.ts';
 import type { Base } from './base.ts';
 import { openFrontProxies, proofsBy } from './front-proxies.ts';
 import { openIssuers } from './issuers.ts';
 import { authenticationAttempts, certificateObserver, userObserver } from './observers.ts';
 import { apiAudiences } from './service-accounts.ts';
 import type { SharedState } from './shared-state.ts';
-import { openTokenWebhook } from './token-webhook.ts';
+import { reviewedTokens } from './token-webhook.ts';
 import type { TrustedCertificates } from './trusted-certificates.ts';
 
 export interface OpenedAuthentication {
@@ -29,13 +30,15 @@ export interface AuthenticationParts {
   readonly shared: SharedState;
   readonly trusted: TrustedCertificates;
   readonly serviceAccounts: Authenticator;
+  /** undefined: nobody outside is asked. */
+  readonly webhook: Target | undefined;
 }
 
 /** @throws FlagError for a configuration that cannot be used. */
-export async function openAuthentication(
+export function openAuthentication(
   base: Base,
-  { shared, trusted, serviceAccounts }: AuthenticationParts,
-): Promise<OpenedAuthentication> {
+  { shared, trusted, serviceAccounts, webhook }: AuthenticationParts,
+): OpenedAuthentication {
   const { flags, files, clock, metrics, authentication } = base;
   const audiences = apiAudiences(flags, shared);
   const members: Authenticator[] = [
@@ -52,7 +55,7 @@ export async function openAuthentication(
   if (files.tokens !== undefined) members.push(staticTokenAuthenticator(files.tokens));
   const issuers = openIssuers(base, shared);
   if (issuers !== undefined) members.push(issuers);
-  members.push(...(await openTokenWebhook(base, audiences)));
+  if (webhook !== undefined) members.push(reviewedTokens(base, webhook, audiences));
   const { allowsAnonymous } = authentication;
   const reviewer = unionAuthenticator(members, audiences);
   const authenticator = measuredAuthenticator(reviewer, authenticationAttempts(metrics), {

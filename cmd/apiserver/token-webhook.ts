@@ -4,38 +4,53 @@ import { CachedTokens } from '../../lib/authn/cached-tokens.ts';
 import { tokenWebhook } from '../../lib/authn/token-webhook/token-webhook.ts';
 import { openTarget } from '../../lib/client/open-target.ts';
 import { SettingsError } from '../../lib/client/target-settings.ts';
+import type { Target } from '../../lib/client/target.ts';
 import { FlagError } from '../../lib/config/flags.ts';
 import type { Base } from './base.ts';
 import { clientParts } from './client-parts.ts';
 import { tokenCacheObserver, tokenWebhookObserver } from './token-observers.ts';
 
-/** The last one: what leaves the server is what nobody here knows. */
+/**
+ * The service of `--authentication-token-webhook-config-file`; undefined without the flag.
+ * @throws FlagError for a file that cannot be used.
+ */
 export async function openTokenWebhook(
-  base: Base,
-  ownAudiences: readonly string[],
-): Promise<Authenticator[]> {
-  const { flags, clock, logger, naming, metrics, started } = base;
+  base: Pick<Base, 'flags' | 'clock' | 'logger' | 'metrics' | 'started'>,
+): Promise<Target | undefined> {
+  const { flags, started } = base;
   const kubeconfigFile = flags['authentication-token-webhook-config-file'];
-  if (kubeconfigFile === undefined) return [];
+  if (kubeconfigFile === undefined) return undefined;
   const target = await openTarget({ kubeconfigFile }, clientParts(base)).catch((cause: unknown) => {
     if (!(cause instanceof SettingsError)) throw cause;
     const flag = `--authentication-token-webhook-config-file=${kubeconfigFile}`;
     throw new FlagError(`${flag}: ${cause.message}`, { cause });
   });
   started.defer(() => target.close());
+  return target;
+}
+
+/** What comes last: what leaves the server is what nobody here knows. */
+export function reviewedTokens(
+  { flags, clock, logger, naming, metrics }: Base,
+  target: Target,
+  ownAudiences: readonly string[],
+): Authenticator {
   const version = flags['authentication-token-webhook-version'];
   const ttlMs = flags['authentication-token-webhook-cache-ttl'];
-  const judge = tokenWebhook({
-    target,
-    apiVersion: `${naming.resolve('authentication.{v}')}/${version}`,
+  return new CachedTokens({
+    name: 'token-webhook',
+    judge: tokenWebhook({
+      target,
+      apiVersion: `${naming.resolve('authentication.{v}')}/${version}`,
+      ownAudiences,
+      clock,
+      logger,
+      called: tokenWebhookObserver(metrics),
+    }),
     ownAudiences,
+    goodTtlMs: ttlMs,
+    badTtlMs: ttlMs,
     clock,
-    logger,
-    called: tokenWebhookObserver(metrics),
+    observer: tokenCacheObserver(metrics),
   });
-  const ttl = { goodTtlMs: ttlMs, badTtlMs: ttlMs };
-  const observer = tokenCacheObserver(metrics);
-  return [
-    new CachedTokens({ name: 'token-webhook', judge, ownAudiences, ...ttl, clock, observer }),
-  ];
 }

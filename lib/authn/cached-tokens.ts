@@ -1,7 +1,7 @@
 // An authenticator over somebody who is dear to ask about tokens: answers are kept for a time, by
 // hash and never by token, good and bad ones apart; who asks about the same token at once waits for
 // one answer.
-import { createHmac, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import { abortable } from '../base/abort.ts';
 import type { WaitEnd } from '../base/abort.ts';
 import type { Clock } from '../base/clock.ts';
@@ -56,7 +56,8 @@ export class CachedTokens implements Authenticator {
   readonly #good: ExpiringMap<Kept>;
   readonly #bad: ExpiringMap<Kept>;
   readonly #underWay = new Map<string, Promise<Kept>>();
-  readonly #hashKey = randomBytes(32);
+  /** Keys say nothing about tokens outside of this process. */
+  readonly #salt = randomBytes(32).toString('base64');
 
   constructor(options: CachedTokensOptions) {
     const nowMs = (): number => options.clock.monotonicMs();
@@ -146,9 +147,9 @@ export class CachedTokens implements Authenticator {
 
   /** Audiences are set apart by their lengths. */
   #keyOf(token: string, audiences: readonly string[]): string {
-    const hash = createHmac('sha256', this.#hashKey);
-    for (const one of audiences) hash.update(`${String(one.length)}:${one}`);
-    return hash.update(`|${token}`).digest('base64');
+    let text = this.#salt;
+    for (const one of audiences) text += `${String(one.length)}:${one}`;
+    return hash('sha256', `${text}|${token}`, 'base64');
   }
 }
 
