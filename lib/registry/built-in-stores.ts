@@ -19,7 +19,7 @@ import type { ResourceStore } from './resource-store.ts';
 import type { StoreParts } from './store-parts.ts';
 import { bindingStores } from './pods/bindings.ts';
 import { reviewStores } from './reviews/reviews.ts';
-import type { ReviewOptions } from './reviews/reviews.ts';
+import type { ReviewOptions } from './reviews/review.ts';
 import { storeOf, storeParts } from './store-of.ts';
 import type { StoreDeps } from './store-of.ts';
 import { noView } from './virtual-store.ts';

@@ -5,7 +5,7 @@ import type { JsonObject } from '../../api/type-info.ts';
 import { invalid } from '../../base/status.ts';
 import type { User } from '../../base/user.ts';
 import { validateAccessReview } from './access-validation.ts';
-import type { Review } from './reviews.ts';
+import type { Review } from './review.ts';
 import { reviewedAttributes } from './reviewed-attributes.ts';
 
 /** @throws StatusError 422, and of admission plugins. */

@@ -1,7 +1,6 @@
 // A review as it came in: read, completed, owned by its sender and past mutating admission, as any
 // new object; and the answer that is made of it. What the body says of the outcome is ignored.
 import { apiVersionOf } from '../../api/type-info.ts';
-import type { User } from '../../base/user.ts';
 import type { ApiObject } from '../../codec/codec.ts';
 import { objectItem } from '../converted-item.ts';
 import { admitNew } from '../create.ts';
@@ -11,19 +10,7 @@ import { settleNamespace } from '../object-meta.ts';
 import type { CreateRequest, WriteAnswer } from '../requests.ts';
 import type { StoreParts } from '../store-parts.ts';
 import { noRevision } from '../virtual-store.ts';
-
-export interface Reviewed {
-  readonly kind: string;
-  readonly group: string;
-  readonly object: Readonly<ApiObject>;
-  /** Who posts it. */
-  readonly user: User;
-  /** '' of reviews that lie in none. */
-  readonly namespace: string;
-  readonly signal: AbortSignal;
-  /** Validating admission. @throws StatusError of the plugin that refuses. */
-  confirm(): Promise<void>;
-}
+import type { Reviewed } from './review.ts';
 
 /** @throws StatusError 400 for a body that is none, and of mutating plugins. */
 export async function postedReview(parts: StoreParts, request: CreateRequest): Promise<Reviewed> {

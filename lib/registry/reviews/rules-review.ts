@@ -4,7 +4,7 @@ import { recordAt, textAt } from '../../api/json-access.ts';
 import type { JsonObject } from '../../api/type-info.ts';
 import type { NonResourceRule, ResolvedRules, ResourceRule } from '../../authz/authorizer.ts';
 import { badRequest } from '../../base/status.ts';
-import type { Review } from './reviews.ts';
+import type { Review } from './review.ts';
 
 /** @throws StatusError 400 without a namespace, and of admission plugins. */
 export const reviewRules: Review = async (review, { authorizer }) => {

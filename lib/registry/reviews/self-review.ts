@@ -1,6 +1,6 @@
 // Who am I? The sender as everything after authentication and impersonation sees them.
 import { formatTime } from '../../base/clock.ts';
-import type { Review } from './reviews.ts';
+import type { Review } from './review.ts';
 import { userInfo } from './user-info.ts';
 
 /** @throws StatusError of admission plugins. */

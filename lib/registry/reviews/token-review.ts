@@ -4,7 +4,7 @@ import { recordAt, textAt, textsAt } from '../../api/json-access.ts';
 import type { JsonObject } from '../../api/type-info.ts';
 import type { Authentication } from '../../authn/authenticator.ts';
 import { badRequest } from '../../base/status.ts';
-import type { Review } from './reviews.ts';
+import type { Review } from './review.ts';
 import { userInfo } from './user-info.ts';
 
 /** @throws StatusError 400 without a token, and of admission plugins. */
