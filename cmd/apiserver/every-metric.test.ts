@@ -25,6 +25,11 @@ let port = 0;
 const tokenUses =
   'cmd/apiserver/token-observer.test.ts › ' +
   'uses of service-account tokens are counted by age and by where they lie';
+const reloadsTest =
+  'cmd/apiserver/jwt-observer.test.ts › ' +
+  'reloads are counted by status, and what is in force is shown';
+const issuersTest =
+  'cmd/apiserver/jwt-observer.test.ts › the keys of issuers are shown while they are in force';
 
 /** Metric → `file › title` of the test that shows it, which stands in that file. */
 const shownElsewhere: Readonly<Record<string, string>> = {
@@ -114,6 +119,12 @@ const shownElsewhere: Readonly<Record<string, string>> = {
   serviceaccount_legacy_manual_token_uses_total: tokenUses,
   serviceaccount_legacy_auto_token_uses_total: tokenUses,
   serviceaccount_invalid_legacy_auto_token_uses_total: tokenUses,
+  apiserver_authentication_config_controller_automatic_reloads_total: reloadsTest,
+  apiserver_authentication_config_controller_automatic_reload_last_timestamp_seconds: reloadsTest,
+  apiserver_authentication_config_controller_last_config_info: reloadsTest,
+  apiserver_authentication_jwt_authenticator_latency_seconds: issuersTest,
+  apiserver_authentication_jwt_authenticator_jwks_fetch_last_timestamp_seconds: issuersTest,
+  apiserver_authentication_jwt_authenticator_jwks_fetch_last_key_set_info: issuersTest,
   hidden_metrics_total: 'lib/telemetry/metrics.test.ts › in %s with %s asked for: shown %s',
   disabled_metrics_total:
     'lib/telemetry/metrics.test.ts › metrics are counted by what is done with them',
