@@ -4,6 +4,7 @@ import { ReloadingJwt } from '../../lib/authn/jwt/reloading-jwt.ts';
 import { ClientMetrics } from '../../lib/client/client-metrics.ts';
 import type { Base } from './base.ts';
 import { collectIssuerKeys, reloadObserver, verifiedObserver } from './jwt-observer.ts';
+import { hostAndPort } from './own-address.ts';
 import type { SharedState } from './shared-state.ts';
 
 /**
@@ -13,6 +14,7 @@ import type { SharedState } from './shared-state.ts';
 export function openIssuers(base: Base, shared: SharedState): ReloadingJwt | undefined {
   const { flags, clock, logger, metrics, authentication, started } = base;
   const { followed, algorithms } = authentication;
+  const address = hostAndPort(base.address, flags['secure-port']);
   const context = authentication.contextOf([
     ...new Set([...(flags['service-account-issuer'] ?? []), shared.serviceAccountIssuer]),
   ]);
@@ -26,10 +28,10 @@ export function openIssuers(base: Base, shared: SharedState): ReloadingJwt | und
   });
   started.defer(() => jwt.close());
   if (base.gates.isOn('StructuredAuthenticationConfigurationJWKSMetrics')) {
-    collectIssuerKeys(metrics, () => jwt.issuers);
+    collectIssuerKeys(metrics, address, () => jwt.issuers);
   }
   if (followed !== undefined) {
-    const onReload = reloadObserver(metrics, clock, followed.text);
+    const onReload = reloadObserver(metrics, { clock, address, text: followed.text });
     const follower = new ConfigurationFollower(jwt, followed, { clock, logger, context, onReload });
     started.defer(() => follower.close());
   }

@@ -9,6 +9,7 @@ import { testMetrics } from '../../lib/telemetry/testing/test-metrics.ts';
 import { collectIssuerKeys, reloadObserver, verifiedObserver } from './jwt-observer.ts';
 
 const hash = 'sha256:[0-9a-f]{64}';
+const address = '192.0.2.1:6443';
 let issuer: TokenIssuer;
 
 beforeAll(async () => {
@@ -19,7 +20,7 @@ afterAll(() => issuer[Symbol.asyncDispose]());
 test('reloads are counted by status, and what is in force is shown', async () => {
   const metrics = testMetrics();
   const clock = new ManualClock();
-  const onReload = reloadObserver(metrics, clock, 'one');
+  const onReload = reloadObserver(metrics, { clock, address, text: 'one' });
   const start = (await metrics.text()).body;
   const info = new RegExp(
     `^apiserver_authentication_config_controller_last_config_info\\{apiserver_id_hash="${hash}",` +
@@ -56,7 +57,7 @@ test('the keys of issuers are shown while they are in force', async () => {
   const parts = jwtParts({ onVerified: verifiedObserver(metrics) });
   const compiled = compileJwt(jwtOf(issuer), testContext());
   const jwt = new ReloadingJwt([compiled], signingAlgorithms, parts);
-  collectIssuerKeys(metrics, () => jwt.issuers);
+  collectIssuerKeys(metrics, address, () => jwt.issuers);
   await Promise.all(jwt.issuers.map(({ keys }) => keys.ready));
   const good = await issuer.sign();
   for (const token of [good, good, await issuer.sign({ aud: 'x' })]) await ask(jwt, token);

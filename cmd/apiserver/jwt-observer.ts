@@ -8,8 +8,8 @@ import type { Metrics } from '../../lib/telemetry/metrics.ts';
 const sha256Of = (text: string): string =>
   `sha256:${createHash('sha256').update(text).digest('hex')}`;
 
-/** Of the name that this replica's machine has: replicas are told apart by it in dashboards. */
-const serverIdHash = (): string => sha256Of(`apiserver-${hostname()}`);
+/** Replicas are told apart by it: `address` is this one's, with its port. */
+const serverIdHash = (address: string): string => sha256Of(`${hostname()}/${address}`);
 
 export function verifiedObserver({ series }: Metrics): OnVerified {
   const { apiserver_authentication_jwt_authenticator_latency_seconds: latency } = series;
@@ -17,12 +17,16 @@ export function verifiedObserver({ series }: Metrics): OnVerified {
 }
 
 /** Of the issuers in force alone, read at each scrape. */
-export function collectIssuerKeys({ series }: Metrics, issuers: () => readonly JwtIssuer[]): void {
+export function collectIssuerKeys(
+  { series }: Metrics,
+  address: string,
+  issuers: () => readonly JwtIssuer[],
+): void {
   const {
     apiserver_authentication_jwt_authenticator_jwks_fetch_last_timestamp_seconds: times,
     apiserver_authentication_jwt_authenticator_jwks_fetch_last_key_set_info: keySets,
   } = series;
-  const id = serverIdHash();
+  const id = serverIdHash(address);
   times.collect.add(() => {
     times.clear();
     for (const { hash: issuer, keys } of issuers()) {
@@ -46,15 +50,18 @@ export function collectIssuerKeys({ series }: Metrics, issuers: () => readonly J
 /** `text` is in force at the start. */
 export function reloadObserver(
   { series }: Metrics,
-  clock: Clock,
-  text: string,
+  {
+    clock,
+    address,
+    text,
+  }: { readonly clock: Clock; readonly address: string; readonly text: string },
 ): (result: { readonly text: string } | 'failure') => void {
   const {
     apiserver_authentication_config_controller_automatic_reloads_total: total,
     apiserver_authentication_config_controller_automatic_reload_last_timestamp_seconds: times,
     apiserver_authentication_config_controller_last_config_info: info,
   } = series;
-  const id = serverIdHash();
+  const id = serverIdHash(address);
   const inForce = (of: string): void => {
     info.clear();
     info.child(id, sha256Of(of)).value = 1;

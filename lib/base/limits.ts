@@ -513,6 +513,10 @@ export const limits = {
   issuerAnswerBytesMax: 1024 * 1024,
   /** Keys of one issuer: a token that names none may be tried with each. */
   issuerKeysMax: 256,
+  /** Hosts that an issuer's connections are kept to: of its document, its keys, its claims. */
+  issuerHostsMax: 4,
+  /** Issuers of what the sources of distributed claims answer, for one authenticator. */
+  claimIssuersMax: 8,
   /** Wait before an issuer that cannot be read is tried again. */
   issuerRetryIntervalMs: 10_000,
   /** How often keys are read: one that its issuer took back is good no longer. */

@@ -12,6 +12,7 @@ import { ask, jwtOf, jwtParts, testContext } from '../testing/jwt-parts.ts';
 import { TokenIssuer, issuerKey, sendJson } from '../testing/token-issuer.ts';
 import type { IssuerKey } from '../testing/token-issuer.ts';
 import type { IssuerConfiguration } from './configuration.ts';
+import { IssuerClient } from './issuer-client.ts';
 import { IssuerKeys } from './issuer-keys.ts';
 import { JwtAuthenticator, JwtIssuer } from './jwt-authenticator.ts';
 import { compileJwt } from './validate.ts';
@@ -34,8 +35,13 @@ function open(issuer: TokenIssuer, change: Partial<IssuerConfiguration> = {}) {
   const log: string[] = [];
   const logger = createLogger('info', (line) => log.push(line));
   const configuration = jwtOf(issuer, { issuer: change }).issuer;
-  const keys = new IssuerKeys(configuration, jwtParts({ clock: withTimersOf(clock), logger }));
-  ending.push(() => keys.close());
+  const parts = jwtParts({ clock: withTimersOf(clock), logger });
+  const client = new IssuerClient(configuration.certificateAuthority, parts);
+  const keys = new IssuerKeys(configuration, client, parts);
+  ending.push(() => {
+    keys.close();
+    client.close();
+  });
   return { keys, clock, log };
 }
 
@@ -45,8 +51,13 @@ const withTimersOf = (timers: ManualClock): Clock => ({
   after: (delayMs, run) => timers.after(delayMs, run),
 });
 
+/** It ends with the test that waits, whatever becomes of that. */
 async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await later(5);
+  for (let turn = 0; turn < 10_000; turn++) {
+    if (holds()) return;
+    await later(5);
+  }
+  throw new Error('it does not come');
 }
 
 test('discovery and keys are read at once, over TLS, with the CA that is given', async () => {
@@ -178,7 +189,7 @@ describe('an issuer is not ready', () => {
       ...parts,
       clock: withTimersOf(clock),
     });
-    ending.push(() => one.keys.close());
+    ending.push(() => one.close());
     const authenticator = new JwtAuthenticator([one], parts);
     const token = await issuer.sign();
     expect(await ask(authenticator, token)).toEqual({
@@ -239,7 +250,7 @@ describe('tokens of unknown keys', () => {
   async function opened(issuer: TokenIssuer) {
     const parts = jwtParts();
     const one = new JwtIssuer(compileJwt(jwtOf(issuer), testContext()), signingAlgorithms, parts);
-    ending.push(() => one.keys.close());
+    ending.push(() => one.close());
     await one.keys.ready;
     return new JwtAuthenticator([one], parts);
   }

@@ -3,22 +3,16 @@
 import { createHash } from 'node:crypto';
 import { createLocalJWKSet } from 'jose';
 import type { JSONWebKeySet } from 'jose';
-import type { Clock } from '../../base/clock.ts';
 import { limits } from '../../base/limits.ts';
 import type { Logger } from '../../base/log.ts';
-import { resolveBySystem } from '../../client/addresses.ts';
-import type { ClientMetrics } from '../../client/client-metrics.ts';
-import { HttpsTarget } from '../../client/https-target.ts';
-import { makeSettings } from '../../client/target-settings.ts';
 import type { IssuerConfiguration } from './configuration.ts';
+import type { ClientParts, IssuerClient } from './issuer-client.ts';
 
 export type KeySet = ReturnType<typeof createLocalJWKSet>;
 
 /** What all authenticators of a server share. */
-export interface IssuerParts {
-  readonly clock: Clock;
+export interface IssuerParts extends ClientParts {
   readonly logger: Logger;
-  readonly metrics: ClientMetrics;
 }
 
 /** Times of the clock, in ms; undefined: it has not happened. */
@@ -29,17 +23,16 @@ export interface KeyFetches {
   readonly hash: string;
 }
 
+type KeysIssuer = Pick<IssuerConfiguration, 'url' | 'discoveryURL'>;
 type Document = Readonly<Record<string, unknown>>;
 
-const never = new AbortController().signal;
 const wellKnownPath = '/.well-known/openid-configuration';
 const { issuerRetryIntervalMs, issuerKeysIntervalMs, issuerKeysMissIntervalMs } = limits;
 
 export class IssuerKeys {
-  readonly #issuer: Pick<IssuerConfiguration, 'url' | 'discoveryURL' | 'certificateAuthority'>;
+  readonly #issuer: KeysIssuer;
   readonly #parts: IssuerParts;
-  /** Of each host that is asked: of the discovery document, of the keys. */
-  readonly #targets = new Map<string, HttpsTarget>();
+  readonly #client: IssuerClient;
   readonly #ready: Promise<void>;
   #becomeReady: () => void = () => undefined;
   #keySet: KeySet | undefined;
@@ -52,8 +45,10 @@ export class IssuerKeys {
   #isClosed = false;
   #cancel: () => void = () => undefined;
 
-  constructor(issuer: IssuerConfiguration, parts: IssuerParts) {
+  /** `client` asks the issuer, and is closed by whoever made it. */
+  constructor(issuer: KeysIssuer, client: IssuerClient, parts: IssuerParts) {
     this.#issuer = issuer;
+    this.#client = client;
     this.#parts = parts;
     this.#ready = new Promise((resolve) => (this.#becomeReady = resolve));
     this.#look();
@@ -97,7 +92,6 @@ export class IssuerKeys {
   close(): void {
     this.#isClosed = true;
     this.#cancel();
-    for (const target of this.#targets.values()) target.close();
   }
 
   /** Reads everything now, and again later for as long as it is open. */
@@ -142,7 +136,7 @@ export class IssuerKeys {
   async #discover(): Promise<string> {
     const { url, discoveryURL } = this.#issuer;
     const at = discoveryURL === '' ? `${url.replace(/\/$/, '')}${wellKnownPath}` : discoveryURL;
-    const { issuer, jwks_uri: keysUrl } = asDocument(await this.#get(at));
+    const { issuer, jwks_uri: keysUrl } = asDocument(await this.#client.get(at));
     if (issuer !== url) {
       throw new Error(`${at}: the document is of another issuer than ${JSON.stringify(url)}`);
     }
@@ -155,7 +149,7 @@ export class IssuerKeys {
   async #readKeys(url: string): Promise<void> {
     const { clock, logger } = this.#parts;
     try {
-      const body = await this.#get(url);
+      const body = await this.#client.get(url);
       const hash = `sha256:${createHash('sha256').update(body).digest('hex')}`;
       const isOther = hash !== this.#fetches.hash;
       if (isOther) this.#keySet = keySetOf(body);
@@ -169,41 +163,7 @@ export class IssuerKeys {
       throw error;
     }
   }
-
-  async #get(text: string): Promise<Uint8Array> {
-    const url = new URL(text);
-    const answer = await this.#targetOf(url).call({
-      method: 'GET',
-      path: `${url.pathname}${url.search}`,
-      headers: { accept: 'application/json, */*;q=0.1' },
-      decode: (body) => body,
-      signal: never, // it ends at its deadline
-      timeoutMs: limits.issuerCallTimeoutMs,
-      answerBytesMax: limits.issuerAnswerBytesMax,
-    });
-    return answer.body;
-  }
-
-  #targetOf({ origin, username, password }: URL): HttpsTarget {
-    if (username !== '' || password !== '') throw new Error('a URL holds a user or password');
-    const known = this.#targets.get(origin);
-    if (known !== undefined) return known;
-    const { certificateAuthority: ca } = this.#issuer;
-    const settings = makeSettings({ url: `${origin}/`, ...(ca === '' ? {} : { ca }) });
-    const { clock, metrics } = this.#parts;
-    const made = new HttpsTarget(settings, { clock, resolve: resolveBySystem, metrics });
-    // The keys have moved: the one before is of no use any more.
-    for (const [other, target] of this.#targets) {
-      if (this.#targets.size < hostsMax) break;
-      target.close();
-      this.#targets.delete(other);
-    }
-    this.#targets.set(origin, made);
-    return made;
-  }
 }
-
-const hostsMax = 2;
 
 /** @throws Error that quotes nothing of the body */
 function asDocument(body: Uint8Array): Document {

@@ -43,7 +43,7 @@ beforeAll(async () => {
   ]);
 });
 afterAll(async () => {
-  for (const { keys } of opened) keys.close();
+  for (const one of opened) one.close();
   await Promise.all([issuer[Symbol.asyncDispose](), other[Symbol.asyncDispose]()]);
 });
 

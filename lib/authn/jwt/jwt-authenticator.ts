@@ -8,7 +8,10 @@ import { ExpiringMap } from '../../base/expiring-map.ts';
 import { limits } from '../../base/limits.ts';
 import type { MaybePromise } from '../../base/maybe-promise.ts';
 import type { Authentication, Authenticator, Credentials } from '../authenticator.ts';
+import { claimedIssuer } from './claimed-issuer.ts';
 import { userOf } from './claims.ts';
+import { DistributedClaims } from './distributed-claims.ts';
+import { IssuerClient } from './issuer-client.ts';
 import { IssuerKeys } from './issuer-keys.ts';
 import type { IssuerParts } from './issuer-keys.ts';
 import type { CompiledJwt } from './validate.ts';
@@ -30,15 +33,33 @@ export class JwtIssuer {
   readonly compiled: CompiledJwt;
   readonly algorithms: readonly string[];
   readonly keys: IssuerKeys;
+  /** Where groups may come from besides the token; undefined: groups are no claim. */
+  readonly distributed: DistributedClaims | undefined;
   /** `sha256:…` of its URL. */
   readonly hash: string;
+  readonly #client: IssuerClient;
 
   constructor(compiled: CompiledJwt, algorithms: readonly string[], parts: IssuerParts) {
     const { issuer } = compiled.configuration;
     this.compiled = compiled;
     this.algorithms = algorithms;
-    this.keys = new IssuerKeys(issuer, parts);
+    const client = new IssuerClient(issuer.certificateAuthority, parts);
+    this.#client = client;
+    this.keys = new IssuerKeys(issuer, client, parts);
+    const { claim } = compiled.configuration.claimMappings.groups;
+    const { keys } = this;
+    this.distributed =
+      claim === ''
+        ? undefined
+        : new DistributedClaims(issuer, claim, { client, keys, algorithms, parts });
     this.hash = `sha256:${createHash('sha256').update(issuer.url).digest('hex')}`;
+  }
+
+  /** Reads no more; what is being read, and tokens that are being verified, may end. */
+  close(): void {
+    this.keys.close();
+    this.distributed?.close();
+    this.#client.close();
   }
 }
 
@@ -116,7 +137,8 @@ export class JwtAuthenticator implements Authenticator {
     const rules = { issuer: url, audiences, algorithms };
     const nowMs = clock.nowMs();
     const { payload, generation } = await verifyToken(token, rules, { keys, nowMs });
-    const answer: Authentication = { outcome: 'accepted', user: userOf(compiled, payload) };
+    const claims = (await issuer.distributed?.expand(payload)) ?? payload;
+    const answer: Authentication = { outcome: 'accepted', user: userOf(compiled, claims) };
     const leftMs = (payload.exp ?? 0) * 1_000 - clock.nowMs();
     const ttlMs = Math.min(leftMs, limits.jwtAcceptedTtlMs);
     this.#accepted.set(key, { answer, issuer, generation }, ttlMs);
@@ -130,16 +152,4 @@ function looksLikeJwt(token: string): boolean {
   const first = token.indexOf('.');
   const second = token.indexOf('.', first + 1);
   return first > 0 && second > first && !token.includes('.', second + 1);
-}
-
-/** What the token says, unverified: good for a look-up and nothing else. */
-function claimedIssuer(token: string): string | undefined {
-  const [, payload = ''] = token.split('.');
-  try {
-    const claims: unknown = JSON.parse(Buffer.from(payload, 'base64url').toString('utf8'));
-    const issuer = (claims as { readonly iss?: unknown } | null)?.iss;
-    return typeof issuer === 'string' ? issuer : undefined;
-  } catch {
-    return undefined;
-  }
 }

@@ -54,8 +54,8 @@ let ca: string;
 
 beforeAll(async () => {
   jest.spyOn(console, 'warn').mockImplementation(() => undefined); // it keeps its data in memory
-  const name: string = 'oidc-provider';
-  providerOf = ((await import(name)) as { readonly default: ProviderClass }).default;
+  const packages = await Promise.all(['oidc-provider'].map((name) => import(name)));
+  providerOf = (packages[0] as { readonly default: ProviderClass }).default;
   const tls = await issuerTls();
   ({ ca } = tls);
   server = https.createServer(tls.pair, (request, response) => {

@@ -49,16 +49,16 @@ export class ReloadingJwt implements Authenticator {
     try {
       await this.#haveKeys(made, signal);
     } catch (error) {
-      for (const { keys } of made) keys.close();
+      for (const issuer of made) issuer.close();
       throw error;
     }
     const dropped = this.issuers.filter((one) => !issuers.includes(one));
     this.#current = new JwtAuthenticator(issuers, this.#parts);
-    for (const { keys } of dropped) keys.close();
+    for (const issuer of dropped) issuer.close();
   }
 
   close(): void {
-    for (const { keys } of this.issuers) keys.close();
+    for (const issuer of this.issuers) issuer.close();
   }
 
   async #haveKeys(issuers: readonly JwtIssuer[], signal: AbortSignal): Promise<void> {
