@@ -40,6 +40,7 @@ export class IssuerClient {
       signal: never, // it ends at its deadline
       timeoutMs: limits.issuerCallTimeoutMs,
       answerBytesMax: limits.issuerAnswerBytesMax,
+      retryCount: 1, // the issuer may have closed the connection that was kept
     });
     return answer.body;
   }

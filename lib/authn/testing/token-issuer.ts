@@ -63,6 +63,7 @@ export class TokenIssuer {
   static async start(keys: readonly IssuerKey[], path = ''): Promise<TokenIssuer> {
     const { ca, pair } = await issuerTls();
     const server = https.createServer(pair);
+    server.keepAliveTimeout = 0; // a test may take its time between two calls
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
