@@ -71,6 +71,8 @@ import { checkNaming, loadSharedState } from './shared-state.ts';
 import type { SharedState } from './shared-state.ts';
 import { openTokenWebhook } from './token-webhook.ts';
 import { openTrustedCertificates } from './trusted-certificates.ts';
+import { viewsOf } from './views.ts';
+import type { ViewOf } from './views.ts';
 import { versionInfo } from './version.ts';
 import { openBase } from './base.ts';
 import type { Base } from './base.ts';
@@ -105,12 +107,14 @@ export async function assemble(
   const ownUrl = urlAt(address, flags['secure-port']);
   const shared = await loadSharedState(stored.secrets, { flags, ownUrl }, starting);
   const within = { ...stored, cache, shared };
+  const viewOf = viewsOf(base, cache);
   const resources = new ResourceMapHolder();
-  const accounts = accountsOf(base, { cache, shared, ownUrl, resources });
+  const accounts = accountsOf(base, { viewOf, shared, ownUrl, resources });
   const trusted = openTrustedCertificates(base, shared);
   const serviceAccounts = accounts.authenticator;
-  const authentication = openAuthentication(base, { shared, trusted, serviceAccounts, webhook });
-  const authorization = await openAuthorization(base, within);
+  const known = { shared, trusted, serviceAccounts, webhook, viewOf };
+  const authentication = openAuthentication(base, known);
+  const authorization = await openAuthorization(base, viewOf);
   const { authorizer } = authorization;
   const services = servicesOf(base, stored, cache);
   if (services === undefined) {
@@ -246,7 +250,7 @@ const servicesOf = (
 function accountsOf(
   base: Base,
   of: {
-    readonly cache: Cache;
+    readonly viewOf: ViewOf;
     readonly shared: SharedState;
     readonly ownUrl: string;
     readonly resources: ResourceMapHolder;

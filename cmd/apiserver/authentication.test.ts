@@ -57,6 +57,7 @@ const opened = (...argv: string[]) => {
     trusted,
     serviceAccounts: unionAuthenticator([]),
     webhook: undefined,
+    viewOf: () => undefined,
   });
   return { base, trusted, authenticator };
 };
@@ -157,7 +158,7 @@ describe('a CA file that changes', () => {
   });
 });
 
-test('a serving certificate that changes with its key is shown; half of a pair is not', async () => {
+test('a serving certificate that changes with its key is shown, half a pair is not', async () => {
   const pair = await first.issue({ use: 'serverAuth', commonName: 'a' });
   const next = await first.issue({ use: 'serverAuth', commonName: 'b' });
   const cert = file('cert', pair.cert);

@@ -1,6 +1,7 @@
 // Who asks: the authenticators that flags and files name, in order.
 import type { AllowsAnonymous } from '../../lib/authn/anonymous.ts';
 import type { Authenticator } from '../../lib/authn/authenticator.ts';
+import { bootstrapTokenAuthenticator } from '../../lib/authn/bootstrap-token.ts';
 import { clientCertificateAuthenticator } from '../../lib/authn/client-cert.ts';
 import { measuredAuthenticator } from '../../lib/authn/measured.ts';
 import { staticTokenAuthenticator } from '../../lib/authn/static-token.ts';
@@ -14,6 +15,8 @@ import { apiAudiences } from './service-accounts.ts';
 import type { SharedState } from './shared-state.ts';
 import { reviewedTokens } from './token-webhook.ts';
 import type { TrustedCertificates } from './trusted-certificates.ts';
+import { neededView } from './views.ts';
+import type { ViewOf } from './views.ts';
 
 export interface OpenedAuthentication {
   /** For requests. */
@@ -32,12 +35,13 @@ export interface AuthenticationParts {
   readonly serviceAccounts: Authenticator;
   /** undefined: nobody outside is asked. */
   readonly webhook: Target | undefined;
+  readonly viewOf: ViewOf;
 }
 
 /** @throws FlagError for a configuration that cannot be used. */
 export function openAuthentication(
   base: Base,
-  { shared, trusted, serviceAccounts, webhook }: AuthenticationParts,
+  { shared, trusted, serviceAccounts, webhook, viewOf }: AuthenticationParts,
 ): OpenedAuthentication {
   const { flags, files, clock, metrics, authentication } = base;
   const audiences = apiAudiences(flags, shared);
@@ -53,6 +57,7 @@ export function openAuthentication(
     serviceAccounts, // before those that take any text: theirs are told by their form
   ];
   if (files.tokens !== undefined) members.push(staticTokenAuthenticator(files.tokens));
+  members.push(...openBootstrapTokens(base, viewOf));
   const issuers = openIssuers(base, shared);
   if (issuers !== undefined) members.push(issuers);
   if (webhook !== undefined) members.push(reviewedTokens(base, webhook, audiences));
@@ -63,4 +68,13 @@ export function openAuthentication(
     onUser: userObserver(metrics),
   });
   return { authenticator, reviewer, apiAudiences: audiences, allowsAnonymous };
+}
+
+function openBootstrapTokens(
+  { flags, naming, clock }: Base,
+  viewOf: ViewOf,
+): readonly Authenticator[] {
+  if (!flags['enable-bootstrap-token-auth']) return [];
+  const secrets = neededView(viewOf, ['', 'secrets'], '--enable-bootstrap-token-auth');
+  return [bootstrapTokenAuthenticator({ secrets, naming, nowMs: () => clock.nowMs() })];
 }

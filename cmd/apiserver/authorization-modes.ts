@@ -1,6 +1,5 @@
 // What decides in each authorization mode but Webhook, made once and shared by every configuration;
 // and the roles and bindings that rules of writes look at, whatever the mode.
-import type { ResourceInfo } from '../../lib/api/type-info.ts';
 import { abacAuthorizer } from '../../lib/authz/abac/abac.ts';
 import type { Authorizer } from '../../lib/authz/authorizer.ts';
 import { allowAuthorizer, denyAuthorizer } from '../../lib/authz/fixed.ts';
@@ -15,6 +14,8 @@ import type { ResourceView } from '../../lib/cacher/resource-view.ts';
 import type { AuthorizationMode } from '../../lib/config/authorization-flags.ts';
 import { FlagError } from '../../lib/config/flags.ts';
 import type { Base } from './base.ts';
+import { neededView } from './views.ts';
+import type { ViewOf } from './views.ts';
 
 /** What decides in one mode. */
 export interface OpenedMode {
@@ -24,8 +25,7 @@ export interface OpenedMode {
 }
 
 export interface ModeParts extends Base {
-  readonly viewOf: (group: string, resource: string) => ResourceView;
-  readonly viewIfServed: (group: string, resource: string) => ResourceView | undefined;
+  readonly viewOf: ViewOf;
   /** undefined: roles are not served. */
   readonly roles: FollowedRoles | undefined;
 }
@@ -49,15 +49,17 @@ export const modes: Readonly<Partial<Record<AuthorizationMode, OpenMode>>> = {
 
 function openNode({ naming, gates, logger, started, ...parts }: ModeParts): OpenedMode {
   const graph = new NodeGraph(naming);
-  const pods = parts.viewOf('', 'pods');
+  const needed = (resource: string): ResourceView =>
+    neededView(parts.viewOf, ['', resource], '--authorization-mode=Node');
+  const pods = needed('pods');
   const views = {
     pods,
-    volumeAttachments: parts.viewIfServed('storage.{v}', 'volumeattachments'),
-    resourceSlices: parts.viewIfServed('resource.{v}', 'resourceslices'),
-    podCertificateRequests: parts.viewIfServed('certificates.{v}', 'podcertificaterequests'),
+    volumeAttachments: parts.viewOf('storage.{v}', 'volumeattachments'),
+    resourceSlices: parts.viewOf('resource.{v}', 'resourceslices'),
+    podCertificateRequests: parts.viewOf('certificates.{v}', 'podcertificaterequests'),
   };
   const closing = new AbortController();
-  const volumes = parts.viewOf('', 'persistentvolumes');
+  const volumes = needed('persistentvolumes');
   const { whole, ended } = followGraph(graph, { pods, volumes }, logger, closing.signal);
   started.defer(async () => {
     closing.abort(new Error('the server stops'));
@@ -77,16 +79,14 @@ function openRbac({ naming, roles }: ModeParts): OpenedMode {
 }
 
 /** undefined: they are not served. */
-export function followRoles(base: Base, viewOf: ModeParts['viewOf']): FollowedRoles | undefined {
+export function followRoles(base: Base, viewOf: ViewOf): FollowedRoles | undefined {
   const { logger, started } = base;
-  if (!rbacResources.every((resource) => storedOf(base, rbacGroup, resource))) return undefined;
+  const [roles, clusterRoles, roleBindings, clusterRoleBindings] = rbacResources.map((resource) =>
+    viewOf(rbacGroup, resource),
+  );
+  if (!roles || !clusterRoles || !roleBindings || !clusterRoleBindings) return undefined;
   const policy = new RbacPolicy();
-  const views = {
-    roles: viewOf(rbacGroup, 'roles'),
-    clusterRoles: viewOf(rbacGroup, 'clusterroles'),
-    roleBindings: viewOf(rbacGroup, 'rolebindings'),
-    clusterRoleBindings: viewOf(rbacGroup, 'clusterrolebindings'),
-  };
+  const views = { roles, clusterRoles, roleBindings, clusterRoleBindings };
   const closing = new AbortController();
   const { whole, ended } = followPolicy(policy, views, logger, closing.signal);
   started.defer(async () => {
@@ -94,22 +94,4 @@ export function followRoles(base: Base, viewOf: ModeParts['viewOf']): FollowedRo
     await ended;
   });
   return { policy, whole };
-}
-
-/** The group has placeholders. undefined: it is not served. */
-export function storedOf(
-  { scheme, naming }: Base,
-  group: string,
-  resource: string,
-): ResourceInfo | undefined {
-  const of = naming.resolve(group);
-  return scheme.storedResources.find((one) => one.group === of && one.resource === resource);
-}
-
-/** @throws FlagError when it is not served. */
-export function neededBy(base: Base, group: string, resource: string): ResourceInfo {
-  const stored = storedOf(base, group, resource);
-  if (stored !== undefined) return stored;
-  const name = `${resource}.${base.naming.resolve(group)}`;
-  throw new FlagError(`--authorization-mode needs ${name}, which is not served`);
 }

@@ -13,12 +13,11 @@ import { FieldErrors } from '../../lib/api/field-errors.ts';
 import { compileMatchConditions } from '../../lib/authz/webhook/match-conditions.ts';
 import { reviewCodec } from '../../lib/authz/webhook/review.ts';
 import { webhookAuthorizer } from '../../lib/authz/webhook/webhook.ts';
-import type { Cache } from '../../lib/cacher/cache.ts';
 import { openTarget } from '../../lib/client/open-target.ts';
 import type { ClientParts } from '../../lib/client/open-target.ts';
 import type { AuthorizationMode } from '../../lib/config/authorization-flags.ts';
 import type { HeldRulesOf } from '../../lib/kinds/rbac/escalation.ts';
-import { followRoles, modes, neededBy, storedOf } from './authorization-modes.ts';
+import { followRoles, modes } from './authorization-modes.ts';
 import type { ModeParts, OpenedMode } from './authorization-modes.ts';
 import {
   configurationObserver,
@@ -30,6 +29,7 @@ import { clientParts } from './client-parts.ts';
 import { orFlagError } from './from-flags.ts';
 import { authorizationAttempts } from './observers.ts';
 import { hostAndPort } from './own-address.ts';
+import type { ViewOf } from './views.ts';
 
 export interface OpenedAuthorization {
   /** For requests and for plugins of admission. */
@@ -41,19 +41,10 @@ export interface OpenedAuthorization {
 }
 
 /** @throws FlagError for a mode that lacks what it needs. */
-export async function openAuthorization(
-  base: Base,
-  { cache }: { readonly cache: Cache },
-): Promise<OpenedAuthorization> {
+export async function openAuthorization(base: Base, viewOf: ViewOf): Promise<OpenedAuthorization> {
   const { authorization, started, metrics, flags } = base;
-  const viewOf: ModeParts['viewOf'] = (group, resource) =>
-    cache.view(neededBy(base, group, resource));
-  const viewIfServed: ModeParts['viewIfServed'] = (group, resource) => {
-    const stored = storedOf(base, group, resource);
-    return stored && cache.view(stored);
-  };
   const roles = followRoles(base, viewOf);
-  const parts: ModeParts = { ...base, viewOf, viewIfServed, roles };
+  const parts: ModeParts = { ...base, viewOf, roles };
   const opened = new Map(
     authorization.authorizers.flatMap(({ type }) => {
       const mode = modes[type]?.(parts);

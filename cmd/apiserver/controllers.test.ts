@@ -2,7 +2,9 @@ import { describe, expect, test } from '@jest/globals';
 import { chosenControllers, controllerTable } from './controllers.ts';
 
 const own = controllerTable.filter(({ isOwn }) => isOwn === true).map(({ name }) => name);
-const others = controllerTable.filter(({ isOwn }) => isOwn !== true).map(({ name }) => name);
+const others = controllerTable
+  .filter(({ isOwn, isOffByDefault }) => isOwn !== true && isOffByDefault !== true)
+  .map(({ name }) => name);
 
 const chosen = (text: string): string[] =>
   chosenControllers(text === '' ? [] : text.split(','))
@@ -21,6 +23,13 @@ describe('--controllers', () => {
     ['-*,namespace-controller', ['namespace-controller']],
     ['namespace-controller,-namespace-controller', ['namespace-controller']],
     ['-namespace-controller', []],
+    ['*,tokencleaner', [...others, 'token-cleaner-controller']],
+    ['bootstrap-signer-controller,*', [...others, 'bootstrap-signer-controller']],
+    [
+      '*,tokencleaner,bootstrapsigner',
+      [...others, 'token-cleaner-controller', 'bootstrap-signer-controller'],
+    ],
+    ['*,tokencleaner,-bootstrapsigner', [...others, 'token-cleaner-controller']],
   ])('%s chooses %j', (text, names) => {
     expect(chosen(text)).toEqual(names);
   });

@@ -3,6 +3,7 @@ import type { NamingProfile } from '../../lib/api/vendor.ts';
 import type { TokenIssuer } from '../../lib/authn/service-account/token-issuer.ts';
 import type { Clock } from '../../lib/base/clock.ts';
 import type { Logger } from '../../lib/base/log.ts';
+import { BootstrapSigner } from '../../lib/controllers/bootstrap-signer.ts';
 import type { Controller, QueueObserver } from '../../lib/controllers/controller.ts';
 import { AccountTokensController } from '../../lib/controllers/accounts/account-tokens.ts';
 import { TokenCleanerController } from '../../lib/controllers/accounts/token-cleaner.ts';
@@ -15,6 +16,7 @@ import { NamespaceController } from '../../lib/controllers/namespace.ts';
 import { RoleAggregationController } from '../../lib/controllers/role-aggregation.ts';
 import { rootCaConfigMap } from '../../lib/controllers/root-ca.ts';
 import { SystemNamespaceController } from '../../lib/controllers/system-namespaces.ts';
+import { TokenCleaner } from '../../lib/controllers/token-cleaner.ts';
 import { ServiceCidrController } from '../../lib/controllers/service-cidr.ts';
 import { ServiceRepairController } from '../../lib/controllers/service-repair.ts';
 import type { InternalClient } from '../../lib/registry/internal-client.ts';
@@ -53,6 +55,8 @@ export interface ControllerRow {
   readonly alias?: string;
   /** The service account that it acts as; absent: the server itself. */
   readonly account?: string;
+  /** `*` does not mean it, its name does: as in kube-controller-manager. */
+  readonly isOffByDefault?: true;
   /** kube-apiserver's own work, which no other process does: `--controllers` has no say in it. */
   readonly isOwn?: true;
   /** undefined: what it works on is not served. */
@@ -144,6 +148,27 @@ export const controllerTable: readonly ControllerRow[] = [
     },
   },
   {
+    name: 'token-cleaner-controller',
+    alias: 'tokencleaner',
+    account: 'token-cleaner',
+    isOffByDefault: true,
+    make: ({ store, ...context }: ControllerContext): Controller | undefined => {
+      const secrets = store('secrets');
+      return secrets && new TokenCleaner({ ...context, secrets });
+    },
+  },
+  {
+    name: 'bootstrap-signer-controller',
+    alias: 'bootstrapsigner',
+    account: 'bootstrap-signer',
+    isOffByDefault: true,
+    make: ({ store, ...context }: ControllerContext): Controller | undefined => {
+      const [secrets, configMaps] = [store('secrets'), store('configmaps')];
+      if (secrets === undefined || configMaps === undefined) return undefined;
+      return new BootstrapSigner({ ...context, secrets, configMaps });
+    },
+  },
+  {
     name: 'system-namespace-controller',
     isOwn: true,
     make: ({ store, ...context }: ControllerContext): Controller | undefined => {
@@ -180,8 +205,8 @@ export const controllerTable: readonly ControllerRow[] = [
 ];
 
 /**
- * The rows that `--controllers` leaves on: `*` is all of them, `NAME` one, `-NAME` not this one;
- * the first entry that names it decides, as in kube-controller-manager.
+ * The rows that `--controllers` leaves on: `*` is all that are on by default, `NAME` one, `-NAME`
+ * not this one; the first entry that names it decides, as in kube-controller-manager.
  * @throws Error that names an entry that is none, and the names there are.
  */
 export function chosenControllers(entries: readonly string[]): readonly ControllerRow[] {
@@ -201,6 +226,7 @@ const isNamed = (row: ControllerRow, name: string): boolean =>
 function isChosen(row: ControllerRow, entries: readonly string[]): boolean {
   const first = (isMatch: (name: string) => boolean): string | undefined =>
     entries.find((entry) => isMatch(entry.replace(/^-/, '')));
-  const entry = first((name) => isNamed(row, name)) ?? first((name) => name === '*');
+  const isAll = (name: string): boolean => name === '*' && row.isOffByDefault !== true;
+  const entry = first((name) => isNamed(row, name)) ?? first(isAll);
   return entry !== undefined && !entry.startsWith('-');
 }

@@ -9,12 +9,12 @@ import type { OpenIdDocument } from '../../lib/authn/service-account/openid-docu
 import type { TiedResource } from '../../lib/authn/service-account/live-object.ts';
 import { tokenIssuer } from '../../lib/authn/service-account/token-issuer.ts';
 import type { TokenIssuer } from '../../lib/authn/service-account/token-issuer.ts';
-import type { Cache } from '../../lib/cacher/cache.ts';
 import type { ResourceView } from '../../lib/cacher/resource-view.ts';
-import { FlagError } from '../../lib/config/flags.ts';
 import type { Flags } from '../../lib/config/flags.ts';
 import type { Base } from './base.ts';
 import type { SharedState } from './shared-state.ts';
+import { neededView } from './views.ts';
+import type { ViewOf } from './views.ts';
 
 export interface OpenedServiceAccounts {
   readonly authenticator: Authenticator;
@@ -26,7 +26,7 @@ export interface OpenedServiceAccounts {
 export function openServiceAccounts(
   base: Base,
   options: {
-    readonly cache: Cache;
+    readonly viewOf: ViewOf;
     readonly shared: SharedState;
     readonly ownUrl: string;
     readonly observer: TokenObserver;
@@ -42,7 +42,7 @@ export function openServiceAccounts(
   const maxMs = flags['service-account-max-token-expiration'];
   const extendsExpiration = flags['service-account-extend-token-expiration'];
   if (extendsExpiration && maxMs > 0 && maxMs < usualMs) logger.warn(tooShort);
-  const views = viewsOf(base, options.cache);
+  const views = tiedViews(options.viewOf);
   return {
     authenticator: serviceAccountAuthenticator({
       observer: options.observer,
@@ -84,18 +84,13 @@ const tooShort =
   'tokens are not extended, whatever --service-account-extend-token-expiration says';
 
 /** @throws FlagError when one of them is not served. */
-function viewsOf({ scheme }: Base, cache: Cache): Readonly<Record<TiedResource, ResourceView>> {
-  const viewOf = (resource: TiedResource): ResourceView => {
-    const stored = scheme.storedResources.find(
-      (one) => one.group === '' && one.resource === resource,
-    );
-    if (stored !== undefined) return cache.view(stored);
-    throw new FlagError(`service accounts need ${resource}, which --runtime-config turns off`);
-  };
+function tiedViews(viewOf: ViewOf): Readonly<Record<TiedResource, ResourceView>> {
+  const needed = (resource: TiedResource): ResourceView =>
+    neededView(viewOf, ['', resource], 'a service account');
   return {
-    serviceaccounts: viewOf('serviceaccounts'),
-    pods: viewOf('pods'),
-    secrets: viewOf('secrets'),
-    nodes: viewOf('nodes'),
+    serviceaccounts: needed('serviceaccounts'),
+    pods: needed('pods'),
+    secrets: needed('secrets'),
+    nodes: needed('nodes'),
   };
 }

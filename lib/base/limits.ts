@@ -379,6 +379,8 @@ export const limits = {
   serviceFaultsToldMax: 4_096,
   /** Longest wait between two such tries. */
   controllerRetryLongestMs: 30_000,
+  /** How long a bootstrap token is left alone at most: the clock may be set meanwhile. */
+  bootstrapExpiryCheckMs: 3_600_000,
   /** Objects that the garbage collector looks at, at a time (Kubernetes: 20). */
   garbageWorkers: 20,
   /** Dependents that it orphans at a time for one owner. */

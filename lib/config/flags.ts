@@ -204,8 +204,9 @@ export const flagTable = {
     controllers,
     list,
     '*',
-    'Controllers to run on the replica that leads: * for all, NAME for one, -NAME for all but ' +
-      'one. Empty: none, as where a controller manager of its own does their work.',
+    'Controllers to run on the replica that leads: * for all that are on by default, NAME for ' +
+      'one, -NAME for all but one; tokencleaner and bootstrapsigner are on by name alone. Empty: ' +
+      'none, as where a controller manager of its own does their work.',
   ),
   'kubernetes-service-node-port': required(
     api,
