@@ -61,6 +61,7 @@ import {
 } from './observers.ts';
 import { checkListening, hostAndPort, listenError, urlAt } from './own-address.ts';
 import { giveMemoryBackWhenQuiet } from './quiet-memory.ts';
+import { publishTrust } from './publish-trust.ts';
 import { reachEtcd } from './reach-etcd.ts';
 import { runControllers } from './run-controllers.ts';
 import { openServiceAccounts } from './service-accounts.ts';
@@ -152,6 +153,7 @@ export async function assemble(
     const { serverCa } = credentials;
     const observer = controllerObserver(metrics, clock);
     started.defer(runControllers({ ...of, controllers, tokens, serverCa, observer }));
+    started.defer(publishTrust({ ...base, resources, trusted, observer }));
     const publishing = { ...base, ...stored, resources, port: server.port };
     started.defer(await startServerService(publishing, starting));
   }
