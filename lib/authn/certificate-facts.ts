@@ -39,8 +39,17 @@ const knownExtensions: ReadonlySet<string> = new Set([
   basicConstraints,
 ]);
 
+/** Several bundles may ask about the certificate of one connection. */
+const known = new WeakMap<X509Certificate, CertificateFacts>();
+
 /** @throws Error for bytes that are no certificate. */
 export function certificateFacts(certificate: X509Certificate): CertificateFacts {
+  let facts = known.get(certificate);
+  if (facts === undefined) known.set(certificate, (facts = readFacts(certificate)));
+  return facts;
+}
+
+function readFacts(certificate: X509Certificate): CertificateFacts {
   const extensions = extensionsOf(certificate.raw);
   const constraints = extensions.find(({ id }) => id === basicConstraints);
   const unknown = extensions.find(({ id, isCritical }) => isCritical && !knownExtensions.has(id));

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Authentication, Authenticator, Credentials } from './authenticator.ts';
 import { testConnection, testCredentials } from './testing/credentials.ts';
+import { staticTokenAuthenticator } from './static-token.ts';
 import { unionAuthenticator } from './union.ts';
 
 const signal = new AbortController().signal;
@@ -99,4 +100,32 @@ test.each([
 ])('whom a proxy names as nobody (%s %j) is not authenticated', async (name, groups) => {
   const nobody: Authentication = { outcome: 'accepted', user: { ...user, name, groups } };
   expect(await ask([now(nobody)])).toMatchObject({ user: { groups } });
+});
+
+test('bad credentials cost each member one question and no wait: no storm slows others', () => {
+  const asked = [0, 0];
+  const counting = (index: number): Authenticator => ({
+    name: String(index),
+    authenticate() {
+      asked[index] = (asked[index] ?? 0) + 1;
+      return rejected;
+    },
+  });
+  const users = new Map<string, typeof user>();
+  const lookups: string[] = [];
+  const get = users.get.bind(users);
+  users.get = (digest) => {
+    lookups.push(digest);
+    return get(digest);
+  };
+  const members = [counting(0), staticTokenAuthenticator(users), counting(1)];
+  const union = unionAuthenticator(members);
+  for (let count = 0; count < 100; count++) {
+    const token = `bad-${String(count % 2)}`;
+    const answer = union.authenticate(testCredentials({ token }), signal);
+    expect(answer).toMatchObject({ outcome: 'rejected' }); // no promise: no turn of anybody else
+  }
+  expect(asked).toEqual([100, 100]);
+  expect(lookups).toHaveLength(100);
+  expect(lookups.join()).not.toContain('bad');
 });
