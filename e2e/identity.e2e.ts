@@ -1,5 +1,5 @@
-// Who asks, over real TLS: certificates with intermediates, bootstrap tokens, front proxies, and that
-// nothing which proves it is ever told.
+// Who asks, over real TLS: certificates with intermediates, bootstrap tokens, front proxies, and
+// that nothing which proves it is ever told.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { request as httpsRequest } from 'node:https';
@@ -132,7 +132,7 @@ describe('a certificate', () => {
   });
 });
 
-test('a front proxy names users; nobody else does, whatever the headers say (NCC 2023)', async () => {
+test('a front proxy names users; nobody else does, whatever headers say (NCC 2023)', async () => {
   const headers = { 'X-Remote-User': 'fido', 'X-Remote-Group': 'system:masters' };
   const proxy = await leaf(fronts, 'proxy');
   expect(await who({ client: proxy, headers: { 'X-Remote-User': 'fido' } })).toBe('fido');
@@ -149,7 +149,7 @@ test('a front proxy names users; nobody else does, whatever the headers say (NCC
   });
 });
 
-test('a bootstrap token lives as long as its Secret, signs cluster-info, and is cleaned away', async () => {
+test('a bootstrap token lives as long as its Secret, signs, and is cleaned away', async () => {
   const authorization = 'Bearer abcde1.0123456789abcdef';
   expect(await who({ authorization })).toBe(401);
   const body = bootstrapSecret('abcde1', '0123456789abcdef');

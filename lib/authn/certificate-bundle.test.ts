@@ -72,7 +72,7 @@ describe('a path', () => {
     expect(problemOf(root.cert, leaf)).toBe('the certificate has a critical extension, 1.2.3.4');
   });
 
-  test('is looked for as long as signatures may be checked, whatever the client sends', async () => {
+  test('is looked for as long as signatures may be checked, whatever is shown', async () => {
     const root = await createTestCa('root');
     const inLoop = await createTestCa('loop');
     const leaf = parsed(await leafOf(inLoop));

@@ -64,7 +64,7 @@ const subjects = (pem = ''): string[] =>
     .map((block) => new X509Certificate(block).subject)
     .sort();
 
-test('three replicas agree on all that they believe; what is deleted or broken comes back', async () => {
+test('three replicas agree on what they believe, and mend what is published', async () => {
   const cas = await Promise.all(['a', 'b', 'c', 'front'].map((of) => createTestCa(of)));
   const [a = '', b = '', c = '', front = ''] = cas.map(({ cert }) => cert);
   const over = await createTestCa('over', { notAfter: new Date(Date.now() - 6 * 60_000) });
