@@ -1,6 +1,7 @@
 // The composition root: every constructor call, top to bottom in layer order. No logic of its own.
 import type { ResourceInfo } from '../../lib/api/type-info.ts';
 import type { AllowsAnonymous } from '../../lib/authn/anonymous.ts';
+import type { Auditor } from '../../lib/audit/auditor.ts';
 import type { Authenticator } from '../../lib/authn/authenticator.ts';
 import type { OpenIdDocument } from '../../lib/authn/service-account/openid-documents.ts';
 import type { TokenIssuer } from '../../lib/authn/service-account/token-issuer.ts';
@@ -32,6 +33,7 @@ import type { Keyspace } from '../../lib/storage-etcd/keys.ts';
 import { SharedSecrets } from '../../lib/storage-etcd/shared-secrets.ts';
 import { Health } from '../../lib/telemetry/health.ts';
 import { openAdmission } from './admission.ts';
+import { openAudit } from './audit.ts';
 import { openAuthentication } from './authentication.ts';
 import type { OpenedAuthentication } from './authentication.ts';
 import { openAuthorization } from './authorization.ts';
@@ -102,6 +104,7 @@ export async function assemble(
   await checkWebhookFiles(base.authorization);
   const webhook = await openTokenWebhook(base);
   const { directory, files, address } = base;
+  const auditor = await openAudit(base);
   const stored = await openStorage(base);
   const { starting } = stored;
   const cache = openCache(base, stored);
@@ -129,7 +132,7 @@ export async function assemble(
   const lifecycle = { isDraining: false };
   const { authenticator, allowsAnonymous } = authentication;
   const { documents } = accounts;
-  const asked = { resources, authenticator, allowsAnonymous, authorizer, documents };
+  const asked = { resources, authenticator, allowsAnonymous, authorizer, auditor, documents };
   const roles = roleBootstrap(base, resources);
   const options = { ...asked, roles, tls: credentials.serving, startedAtMs, lifecycle };
   const server = await openServer(base, cache, options);
@@ -335,6 +338,7 @@ async function openServer(
     readonly allowsAnonymous: AllowsAnonymous;
     readonly authorizer: Authorizer;
     readonly documents: readonly OpenIdDocument[];
+    readonly auditor: Auditor | undefined;
     readonly tls: ServingTls;
     readonly startedAtMs: number;
     readonly lifecycle: Lifecycle;

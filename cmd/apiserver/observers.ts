@@ -5,6 +5,9 @@ import type { AdmissionRequest } from '../../lib/admission/plugin.ts';
 import type { PodSecurityObserver } from '../../lib/admission/pod-security/observer.ts';
 import { latest, versionText } from '../../lib/admission/pod-security/policy.ts';
 import type { LevelVersion } from '../../lib/admission/pod-security/policy.ts';
+import type { AuditObserver } from '../../lib/audit/backend.ts';
+import type { LostEvents } from '../../lib/audit/lost-events.ts';
+import { levels } from '../../lib/audit/policy.ts';
 import type { NamingProfile } from '../../lib/api/vendor.ts';
 import { authenticationResults } from '../../lib/authn/measured.ts';
 import type { AuthenticationResult } from '../../lib/authn/measured.ts';
@@ -180,6 +183,30 @@ export const authorizationAttempts = ({ series }: Metrics): Attempts<Authorizati
     series.authorization_duration_seconds,
     series.apiserver_request_filter_duration_seconds.child('authorization'),
   );
+
+export function auditObserver({ series }: Metrics, lostEvents: LostEvents): AuditObserver {
+  const events = series.apiserver_audit_event_total.child();
+  const rejections = series.apiserver_audit_requests_rejected_total.child();
+  const requests = new Map(
+    levels.map((level) => [level, series.apiserver_audit_level_total.child(level)]),
+  );
+  return {
+    evaluated(level) {
+      const child = requests.get(level);
+      if (child !== undefined) child.value++;
+    },
+    recorded() {
+      events.value++;
+    },
+    rejected() {
+      rejections.value++;
+    },
+    lost(plugin, count, reason) {
+      series.apiserver_audit_error_total.child(plugin).value += count;
+      lostEvents.add(plugin, count, reason);
+    },
+  };
+}
 
 /** How long client certificates are still good when somebody shows one. */
 export function certificateObserver({ series }: Metrics): (remainingMs: number) => void {

@@ -15,6 +15,10 @@ interface NamedEntries {
   readonly lastAppliedAnnotation: string;
   readonly deprecatedAuditAnnotation: string;
   readonly removedReleaseAuditAnnotation: string;
+  readonly decisionAuditAnnotation: string;
+  readonly reasonAuditAnnotation: string;
+  /** Marks audit events whose objects were too large. */
+  readonly truncatedAuditAnnotation: string;
   readonly namespaceNameLabel: string;
   /** The finalizer in `spec.finalizers` of every namespace. */
   readonly namespaceFinalizer: string;
@@ -55,6 +59,9 @@ const entries: NamedEntries = {
   lastAppliedAnnotation: 'kubectl.{kubernetes}.io/last-applied-configuration',
   deprecatedAuditAnnotation: '{v}/deprecated',
   removedReleaseAuditAnnotation: '{v}/removed-release',
+  decisionAuditAnnotation: 'authorization.{v}/decision',
+  reasonAuditAnnotation: 'authorization.{v}/reason',
+  truncatedAuditAnnotation: 'audit.{v}/truncated',
   namespaceNameLabel: '{kubernetes}.io/metadata.name',
   namespaceFinalizer: 'kubernetes', // a word of its own: both spellings have it
   bootstrappingLabel: '{kubernetes}.io/bootstrapping',

@@ -488,6 +488,23 @@ export const limits = {
   authorizationWebhookTimeoutMs: 30_000,
   /** Conditions of one authorization webhook (specification 3, Limits). */
   webhookMatchConditionsMax: 64,
+  // Audit
+  /** Characters of a User-Agent that events show (Kubernetes: 1,024). */
+  auditUserAgentLengthMax: 1_024,
+  /** Bytes of all events that one backend keeps: objects in them may be large. */
+  auditBufferBytesMax: 256 * 1024 * 1024,
+  /** Batches that one backend writes at a time; each may be repeated for a minute and more. */
+  auditBatchesInFlightMax: 100,
+  /** Calls to an audit webhook at a time; others wait for them. */
+  auditCallsMax: 32,
+  /** How often a batch is sent before it is lost (Kubernetes: 5). */
+  auditCallTriesMax: 5,
+  /** How long a server that stops goes on writing events. */
+  auditFlushMs: 20_000,
+  /** Between two log lines about lost events. */
+  auditLossToldIntervalMs: 10_000,
+  /** Megabytes of the audit log before it is rotated, unless a flag says so (Kubernetes: 100). */
+  auditLogMegabytes: 100,
 
   /** How often files of configuration are read where the file system does not tell of changes. */
   configFilesIntervalMs: 60_000,

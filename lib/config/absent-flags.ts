@@ -1,6 +1,6 @@
 // THE table of kube-apiserver's flags that this server does not have: what becomes of a command
 // line that gives one. A flag that guards something is refused where ignoring it would open a door.
-import { bool, durationMs, fraction, integer, list, text } from './flag-kinds.ts';
+import { bool, durationMs, integer, list, text } from './flag-kinds.ts';
 import type { FlagKind } from './flag-kinds.ts';
 
 /**
@@ -38,9 +38,7 @@ const answering =
 const warned = answering('warned');
 const refused = answering('refused');
 const anyInteger = integer(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER);
-const anyNumber = fraction(-Number.MAX_VALUE, Number.MAX_VALUE);
 
-const noAudit = 'no audit events are written';
 const ownSigning = '--service-account-signing-key-file signs service-account tokens';
 const noNodes = 'no connections to nodes are made';
 const noProxying = 'no requests are passed on to other API servers';
@@ -60,39 +58,6 @@ export const absentFlags: Readonly<Record<string, AbsentFlag>> = {
 
   // Who asks.
   'service-account-signing-endpoint': refused(text, ownSigning),
-
-  // What is on record.
-  'audit-log-batch-buffer-size': warned(anyInteger, noAudit),
-  'audit-log-batch-max-size': warned(anyInteger, noAudit),
-  'audit-log-batch-max-wait': warned(durationMs, noAudit),
-  'audit-log-batch-throttle-burst': warned(anyInteger, noAudit),
-  'audit-log-batch-throttle-enable': warned(bool, noAudit),
-  'audit-log-batch-throttle-qps': warned(anyNumber, noAudit),
-  'audit-log-compress': warned(bool, noAudit),
-  'audit-log-format': warned(text, noAudit),
-  'audit-log-maxage': warned(anyInteger, noAudit),
-  'audit-log-maxbackup': warned(anyInteger, noAudit),
-  'audit-log-maxsize': warned(anyInteger, noAudit),
-  'audit-log-mode': warned(text, noAudit),
-  'audit-log-path': warned(text, noAudit),
-  'audit-log-truncate-enabled': warned(bool, noAudit),
-  'audit-log-truncate-max-batch-size': warned(anyInteger, noAudit),
-  'audit-log-truncate-max-event-size': warned(anyInteger, noAudit),
-  'audit-log-version': warned(text, noAudit),
-  'audit-policy-file': warned(text, noAudit),
-  'audit-webhook-batch-buffer-size': warned(anyInteger, noAudit),
-  'audit-webhook-batch-max-size': warned(anyInteger, noAudit),
-  'audit-webhook-batch-max-wait': warned(durationMs, noAudit),
-  'audit-webhook-batch-throttle-burst': warned(anyInteger, noAudit),
-  'audit-webhook-batch-throttle-enable': warned(bool, noAudit),
-  'audit-webhook-batch-throttle-qps': warned(anyNumber, noAudit),
-  'audit-webhook-config-file': warned(text, noAudit),
-  'audit-webhook-initial-backoff': warned(durationMs, noAudit),
-  'audit-webhook-mode': warned(text, noAudit),
-  'audit-webhook-truncate-enabled': warned(bool, noAudit),
-  'audit-webhook-truncate-max-batch-size': warned(anyInteger, noAudit),
-  'audit-webhook-truncate-max-event-size': warned(anyInteger, noAudit),
-  'audit-webhook-version': warned(text, noAudit),
 
   // What lies in etcd.
   'encryption-provider-config': refused(

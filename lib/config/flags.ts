@@ -19,6 +19,7 @@ import {
   reconcilerType,
   text,
 } from './flag-kinds.ts';
+import { auditFlags } from './audit-flags.ts';
 import { authenticationFlags } from './authentication-flags.ts';
 import { authorizationFlags } from './authorization-flags.ts';
 import { optional, required } from './flag.ts';
@@ -137,6 +138,7 @@ export const flagTable = {
   ...authenticationFlags,
   ...serviceAccountFlags,
   ...authorizationFlags,
+  ...auditFlags,
 
   'enable-admission-plugins': required(
     admission,

@@ -249,10 +249,6 @@ describe("kube-apiserver's flags that this server does not have", () => {
       ['--v', '4', '--contention-profiling'],
       [/--v=4/, /--contention-profiling=true/],
     ],
-    [
-      ['--audit-log-path=-', '--audit-log-maxage=3'],
-      [/no audit events/, /no audit events/],
-    ],
     [['--anonymous-auth=false', '--goaway-chance=0.01', '--event-ttl=1h'], []],
   ])('%j: warnings %j', (argv, warnings) => {
     const found = parseFlags(argv).warnings;

@@ -2,12 +2,14 @@
 // top to bottom; when its response is over they close from bottom to top.
 import type { NamingProfile } from '../api/vendor.ts';
 import type { AllowsAnonymous } from '../authn/anonymous.ts';
+import type { Auditor } from '../audit/auditor.ts';
 import type { Authenticator } from '../authn/authenticator.ts';
 import type { IdentityHeaders } from '../authn/identity-headers.ts';
 import type { Authorizer } from '../authz/authorizer.ts';
 import type { Clock } from '../base/clock.ts';
 import type { RequestMetrics } from '../telemetry/request-metrics.ts';
 import type { Connections } from './connections.ts';
+import { auditFilter, auditRefusedCredentials } from './filters/audit.ts';
 import { authenticateFilter } from './filters/authenticate.ts';
 import { authorizeFilter } from './filters/authorize.ts';
 import { connectionFilter } from './filters/connection.ts';
@@ -54,6 +56,8 @@ export interface InnerFilterOptions {
   readonly isConstrained: boolean;
   readonly allowsAnonymous: AllowsAnonymous;
   readonly identityHeaders?: IdentityHeaders;
+  /** undefined: requests are not recorded. */
+  readonly auditor?: Auditor | undefined;
   /** The handlers of resource requests. */
   readonly resources: Filter;
   /** Paths that are no resources: health, metrics, version, discovery. */
@@ -62,8 +66,11 @@ export interface InnerFilterOptions {
 
 /** Who asks, whether they may, and what answers. */
 export function innerFilters(options: InnerFilterOptions): readonly Filter[] {
+  const { auditor } = options;
   return [
+    ...(auditor === undefined ? [] : [auditRefusedCredentials(auditor)]),
     authenticateFilter(options), // 401
+    ...(auditor === undefined ? [] : [auditFilter(auditor)]), // 500 where it cannot be recorded
     impersonateFilter(options), // 400, 403
     checkScope, // 404 where the path's scope is not the resource's
     authorizeFilter(options.authorizer), // 403

@@ -1,5 +1,6 @@
 // One request from its first byte to its last: the context that filters and handlers share.
 import { randomUUID } from 'node:crypto';
+import type { RequestAudit } from '../audit/request-audit.ts';
 import type { Clock } from '../base/clock.ts';
 import { limits } from '../base/limits.ts';
 import { requestTimeout } from '../base/status.ts';
@@ -44,6 +45,7 @@ export class OpenRequest implements RequestContext {
   impersonator: User | undefined = undefined;
   impersonationConstraint = '';
   readonly warnings: string[] = [];
+  audit: RequestAudit | undefined = undefined;
   auditAnnotations: Map<string, string> | undefined = undefined;
   requestBytes = 0;
   responseBytes = 0;

@@ -2,6 +2,7 @@
 // strings.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
+import type { RequestAudit } from '../audit/request-audit.ts';
 import type { Waiter } from '../base/abort.ts';
 import type { MaybePromise } from '../base/maybe-promise.ts';
 import type { User } from '../base/user.ts';
@@ -73,7 +74,9 @@ export interface RequestContext extends Waiter, Expiring {
   impersonationConstraint: string;
   /** Texts for Warning headers (code 299), in order, each once. */
   readonly warnings: string[];
-  /** Annotations for the request's audit event, made with the first one. */
+  /** What its audit events show; undefined: none are made. */
+  audit: RequestAudit | undefined;
+  /** Annotations for the request's audit event; those of `audit`, where that is. */
   auditAnnotations: Map<string, string> | undefined;
   /** For metrics; what is not served has no names in them. */
   readonly labels: RequestLabels;

@@ -125,7 +125,7 @@ function wantsWatch(query: URLSearchParams): boolean {
 }
 
 /** The path of a request target in absolute form (RFC 9112 §3.2.2), which proxies send. */
-function withoutAuthority(target: string): string {
+export function withoutAuthority(target: string): string {
   if (target.startsWith('/')) return target;
   const match = /^https?:\/\/[^/]*/i.exec(target);
   return match === null ? target : target.slice(match[0].length);

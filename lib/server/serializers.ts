@@ -55,6 +55,8 @@ export interface Serializer {
   object(item: Item): Uint8Array;
   list(answer: ListAnswer): Promise<Pieces>;
   status(status: StatusBody): Uint8Array;
+  /** The same in plain JSON. */
+  readonly plain: Pick<Serializer, 'object' | 'list'>;
 }
 
 export interface StreamSerializer {
@@ -100,20 +102,20 @@ export function createSerializers(options: {
   };
   const encodeStatus = (status: StatusBody, as: Negotiated): EncodedDocument =>
     encode(status as unknown as JsonObject, statusType, as);
-  const writerFor = (request: HttpRequest, resource: ResourceInfo, as: Negotiated): Writer => {
-    const { query } = request.context.info;
-    const transform = transforms.of(resource, as.transform?.as, query);
-    return writerOf(transform, encodingOf(as.mediaType), as);
-  };
+  const transformFor = (request: HttpRequest, resource: ResourceInfo, as: Negotiated): Transform =>
+    transforms.of(resource, as.transform?.as, request.context.info.query);
   const make: Serializers['of'] = (request, resource, shape) => {
     const offers = { media: encodingsOf(resource.type), transforms: offered[shape] };
     const as = agreedOn(request, offers);
-    const { object, list } = writerFor(request, resource, as);
+    const transform = transformFor(request, resource, as);
+    const { object, list } = writerOf(transform, encodingOf(as.mediaType), as);
+    const plain = jsonWriter(transform);
     return {
       contentType: as.mediaType,
       object,
       list: (answer) => list(answer.items, listMeta(answer)),
       status: (status) => encodeStatus(status, as).body,
+      plain: { object: plain.object, list: (answer) => plain.list(answer.items, listMeta(answer)) },
     };
   };
   const usual = { object: new UsualSerializers(), list: new UsualSerializers() };
@@ -123,8 +125,10 @@ export function createSerializers(options: {
     ofWatch(request, resource) {
       const offers = { media: encodingsOf(resource.type), transforms: offered.watch };
       const as = negotiateStream(request.headers.accept, offers);
-      return streamSerializer(writerFor(request, resource, as), {
-        stream: streamOf(encodingOf(as.mediaType)),
+      const encoding = encodingOf(as.mediaType);
+      const writer = writerOf(transformFor(request, resource, as), encoding, as);
+      return streamSerializer(writer, {
+        stream: streamOf(encoding),
         initialEventsEnd: naming.initialEventsEndAnnotation,
         errorObject: (error) => encodeStatus(error.toBody(), as).body,
       });

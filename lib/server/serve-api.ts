@@ -3,6 +3,7 @@
 import type { Scheme } from '../api/scheme.ts';
 import type { NamingProfile } from '../api/vendor.ts';
 import type { AllowsAnonymous } from '../authn/anonymous.ts';
+import type { Auditor } from '../audit/auditor.ts';
 import type { Authenticator } from '../authn/authenticator.ts';
 import { identityHeaders } from '../authn/identity-headers.ts';
 import type { OpenIdDocument } from '../authn/service-account/openid-documents.ts';
@@ -65,6 +66,8 @@ export interface ServeApiOptions {
   readonly authorizer: Authorizer;
   /** Of the issuer of service-account tokens. */
   readonly documents: readonly OpenIdDocument[];
+  /** undefined: requests are not recorded. */
+  readonly auditor?: Auditor | undefined;
   readonly tls: ServeOptions['tls'];
   /** `host:port` that clients reach this server by. */
   readonly serverAddress: string;

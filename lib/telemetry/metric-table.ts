@@ -377,6 +377,22 @@ export const metricTable = {
     ],
     'Writes held against a pod security standard: allow, deny; of audit and warn, deny alone.',
   ),
+  apiserver_audit_event_total: counter('ALPHA', [], 'Audit events that were made.'),
+  apiserver_audit_level_total: counter(
+    'ALPHA',
+    ['level'],
+    'Requests held against the audit policy, by the level that it gives them.',
+  ),
+  apiserver_audit_error_total: counter(
+    'ALPHA',
+    ['plugin'],
+    'Audit events that are lost, by who lost them: log, webhook, buffered, truncate.',
+  ),
+  apiserver_audit_requests_rejected_total: counter(
+    'ALPHA',
+    [],
+    'Requests that failed since no audit event of them could be written.',
+  ),
   pod_security_exemptions_total: counter(
     'ALPHA',
     ['request_operation', 'resource', 'subresource'],

@@ -23,8 +23,10 @@ export function authorizeFilter(authorizer: Authorizer): Filter {
   return function authorize(request, _response, next) {
     const attributes = requestAttributes(request);
     const decision = authorizer.authorize(attributes, request.context);
-    if (decision instanceof Promise) return decision.then((late) => settle(late, attributes, next));
-    return settle(decision, attributes, next);
+    if (decision instanceof Promise) {
+      return decision.then((late) => settle(late, attributes, request.context, next));
+    }
+    return settle(decision, attributes, request.context, next);
   };
 }
 
@@ -38,8 +40,15 @@ function requestAttributes(request: HttpRequest): Attributes {
   return takesOver ? attributesOf(context, { verb: 'create' }) : attributesOf(context);
 }
 
-function settle(decision: Decision, attributes: Attributes, next: Next): MaybePromise<void> {
-  if (decision.effect !== 'allow') throw refusal(attributes, decision.reason);
+function settle(
+  decision: Decision,
+  attributes: Attributes,
+  { audit }: RequestContext,
+  next: Next,
+): MaybePromise<void> {
+  const isAllowed = decision.effect === 'allow';
+  audit?.decided(isAllowed, decision.reason);
+  if (!isAllowed) throw refusal(attributes, decision.reason);
   return next();
 }
 

@@ -38,6 +38,7 @@ export function panicFilter(options: PanicFilterOptions): Filter {
       cut(response);
       return;
     }
+    request.context.audit?.answeredStatus(status.toBody());
     const { contentType, body } = encoded(status, request);
     const headers: Record<string, string> = {};
     const retryAfter = status.details?.retryAfterSeconds;

@@ -2,6 +2,7 @@
 import { methodNotAllowed } from '../../base/status.ts';
 import { parseGetOptions, parseListOptions } from '../../registry/options.ts';
 import type { ListAnswer } from '../../registry/requests.ts';
+import { recordAnswer, recordList } from '../audited-objects.ts';
 import type { HttpRequest, HttpResponse, RequestContext, RequestInfo } from '../request-context.ts';
 import { sendBytes, sendPieces } from '../respond.ts';
 import type { ResponseOptions } from '../respond.ts';
@@ -22,6 +23,7 @@ export function getHandler(options: ReadOptions): TargetHandler {
       options: parseGetOptions(context.info.query),
       signal: context,
     });
+    recordAnswer(request, serializer, item);
     const answer = { status: 200, contentType: serializer.contentType };
     return sendBytes(request, response, answer, serializer.object(item), options);
   };
@@ -50,6 +52,7 @@ export async function sendList(
 ): Promise<void> {
   const head = { status: 200, contentType: serializer.contentType };
   const pieces = await serializer.list(answer);
+  await recordList(request, serializer, answer);
   await sendPieces(request, response, head, pieces, options);
 }
 

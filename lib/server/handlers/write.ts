@@ -27,6 +27,13 @@ import type {
   WriteOptions,
 } from '../../registry/requests.ts';
 import type { VerbTarget } from '../../registry/verb-target.ts';
+import {
+  recordAction,
+  recordAnswer,
+  recordObject,
+  recordOptions,
+  recordPatch,
+} from '../audited-objects.ts';
 import { readBody } from '../body.ts';
 import { attributesOf, refusal } from '../filters/authorize.ts';
 import type { HttpRequest, HttpResponse } from '../request-context.ts';
@@ -74,6 +81,7 @@ function createHandler(options: WriteHandlerOptions): TargetHandler {
       body,
       options: writeOptions,
     });
+    if (target.createAnswer !== undefined) recordAction(request);
     await sendWritten(options, serializer, request, response, answer);
   };
 }
@@ -105,13 +113,15 @@ function patchHandler(options: WriteHandlerOptions): TargetHandler {
     const { name: kind, cbor } = negotiatePatch(request.headers['content-type'], options.patches);
     const writeOptions = writeOptionsOf(request, kind, options);
     const body = await readBody(request, context.signal);
+    const patch = cbor ? cborAsJson(body) : body;
+    recordPatch(request, patch);
     const answer = await target.patch({
       ...scopeOf(request),
       permissions: permissionsOf(options.authorizer, request),
       path: pathOf(context),
       kind,
       options: writeOptions,
-      patch: cbor ? cborAsJson(body) : body,
+      patch,
       authorizeCreate: () => mustBeAllowed(options.authorizer, request, { verb: 'create' }),
     });
     await sendWritten(options, serializer, request, response, answer);
@@ -142,6 +152,7 @@ function deleteHandler(options: WriteHandlerOptions): StoreHandler {
       await sendObject(options, serializer, request, response, 200, answer.item);
       return;
     }
+    request.context.audit?.answeredStatus(answer.status);
     const head = { status: 200, contentType: serializer.contentType };
     await sendBytes(request, response, head, serializer.status(answer.status), options);
   };
@@ -163,12 +174,16 @@ function deleteCollectionHandler(options: WriteHandlerOptions): StoreHandler {
 }
 
 /** The object of a body. @throws StatusError 415, 400. */
-const decoded = (
+function decoded(
   { serializers }: WriteHandlerOptions,
   request: HttpRequest,
   { input }: VerbTarget,
   body: Uint8Array,
-): Decoded => serializers.decode(request, body, input.type, (named) => mustBeOf(input, named));
+): Decoded {
+  const read = serializers.decode(request, body, input.type, (named) => mustBeOf(input, named));
+  recordObject(request, read.object, input);
+  return read;
+}
 
 /** From the body and the query; the body wins. @throws StatusError 413, 415, 400. */
 async function readDeleteOptions(
@@ -181,6 +196,7 @@ async function readDeleteOptions(
     bytes.length === 0
       ? undefined
       : serializers.decode(request, bytes, deleteOptionsType, mustBeDeleteOptions).object;
+  if (body !== undefined) recordOptions(request, body, deleteOptionsType);
   return parseDeleteOptions(info.query, body, naming);
 }
 
@@ -207,8 +223,8 @@ const permissionsOf = (authorizer: Authorizer, { context }: HttpRequest): Permis
 
 /** Who asks, and how long. */
 export function scopeOf(request: HttpRequest): RequestScope {
-  const { user, warnings, signal } = request.context;
-  return { user: user ?? anonymousUser, warnings, signal };
+  const { user, warnings, auditAnnotations, signal } = request.context;
+  return { user: user ?? anonymousUser, warnings, annotations: auditAnnotations, signal };
 }
 
 function sendWritten(
@@ -230,6 +246,7 @@ function sendObject(
   status: number,
   item: Item,
 ): void | Promise<void> {
+  recordAnswer(request, serializer, item);
   const head = { status, contentType: serializer.contentType };
   return sendBytes(request, response, head, serializer.object(item), options);
 }
