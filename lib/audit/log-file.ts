@@ -74,9 +74,9 @@ export class LogFile implements ByteSink {
     this.#isTorn = false;
   }
 
-  /** Renamed before the new one is there: what fails leaves the old one in use. */
+  /** What fails leaves the old one in use; one that somebody took away need not be renamed. */
   async #rotate(): Promise<void> {
-    await rename(this.#path, await this.#olderPath());
+    if (await exists(this.#path)) await rename(this.#path, await this.#olderPath());
     const old = this.#descriptor;
     this.#descriptor = openSync(this.#path, 'a', 0o600);
     this.#byteCount = fstatSync(this.#descriptor).size;
