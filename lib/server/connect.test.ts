@@ -12,12 +12,14 @@ import type { Replica } from '../registry/testing/registry-on-etcd.ts';
 import type { ConnectRequest } from '../registry/requests.ts';
 import type { Subresource } from '../registry/verb-target.ts';
 import { startApiServer } from './testing/api-server.ts';
+import { Auditing } from './testing/auditing.ts';
 import { connect2, connectRaw, eventually, request1, request2 } from './testing/test-server.ts';
 import type { RawConnection, TestServer } from './testing/test-server.ts';
 
 let registry: RegistryOnEtcd;
 let replica: Replica;
 let server: TestServer;
+let auditing: Auditing;
 let taken: ConnectRequest[] = [];
 let authorized: string[] = [];
 let mayConnect = true;
@@ -37,6 +39,7 @@ const authorizer: Authorizer = {
 beforeAll(async () => {
   registry = await RegistryOnEtcd.start();
   replica = await registry.replica();
+  auditing = new Auditing(replica.scheme, { rules: [{ level: 'RequestResponse' }] });
   server = await start();
 });
 afterAll(async () => {
@@ -56,7 +59,7 @@ function start(): Promise<TestServer> {
       ? { ...store, subresources: new Map([echo('exec'), echo('proxy')]) }
       : store,
   );
-  return startApiServer(replica, { stores, authorizer });
+  return startApiServer(replica, { stores, authorizer, auditor: auditing.auditor });
 }
 
 /** Gives back what it is sent, as the query says. */
@@ -288,5 +291,54 @@ describe('nothing is taken over', () => {
     expect(raw.received()).toMatch(new RegExp(`^HTTP/1\\.1 ${String(status)} `));
     raw.socket.destroy();
     expect(taken).toEqual([]);
+  });
+});
+
+describe('its audit events', () => {
+  const codes = () =>
+    auditing
+      .events()
+      .map(({ stage, responseStatus }) => `${stage} ${String(responseStatus?.['code'])}`);
+
+  test('tell when the connection is taken over, and when it ends', async () => {
+    auditing.clear();
+    const raw = await upgraded(`${path}/exec?command=ls`);
+    await eventually(() => codes().length === 2);
+    expect(codes()).toEqual(['RequestReceived undefined', 'ResponseStarted 101']);
+    raw.socket.destroy();
+    await eventually(() => codes().length === 3);
+    const last = auditing.events()[2];
+    expect(last).toMatchObject({
+      stage: 'ResponseComplete',
+      verb: 'create',
+      requestURI: `${path}/exec?command=ls`,
+      objectRef: { resource: 'pods', name: 'a', subresource: 'exec' },
+      responseStatus: { code: 101 },
+    });
+    expect(JSON.stringify(auditing.events())).not.toContain('secret');
+  });
+
+  test.each([
+    ['', [200, 200]],
+    ['?fail=early', [400, 400]],
+    ['?fail=late', [200, 200]],
+  ])('of one that is not upgraded%s: answers %j', async (query, [started, complete]) => {
+    auditing.clear();
+    const asked = request1(server, `${path}/proxy/x${query}`, { method: 'POST', body: 'x' });
+    await asked.catch(() => undefined);
+    await eventually(() => codes().length === 3);
+    expect(codes().slice(1)).toEqual([
+      `ResponseStarted ${String(started)}`,
+      `ResponseComplete ${String(complete)}`,
+    ]);
+  });
+
+  test('are the same over HTTP/2', async () => {
+    auditing.clear();
+    const session = await connect2(server);
+    await request2(session, `${path}/proxy/x`, { method: 'POST', body: 'x' });
+    session.close();
+    await eventually(() => codes().length === 3);
+    expect(codes().slice(1)).toEqual(['ResponseStarted 200', 'ResponseComplete 200']);
   });
 });

@@ -1,5 +1,6 @@
 // The whole API as one replica serves it, over the stores of a test; everybody may do everything
 // unless the test brings its own authorizer.
+import type { Auditor } from '../../audit/auditor.ts';
 import type { Authenticator } from '../../authn/authenticator.ts';
 import type { Authorizer } from '../../authz/authorizer.ts';
 import { systemClock } from '../../base/clock.ts';
@@ -19,6 +20,7 @@ import type { TestServer } from './test-server.ts';
 export interface ApiServerOptions {
   readonly authenticator?: Authenticator;
   readonly authorizer?: Authorizer;
+  readonly auditor?: Auditor;
   /** Default: any free port, and no other flag. */
   readonly flags?: readonly string[];
   /** As `--feature-gates` gives them. */
@@ -57,6 +59,7 @@ export async function startApiServer(
       name: 'test',
       authorize: () => ({ effect: 'allow', reason: '' }),
     },
+    auditor: options.auditor,
     tls: { ...pair, clientCa: ca.cert },
     serverAddress: '127.0.0.1:6443',
     version: { major: '1', minor: '36', gitVersion: 'v1.36.0' },
