@@ -95,6 +95,14 @@ const shownElsewhere: Readonly<Record<string, string>> = {
     'cmd/apiserver/token-observers.test.ts › tokens that others are asked about are counted',
   apiserver_delegated_authn_request_duration_seconds:
     'cmd/apiserver/token-observers.test.ts › tokens that others are asked about are counted',
+  apiserver_audit_event_total:
+    'cmd/apiserver/audit.test.ts › what is recorded, lost and refused is counted',
+  apiserver_audit_level_total:
+    'cmd/apiserver/audit.test.ts › what is recorded, lost and refused is counted',
+  apiserver_audit_error_total:
+    'cmd/apiserver/audit.test.ts › what is recorded, lost and refused is counted',
+  apiserver_audit_requests_rejected_total:
+    'cmd/apiserver/audit.test.ts › what is recorded, lost and refused is counted',
   pod_security_exemptions_total:
     'cmd/apiserver/pod-security-observer.test.ts › ' +
     'writes that are exempt, and labels that say nothing, are counted',
