@@ -53,10 +53,19 @@ export class Bench {
 
   /** Starts the API server; resolves when it is ready. */
   async server(
-    options: { readonly nodeFlags?: readonly string[]; readonly watchStalls?: boolean } = {},
+    options: {
+      readonly nodeFlags?: readonly string[];
+      readonly watchStalls?: boolean;
+      /** Of this server alone, in place of those of the same name. */
+      readonly flags?: readonly string[];
+    } = {},
   ): Promise<Target> {
+    const own = options.flags ?? [];
     const { process: started, match } = await MeasuredProcess.start('cmd/apiserver/main.ts', {
-      args: this.serverArgs,
+      args: [
+        ...this.serverArgs.filter((arg) => !own.some((flag) => nameOf(flag) === nameOf(arg))),
+        ...own,
+      ],
       ready: /https:\/\/127\.0\.0\.1:(\d+)/,
       ...options,
     });
@@ -148,3 +157,5 @@ export async function withBench(use: (bench: Bench) => Promise<void>): Promise<v
     await bench.stop();
   }
 }
+
+const nameOf = (flag: string): string => flag.split('=', 1)[0] ?? '';
