@@ -72,7 +72,7 @@ const sentToHook = (): Recorded[] =>
   hook.requests.flatMap(({ body }) => (JSON.parse(body) as { items: Recorded[] }).items);
 const secrets = '/api/v1/namespaces/default/secrets';
 
-test('a secret is in no event below its level, no log line, no refusal, and no metric', async () => {
+test('a secret is in no event below its level, log line, refusal or metric', async () => {
   const replica = cluster.replica(0);
   const merge = { 'content-type': 'application/merge-patch+json' };
   const strategic = { 'content-type': 'application/strategic-merge-patch+json' };

@@ -3,6 +3,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { namingProfile } from '../../lib/api/vendor.ts';
 import { samplePod } from '../micro/sample-pod.ts';
 import { compare, printSides } from '../support/compare.ts';
 import { closedLoop, openConnections, requestBytes } from '../support/http1-client.ts';
@@ -16,7 +17,8 @@ const folder = mkdtempSync(join(tmpdir(), 'bench-audit-'));
 function flagsOf(level: string): readonly string[] {
   const policy = join(folder, `${level}.json`);
   const rules = [{ level }];
-  writeFileSync(policy, JSON.stringify({ apiVersion: 'audit.svc.io/v1', kind: 'Policy', rules }));
+  const apiVersion = `${namingProfile('kubernetes').auditGroup}/v1`;
+  writeFileSync(policy, JSON.stringify({ apiVersion, kind: 'Policy', rules }));
   return [
     `--data-dir=${join(folder, level)}`,
     `--audit-policy-file=${policy}`,

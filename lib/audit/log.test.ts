@@ -81,7 +81,7 @@ describe('a log file', () => {
     expect(textIn('audit.log')).toBe('last\n');
   });
 
-  test('loses nothing of what is rotated within one millisecond, and writes what is too long', async () => {
+  test('loses nothing of what is rotated at once, and writes what is too long', async () => {
     const file = openFile();
     for (const text of ['a', 'b', 'c']) await write(file, text.repeat(20));
     await file.close();

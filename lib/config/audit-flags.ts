@@ -8,7 +8,8 @@ const anyNumber = fraction(-Number.MAX_VALUE, Number.MAX_VALUE);
 const mode = choice('batch', 'blocking', 'blocking-strict');
 const modeHelp =
   'batch: requests do not wait, events that do not fit into the buffer are lost; blocking: ' +
-  'answers wait until events are written; blocking-strict: requests that cannot be recorded fail, too.';
+  'answers wait until events are written; blocking-strict: requests that cannot be recorded ' +
+  'fail, too.';
 const bufferHelp = 'Events that may wait to be written, in mode batch.';
 const sizeHelp = 'Events that are written together, in mode batch.';
 const waitHelp = 'How long an event waits for others to be written with it, in mode batch.';

@@ -4,9 +4,8 @@ import { randomUUID } from 'node:crypto';
 import https from 'node:https';
 import { once } from 'node:events';
 import WebSocket from 'ws';
-import { ApiOnEtcd, sendTo } from './testing/api-on-etcd.ts';
+import { ApiOnEtcd } from './testing/api-on-etcd.ts';
 import type { ApiAnswer, SentRequest } from './testing/api-on-etcd.ts';
-import { startApiServer } from './testing/api-server.ts';
 import { Auditing } from './testing/auditing.ts';
 import type { ReadEvent } from './testing/auditing.ts';
 import { eventually } from './testing/test-server.ts';
@@ -378,49 +377,5 @@ describe('an answer', () => {
       expect(auditing.stages(id)).toEqual(['RequestReceived', 'ResponseComplete']);
       expect(auditing.events(id)[1]?.objectRef?.['name']).toBe(`n${String(index)}`);
     }
-  });
-});
-
-describe('who asks', () => {
-  const user = { name: 'jane', uid: '', groups: ['g'], extra: { k: ['v'] } };
-
-  test('of refused credentials is nobody: one event, as the answer begins', async () => {
-    const { scheme } = api.replica;
-    const own = new Auditing(scheme, { rules: [{ level: 'RequestResponse' }] });
-    await using server = await startApiServer(api.replica, {
-      auditor: own.auditor,
-      authenticator: { name: 't', authenticate: () => ({ outcome: 'rejected', reason: 'no' }) },
-    });
-    const headers = { authorization: 'Bearer bad' };
-    const answer = await sendTo(server, `GET ${maps}/x`, { headers });
-    expect(answer.status).toBe(401);
-    const [event, ...more] = own.events();
-    expect(more).toEqual([]);
-    expect(event).toMatchObject({
-      stage: 'ResponseStarted',
-      user: {},
-      objectRef: { resource: 'configmaps', name: 'x' },
-      responseStatus: { code: 401, reason: 'Unauthorized', message: 'Unauthorized' },
-    });
-    expect(event).not.toHaveProperty('annotations');
-  });
-
-  test('is told with all that is known, and refused with the reason', async () => {
-    const { scheme, naming } = api.replica;
-    const own = new Auditing(scheme, { rules: [{ level: 'Metadata' }] });
-    await using server = await startApiServer(api.replica, {
-      auditor: own.auditor,
-      authenticator: { name: 't', authenticate: () => ({ outcome: 'accepted', user }) },
-      authorizer: { name: 't', authorize: () => ({ effect: 'noOpinion', reason: 'no rule' }) },
-    });
-    await sendTo(server, `GET ${maps}/x`);
-    expect(own.events().at(-1)).toMatchObject({
-      user: { username: 'jane', groups: ['g'], extra: { k: ['v'] } },
-      responseStatus: { code: 403 },
-      annotations: {
-        [naming.decisionAuditAnnotation]: 'forbid',
-        [naming.reasonAuditAnnotation]: 'no rule',
-      },
-    });
   });
 });
