@@ -1,5 +1,7 @@
-// Who asks, as audit events tell it: of refused credentials, and of a request that is refused.
+// Who asks and what is noted of it, as audit events tell it.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { admissionChain } from '../admission/chain.ts';
+import type { AdmissionPlugin } from '../admission/plugin.ts';
 import { RegistryOnEtcd } from '../registry/testing/registry-on-etcd.ts';
 import type { Replica } from '../registry/testing/registry-on-etcd.ts';
 import { sendTo } from './testing/api-on-etcd.ts';
@@ -57,4 +59,26 @@ describe('who asks', () => {
       },
     });
   });
+});
+
+test('what admission notes of a write is among its annotations, and of nobody else', async () => {
+  const noting: AdmissionPlugin = {
+    name: 'Noting',
+    sideEffects: false,
+    handles: () => true,
+    validate(request) {
+      request.annotate('test/noted', `${request.operation} ${request.name}`);
+    },
+  };
+  const guarded = await registry.replica({ admission: admissionChain([noting]) });
+  const own = new Auditing(guarded.scheme, { rules: [{ level: 'Metadata' }] });
+  await using server = await startApiServer(guarded, { auditor: own.auditor });
+  await sendTo(server, `POST ${maps}`, { body: { metadata: { name: 'noted' } } });
+  await sendTo(server, `GET ${maps}/noted`);
+  await sendTo(server, `DELETE ${maps}/noted`);
+  const notes = own
+    .events()
+    .filter(({ stage }) => stage === 'ResponseComplete')
+    .map(({ annotations }) => annotations?.['test/noted']);
+  expect(notes).toEqual(['CREATE noted', undefined, 'DELETE noted']);
 });
