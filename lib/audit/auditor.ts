@@ -5,6 +5,7 @@ import type { AuditBackend, AuditObserver } from './backend.ts';
 import type { EventUser } from './event.ts';
 import type { AuditPolicy, AuditedRequest, Outcome } from './policy.ts';
 import { RequestAudit } from './request-audit.ts';
+import type { AnnotationKeys, RequestFacts } from './request-audit.ts';
 
 export interface AuditorParts {
   readonly policy: AuditPolicy;
@@ -12,22 +13,6 @@ export interface AuditorParts {
   readonly clock: Clock;
   readonly observer: AuditObserver;
   readonly keys: AnnotationKeys;
-}
-
-/** Keys of the annotations that tell what was decided about a request. */
-export interface AnnotationKeys {
-  readonly decision: string;
-  readonly reason: string;
-}
-
-/** What is recorded of every request at every level. */
-export interface RequestFacts {
-  readonly auditId: string;
-  readonly requestUri: string;
-  readonly userAgent: string;
-  readonly sourceIps: readonly string[];
-  /** On the monotonic clock. */
-  readonly receivedAtMs: number;
 }
 
 export class Auditor {

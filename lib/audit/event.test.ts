@@ -86,7 +86,8 @@ test('a legacy line is a part of the event, quoted', () => {
   const event = eventOf({ userAgent: 'a "b"\n', objectRef: ref });
   expect(legacyLine(event.fields)).toBe(
     '1970-01-01T00:00:00.000Z AUDIT: id="a-1" stage="ResponseComplete" ip="10.0.0.9" ' +
-      'method="list" user="jane" groups="\\"g\\"" as="<self>" asgroups="<lookup>" user-agent="a \\"b\\"\\n" ' +
+      'method="list" user="jane" groups="\\"g\\"" as="<self>" asgroups="<lookup>" ' +
+      'user-agent="a \\"b\\"\\n" ' +
       'namespace="a" uri="/api/v1/pods" response="200"',
   );
   const nobody = eventOf({ user: {}, sourceIPs: [], responseStatus: undefined });

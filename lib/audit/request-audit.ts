@@ -1,13 +1,37 @@
 // What is known of one request so far, and the events that are made of it. Whoever answers tells it
 // what the level asks for; it takes nothing else.
+import type { Clock } from '../base/clock.ts';
 import { limits } from '../base/limits.ts';
 import type { MaybePromise } from '../base/maybe-promise.ts';
 import type { StatusBody } from '../base/status.ts';
-import type { AuditorParts, RequestFacts } from './auditor.ts';
+import type { AuditBackend, AuditObserver } from './backend.ts';
 import { AuditEvent } from './event.ts';
 import type { EventObjectRef, EventStatus, EventUser, JsonPieces } from './event.ts';
 import type { AuditedRequest, Outcome, Stage } from './policy.ts';
 import { recordedJson } from './recorded-json.ts';
+
+/** What is recorded of every request at every level. */
+export interface RequestFacts {
+  readonly auditId: string;
+  readonly requestUri: string;
+  readonly userAgent: string;
+  readonly sourceIps: readonly string[];
+  /** On the monotonic clock. */
+  readonly receivedAtMs: number;
+}
+
+/** Keys of the annotations that tell what was decided about a request. */
+export interface AnnotationKeys {
+  readonly decision: string;
+  readonly reason: string;
+}
+
+interface RecordParts {
+  readonly backend: AuditBackend;
+  readonly clock: Clock;
+  readonly observer: AuditObserver;
+  readonly keys: AnnotationKeys;
+}
 
 interface Opened {
   readonly outcome: Outcome;
@@ -26,7 +50,7 @@ export class RequestAudit {
   readonly annotations = new Map<string, string>();
   readonly takesRequest: boolean;
   readonly takesResponse: boolean;
-  readonly #parts: AuditorParts;
+  readonly #parts: RecordParts;
   readonly #opened: Opened;
   readonly #receivedAtMs: number;
   #objectRef: EventObjectRef | undefined;
@@ -35,7 +59,7 @@ export class RequestAudit {
   #requestObject: JsonPieces | undefined;
   #responseObject: JsonPieces | undefined;
 
-  constructor(parts: AuditorParts, opened: Opened) {
+  constructor(parts: RecordParts, opened: Opened) {
     const { clock } = parts;
     const { outcome, request, facts } = opened;
     this.#parts = parts;
