@@ -48,6 +48,7 @@ import { healthChecks } from './health-checks.ts';
 import type { Lifecycle } from './health-checks.ts';
 import { startLocalEtcd } from './local-etcd.ts';
 import type { LocalEtcd } from './local-etcd.ts';
+import { tokenObserver } from './identity-observers.ts';
 import {
   admissionObserver,
   cacheObserver,
@@ -59,7 +60,6 @@ import {
   mismatchObserver,
   podSecurityObserver,
   storageMetrics,
-  tokenObserver,
 } from './observers.ts';
 import { checkListening, hostAndPort, listenError, urlAt } from './own-address.ts';
 import { giveMemoryBackWhenQuiet } from './quiet-memory.ts';
@@ -74,6 +74,7 @@ import { checkNaming, loadSharedState } from './shared-state.ts';
 import type { SharedState } from './shared-state.ts';
 import { openTokenWebhook } from './token-webhook.ts';
 import { openTrustedCertificates } from './trusted-certificates.ts';
+import type { TrustedCertificates } from './trusted-certificates.ts';
 import { viewsOf } from './views.ts';
 import type { ViewOf } from './views.ts';
 import { versionInfo } from './version.ts';
@@ -110,36 +111,63 @@ export async function assemble(
   const cache = openCache(base, stored);
   const ownUrl = urlAt(address, flags['secure-port']);
   const shared = await loadSharedState(stored.secrets, { flags, ownUrl }, starting);
-  const within = { ...stored, cache, shared };
   const viewOf = viewsOf(base, cache);
   const resources = new ResourceMapHolder();
   const accounts = accountsOf(base, { viewOf, shared, ownUrl, resources });
+  const { tokens, documents } = accounts;
   const trusted = openTrustedCertificates(base, shared);
   const serviceAccounts = accounts.authenticator;
   const known = { shared, trusted, serviceAccounts, webhook, viewOf };
   const authentication = openAuthentication(base, known);
   const authorization = await openAuthorization(base, viewOf);
-  const { authorizer } = authorization;
   const services = servicesOf(base, stored, cache);
-  if (services === undefined) {
-    logger.warn('services are given no addresses: IPAddress or ServiceCIDR is not served');
-  }
-  const { tokens } = accounts;
   const judging = { authorization, authentication };
-  openRegistry(base, stored, { ...within, ...judging, services, tokens, resources });
+  openRegistry(base, stored, { cache, shared, ...judging, services, tokens, resources });
   const clientCa = clientCas(trusted);
   const credentials = await ownCredentials({ directory, shared, flags, files, clientCa, address });
   const lifecycle = { isDraining: false };
-  const { authenticator, allowsAnonymous } = authentication;
-  const { documents } = accounts;
-  const asked = { resources, authenticator, allowsAnonymous, authorizer, auditor, documents };
   const roles = roleBootstrap(base, resources);
-  const options = { ...asked, roles, tls: credentials.serving, startedAtMs, lifecycle };
-  const server = await openServer(base, cache, options);
+  const server = await openServer(base, cache, {
+    ...authentication,
+    ...authorization,
+    ...{ resources, auditor, documents, roles, startedAtMs, lifecycle },
+    tls: credentials.serving,
+  });
   followServingTls(base, server, { serving: credentials.serving, trusted });
   await cache.start(starting);
   await authorization.whole;
-  const { naming, clock } = base;
+  const serving = { resources, services, tokens, trusted, roles };
+  await fillCluster(base, stored, { ...serving, serverCa: credentials.serverCa, server });
+  // Last started, first ended: balancers look elsewhere before anything stops working.
+  started.defer(() => void (lifecycle.isDraining = true));
+  const url = urlAt(address, server.port);
+  writeAdminConfig(directory, url, credentials.serverCa, credentials.admin);
+  const running = started.move();
+  const readyMs = base.clock.monotonicMs() - startedAtMs;
+  return {
+    greeting: greeting({ url, directory, flags, readyMs, etcd: stored.local }),
+    failed: stored.local?.ended ?? new Promise(() => undefined),
+    stop: () => running.disposeAsync(),
+  };
+}
+
+/** What a cluster has without being asked, and who sees to it from now on. */
+async function fillCluster(
+  base: Base,
+  stored: OpenedStorage,
+  within: {
+    readonly resources: ResourceMapHolder;
+    readonly services: Services | undefined;
+    readonly tokens: TokenIssuer;
+    readonly trusted: TrustedCertificates;
+    readonly roles: RoleBootstrap;
+    readonly serverCa: string;
+    readonly server: RunningServer;
+  },
+): Promise<void> {
+  const { naming, clock, metrics, started } = base;
+  const { starting } = stored;
+  const { resources, trusted, roles, server } = within;
   const namespaces = resources.current.find({ group: '', version: 'v1', resource: 'namespaces' });
   const priorityClasses = resources.current.find({
     group: naming.resolve('scheduling.{v}'),
@@ -149,28 +177,12 @@ export async function assemble(
   if (priorityClasses !== undefined) await bootstrapPriorityClasses(priorityClasses, starting);
   if (namespaces !== undefined) await bootstrapNamespaces(namespaces, naming, starting);
   started.defer(await beginRoles(roles, starting));
-  if (namespaces !== undefined) {
-    const { controllers, metrics } = base;
-    const { storage, keyspace } = stored;
-    const of = { storage, keyspace, resources, services, naming, clock, logger };
-    const { serverCa } = credentials;
-    const observer = controllerObserver(metrics, clock);
-    started.defer(runControllers({ ...of, controllers, tokens, serverCa, observer }));
-    started.defer(publishTrust({ ...base, resources, trusted, observer }));
-    const publishing = { ...base, ...stored, resources, port: server.port };
-    started.defer(await startServerService(publishing, starting));
-  }
-  // Last started, first ended: balancers look elsewhere before anything stops working.
-  started.defer(() => void (lifecycle.isDraining = true));
-  const url = urlAt(address, server.port);
-  writeAdminConfig(directory, url, credentials.serverCa, credentials.admin);
-  const running = started.move();
-  const readyMs = clock.monotonicMs() - startedAtMs;
-  return {
-    greeting: greeting({ url, directory, flags, readyMs, etcd: stored.local }),
-    failed: stored.local?.ended ?? new Promise(() => undefined),
-    stop: () => running.disposeAsync(),
-  };
+  if (namespaces === undefined) return;
+  const observer = controllerObserver(metrics, clock);
+  started.defer(runControllers({ ...base, ...stored, ...within, observer }));
+  started.defer(publishTrust({ ...base, resources, trusted, observer }));
+  const publishing = { ...base, ...stored, resources, port: server.port };
+  started.defer(await startServerService(publishing, starting));
 }
 
 interface OpenedStorage {
@@ -235,12 +247,12 @@ function openCache(base: Base, { storage, keyspace, compactor }: OpenedStorage):
   return cache;
 }
 
-const servicesOf = (
-  { flags, scheme, naming, clock, media }: Base,
+function servicesOf(
+  { flags, scheme, naming, clock, media, logger }: Base,
   { storage, keyspace }: OpenedStorage,
   cache: Cache,
-): Services | undefined =>
-  openServices({
+): Services | undefined {
+  const services = openServices({
     scheme,
     keyspace,
     storage,
@@ -251,6 +263,11 @@ const servicesOf = (
     clusterIpRanges: flags['service-cluster-ip-range'],
     nodePortRange: flags['service-node-port-range'],
   });
+  if (services === undefined) {
+    logger.warn('services are given no addresses: IPAddress or ServiceCIDR is not served');
+  }
+  return services;
+}
 
 function accountsOf(
   base: Base,

@@ -9,7 +9,7 @@ import { parseFlags } from '../../lib/config/parse-flags.ts';
 import { testMetrics } from '../../lib/telemetry/testing/test-metrics.ts';
 import { openAudit } from './audit.ts';
 import { openBase } from './base.ts';
-import { auditObserver } from './observers.ts';
+import { auditObserver } from './identity-observers.ts';
 
 let folder = '';
 let policy = '';
@@ -33,10 +33,10 @@ function written(name: string, content: object | string): string {
 async function opened(argv: readonly string[]) {
   const lines: string[] = [];
   await using started = new AsyncDisposableStack();
-  const { flags, texts } = parseFlags([`--data-dir=${join(folder, 'data')}`, ...argv]);
+  const { flags, texts, given } = parseFlags([`--data-dir=${join(folder, 'data')}`, ...argv]);
   const logger = createLogger('warn', (line) => void lines.push(line));
   const signal = AbortSignal.timeout(60_000);
-  const base = openBase({ flags, flagTexts: texts, logger, signal, started });
+  const base = openBase({ flags, flagTexts: texts, givenFlags: given, logger, signal, started });
   const auditor = await openAudit(base);
   const request = {
     verb: 'get',

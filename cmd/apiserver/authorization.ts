@@ -16,7 +16,7 @@ import { webhookAuthorizer } from '../../lib/authz/webhook/webhook.ts';
 import { openTarget } from '../../lib/client/open-target.ts';
 import type { ClientParts } from '../../lib/client/open-target.ts';
 import type { AuthorizationMode } from '../../lib/config/authorization-flags.ts';
-import type { HeldRulesOf } from '../../lib/kinds/rbac/escalation.ts';
+import type { HeldRulesOf } from '../../lib/kinds/rbac/held-rules.ts';
 import { followRoles, modes } from './authorization-modes.ts';
 import type { ModeParts, OpenedMode } from './authorization-modes.ts';
 import {
@@ -27,7 +27,7 @@ import {
 import type { Base } from './base.ts';
 import { clientParts } from './client-parts.ts';
 import { orFlagError } from './from-flags.ts';
-import { authorizationAttempts } from './observers.ts';
+import { authorizationAttempts } from './identity-observers.ts';
 import { hostAndPort } from './own-address.ts';
 import type { ViewOf } from './views.ts';
 

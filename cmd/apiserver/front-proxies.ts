@@ -15,7 +15,7 @@ export const proofsBy = ({ clock }: Base, trusted: TrustedBundle): CertificatePr
   );
 
 /**
- * They come before certificates of users, as in kube-apiserver: a proxy may be known as a user, too.
+ * They come before certificates of users, as in kube-apiserver: a proxy may be a user, too.
  * @throws FlagError for flags that do not go together.
  */
 export function openFrontProxies(

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import type { Item } from '../../lib/cacher/resource-view.ts';
 import { testMetrics } from '../../lib/telemetry/testing/test-metrics.ts';
-import { tokenObserver } from './observers.ts';
+import { tokenObserver } from './identity-observers.ts';
 
 test('uses of service-account tokens are counted by age and by where they lie', async () => {
   const metrics = testMetrics();

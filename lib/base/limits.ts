@@ -87,10 +87,6 @@ export const limits = {
   tokenCleanerIntervalMs: 86_400_000,
   /** How far clocks may differ from that of a token's issuer (kube-apiserver: a minute). */
   tokenLeewayMs: 60_000,
-  /** Tokens of `--token-auth-file` that are known without their digest. */
-  knownTokensMax: 1_024,
-  /** Longest of these. */
-  knownTokenLengthMax: 4_096,
   /** Certificates between a client's own and its CA that are looked at, more than anyone uses. */
   certificatePathLengthMax: 8,
   /** Signatures that are checked for one certificate: who shows it chooses how many there are. */

@@ -5,7 +5,7 @@ import type { Conversions } from '../api/convert-fields.ts';
 import type { DefaultRules } from '../api/default-rule.ts';
 import type { FieldReader, JsonObject } from '../api/type-info.ts';
 import type { NamingProfile } from '../api/vendor.ts';
-import type { HeldRulesOf, RulesOfRole } from './rbac/escalation.ts';
+import type { HeldRulesOf, RulesOfRole } from './rbac/held-rules.ts';
 import type { ResourceStrategy } from './strategy.ts';
 import type { Validator, Warnings } from './validator.ts';
 

@@ -12,7 +12,7 @@ import type { Keyspace } from '../storage-etcd/keys.ts';
 import type { Storage } from '../storage-etcd/storage.ts';
 import { kindStrategies } from '../kinds/built-in-kinds.ts';
 import type { KindOptions, LabelsOfNamespace } from '../kinds/kind.ts';
-import type { RulesOfRole } from '../kinds/rbac/escalation.ts';
+import type { RulesOfRole } from '../kinds/rbac/held-rules.ts';
 import { rulesOf } from '../kinds/rbac/policy-rules.ts';
 import type { Companions } from './companions.ts';
 import type { ResourceStore } from './resource-store.ts';

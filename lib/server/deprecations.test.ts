@@ -43,6 +43,7 @@ async function seen(path: string, minor = '36'): Promise<Seen> {
       resourceRequests(
         handlers,
         deprecationNotes({ version: { major: '1', minor }, naming, metrics }),
+        () => true,
       ),
     ],
     findEntry: (info) =>

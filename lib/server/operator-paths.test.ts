@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
 import { createLogger } from '../base/log.ts';
-import { pathNotFound } from '../base/status.ts';
 import { Health } from '../telemetry/health.ts';
 import { operatorPaths } from './operator-paths.ts';
 import { request1, startTestServer } from './testing/test-server.ts';
@@ -21,9 +20,8 @@ const start = (): Promise<TestServer> => {
       ['/metrics', () => Promise.resolve({ contentType: 'text/plain', body: 'metric 1\n' })],
     ]),
     version: { major: '1' },
-    discovery: () => {
-      throw pathNotFound();
-    },
+    discovery: () => Promise.resolve(false),
+    servesGroup: (group) => group === 'apps',
     documents: [{ path: '/keys', contentType: 'application/jwk-set+json', text: '{}' }],
     pages: new Map([['/statusz', (_request, response) => void response.end('status')]]),
     paths: () => ['/version', '/metrics'],

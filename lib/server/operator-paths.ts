@@ -10,11 +10,9 @@ import { healthEndpoints } from '../telemetry/health.ts';
 import type { Health } from '../telemetry/health.ts';
 import type { MetricsText } from '../telemetry/metrics.ts';
 import type { Filter, HttpRequest, HttpResponse } from './request-context.ts';
-import { sendBytes, sendNow } from './respond.ts';
-
-const plainText = 'text/plain; charset=utf-8';
-/** No browser may take the text of a check for anything else. */
-const plainHeaders = { 'x-content-type-options': 'nosniff' };
+import { answerNotServed } from './not-served.ts';
+import type { ServesGroup } from './not-served.ts';
+import { plainHead, sendBytes, sendNow } from './respond.ts';
 
 /** Encoded, empty or dot segments: no operator path has any. */
 const oddPath = /%|\/\/|\/\.{1,2}(\/|$)/;
@@ -34,6 +32,7 @@ export interface OperatorPathsOptions {
   readonly documents: readonly OpenIdDocument[];
   /** `/statusz` and its like, profiles too, by path. */
   readonly pages: ReadonlyMap<string, OperatorPage>;
+  readonly servesGroup: ServesGroup;
   /** Everything that the root of the server lists, in any order. */
   readonly paths: () => readonly string[];
 }
@@ -82,8 +81,7 @@ function routerOf(options: OperatorPathsOptions): express.Router {
           reason: failure.reason,
         });
       }
-      const head = { status: answer.status, contentType: plainText, headers: plainHeaders };
-      sendNow(request, response, head, Buffer.from(answer.text));
+      sendNow(request, response, plainHead(answer.status), Buffer.from(answer.text));
     });
   }
   for (const [path, text] of options.metrics) {
@@ -115,7 +113,8 @@ function routerOf(options: OperatorPathsOptions): express.Router {
   });
   router.use(async (expressRequest, response) => {
     const request = expressRequest as unknown as HttpRequest;
-    if (!(await options.discovery(request, response))) throw pathNotFound();
+    if (await options.discovery(request, response)) return;
+    answerNotServed(request, response, options.servesGroup);
   });
   return router;
 }

@@ -21,6 +21,16 @@ export interface Answer {
   readonly headers?: Readonly<Record<string, string | readonly string[]>>;
 }
 
+/** No browser may take the text for anything else. */
+const plainHeaders = { 'x-content-type-options': 'nosniff' };
+
+/** Of a text for people and probes. */
+export const plainHead = (status: number): Answer => ({
+  status,
+  contentType: 'text/plain; charset=utf-8',
+  headers: plainHeaders,
+});
+
 export interface ResponseOptions {
   /** Gate APIResponseCompression. */
   readonly compress: boolean;

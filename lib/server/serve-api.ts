@@ -36,6 +36,7 @@ import { resourceRequests } from './handlers/resources.ts';
 import type { VerbHandlers } from './handlers/resources.ts';
 import { watchHandler } from './handlers/watch.ts';
 import { writeHandlers } from './handlers/write.ts';
+import type { ServesGroup } from './not-served.ts';
 import { OpenRequests } from './open-requests.ts';
 import { openApiPaths, openApiRoots } from './openapi-paths.ts';
 import { operatorPaths } from './operator-paths.ts';
@@ -115,12 +116,15 @@ export async function serveApi(options: ServeApiOptions): Promise<RunningServer>
     goawayChance: flags['goaway-chance'],
     encodeStatus: (error, request) => serializers.ofStatus(error, request),
   });
+  const ownGroups = new Set(options.scheme.groups.map(({ group }) => group));
+  const servesGroup: ServesGroup = (group) => ownGroups.has(group);
   const inner = innerFilters({
     ...options,
     identityHeaders: identityHeaders(flags),
     isConstrained: options.gates.isOn('ConstrainedImpersonation'),
-    resources: resourceRequests(handlers, deprecationNotes(options)),
+    resources: resourceRequests(handlers, deprecationNotes(options), servesGroup),
     operatorPaths: operatorPaths({
+      servesGroup,
       health: options.health,
       logger,
       metrics: metricsTexts,

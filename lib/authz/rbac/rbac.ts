@@ -2,7 +2,7 @@
 // opinion otherwise. It answers from memory, at once.
 import type { NamingProfile } from '../../api/vendor.ts';
 import type { User } from '../../base/user.ts';
-import type { HeldRules } from '../../kinds/rbac/escalation.ts';
+import type { HeldRules } from '../../kinds/rbac/held-rules.ts';
 import type { PolicyRule } from '../../kinds/rbac/policy-rules.ts';
 import type { Attributes, Authorizer, Decision } from '../authorizer.ts';
 import { subjectText } from './policy.ts';

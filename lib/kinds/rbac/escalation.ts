@@ -8,36 +8,12 @@ import type { JsonObject } from '../../api/type-info.ts';
 import type { FieldError } from '../../base/status.ts';
 import { forbidden, notFound } from '../../base/status.ts';
 import { mastersGroup } from '../../base/user.ts';
-import type { User } from '../../base/user.ts';
 import type { ApiObject } from '../../codec/codec.ts';
 import type { KindOptions } from '../kind.ts';
 import type { Permissions, ResourceStrategy, WriteContext } from '../strategy.ts';
 import { notHeld, quotedList, rulesOf, ruleTexts, together } from './policy-rules.ts';
 import type { PolicyRule } from './policy-rules.ts';
-
-export type RoleKind = 'Role' | 'ClusterRole';
-
-/** `namespace` is '' for a ClusterRole. */
-export interface RoleReference {
-  readonly kind: RoleKind;
-  readonly namespace: string;
-  readonly name: string;
-}
-
-/** What a user may do, by roles that are bound to the user. */
-export interface HeldRules {
-  readonly rules: readonly PolicyRule[];
-  /** What could not be found out; '' where everything could. */
-  readonly error: string;
-}
-
-/** In one namespace, or ('') everywhere. */
-export type HeldRulesOf = (user: User, namespace: string) => HeldRules;
-/** As the store itself has them; undefined: there is no such role. */
-export type RulesOfRole = (
-  role: RoleReference,
-  signal: AbortSignal,
-) => Promise<readonly PolicyRule[] | undefined>;
+import type { HeldRules, RoleReference } from './held-rules.ts';
 
 type Authorize = NonNullable<ResourceStrategy['authorize']>;
 type Write = Pick<WriteContext, 'user'> & { readonly options: KindOptions };

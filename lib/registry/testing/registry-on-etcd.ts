@@ -2,7 +2,7 @@
 // `second()` makes another replica over the same etcd.
 import type { AdmissionChain } from '../../admission/chain.ts';
 import { builtInScheme } from '../../kinds/built-in-kinds.ts';
-import type { HeldRulesOf } from '../../kinds/rbac/escalation.ts';
+import type { HeldRulesOf } from '../../kinds/rbac/held-rules.ts';
 import type { Scheme } from '../../api/scheme.ts';
 import type { ResourceInfo } from '../../api/type-info.ts';
 import { namingProfile } from '../../api/vendor.ts';

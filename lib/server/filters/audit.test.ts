@@ -32,7 +32,7 @@ async function start(inner: Filter, omitStages: readonly string[] = ['RequestRec
   const auditing = new Auditing(scheme, { rules: [{ level: 'RequestResponse', omitStages }] });
   const filters = [
     auditRefusedCredentials(auditing.auditor),
-    authenticateFilter({ authenticator, allowAnonymous: true }),
+    authenticateFilter({ authenticator, allowsAnonymous: () => true }),
     auditFilter(auditing.auditor),
     inner,
   ];

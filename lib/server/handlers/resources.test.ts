@@ -45,10 +45,21 @@ const failure = (code: number, reason: string, message: string): object => ({
   code,
 });
 
+test.each(['GET /apis/no.such.group/v1/things', 'GET /apis/no.such.group', 'GET /nosuchpath'])(
+  '%s is not found in plain text: no router knows it',
+  async (line) => {
+    const { status, headers, body } = await answerOf(line);
+    expect([status, headers['content-type'], body.toString()]).toEqual([
+      404,
+      'text/plain; charset=utf-8',
+      '404 page not found\n',
+    ]);
+  },
+);
+
 test.each([
   'GET /api/v1/nosuchthings',
   `GET ${namespace}/nosuchthings/a`,
-  'GET /apis/no.such.group/v1/things',
   'GET /apis/apps/v9/deployments',
   'GET /api/v9/configmaps',
   `GET ${configMaps}/a/nosuchsub`,

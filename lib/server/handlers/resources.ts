@@ -11,6 +11,8 @@ import type {
   RequestContext,
   RequestInfo,
 } from '../request-context.ts';
+import { answerNotServed } from '../not-served.ts';
+import type { ServesGroup } from '../not-served.ts';
 
 /** A verb that subresources may have too. */
 export type TargetHandler = (
@@ -46,13 +48,17 @@ export interface VerbHandlers extends TargetHandlers {
   readonly deletecollection: StoreHandler;
 }
 
-export function resourceRequests(handlers: VerbHandlers, noteDeprecation: NoteDeprecation): Filter {
+export function resourceRequests(
+  handlers: VerbHandlers,
+  noteDeprecation: NoteDeprecation,
+  servesGroup: ServesGroup,
+): Filter {
   return function handleResource(request, response, next) {
     const { context } = request;
     const { info, store, proxy } = context;
     if (proxy !== undefined) return proxy.serve(request, response);
     if (info.kind !== 'resource') return next();
-    if (store === undefined) throw pathNotFound();
+    if (store === undefined) return answerNotServed(request, response, servesGroup);
     checkRest(context);
     if (info.subresource !== '') {
       const target = subresourceOf(context);
