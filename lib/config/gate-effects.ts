@@ -27,14 +27,14 @@ export const effectiveGates = {
     "nodes may ask for certificates of other nodes' names",
     'lib/admission/plugins/node-restriction-requests.test.ts › with its gate it is not looked at',
   ),
+  AllowParsingUserUIDFromCertAuth: row(
+    'the uid attribute of a client certificate is the uid of its user',
+    'lib/authn/client-cert.test.ts › a uid is read with its gate on alone',
+  ),
   AllowUnsafeMalformedObjectDeletion: row(
     'delete objects whose stored bytes cannot be read',
     'lib/registry/delete.test.ts › ' +
       'of an unreadable object needs the unsafe option and its permission',
-  ),
-  AllowParsingUserUIDFromCertAuth: row(
-    'the uid attribute of a client certificate is the uid of its user',
-    'lib/authn/client-cert.test.ts › a uid is read with its gate on alone',
   ),
   CBORServingAndStorage: row(
     'bodies, answers and watches in CBOR, and --storage-media-type=application/cbor',
