@@ -6,6 +6,7 @@ import { dns1123SubdomainProblems } from '../api/name-rules.ts';
 import type { Scheme } from '../api/scheme.ts';
 import type { JsonObject } from '../api/type-info.ts';
 import { fieldErrorMessage } from '../base/status.ts';
+import { checkDocumentKind } from '../codec/strict-fields.ts';
 import { yamlCodec } from '../codec/yaml.ts';
 import { AuditPolicy, levels, stages } from './policy.ts';
 import type { GroupResources, Level, PolicyRule, Stage } from './policy.ts';
@@ -23,7 +24,7 @@ export function readPolicy(text: string, scheme: Pick<Scheme, 'type' | 'profile'
   if (problem !== undefined) {
     throw new Error(`strict decoding error: ${problem.kind} field "${problem.path}"`);
   }
-  checkKind(object, `${scheme.profile.auditGroup}/v1`);
+  checkDocumentKind(object, { kind, apiVersions: [`${scheme.profile.auditGroup}/v1`] });
   const rules = recordsAt(object, 'rules');
   if (rules.length === 0) {
     throw new Error('the policy has no rules: it must have one at least, or it records nothing');
@@ -45,15 +46,6 @@ export function readPolicy(text: string, scheme: Pick<Scheme, 'type' | 'profile'
   });
   if (errors.list.length > 0) throw new Error(problemsText(errors));
   return new AuditPolicy(made);
-}
-
-function checkKind(object: JsonObject, apiVersion: string): void {
-  const given = textAt(object, 'apiVersion');
-  if (textAt(object, 'kind') === kind && given === apiVersion) return;
-  throw new Error(
-    `must be of kind ${kind} in version ${apiVersion}, it is of ` +
-      `kind ${JSON.stringify(textAt(object, 'kind'))} in version ${JSON.stringify(given)}`,
-  );
 }
 
 function levelIn(rule: JsonObject, path: string, errors: FieldErrors): Level {

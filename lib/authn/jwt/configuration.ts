@@ -1,10 +1,7 @@
 // What `--authentication-config` says, read from its file and not checked: who issues tokens, and
 // what their claims mean (specification 3, Authentication configuration file).
-import { flagAt, recordAt, recordsAt, textAt, textsAt } from '../../api/json-access.ts';
-import type { JsonObject } from '../../api/type-info.ts';
 import type { NamingProfile } from '../../api/vendor.ts';
-import { readStrictDocument } from '../../codec/strict-document.ts';
-import type { DocumentShape } from '../../codec/strict-document.ts';
+import { StrictFields } from '../../codec/strict-fields.ts';
 
 export interface AuthenticationConfiguration {
   readonly jwt: readonly JwtConfiguration[];
@@ -63,34 +60,8 @@ export interface ClaimMappings {
   readonly extra: readonly { readonly key: string; readonly valueExpression: string }[];
 }
 
-const texts = (...names: readonly string[]): Record<string, DocumentShape> =>
-  Object.fromEntries(names.map((name) => [name, 'text']));
-const listOf = (fields: Record<string, DocumentShape>): DocumentShape => ({ listOf: { fields } });
-const prefixed = { fields: texts('claim', 'prefix', 'expression') };
-
-const jwtShape: Record<string, DocumentShape> = {
-  issuer: {
-    fields: {
-      ...texts('url', 'discoveryURL', 'certificateAuthority', 'audienceMatchPolicy'),
-      ...texts('egressSelectorType'),
-      audiences: { listOf: 'text' },
-    },
-  },
-  claimValidationRules: listOf(texts('claim', 'requiredValue', 'expression', 'message')),
-  claimMappings: {
-    fields: {
-      username: prefixed,
-      groups: prefixed,
-      uid: { fields: texts('claim', 'expression') },
-      extra: listOf(texts('key', 'valueExpression')),
-    },
-  },
-  userValidationRules: listOf(texts('expression', 'message')),
-};
-
-const anonymousShape: DocumentShape = {
-  fields: { enabled: 'flag', conditions: listOf(texts('path')) },
-};
+const kind = 'AuthenticationConfiguration';
+const versions = ['v1', 'v1beta1', 'v1alpha1'];
 
 /**
  * @param text YAML or JSON
@@ -100,64 +71,61 @@ export function readAuthenticationConfiguration(
   text: string,
   naming: NamingProfile,
 ): AuthenticationConfiguration {
-  const document = readStrictDocument(text, {
-    kind: 'AuthenticationConfiguration',
-    apiVersions: ['v1', 'v1beta1', 'v1alpha1'].map((version) =>
-      naming.resolve(`apiserver.config.{v}/${version}`),
-    ),
-    fields: { jwt: listOf(jwtShape), anonymous: anonymousShape },
-  });
-  const anonymous = recordAt(document, 'anonymous');
-  return {
-    jwt: recordsAt(document, 'jwt').map(readJwt),
+  const apiVersions = versions.map((version) => naming.resolve(`apiserver.config.{v}/${version}`));
+  const root = StrictFields.read(text, { kind, apiVersions });
+  const anonymous = root.object('anonymous');
+  const configuration = {
+    jwt: root.objects('jwt').map(readJwt),
     anonymous: anonymous && {
-      enabled: flagAt(anonymous, 'enabled'),
-      conditions: recordsAt(anonymous, 'conditions').map((one) => ({ path: textAt(one, 'path') })),
+      enabled: anonymous.flag('enabled') ?? false,
+      conditions: anonymous.objects('conditions').map((one) => ({ path: one.text('path') })),
     },
   };
+  root.finish();
+  return configuration;
 }
 
-function readJwt(jwt: JsonObject): JwtConfiguration {
-  const issuer = recordAt(jwt, 'issuer');
-  const mappings = recordAt(jwt, 'claimMappings');
+function readJwt(jwt: StrictFields): JwtConfiguration {
+  const issuer = jwt.objectOrEmpty('issuer');
+  const mappings = jwt.objectOrEmpty('claimMappings');
   return {
     issuer: {
-      url: textAt(issuer, 'url'),
-      discoveryURL: textAt(issuer, 'discoveryURL'),
-      certificateAuthority: textAt(issuer, 'certificateAuthority'),
-      audiences: textsAt(issuer, 'audiences'),
-      audienceMatchPolicy: textAt(issuer, 'audienceMatchPolicy'),
-      egressSelectorType: textAt(issuer, 'egressSelectorType'),
+      url: issuer.text('url'),
+      discoveryURL: issuer.text('discoveryURL'),
+      certificateAuthority: issuer.text('certificateAuthority'),
+      audiences: issuer.texts('audiences'),
+      audienceMatchPolicy: issuer.text('audienceMatchPolicy'),
+      egressSelectorType: issuer.text('egressSelectorType'),
     },
-    claimValidationRules: recordsAt(jwt, 'claimValidationRules').map((rule) => ({
-      claim: textAt(rule, 'claim'),
-      requiredValue: textAt(rule, 'requiredValue'),
+    claimValidationRules: jwt.objects('claimValidationRules').map((rule) => ({
+      claim: rule.text('claim'),
+      requiredValue: rule.text('requiredValue'),
       ...readRule(rule),
     })),
     claimMappings: {
-      username: readPrefixed(recordAt(mappings, 'username')),
-      groups: readPrefixed(recordAt(mappings, 'groups')),
-      uid: readSource(recordAt(mappings, 'uid')),
-      extra: recordsAt(mappings, 'extra').map((one) => ({
-        key: textAt(one, 'key'),
-        valueExpression: textAt(one, 'valueExpression'),
+      username: readPrefixed(mappings.objectOrEmpty('username')),
+      groups: readPrefixed(mappings.objectOrEmpty('groups')),
+      uid: readSource(mappings.objectOrEmpty('uid')),
+      extra: mappings.objects('extra').map((one) => ({
+        key: one.text('key'),
+        valueExpression: one.text('valueExpression'),
       })),
     },
-    userValidationRules: recordsAt(jwt, 'userValidationRules').map(readRule),
+    userValidationRules: jwt.objects('userValidationRules').map(readRule),
   };
 }
 
-const readRule = (rule: JsonObject): ExpressionRule => ({
-  expression: textAt(rule, 'expression'),
-  message: textAt(rule, 'message'),
+const readRule = (rule: StrictFields): ExpressionRule => ({
+  expression: rule.text('expression'),
+  message: rule.text('message'),
 });
 
-const readSource = (of: JsonObject | undefined): ClaimOrExpression => ({
-  claim: textAt(of, 'claim'),
-  expression: textAt(of, 'expression'),
+const readSource = (of: StrictFields): ClaimOrExpression => ({
+  claim: of.text('claim'),
+  expression: of.text('expression'),
 });
 
-function readPrefixed(of: JsonObject | undefined): PrefixedClaimOrExpression {
-  const prefix = of?.['prefix'];
-  return { ...readSource(of), prefix: typeof prefix === 'string' ? prefix : undefined };
-}
+const readPrefixed = (of: StrictFields): PrefixedClaimOrExpression => ({
+  ...readSource(of),
+  prefix: of.optionalText('prefix'),
+});

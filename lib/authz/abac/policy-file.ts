@@ -4,6 +4,7 @@ import { asRecord, flagAt, recordAt, textAt, valueAt } from '../../api/json-acce
 import type { JsonObject, JsonValue } from '../../api/type-info.ts';
 import type { NamingProfile } from '../../api/vendor.ts';
 import { authenticatedGroup } from '../../base/user.ts';
+import { checkDocumentKind } from '../../codec/strict-fields.ts';
 
 /** Who may do what. An empty text asks for an empty value; `*` stands for any. */
 export interface Policy {
@@ -49,13 +50,7 @@ export function parsePolicyFile(text: string, naming: NamingProfile): PolicyFile
 
 function versioned(object: JsonObject, naming: NamingProfile): Policy {
   const wanted = naming.resolve('abac.authorization.{kubernetes}.io/v1beta1');
-  const [kind, apiVersion] = [textAt(object, 'kind'), textAt(object, 'apiVersion')];
-  if (kind !== 'Policy' || apiVersion !== wanted) {
-    throw new Error(
-      `must be of kind Policy in version ${wanted}, it is of kind ${JSON.stringify(kind)} ` +
-        `in version ${JSON.stringify(apiVersion)}`,
-    );
-  }
+  checkDocumentKind(object, { kind: 'Policy', apiVersions: [wanted] });
   const spec = recordAt(object, 'spec') ?? {};
   onlyTyped(object, { kind: 'string', apiVersion: 'string', spec: 'object' }, '');
   onlyTyped(spec, { ...allOf(texts, 'string'), readonly: 'boolean' }, 'spec.');

@@ -58,7 +58,8 @@ export function readAuthorizationConfiguration(
   text: string,
   { naming, environment }: ConfigurationParts,
 ): readonly AuthorizerConfig[] {
-  const root = StrictFields.read(text, { naming, kind, versions });
+  const apiVersions = versions.map((version) => naming.resolve(`apiserver.config.{v}/${version}`));
+  const root = StrictFields.read(text, { kind, apiVersions });
   const errors = new FieldErrors();
   const authorizers = readAuthorizers(root, { errors, environment });
   root.finish();
@@ -170,8 +171,7 @@ function readWebhook(at: StrictFields): GivenWebhook {
     failurePolicy: at.text('failurePolicy'),
     connection: {
       type: connection?.text('type') ?? '',
-      kubeconfigFile:
-        connection?.has('kubeConfigFile') === true ? connection.text('kubeConfigFile') : undefined,
+      kubeconfigFile: connection?.optionalText('kubeConfigFile'),
     },
     expressions: at.objects('matchConditions').map((condition) => condition.text('expression')),
   };
