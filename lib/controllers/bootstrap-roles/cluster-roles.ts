@@ -1,4 +1,5 @@
 // The default cluster roles but those of controllers: for people, and for the parts of a cluster.
+import { gatedNodeRuleTexts, nodeRuleTexts } from '../../authz/node/node-rules.ts';
 import { tellEvents } from './role-spec.ts';
 import type { RoleSpec } from './role-spec.ts';
 
@@ -156,37 +157,8 @@ export const systemRoles: readonly RoleSpec[] = [
   },
   {
     name: 'system:node',
-    rules: [
-      'create tokenreviews of authentication.{v}',
-      'create localsubjectaccessreviews,subjectaccessreviews of authorization.{v}',
-      'read services',
-      'create,get,list,watch nodes',
-      'patch,update nodes/status',
-      'patch,update nodes',
-      tellEvents,
-      'read pods',
-      'create,delete pods',
-      'patch,update pods/status',
-      'create pods/eviction',
-      'read configmaps,secrets',
-      'get persistentvolumeclaims,persistentvolumes',
-      'get endpoints',
-      'create,get,list,watch certificatesigningrequests of certificates.{v}',
-      'create,delete,get,patch,update leases of coordination.{v}',
-      'get volumeattachments of storage.{v}',
-      'create serviceaccounts/token',
-      'get,patch,update persistentvolumeclaims/status',
-      'read csidrivers of storage.{v}',
-      'create,delete,get,patch,update csinodes of storage.{v}',
-      'read runtimeclasses of node.{v}',
-      'get resourceclaims of resource.{v}',
-      'deletecollection resourceslices of resource.{v}',
-      'get serviceaccounts',
-    ],
-    gatedRules: {
-      ClusterTrustBundle: ['read clustertrustbundles of certificates.{v}'],
-      PodCertificateRequest: ['create,get,list,watch podcertificaterequests of certificates.{v}'],
-    },
+    rules: nodeRuleTexts,
+    gatedRules: gatedNodeRuleTexts,
   },
   {
     name: 'system:node-bootstrapper',
