@@ -74,7 +74,7 @@ const fillUs = cpuUs(() => {
     const pod = podAt(index);
     const key = `${namespaceOf(index)}/${String(index)}`;
     graph.setPod(key, nodeOf(index), () => pod);
-    if (index % podsOfClaim === 0) graph.setVolume(`pv-${String(index)}`, volumeAt(index));
+    if (index % podsOfClaim === 0) graph.setVolume(`/pv-${String(index)}`, volumeAt(index));
   }
 });
 const usedBytes = heapBytes() - emptyBytes;

@@ -10,6 +10,7 @@ import { nodeRules } from '../../lib/authz/node/node-rules.ts';
 import { followPolicy } from '../../lib/authz/rbac/follow-policy.ts';
 import { RbacPolicy } from '../../lib/authz/rbac/policy.ts';
 import { rbacAuthorizer } from '../../lib/authz/rbac/rbac.ts';
+import type { Following } from '../../lib/cacher/followed-objects.ts';
 import type { ResourceView } from '../../lib/cacher/resource-view.ts';
 import type { AuthorizationMode } from '../../lib/config/authorization-flags.ts';
 import { FlagError } from '../../lib/config/flags.ts';
@@ -58,13 +59,10 @@ function openNode({ naming, gates, logger, started, ...parts }: ModeParts): Open
     resourceSlices: parts.viewOf('resource.{v}', 'resourceslices'),
     podCertificateRequests: parts.viewOf('certificates.{v}', 'podcertificaterequests'),
   };
-  const closing = new AbortController();
   const volumes = needed('persistentvolumes');
-  const { whole, ended } = followGraph(graph, { pods, volumes }, logger, closing.signal);
-  started.defer(async () => {
-    closing.abort(new Error('the server stops'));
-    await ended;
-  });
+  const whole = untilEnd(started, (signal) =>
+    followGraph(graph, { pods, volumes }, logger, signal),
+  );
   const rules = nodeRules(naming, gates);
   return { authorizer: nodeAuthorizer({ graph, views, rules, naming, gates }), whole };
 }
@@ -87,11 +85,20 @@ export function followRoles(base: Base, viewOf: ViewOf): FollowedRoles | undefin
   if (!roles || !clusterRoles || !roleBindings || !clusterRoleBindings) return undefined;
   const policy = new RbacPolicy();
   const views = { roles, clusterRoles, roleBindings, clusterRoleBindings };
+  const whole = untilEnd(started, (signal) => followPolicy(policy, views, logger, signal));
+  return { policy, whole };
+}
+
+/** Follows until the server stops; resolves when what is followed is whole for the first time. */
+function untilEnd(
+  started: AsyncDisposableStack,
+  begin: (signal: AbortSignal) => Following,
+): Promise<void> {
   const closing = new AbortController();
-  const { whole, ended } = followPolicy(policy, views, logger, closing.signal);
+  const { whole, ended } = begin(closing.signal);
   started.defer(async () => {
     closing.abort(new Error('the server stops'));
     await ended;
   });
-  return { policy, whole };
+  return whole;
 }

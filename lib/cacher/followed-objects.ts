@@ -1,54 +1,86 @@
-// The objects of one resource, told on to who keeps something of each: after a restart, what does
-// not come again is removed, and until then it is kept.
-import type { Follower } from '../../cacher/follow.ts';
-import type { Item } from '../../cacher/resource-view.ts';
+// Objects of the cluster, followed for who keeps something of each: after a restart, what does not
+// come again is removed, and until then it is kept. An object that cannot be read is as one that is
+// not there, and holds up no other.
+import type { Logger } from '../base/log.ts';
+import { follow } from './follow.ts';
+import type { Follower } from './follow.ts';
+import type { Item, ItemKey, ResourceView } from './resource-view.ts';
 
-export type ObjectKey = Pick<Item, 'namespace' | 'name'>;
+/** Of one object; what a cluster has no namespace for begins with the slash. */
+export const objectKey = ({ namespace, name }: ItemKey): string => `${namespace}/${name}`;
 
+export interface ObjectKeeper {
+  set(item: Item, key: string): void;
+  /** There may be none. */
+  remove(key: string): void;
+}
+
+/** The objects of one resource. */
 export class FollowedObjects implements Follower {
+  /** Resolves when all objects have come for the first time. */
   readonly whole: Promise<void>;
-  readonly #set: (item: Item) => void;
-  readonly #remove: (key: ObjectKey) => void;
-  readonly #held = new Map<string, ObjectKey>();
+  readonly #keeper: ObjectKeeper;
+  readonly #held = new Set<string>();
   /** Of the state before a restart, what has not come again; undefined: the state is whole. */
-  #missing: Map<string, ObjectKey> | undefined;
+  #missing: Set<string> | undefined;
   #isWhole: () => void = () => undefined;
 
-  constructor(set: (item: Item) => void, remove: (key: ObjectKey) => void) {
-    this.#set = set;
-    this.#remove = remove;
+  constructor(keeper: ObjectKeeper) {
+    this.#keeper = keeper;
     this.whole = new Promise((resolve) => (this.#isWhole = resolve));
   }
 
   restarted(): void {
-    this.#missing = new Map(this.#held);
+    this.#missing = new Set(this.#held);
   }
 
   present(item: Item): void {
-    const { namespace, name } = item;
-    const key = `${namespace}/${name}`;
+    const key = objectKey(item);
     if (item.corrupted) {
-      this.#forget(key, { namespace, name });
+      this.#forget(key);
       return;
     }
-    this.#held.set(key, { namespace, name });
+    this.#held.add(key);
     this.#missing?.delete(key);
-    this.#set(item);
+    this.#keeper.set(item, key);
   }
 
-  absent({ namespace, name }: Item): void {
-    this.#forget(`${namespace}/${name}`, { namespace, name });
+  absent(item: Item): void {
+    this.#forget(objectKey(item));
   }
 
   synced(): void {
-    for (const [key, of] of this.#missing ?? []) this.#forget(key, of);
+    for (const key of this.#missing ?? []) this.#forget(key);
     this.#missing = undefined;
     this.#isWhole();
   }
 
-  #forget(key: string, of: ObjectKey): void {
+  #forget(key: string): void {
     this.#held.delete(key);
     this.#missing?.delete(key);
-    this.#remove(of);
+    this.#keeper.remove(key);
   }
+}
+
+export interface Following {
+  /** Resolves when the objects of all views have come for the first time. */
+  readonly whole: Promise<void>;
+  /** Resolves when the signal has ended it. */
+  readonly ended: Promise<void>;
+}
+
+/** Follows several resources until the signal fires. */
+export function followObjects(
+  resources: readonly { readonly view: ResourceView; readonly objects: FollowedObjects }[],
+  log: Logger,
+  signal: AbortSignal,
+): Following {
+  const select = { showsUnreadable: true };
+  const ended = resources.map(({ view, objects }) =>
+    follow(objects, { view, select, log }, signal),
+  );
+  return {
+    whole: Promise.all(resources.map(({ objects }) => objects.whole)).then(() => undefined),
+    ended: Promise.all(ended).then(() => undefined),
+  };
 }

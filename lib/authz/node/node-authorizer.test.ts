@@ -59,7 +59,7 @@ const onNode = (nodeName: string): JsonObject => ({ spec: { nodeName } });
 function decide(change: Partial<Attributes>, gatesOn: readonly string[] = defaultGates): Decision {
   const graph = new NodeGraph(naming);
   for (const [key, pod] of Object.entries(pods)) graph.setPod(key, 'n1', () => pod);
-  graph.setVolume('pv', volume);
+  graph.setVolume('/pv', volume);
   const gates = { isEnabled: (gate: string) => gatesOn.includes(gate) };
   const views = {
     pods: viewOf(pods),

@@ -4,6 +4,7 @@
 import { recordAt, textAt } from '../../api/json-access.ts';
 import type { JsonObject } from '../../api/type-info.ts';
 import type { NamingProfile } from '../../api/vendor.ts';
+import { objectKey } from '../../cacher/followed-objects.ts';
 import { isMirrored } from '../../kinds/core/pod-annotations.ts';
 import {
   configMapNames,
@@ -71,16 +72,7 @@ export class NodeGraph {
     return [this.#nodes, this.#targets, this.#pods, this.#volumes].every(({ size }) => size === 0);
   }
 
-  /** Keys of what is held, as `setPod` was given them. */
-  get podKeys(): Iterable<string> {
-    return this.#pods.keys();
-  }
-
-  get volumeKeys(): Iterable<string> {
-    return this.#volumes.keys();
-  }
-
-  /** `node`: '' while the pod is bound to none. */
+  /** `key`: as `objectKey` has it, here and below. `node`: '' while the pod is bound to none. */
   setPod(key: string, node: string, pod: () => Holder): void {
     const old = this.#pods.get(key);
     const targets = node === '' ? [] : this.#targetsOf(pod());
@@ -99,17 +91,17 @@ export class NodeGraph {
     this.#uncount(pod);
   }
 
-  setVolume(name: string, object: Holder): void {
-    const old = this.#volumes.get(name);
+  setVolume(key: string, object: Holder): void {
+    const old = this.#volumes.get(key);
     const claim = recordAt(recordAt(object, 'spec'), 'claimRef');
-    if (claim === undefined) this.#volumes.delete(name);
+    if (claim === undefined) this.#volumes.delete(key);
     else {
       const of = { namespace: textAt(claim, 'namespace'), name: textAt(claim, 'name') };
       const volume: Volume = {
         claim: this.#use('volumeClaim', of),
         secrets: nodeSecretsOf(object).map((secret) => this.#use('secret', secret)),
       };
-      this.#volumes.set(name, volume);
+      this.#volumes.set(key, volume);
       for (const target of [volume.claim, ...volume.secrets]) {
         (target.volumes ??= new Set()).add(volume);
       }
@@ -117,10 +109,10 @@ export class NodeGraph {
     if (old !== undefined) this.#unlink(old);
   }
 
-  removeVolume(name: string): void {
-    const volume = this.#volumes.get(name);
+  removeVolume(key: string): void {
+    const volume = this.#volumes.get(key);
     if (volume === undefined) return;
-    this.#volumes.delete(name);
+    this.#volumes.delete(key);
     this.#unlink(volume);
   }
 
@@ -136,7 +128,7 @@ export class NodeGraph {
 
   /** Whether the claim that the persistent volume is bound to is one of the node's pods'. */
   needsVolume(node: string, name: string): boolean {
-    const volume = this.#volumes.get(name);
+    const volume = this.#volumes.get(objectKey({ namespace: '', name }));
     return volume !== undefined && this.#nodes.get(node)?.claims.has(volume.claim) === true;
   }
 

@@ -1,11 +1,10 @@
 // Keeps roles and bindings as this replica's views have them, each from the moment that its event
 // arrives. What could not be followed for a while keeps its last state until the next one is whole;
-// an object that cannot be read grants nothing, and hinders no other.
+// an object that cannot be read grants nothing.
 import type { Logger } from '../../base/log.ts';
-import { follow } from '../../cacher/follow.ts';
-import type { Item, ResourceView } from '../../cacher/resource-view.ts';
-import { FollowedObjects } from './followed-objects.ts';
-import type { ObjectKey } from './followed-objects.ts';
+import { FollowedObjects, followObjects } from '../../cacher/followed-objects.ts';
+import type { Following } from '../../cacher/followed-objects.ts';
+import type { ResourceView } from '../../cacher/resource-view.ts';
 import type { RbacPolicy } from './policy.ts';
 
 export interface RbacViews {
@@ -15,33 +14,31 @@ export interface RbacViews {
   readonly clusterRoleBindings: ResourceView;
 }
 
-export interface FollowedPolicy {
-  /** Resolves when the policy is whole for the first time. */
-  readonly whole: Promise<void>;
-  /** Resolves when the signal has ended it. */
-  readonly ended: Promise<void>;
-}
-
-export function followPolicy(
+export const followPolicy = (
   policy: RbacPolicy,
   views: RbacViews,
   log: Logger,
   signal: AbortSignal,
-): FollowedPolicy {
-  const setRole = (item: Item): void => policy.setRole(item, item.object());
-  const setBinding = (item: Item): void => policy.setBinding(item, item.object());
-  const removeRole = (item: ObjectKey): void => policy.removeRole(item);
-  const removeBinding = (item: ObjectKey): void => policy.removeBinding(item);
-  const followed = [
-    { view: views.roles, of: new FollowedObjects(setRole, removeRole) },
-    { view: views.clusterRoles, of: new FollowedObjects(setRole, removeRole) },
-    { view: views.roleBindings, of: new FollowedObjects(setBinding, removeBinding) },
-    { view: views.clusterRoleBindings, of: new FollowedObjects(setBinding, removeBinding) },
-  ];
-  const select = { showsUnreadable: true };
-  const ended = followed.map(({ view, of }) => follow(of, { view, select, log }, signal));
-  return {
-    whole: Promise.all(followed.map(({ of }) => of.whole)).then(() => undefined),
-    ended: Promise.all(ended).then(() => undefined),
-  };
-}
+): Following =>
+  followObjects(
+    [
+      { view: views.roles, objects: roleFollower(policy) },
+      { view: views.clusterRoles, objects: roleFollower(policy) },
+      { view: views.roleBindings, objects: bindingFollower(policy) },
+      { view: views.clusterRoleBindings, objects: bindingFollower(policy) },
+    ],
+    log,
+    signal,
+  );
+
+export const roleFollower = (policy: RbacPolicy): FollowedObjects =>
+  new FollowedObjects({
+    set: (item) => policy.setRole(item, item.object()),
+    remove: (key) => policy.removeRole(key),
+  });
+
+export const bindingFollower = (policy: RbacPolicy): FollowedObjects =>
+  new FollowedObjects({
+    set: (item) => policy.setBinding(item, item.object()),
+    remove: (key) => policy.removeBinding(key),
+  });

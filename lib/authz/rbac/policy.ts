@@ -4,6 +4,8 @@ import { recordAt, recordsAt, textAt } from '../../api/json-access.ts';
 import type { JsonObject } from '../../api/type-info.ts';
 import { serviceAccountUser } from '../../base/user.ts';
 import type { User } from '../../base/user.ts';
+import { objectKey } from '../../cacher/followed-objects.ts';
+import type { ItemKey } from '../../cacher/resource-view.ts';
 import { rulesOf } from '../../kinds/rbac/policy-rules.ts';
 import type { PolicyRule } from '../../kinds/rbac/policy-rules.ts';
 
@@ -26,14 +28,6 @@ export interface Binding {
   readonly roleKey: string | undefined;
 }
 
-interface Named {
-  readonly namespace: string;
-  readonly name: string;
-}
-
-/** Cluster roles have no namespace, and roles always have one. */
-const keyOf = ({ namespace, name }: Named): string => `${namespace}/${name}`;
-
 /** Bindings by namespace ('' for the whole cluster). */
 type ByNamespace = Map<string, Set<Binding>>;
 
@@ -43,18 +37,20 @@ export class RbacPolicy {
   readonly #byUser = new Map<string, ByNamespace>();
   readonly #byGroup = new Map<string, ByNamespace>();
 
-  setRole(of: Named, role: Readonly<JsonObject>): void {
-    this.#rules.set(keyOf(of), rulesOf(role));
+  setRole(of: ItemKey, role: Readonly<JsonObject>): void {
+    this.#rules.set(objectKey(of), rulesOf(role));
   }
 
-  removeRole(of: Named): void {
-    this.#rules.delete(keyOf(of));
+  /** @param key as `objectKey` has it */
+  removeRole(key: string): void {
+    this.#rules.delete(key);
   }
 
-  setBinding(of: Named, object: Readonly<JsonObject>): void {
-    this.removeBinding(of);
+  setBinding(of: ItemKey, object: Readonly<JsonObject>): void {
+    const key = objectKey(of);
+    this.removeBinding(key);
     const binding = bindingOf(of, object);
-    this.#bindings.set(keyOf(of), binding);
+    this.#bindings.set(key, binding);
     for (const subject of binding.subjects) {
       const name = holderOf(subject, of.namespace);
       const index = this.#indexOf(subject);
@@ -67,18 +63,18 @@ export class RbacPolicy {
     }
   }
 
-  removeBinding(of: Named): void {
-    const binding = this.#bindings.get(keyOf(of));
+  removeBinding(key: string): void {
+    const binding = this.#bindings.get(key);
     if (binding === undefined) return;
-    this.#bindings.delete(keyOf(of));
+    this.#bindings.delete(key);
     for (const subject of binding.subjects) {
-      const name = holderOf(subject, of.namespace);
+      const name = holderOf(subject, binding.namespace);
       const index = this.#indexOf(subject);
       const byNamespace = name === undefined ? undefined : index?.get(name);
       if (name === undefined || byNamespace === undefined) continue;
-      const bindings = byNamespace.get(of.namespace);
+      const bindings = byNamespace.get(binding.namespace);
       bindings?.delete(binding);
-      if (bindings?.size === 0) byNamespace.delete(of.namespace);
+      if (bindings?.size === 0) byNamespace.delete(binding.namespace);
       if (byNamespace.size === 0) index?.delete(name);
     }
   }
@@ -109,7 +105,7 @@ export class RbacPolicy {
   }
 }
 
-function bindingOf({ namespace, name }: Named, object: Readonly<JsonObject>): Binding {
+function bindingOf({ namespace, name }: ItemKey, object: Readonly<JsonObject>): Binding {
   const role = recordAt(object, 'roleRef');
   const [roleKind, roleName] = [textAt(role, 'kind'), textAt(role, 'name')];
   return {
@@ -127,8 +123,8 @@ function bindingOf({ namespace, name }: Named, object: Readonly<JsonObject>): Bi
 }
 
 function roleKeyOf(namespace: string, kind: string, name: string): string | undefined {
-  if (kind === 'ClusterRole') return keyOf({ namespace: '', name });
-  return kind === 'Role' && namespace !== '' ? keyOf({ namespace, name }) : undefined;
+  if (kind === 'ClusterRole') return objectKey({ namespace: '', name });
+  return kind === 'Role' && namespace !== '' ? objectKey({ namespace, name }) : undefined;
 }
 
 /** The name of the user or group; undefined: it is nobody. */

@@ -178,8 +178,8 @@ test('what changed and what went counts from that moment', () => {
   policy.setBinding(at, binding('Role', 'r', subject('User bob'), subject('User bob')));
   expect(ask({ user: alice }).effect).toBe('noOpinion');
   expect(ask({ user: user('bob') }).effect).toBe('allow');
-  policy.removeBinding(at);
-  policy.removeBinding(at);
+  policy.removeBinding('a/b');
+  policy.removeBinding('a/b');
   expect(ask({ user: user('bob') }).effect).toBe('noOpinion');
-  policy.removeRole({ namespace: 'a', name: 'r' });
+  policy.removeRole('a/r');
 });

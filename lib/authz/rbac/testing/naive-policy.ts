@@ -7,7 +7,7 @@ import type { JsonObject } from '../../../api/type-info.ts';
 import type { Item } from '../../../cacher/resource-view.ts';
 import { attributesOf } from '../../testing/attributes.ts';
 import type { Attributes, Decision } from '../../authorizer.ts';
-import { FollowedObjects } from '../followed-objects.ts';
+import { bindingFollower, roleFollower } from '../follow-policy.ts';
 import { RbacPolicy } from '../policy.ts';
 import { rbacAuthorizer } from '../rbac.ts';
 
@@ -106,14 +106,8 @@ class RandomCluster {
   readonly policy = new RbacPolicy();
   readonly #random: Random;
   readonly #followers = {
-    roles: new FollowedObjects(
-      (item) => this.policy.setRole(item, item.object()),
-      (key) => this.policy.removeRole(key),
-    ),
-    bindings: new FollowedObjects(
-      (item) => this.policy.setBinding(item, item.object()),
-      (key) => this.policy.removeBinding(key),
-    ),
+    roles: roleFollower(this.policy),
+    bindings: bindingFollower(this.policy),
   };
 
   constructor(random: Random) {
