@@ -1,15 +1,14 @@
-// An authenticator over somebody who is dear to ask about tokens: answers are kept for a time, by
-// hash and never by token, good and bad ones apart; who asks about the same token at once waits for
-// one answer.
-import { hash, randomBytes } from 'node:crypto';
+// An authenticator over somebody who is dear to ask about tokens: answers are kept for a time, and
+// who asks about the same token at once waits for one answer.
+import { randomBytes } from 'node:crypto';
 import { abortable } from '../base/abort.ts';
 import type { WaitEnd } from '../base/abort.ts';
 import type { Clock } from '../base/clock.ts';
-import { ExpiringMap } from '../base/expiring-map.ts';
 import { limits } from '../base/limits.ts';
 import type { MaybePromise } from '../base/maybe-promise.ts';
 import type { User } from '../base/user.ts';
 import type { Authentication, Authenticator, Credentials } from './authenticator.ts';
+import { TokenVerdicts, tokenDigest } from './token-verdicts.ts';
 
 export type TokenVerdict =
   | { readonly user: User; readonly audiences: readonly string[] }
@@ -47,24 +46,23 @@ export interface CachedTokensOptions {
 interface Kept {
   readonly own: Authentication;
   readonly asked: Authentication;
-  readonly ttlMs: number;
 }
 
 export class CachedTokens implements Authenticator {
   readonly name: string;
   readonly #options: CachedTokensOptions;
-  readonly #good: ExpiringMap<Kept>;
-  readonly #bad: ExpiringMap<Kept>;
-  readonly #underWay = new Map<string, Promise<Kept>>();
+  readonly #verdicts: TokenVerdicts<Kept>;
   /** Keys say nothing about tokens outside of this process. */
   readonly #salt = randomBytes(32).toString('base64');
 
   constructor(options: CachedTokensOptions) {
-    const nowMs = (): number => options.clock.monotonicMs();
     this.name = options.name;
     this.#options = options;
-    this.#good = new ExpiringMap({ countMax: limits.goodTokensKeptMax, nowMs });
-    this.#bad = new ExpiringMap({ countMax: limits.badTokensKeptMax, nowMs });
+    this.#verdicts = new TokenVerdicts({
+      goodCountMax: limits.goodTokensKeptMax,
+      badCountMax: limits.badTokensKeptMax,
+      nowMs: () => options.clock.monotonicMs(),
+    });
   }
 
   authenticate({ token, audiences }: Credentials, end: WaitEnd): MaybePromise<Authentication> {
@@ -74,7 +72,7 @@ export class CachedTokens implements Authenticator {
     const isOwn = audiences.length === 0;
     const wanted = isOwn ? ownAudiences : audiences;
     const key = this.#keyOf(token, wanted);
-    const kept = this.#good.get(key) ?? this.#bad.get(key);
+    const kept = this.#verdicts.get(key);
     if (kept === undefined) return this.#wait(key, { token, wanted, isOwn, fromMs }, end);
     observer.looked('hit', fromMs);
     return isOwn ? kept.own : kept.asked;
@@ -93,7 +91,8 @@ export class CachedTokens implements Authenticator {
     const { observer } = this.#options;
     observer.waiting(1);
     try {
-      const kept = await abortable(this.#fetched(key, asked.token, asked.wanted), end);
+      const fetch = (): Promise<Kept> => this.#fetch(key, asked.token, asked.wanted);
+      const kept = await abortable(this.#verdicts.judged(key, fetch), end);
       return asked.isOwn ? kept.own : kept.asked;
     } finally {
       observer.waiting(-1);
@@ -101,56 +100,45 @@ export class CachedTokens implements Authenticator {
     }
   }
 
-  /** The one answer that all wait for who ask about the token now. */
-  #fetched(key: string, token: string, wanted: readonly string[]): Promise<Kept> {
-    let fetching = this.#underWay.get(key);
-    if (fetching === undefined) {
-      fetching = this.#fetch(key, token, wanted).finally(() => this.#underWay.delete(key));
-      this.#underWay.set(key, fetching);
-    }
-    return fetching;
-  }
-
   /** It outlives who asked for it: others wait along. */
   async #fetch(key: string, token: string, wanted: readonly string[]): Promise<Kept> {
-    const { judge, clock, observer } = this.#options;
+    const { judge, clock, observer, goodTtlMs, badTtlMs } = this.#options;
     const ending = new AbortController();
     const cancel = clock.after(limits.tokenReviewTimeoutMs, () => ending.abort(tooLate));
     observer.fetching(1);
     try {
       const verdict = await judge(token, wanted, ending.signal);
-      const isAnswer = 'user' in verdict || verdict.isLasting;
-      observer.fetched(isAnswer ? 'ok' : 'error');
-      const kept = this.#keptOf(verdict);
-      if (isAnswer) ('user' in verdict ? this.#good : this.#bad).set(key, kept, kept.ttlMs);
+      const kept = keptOf(verdict);
+      const isGood = 'user' in verdict;
+      observer.fetched(isGood || verdict.isLasting ? 'ok' : 'error');
+      if (isGood) this.#verdicts.keepGood(key, kept, goodTtlMs);
+      else if (verdict.isLasting) this.#verdicts.keepBad(key, kept, badTtlMs);
       return kept;
     } catch (error) {
       observer.fetched('error');
       if (error !== tooLate) throw error;
-      return this.#keptOf({ refusal: tooLate.message, isLasting: false });
+      return keptOf({ refusal: tooLate.message, isLasting: false });
     } finally {
       cancel();
       observer.fetching(-1);
     }
   }
 
-  #keptOf(verdict: TokenVerdict): Kept {
-    const { goodTtlMs, badTtlMs } = this.#options;
-    if ('refusal' in verdict) {
-      const rejected: Authentication = { outcome: 'rejected', reason: verdict.refusal };
-      return { own: rejected, asked: rejected, ttlMs: badTtlMs };
-    }
-    const { user, audiences } = verdict;
-    const own: Authentication = { outcome: 'accepted', user };
-    return { own, asked: { ...own, audiences }, ttlMs: goodTtlMs };
-  }
-
   /** Audiences are set apart by their lengths. */
   #keyOf(token: string, audiences: readonly string[]): string {
     let text = this.#salt;
     for (const one of audiences) text += `${String(one.length)}:${one}`;
-    return hash('sha256', `${text}|${token}`, 'base64');
+    return tokenDigest(`${text}|${token}`);
   }
+}
+
+function keptOf(verdict: TokenVerdict): Kept {
+  if ('refusal' in verdict) {
+    const rejected: Authentication = { outcome: 'rejected', reason: verdict.refusal };
+    return { own: rejected, asked: rejected };
+  }
+  const own: Authentication = { outcome: 'accepted', user: verdict.user };
+  return { own, asked: { ...own, audiences: verdict.audiences } };
 }
 
 const tooLate = new Error('nobody said in time whose token it is');

@@ -1,13 +1,13 @@
 // Tokens of several issuers. What a token says of its issuer chooses, before anything is verified,
 // who looks at it; all else counts once its signature is verified. Verdicts are kept for a short
-// time, by digest.
-import { createHash, hash } from 'node:crypto';
+// time.
+import { createHash } from 'node:crypto';
 import { abortable } from '../../base/abort.ts';
 import type { WaitEnd } from '../../base/abort.ts';
-import { ExpiringMap } from '../../base/expiring-map.ts';
 import { limits } from '../../base/limits.ts';
 import type { MaybePromise } from '../../base/maybe-promise.ts';
 import type { Authentication, Authenticator, Credentials } from '../authenticator.ts';
+import { TokenVerdicts, tokenDigest } from '../token-verdicts.ts';
 import { claimedIssuer } from './claimed-issuer.ts';
 import { userOf } from './claims.ts';
 import { DistributedClaims } from './distributed-claims.ts';
@@ -77,60 +77,56 @@ export class JwtAuthenticator implements Authenticator {
   readonly issuers: readonly JwtIssuer[];
   readonly #byUrl: ReadonlyMap<string, JwtIssuer>;
   readonly #parts: JwtParts;
-  readonly #accepted: ExpiringMap<Verdict>;
-  /** Apart, so that a flood of bad tokens pushes out no good one. */
-  readonly #rejected: ExpiringMap<Verdict>;
-  readonly #verifying = new Map<string, Promise<Authentication>>();
+  readonly #verdicts: TokenVerdicts<Verdict>;
 
   constructor(issuers: readonly JwtIssuer[], parts: JwtParts) {
     this.issuers = issuers;
     this.#byUrl = new Map(issuers.map((one) => [one.compiled.configuration.issuer.url, one]));
     this.#parts = parts;
-    const nowMs = (): number => parts.clock.nowMs();
-    this.#accepted = new ExpiringMap({ countMax: limits.jwtAcceptedMax, nowMs });
-    this.#rejected = new ExpiringMap({ countMax: limits.jwtRejectedMax, nowMs });
+    this.#verdicts = new TokenVerdicts({
+      goodCountMax: limits.jwtAcceptedMax,
+      badCountMax: limits.jwtRejectedMax,
+      nowMs: () => parts.clock.nowMs(),
+    });
   }
 
   authenticate({ token }: Credentials, end: WaitEnd): MaybePromise<Authentication> {
     if (token === undefined || this.issuers.length === 0 || !looksLikeJwt(token)) return absent;
-    const key = hash('sha256', token, 'base64');
-    const known = this.#accepted.get(key) ?? this.#rejected.get(key);
+    const digest = tokenDigest(token);
+    const known = this.#verdicts.get(digest);
     if (known !== undefined && known.generation === known.issuer.keys.generation) {
       return known.answer;
     }
     const issuer = this.#byUrl.get(claimedIssuer(token) ?? '');
     if (issuer === undefined) return absent;
-    let verifying = this.#verifying.get(key);
-    if (verifying === undefined) {
-      verifying = this.#verify(token, key, issuer).finally(() => this.#verifying.delete(key));
-      this.#verifying.set(key, verifying);
-    }
-    return abortable(verifying, end);
+    const verdict = this.#verdicts.judged(digest, () => this.#verify(token, digest, issuer));
+    return abortable(verdict, end).then(({ answer }) => answer);
   }
 
-  async #verify(token: string, key: string, issuer: JwtIssuer): Promise<Authentication> {
+  async #verify(token: string, digest: string, issuer: JwtIssuer): Promise<Verdict> {
     const fromMs = performance.now();
     const { keys } = issuer;
     const { generation } = keys;
     let result: 'success' | 'failure' = 'failure';
     try {
-      const answer = await this.#accept(token, key, issuer);
+      const verdict = await this.#accept(token, digest, issuer);
       result = 'success';
-      return answer;
+      return verdict;
     } catch (error) {
       const reason = `oidc: ${(error as Error).message}`;
       const answer: Authentication = { outcome: 'rejected', reason };
+      const verdict = { answer, issuer, generation };
       // Without keys nothing was judged.
       const ttlMs = keys.current === undefined ? 0 : limits.jwtRejectedTtlMs;
-      this.#rejected.set(key, { answer, issuer, generation }, ttlMs);
-      return answer;
+      this.#verdicts.keepBad(digest, verdict, ttlMs);
+      return verdict;
     } finally {
       this.#parts.onVerified(issuer.hash, result, (performance.now() - fromMs) / 1_000);
     }
   }
 
   /** @throws Error that says why the token gives no user. */
-  async #accept(token: string, key: string, issuer: JwtIssuer): Promise<Authentication> {
+  async #accept(token: string, digest: string, issuer: JwtIssuer): Promise<Verdict> {
     const { compiled, algorithms, keys } = issuer;
     const { url, audiences } = compiled.configuration.issuer;
     const { clock } = this.#parts;
@@ -141,8 +137,9 @@ export class JwtAuthenticator implements Authenticator {
     const answer: Authentication = { outcome: 'accepted', user: userOf(compiled, claims) };
     const leftMs = (payload.exp ?? 0) * 1_000 - clock.nowMs();
     const ttlMs = Math.min(leftMs, limits.jwtAcceptedTtlMs);
-    this.#accepted.set(key, { answer, issuer, generation }, ttlMs);
-    return answer;
+    const verdict = { answer, issuer, generation };
+    this.#verdicts.keepGood(digest, verdict, ttlMs);
+    return verdict;
   }
 }
 

@@ -1,12 +1,11 @@
 // Which tokens are ours: signatures are verified off the event loop, once; what was found is kept
 // by the token's hash, for a time. Only tokens that name an issuer of ours cost a verification.
-import { hash } from 'node:crypto';
 import { compactVerify, decodeJwt, decodeProtectedHeader } from 'jose';
 import type { JWTPayload } from 'jose';
 import type { Clock } from '../../base/clock.ts';
-import { ExpiringMap } from '../../base/expiring-map.ts';
 import { limits } from '../../base/limits.ts';
 import type { MaybePromise } from '../../base/maybe-promise.ts';
+import { TokenVerdicts, tokenDigest } from '../token-verdicts.ts';
 import type { TokenKey } from './keys.ts';
 
 /** Why a token is none of ours. */
@@ -27,39 +26,35 @@ const notOurs: Refused = { refused: 'not a service-account token of this server'
 
 export class VerifiedTokens<T extends object> {
   readonly #options: VerifiedTokensOptions<T>;
-  readonly #known: ExpiringMap<T>;
-  /** Apart from the good ones, which no number of bad ones displaces. */
-  readonly #refused: ExpiringMap<Refused>;
-  /** Many requests with one new token wait for one verification. */
-  readonly #running = new Map<string, Promise<T | Refused>>();
+  readonly #verdicts: TokenVerdicts<T | Refused>;
   readonly #keys: ReadonlyMap<string, TokenKey>;
 
   constructor(options: VerifiedTokensOptions<T>) {
     this.#options = options;
-    const nowMs = (): number => options.clock.monotonicMs();
-    this.#known = new ExpiringMap({ countMax: limits.verifiedTokensMax, nowMs });
-    this.#refused = new ExpiringMap({ countMax: limits.refusedTokensMax, nowMs });
+    this.#verdicts = new TokenVerdicts({
+      goodCountMax: limits.verifiedTokensMax,
+      badCountMax: limits.refusedTokensMax,
+      nowMs: () => options.clock.monotonicMs(),
+    });
     this.#keys = new Map(options.keys.map((key) => [key.id, key]));
   }
 
   /** Nothing is said of times and audiences. Never rejects. */
   of(token: string): MaybePromise<T | Refused> {
     if (!isCompact(token)) return notOurs;
-    const key = hash('sha256', token, 'base64');
-    const known = this.#known.get(key) ?? this.#refused.get(key) ?? this.#running.get(key);
+    const digest = tokenDigest(token);
+    const known = this.#verdicts.get(digest);
     if (known !== undefined) return known;
     const stated = this.#statedBy(token);
     if (stated === undefined) return notOurs;
-    const verifying = this.#verify(key, token, stated).finally(() => this.#running.delete(key));
-    this.#running.set(key, verifying);
-    return verifying;
+    return this.#verdicts.judged(digest, () => this.#verify(digest, token, stated));
   }
 
-  async #verify(key: string, token: string, stated: Stated): Promise<T | Refused> {
+  async #verify(digest: string, token: string, stated: Stated): Promise<T | Refused> {
     const isGood = await this.#isSigned(token, stated);
     const found = isGood ? this.#options.read(stated.payload) : unsigned;
-    if ('refused' in found) this.#refused.set(key, found, limits.refusedTokenMs);
-    else this.#known.set(key, found, limits.verifiedTokenMs);
+    if ('refused' in found) this.#verdicts.keepBad(digest, found, limits.refusedTokenMs);
+    else this.#verdicts.keepGood(digest, found, limits.verifiedTokenMs);
     return found;
   }
 
