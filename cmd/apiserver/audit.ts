@@ -17,7 +17,7 @@ import { FlagError } from '../../lib/config/flags.ts';
 import type { Flags } from '../../lib/config/flags.ts';
 import type { Base } from './base.ts';
 import { clientParts } from './client-parts.ts';
-import { fileProblem } from './file-problem.ts';
+import { fileError, orFileError } from './file-problem.ts';
 import { auditObserver } from './identity-observers.ts';
 
 type BackendName = 'log' | 'webhook';
@@ -151,8 +151,7 @@ async function webhookWriter(base: Base, config: string): Promise<WebhookWriter>
   const { flags, clock, naming } = base;
   const target = await openTarget({ kubeconfigFile: config }, clientParts(base)).catch(
     (error: unknown) => {
-      const { message } = error as Error;
-      throw new FlagError(`--audit-webhook-config-file=${config}: ${message}`, { cause: error });
+      throw fileError('audit-webhook-config-file', config, error);
     },
   );
   return new WebhookWriter(target, {
@@ -164,13 +163,3 @@ async function webhookWriter(base: Base, config: string): Promise<WebhookWriter>
 
 const given = (value: unknown): string =>
   typeof value === 'string' ? value : JSON.stringify(value);
-
-/** What `read` throws is said of flag and file. */
-function orFileError<T>(flag: keyof Flags, file: string, read: () => T): T {
-  try {
-    return read();
-  } catch (error) {
-    const problem = 'syscall' in (error as Error) ? fileProblem(error) : (error as Error).message;
-    throw new FlagError(`--${flag}=${file}: ${problem}`, { cause: error });
-  }
-}

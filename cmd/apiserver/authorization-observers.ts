@@ -1,9 +1,5 @@
-// Metrics of authorizers and of their configuration file.
-import { createHash } from 'node:crypto';
-import { hostname } from 'node:os';
-import type { Clock } from '../../lib/base/clock.ts';
+// Metrics of authorizers.
 import type { AuthorizerConfig } from '../../lib/authz/configuration/configuration.ts';
-import type { ConfigurationObserver } from '../../lib/authz/configuration/follow-configuration.ts';
 import type { DecisionCounts } from '../../lib/authz/counted.ts';
 import type { WebhookObserver } from '../../lib/authz/webhook/webhook.ts';
 import type { Metrics } from '../../lib/telemetry/metrics.ts';
@@ -42,31 +38,3 @@ export function webhookObserver({ series }: Metrics, name: string): WebhookObser
     },
   };
 }
-
-/** @param address of the replica, with its port */
-export function configurationObserver(
-  { series }: Metrics,
-  { clock, address }: { readonly clock: Clock; readonly address: string },
-): ConfigurationObserver {
-  const {
-    apiserver_authorization_config_controller_automatic_reloads_total: reloads,
-    apiserver_authorization_config_controller_automatic_reload_last_timestamp_seconds: times,
-    apiserver_authorization_config_controller_last_config_info: info,
-  } = series;
-  const idHash = digest(`${hostname()}/${address}`);
-  const ended = (status: 'success' | 'failure'): void => {
-    reloads.child(idHash, status).value++;
-    times.child(idHash, status).value = clock.nowMs() / 1_000;
-  };
-  return {
-    inForce(text) {
-      info.clear();
-      info.child(idHash, digest(text)).value = 1;
-    },
-    replaced: () => ended('success'),
-    failed: () => ended('failure'),
-  };
-}
-
-const digest = (text: string): string =>
-  `sha256:${createHash('sha256').update(text).digest('hex')}`;

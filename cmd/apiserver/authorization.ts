@@ -19,16 +19,13 @@ import type { AuthorizationMode } from '../../lib/config/authorization-flags.ts'
 import type { HeldRulesOf } from '../../lib/kinds/rbac/held-rules.ts';
 import { followRoles, modes } from './authorization-modes.ts';
 import type { ModeParts, OpenedMode } from './authorization-modes.ts';
-import {
-  configurationObserver,
-  decisionCounts,
-  webhookObserver,
-} from './authorization-observers.ts';
+import { decisionCounts, webhookObserver } from './authorization-observers.ts';
 import type { Base } from './base.ts';
 import { clientParts } from './client-parts.ts';
 import { orFlagError } from './from-flags.ts';
 import { authorizationAttempts } from './identity-observers.ts';
 import { hostAndPort } from './own-address.ts';
+import { reloadObserver } from './reload-observer.ts';
 import type { ViewOf } from './views.ts';
 
 export interface OpenedAuthorization {
@@ -58,8 +55,9 @@ export async function openAuthorization(base: Base, viewOf: ViewOf): Promise<Ope
   started.defer(() => switched.close());
   if (authorization.file !== undefined) {
     const address = hostAndPort(base.address, flags['secure-port']);
-    const observer = configurationObserver(metrics, { clock: base.clock, address });
-    const following = { ...base, parts: authorization.parts, observer };
+    const { text } = authorization.file;
+    const onReload = reloadObserver(metrics, 'authorization', { clock: base.clock, address, text });
+    const following = { ...base, parts: authorization.parts, onReload };
     const file = followConfiguration(switched, authorization.file, following);
     started.defer(() => file.close());
   }

@@ -26,52 +26,31 @@ const tokenUses =
   'cmd/apiserver/token-observer.test.ts › ' +
   'uses of service-account tokens are counted by age and by where they lie';
 const reloadsTest =
-  'cmd/apiserver/jwt-observer.test.ts › ' +
-  'reloads are counted by status, and what is in force is shown';
+  'cmd/apiserver/reload-observer.test.ts › reloads of the %s configuration are counted by status';
+const callsTest = 'lib/client/client-metrics.test.ts › calls are counted by what they ended with';
+const webhooksTest =
+  'cmd/apiserver/authorization-observers.test.ts › ' +
+  'questions to webhooks and their conditions are counted by name';
 const issuersTest =
   'cmd/apiserver/jwt-observer.test.ts › the keys of issuers are shown while they are in force';
 
 /** Metric → `file › title` of the test that shows it, which stands in that file. */
 const shownElsewhere: Readonly<Record<string, string>> = {
-  rest_client_requests_total:
-    'lib/client/client-metrics.test.ts › calls are counted by what they ended with',
-  rest_client_request_retries_total:
-    'lib/client/client-metrics.test.ts › calls are counted by what they ended with',
-  rest_client_request_duration_seconds:
-    'lib/client/client-metrics.test.ts › calls are counted by what they ended with',
-  rest_client_request_size_bytes:
-    'lib/client/client-metrics.test.ts › calls are counted by what they ended with',
-  rest_client_response_size_bytes:
-    'lib/client/client-metrics.test.ts › calls are counted by what they ended with',
-  rest_client_dns_resolution_duration_seconds:
-    'lib/client/client-metrics.test.ts › calls are counted by what they ended with',
-  apiserver_authorization_webhook_evaluations_total:
-    'cmd/apiserver/authorization-observers.test.ts › ' +
-    'questions to webhooks and their conditions are counted by name',
-  apiserver_authorization_webhook_duration_seconds:
-    'cmd/apiserver/authorization-observers.test.ts › ' +
-    'questions to webhooks and their conditions are counted by name',
-  apiserver_authorization_webhook_evaluations_fail_open_total:
-    'cmd/apiserver/authorization-observers.test.ts › ' +
-    'questions to webhooks and their conditions are counted by name',
-  apiserver_authorization_match_condition_evaluation_seconds:
-    'cmd/apiserver/authorization-observers.test.ts › ' +
-    'questions to webhooks and their conditions are counted by name',
-  apiserver_authorization_match_condition_evaluation_errors_total:
-    'cmd/apiserver/authorization-observers.test.ts › ' +
-    'questions to webhooks and their conditions are counted by name',
-  apiserver_authorization_match_condition_exclusions_total:
-    'cmd/apiserver/authorization-observers.test.ts › ' +
-    'questions to webhooks and their conditions are counted by name',
-  apiserver_authorization_config_controller_automatic_reloads_total:
-    'cmd/apiserver/authorization-observers.test.ts › ' +
-    'changes of the configuration file are counted, and its digest is told',
-  apiserver_authorization_config_controller_automatic_reload_last_timestamp_seconds:
-    'cmd/apiserver/authorization-observers.test.ts › ' +
-    'changes of the configuration file are counted, and its digest is told',
-  apiserver_authorization_config_controller_last_config_info:
-    'cmd/apiserver/authorization-observers.test.ts › ' +
-    'changes of the configuration file are counted, and its digest is told',
+  rest_client_requests_total: callsTest,
+  rest_client_request_retries_total: callsTest,
+  rest_client_request_duration_seconds: callsTest,
+  rest_client_request_size_bytes: callsTest,
+  rest_client_response_size_bytes: callsTest,
+  rest_client_dns_resolution_duration_seconds: callsTest,
+  apiserver_authorization_webhook_evaluations_total: webhooksTest,
+  apiserver_authorization_webhook_duration_seconds: webhooksTest,
+  apiserver_authorization_webhook_evaluations_fail_open_total: webhooksTest,
+  apiserver_authorization_match_condition_evaluation_seconds: webhooksTest,
+  apiserver_authorization_match_condition_evaluation_errors_total: webhooksTest,
+  apiserver_authorization_match_condition_exclusions_total: webhooksTest,
+  apiserver_authorization_config_controller_automatic_reloads_total: reloadsTest,
+  apiserver_authorization_config_controller_automatic_reload_last_timestamp_seconds: reloadsTest,
+  apiserver_authorization_config_controller_last_config_info: reloadsTest,
   apiserver_terminated_watchers_total:
     'cmd/apiserver/cache-metrics.test.ts › ' +
     'objects read, states of watches, events and waits are counted by resource',

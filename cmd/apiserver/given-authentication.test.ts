@@ -87,7 +87,7 @@ test.each<[claim: string, argv: () => readonly string[], message: RegExp]>([
   [
     'a file that is not there',
     () => ['--authentication-config=/none/such'],
-    /--authentication-config: \/none\/such: /,
+    /--authentication-config=\/none\/such: there is no such file/,
   ],
   ['a file of another kind', () => [file('kind: Other\n')], /must be of kind Authentication/],
   [

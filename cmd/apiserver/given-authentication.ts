@@ -14,7 +14,7 @@ import { signingAlgorithms } from '../../lib/config/authentication-flags.ts';
 import { FlagError } from '../../lib/config/flags.ts';
 import type { Flags } from '../../lib/config/flags.ts';
 import type { FeatureGates } from '../../lib/config/gates.ts';
-import { fileProblem } from './file-problem.ts';
+import { orFileError } from './file-problem.ts';
 import { orFlagError } from './from-flags.ts';
 import type { GivenFiles } from './given-files.ts';
 
@@ -54,7 +54,9 @@ export function readGivenAuthentication(given: Given): GivenAuthentication {
     }),
     compile(context) {
       if (followed !== undefined) {
-        return ofFile(followed.path, () => compileConfiguration(followed.configuration, context));
+        return orFileError('authentication-config', followed.path, () =>
+          compileConfiguration(followed.configuration, context),
+        );
       }
       if (flags['oidc-issuer-url'] === undefined) return [];
       return orFlagError('oidc-issuer-url', () => [
@@ -69,8 +71,8 @@ export function readGivenAuthentication(given: Given): GivenAuthentication {
 function readFollowed(flags: Flags, naming: NamingProfile): FollowedConfiguration | undefined {
   const path = flags['authentication-config'];
   if (path === undefined) return undefined;
-  return ofFile(path, () => {
-    const text = readText(path);
+  return orFileError('authentication-config', path, () => {
+    const text = readFileSync(path, 'utf8');
     return { path, text, configuration: readAuthenticationConfiguration(text, naming) };
   });
 }
@@ -93,21 +95,4 @@ function anonymousOf(
     logger.warn('--anonymous-auth is off: AlwaysAllow is among the modes of authorization');
   }
   return anonymousRule({ enabled, conditions: [] });
-}
-
-const ofFile = <T>(path: string, make: () => T): T =>
-  orFlagError('authentication-config', () => {
-    try {
-      return make();
-    } catch (error) {
-      throw new Error(`${path}: ${(error as Error).message}`, { cause: error });
-    }
-  });
-
-function readText(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    throw new Error(fileProblem(error), { cause: error });
-  }
 }

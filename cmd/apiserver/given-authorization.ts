@@ -14,7 +14,7 @@ import { readKubeconfig } from '../../lib/client/kubeconfig-files.ts';
 import { FlagError } from '../../lib/config/flags.ts';
 import type { Flags } from '../../lib/config/flags.ts';
 import { parseClientConfig } from './client-parts.ts';
-import { fileProblem } from './file-problem.ts';
+import { fileError, orFileError } from './file-problem.ts';
 
 export interface GivenAuthorization {
   readonly authorizers: readonly AuthorizerConfig[];
@@ -59,20 +59,9 @@ function given<T>(
   read: (text: string, path: string) => T,
 ): T | undefined {
   const path = flags[flag];
-  if (path === undefined) return undefined;
-  try {
-    return read(readText(path), path);
-  } catch (error) {
-    throw new FlagError(`--${flag}=${path}: ${(error as Error).message}`, { cause: error });
-  }
-}
-
-function readText(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    throw new Error(fileProblem(error), { cause: error });
-  }
+  return path === undefined
+    ? undefined
+    : orFileError(flag, path, () => read(readFileSync(path, 'utf8'), path));
 }
 
 /** Modes as a file would have them; a webhook of flags is called `default`, as upstream. */
@@ -116,11 +105,11 @@ export async function checkWebhookFiles({ authorizers, file }: GivenAuthorizatio
       await readKubeconfig(webhook.kubeconfigFile, parseClientConfig);
     } catch (error) {
       const { kubeconfigFile } = webhook;
-      const where =
-        file === undefined
-          ? `--authorization-webhook-config-file=${kubeconfigFile}`
-          : `--authorization-config=${file.path}: ${name}: ${kubeconfigFile}`;
-      throw new FlagError(`${where}: ${(error as Error).message}`, { cause: error });
+      if (file === undefined) {
+        throw fileError('authorization-webhook-config-file', kubeconfigFile, error);
+      }
+      const problem = `${name}: ${kubeconfigFile}: ${(error as Error).message}`;
+      throw fileError('authorization-config', file.path, new Error(problem, { cause: error }));
     }
   }
 }

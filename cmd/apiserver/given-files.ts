@@ -10,7 +10,7 @@ import type { User } from '../../lib/base/user.ts';
 import { FlagError } from '../../lib/config/flags.ts';
 import type { Flags } from '../../lib/config/flags.ts';
 import type { EtcdTlsFiles } from '../../lib/storage-etcd/endpoint.ts';
-import { fileProblem } from './file-problem.ts';
+import { orFileError } from './file-problem.ts';
 import type { KeyPair } from './pki.ts';
 
 export interface GivenFiles {
@@ -86,21 +86,8 @@ function given<T>(flags: Flags, flag: FileFlag, read: (text: string) => T): T | 
   return file === undefined ? undefined : readFile(flag, file, read);
 }
 
-function readFile<T>(flag: keyof Flags, file: string, read: (text: string) => T): T {
-  try {
-    return read(readText(file));
-  } catch (error) {
-    throw new FlagError(`--${flag}=${file}: ${(error as Error).message}`, { cause: error });
-  }
-}
-
-function readText(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    throw new Error(fileProblem(error), { cause: error });
-  }
-}
+const readFile = <T>(flag: keyof Flags, file: string, read: (text: string) => T): T =>
+  orFileError(flag, file, () => read(readFileSync(file, 'utf8')));
 
 const readTokens = (text: string): ReadonlyMap<string, User> => parseTokenFile(text);
 

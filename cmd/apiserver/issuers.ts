@@ -3,8 +3,9 @@ import { ConfigurationFollower } from '../../lib/authn/jwt/follow-configuration.
 import { ReloadingJwt } from '../../lib/authn/jwt/reloading-jwt.ts';
 import { ClientMetrics } from '../../lib/client/client-metrics.ts';
 import type { Base } from './base.ts';
-import { collectIssuerKeys, reloadObserver, verifiedObserver } from './jwt-observer.ts';
+import { collectIssuerKeys, verifiedObserver } from './jwt-observer.ts';
 import { hostAndPort } from './own-address.ts';
+import { reloadObserver } from './reload-observer.ts';
 import type { SharedState } from './shared-state.ts';
 
 /**
@@ -31,7 +32,8 @@ export function openIssuers(base: Base, shared: SharedState): ReloadingJwt | und
     collectIssuerKeys(metrics, address, () => jwt.issuers);
   }
   if (followed !== undefined) {
-    const onReload = reloadObserver(metrics, { clock, address, text: followed.text });
+    const { text } = followed;
+    const onReload = reloadObserver(metrics, 'authentication', { clock, address, text });
     const follower = new ConfigurationFollower(jwt, followed, { clock, logger, context, onReload });
     started.defer(() => follower.close());
   }

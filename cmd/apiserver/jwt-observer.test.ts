@@ -4,9 +4,8 @@ import { ReloadingJwt } from '../../lib/authn/jwt/reloading-jwt.ts';
 import { compileJwt } from '../../lib/authn/jwt/validate.ts';
 import { ask, jwtOf, jwtParts, testContext } from '../../lib/authn/testing/jwt-parts.ts';
 import { TokenIssuer, issuerKey } from '../../lib/authn/testing/token-issuer.ts';
-import { ManualClock } from '../../lib/base/testing/manual-clock.ts';
 import { testMetrics } from '../../lib/telemetry/testing/test-metrics.ts';
-import { collectIssuerKeys, reloadObserver, verifiedObserver } from './jwt-observer.ts';
+import { collectIssuerKeys, verifiedObserver } from './jwt-observer.ts';
 
 const hash = 'sha256:[0-9a-f]{64}';
 const address = '192.0.2.1:6443';
@@ -16,41 +15,6 @@ beforeAll(async () => {
   issuer = await TokenIssuer.start([await issuerKey('1')]);
 });
 afterAll(() => issuer[Symbol.asyncDispose]());
-
-test('reloads are counted by status, and what is in force is shown', async () => {
-  const metrics = testMetrics();
-  const clock = new ManualClock();
-  const onReload = reloadObserver(metrics, { clock, address, text: 'one' });
-  const start = (await metrics.text()).body;
-  const info = new RegExp(
-    `^apiserver_authentication_config_controller_last_config_info\\{apiserver_id_hash="${hash}",` +
-      `hash="(${hash})"\\} 1$`,
-    'gm',
-  );
-  const inForce = (body: string) => [...body.matchAll(info)].map(([, of]) => of);
-  expect(inForce(start)).toHaveLength(1);
-  clock.pass(2_000);
-  onReload('failure');
-  expect(inForce((await metrics.text()).body)).toEqual(inForce(start));
-  clock.pass(3_000);
-  onReload({ text: 'two' });
-  onReload({ text: 'three' });
-  const { body } = await metrics.text();
-  expect(inForce(body)).toHaveLength(1);
-  expect(inForce(body)).not.toEqual(inForce(start));
-  const id = `apiserver_id_hash="${hash}"`;
-  const prefix = 'apiserver_authentication_config_controller_automatic';
-  for (const [status, count, seconds] of [
-    ['failure', 1, 2],
-    ['success', 2, 5],
-  ] as const) {
-    const labels = `\\{${id},status="${status}"\\}`;
-    expect(body).toMatch(new RegExp(`^${prefix}_reloads_total${labels} ${String(count)}$`, 'm'));
-    expect(body).toMatch(
-      new RegExp(`^${prefix}_reload_last_timestamp_seconds${labels} ${String(seconds)}$`, 'm'),
-    );
-  }
-});
 
 test('the keys of issuers are shown while they are in force', async () => {
   const metrics = testMetrics();

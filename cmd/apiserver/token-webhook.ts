@@ -5,9 +5,9 @@ import { tokenWebhook } from '../../lib/authn/token-webhook/token-webhook.ts';
 import { openTarget } from '../../lib/client/open-target.ts';
 import { SettingsError } from '../../lib/client/target-settings.ts';
 import type { Target } from '../../lib/client/target.ts';
-import { FlagError } from '../../lib/config/flags.ts';
 import type { Base } from './base.ts';
 import { clientParts } from './client-parts.ts';
+import { fileError } from './file-problem.ts';
 import { tokenCacheObserver, tokenWebhookObserver } from './token-observers.ts';
 
 /**
@@ -22,8 +22,7 @@ export async function openTokenWebhook(
   if (kubeconfigFile === undefined) return undefined;
   const target = await openTarget({ kubeconfigFile }, clientParts(base)).catch((cause: unknown) => {
     if (!(cause instanceof SettingsError)) throw cause;
-    const flag = `--authentication-token-webhook-config-file=${kubeconfigFile}`;
-    throw new FlagError(`${flag}: ${cause.message}`, { cause });
+    throw fileError('authentication-token-webhook-config-file', kubeconfigFile, cause);
   });
   started.defer(() => target.close());
   return target;

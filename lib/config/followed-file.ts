@@ -7,6 +7,9 @@ import { basename, dirname } from 'node:path';
 import type { Clock } from '../base/clock.ts';
 import { limits } from '../base/limits.ts';
 
+/** Told of each attempt to put a file in force; `text` is the file's, where it is in force now. */
+export type OnReload = (result: { readonly text: string } | 'failure') => void;
+
 export interface FollowedFileOptions {
   readonly clock: Clock;
   /** What is in force; it is not told. */

@@ -3,6 +3,7 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import { FollowedFile } from '../../config/followed-file.ts';
+import type { OnReload } from '../../config/followed-file.ts';
 import { readAuthenticationConfiguration } from './configuration.ts';
 import type { AuthenticationConfiguration } from './configuration.ts';
 import type { ReloadingJwt } from './reloading-jwt.ts';
@@ -20,8 +21,7 @@ export interface FollowParts {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly context: ValidationContext;
-  /** Told of each attempt; `text` is that of the file, where it is in force now. */
-  readonly onReload: (result: { readonly text: string } | 'failure') => void;
+  readonly onReload: OnReload;
 }
 
 export class ConfigurationFollower {

@@ -3,33 +3,26 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import { FollowedFile } from '../../config/followed-file.ts';
+import type { OnReload } from '../../config/followed-file.ts';
 import { readAuthorizationConfiguration } from './configuration.ts';
 import type { ConfigurationParts } from './configuration.ts';
 import type { SwitchedAuthorizer } from './switched-authorizer.ts';
-
-export interface ConfigurationObserver {
-  /** The text of the file that is in force, at the start and after each change. */
-  inForce(text: string): void;
-  replaced(): void;
-  failed(): void;
-}
 
 export interface FollowingParts {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly parts: ConfigurationParts;
-  readonly observer: ConfigurationObserver;
+  readonly onReload: OnReload;
 }
 
 /** Until it is closed. */
 export function followConfiguration(
   authorizer: SwitchedAuthorizer,
   { path: file, text }: { readonly path: string; readonly text: string },
-  { clock, logger, parts, observer }: FollowingParts,
+  { clock, logger, parts, onReload }: FollowingParts,
 ): FollowedFile {
-  observer.inForce(text);
   const failed = (error: unknown): void => {
-    observer.failed();
+    onReload('failure');
     const problem = Error.isError(error) ? error.message : String(error);
     logger.error('the authorization configuration cannot be used, the last one stays', {
       file,
@@ -47,8 +40,7 @@ export function followConfiguration(
         failed(error);
         return;
       }
-      observer.inForce(changed);
-      observer.replaced();
+      onReload({ text: changed });
       logger.info('the authorization configuration has changed and is in use', { file });
     },
   });
