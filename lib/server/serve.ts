@@ -191,18 +191,13 @@ function secureContext({ key, cert, clientCa }: ServeOptions['tls']): SecureCont
   return {
     key,
     cert,
-    // A resumed session has no certificates but the client's own: each connection shows them all.
+    // This and `crl` are why each connection shows all certificates of its client: ADR 0038.
     secureOptions: constants.SSL_OP_NO_TICKET,
     ...(clientCa === undefined ? {} : { ca: clientCa, crl: nobodysRevocations }),
   };
 }
 
-/**
- * Who may be a client is for authenticators to say, by bundles of their own; here clients are only
- * told the names of the CAs. Node hides what a client showed beside its certificate once OpenSSL
- * trusts that, so OpenSSL is made to miss the revocations of every CA: this list is of a CA that
- * has signed nothing else, and its key is gone.
- */
+/** Of a CA that has signed nothing else, and whose key is gone: OpenSSL trusts no client by it. */
 const nobodysRevocations = `-----BEGIN X509 CRL-----
 MIGXMD8wCgYIKoZIzj0EAwIwETEPMA0GA1UEAwwGbm9ib2R5Fw0yNjExMjMwNjEy
 MTJaGA8yMTI2MTAzMDA2MTIxMlowCgYIKoZIzj0EAwIDSAAwRQIhAJ/shHirxOnG
