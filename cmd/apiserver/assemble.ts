@@ -36,6 +36,7 @@ import { openAdmission } from './admission.ts';
 import { openAudit } from './audit.ts';
 import { openAuthentication } from './authentication.ts';
 import type { OpenedAuthentication } from './authentication.ts';
+import { tokenObserver } from './authentication-observers.ts';
 import { openAuthorization } from './authorization.ts';
 import type { OpenedAuthorization } from './authorization.ts';
 import { beginRoles, roleBootstrap } from './default-roles.ts';
@@ -48,7 +49,6 @@ import { healthChecks } from './health-checks.ts';
 import type { Lifecycle } from './health-checks.ts';
 import { startLocalEtcd } from './local-etcd.ts';
 import type { LocalEtcd } from './local-etcd.ts';
-import { tokenObserver } from './identity-observers.ts';
 import {
   admissionObserver,
   cacheObserver,

@@ -9,7 +9,7 @@ import { parseFlags } from '../../lib/config/parse-flags.ts';
 import { testMetrics } from '../../lib/telemetry/testing/test-metrics.ts';
 import { openAudit } from './audit.ts';
 import { openBase } from './base.ts';
-import { auditObserver } from './identity-observers.ts';
+import { auditObserver } from './audit-observer.ts';
 
 let folder = '';
 let policy = '';

@@ -18,7 +18,7 @@ import type { Flags } from '../../lib/config/flags.ts';
 import type { Base } from './base.ts';
 import { clientParts } from './client-parts.ts';
 import { fileError, orFileError } from './file-problem.ts';
-import { auditObserver } from './identity-observers.ts';
+import { auditObserver } from './audit-observer.ts';
 
 type BackendName = 'log' | 'webhook';
 

@@ -10,7 +10,11 @@ import type { Target } from '../../lib/client/target.ts';
 import type { Base } from './base.ts';
 import { openFrontProxies, proofsBy } from './front-proxies.ts';
 import { openIssuers } from './issuers.ts';
-import { authenticationAttempts, certificateObserver, userObserver } from './identity-observers.ts';
+import {
+  authenticationAttempts,
+  certificateObserver,
+  userObserver,
+} from './authentication-observers.ts';
 import { apiAudiences } from './service-accounts.ts';
 import type { SharedState } from './shared-state.ts';
 import { reviewedTokens } from './token-webhook.ts';

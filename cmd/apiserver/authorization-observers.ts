@@ -1,8 +1,19 @@
 // Metrics of authorizers.
 import type { AuthorizerConfig } from '../../lib/authz/configuration/configuration.ts';
 import type { DecisionCounts } from '../../lib/authz/counted.ts';
+import { authorizationResults } from '../../lib/authz/measured.ts';
+import type { AuthorizationResult } from '../../lib/authz/measured.ts';
 import type { WebhookObserver } from '../../lib/authz/webhook/webhook.ts';
+import { Attempts } from '../../lib/telemetry/attempts.ts';
 import type { Metrics } from '../../lib/telemetry/metrics.ts';
+
+export const authorizationAttempts = ({ series }: Metrics): Attempts<AuthorizationResult> =>
+  new Attempts(
+    authorizationResults,
+    series.authorization_attempts_total,
+    series.authorization_duration_seconds,
+    series.apiserver_request_filter_duration_seconds.child('authorization'),
+  );
 
 export function decisionCounts(
   { series }: Metrics,

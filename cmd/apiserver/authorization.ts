@@ -19,11 +19,14 @@ import type { AuthorizationMode } from '../../lib/config/authorization-flags.ts'
 import type { HeldRulesOf } from '../../lib/kinds/rbac/held-rules.ts';
 import { followRoles, modes } from './authorization-modes.ts';
 import type { ModeParts, OpenedMode } from './authorization-modes.ts';
-import { decisionCounts, webhookObserver } from './authorization-observers.ts';
+import {
+  authorizationAttempts,
+  decisionCounts,
+  webhookObserver,
+} from './authorization-observers.ts';
 import type { Base } from './base.ts';
 import { clientParts } from './client-parts.ts';
 import { orFlagError } from './from-flags.ts';
-import { authorizationAttempts } from './identity-observers.ts';
 import { hostAndPort } from './own-address.ts';
 import { reloadObserver } from './reload-observer.ts';
 import type { ViewOf } from './views.ts';

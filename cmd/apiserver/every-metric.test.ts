@@ -23,7 +23,7 @@ let server: Assembled;
 let port = 0;
 
 const tokenUses =
-  'cmd/apiserver/token-observer.test.ts › ' +
+  'cmd/apiserver/authentication-observers.test.ts › ' +
   'uses of service-account tokens are counted by age and by where they lie';
 const reloadsTest =
   'cmd/apiserver/reload-observer.test.ts › reloads of the %s configuration are counted by status';
@@ -31,6 +31,8 @@ const callsTest = 'lib/client/client-metrics.test.ts › calls are counted by wh
 const webhooksTest =
   'cmd/apiserver/authorization-observers.test.ts › ' +
   'questions to webhooks and their conditions are counted by name';
+const askedTest =
+  'cmd/apiserver/authentication-observers.test.ts › tokens that others are asked about are counted';
 const issuersTest =
   'cmd/apiserver/jwt-observer.test.ts › the keys of issuers are shown while they are in force';
 
@@ -62,18 +64,12 @@ const shownElsewhere: Readonly<Record<string, string>> = {
   apiserver_validation_declarative_validation_mismatch_total:
     'cmd/apiserver/mismatch-observer.test.ts › ' +
     'a difference between the forms of a rule is counted and logged',
-  authentication_token_cache_request_total:
-    'cmd/apiserver/token-observers.test.ts › tokens that others are asked about are counted',
-  authentication_token_cache_request_duration_seconds:
-    'cmd/apiserver/token-observers.test.ts › tokens that others are asked about are counted',
-  authentication_token_cache_fetch_total:
-    'cmd/apiserver/token-observers.test.ts › tokens that others are asked about are counted',
-  authentication_token_cache_active_fetch_count:
-    'cmd/apiserver/token-observers.test.ts › tokens that others are asked about are counted',
-  apiserver_delegated_authn_request_total:
-    'cmd/apiserver/token-observers.test.ts › tokens that others are asked about are counted',
-  apiserver_delegated_authn_request_duration_seconds:
-    'cmd/apiserver/token-observers.test.ts › tokens that others are asked about are counted',
+  authentication_token_cache_request_total: askedTest,
+  authentication_token_cache_request_duration_seconds: askedTest,
+  authentication_token_cache_fetch_total: askedTest,
+  authentication_token_cache_active_fetch_count: askedTest,
+  apiserver_delegated_authn_request_total: askedTest,
+  apiserver_delegated_authn_request_duration_seconds: askedTest,
   apiserver_audit_event_total:
     'cmd/apiserver/audit.test.ts › what is recorded, lost and refused is counted',
   apiserver_audit_level_total:

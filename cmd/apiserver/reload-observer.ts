@@ -11,15 +11,27 @@ const sha256Of = (text: string): string =>
 /** Replicas are told apart by it: `address` is this one's, with its port. */
 export const serverIdHash = (address: string): string => sha256Of(`${hostname()}/${address}`);
 
+const reloadSeries = {
+  authentication: ({ series }: Metrics) => ({
+    total: series.apiserver_authentication_config_controller_automatic_reloads_total,
+    times:
+      series.apiserver_authentication_config_controller_automatic_reload_last_timestamp_seconds,
+    info: series.apiserver_authentication_config_controller_last_config_info,
+  }),
+  authorization: ({ series }: Metrics) => ({
+    total: series.apiserver_authorization_config_controller_automatic_reloads_total,
+    times: series.apiserver_authorization_config_controller_automatic_reload_last_timestamp_seconds,
+    info: series.apiserver_authorization_config_controller_last_config_info,
+  }),
+};
+
 /** `text` is in force at the start. */
 export function reloadObserver(
-  { series }: Metrics,
-  of: 'authentication' | 'authorization',
+  metrics: Metrics,
+  of: keyof typeof reloadSeries,
   given: { readonly clock: Clock; readonly address: string; readonly text: string },
 ): OnReload {
-  const total = series[`apiserver_${of}_config_controller_automatic_reloads_total`];
-  const times = series[`apiserver_${of}_config_controller_automatic_reload_last_timestamp_seconds`];
-  const info = series[`apiserver_${of}_config_controller_last_config_info`];
+  const { total, times, info } = reloadSeries[of](metrics);
   const id = serverIdHash(given.address);
   const inForce = (text: string): void => {
     info.clear();

@@ -8,7 +8,7 @@ import type { Target } from '../../lib/client/target.ts';
 import type { Base } from './base.ts';
 import { clientParts } from './client-parts.ts';
 import { fileError } from './file-problem.ts';
-import { tokenCacheObserver, tokenWebhookObserver } from './token-observers.ts';
+import { tokenCacheObserver, tokenWebhookObserver } from './authentication-observers.ts';
 
 /**
  * The service of `--authentication-token-webhook-config-file`; undefined without the flag.

@@ -1,6 +1,6 @@
-// What is known of tokens that are dear to judge, for a time: by digest and never by token; good and
-// bad ones apart, so that a flood of bad ones pushes out no good one. Many requests with one new
-// token wait for one verdict.
+// What is known of tokens that are dear to judge, for a time: by digest and never by token; good
+// and bad ones apart, so that a flood of bad ones pushes out no good one. Many requests with one
+// new token wait for one verdict.
 import { hash } from 'node:crypto';
 import { ExpiringMap } from '../base/expiring-map.ts';
 

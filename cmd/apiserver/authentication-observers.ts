@@ -1,12 +1,12 @@
-// Carries what is known of users and of what they may do into the metrics table.
-import type { AuditObserver } from '../../lib/audit/backend.ts';
-import type { LostEvents } from '../../lib/audit/lost-events.ts';
-import { levels } from '../../lib/audit/policy.ts';
+// Carries what is known of users, and of the tokens that others are asked about, into the metrics
+// table.
+import { STATUS_CODES } from 'node:http';
+import type { TokenCacheObserver } from '../../lib/authn/cached-tokens.ts';
+import { noAnswerCode } from '../../lib/authn/token-webhook/token-webhook.ts';
+import type { TokenWebhookOptions } from '../../lib/authn/token-webhook/token-webhook.ts';
 import { authenticationResults } from '../../lib/authn/measured.ts';
 import type { AuthenticationResult } from '../../lib/authn/measured.ts';
 import type { TokenObserver } from '../../lib/authn/service-account.ts';
-import { authorizationResults } from '../../lib/authz/measured.ts';
-import type { AuthorizationResult } from '../../lib/authz/measured.ts';
 import { Attempts } from '../../lib/telemetry/attempts.ts';
 import type { User } from '../../lib/base/user.ts';
 import type { Item } from '../../lib/cacher/resource-view.ts';
@@ -19,37 +19,6 @@ export const authenticationAttempts = ({ series }: Metrics): Attempts<Authentica
     series.authentication_duration_seconds,
     series.apiserver_request_filter_duration_seconds.child('authentication'),
   );
-export const authorizationAttempts = ({ series }: Metrics): Attempts<AuthorizationResult> =>
-  new Attempts(
-    authorizationResults,
-    series.authorization_attempts_total,
-    series.authorization_duration_seconds,
-    series.apiserver_request_filter_duration_seconds.child('authorization'),
-  );
-
-export function auditObserver({ series }: Metrics, lostEvents: LostEvents): AuditObserver {
-  const events = series.apiserver_audit_event_total.child();
-  const rejections = series.apiserver_audit_requests_rejected_total.child();
-  const requests = new Map(
-    levels.map((level) => [level, series.apiserver_audit_level_total.child(level)]),
-  );
-  return {
-    evaluated(level) {
-      const child = requests.get(level);
-      if (child !== undefined) child.value++;
-    },
-    recorded() {
-      events.value++;
-    },
-    rejected() {
-      rejections.value++;
-    },
-    lost(plugin, count, reason) {
-      series.apiserver_audit_error_total.child(plugin).value += count;
-      lostEvents.add(plugin, count, reason);
-    },
-  };
-}
 
 /** How long client certificates are still good when somebody shows one. */
 export function certificateObserver({ series }: Metrics): (remainingMs: number) => void {
@@ -96,3 +65,42 @@ export function userObserver({ series }: Metrics): (user: User) => void {
     child.value++;
   };
 }
+
+export function tokenCacheObserver({ series }: Metrics): TokenCacheObserver {
+  const count = series.authentication_token_cache_request_total;
+  const seconds = series.authentication_token_cache_request_duration_seconds;
+  const looks = {
+    hit: { count: count.child('hit'), seconds: seconds.child('hit') },
+    miss: { count: count.child('miss'), seconds: seconds.child('miss') },
+  };
+  const fetches = series.authentication_token_cache_fetch_total;
+  const ends = { ok: fetches.child('ok'), error: fetches.child('error') };
+  const active = series.authentication_token_cache_active_fetch_count;
+  const [blocked, inFlight] = [active.child('blocked'), active.child('in_flight')];
+  return {
+    looked(status, fromMs) {
+      looks[status].count.value++;
+      looks[status].seconds.observe((performance.now() - fromMs) / 1_000);
+    },
+    waiting: (change) => void (blocked.value += change),
+    fetching: (change) => void (inFlight.value += change),
+    fetched(status) {
+      ends[status].value++;
+    },
+  };
+}
+
+/** Calls of the token webhook; their codes are statuses of HTTP. */
+export function tokenWebhookObserver({ series }: Metrics): TokenWebhookOptions['called'] {
+  const count = series.apiserver_delegated_authn_request_total;
+  const times = series.apiserver_delegated_authn_request_duration_seconds;
+  return (given, seconds) => {
+    const code = isCode(given) ? given : 'other';
+    count.child(code).value++;
+    times.child(code).observe(seconds);
+  };
+}
+
+/** Whoever answers chooses its status. */
+const isCode = (code: string): boolean =>
+  code === noAnswerCode || Object.hasOwn(STATUS_CODES, code);
