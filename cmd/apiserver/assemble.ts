@@ -1,19 +1,19 @@
 // The composition root: every constructor call, top to bottom in layer order. No logic of its own.
 import type { ResourceInfo } from '../../lib/api/type-info.ts';
-import type { AllowsAnonymous } from '../../lib/authn/anonymous.ts';
 import type { Auditor } from '../../lib/audit/auditor.ts';
+import type { AllowsAnonymous } from '../../lib/authn/anonymous.ts';
 import type { Authenticator } from '../../lib/authn/authenticator.ts';
 import type { OpenIdDocument } from '../../lib/authn/service-account/openid-documents.ts';
 import type { TokenIssuer } from '../../lib/authn/service-account/token-issuer.ts';
 import type { Authorizer } from '../../lib/authz/authorizer.ts';
 import { systemClock } from '../../lib/base/clock.ts';
 import type { Logger } from '../../lib/base/log.ts';
+import { serverUser } from '../../lib/base/user.ts';
 import { createCache } from '../../lib/cacher/cache.ts';
 import type { Cache, CachedResource } from '../../lib/cacher/cache.ts';
 import { schemeTranscoder } from '../../lib/cacher/transcoder.ts';
 import type { FlagError } from '../../lib/config/flags.ts';
 import type { ParsedFlags } from '../../lib/config/parse-flags.ts';
-import { serverUser } from '../../lib/base/user.ts';
 import { TokenUse } from '../../lib/controllers/accounts/token-use.ts';
 import { bootstrapPriorityClasses } from '../../lib/controllers/bootstrap-objects.ts';
 import type { RoleBootstrap } from '../../lib/controllers/bootstrap-roles/bootstrap-roles.ts';
@@ -39,9 +39,11 @@ import type { OpenedAuthentication } from './authentication.ts';
 import { tokenObserver } from './authentication-observers.ts';
 import { openAuthorization } from './authorization.ts';
 import type { OpenedAuthorization } from './authorization.ts';
-import { beginRoles, roleBootstrap } from './default-roles.ts';
+import { openBase } from './base.ts';
+import type { Base } from './base.ts';
 import { ownCredentials } from './credentials.ts';
 import type { ServingTls } from './credentials.ts';
+import { beginRoles, roleBootstrap } from './default-roles.ts';
 import { cacheBudgetBytes } from './from-flags.ts';
 import { checkWebhookFiles } from './given-authorization.ts';
 import { greeting, writeAdminConfig } from './greeting.ts';
@@ -62,8 +64,8 @@ import {
   storageMetrics,
 } from './observers.ts';
 import { checkListening, hostAndPort, listenError, urlAt } from './own-address.ts';
-import { giveMemoryBackWhenQuiet } from './quiet-memory.ts';
 import { publishTrust } from './publish-trust.ts';
+import { giveMemoryBackWhenQuiet } from './quiet-memory.ts';
 import { reachEtcd } from './reach-etcd.ts';
 import { runControllers } from './run-controllers.ts';
 import { openServiceAccounts } from './service-accounts.ts';
@@ -75,11 +77,9 @@ import type { SharedState } from './shared-state.ts';
 import { openTokenWebhook } from './token-webhook.ts';
 import { openTrustedCertificates } from './trusted-certificates.ts';
 import type { TrustedCertificates } from './trusted-certificates.ts';
+import { versionInfo } from './version.ts';
 import { viewsOf } from './views.ts';
 import type { ViewOf } from './views.ts';
-import { versionInfo } from './version.ts';
-import { openBase } from './base.ts';
-import type { Base } from './base.ts';
 
 export interface Assembled {
   /** What to print for whoever started it. */
@@ -100,28 +100,27 @@ export async function assemble(
   // A start that fails takes down what it had started.
   await using started = new AsyncDisposableStack();
   const base = openBase({ flags, flagTexts, givenFlags, logger, signal, started });
+  const { directory, files, address } = base;
   started.defer(giveMemoryBackWhenQuiet(base.clock));
   await checkListening(flags);
   await checkWebhookFiles(base.authorization);
   const webhook = await openTokenWebhook(base);
-  const { directory, files, address } = base;
   const auditor = await openAudit(base);
   const stored = await openStorage(base);
   const { starting } = stored;
   const cache = openCache(base, stored);
+  const viewOf = viewsOf(base, cache);
   const ownUrl = urlAt(address, flags['secure-port']);
   const shared = await loadSharedState(stored.secrets, { flags, ownUrl }, starting);
-  const viewOf = viewsOf(base, cache);
   const resources = new ResourceMapHolder();
-  const accounts = accountsOf(base, { viewOf, shared, ownUrl, resources });
-  const { tokens, documents } = accounts;
+  const accounts = openAccounts(base, { viewOf, shared, ownUrl, resources });
+  const { authenticator: serviceAccounts, tokens, documents } = accounts;
   const trusted = openTrustedCertificates(base, shared);
-  const serviceAccounts = accounts.authenticator;
   const known = { shared, trusted, serviceAccounts, webhook, viewOf };
   const authentication = openAuthentication(base, known);
   const authorization = await openAuthorization(base, viewOf);
-  const services = servicesOf(base, stored, cache);
-  const judging = { authorization, authentication };
+  const services = openAddresses(base, stored, cache);
+  const judging = { authentication, authorization };
   openRegistry(base, stored, { cache, shared, ...judging, services, tokens, resources });
   const clientCa = clientCas(trusted);
   const credentials = await ownCredentials({ directory, shared, flags, files, clientCa, address });
@@ -247,7 +246,7 @@ function openCache(base: Base, { storage, keyspace, compactor }: OpenedStorage):
   return cache;
 }
 
-function servicesOf(
+function openAddresses(
   { flags, scheme, naming, clock, media, logger }: Base,
   { storage, keyspace }: OpenedStorage,
   cache: Cache,
@@ -269,7 +268,7 @@ function servicesOf(
   return services;
 }
 
-function accountsOf(
+function openAccounts(
   base: Base,
   of: {
     readonly viewOf: ViewOf;

@@ -1,7 +1,7 @@
 // Carries what is known of users, and of the tokens that others are asked about, into the metrics
 // table.
 import { STATUS_CODES } from 'node:http';
-import type { TokenCacheObserver } from '../../lib/authn/cached-tokens.ts';
+import type { TokenCacheObserver } from '../../lib/authn/token-webhook/cached-tokens.ts';
 import { noAnswerCode } from '../../lib/authn/token-webhook/token-webhook.ts';
 import type { TokenWebhookOptions } from '../../lib/authn/token-webhook/token-webhook.ts';
 import { authenticationResults } from '../../lib/authn/measured.ts';

@@ -16,7 +16,7 @@ import { NamespaceController } from '../../lib/controllers/namespace.ts';
 import { RoleAggregationController } from '../../lib/controllers/role-aggregation.ts';
 import { rootCaConfigMap } from '../../lib/controllers/root-ca.ts';
 import { SystemNamespaceController } from '../../lib/controllers/system-namespaces.ts';
-import { TokenCleaner } from '../../lib/controllers/token-cleaner.ts';
+import { TokenCleaner } from '../../lib/controllers/bootstrap-token-cleaner.ts';
 import { ServiceCidrController } from '../../lib/controllers/service-cidr.ts';
 import { ServiceRepairController } from '../../lib/controllers/service-repair.ts';
 import type { InternalClient } from '../../lib/registry/internal-client.ts';

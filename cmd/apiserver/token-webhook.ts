@@ -1,6 +1,6 @@
 // The service that is asked about tokens that nothing here knows.
 import type { Authenticator } from '../../lib/authn/authenticator.ts';
-import { CachedTokens } from '../../lib/authn/cached-tokens.ts';
+import { CachedTokens } from '../../lib/authn/token-webhook/cached-tokens.ts';
 import { tokenWebhook } from '../../lib/authn/token-webhook/token-webhook.ts';
 import { openTarget } from '../../lib/client/open-target.ts';
 import { SettingsError } from '../../lib/client/target-settings.ts';

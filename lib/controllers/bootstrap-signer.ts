@@ -18,7 +18,7 @@ import type { InternalClient } from '../registry/internal-client.ts';
 import type { ResourceStore } from '../registry/resource-store.ts';
 import { KeyedQueue } from './controller.ts';
 import type { Controller, Outcome, QueueObserver } from './controller.ts';
-import { bootstrapSecrets } from './token-cleaner.ts';
+import { bootstrapSecrets } from './bootstrap-token-cleaner.ts';
 
 export interface BootstrapSignerOptions {
   readonly secrets: ResourceStore;

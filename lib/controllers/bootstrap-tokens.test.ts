@@ -14,7 +14,7 @@ import { scope, sent, VerbDriver } from '../registry/testing/verb-driver.ts';
 import { BootstrapSigner } from './bootstrap-signer.ts';
 import { controllerUser } from './controller-user.ts';
 import { during } from './testing/run-controller.ts';
-import { TokenCleaner } from './token-cleaner.ts';
+import { TokenCleaner } from './bootstrap-token-cleaner.ts';
 
 let registry: RegistryOnEtcd;
 let replica: Replica;

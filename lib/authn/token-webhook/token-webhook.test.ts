@@ -5,7 +5,7 @@ import type { HttpsTarget } from '../../client/https-target.ts';
 import { openHook } from '../../client/testing/open-calls.ts';
 import { RawServer, answerText } from '../../client/testing/raw-server.ts';
 import type { RawRequest } from '../../client/testing/raw-server.ts';
-import type { TokenVerdict } from '../cached-tokens.ts';
+import type { TokenVerdict } from './cached-tokens.ts';
 import { tokenWebhook } from './token-webhook.ts';
 
 const apiVersion = 'authentication.svc.io/v1';

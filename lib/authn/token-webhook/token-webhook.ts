@@ -6,7 +6,7 @@ import type { Logger } from '../../base/log.ts';
 import { askReview } from '../../client/ask-review.ts';
 import { CallError } from '../../client/call-error.ts';
 import type { Target } from '../../client/target.ts';
-import type { JudgeToken, TokenVerdict } from '../cached-tokens.ts';
+import type { JudgeToken, TokenVerdict } from './cached-tokens.ts';
 import { readAnswer } from './review-answer.ts';
 import type { ReviewAnswer } from './review-answer.ts';
 

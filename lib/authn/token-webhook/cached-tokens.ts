@@ -1,14 +1,14 @@
 // An authenticator over somebody who is dear to ask about tokens: answers are kept for a time, and
 // who asks about the same token at once waits for one answer.
 import { randomBytes } from 'node:crypto';
-import { abortable } from '../base/abort.ts';
-import type { WaitEnd } from '../base/abort.ts';
-import type { Clock } from '../base/clock.ts';
-import { limits } from '../base/limits.ts';
-import type { MaybePromise } from '../base/maybe-promise.ts';
-import type { User } from '../base/user.ts';
-import type { Authentication, Authenticator, Credentials } from './authenticator.ts';
-import { TokenVerdicts, tokenDigest } from './token-verdicts.ts';
+import { abortable } from '../../base/abort.ts';
+import type { WaitEnd } from '../../base/abort.ts';
+import type { Clock } from '../../base/clock.ts';
+import { limits } from '../../base/limits.ts';
+import type { MaybePromise } from '../../base/maybe-promise.ts';
+import type { User } from '../../base/user.ts';
+import type { Authentication, Authenticator, Credentials } from '../authenticator.ts';
+import { TokenVerdicts, tokenDigest } from '../token-verdicts.ts';
 
 export type TokenVerdict =
   | { readonly user: User; readonly audiences: readonly string[] }

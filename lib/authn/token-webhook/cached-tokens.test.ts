@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { limits } from '../base/limits.ts';
-import { ManualClock } from '../base/testing/manual-clock.ts';
-import type { Authentication } from './authenticator.ts';
+import { limits } from '../../base/limits.ts';
+import { ManualClock } from '../../base/testing/manual-clock.ts';
+import type { Authentication } from '../authenticator.ts';
 import { CachedTokens } from './cached-tokens.ts';
 import type { CachedTokensOptions, TokenVerdict } from './cached-tokens.ts';
-import { testCredentials } from './testing/credentials.ts';
+import { testCredentials } from '../testing/credentials.ts';
 
 const ttlMs = 120_000;
 const user = { name: 'u', uid: '', groups: [], extra: {} };
