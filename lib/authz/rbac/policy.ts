@@ -79,10 +79,15 @@ export class RbacPolicy {
     }
   }
 
-  /** What is bound to the user in a namespace ('': in the whole cluster), the cluster's first. */
-  *boundTo(user: User, namespace: string): Generator<Binding> {
-    yield* this.#boundIn('', user);
-    if (namespace !== '') yield* this.#boundIn(namespace, user);
+  /**
+   * What is bound to the user in a namespace ('': in the whole cluster), the cluster's first: sets
+   * as they are kept, so that a decision copies none.
+   */
+  boundTo(user: User, namespace: string): readonly ReadonlySet<Binding>[] {
+    const bound: ReadonlySet<Binding>[] = [];
+    this.#addBoundIn('', user, bound);
+    if (namespace !== '') this.#addBoundIn(namespace, user, bound);
+    return bound;
   }
 
   /** undefined: there is no such role. */
@@ -90,12 +95,12 @@ export class RbacPolicy {
     return roleKey === undefined ? undefined : this.#rules.get(roleKey);
   }
 
-  *#boundIn(namespace: string, user: User): Generator<Binding> {
+  #addBoundIn(namespace: string, user: User, bound: ReadonlySet<Binding>[]): void {
     const ofUser = this.#byUser.get(user.name)?.get(namespace);
-    if (ofUser !== undefined) yield* ofUser;
+    if (ofUser !== undefined) bound.push(ofUser);
     for (const group of user.groups) {
       const ofGroup = this.#byGroup.get(group)?.get(namespace);
-      if (ofGroup !== undefined) yield* ofGroup;
+      if (ofGroup !== undefined) bound.push(ofGroup);
     }
   }
 

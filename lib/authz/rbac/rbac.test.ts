@@ -36,7 +36,11 @@ beforeEach(() => {
   policy = new RbacPolicy();
   const authorizer = rbacAuthorizer(policy, namingProfile('svc'));
   const pods = { isResourceRequest: true, resource: 'pods', namespace: 'a', name: 'x' };
-  ask = (change) => authorizer.authorize(attributesOf({ ...pods, ...change }), signal) as Decision;
+  ask = (change) => {
+    const asked = attributesOf({ ...pods, ...change });
+    const { effect, reason } = authorizer.authorize(asked, signal) as Decision;
+    return { effect, reason };
+  };
 });
 
 test('a role binding allows in its namespace, a cluster role binding everywhere', () => {

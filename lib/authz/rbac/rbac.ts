@@ -16,10 +16,12 @@ export function rbacAuthorizer(policy: RbacPolicy, naming: NamingProfile): Autho
     name: 'RBAC',
     authorize(asked) {
       let missing: Binding[] | undefined;
-      for (const binding of policy.boundTo(asked.user, asked.namespace)) {
-        const rules = policy.rulesOf(binding);
-        if (rules === undefined) (missing ??= []).push(binding);
-        else if (anyAllows(rules, asked)) return allowedBy(binding, asked);
+      for (const bindings of policy.boundTo(asked.user, asked.namespace)) {
+        for (const binding of bindings) {
+          const rules = policy.rulesOf(binding);
+          if (rules === undefined) (missing ??= []).push(binding);
+          else if (anyAllows(rules, asked)) return new AllowedBy(binding, asked.user);
+        }
       }
       if (missing === undefined) return silent;
       return { effect: 'noOpinion', reason: `RBAC: ${missingText(missing, naming)}` };
@@ -50,24 +52,38 @@ export function heldRules(
 ): HeldRules {
   const held: PolicyRule[] = [];
   const missing: Binding[] = [];
-  for (const binding of policy.boundTo(user, namespace)) {
-    const rules = policy.rulesOf(binding);
-    if (rules === undefined) missing.push(binding);
-    else for (const rule of rules) held.push(rule);
+  for (const bindings of policy.boundTo(user, namespace)) {
+    for (const binding of bindings) {
+      const rules = policy.rulesOf(binding);
+      if (rules === undefined) missing.push(binding);
+      else for (const rule of rules) held.push(rule);
+    }
   }
   return { rules: held, error: missing.length === 0 ? '' : missingText(missing, naming) };
 }
 
-function allowedBy(binding: Binding, { user }: Attributes): Decision {
-  const { namespace, name, roleKind, roleName } = binding;
-  const by =
-    namespace === ''
-      ? `ClusterRoleBinding ${JSON.stringify(name)}`
-      : `RoleBinding ${JSON.stringify(`${name}/${namespace}`)}`;
-  const reason =
-    `RBAC: allowed by ${by} of ${roleKind} ${JSON.stringify(roleName)} ` +
-    `to ${subjectText(binding, user)}`;
-  return { effect: 'allow', reason };
+/** Its words are for reviews and audit: most requests are allowed without anybody reading them. */
+class AllowedBy implements Decision {
+  readonly effect = 'allow';
+  readonly #binding: Binding;
+  readonly #user: User;
+
+  constructor(binding: Binding, user: User) {
+    this.#binding = binding;
+    this.#user = user;
+  }
+
+  get reason(): string {
+    const { namespace, name, roleKind, roleName } = this.#binding;
+    const by =
+      namespace === ''
+        ? `ClusterRoleBinding ${JSON.stringify(name)}`
+        : `RoleBinding ${JSON.stringify(`${name}/${namespace}`)}`;
+    return (
+      `RBAC: allowed by ${by} of ${roleKind} ${JSON.stringify(roleName)} ` +
+      `to ${subjectText(this.#binding, this.#user)}`
+    );
+  }
 }
 
 /** Each once, in the words of Kubernetes. */
