@@ -1,6 +1,8 @@
 // Asks authenticators in order: the first that accepts wins; a rejection is remembered, not final.
+import type { WaitEnd } from '../base/abort.ts';
+import type { MaybePromise } from '../base/maybe-promise.ts';
 import type { User } from '../base/user.ts';
-import type { Authentication, Authenticator } from './authenticator.ts';
+import type { Authentication, Authenticator, Credentials } from './authenticator.ts';
 import { anonymousUser, authenticatedGroup, unauthenticatedGroup } from '../base/user.ts';
 
 const absent: Authentication = { outcome: 'absent' };
@@ -19,33 +21,47 @@ export function unionAuthenticator(
     name: 'union',
     authenticate(credentials, end) {
       // A token that no method is for is bad: who shows one is never anonymous.
-      return tryFrom(0, credentials.token === undefined ? absent : unknownToken);
-
-      function tryFrom(
-        start: number,
-        soFar: Authentication,
-      ): ReturnType<Authenticator['authenticate']> {
-        let verdict = soFar;
-        for (let index = start; index < members.length; index++) {
-          const given = members[index]?.authenticate(credentials, end) ?? absent;
-          if (given instanceof Promise) return given.then((late) => settle(late, index, verdict));
-          const answer = forAudiences(given, credentials.audiences, ownAudiences);
-          if (answer.outcome === 'accepted') return withAuthenticatedGroup(answer);
-          if (answer.outcome === 'rejected') verdict = answer;
-        }
-        return verdict;
-      }
-      function settle(
-        given: Authentication,
-        index: number,
-        soFar: Authentication,
-      ): ReturnType<Authenticator['authenticate']> {
-        const answer = forAudiences(given, credentials.audiences, ownAudiences);
-        if (answer.outcome === 'accepted') return withAuthenticatedGroup(answer);
-        return tryFrom(index + 1, answer.outcome === 'rejected' ? answer : soFar);
-      }
+      const verdict = credentials.token === undefined ? absent : unknownToken;
+      return askFrom(0, verdict, { members, ownAudiences, credentials, end });
     },
   };
+}
+
+interface Question {
+  readonly members: readonly Authenticator[];
+  readonly ownAudiences: readonly string[];
+  readonly credentials: Credentials;
+  readonly end: WaitEnd;
+}
+
+/** Members that answer at once cost no promise. */
+function askFrom(
+  start: number,
+  soFar: Authentication,
+  question: Question,
+): MaybePromise<Authentication> {
+  const { members, ownAudiences, credentials, end } = question;
+  let verdict = soFar;
+  for (let index = start; index < members.length; index++) {
+    const given = members[index]?.authenticate(credentials, end) ?? absent;
+    if (given instanceof Promise) return settle(given, index, verdict, question);
+    const answer = forAudiences(given, credentials.audiences, ownAudiences);
+    if (answer.outcome === 'accepted') return withAuthenticatedGroup(answer);
+    if (answer.outcome === 'rejected') verdict = answer;
+  }
+  return verdict;
+}
+
+async function settle(
+  late: Promise<Authentication>,
+  index: number,
+  soFar: Authentication,
+  question: Question,
+): Promise<Authentication> {
+  const { ownAudiences, credentials } = question;
+  const answer = forAudiences(await late, credentials.audiences, ownAudiences);
+  if (answer.outcome === 'accepted') return withAuthenticatedGroup(answer);
+  return askFrom(index + 1, answer.outcome === 'rejected' ? answer : soFar, question);
 }
 
 const notForThese: Authentication = {

@@ -67,9 +67,9 @@ export interface InnerFilterOptions {
 /** Who asks, whether they may, and what answers. */
 export function innerFilters(options: InnerFilterOptions): readonly Filter[] {
   const { auditor } = options;
+  const onRefused = auditor && auditRefusedCredentials(auditor);
   return [
-    ...(auditor === undefined ? [] : [auditRefusedCredentials(auditor)]),
-    authenticateFilter(options), // 401
+    authenticateFilter({ ...options, onRefused }), // 401
     ...(auditor === undefined ? [] : [auditFilter(auditor)]), // 500 where it cannot be recorded
     impersonateFilter(options), // 400, 403
     checkScope, // 404 where the path's scope is not the resource's

@@ -31,8 +31,11 @@ beforeAll(() => {
 async function start(inner: Filter, omitStages: readonly string[] = ['RequestReceived']) {
   const auditing = new Auditing(scheme, { rules: [{ level: 'RequestResponse', omitStages }] });
   const filters = [
-    auditRefusedCredentials(auditing.auditor),
-    authenticateFilter({ authenticator, allowsAnonymous: () => true }),
+    authenticateFilter({
+      authenticator,
+      allowsAnonymous: () => true,
+      onRefused: auditRefusedCredentials(auditing.auditor),
+    }),
     auditFilter(auditing.auditor),
     inner,
   ];

@@ -13,6 +13,7 @@ import { withoutAuthority } from '../request-info.ts';
 import { sendNow } from '../respond.ts';
 import { sourceAddresses } from '../source-addresses.ts';
 import { switchingProtocols } from '../upgrade.ts';
+import type { OnRefused } from './authenticate.ts';
 import { attributesOf } from './authorize.ts';
 
 /** Comes right after authentication: events name who asks, whomever they act as later. */
@@ -51,26 +52,13 @@ export function auditFilter(auditor: Auditor): Filter {
   }
 }
 
-/** Comes right before authentication: whom nobody knows is recorded without a name. */
-export function auditRefusedCredentials(auditor: Auditor): Filter {
-  return function auditRefused(request, _response, next) {
-    try {
-      return next()?.catch((error: unknown) => refused(error, request));
-    } catch (error) {
-      return refused(error, request);
-    }
+/** Whom nobody knows is recorded without a name. */
+export function auditRefusedCredentials(auditor: Auditor): OnRefused {
+  return async (request, error) => {
+    const record = openRecord(auditor, request, undefined);
+    record?.answeredStatus(error.toBody());
+    await record?.reach('ResponseStarted');
   };
-
-  async function refused(error: unknown, request: HttpRequest): Promise<never> {
-    const { context } = request;
-    const isRefused = error instanceof StatusError && error.code === 401;
-    if (isRefused && context.user === undefined) {
-      const record = openRecord(auditor, request, undefined);
-      record?.answeredStatus(error.toBody());
-      await record?.reach('ResponseStarted');
-    }
-    throw error;
-  }
 }
 
 interface Filtered {

@@ -7,6 +7,7 @@ import type { Authentication, Authenticator, Credentials } from '../../authn/aut
 import { identityStripper } from '../../authn/identity-headers.ts';
 import type { IdentityHeaders } from '../../authn/identity-headers.ts';
 import { unauthorized } from '../../base/status.ts';
+import type { StatusError } from '../../base/status.ts';
 import type { Filter, HttpRequest, Next, RequestContext } from '../request-context.ts';
 import { isUpgrade } from '../upgrade.ts';
 import { isBearerSubprotocol, offeredSubprotocols, offerOnly } from '../websocket.ts';
@@ -17,14 +18,20 @@ export interface AuthenticateFilterOptions {
   readonly allowsAnonymous: AllowsAnonymous;
   /** Of front proxies; with the usual ones they are taken out of every request. */
   readonly identityHeaders?: IdentityHeaders;
+  /** Told of whom nobody knows, before the answer; absent: nobody is. */
+  readonly onRefused?: OnRefused | undefined;
 }
 
+export type OnRefused = (request: HttpRequest, error: StatusError) => Promise<void>;
+
 export function authenticateFilter(options: AuthenticateFilterOptions): Filter {
-  const { authenticator, allowsAnonymous } = options;
+  const { authenticator, allowsAnonymous, onRefused } = options;
   const strip = identityStripper(options.identityHeaders);
   return function authenticate(request, _response, next) {
+    const token = headerToken(request) ?? websocketToken(request);
+    if (token === noToken) return refuse(request);
     const credentials: Credentials = {
-      token: headerToken(request) ?? websocketToken(request),
+      token,
       connection: request.context.connection,
       rawHeaders: request.rawHeaders,
       audiences: ownAudiences,
@@ -39,9 +46,18 @@ export function authenticateFilter(options: AuthenticateFilterOptions): Filter {
     if (answer.outcome === 'accepted') accept(answer, context);
     else if (answer.outcome === 'absent' && allowsAnonymous(context.info.path)) {
       context.user = anonymousUser;
-    } else throw unauthorized();
+    } else return refuse(request);
     strip(request);
     return next();
+  }
+
+  /** @throws StatusError 401. */
+  function refuse(request: HttpRequest): Promise<never> {
+    const error = unauthorized();
+    if (onRefused === undefined) throw error;
+    return onRefused(request, error).then(() => {
+      throw error;
+    });
   }
 }
 
@@ -68,7 +84,9 @@ const extraSpace =
  * credential; one with a space too many is said to be none.
  */
 function headerToken({ headers, context }: HttpRequest): string | undefined {
-  const [scheme, token, rest] = (headers.authorization ?? '').trim().split(' ', 3);
+  const { authorization } = headers;
+  if (authorization === undefined) return undefined;
+  const [scheme, token, rest] = authorization.trim().split(' ', 3);
   if (token === undefined || scheme?.toLowerCase() !== 'bearer') return undefined;
   if (token !== '') return token;
   if (rest !== undefined) context.warnings.push(extraSpace);
@@ -77,8 +95,7 @@ function headerToken({ headers, context }: HttpRequest): string | undefined {
 
 /**
  * Browsers cannot set headers on WebSockets: `base64url.bearer.authorization.<profile>.<token>` as
- * a subprotocol, beside one that can be chosen.
- * @throws StatusError 401.
+ * a subprotocol, beside one that can be chosen. `noToken`: one that cannot be read.
  */
 function websocketToken(request: HttpRequest): string | undefined {
   if (!isUpgrade(request)) return undefined;
@@ -86,7 +103,7 @@ function websocketToken(request: HttpRequest): string | undefined {
   const [carrier, ...more] = offered.filter(isBearerSubprotocol);
   if (carrier === undefined) return undefined;
   const encoded = /^base64url\.bearer\.authorization\.[\w.]+?\.io\.([\w-]*)$/.exec(carrier)?.[1];
-  if (encoded === undefined || more.length > 0 || offered.length === 1) throw unauthorized();
+  if (encoded === undefined || more.length > 0 || offered.length === 1) return noToken;
   offerOnly(
     request,
     offered.filter((name) => name !== carrier), // may be passed on to a backend
@@ -95,8 +112,10 @@ function websocketToken(request: HttpRequest): string | undefined {
   try {
     return utf8.decode(Buffer.from(encoded, 'base64url'));
   } catch {
-    throw unauthorized();
+    return noToken;
   }
 }
+
+const noToken = '';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
