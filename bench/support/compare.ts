@@ -15,6 +15,8 @@ export interface SideResult {
   readonly bytesPerSecond: number;
   /** CPU of the measured process. */
   readonly microsPerRequest: number;
+  /** More than the first side in the same round: what changes from round to round is no part. */
+  readonly addedMicros: number;
   readonly microsPerMegabyte: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
@@ -36,7 +38,8 @@ export async function compare(
         ? () => side.process.profileOf(index === 1 ? profileTo : `${profileTo}.bare`, side.run)
         : side.run;
       const { result, micros } = await side.process.cpuOf(run);
-      results[index]?.push(resultOf(side.name, result, micros));
+      const first = results[0]?.[round]?.microsPerRequest;
+      results[index]?.push(resultOf(side.name, result, micros, first));
     }
   }
   return [medianOf(results[0] ?? []), medianOf(results[1] ?? [])];
@@ -50,12 +53,19 @@ async function warmUp(side: Side): Promise<void> {
 }
 const warmUpMax = { count: 30_000, durationMs: 8_000 };
 
-function resultOf(name: string, load: LoadResult, micros: number): SideResult {
+function resultOf(
+  name: string,
+  load: LoadResult,
+  micros: number,
+  first: number | undefined,
+): SideResult {
+  const microsPerRequest = micros / load.count;
   return {
     name,
     perSecond: load.count / load.seconds,
     bytesPerSecond: load.bodyBytes / load.seconds,
-    microsPerRequest: micros / load.count,
+    microsPerRequest,
+    addedMicros: microsPerRequest - (first ?? microsPerRequest),
     microsPerMegabyte: micros / (load.bodyBytes / 1e6),
     p50Ms: percentile(load.latenciesMs, 50),
     p99Ms: percentile(load.latenciesMs, 99),
@@ -69,6 +79,7 @@ function medianOf(results: readonly SideResult[]): SideResult {
     perSecond: of((result) => result.perSecond),
     bytesPerSecond: of((result) => result.bytesPerSecond),
     microsPerRequest: of((result) => result.microsPerRequest),
+    addedMicros: of((result) => result.addedMicros),
     microsPerMegabyte: of((result) => result.microsPerMegabyte),
     p50Ms: of((result) => result.p50Ms),
     p99Ms: of((result) => result.p99Ms),

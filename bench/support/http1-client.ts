@@ -17,18 +17,22 @@ export interface Answer {
   readonly body: Buffer | undefined;
 }
 
-/** Bytes of one request; `body` makes it JSON, unless a header says what it is. */
+/**
+ * Bytes of one request; `body` makes it JSON, unless a header says what it is.
+ * @param bearer token; '': who asks is known by the connection, or is nobody
+ */
 export function requestBytes(
   method: string,
   path: string,
   body?: Uint8Array,
   headers: readonly string[] = [],
+  bearer = token,
 ): Buffer {
   const isTyped = headers.some((header) => header.startsWith('content-type:'));
   const lines = [
     `${method} ${path} HTTP/1.1`,
     'host: 127.0.0.1',
-    `authorization: Bearer ${token}`,
+    ...(bearer === '' ? [] : [`authorization: Bearer ${bearer}`]),
     'accept: application/json',
     ...(body === undefined
       ? []
@@ -41,7 +45,13 @@ export function requestBytes(
   return Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`), body ?? Buffer.alloc(0)]);
 }
 
-export function openSocket(port: number): Promise<TLSSocket> {
+/** What a client shows of itself in the TLS handshake, in PEM; absent: nothing. */
+export interface ClientIdentity {
+  readonly key?: string;
+  readonly cert?: string;
+}
+
+export function openSocket(port: number, identity: ClientIdentity = {}): Promise<TLSSocket> {
   return new Promise((resolve, reject) => {
     // The certificate is the run's own; checking it is not what is measured.
     const socket = connect({
@@ -49,6 +59,7 @@ export function openSocket(port: number): Promise<TLSSocket> {
       port,
       rejectUnauthorized: false,
       ALPNProtocols: ['http/1.1'],
+      ...identity,
     });
     socket.setTimeout(connectTimeoutMs, () => socket.destroy(new Error('no connection in time')));
     socket.once('error', reject);
@@ -60,6 +71,10 @@ export function openSocket(port: number): Promise<TLSSocket> {
       resolve(socket);
     });
   });
+}
+
+interface ConnectionOptions extends ClientIdentity {
+  readonly keepBodies?: boolean;
 }
 
 /** One connection; answers need a content-length or chunks that end with the last-chunk marker. */
@@ -82,9 +97,9 @@ export class Connection {
 
   static async open(
     port: number,
-    options: { readonly keepBodies?: boolean } = {},
+    { keepBodies = false, ...identity }: ConnectionOptions = {},
   ): Promise<Connection> {
-    return new Connection(await openSocket(port), options.keepBodies ?? false);
+    return new Connection(await openSocket(port, identity), keepBodies);
   }
 
   request(bytes: Buffer): Promise<Answer> {
@@ -178,6 +193,6 @@ export async function closedLoop(
 export const openConnections = (
   port: number,
   count: number,
-  options: { readonly keepBodies?: boolean } = {},
+  options: ConnectionOptions = {},
 ): Promise<Connection[]> =>
   Promise.all(Array.from({ length: count }, () => Connection.open(port, options)));

@@ -81,8 +81,8 @@ export class Bench {
     return this.#own({ port: Number(match[1]), process: started });
   }
 
-  resource(name: string): ResourceInfo {
-    const found = this.#scheme.resource({ group: '', version: 'v1', resource: name });
+  resource(name: string, group = ''): ResourceInfo {
+    const found = this.#scheme.resource({ group, version: 'v1', resource: name });
     if (found === undefined) throw new Error(`${name} is not served`);
     return found;
   }
