@@ -9,6 +9,8 @@ import type { User } from '../base/user.ts';
 export interface Credentials {
   /** Bearer token without its scheme; undefined when there is none. */
   readonly token: string | undefined;
+  /** Kept by `tokenDigest`, which is asked for it. */
+  tokenDigest?: string | undefined;
   /** How the request came; undefined where a token alone is judged. */
   readonly connection: ClientConnection | undefined;
   /** Names and values of the request's headers by turns, as they were sent. */

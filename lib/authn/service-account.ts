@@ -71,7 +71,7 @@ export function serviceAccountAuthenticator(options: ServiceAccountOptions): Aut
     authenticate(credentials, end): MaybePromise<Authentication> {
       const { token } = credentials;
       if (token === undefined) return absent;
-      const known = tokens.of(token);
+      const known = tokens.of(token, credentials);
       if (known instanceof Promise) {
         return known.then((verified) => judge(verified, { token, credentials, end }, options));
       }

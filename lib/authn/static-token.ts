@@ -1,7 +1,7 @@
 // Bearer tokens from `--token-auth-file`: CSV lines `token,user,uid,"group1,group2"`.
-import { hash } from 'node:crypto';
 import type { User } from '../base/user.ts';
 import type { Authenticator } from './authenticator.ts';
+import { digestOf, tokenDigest } from './token-digest.ts';
 
 /**
  * Reads the file's text.
@@ -17,7 +17,7 @@ export function parseTokenFile(text: string): Map<string, User> {
     if (columns.length < 3 || token === '' || name === '') {
       throw new Error(`${at}: expected token,user,uid[,"group1,group2"]`);
     }
-    const key = digest(token);
+    const key = digestOf(token);
     if (users.has(key)) throw new Error(`${at}: the token stands in an earlier line already`);
     const names = groups.split(',').map((group) => group.trim());
     users.set(key, { name, uid, groups: names.filter((group) => group !== ''), extra: {} });
@@ -25,23 +25,19 @@ export function parseTokenFile(text: string): Map<string, User> {
   return users;
 }
 
-/**
- * Tokens are looked up by digest: no comparison depends on a secret's bytes, none is kept, and a
- * wrong one costs its digest alone.
- */
+/** Tokens are looked up by digest: a wrong one costs its digest alone. */
 export function staticTokenAuthenticator(users: ReadonlyMap<string, User>): Authenticator {
   return {
     name: 'static-token',
-    authenticate({ token }) {
+    authenticate(credentials) {
+      const { token } = credentials;
       if (token === undefined) return { outcome: 'absent' };
-      const user = users.get(digest(token));
+      const user = users.get(tokenDigest(credentials, token));
       if (user === undefined) return { outcome: 'rejected', reason: 'unknown token' };
       return { outcome: 'accepted', user };
     },
   };
 }
-
-const digest = (token: string): string => hash('sha256', token, 'base64');
 
 function splitCsv(line: string, at: string): string[] {
   const columns: string[] = [];

@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { TokenVerdicts, tokenDigest } from './token-verdicts.ts';
+import { digestOf } from './token-digest.ts';
+import { TokenVerdicts } from './token-verdicts.ts';
 
 function opened() {
   const clock = { ms: 0 };
@@ -47,5 +48,5 @@ test('a verdict that fails is made anew', async () => {
 });
 
 test('a digest does not hold the token', () => {
-  expect(tokenDigest('secret')).toBe('K7gNU3sdo+OL0wNhqoVWhr3g6s1xYv72ol/pe/Unols=');
+  expect(digestOf('secret')).toBe('K7gNU3sdo+OL0wNhqoVWhr3g6s1xYv72ol/pe/Unols=');
 });

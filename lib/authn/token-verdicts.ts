@@ -1,10 +1,7 @@
 // What is known of tokens that are dear to judge, for a time: by digest and never by token; good
 // and bad ones apart, so that a flood of bad ones pushes out no good one. Many requests with one
 // new token wait for one verdict.
-import { hash } from 'node:crypto';
 import { ExpiringMap } from '../base/expiring-map.ts';
-
-export const tokenDigest = (token: string): string => hash('sha256', token, 'base64');
 
 export class TokenVerdicts<V> {
   readonly #good: ExpiringMap<V>;

@@ -7,7 +7,8 @@ import type { WaitEnd } from '../../base/abort.ts';
 import { limits } from '../../base/limits.ts';
 import type { MaybePromise } from '../../base/maybe-promise.ts';
 import type { Authentication, Authenticator, Credentials } from '../authenticator.ts';
-import { TokenVerdicts, tokenDigest } from '../token-verdicts.ts';
+import { tokenDigest } from '../token-digest.ts';
+import { TokenVerdicts } from '../token-verdicts.ts';
 import { claimedIssuer } from './claimed-issuer.ts';
 import { userOf } from './claims.ts';
 import { DistributedClaims } from './distributed-claims.ts';
@@ -90,9 +91,10 @@ export class JwtAuthenticator implements Authenticator {
     });
   }
 
-  authenticate({ token }: Credentials, end: WaitEnd): MaybePromise<Authentication> {
+  authenticate(credentials: Credentials, end: WaitEnd): MaybePromise<Authentication> {
+    const { token } = credentials;
     if (token === undefined || this.issuers.length === 0 || !looksLikeJwt(token)) return absent;
-    const digest = tokenDigest(token);
+    const digest = tokenDigest(credentials, token);
     const known = this.#verdicts.get(digest);
     if (known !== undefined && known.generation === known.issuer.keys.generation) {
       return known.answer;

@@ -3,6 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import { SignJWT, UnsecuredJWT } from 'jose';
 import type { JWTPayload } from 'jose';
 import { limits } from '../../base/limits.ts';
+import { testCredentials } from '../testing/credentials.ts';
 import type { SigningKey } from './keys.ts';
 import { keySorts, newSigningKey, pemOf } from './testing/test-keys.ts';
 import { VerifiedTokens } from './verified-tokens.ts';
@@ -22,7 +23,7 @@ interface Kept {
 
 function tokensOf(keys: readonly SigningKey[]) {
   const clock = { nowMs: 0, reads: 0 };
-  const tokens = new VerifiedTokens<Kept>({
+  const verified = new VerifiedTokens<Kept>({
     issuers: new Set([issuer]),
     keys,
     clock: { monotonicMs: () => clock.nowMs },
@@ -31,7 +32,9 @@ function tokensOf(keys: readonly SigningKey[]) {
       return claims['bad'] === true ? { refused: 'bad' } : { sub: claims.sub };
     },
   });
-  return { tokens, clock };
+  const of = (token: string): ReturnType<typeof verified.of> =>
+    verified.of(token, testCredentials({ token }));
+  return { tokens: { of }, clock };
 }
 
 const notOurs = { refused: 'not a service-account token of this server' };

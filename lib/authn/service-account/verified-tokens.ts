@@ -5,7 +5,9 @@ import type { JWTPayload } from 'jose';
 import type { Clock } from '../../base/clock.ts';
 import { limits } from '../../base/limits.ts';
 import type { MaybePromise } from '../../base/maybe-promise.ts';
-import { TokenVerdicts, tokenDigest } from '../token-verdicts.ts';
+import type { Credentials } from '../authenticator.ts';
+import { tokenDigest } from '../token-digest.ts';
+import { TokenVerdicts } from '../token-verdicts.ts';
 import type { TokenKey } from './keys.ts';
 
 /** Why a token is none of ours. */
@@ -40,13 +42,16 @@ export class VerifiedTokens<T extends object> {
   }
 
   /** Nothing is said of times and audiences. Never rejects. */
-  of(token: string): MaybePromise<T | Refused> {
+  of(token: string, credentials: Credentials): MaybePromise<T | Refused> {
     if (!isCompact(token)) return notOurs;
-    const digest = tokenDigest(token);
+    const digest = tokenDigest(credentials, token);
     const known = this.#verdicts.get(digest);
     if (known !== undefined) return known;
     const stated = this.#statedBy(token);
-    if (stated === undefined) return notOurs;
+    if (stated === undefined) {
+      this.#verdicts.keepBad(digest, notOurs, limits.refusedTokenMs);
+      return notOurs;
+    }
     return this.#verdicts.judged(digest, () => this.#verify(digest, token, stated));
   }
 

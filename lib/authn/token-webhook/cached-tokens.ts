@@ -8,7 +8,8 @@ import { limits } from '../../base/limits.ts';
 import type { MaybePromise } from '../../base/maybe-promise.ts';
 import type { User } from '../../base/user.ts';
 import type { Authentication, Authenticator, Credentials } from '../authenticator.ts';
-import { TokenVerdicts, tokenDigest } from '../token-verdicts.ts';
+import { digestOf } from '../token-digest.ts';
+import { TokenVerdicts } from '../token-verdicts.ts';
 
 export type TokenVerdict =
   | { readonly user: User; readonly audiences: readonly string[] }
@@ -128,7 +129,7 @@ export class CachedTokens implements Authenticator {
   #keyOf(token: string, audiences: readonly string[]): string {
     let text = this.#salt;
     for (const one of audiences) text += `${String(one.length)}:${one}`;
-    return tokenDigest(`${text}|${token}`);
+    return digestOf(`${text}|${token}`);
   }
 }
 

@@ -32,6 +32,7 @@ export function authenticateFilter(options: AuthenticateFilterOptions): Filter {
     if (token === noToken) return refuse(request);
     const credentials: Credentials = {
       token,
+      tokenDigest: undefined,
       connection: request.context.connection,
       rawHeaders: request.rawHeaders,
       audiences: ownAudiences,
