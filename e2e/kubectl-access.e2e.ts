@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { hasKubectl, KubectlCluster, runKubectl, toldBy } from './run-kubectl.ts';
 import type { KubectlHome } from './run-kubectl.ts';
 
@@ -35,6 +36,12 @@ function homeOf(name: string, user: object): KubectlHome {
   return { kubeconfig: kube.file(name, config), home: kube.folder };
 }
 
+/** Asks again until it is true: rules are gathered, and followed. */
+async function until(isTrue: () => boolean): Promise<void> {
+  const signal = AbortSignal.timeout(60_000);
+  while (!isTrue()) await sleep(100, undefined, { signal });
+}
+
 (hasKubectl ? describe : describe.skip)('stock kubectl', () => {
   beforeAll(async () => {
     kube = await KubectlCluster.start({
@@ -51,6 +58,13 @@ function homeOf(name: string, user: object): KubectlHome {
     }
     kube.told('create', 'role', 'reader', '--verb=get,list', '--resource=configmaps');
     kube.told('create', 'rolebinding', 'reader', '--role=reader', '--user=alice');
+    kube.told('create', 'rolebinding', 'viewer', '--clusterrole=view', '--user=viewer');
+    kube.told('create', 'rolebinding', 'owner', '--role=reader', '--user=owner');
+    const one = ['--verb=get', '--resource=secrets', '--resource-name=one'];
+    kube.told('create', 'role', 'one', ...one);
+    kube.told('create', 'rolebinding', 'one', '--role=one', '--user=owner');
+    await until(() => kube.run('auth', 'can-i', 'get', 'pods/log', '--as=viewer').code === 0);
+    await until(() => kube.run('auth', 'can-i', 'get', 'secret/one', '--as=owner').code === 0);
   });
   afterAll(() => kube.stop());
 
@@ -75,8 +89,51 @@ function homeOf(name: string, user: object): KubectlHome {
     expect([result.code, result.out.trim().split(' ')[0]]).toEqual([code, answer]);
   });
 
-  test('auth can-i --list tells rules', () => {
-    expect(kube.told('auth', 'can-i', '--list')).toMatch(/^Resources +Non-Resource URLs/);
+  /** Lines of `auth can-i --list`, without its head: resources, paths, names, verbs. */
+  const listed = (...args: readonly string[]): string[] => {
+    const [head = '', ...lines] = kube.told('auth', 'can-i', '--list', ...args).split('\n');
+    expect(head).toMatch(/^Resources +Non-Resource URLs +Resource Names +Verbs$/);
+    return lines.map((line) => line.trim().replaceAll(/ +/g, ' '));
+  };
+  /** What everybody who is known may do, in every namespace. */
+  const everybodys = [
+    'selfsubjectreviews.authentication.k8s.io [] [] [create]',
+    'selfsubjectaccessreviews.authorization.k8s.io [] [] [create]',
+    'selfsubjectrulesreviews.authorization.k8s.io [] [] [create]',
+    '[/api/*] [] [get]',
+    '[/healthz] [] [get]',
+  ];
+
+  test('auth can-i --list: own rules, in their namespace alone', () => {
+    const own = ['configmaps [] [] [get list]', 'secrets [] [one] [get]'];
+    const here = listed('--as=owner');
+    expect(here).toEqual(expect.arrayContaining([...own, ...everybodys]));
+    const there = listed('--as=owner', '-n', 'kube-system');
+    expect(there).toEqual(expect.arrayContaining(everybodys));
+    expect(here.filter((line) => !there.includes(line)).sort()).toEqual(own);
+  });
+
+  test('auth can-i --list: the rules of who is bound to view, which gathers them', () => {
+    const list = (): string[] => listed('--as=viewer');
+    const rules = list();
+    expect(rules).toEqual(
+      expect.arrayContaining([
+        ...everybodys,
+        'pods [] [] [get list watch]',
+        'pods/log [] [] [get list watch]',
+        'deployments.apps [] [] [get list watch]',
+        'networkpolicies.networking.k8s.io [] [] [get list watch]',
+      ]),
+    );
+    // Nothing that changes anything, and no secrets.
+    const more = rules.filter((line) => !everybodys.includes(line) && !line.startsWith('['));
+    for (const line of more) expect(line).toMatch(/\[(get( list watch)?|create)\]$/);
+    expect(more.filter((line) => line.includes('create'))).toEqual([]);
+    expect(rules.filter((line) => line.startsWith('secrets'))).toEqual([]);
+  });
+
+  test('auth can-i --list: everything, of an administrator', () => {
+    expect(listed()).toEqual(expect.arrayContaining(['*.* [] [] [*]', '[*] [] [*]']));
   });
 
   test('--as, --as-group and --as-uid: who is allowed is somebody else for a command', () => {

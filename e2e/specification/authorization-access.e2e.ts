@@ -266,7 +266,7 @@ describe('Node authorization', () => {
     },
   );
 
-  test('Requests from kubelets without a system:node: username are ignored by the plugin', async () => {
+  test('Kubelets without a system:node: username are ignored by the plugin', async () => {
     const rules = [rule({ resources: ['nodes/status'], verbs: ['patch'] })];
     await make(replica, `${rbacPath}/clusterroles`, { metadata: { name: 'kubelet' }, rules });
     await make(replica, `${rbacPath}/clusterrolebindings`, {

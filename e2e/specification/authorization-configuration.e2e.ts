@@ -198,7 +198,7 @@ describe('Authorization configuration file: Webhook fields', () => {
     expect(users).toEqual(expect.arrayContaining(['last-of-all', 'last-of-others']));
   });
 
-  test('connectionInfo.type | KubeConfigFile (uses kubeConfigFile path): its client certificate', async () => {
+  test('connectionInfo.type | KubeConfigFile (uses kubeConfigFile path)', async () => {
     await asked('kept', '/api/v1/nodes');
     expect(hooks.calls('kept').at(-1)?.caller).toBe('the-apiserver');
   });
@@ -214,7 +214,7 @@ describe('Authorization configuration file: Webhook fields', () => {
 });
 
 describe('Decision', () => {
-  test('Authorization pending | each module in order | allow or deny | decided: RBAC first', async () => {
+  test('Authorization pending | each module in order | allow or deny | decided', async () => {
     expect(await isIn('denies', '/version')).toBe(true);
     expect(hooks.calls('denies')).toEqual([]);
   });

@@ -152,7 +152,7 @@ describe('Verb mapping', () => {
     },
   );
 
-  test('a request that upgrades its connection is create: GET of nodes/proxy is no get', async () => {
+  test('a request that upgrades its connection is create: GET of nodes/proxy', async () => {
     const proxy = '/api/v1/nodes/n1/proxy/exec/ns/pod/c?command=id';
     const upgrade = {
       ...{ connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-version': '13' },
@@ -240,20 +240,20 @@ describe('403 Forbidden: Overall authorization denial', () => {
     [
       'GET',
       `${maps}/a`,
-      'configmaps "a" is forbidden: User "alice" cannot get resource "configmaps" in API group "" ' +
-        'in the namespace "default"',
+      'configmaps "a" is forbidden: User "alice" cannot get resource "configmaps" in API ' +
+        'group "" in the namespace "default"',
     ],
     [
       'GET',
       '/apis/apps/v1/deployments',
-      'deployments.apps is forbidden: User "alice" cannot list resource "deployments" in API group ' +
-        '"apps" at the cluster scope',
+      'deployments.apps is forbidden: User "alice" cannot list resource "deployments" in API ' +
+        'group "apps" at the cluster scope',
     ],
     [
       'PUT',
       '/api/v1/namespaces/default/pods/p/status',
-      'pods "p" is forbidden: User "alice" cannot update resource "pods/status" in API group "" in ' +
-        'the namespace "default"',
+      'pods "p" is forbidden: User "alice" cannot update resource "pods/status" in API ' +
+        'group "" in the namespace "default"',
     ],
     ['GET', '/metrics', 'forbidden: User "alice" cannot get path "/metrics"'],
   ])('%s %s', async (method, path, words) => {

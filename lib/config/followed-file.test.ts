@@ -39,14 +39,14 @@ describe('FollowedFile', () => {
       });
     });
 
-  test('a file that was written is read at once', async () => {
+  test('on file change: one that was written is read at once', async () => {
     const told = follow(1);
     writeFileSync(path, 'two');
     await told;
     expect(texts).toEqual(['two']);
   });
 
-  test('a file that was put in its place is read at once', async () => {
+  test('on file change: one that was put in its place is read at once', async () => {
     const told = follow(1);
     writeFileSync(join(folder, 'other'), 'two');
     renameSync(join(folder, 'other'), path);
@@ -54,7 +54,7 @@ describe('FollowedFile', () => {
     expect(texts).toEqual(['two']);
   });
 
-  test('it is read every minute where the file system tells nothing', async () => {
+  test('every 60 seconds it is read where the file system tells nothing', async () => {
     const timers: { delayMs: number; run: () => void }[] = [];
     const clock: Clock = {
       ...systemClock,

@@ -141,20 +141,20 @@ describe('a command line', () => {
     [['--authorization-policy-file=a'], /--authorization-policy-file is for the mode ABAC/],
     [['--authorization-webhook-config-file=a'], /-config-file is for the mode Webhook/],
     [['--authorization-webhook-version=v2'], /must be one of v1beta1, v1/],
-    [
-      ['--authorization-config=a', '--authorization-mode=Node,RBAC'],
-      /--authorization-config says who decides, all of them: leave out --authorization-mode/,
-    ],
-    [
-      ['--authorization-config=a', '--authorization-webhook-cache-authorized-ttl=5m0s'],
-      /leave out --authorization-webhook-cache-authorized-ttl/,
-    ],
-    [
-      ['--authorization-config=a', '--authorization-webhook-config-file=b'],
-      /leave out --authorization-webhook-config-file/,
-    ],
   ])('%j is refused in words that name the flag', (argv, message) => {
     expect(() => parse(...argv)).toThrow(message);
+  });
+
+  test.each([
+    ['authorization-mode', 'Node,RBAC'],
+    ['authorization-webhook-config-file', 'b'],
+    ['authorization-webhook-version', 'v1'],
+    ['authorization-webhook-cache-authorized-ttl', '5m0s'],
+    ['authorization-webhook-cache-unauthorized-ttl', '30s'],
+  ])('configures not both, the authorization configuration file and --%s', (name, value) => {
+    expect(() => parse('--authorization-config=a', `--${name}=${value}`)).toThrow(
+      `--authorization-config says who decides, all of them: leave out --${name}`,
+    );
   });
 });
 

@@ -64,7 +64,7 @@ async function put(text: string): Promise<string[]> {
 const order = async (): Promise<string> =>
   (await authorizer.authorize(attributesOf(), signal)).reason;
 
-test('a change is in force, and what cannot be used changes nothing', async () => {
+test('Configuration file changed: Reloaded, and what cannot be used changes nothing', async () => {
   writeFileSync(path, configuration('RBAC', 'Node'));
   await follow(configuration('RBAC', 'Node'));
   expect(told).toEqual([]);

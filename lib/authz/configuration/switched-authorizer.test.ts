@@ -44,7 +44,7 @@ const start = (...configs: readonly AuthorizerConfig[]) => SwitchedAuthorizer.st
 const asked = async (authorizer: Authorizer): Promise<string> =>
   (await authorizer.authorize(attributesOf(), signal)).reason;
 
-test('what changes is opened and closed, what stays goes on, in the new order', async () => {
+test('authorizers can be reordered; what changes is opened and closed', async () => {
   const authorizer = await start(hook('a'), node, rbac, hook('b'));
   expect(await asked(authorizer)).toBe('a\nnode\nrbac\nb');
   expect(await authorizer.replace([rbac, hook('b'), node, hook('c')])).toBe(true);
@@ -72,12 +72,15 @@ test.each<[configs: AuthorizerConfig[], message: string]>([
     'authorizers: Node cannot be removed and AlwaysAllow cannot be added while',
   ],
   [[node, rbac, hook('fine'), hook('bad')], 'cannot be opened'],
-])('%j changes nothing', async (configs, message) => {
-  const authorizer = await start(node, rbac, hook('a'));
-  await expect(authorizer.replace(configs)).rejects.toThrow(message);
-  expect(await asked(authorizer)).toBe('node\nrbac\na');
-  expect(closed).toEqual(openedNames.includes('fine') ? ['fine'] : []);
-});
+])(
+  'Node and RBAC authorizers cannot be added or removed on reload: %j changes nothing',
+  async (configs, message) => {
+    const authorizer = await start(node, rbac, hook('a'));
+    await expect(authorizer.replace(configs)).rejects.toThrow(message);
+    expect(await asked(authorizer)).toBe('node\nrbac\na');
+    expect(closed).toEqual(openedNames.includes('fine') ? ['fine'] : []);
+  },
+);
 
 test('one that cannot be opened ends the start', async () => {
   await expect(start(node, hook('a'), hook('bad'))).rejects.toThrow('cannot be opened');
