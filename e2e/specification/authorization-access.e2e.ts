@@ -165,7 +165,7 @@ describe('Access checks: can-i combined with impersonation', () => {
   });
 });
 
-describe('Node authorization', () => {
+describe('Node authorization (mode Node | For kubelet requests)', () => {
   test.each<[row: string, yes: string[], no: string[]]>([
     ['Allowed reads: services', ['get services in team', 'list services', 'watch services'], []],
     ['Allowed reads: endpoints', ['get endpoints in team named e'], ['list endpoints']],

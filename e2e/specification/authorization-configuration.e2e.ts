@@ -213,6 +213,11 @@ describe('Authorization configuration file: Webhook fields', () => {
   });
 });
 
+test('Enable RBAC with the authorizer type RBAC in the file', async () => {
+  // A default role lets everybody who is known read this path.
+  expect(await isIn('anybody', '/api')).toBe(true);
+});
+
 describe('Decision', () => {
   test('Authorization pending | each module in order | allow or deny | decided', async () => {
     expect(await isIn('denies', '/version')).toBe(true);

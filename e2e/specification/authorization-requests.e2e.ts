@@ -172,6 +172,15 @@ describe('Verb mapping', () => {
     });
   });
 
+  test('Get, list and watch all can reveal full objects', async () => {
+    await make(replica, maps, { metadata: { name: 'full' }, data: { secret: 'in-full' } });
+    const headers = { authorization: 'Bearer friend-token' };
+    for (const path of [`${maps}/full`, maps, `${maps}?watch=1&timeoutSeconds=1`]) {
+      const { status, text } = await replica.request('GET', path, { headers });
+      expect([path, status, text.includes('in-full')]).toEqual([path, 200, true]);
+    }
+  });
+
   test('Special verb impersonate, on who the caller wants to be', async () => {
     const before = hooks.calls('all').length;
     const headers = { ...alice, ...as({ user: 'jane' }) };
@@ -225,6 +234,12 @@ describe('Outbound webhook calls made by the service: Authorization', () => {
     expect(reply.status).toBe(status);
     expect(reply.text).toContain(reason);
   });
+});
+
+test('Webhook caching flags: with 0s each request is asked about', async () => {
+  const before = hooks.calls('all').length;
+  for (const _turn of [1, 2, 3]) await replica.request('GET', maps, { headers: alice });
+  expect(hooks.calls('all').length - before).toBe(3);
 });
 
 test('The group system:masters bypasses role and webhook checks', async () => {

@@ -349,7 +349,7 @@ describe('Default objects', () => {
     }
   });
 
-  test('At every start: missing rules and subjects are added, but where autoupdate is false', async () => {
+  test('At every start the server adds what is missing, not with autoupdate false', async () => {
     const patch = async (path: string, body: object): Promise<void> => {
       const reply = await replica.request('PATCH', path, { body, headers: mergePatch });
       expect([path, reply.status]).toEqual([path, 200]);
