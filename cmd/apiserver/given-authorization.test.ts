@@ -89,6 +89,21 @@ describe('modes of flags', () => {
     const webhook = given('--authorization-mode=Webhook', flag);
     await expect(checkWebhookFiles(webhook)).rejects.toThrow(`${flag}: current-context is missing`);
   });
+
+  test.each([
+    ['http://a.example.com/', 'is no https:// URL'],
+    ['https://a.example.com/?a=b', 'must not have a query or a fragment'],
+  ])('the cluster server is an https URL with no parameters: not %s', async (server, problem) => {
+    const kubeconfig = JSON.stringify({
+      'current-context': 'a',
+      contexts: [{ name: 'a', context: { cluster: 'a' } }],
+      clusters: [{ name: 'a', cluster: { server } }],
+    });
+    const flag = `--authorization-webhook-config-file=${file('kubeconfig', kubeconfig)}`;
+    await expect(checkWebhookFiles(given('--authorization-mode=Webhook', flag))).rejects.toThrow(
+      `${flag}: the URL ${JSON.stringify(server)} ${problem}`,
+    );
+  });
 });
 
 describe('a configuration file', () => {

@@ -11,6 +11,7 @@ import { conditionEnvironment } from '../../lib/authz/webhook/match-conditions.t
 import type { NamingProfile } from '../../lib/api/vendor.ts';
 import { limits } from '../../lib/base/limits.ts';
 import { readKubeconfig } from '../../lib/client/kubeconfig-files.ts';
+import { makeSettings } from '../../lib/client/target-settings.ts';
 import { FlagError } from '../../lib/config/flags.ts';
 import type { Flags } from '../../lib/config/flags.ts';
 import { parseClientConfig } from './client-parts.ts';
@@ -102,7 +103,7 @@ export async function checkWebhookFiles({ authorizers, file }: GivenAuthorizatio
   for (const { name, webhook } of authorizers) {
     if (webhook === undefined) continue;
     try {
-      await readKubeconfig(webhook.kubeconfigFile, parseClientConfig);
+      makeSettings((await readKubeconfig(webhook.kubeconfigFile, parseClientConfig)).source);
     } catch (error) {
       const { kubeconfigFile } = webhook;
       if (file === undefined) {
