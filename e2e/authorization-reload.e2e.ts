@@ -1,29 +1,23 @@
 // Three replicas follow one authorization configuration that is rewritten again and again while
 // they answer: two good ones that any mixture of would decide wrongly, and broken ones in between.
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { once } from 'node:events';
-import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:https';
-import type { Server } from 'node:https';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
+import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createTestCa } from '../lib/base/testing/certificates.ts';
 import { TestCluster } from './harness.ts';
 import type { Replica } from './harness.ts';
+import { Hooks } from './specification/authorization-world.ts';
 
 type Verdict = 'allowed' | 'denied' | undefined;
 
-/** What each webhook says of a user, by its path. */
+/** What each webhook says of a user, by its name. */
 const verdicts: Readonly<Record<string, (user: string) => Verdict>> = {
-  '/deny-bob': (user) => (user === 'bob' ? 'denied' : undefined),
-  '/allow-all': () => 'allowed',
-  '/allow-alice': (user) => (user === 'alice' ? 'allowed' : undefined),
+  'deny-bob': (user) => (user === 'bob' ? 'denied' : undefined),
+  'allow-all': () => 'allowed',
+  'allow-alice': (user) => (user === 'alice' ? 'allowed' : undefined),
 };
 
-let folder: string;
 let file: string;
-let hooks: Server;
+let hooks: Hooks;
 let cluster: TestCluster;
 
 /** Both allow alice and refuse bob; the beginning of one with the end of the other does not. */
@@ -49,7 +43,7 @@ const hook = (name: string): object => ({
     subjectAccessReviewVersion: 'v1',
     matchConditionSubjectAccessReviewVersion: 'v1',
     failurePolicy: 'NoOpinion',
-    connectionInfo: { type: 'KubeConfigFile', kubeConfigFile: join(folder, name) },
+    connectionInfo: { type: 'KubeConfigFile', kubeConfigFile: join(hooks.folder, name) },
     matchConditions: [{ expression: 'has(request.resourceAttributes)' }],
   },
 });
@@ -67,34 +61,15 @@ function put(text: string): void {
 }
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'apiserver-authorization-'));
-  file = join(folder, 'authorization.yaml');
-  const ca = await createTestCa('hooks-ca');
-  const pair = await ca.issue({ use: 'serverAuth', commonName: 'hooks', names: ['127.0.0.1'] });
-  hooks = createServer(pair, (request, response) => {
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', () => {
-      const review = JSON.parse(Buffer.concat(chunks).toString()) as { spec: { user: string } };
-      const verdict = verdicts[request.url?.split('?')[0] ?? '']?.(review.spec.user);
-      const status = { allowed: verdict === 'allowed', denied: verdict === 'denied' };
-      response.end(JSON.stringify({ ...review, status }));
+  hooks = await Hooks.start();
+  file = join(hooks.folder, 'authorization.yaml');
+  for (const [name, verdictOf] of Object.entries(verdicts)) {
+    hooks.add(name, ({ spec }) => {
+      const verdict = verdictOf(spec.user);
+      return { allowed: verdict === 'allowed', denied: verdict === 'denied' };
     });
-  });
-  hooks.listen(0, '127.0.0.1');
-  await once(hooks, 'listening');
-  const { port } = hooks.address() as AddressInfo;
-  const authority = Buffer.from(ca.cert).toString('base64');
-  for (const path of Object.keys(verdicts)) {
-    const server = `https://127.0.0.1:${String(port)}${path}`;
-    const text = JSON.stringify({
-      'current-context': 'a',
-      contexts: [{ name: 'a', context: { cluster: 'a' } }],
-      clusters: [{ name: 'a', cluster: { server, 'certificate-authority-data': authority } }],
-    });
-    writeFileSync(join(folder, path), text);
   }
-  writeFileSync(join(folder, 'missing'), '{}');
+  writeFileSync(join(hooks.folder, 'missing'), '{}');
   put(configuration(good[0]?.() ?? []));
   cluster = await TestCluster.start({
     replicaCount: 3,
@@ -104,9 +79,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await cluster.stop();
-  hooks.closeAllConnections();
-  hooks.close();
-  rmSync(folder, { recursive: true, force: true });
+  hooks.stop();
 });
 
 const reloadsOf = async (replica: Replica, status: string): Promise<number> => {
