@@ -1,5 +1,5 @@
-// A proxy that passes bytes between clients and one server, until the link is cut: then it drops
-// every connection, and each new one, until the link is mended.
+// A proxy that passes bytes between clients and a server, or several in turn, until the link is
+// cut: then it drops every connection, and each new one, until the link is mended.
 
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 
@@ -18,15 +18,21 @@ export class TcpProxy {
     });
   }
 
-  /** Listens on a free port of 127.0.0.1; its URL has the scheme of the target. */
-  static async start(target: string): Promise<TcpProxy> {
-    const { protocol, hostname, port } = new URL(target);
+  /**
+   * Listens on a free port of 127.0.0.1; its URL has the scheme of the targets, of which each
+   * connection gets the next one.
+   */
+  static async start(...targets: readonly [string, ...string[]]): Promise<TcpProxy> {
+    const { protocol } = new URL(targets[0]);
+    let connectionCount = 0;
     const sockets = new Set<Socket>();
     const keep = (socket: Socket): void => {
       sockets.add(socket);
       socket.on('error', () => undefined).on('close', () => sockets.delete(socket));
     };
     const server = createServer((client) => {
+      const target = targets[connectionCount++ % targets.length] ?? targets[0];
+      const { hostname, port } = new URL(target);
       const upstream = connect(Number(port), hostname);
       for (const [socket, other] of [
         [client, upstream],
