@@ -71,7 +71,9 @@ const rbacGroup = 'rbac.authorization.{v}';
 const rbacResources = ['roles', 'clusterroles', 'rolebindings', 'clusterrolebindings'];
 
 function openRbac({ naming, roles }: ModeParts): OpenedMode {
-  if (roles !== undefined) return { authorizer: rbacAuthorizer(roles.policy, naming) };
+  if (roles !== undefined) {
+    return { authorizer: rbacAuthorizer(roles.policy, naming), whole: roles.whole };
+  }
   const group = naming.resolve(rbacGroup);
   throw new FlagError(`--authorization-mode=RBAC needs ${group}, which is not served`);
 }

@@ -7,6 +7,7 @@ import type { OpenedAuthorizer } from '../../lib/authz/configuration/switched-au
 import { countedAuthorizer } from '../../lib/authz/counted.ts';
 import { mastersAuthorizer, openPathsAuthorizer } from '../../lib/authz/fixed.ts';
 import { measuredAuthorizer } from '../../lib/authz/measured.ts';
+import { onceWhole } from '../../lib/authz/once-whole.ts';
 import { heldRules } from '../../lib/authz/rbac/rbac.ts';
 import { unionAuthorizer } from '../../lib/authz/union.ts';
 import { FieldErrors } from '../../lib/api/field-errors.ts';
@@ -97,8 +98,11 @@ async function openOne(
     countedAuthorizer(authorizer, () => decisionCounts(base.metrics, config));
   const { name, type, webhook } = config;
   if (webhook === undefined) {
-    const { authorizer } = opened.get(type) ?? { authorizer: unionAuthorizer([]) };
-    return { authorizer: counted(authorizer), close: () => undefined };
+    const { authorizer, whole }: OpenedMode = opened.get(type) ?? {
+      authorizer: unionAuthorizer([]),
+    };
+    const asked = whole === undefined ? authorizer : onceWhole(authorizer, whole);
+    return { authorizer: counted(asked), close: () => undefined };
   }
   const { environment } = base.authorization.parts;
   const target = await openTarget({ kubeconfigFile: webhook.kubeconfigFile }, calling);
