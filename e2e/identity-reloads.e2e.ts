@@ -1,7 +1,6 @@
-// Three replicas behind a proxy follow the client CAs, the issuers and the authorizers that files
-// name, all rewritten while certificates and tokens of every kind write, read and are refused. Each
-// answer must be one of a configuration that was in force: the old one or the new one while the
-// replicas take it up, the new one alone once all of them have told that they did.
+// Three replicas behind a proxy follow files of client CAs, issuers and authorizers that change, as
+// certificates and tokens of every kind write, read and are refused. Each answer is right by what
+// is in force: the old or the new until all replicas have told of the new one, then that alone.
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';

@@ -66,10 +66,10 @@ const uses = async (replica: Replica): Promise<number> =>
   (await as(replica, 'reader', 'GET', secrets)).status;
 
 /** Where the cluster stands; not older than any write that was answered. */
-const revisionNow = async (): Promise<string> =>
-  (await cluster.replica(0).request('GET', bindings)).json<{
-    metadata: { resourceVersion: string };
-  }>().metadata.resourceVersion;
+async function revisionNow(): Promise<string> {
+  const listed = await cluster.replica(0).request('GET', `${bindings}?limit=1`);
+  return listed.json<{ metadata: { resourceVersion: string } }>().metadata.resourceVersion;
+}
 
 /** Once it is answered, the replica has all events up to the revision. */
 async function arrived(replica: Replica, revision: string): Promise<void> {
@@ -77,7 +77,7 @@ async function arrived(replica: Replica, revision: string): Promise<void> {
   expect((await replica.request('GET', `${bindings}?${at}`)).status).toBe(200);
 }
 
-test('a binding is effective everywhere from its event on, made or deleted, under load', async () => {
+test('a binding is effective at each replica from its event on, under load', async () => {
   let isOver = false;
   const noise = [0, 1, 2].map(async (worker) => {
     for (let turn = 0; !isOver; turn++) {

@@ -155,8 +155,27 @@ describe('a token', () => {
   });
 });
 
+/** What replicas answer who uses the token all the time; one that is away answers nothing. */
+function keepUsing(token: string): () => Promise<readonly number[]> {
+  let isOver = false;
+  const statuses: number[] = [];
+  const using = cluster.replicas.map(async (replica) => {
+    while (!isOver) {
+      const reply = await useOf(replica, token).catch(() => undefined);
+      if (reply !== undefined) statuses.push(reply.status);
+      await pause(10);
+    }
+  });
+  return async () => {
+    isOver = true;
+    await Promise.all(using);
+    return statuses;
+  };
+}
+
 test('keys are changed one replica after the other, and no token is refused', async () => {
   const tokens = [await newToken(cluster.replica(0), 'keeps')];
+  const answers = keepUsing(tokens[0] ?? '');
   const restart = async (): Promise<void> => {
     for (const replica of cluster.replicas) {
       await replica.terminate();
@@ -170,6 +189,9 @@ test('keys are changed one replica after the other, and no token is refused', as
   setKeys(ecdsa.privateKey, rsa.publicKey); // then it signs
   await restart();
   expect(await keysShown(cluster.replica(0))).toEqual(['ES384', 'RS256']);
+  const answered = await answers();
+  expect(new Set(answered)).toEqual(new Set([200]));
+  expect(answered.length).toBeGreaterThan(100);
   setKeys(ecdsa.privateKey); // the old one is dropped, and its tokens with it
   const replica = cluster.replica(0);
   await replica.terminate();
