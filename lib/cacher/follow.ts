@@ -33,6 +33,8 @@ export interface FollowOptions {
    */
   readonly select?: Selection;
   readonly log: Logger;
+  /** As of a watch: for those whose answers count from the moment that an event arrives. */
+  readonly isPrompt?: boolean;
 }
 
 /** Resolves when `signal` fires or the cache is stopped; never rejects. */
@@ -57,11 +59,11 @@ export async function follow(
 
 async function followOnce(
   follower: Follower,
-  { view, select = {} }: FollowOptions,
+  { view, select = {}, isPrompt = false }: FollowOptions,
   signal: AbortSignal,
 ): Promise<'stopped'> {
   const start = { from: 'state', at: { mode: 'any' }, bookmark: true } as const;
-  const cursor = await view.watch(select, start, { bookmarks: true }, signal);
+  const cursor = await view.watch(select, start, { bookmarks: true, isPrompt }, signal);
   follower.opened?.(cursor);
   try {
     for (;;) {

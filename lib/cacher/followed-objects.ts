@@ -69,7 +69,7 @@ export interface Following {
   readonly ended: Promise<void>;
 }
 
-/** Follows several resources until the signal fires. */
+/** Follows several resources until the signal fires, for who decides: changes are told at once. */
 export function followObjects(
   resources: readonly { readonly view: ResourceView; readonly objects: FollowedObjects }[],
   log: Logger,
@@ -77,7 +77,7 @@ export function followObjects(
 ): Following {
   const select = { showsUnreadable: true };
   const ended = resources.map(({ view, objects }) =>
-    follow(objects, { view, select, log }, signal),
+    follow(objects, { view, select, log, isPrompt: true }, signal),
   );
   return {
     whole: Promise.all(resources.map(({ objects }) => objects.whole)).then(() => undefined),

@@ -340,6 +340,7 @@ export class LogView implements ResourceView {
       state,
       counts: this.#cache.counts,
       bookmarkMs: options.bookmarks ? bookmarkIntervalMs : 0,
+      isPrompt: options.isPrompt === true,
       onClose: (closed) => {
         cursors.delete(closed);
       },

@@ -160,6 +160,8 @@ export type WatchStart =
 export interface WatchOptions {
   /** Ordinary bookmarks about once a minute and when asked through `finalBookmark`. */
   readonly bookmarks: boolean;
+  /** Events come at the end of the turn that they arrive in, under load too. */
+  readonly isPrompt?: boolean;
 }
 
 /** A watcher: a position in the log plus a predicate. */

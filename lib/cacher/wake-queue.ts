@@ -1,6 +1,6 @@
 // Wakes watchers at the end of a turn, so that changes that arrive together are delivered together.
-// After a wake that kept the loop busy the next one waits about as long: under load each watcher
-// gets several events with one write.
+// After a wake that kept the loop busy the next one waits about as long, except for those that
+// others decide by: under load each watcher gets several events with one write.
 import { limits } from '../base/limits.ts';
 import type { Bucket } from './watch-index.ts';
 
@@ -23,7 +23,10 @@ export class WakeQueue {
   }
 
   add(buckets: Iterable<Bucket>, logEnd: number): void {
-    for (const bucket of buckets) this.#buckets.add(bucket);
+    for (const bucket of buckets) {
+      this.#buckets.add(bucket);
+      if (bucket.hasPrompt) setImmediate(() => bucket.wakePrompt());
+    }
     this.#logEnd = logEnd;
     if (this.#isDue) return;
     this.#isDue = true;

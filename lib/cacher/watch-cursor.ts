@@ -20,6 +20,7 @@ export interface CursorOptions extends LogReaderOptions {
   readonly state: InitialState | undefined;
   /** Milliseconds between bookmarks; 0: none wanted. */
   readonly bookmarkMs: number;
+  readonly isPrompt?: boolean;
   readonly counts: ResourceCounts;
   readonly onClose: (cursor: LogCursor) => void;
 }
@@ -51,8 +52,11 @@ export class LogCursor implements WatchCursor, Waiter {
   #failure: StatusError | undefined;
   #endPosition: Revision = 0;
 
+  readonly isPrompt: boolean;
+
   constructor(options: CursorOptions) {
     const { state, bookmarkMs } = options;
+    this.isPrompt = options.isPrompt === true;
     this.#options = options;
     this.#log = new LogReader(options);
     this.#initial = state === undefined ? undefined : new StateReader(state, options);

@@ -9,6 +9,8 @@ import { Sequence } from './sequence.ts';
 
 /** Woken when its bucket has grown. */
 export interface Waiter {
+  /** Others decide by what it knows: it is not made to wait for more to come. Absent: it may be. */
+  readonly isPrompt?: boolean;
   wake(): void;
 }
 
@@ -29,6 +31,7 @@ export class Bucket {
   shared: SharedBatch | undefined = undefined;
   readonly release: () => void;
   readonly #waiting = new Set<Waiter>();
+  readonly #prompt = new Set<Waiter>();
 
   constructor(coversAfter: Revision, release: () => void) {
     this.coversAfter = coversAfter;
@@ -36,20 +39,34 @@ export class Bucket {
   }
 
   wait(waiter: Waiter): void {
-    this.#waiting.add(waiter);
+    (waiter.isPrompt === true ? this.#prompt : this.#waiting).add(waiter);
+  }
+
+  get hasPrompt(): boolean {
+    return this.#prompt.size > 0;
   }
 
   /** Wakes all that wait; those that find nothing wait again. */
   wake(): void {
-    const waiting = [...this.#waiting];
-    this.#waiting.clear();
-    for (const waiter of waiting) waiter.wake();
+    this.wakePrompt();
+    wakeAll(this.#waiting);
+  }
+
+  wakePrompt(): void {
+    wakeAll(this.#prompt);
   }
 
   /** A waiter that left must not be held by a bucket that stays quiet. */
   stopWaiting(waiter: Waiter): void {
     this.#waiting.delete(waiter);
+    this.#prompt.delete(waiter);
   }
+}
+
+function wakeAll(waiters: Set<Waiter>): void {
+  const waiting = [...waiters];
+  waiters.clear();
+  for (const waiter of waiting) waiter.wake();
 }
 
 /**
