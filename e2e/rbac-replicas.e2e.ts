@@ -1,6 +1,7 @@
 // Rights among three replicas: one that is taken away at one of them is gone at the others from the
-// moment that its event arrives there.
+// moment that its event arrives there, and from then on nobody gives it on.
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { EtcdStorage } from '../lib/storage-etcd/etcd-storage.ts';
 import { TestCluster } from './harness.ts';
 import type { Replica, Reply } from './harness.ts';
 
@@ -11,6 +12,7 @@ const roles = `${namespaced}/roles`;
 const secrets = '/api/v1/namespaces/default/secrets';
 
 let cluster: TestCluster;
+let storage: EtcdStorage;
 
 beforeAll(async () => {
   cluster = await TestCluster.start({
@@ -18,6 +20,7 @@ beforeAll(async () => {
     tokens: ['reader-token,reader,2', 'editor-token,editor,3'],
     serverFlags: ['--authorization-mode=RBAC'],
   });
+  storage = new EtcdStorage(cluster.etcd.connection);
   const rule = (apiGroup: string, resource: string, verbs: readonly string[]): object => ({
     apiGroups: [apiGroup],
     resources: [resource],
@@ -37,7 +40,10 @@ beforeAll(async () => {
     while ((await as(replica, 'editor', 'GET', bindings)).status === 403) await nextTurn();
   }
 });
-afterAll(() => cluster.stop());
+afterAll(async () => {
+  storage.close();
+  await cluster.stop();
+});
 
 const nextTurn = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 5));
 
@@ -73,7 +79,7 @@ async function revisionNow(): Promise<string> {
 
 /** Once it is answered, the replica has all events up to the revision. */
 async function arrived(replica: Replica, revision: string): Promise<void> {
-  const at = `resourceVersion=${revision}&resourceVersionMatch=NotOlderThan&limit=1`;
+  const at = `resourceVersion=${revision}&resourceVersionMatch=NotOlderThan`;
   expect((await replica.request('GET', `${bindings}?${at}`)).status).toBe(200);
 }
 
@@ -108,4 +114,67 @@ test('a binding is effective at each replica from its event on, under load', asy
   }
   isOver = true;
   await Promise.all(noise);
+});
+
+/** The life of what is stored under a key: from, and until it was deleted. */
+interface Life {
+  readonly from: number;
+  until: number;
+}
+
+/** Of all roles and bindings, by kind and name, after a revision up to another one. */
+async function livesOf(after: number, upTo: number): Promise<ReadonlyMap<string, Life[]>> {
+  const lives = new Map<string, Life[]>();
+  const ending = new AbortController();
+  for await (const batch of storage.watch('/registry/', after, ending.signal)) {
+    for (const event of batch.events) {
+      const key = event.type === 'put' ? event.item.key : event.key;
+      const found = /\/(roles|rolebindings)\/default\/(.*)$/.exec(key);
+      if (found === null) continue;
+      const name = `${found[1] ?? ''}/${found[2] ?? ''}`;
+      const own = lives.get(name) ?? [];
+      lives.set(name, own);
+      const last = own.at(-1);
+      if (event.type === 'put') own.push({ from: event.item.modRevision, until: Infinity });
+      else if (last !== undefined) last.until = event.revision;
+    }
+    if (batch.revision >= upTo) break;
+  }
+  ending.abort();
+  return lives;
+}
+
+test('an editor gives no right on from the event on that takes it away elsewhere', async () => {
+  const [first, second] = [cluster.replica(0), cluster.replica(1)];
+  const start = Number(await revisionNow());
+  const rules = [{ apiGroups: [''], resources: ['secrets'], verbs: ['list'] }];
+  const give = async (name: string): Promise<readonly number[]> => {
+    const replies = await Promise.all([
+      as(second, 'editor', 'POST', bindings, bindingOf(name, 'secrets', 'somebody')),
+      as(second, 'editor', 'POST', roles, { metadata: { name }, rules }),
+    ]);
+    return replies.map(({ status }) => status);
+  };
+  /** What was stored after the right was gone: all of it was asked for before that was known. */
+  const during = new Set<number>();
+  for (let round = 0; round < 50; round++) {
+    expect((await post(bindings, bindingOf('held', 'secrets', 'editor'))).status).toBe(201);
+    await arrived(second, await revisionNow());
+    expect(await give(`before-${String(round)}`)).toEqual([201, 201]);
+    const taking = first.request('DELETE', `${bindings}/held`);
+    for (const status of await give(`during-${String(round)}`)) during.add(status);
+    expect((await taking).status).toBe(200);
+    await arrived(second, await revisionNow());
+    expect(await give(`after-${String(round)}`)).toEqual([403, 403]);
+  }
+  for (const status of during) expect([201, 403]).toContain(status);
+  const lives = await livesOf(start, Number(await revisionNow()));
+  const held = lives.get('rolebindings/held') ?? [];
+  expect(held).toHaveLength(50);
+  const isHeldAt = (revision: number): boolean =>
+    held.some(({ from, until }) => from < revision && revision < until);
+  const given = [...lives].filter(([name]) => /\/(before|after)-/.test(name));
+  expect(given).toHaveLength(100);
+  const wrong = given.filter(([, [life]]) => !isHeldAt(life?.from ?? 0));
+  expect(wrong).toEqual([]);
 });
