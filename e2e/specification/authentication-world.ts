@@ -86,7 +86,7 @@ export async function whoIs(replica: Replica, asked: Asked, by = send): Promise<
 
 export const nameOf = async (replica: Replica, asked: Asked, by = send): Promise<unknown> => {
   const who = await whoIs(replica, asked, by);
-  return 'status' in who ? who.status : (who).username;
+  return 'status' in who ? who.status : who.username;
 };
 
 export const messageOf = (text: string): string => {
