@@ -96,18 +96,18 @@ describe('flags of the front proxy', () => {
     );
   });
 
-  test('a CA without headers of a name is refused', () => {
+  test('--requestheader-username-headers: required beside --requestheader-client-ca-file', () => {
     const argv = [`--requestheader-client-ca-file=${file('ca', first.cert)}`];
     expect(() => opened(...argv)).toThrow(/needs --requestheader-username-headers/);
   });
 
-  test('headers without a CA are warned of', () => {
+  test('--requestheader-client-ca-file: required, headers without it are warned of', () => {
     opened('--requestheader-username-headers=X-Remote-User');
     expect(log.join('')).toContain('have no effect without --requestheader-client-ca-file');
   });
 });
 
-test('--anonymous-auth is off, with a warning, beside AlwaysAllow', () => {
+test('--anonymous-auth: default on when the mode is not AlwaysAllow, off with a warning beside it', () => {
   opened('--authorization-mode=AlwaysAllow');
   expect(log.join('')).toContain('--anonymous-auth is off');
 });

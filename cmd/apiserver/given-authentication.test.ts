@@ -80,7 +80,7 @@ test('flags give one issuer, which nothing changes', () => {
 
 test.each<[claim: string, argv: () => readonly string[], message: RegExp]>([
   [
-    '--anonymous-auth beside anonymous of the file',
+    'anonymous: not combinable with --anonymous-auth',
     () => ['--anonymous-auth=true', file(`${head}${conditions}`)],
     /--anonymous-auth cannot be set when anonymous is configured/,
   ],
@@ -115,7 +115,7 @@ test.each<[claim: string, argv: () => readonly string[], message: RegExp]>([
     /--oidc-issuer-url: issuer\.url: .*URL must not overlap/,
   ],
   [
-    'an issuer by flags without TLS',
+    '--oidc-issuer-url: https URL',
     () => ['--oidc-issuer-url=http://a.tests', '--oidc-client-id=c'],
     /--oidc-issuer-url: issuer\.url: .*URL scheme must be https/,
   ],

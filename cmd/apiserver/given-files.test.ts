@@ -79,7 +79,7 @@ describe('files that flags name', () => {
     });
   });
 
-  test('of keys of service-account tokens: private and public ones, several in a file', () => {
+  test('--service-account-key-file: PEM RSA or ECDSA, private or public keys, repeatable', () => {
     const files = read(
       `--service-account-signing-key-file=${paths.accountKey}`,
       `--service-account-key-file=${paths.accountKeys}`,
@@ -90,7 +90,7 @@ describe('files that flags name', () => {
     expect(files.tokenKeys[0]?.id).toBe(files.signingKey?.id);
   });
 
-  test('of such keys: the serving key where none is named', () => {
+  test('--service-account-key-file: default falls back to --tls-private-key-file', () => {
     const { tokenKeys } = read(...pair(paths.cert, paths.key));
     expect(tokenKeys.map(({ algorithm }) => algorithm)).toEqual(['ES256']);
     const named = read(

@@ -1,5 +1,5 @@
-// Bootstrap tokens by the specification of authentication, row by row: what a Secret must hold, whom
-// it makes of who shows it, and what the tokens sign.
+// Bootstrap tokens by the specification of authentication, row by row: what a Secret must hold,
+// whom it makes of who shows it, and what the tokens sign.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createHmac } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -48,34 +48,46 @@ const bootstrapUser = (id: string, ...groups: readonly string[]): object => ({
 });
 
 describe('Methods', () => {
-  test('Bootstrap tokens: Token format [a-z0-9]{6}.[a-z0-9]{16} (first part id, second part secret)', async () => {
-    await made('form01');
-    await until(
-      () => nameOf(replica, { token: secretOf('form01') }),
-      (name) => name !== 401,
-    );
-    for (const token of ['form01', 'form01.', secretOf('FORM01'), 'form01.0123456789ABCDEF']) {
-      expect(await who({ token })).toEqual(unauthorized);
-    }
-  });
-  test('Bootstrap tokens: Identity system:bootstrap:<token-id>, group system:bootstrappers plus auth-extra-groups', async () => {
-    await made('group1', {
-      'auth-extra-groups': 'system:bootstrappers:a,system:bootstrappers:b:c',
-    });
-    const token = secretOf('group1');
-    expect(
+  test(
+    'Bootstrap tokens: Token format [a-z0-9]{6}.[a-z0-9]{16} (first part id, second part ' +
+      'secret)',
+    async () => {
+      await made('form01');
       await until(
-        () => who({ token }),
-        (found) => 'username' in found,
-      ),
-    ).toEqual(bootstrapUser('group1', 'system:bootstrappers:a', 'system:bootstrappers:b:c'));
-  });
-  test('Bootstrap tokens: Flag --enable-bootstrap-token-auth; Controllers tokencleaner and bootstrapsigner are enabled with --controllers', async () => {
-    // What they do is shown by the rows of the Secret and of the ConfigMap.
-    const flagz = await replica.request('GET', '/flagz', { headers: { accept: 'text/plain' } });
-    expect(flagz.text).toMatch(/enable-bootstrap-token-auth[=:]\s*true/);
-    expect(flagz.text).toMatch(/controllers[=:].*tokencleaner.*bootstrapsigner/);
-  });
+        () => nameOf(replica, { token: secretOf('form01') }),
+        (name) => name !== 401,
+      );
+      for (const token of ['form01', 'form01.', secretOf('FORM01'), 'form01.0123456789ABCDEF']) {
+        expect(await who({ token })).toEqual(unauthorized);
+      }
+    },
+  );
+  test(
+    'Bootstrap tokens: Identity system:bootstrap:<token-id>, group system:bootstrappers ' +
+      'plus auth-extra-groups',
+    async () => {
+      await made('group1', {
+        'auth-extra-groups': 'system:bootstrappers:a,system:bootstrappers:b:c',
+      });
+      const token = secretOf('group1');
+      expect(
+        await until(
+          () => who({ token }),
+          (found) => 'username' in found,
+        ),
+      ).toEqual(bootstrapUser('group1', 'system:bootstrappers:a', 'system:bootstrappers:b:c'));
+    },
+  );
+  test(
+    'Bootstrap tokens: Flag --enable-bootstrap-token-auth; Controllers tokencleaner and ' +
+      'bootstrapsigner are enabled with --controllers',
+    async () => {
+      // What they do is shown by the rows of the Secret and of the ConfigMap.
+      const flagz = await replica.request('GET', '/flagz', { headers: { accept: 'text/plain' } });
+      expect(flagz.text).toMatch(/enable-bootstrap-token-auth[=:]\s*true/);
+      expect(flagz.text).toMatch(/controllers[=:].*tokencleaner.*bootstrapsigner/);
+    },
+  );
 });
 
 describe('Bootstrap token Secret', () => {
@@ -189,40 +201,52 @@ describe('Cluster-info ConfigMap: Name cluster-info, namespace svc-public', () =
     await until(info, (data) => 'jws-kubeconfig-signs0' in data);
   });
 
-  test('kubeconfig (a client configuration with cluster data, mainly certificate-authority-data) stays as it was given', async () => {
-    expect((await info())['kubeconfig']).toBe(kubeconfig());
-  });
-  test('jws-kubeconfig-<token-id> (detached JWS signature), created with HS256, the full token as shared secret, payload the base64url kubeconfig without trailing =', async () => {
-    const [head = '', payload, signature] = ((await info())['jws-kubeconfig-signs0'] ?? '').split(
-      '.',
-    );
-    expect(JSON.parse(Buffer.from(head, 'base64url').toString())).toMatchObject({
-      ...{ alg: 'HS256', kid: 'signs0' },
-    });
-    expect(payload).toBe('');
-    const inserted = `${head}.${Buffer.from(kubeconfig()).toString('base64url')}`;
-    const hmac = createHmac('sha256', secretOf('signs0')).update(inserted).digest('base64url');
-    expect(signature).toBe(hmac);
-  });
+  test(
+    'kubeconfig (a client configuration with cluster data, mainly ' +
+      'certificate-authority-data) stays as it was given',
+    async () => {
+      expect((await info())['kubeconfig']).toBe(kubeconfig());
+    },
+  );
+  test(
+    'jws-kubeconfig-<token-id> (detached JWS signature), created with HS256, the full ' +
+      'token as shared secret, payload the base64url kubeconfig without trailing =',
+    async () => {
+      const [head = '', payload, signature] = ((await info())['jws-kubeconfig-signs0'] ?? '').split(
+        '.',
+      );
+      expect(JSON.parse(Buffer.from(head, 'base64url').toString())).toMatchObject({
+        ...{ alg: 'HS256', kid: 'signs0' },
+      });
+      expect(payload).toBe('');
+      const inserted = `${head}.${Buffer.from(kubeconfig()).toString('base64url')}`;
+      const hmac = createHmac('sha256', secretOf('signs0')).update(inserted).digest('base64url');
+      expect(signature).toBe(hmac);
+    },
+  );
   test('usage-bootstrap-signing: true allows signing the cluster-info ConfigMap', async () => {
     expect(Object.keys(await info())).not.toContain('jws-kubeconfig-mute00');
   });
-  test('Expired: ignored for signing, Rejected for authentication, Removed when the token cleaner controller runs', async () => {
-    expect(await nameOf(replica, { token: secretOf('signs0') })).toBe('system:bootstrap:signs0');
-    const path = `${systemSecrets}/bootstrap-token-signs0`;
-    await replica.request('PATCH', path, {
-      body: { stringData: { expiration: '2020-01-01T00:00:00Z' } },
-      headers: { 'content-type': 'application/merge-patch+json' },
-    });
-    const token = secretOf('signs0');
-    await until(
-      () => nameOf(replica, { token }),
-      (name) => name === 401,
-    );
-    await until(info, (data) => !('jws-kubeconfig-signs0' in data));
-    await until(
-      async () => (await replica.request('GET', path)).status,
-      (status) => status === 404,
-    );
-  });
+  test(
+    'Bootstrap token valid: expiration reached → Expired. Rejected for authentication, ' +
+      'ignored for signing. Removed when the token cleaner controller runs',
+    async () => {
+      expect(await nameOf(replica, { token: secretOf('signs0') })).toBe('system:bootstrap:signs0');
+      const path = `${systemSecrets}/bootstrap-token-signs0`;
+      await replica.request('PATCH', path, {
+        body: { stringData: { expiration: '2020-01-01T00:00:00Z' } },
+        headers: { 'content-type': 'application/merge-patch+json' },
+      });
+      const token = secretOf('signs0');
+      await until(
+        () => nameOf(replica, { token }),
+        (name) => name === 401,
+      );
+      await until(info, (data) => !('jws-kubeconfig-signs0' in data));
+      await until(
+        async () => (await replica.request('GET', path)).status,
+        (status) => status === 404,
+      );
+    },
+  );
 });

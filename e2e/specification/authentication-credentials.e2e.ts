@@ -112,48 +112,73 @@ describe('Methods', () => {
     ).issue({ use: 'clientAuth', commonName: 'x' });
     expect(await who({ client: stranger })).toEqual(unauthorized);
   });
-  test('Client certificates: Username is the subject common name. Each organization field is a group', async () => {
-    const client = await cert('jane', { organizations: ['dev', 'ops, night'] });
-    expect(await who({ client })).toMatchObject({
-      username: 'jane',
-      groups: ['dev', 'ops, night', 'system:authenticated'],
-    });
-  });
+  test(
+    'Client certificates: Username is the subject common name. Each organization field ' +
+      'is a group',
+    async () => {
+      const client = await cert('jane', { organizations: ['dev', 'ops, night'] });
+      expect(await who({ client })).toMatchObject({
+        username: 'jane',
+        groups: ['dev', 'ops, night', 'system:authenticated'],
+      });
+    },
+  );
 
-  test('Static token file: CSV columns: token, username, uid, then optional group names', async () => {
-    expect(await who({ token: 'solo-token' })).toEqual({
-      ...{ username: 'solo', uid: 'uid-solo', groups: ['system:authenticated'] },
-    });
-  });
+  test(
+    'Static token file: CSV columns: token, ' + 'username, uid, then optional group names',
+    async () => {
+      expect(await who({ token: 'solo-token' })).toEqual({
+        ...{ username: 'solo', uid: 'uid-solo', groups: ['system:authenticated'] },
+      });
+    },
+  );
   test('Static token file: (quote one cell holding several groups)', async () => {
     expect(await who({ token: 'ann-token' })).toEqual({
       ...{ username: 'ann', uid: 'uid-ann' },
       groups: ['team-a', 'team-b', 'system:authenticated'],
     });
   });
-  test('Bearer header: Authorization: Bearer <token>, any token characters valid in a header value', async () => {
-    expect(await nameOf(replica, { token: oddToken })).toBe('odd');
-    expect(await nameOf(replica, { headers: { authorization: `bearer ${oddToken}` } })).toBe('odd');
-  });
+  test(
+    'Bearer header: Authorization: Bearer <token>, any token characters valid in a ' +
+      'header value',
+    async () => {
+      expect(await nameOf(replica, { token: oddToken })).toBe('odd');
+      expect(await nameOf(replica, { headers: { authorization: `bearer ${oddToken}` } })).toBe(
+        'odd',
+      );
+    },
+  );
 
-  test('Service account tokens: Signed JWT bearer tokens, username system:serviceaccount:<namespace>:<name>, groups system:serviceaccounts and system:serviceaccounts:<namespace>', async () => {
-    const token = await accountToken('robot');
-    expect(token.split('.')).toHaveLength(3);
-    expect(await who({ token })).toMatchObject({
-      username: 'system:serviceaccount:default:robot',
-      groups: ['system:serviceaccounts', 'system:serviceaccounts:default', 'system:authenticated'],
-    });
-    expect(await nameOf(replica, { token: `${token.slice(0, -4)}AAAA` })).toBe(401);
-  });
-  test('Service account tokens: --service-account-lookup (tokens of deleted objects are revoked)', async () => {
-    const token = await accountToken('short-lived');
-    expect(await nameOf(replica, { token })).toBe('system:serviceaccount:default:short-lived');
-    await replica.request('DELETE', `${core}/serviceaccounts/short-lived`);
-    await until(
-      () => nameOf(replica, { token }),
-      (name) => name === 401,
-    );
-  });
+  test(
+    'Service account tokens: Signed JWT bearer tokens, username ' +
+      'system:serviceaccount:<namespace>:<name>, groups system:serviceaccounts and ' +
+      'system:serviceaccounts:<namespace>',
+    async () => {
+      const token = await accountToken('robot');
+      expect(token.split('.')).toHaveLength(3);
+      expect(await who({ token })).toMatchObject({
+        username: 'system:serviceaccount:default:robot',
+        groups: [
+          'system:serviceaccounts',
+          'system:serviceaccounts:default',
+          'system:authenticated',
+        ],
+      });
+      expect(await nameOf(replica, { token: `${token.slice(0, -4)}AAAA` })).toBe(401);
+    },
+  );
+  test(
+    'Service account tokens: --service-account-lookup (tokens of deleted objects are ' + 'revoked)',
+    async () => {
+      const token = await accountToken('short-lived');
+      expect(await nameOf(replica, { token })).toBe('system:serviceaccount:default:short-lived');
+      await replica.request('DELETE', `${core}/serviceaccounts/short-lived`);
+      await until(
+        () => nameOf(replica, { token }),
+        (name) => name === 401,
+      );
+    },
+  );
   test('Service account tokens: A Pod selects an account with serviceAccountName', async () => {
     await create(replica, `${core}/serviceaccounts`, { metadata: { name: 'of-pod' } });
     const spec = { serviceAccountName: 'of-pod', containers: [{ name: 'c', image: 'i' }] };
@@ -168,69 +193,84 @@ describe('Methods', () => {
       extra: { 'authentication.svc.io/pod-name': ['p'] },
     });
   });
-  test('Service account tokens: Anyone who can read Secrets holding such tokens can act as the account', async () => {
-    await create(replica, `${core}/serviceaccounts`, { metadata: { name: 'kept' } });
-    await create(replica, `${core}/secrets`, {
-      type: 'svc.io/service-account-token',
-      metadata: { name: 'kept', annotations: { 'svc.io/service-account.name': 'kept' } },
-    });
-    const read = async (): Promise<string | undefined> =>
-      (await replica.request('GET', `${core}/secrets/kept`)).json<{ data?: { token?: string } }>()
-        .data?.token;
-    const data = await until(read, (found) => found !== undefined);
-    const token = Buffer.from(data ?? '', 'base64').toString();
-    expect(await nameOf(replica, { token })).toBe('system:serviceaccount:default:kept');
-  });
+  test(
+    'Service account tokens: Anyone who can read Secrets holding such tokens can act as ' +
+      'the account',
+    async () => {
+      await create(replica, `${core}/serviceaccounts`, { metadata: { name: 'kept' } });
+      await create(replica, `${core}/secrets`, {
+        type: 'svc.io/service-account-token',
+        metadata: { name: 'kept', annotations: { 'svc.io/service-account.name': 'kept' } },
+      });
+      const read = async (): Promise<string | undefined> =>
+        (await replica.request('GET', `${core}/secrets/kept`)).json<{ data?: { token?: string } }>()
+          .data?.token;
+      const data = await until(read, (found) => found !== undefined);
+      const token = Buffer.from(data ?? '', 'base64').toString();
+      expect(await nameOf(replica, { token })).toBe('system:serviceaccount:default:kept');
+    },
+  );
 });
 
 describe('States and transitions', () => {
-  test('Request unauthenticated: credentials presented and valid for a module, first success wins → Authenticated, Groups get system:authenticated', async () => {
-    const certified = { client: await cert('jane') };
-    const service = { token: await accountToken('state') };
-    for (const asked of [certified, { token: 'solo-token' }, service]) {
-      expect(await who(asked)).toMatchObject({
-        groups: expect.arrayContaining(['system:authenticated']),
+  test(
+    'Request unauthenticated: credentials presented and valid for a module, first ' +
+      'success wins → Authenticated, Groups get system:authenticated',
+    async () => {
+      const certified = { client: await cert('jane') };
+      const service = { token: await accountToken('state') };
+      for (const asked of [certified, { token: 'solo-token' }, service]) {
+        expect(await who(asked)).toMatchObject({
+          groups: expect.arrayContaining(['system:authenticated']),
+        });
+      }
+    },
+  );
+  test(
+    'Request with invalid credentials → 401 ' + 'Unauthorized. Not treated as anonymous',
+    async () => {
+      const client = await cert('jane', { notAfter: new Date(Date.now() - 60_000) });
+      for (const asked of [{ token: 'no-token' }, { client }]) {
+        const answer = await world.send(replica, { ...asked, path: '/livez' });
+        expect(JSON.parse(answer.text)).toMatchObject({
+          ...{ kind: 'Status', status: 'Failure', reason: 'Unauthorized', code: 401 },
+          message: 'Unauthorized',
+        });
+      }
+      expect((await world.send(replica, { path: '/livez' })).status).toBe(200);
+    },
+  );
+  test(
+    'Request without credentials, anonymous enabled → username system:anonymous, group ' +
+      'system:unauthenticated. Rules for them must be explicit in role-based modes',
+    async () => {
+      expect(await who({})).toEqual({
+        status: 403,
+        message: expect.stringContaining('User "system:anonymous" cannot create'),
       });
-    }
-  });
-  test('Request with invalid credentials → 401 Unauthorized. Not treated as anonymous', async () => {
-    const client = await cert('jane', { notAfter: new Date(Date.now() - 60_000) });
-    for (const asked of [{ token: 'no-token' }, { client }]) {
-      const answer = await world.send(replica, { ...asked, path: '/livez' });
-      expect(JSON.parse(answer.text)).toMatchObject({
-        ...{ kind: 'Status', status: 'Failure', reason: 'Unauthorized', code: 401 },
-        message: 'Unauthorized',
+      const rbac = '/apis/rbac.authorization.svc.io/v1';
+      await create(replica, `${rbac}/clusterrolebindings`, {
+        metadata: { name: 'anybody-asks' },
+        roleRef: {
+          apiGroup: 'rbac.authorization.svc.io',
+          kind: 'ClusterRole',
+          name: 'system:basic-user',
+        },
+        subjects: [
+          { apiGroup: 'rbac.authorization.svc.io', kind: 'Group', name: 'system:unauthenticated' },
+        ],
       });
-    }
-    expect((await world.send(replica, { path: '/livez' })).status).toBe(200);
-  });
-  test('Request without credentials, anonymous enabled → username system:anonymous, group system:unauthenticated. Rules for them must be explicit in role-based modes', async () => {
-    expect(await who({})).toEqual({
-      status: 403,
-      message: expect.stringContaining('User "system:anonymous" cannot create'),
-    });
-    const rbac = '/apis/rbac.authorization.svc.io/v1';
-    await create(replica, `${rbac}/clusterrolebindings`, {
-      metadata: { name: 'anybody-asks' },
-      roleRef: {
-        apiGroup: 'rbac.authorization.svc.io',
-        kind: 'ClusterRole',
-        name: 'system:basic-user',
-      },
-      subjects: [
-        { apiGroup: 'rbac.authorization.svc.io', kind: 'Group', name: 'system:unauthenticated' },
-      ],
-    });
-    expect(
-      await until(
-        () => who({}),
-        (found) => 'username' in found,
-      ),
-    ).toEqual({
-      ...{ username: 'system:anonymous', groups: ['system:unauthenticated'] },
-    });
-    await replica.request('DELETE', `${rbac}/clusterrolebindings/anybody-asks`);
-  });
+      expect(
+        await until(
+          () => who({}),
+          (found) => 'username' in found,
+        ),
+      ).toEqual({
+        ...{ username: 'system:anonymous', groups: ['system:unauthenticated'] },
+      });
+      await replica.request('DELETE', `${rbac}/clusterrolebindings/anybody-asks`);
+    },
+  );
 });
 
 test('Errors: 401 Unauthorized: Invalid bearer token', async () => {

@@ -1,5 +1,5 @@
-// The authentication configuration file by the specification, row by row: tokens of several issuers,
-// files that change and files that are refused, anonymous requests, and attacks on signed tokens.
+// The authentication configuration file by the specification, row by row: tokens of issuers, files
+// that change or are refused, anonymous requests, and attacks on signed tokens.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createHmac, createPublicKey } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
@@ -10,6 +10,7 @@ import { TestCluster } from '../harness.ts';
 import type { Replica } from '../harness.ts';
 import * as world from './authentication-world.ts';
 import type { Asked, Who } from './authentication-world.ts';
+import { byClaims, byExpressions, fileOf, minimal } from './authentication-file-entries.ts';
 import { accounts, refusedRows, valid } from './authentication-file-rules.ts';
 
 const { nameOf, replaceFile, unauthorized, until, whoIs } = world;
@@ -31,44 +32,6 @@ const of = (issuer: TokenIssuer | undefined): TokenIssuer => {
 const sign = (by: TokenIssuer | undefined, given: object = {}, options?: SignOptions) =>
   of(by).sign({ ...given }, options);
 
-const minimal = (by: TokenIssuer | undefined, prefix: string): object => ({
-  issuer: { url: of(by).url, certificateAuthority: of(by).ca, audiences: ['client'] },
-  claimMappings: { username: { claim: 'sub', prefix } },
-});
-const byClaims = (): object => ({
-  issuer: {
-    ...{ url: of(claims).url, certificateAuthority: of(claims).ca },
-    ...{ audiences: ['client', 'second'], audienceMatchPolicy: 'MatchAny' },
-  },
-  claimValidationRules: [
-    { claim: 'hd', requiredValue: 'a.b' },
-    { expression: 'claims.exp - claims.iat <= 86400', message: 'too long' },
-  ],
-  claimMappings: {
-    username: { claim: 'sub', prefix: 'a:' },
-    groups: { claim: 'groups', prefix: 'g-' },
-    uid: { claim: 'id' },
-    extra: [{ key: 'example.com/tenant', valueExpression: 'claims.tenant' }],
-  },
-  userValidationRules: [
-    { expression: "!user.username.startsWith('a:system:')", message: 'no system users' },
-    { expression: "user.groups.all(group, group != 'g-root')", message: 'no root' },
-  ],
-});
-const byExpressions = (): object => ({
-  issuer: {
-    url: of(expressions).url,
-    certificateAuthority: of(expressions).ca,
-    audiences: ['client'],
-  },
-  claimValidationRules: [{ expression: 'claims.?email_verified.orValue(true) == true' }],
-  claimMappings: {
-    username: { expression: 'claims.email' },
-    groups: { expression: "claims.roles.split(',')" },
-    uid: { expression: 'claims.sub' },
-    extra: [{ key: 'example.com/list', valueExpression: "['x', claims.sub]" }],
-  },
-});
 const fromElsewhere = (): object => ({
   issuer: {
     ...{ url: apart, discoveryURL: `${of(elsewhere).url}/found/here` },
@@ -81,13 +44,11 @@ const noAuthority = (): object => ({
   claimMappings: { username: { claim: 'sub', prefix: '' } },
 });
 
-const fileOf = (jwt: readonly object[], more: object = {}): string =>
-  JSON.stringify({
-    ...{ apiVersion: 'apiserver.config.svc.io/v1', kind: 'AuthenticationConfiguration', jwt },
-    anonymous: { enabled: true, conditions: [{ path: '/livez' }, { path: '/version' }] },
-    ...more,
-  });
-const usual = (): object[] => [byClaims(), byExpressions(), fromElsewhere()];
+const usual = (): object[] => [
+  byClaims(of(claims)),
+  byExpressions(of(expressions)),
+  fromElsewhere(),
+];
 
 beforeAll(async () => {
   keys = await Promise.all(['k-0', 'k-1', 'k-2', 'k-3'].map((kid) => issuerKey(kid, 'ES256')));
@@ -109,7 +70,7 @@ beforeAll(async () => {
     serverFlags: [`--service-account-issuer=${accounts}`],
     replicaFlags: (_replica, folder) => {
       path = join(folder, 'authentication.yaml');
-      const never = [minimal(lying, 'l:'), noAuthority(), minimal(redirected, 'r:')];
+      const never = [minimal(of(lying), 'l:'), noAuthority(), minimal(of(redirected), 'r:')];
       writeFileSync(path, fileOf([...usual(), ...never]));
       return [`--authentication-config=${path}`];
     },
@@ -131,6 +92,9 @@ afterAll(async () => {
 });
 
 const who = (asked: Asked): Promise<Who> => whoIs(replica, asked);
+const refused = async (token: string): Promise<void> => {
+  expect(await who({ token })).toEqual(unauthorized);
+};
 const whole = { hd: 'a.b', id: 'u-1', tenant: 'acme', groups: ['dev', 'ops'] };
 const person = { email: 'jane@a.b', roles: 'dev,ops' };
 const all = 'system:authenticated';
@@ -144,7 +108,8 @@ describe('Authentication configuration file: tokens', () => {
   ];
   test.each<Given>([
     [
-      'jwt[].claimMappings.username: claim with prefix; groups: claim with prefix; uid: claim; extra[]: key and valueExpression',
+      'jwt[].claimMappings.username: claim with prefix; groups: claim with prefix; uid: ' +
+        'claim; extra[]: key and valueExpression',
       () => claims,
       whole,
       {
@@ -153,7 +118,9 @@ describe('Authentication configuration file: tokens', () => {
       },
     ],
     [
-      'jwt[].claimMappings.username: expression (string); groups: expression (string or list of string); uid: expression (string); extra[]: valueExpression (string or list)',
+      'jwt[].claimMappings.username: expression (string); groups: expression (string or ' +
+        'list of string); uid: expression (string); extra[]: valueExpression (string or ' +
+        'list)',
       () => expressions,
       person,
       {
@@ -168,7 +135,9 @@ describe('Authentication configuration file: tokens', () => {
       { username: 'a:jane' },
     ],
     [
-      'jwt[].issuer.discoveryURL: optional. Replaces the default discovery location; prefix required, may be empty string; Minimal JWT payload: iss, aud, exp, and the username claim',
+      'jwt[].issuer.discoveryURL: optional. Replaces the default discovery location; ' +
+        'prefix required, may be empty string; Minimal JWT payload: iss, aud, exp, and the ' +
+        'username claim',
       () => elsewhere,
       { iss: apart, iat: undefined },
       { username: 'jane', groups: [all] },
@@ -188,7 +157,8 @@ describe('Authentication configuration file: tokens', () => {
     ['jwt[].issuer.url: another issuer', () => claims, { ...whole, iss: 'https://none.tests' }],
     ['jwt[].claimValidationRules[]: claim with requiredValue', () => claims, { ...whole, hd: 'x' }],
     [
-      'jwt[].claimValidationRules[]: expression (boolean, must be true) with message, over claims, a map from claim name to value',
+      'jwt[].claimValidationRules[]: expression (boolean, must be true) with message, over ' +
+        'claims, a map from claim name to value',
       () => claims,
       { ...whole, exp: now() + 90_000 },
     ],
@@ -206,7 +176,8 @@ describe('Authentication configuration file: tokens', () => {
     ['jwt[].claimMappings.uid: an absent claim', () => claims, { ...whole, id: undefined }],
     ['jwt[].claimMappings.extra[]: an absent claim', () => claims, { ...whole, tenant: undefined }],
     [
-      'jwt[].userValidationRules[]: expression (boolean, all must be true, variable user with username)',
+      'jwt[].userValidationRules[]: expression (boolean, all must be true, variable user ' +
+        'with username)',
       () => claims,
       { ...whole, sub: 'system:x' },
     ],
@@ -231,7 +202,8 @@ describe('Authentication configuration file: tokens', () => {
       'another issuer',
     ],
     [
-      'jwt[].issuer.certificateAuthority: PEM CA certificates for discovery. Default system verifier',
+      'jwt[].issuer.certificateAuthority: PEM CA certificates for discovery. Default ' +
+        'system verifier',
       () => untrusted,
       'certificate',
     ],
@@ -256,7 +228,8 @@ describe('Anonymous requests', () => {
     ['/healthz', 401],
     ['/api/v1/pods', 401],
   ])(
-    'With the configuration field anonymous (enabled, conditions[] of path), only requests to the listed paths are allowed as anonymous: %s is %d',
+    'With the configuration field anonymous (enabled, conditions[] of path), only ' +
+      'requests to the listed paths are allowed as anonymous: %s is %d',
     async (asked, status) => {
       expect((await world.send(replica, { path: asked })).status).toBe(status);
     },
@@ -274,9 +247,6 @@ describe('attacks on signed tokens', () => {
     createPublicKey({ key: keys[0]?.jwk as never, format: 'jwk' })
       .export({ type: 'spki', format: 'pem' })
       .toString();
-  const refused = async (token: string): Promise<void> => {
-    expect(await who({ token })).toEqual(unauthorized);
-  };
 
   test('alg confusion: HMAC with the public key as the secret', async () => {
     for (const secret of [publicKey(), JSON.stringify(keys[0]?.jwk), publicKey().trim()]) {
@@ -303,18 +273,25 @@ describe('attacks on signed tokens', () => {
       await refused(`${base64({ alg, kid: 'k-0' })}.${body}.${signature}`);
     }
   });
-  test('issuer overlap: a key of one issuer signs nothing of another, whatever its kid says', async () => {
-    const [own, foreign] = [keys[0], keys[1]] as [IssuerKey, IssuerKey];
-    expect(await nameOf(replica, { token: await sign(claims, whole, { key: own }) })).toBe(
-      'a:jane',
-    );
-    for (const kid of ['k-0', 'k-1', false] as const) {
-      await refused(await sign(claims, whole, { key: foreign, kid }));
-    }
-    for (const iss of [`${of(claims).url}/`, `${of(claims).url}/x`, of(claims).url.toUpperCase()]) {
-      await refused(await sign(claims, { ...whole, iss }));
-    }
-  });
+  test(
+    'issuer overlap: a key of one issuer signs ' + 'nothing of another, whatever its kid says',
+    async () => {
+      const [own, foreign] = [keys[0], keys[1]] as [IssuerKey, IssuerKey];
+      expect(await nameOf(replica, { token: await sign(claims, whole, { key: own }) })).toBe(
+        'a:jane',
+      );
+      for (const kid of ['k-0', 'k-1', false] as const) {
+        await refused(await sign(claims, whole, { key: foreign, kid }));
+      }
+      for (const iss of [
+        `${of(claims).url}/`,
+        `${of(claims).url}/x`,
+        of(claims).url.toUpperCase(),
+      ]) {
+        await refused(await sign(claims, { ...whole, iss }));
+      }
+    },
+  );
   test.each([
     '../../../etc/passwd',
     '/dev/null',
@@ -349,23 +326,27 @@ describe('Configuration file changed', () => {
     );
   };
 
-  test('file change event → Reloaded, told by apiserver_authentication_config_controller_automatic_reload_last_timestamp_seconds', async () => {
-    const before = Date.now() / 1_000;
-    const token = await sign(late);
-    await refusedFor(token);
-    replaceFile(path, fileOf([...usual(), minimal(late, 'late:')]));
-    await until(
-      () => nameOf(replica, { token }),
-      (name) => name === 'late:jane',
-    );
-    expect(await lastReload('success')).toBeGreaterThanOrEqual(before - 1);
-    replaceFile(path, fileOf(usual()));
-    await until(
-      () => nameOf(replica, { token }),
-      (name) => name === 401,
-    );
-    expect(await nameOf(replica, { token: await sign(claims, whole) })).toBe('a:jane');
-  });
+  test(
+    'file change event → Reloaded, told by ' +
+      'apiserver_authentication_config_controller_automatic_reload_last_timestamp_seconds',
+    async () => {
+      const before = Date.now() / 1_000;
+      const token = await sign(late);
+      await refused(token);
+      replaceFile(path, fileOf([...usual(), minimal(of(late), 'late:')]));
+      await until(
+        () => nameOf(replica, { token }),
+        (name) => name === 'late:jane',
+      );
+      expect(await lastReload('success')).toBeGreaterThanOrEqual(before - 1);
+      replaceFile(path, fileOf(usual()));
+      await until(
+        () => nameOf(replica, { token }),
+        (name) => name === 401,
+      );
+      expect(await nameOf(replica, { token: await sign(claims, whole) })).toBe('a:jane');
+    },
+  );
 
   describe('a file that breaks a rule is not used', () => {
     const rows = refusedRows();
@@ -406,10 +387,6 @@ describe('Configuration file changed', () => {
     });
   });
 });
-
-const refusedFor = async (token: string): Promise<void> => {
-  expect(await who({ token })).toEqual(unauthorized);
-};
 
 /** Of a line of the log, without its quotes' escapes. */
 const plain = (text: string): string => text.replaceAll('\\', '');

@@ -1,5 +1,5 @@
-// Users that others vouch for, by the specification of authentication, row by row: OpenID Connect by
-// flags, the token webhook, and reviews of tokens.
+// Users that others vouch for, by the specification of authentication, row by row: OpenID Connect
+// by flags, the token webhook, and reviews of tokens.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { once } from 'node:events';
 import { createServer } from 'node:https';
@@ -170,14 +170,23 @@ const who = (replica: Replica | undefined, token: string): Promise<Who> =>
   whoIs(of(replica), { token });
 
 describe('OpenID Connect flags', () => {
-  test('--oidc-issuer-url: Required. https URL used for discovery of signing keys; --oidc-ca-file: CA of the provider web certificate', () => {
-    expect([...issuer.hits.keys()]).toEqual(['/.well-known/openid-configuration', '/keys']);
-  });
-  test('--oidc-username-claim: Default sub; --oidc-username-prefix: Default <issuer URL># when the username claim is not email; --oidc-groups-claim: Claim with a string array; --oidc-groups-prefix: Prefix for group names', async () => {
-    expect(await who(usual, await usualToken())).toEqual({
-      ...{ username: `${issuer.url}#jane`, groups: ['o:dev', 'o:ops', all] },
-    });
-  });
+  test(
+    '--oidc-issuer-url: Required. https URL used for discovery of signing keys; ' +
+      '--oidc-ca-file: CA of the provider web certificate',
+    () => {
+      expect([...issuer.hits.keys()]).toEqual(['/.well-known/openid-configuration', '/keys']);
+    },
+  );
+  test(
+    '--oidc-username-claim: Default sub; --oidc-username-prefix: Default <issuer URL># ' +
+      'when the username claim is not email; --oidc-groups-claim: Claim with a string ' +
+      'array; --oidc-groups-prefix: Prefix for group names',
+    async () => {
+      expect(await who(usual, await usualToken())).toEqual({
+        ...{ username: `${issuer.url}#jane`, groups: ['o:dev', 'o:ops', all] },
+      });
+    },
+  );
   test('--oidc-username-prefix: Prefix added to usernames', async () => {
     expect(await who(set, await setToken())).toEqual({ username: 'u:jane@a.b', groups: [all] });
   });
@@ -187,6 +196,7 @@ describe('OpenID Connect flags', () => {
     ['--oidc-required-claim: repeatable', { tier: undefined }],
     ['Checks: expiry', { exp: Math.floor(Date.now() / 1_000) - 10 }],
     ['--oidc-issuer-url: another issuer', { iss: 'https://none.tests' }],
+    ['The id_token (not the access token) is the bearer token', { aud: ['https://api.tests'] }],
   ])('%s, others are 401', async (_row, claims) => {
     expect(await who(usual, await usualToken(claims))).toEqual(unauthorized);
   });
@@ -197,47 +207,73 @@ describe('OpenID Connect flags', () => {
     expect(await nameOf(of(set), { token: await setToken({}, alg) })).toBe('u:jane@a.b');
     expect(await who(usual, await usualToken({}, alg))).toEqual(unauthorized);
   });
+  test(
+    'No state is kept between requests. Tokens cannot be revoked: the provider is not ' +
+      'asked of one',
+    async () => {
+      const [token, before] = [await usualToken(), [...issuer.hits]];
+      for (let turn = 0; turn < 3; turn++)
+        expect(await who(usual, token)).toHaveProperty('username');
+      expect([...issuer.hits]).toEqual(before);
+    },
+  );
   test('--oidc-signing-algs: RS256 is refused where it is not listed', async () => {
     expect(await who(set, await setToken({}, 'RS256'))).toEqual(unauthorized);
   });
 });
 
 describe('Token webhook', () => {
-  test('--authentication-token-webhook-config-file: a cluster entry for the remote service (URL, CA), a user entry for the client certificate and key of the API server; POST of a TokenReview with spec.token (Content-Type JSON)', async () => {
-    await who(usual, 'bare');
-    expect(callsFor('bare')[0]).toMatchObject({
-      ...{ method: 'POST', client: 'api-server' },
-      contentType: expect.stringMatching(/^application\/json/),
-      body: { kind: 'TokenReview', spec: { token: 'bare', audiences: ['api'] } },
-    });
-  });
+  test(
+    '--authentication-token-webhook-config-file: a cluster entry for the remote service ' +
+      '(URL, CA), a user entry for the client certificate and key of the API server; POST ' +
+      'of a TokenReview with spec.token (Content-Type JSON)',
+    async () => {
+      await who(usual, 'bare');
+      expect(callsFor('bare')[0]).toMatchObject({
+        ...{ method: 'POST', client: 'api-server' },
+        contentType: expect.stringMatching(/^application\/json/),
+        body: { kind: 'TokenReview', spec: { token: 'bare', audiences: ['api'] } },
+      });
+    },
+  );
   test('--authentication-token-webhook-version: v1beta1 (default) or v1', async () => {
     await Promise.all([who(usual, 'full'), who(set, 'full')]);
     const versions = callsFor('full').map(({ body }) => body.apiVersion);
     expect(versions.sort()).toEqual(['v1', 'v1beta1'].map((one) => `authentication.svc.io/${one}`));
   });
-  test('The remote service must answer with the same TokenReview version as the request', async () => {
-    expect(await nameOf(of(usual), { token: 'v-older' })).toBe('bare');
-    expect(await who(usual, 'v-newer')).toEqual(unauthorized);
-    expect(await nameOf(of(set), { token: 'v-newer' })).toBe('bare');
-    expect(await who(set, 'v-older')).toEqual(unauthorized);
-  });
-  test('--authentication-token-webhook-cache-ttl, Token webhook decision cache: Default 2 minutes', async () => {
-    for (let turn = 0; turn < 3; turn++) {
-      expect(await nameOf(of(usual), { token: 'kept' })).toBe('bare');
-      expect(await nameOf(of(set), { token: 'asked' })).toBe('bare');
-    }
-    expect([callsFor('kept').length, callsFor('asked').length]).toEqual([1, 3]);
-    const flags = await of(usual).request('GET', '/flagz', { headers: { accept: 'text/plain' } });
-    expect(flags.text).toMatch(/authentication-token-webhook-cache-ttl[=:]\s*2m0s/);
-  });
+  test(
+    'The remote service must answer with the same ' + 'TokenReview version as the request',
+    async () => {
+      expect(await nameOf(of(usual), { token: 'v-older' })).toBe('bare');
+      expect(await who(usual, 'v-newer')).toEqual(unauthorized);
+      expect(await nameOf(of(set), { token: 'v-newer' })).toBe('bare');
+      expect(await who(set, 'v-older')).toEqual(unauthorized);
+    },
+  );
+  test(
+    '--authentication-token-webhook-cache-ttl, Token webhook decision cache: Default 2 ' +
+      'minutes',
+    async () => {
+      for (let turn = 0; turn < 3; turn++) {
+        expect(await nameOf(of(usual), { token: 'kept' })).toBe('bare');
+        expect(await nameOf(of(set), { token: 'asked' })).toBe('bare');
+      }
+      expect([callsFor('kept').length, callsFor('asked').length]).toEqual([1, 3]);
+      const flags = await of(usual).request('GET', '/flagz', { headers: { accept: 'text/plain' } });
+      expect(flags.text).toMatch(/authentication-token-webhook-cache-ttl[=:]\s*2m0s/);
+    },
+  );
   test('Success: authenticated true and user', async () => {
     expect(await who(usual, 'full')).toEqual({ ...full, groups: [...full.groups, all] });
   });
-  test('Failure: authenticated false, optional error; Errors: Failed token-webhook authentication without an error text is 401', async () => {
-    expect(await who(usual, 'unknown')).toEqual(unauthorized);
-    expect(await who(usual, 'because')).toMatchObject({ status: 401 });
-  });
+  test(
+    'Failure: authenticated false, optional error; Errors: Failed token-webhook ' +
+      'authentication without an error text is 401',
+    async () => {
+      expect(await who(usual, 'unknown')).toEqual(unauthorized);
+      expect(await who(usual, 'because')).toMatchObject({ status: 401 });
+    },
+  );
   test('other methods come first: their tokens are not sent to it', async () => {
     calls = [];
     expect(await nameOf(of(usual), { token: adminToken })).toBe('e2e-admin');
@@ -295,25 +331,33 @@ describe('TokenReview', () => {
     expect((await reviewed({ token: 'nameless' })).status?.authenticated).not.toBe(true);
     expect(await who(usual, 'nameless')).toEqual(unauthorized);
   });
-  test('spec.audiences: optional. Audience-aware authenticators verify the token targets one of them', async () => {
-    const audiences = ['vault', 'other'];
-    expect((await reviewed({ token: 'vault', audiences })).status).toMatchObject({
-      ...{ authenticated: true, audiences: ['vault'] },
-    });
-    expect(
-      (await reviewed({ token: 'vault', audiences: ['none'] })).status?.authenticated,
-    ).not.toBe(true);
-    expect(callsFor('vault').map(({ body }) => body.spec.audiences)).toContainEqual(audiences);
-  });
-  test('status.audiences: optional subset of spec.audiences. If omitted the token is valid for the API server itself', async () => {
-    expect((await reviewed({ token: 'bare', audiences: ['api', 'x'] })).status).toMatchObject({
-      ...{ authenticated: true, audiences: ['api'] },
-    });
-    expect((await reviewed({ token: 'bare', audiences: ['x'] })).status?.authenticated).not.toBe(
-      true,
-    );
-    expect(await who(usual, 'vault')).toEqual(unauthorized);
-  });
+  test(
+    'spec.audiences: optional. Audience-aware authenticators verify the token targets ' +
+      'one of them',
+    async () => {
+      const audiences = ['vault', 'other'];
+      expect((await reviewed({ token: 'vault', audiences })).status).toMatchObject({
+        ...{ authenticated: true, audiences: ['vault'] },
+      });
+      expect(
+        (await reviewed({ token: 'vault', audiences: ['none'] })).status?.authenticated,
+      ).not.toBe(true);
+      expect(callsFor('vault').map(({ body }) => body.spec.audiences)).toContainEqual(audiences);
+    },
+  );
+  test(
+    'status.audiences: optional subset of spec.audiences. If omitted the token is valid ' +
+      'for the API server itself',
+    async () => {
+      expect((await reviewed({ token: 'bare', audiences: ['api', 'x'] })).status).toMatchObject({
+        ...{ authenticated: true, audiences: ['api'] },
+      });
+      expect((await reviewed({ token: 'bare', audiences: ['x'] })).status?.authenticated).not.toBe(
+        true,
+      );
+      expect(await who(usual, 'vault')).toEqual(unauthorized);
+    },
+  );
   test('status.error: optional reason when authenticated is false. Ignored when true', async () => {
     const refused = (await reviewed({ token: 'because' })).status;
     expect(refused?.authenticated ?? false).toBe(false);
@@ -323,21 +367,30 @@ describe('TokenReview', () => {
 });
 
 describe('Review endpoints', () => {
-  test('POST /apis/authentication.svc.io/v1/selfsubjectreviews: SelfSubjectReview without fields → SelfSubjectReview with status.userInfo; All authenticated users may create it (system:basic-user)', async () => {
-    const { status, text } = await send(of(set), {
-      ...{ token: 'full', method: 'POST', path: world.reviewsOfSelf },
-      body: { apiVersion: 'authentication.svc.io/v1', kind: 'SelfSubjectReview' },
-    });
-    expect(status).toBe(201);
-    expect(JSON.parse(text)).toMatchObject({
-      ...{ kind: 'SelfSubjectReview', apiVersion: 'authentication.svc.io/v1' },
-      status: { userInfo: { ...full, groups: [...full.groups, all] } },
-    });
-  });
+  test(
+    'POST /apis/authentication.svc.io/v1/selfsubjectreviews: SelfSubjectReview without ' +
+      'fields → SelfSubjectReview with status.userInfo; All authenticated users may create ' +
+      'it (system:basic-user)',
+    async () => {
+      const { status, text } = await send(of(set), {
+        ...{ token: 'full', method: 'POST', path: world.reviewsOfSelf },
+        body: { apiVersion: 'authentication.svc.io/v1', kind: 'SelfSubjectReview' },
+      });
+      expect(status).toBe(201);
+      expect(JSON.parse(text)).toMatchObject({
+        ...{ kind: 'SelfSubjectReview', apiVersion: 'authentication.svc.io/v1' },
+        status: { userInfo: { ...full, groups: [...full.groups, all] } },
+      });
+    },
+  );
 });
 
-test('Anonymous requests: Flag --anonymous-auth (true or false): false makes requests without credentials 401', async () => {
-  expect(await whoIs(of(usual), {})).toEqual(unauthorized);
-  expect((await send(of(usual), { path: '/livez' })).status).toBe(401);
-  expect((await send(of(set), { path: '/livez' })).status).toBe(200);
-});
+test(
+  'Anonymous requests: Flag --anonymous-auth (true or false): false makes requests ' +
+    'without credentials 401',
+  async () => {
+    expect(await whoIs(of(usual), {})).toEqual(unauthorized);
+    expect((await send(of(usual), { path: '/livez' })).status).toBe(401);
+    expect((await send(of(set), { path: '/livez' })).status).toBe(200);
+  },
+);

@@ -99,7 +99,8 @@ describe('Authenticating proxy', () => {
       { username: 'a', groups: ['b', 'c, d', 'z', all] },
     ],
     [
-      '--requestheader-extra-headers-prefix: Headers with the prefix become extra keys: prefix removed, lower-cased, percent-decoded. Values are kept',
+      '--requestheader-extra-headers-prefix: Headers with the prefix become extra keys: ' +
+        'prefix removed, lower-cased, percent-decoded. Values are kept',
       { 'X-Remote-User': 'a', 'X-REMOTE-EXTRA-Acme.com%2FProject': ['One', '%2F two'] },
       { username: 'a', groups: [all], extra: { 'acme.com/project': ['One', '%2F two'] } },
     ],
@@ -107,62 +108,72 @@ describe('Authenticating proxy', () => {
     expect(await proxied(headers)).toEqual(expected);
   });
 
-  test('--requestheader-client-ca-file: Required. A valid client certificate from this CA must be presented before headers are read', async () => {
-    const headers = { 'X-Remote-User': 'fido' };
-    expect(await nameOf(replica, { client: proxy, headers })).toBe('fido');
-    expect(await nameOf(replica, { client: user, headers })).toBe('proxy');
-    expect(await nameOf(replica, { headers })).toBe(403);
-  });
-  test('--requestheader-allowed-names: Optional list of allowed certificate common names', async () => {
-    const headers = { 'X-Remote-User': 'fido' };
-    const asked = pretenders['with a certificate of a name that is not allowed'];
-    expect(await who({ ...asked, headers })).toEqual(unauthorized);
-    expect(await nameOf(replica, { ...asked, headers, token: 'agent-token' })).toBe('agent');
-  });
+  test(
+    '--requestheader-client-ca-file: Required. A valid client certificate from this CA ' +
+      'must be presented before headers are read',
+    async () => {
+      const headers = { 'X-Remote-User': 'fido' };
+      expect(await nameOf(replica, { client: proxy, headers })).toBe('fido');
+      expect(await nameOf(replica, { client: user, headers })).toBe('proxy');
+      expect(await nameOf(replica, { headers })).toBe(403);
+    },
+  );
+  test(
+    '--requestheader-allowed-names: Optional list of ' + 'allowed certificate common names',
+    async () => {
+      const headers = { 'X-Remote-User': 'fido' };
+      const asked = pretenders['with a certificate of a name that is not allowed'];
+      expect(await who({ ...asked, headers })).toEqual(unauthorized);
+      expect(await nameOf(replica, { ...asked, headers, token: 'agent-token' })).toBe('agent');
+    },
+  );
 });
 
-describe('front-proxy header spoof: headers count on connections proven by the CA and the name alone', () => {
-  const path = '/api/v1/namespaces/svc-system/secrets';
-  const spoofed = {
-    'X-Remote-User': 'fido',
-    'X-Second-User': 'fido',
-    'X-Remote-Group': world.adminGroup,
-    'X-Second-Group': world.adminGroup,
-    'X-Remote-Extra-Scopes': 'all',
-    X_Remote_User: 'fido',
-  };
-  /** Who is refused, or the status. */
-  const refused = ({ status, text }: world.Answer): string | number =>
-    status === 403 ? (/User "(.*?)"/.exec(messageOf(text))?.[1] ?? 403) : status;
-  const protocols: Readonly<Record<string, (asked: Asked) => Promise<world.Answer>>> = {
-    'HTTP/1.1': (asked) => send(replica, { ...asked, path }),
-    'HTTP/2': (asked) => send2(replica, { ...asked, path }),
-    WebSocket: (asked) =>
-      send(replica, {
-        ...asked,
-        path: `${path}?watch=1`,
-        headers: { ...world.upgradeHeaders, ...asked.headers },
-      }),
-  };
-  const expected: Readonly<Record<string, string | number>> = {
-    'without a certificate': 'system:anonymous',
-    'with a token alone': 'agent',
-    'with a certificate of users, of an allowed name': 'proxy',
-    'with a certificate of a name that is not allowed': 401,
-    'with a certificate of the CA for servers': 401,
-    'with a certificate of a CA of the same name': 401,
-  };
-  describe.each(Object.entries(protocols))('over %s', (protocol, ask) => {
-    test.each(Object.entries(expected))('%s it is %j', async (how, name) => {
-      expect(refused(await ask({ ...pretenders[how], headers: spoofed }))).toBe(name);
+describe(
+  'front-proxy header spoof: headers count on connections proven by the CA and the ' + 'name alone',
+  () => {
+    const path = '/api/v1/namespaces/svc-system/secrets';
+    const spoofed = {
+      'X-Remote-User': 'fido',
+      'X-Second-User': 'fido',
+      'X-Remote-Group': world.adminGroup,
+      'X-Second-Group': world.adminGroup,
+      'X-Remote-Extra-Scopes': 'all',
+      X_Remote_User: 'fido',
+    };
+    /** Who is refused, or the status. */
+    const refused = ({ status, text }: world.Answer): string | number =>
+      status === 403 ? (/User "(.*?)"/.exec(messageOf(text))?.[1] ?? 403) : status;
+    const protocols: Readonly<Record<string, (asked: Asked) => Promise<world.Answer>>> = {
+      'HTTP/1.1': (asked) => send(replica, { ...asked, path }),
+      'HTTP/2': (asked) => send2(replica, { ...asked, path }),
+      WebSocket: (asked) =>
+        send(replica, {
+          ...asked,
+          path: `${path}?watch=1`,
+          headers: { ...world.upgradeHeaders, ...asked.headers },
+        }),
+    };
+    const expected: Readonly<Record<string, string | number>> = {
+      'without a certificate': 'system:anonymous',
+      'with a token alone': 'agent',
+      'with a certificate of users, of an allowed name': 'proxy',
+      'with a certificate of a name that is not allowed': 401,
+      'with a certificate of the CA for servers': 401,
+      'with a certificate of a CA of the same name': 401,
+    };
+    describe.each(Object.entries(protocols))('over %s', (protocol, ask) => {
+      test.each(Object.entries(expected))('%s it is %j', async (how, name) => {
+        expect(refused(await ask({ ...pretenders[how], headers: spoofed }))).toBe(name);
+      });
+      test('of a proxy it is whom the proxy names', async () => {
+        const good = protocol === 'WebSocket' ? 101 : 200;
+        expect(refused(await ask({ client: proxy, headers: spoofed }))).toBe(good);
+        expect(refused(await ask({ client: proxy, headers: { 'X-Remote-User': 'x' } }))).toBe('x');
+      });
     });
-    test('of a proxy it is whom the proxy names', async () => {
-      const good = protocol === 'WebSocket' ? 101 : 200;
-      expect(refused(await ask({ client: proxy, headers: spoofed }))).toBe(good);
-      expect(refused(await ask({ client: proxy, headers: { 'X-Remote-User': 'x' } }))).toBe('x');
-    });
-  });
-});
+  },
+);
 
 describe('Impersonation', () => {
   const rbac = '/apis/rbac.authorization.svc.io/v1';
@@ -210,7 +221,8 @@ describe('Impersonation', () => {
       { username: 'jane', groups: ['b', 'a', 'c, d', all] },
     ],
     [
-      'Impersonate-Extra-<name>: <name> lower-case, percent-encoded if not a legal header token character',
+      'Impersonate-Extra-<name>: <name> lower-case, percent-encoded if not a legal header ' +
+        'token character',
       { ...jane, 'Impersonate-Extra-acme.com%2fproject': ['One', 'two'] },
       { username: 'jane', groups: [all], extra: { 'acme.com/project': ['One', 'two'] } },
     ],
@@ -241,13 +253,17 @@ describe('Impersonation', () => {
     expect(await who({ token: 'no-token', headers: jane })).toEqual(unauthorized);
     expect(await nameOf(replica, { headers: jane })).toBe(403);
   });
-  test('Flow: then the server checks it may impersonate, replaces the identity, then authorizes as the target', async () => {
-    const path = '/api/v1/namespaces/default/secrets';
-    const refusalOf = async (token: string): Promise<string> =>
-      messageOf((await send(replica, { token, path, headers: jane })).text);
-    expect(await refusalOf('local-token')).toMatch(/User "local" cannot impersonate/);
-    expect(await refusalOf(adminToken)).toMatch(/User "jane" cannot list/);
-  });
+  test(
+    'Flow: then the server checks it may impersonate, replaces the identity, then ' +
+      'authorizes as the target',
+    async () => {
+      const path = '/api/v1/namespaces/default/secrets';
+      const refusalOf = async (token: string): Promise<string> =>
+        messageOf((await send(replica, { token, path, headers: jane })).text);
+      expect(await refusalOf('local-token')).toMatch(/User "local" cannot impersonate/);
+      expect(await refusalOf(adminToken)).toMatch(/User "jane" cannot list/);
+    },
+  );
   test.each<[what: string, headers: NonNullable<Asked['headers']>, expected: unknown]>([
     ['users', jane, 'jane'],
     ['users: narrowed by resourceNames', { 'Impersonate-User': 'john' }, 403],
@@ -278,15 +294,19 @@ describe('Impersonation', () => {
   test('It must be granted by cluster-wide roles and bindings', async () => {
     expect(await nameOf(replica, { token: 'local-token', headers: jane })).toBe(403);
   });
-  test('SelfSubjectReview: status.userInfo holds username, uid, groups, extra after all authentication, including impersonation', async () => {
-    const headers = {
-      ...{ 'Impersonate-User': 'jane', 'Impersonate-Uid': 'u-1' },
-      ...{ 'Impersonate-Group': 'dev', 'Impersonate-Extra-Scopes': 'view' },
-    };
-    expect(await who({ token: 'agent-token', headers })).toEqual({
-      ...{ username: 'jane', uid: 'u-1', groups: ['dev', all], extra: { scopes: ['view'] } },
-    });
-  });
+  test(
+    'SelfSubjectReview: status.userInfo holds username, uid, groups, extra after all ' +
+      'authentication, including impersonation',
+    async () => {
+      const headers = {
+        ...{ 'Impersonate-User': 'jane', 'Impersonate-Uid': 'u-1' },
+        ...{ 'Impersonate-Group': 'dev', 'Impersonate-Extra-Scopes': 'view' },
+      };
+      expect(await who({ token: 'agent-token', headers })).toEqual({
+        ...{ username: 'jane', uid: 'u-1', groups: ['dev', all], extra: { scopes: ['view'] } },
+      });
+    },
+  );
 
   describe('attacks', () => {
     test.each([

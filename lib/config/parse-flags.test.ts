@@ -214,13 +214,18 @@ describe('--oidc-* (specification 3, OpenID Connect flags)', () => {
     [[...both, '--oidc-signing-algs=none'], /unsupported signing alg: "none"/],
     [[...both, '--oidc-signing-algs=HS256'], /unsupported signing alg: "HS256"/],
     [[...both, '--oidc-required-claim=a'], /"a" must be a claim and its value/],
-    [
-      [...both, '--authentication-config=f'],
-      /--authentication-config and --oidc-issuer-url cannot be combined.*mutually exclusive/,
-    ],
-    [['--authentication-config=f', '--oidc-username-prefix=-'], /mutually exclusive/],
   ])('%j are refused', (argv, message) => {
     expect(() => parse(...argv)).toThrow(message);
+  });
+
+  test.each([
+    ...both,
+    ...['--oidc-username-claim=sub', '--oidc-username-prefix=-', '--oidc-groups-claim=g'],
+    ...['--oidc-groups-prefix=g', '--oidc-required-claim=a=b', '--oidc-ca-file=f'],
+    '--oidc-signing-algs=RS256',
+  ])('--authentication-config cannot be combined with any --oidc-* flag: %s', (flag) => {
+    const given = ['--authentication-config=f', flag];
+    expect(() => parse(...given)).toThrow(/cannot be combined.*mutually exclusive/);
   });
 });
 

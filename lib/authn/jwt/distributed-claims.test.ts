@@ -93,7 +93,7 @@ test.each<[claim: string, claims: () => Promise<Record<string, unknown>>]>([
   expect(await asked(await claims())).toBe('rejected');
 });
 
-test('do not work with expressions', async () => {
+test('Distributed claims do not work with expressions', async () => {
   const expression = "has(claims.groups) ? claims.groups : 'none'";
   const byExpression = await open({ claim: '', prefix: undefined, expression });
   const endpoint = serve(await issuer.sign({ groups: 'dev' }));

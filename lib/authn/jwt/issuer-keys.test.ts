@@ -87,7 +87,7 @@ describe('an issuer is not ready', () => {
   const other = { issuer: 'https://other.tests', jwks_uri: 'https://other.tests/keys' };
   test.each<[claim: string, answer: (issuer: TokenIssuer) => void, reason: string]>([
     [
-      'whose document is of another issuer',
+      'jwt[].issuer.discoveryURL: the issuer in the discovered document must equal url',
       (issuer) => issuer.answers.set(discovery, (_, response) => sendJson(response, other)),
       'another issuer',
     ],
@@ -167,7 +167,7 @@ describe('an issuer is not ready', () => {
     expect(issuer.hits.has('/elsewhere')).toBe(false);
   });
 
-  test('whose certificate is of another CA', async () => {
+  test('jwt[].issuer.certificateAuthority: whose certificate is of another CA', async () => {
     await using issuer = await TokenIssuer.start([first]);
     const { cert } = await createTestCa('other');
     const { keys, log } = open(issuer, { certificateAuthority: cert });

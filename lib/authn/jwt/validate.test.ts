@@ -101,7 +101,7 @@ describe('issuers', () => {
     expect(compile([testJwt({ issuer: { certificateAuthority: ca } })])).toHaveLength(1);
   });
 
-  test('at most 64, each issuer URL and discovery URL once', () => {
+  test('jwt: at most 64; issuer.url: unique across entries; issuer.discoveryURL: unique', () => {
     expect(compile(numbered(64))).toHaveLength(64);
     expect(() => compile(numbered(65))).toThrow('jwt: Too many: 65: must have at most 64 items');
     expect(() => compile([testJwt(), testJwt()])).toThrow(
@@ -114,7 +114,7 @@ describe('issuers', () => {
     expect(() => compile(twice)).toThrow('jwt[1].issuer.discoveryURL: Duplicate value');
   });
 
-  test('an egress selector needs its gate, and one that is there', () => {
+  test('issuer.egressSelectorType: controlplane or cluster, needs its gate, and one that is there', () => {
     const of = (egressSelectorType: string) => [testJwt({ issuer: { egressSelectorType } })];
     const path = 'jwt[0].issuer.egressSelectorType: Invalid value: ';
     expect(() => compile(of('cluster'), { hasEgressSelector: false })).toThrow(
@@ -269,7 +269,7 @@ describe('claims and expressions', () => {
     expect(() => compile([testJwt(given)])).toThrow(problem);
   });
 
-  test('reserved domains are those of the naming profile', () => {
+  test('claimMappings.extra: not under the vendor reserved domains, those of the naming profile', () => {
     const svc = { naming: namingProfile('svc') };
     expect(compile([testJwt(extra('x.k8s.io/a'))], svc)).toHaveLength(1);
     expect(compile([testJwt(extra('notk8s.io/a'))])).toHaveLength(1);
