@@ -107,7 +107,7 @@ describe('flags of the front proxy', () => {
   });
 });
 
-test('--anonymous-auth: default on when the mode is not AlwaysAllow, off with a warning beside it', () => {
+test('--anonymous-auth: default on when the mode is not AlwaysAllow', () => {
   opened('--authorization-mode=AlwaysAllow');
   expect(log.join('')).toContain('--anonymous-auth is off');
 });

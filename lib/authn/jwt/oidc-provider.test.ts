@@ -138,7 +138,7 @@ async function opened(configuration: JwtConfiguration, algorithms: readonly stri
   return jwt;
 }
 
-test('OpenID Connect: the id_token of the provider response is the bearer token; by flags, by file, keys rotated', async () => {
+test('The id_token of the provider response is the bearer token; keys may be rotated', async () => {
   await startWith('key-1');
   const token = await signIn();
   expect(decodeProtectedHeader(token)).toMatchObject({ alg: 'RS256', kid: 'key-1' });
