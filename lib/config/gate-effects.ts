@@ -184,7 +184,8 @@ export const effectiveGates = {
   ),
   StructuredAuthenticationConfigurationEgressSelector: row(
     'accepts jwt[].issuer.egressSelectorType in the authentication configuration',
-    'lib/authn/jwt/validate.test.ts › an egress selector needs its gate, and one that is there',
+    'lib/authn/jwt/validate.test.ts › ' +
+      'issuer.egressSelectorType: controlplane or cluster, needs its gate',
   ),
   StructuredAuthenticationConfigurationJWKSMetrics: row(
     'serves metrics of when the keys of issuers were read, and which they are',
