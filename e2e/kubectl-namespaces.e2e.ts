@@ -35,8 +35,15 @@ async function keysOf(namespace: string): Promise<string[]> {
   const storage = new EtcdStorage(kube.cluster.etcd.connection);
   try {
     const signal = AbortSignal.timeout(60_000);
-    const { items } = await storage.list({ prefix: '/registry/', limitCount: 0 }, signal);
-    return items.map(({ key }) => key).filter((key) => key.split('/').includes(namespace));
+    const keys: string[] = [];
+    for (;;) {
+      const afterKey = keys.at(-1);
+      const after = afterKey === undefined ? {} : { afterKey };
+      const range = { prefix: '/registry/', limitCount: 0, ...after };
+      const { items, remainingCount } = await storage.list(range, signal);
+      keys.push(...items.map(({ key }) => key));
+      if (remainingCount === 0) return keys.filter((key) => key.split('/').includes(namespace));
+    }
   } finally {
     storage.close();
   }
