@@ -26,16 +26,13 @@ export function followServingTls(
     const message = 'the new serving certificate cannot be used, the one before stays in force';
     logger.error(message, { reason: error.message });
   };
+  /** @throws FlagError for a pair that is none, also between the changes of its files. */
   const changed = (): void => {
-    try {
-      const next = readServingPair(flags);
-      if (next === undefined || (next.cert === pair.cert && next.key === pair.key)) return;
-      pair = next;
-      show();
-      logger.info('a new serving certificate is in force', { path: flags['tls-cert-file'] });
-    } catch (error) {
-      failed(error as Error); // also between the change of one file and of the other
-    }
+    const next = readServingPair(flags);
+    if (next === undefined || (next.cert === pair.cert && next.key === pair.key)) return;
+    pair = next;
+    show();
+    logger.info('a new serving certificate is in force', { path: flags['tls-cert-file'] });
   };
   for (const path of [flags['tls-cert-file'], flags['tls-private-key-file']]) {
     if (path === undefined) continue;

@@ -68,18 +68,17 @@ function follow(
 ): void {
   const path = flags[flag];
   if (path === undefined) return;
-  const kept = (error: Error): void => {
-    const message = `--${flag}: the new certificates cannot be used, the ones before stay in force`;
-    logger.error(message, { path, reason: error.message });
-  };
-  const changed = (next: string): void => {
-    try {
+  const file = new FollowedFile(path, {
+    clock,
+    text,
+    changed(next) {
       if (read(next)) logger.info(`--${flag}: new certificates are in force`, { path });
-    } catch (error) {
-      kept(error as Error);
-    }
-  };
-  const file = new FollowedFile(path, { clock, text, changed, failed: kept });
+    },
+    failed({ message: reason }) {
+      const message = `--${flag}: the new certificates cannot be used, the ones before stay in force`;
+      logger.error(message, { path, reason });
+    },
+  });
   started.defer(() => file.close());
   void file.look(); // it may have changed since the flags were read
 }

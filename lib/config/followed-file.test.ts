@@ -71,6 +71,22 @@ describe('FollowedFile', () => {
     expect(texts).toEqual(['two']);
   });
 
+  test('what is thrown at a change is a failure, each time', async () => {
+    const failures: string[] = [];
+    followed = new FollowedFile(path, {
+      clock: systemClock,
+      text: 'one',
+      changed: (text) => Promise.reject(new Error(`${text} is useless`)),
+      failed: ({ message }) => void failures.push(message),
+    });
+    for (const text of ['two', 'three', 'two']) {
+      writeFileSync(path, text);
+      await followed.look();
+      await followed.look();
+    }
+    expect(failures).toEqual(['two is useless', 'three is useless', 'two is useless']);
+  });
+
   test('the same text is no change, and a file that is gone is told once', async () => {
     void follow(1);
     writeFileSync(path, 'one');

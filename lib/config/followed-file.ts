@@ -14,9 +14,15 @@ export interface FollowedFileOptions {
   readonly clock: Clock;
   /** What is in force; it is not told. */
   readonly text: string;
-  /** Told of each text that differs from the one before, one at a time. It must not reject. */
+  /**
+   * Told of each text that differs from the one before, one at a time. It throws, or rejects with,
+   * what makes the text useless.
+   */
   readonly changed: (text: string) => Promise<void> | void;
-  /** Told once of each new reason why the file cannot be read; what was read before stays. */
+  /**
+   * Told of what `changed` throws, and once of each new reason why the file cannot be read; what was
+   * in force stays.
+   */
   readonly failed: (error: Error) => void;
 }
 

@@ -54,14 +54,11 @@ export class ConfigurationFollower {
     return this.#file.look();
   }
 
+  /** @throws Error with all that is wrong */
   #changed(text: string): void {
     this.#attempt.abort();
     this.#attempt = new AbortController();
-    try {
-      void this.#apply(this.#compile(text), text, this.#attempt.signal);
-    } catch (error) {
-      this.#failed(error as Error);
-    }
+    void this.#apply(this.#compile(text), text, this.#attempt.signal);
   }
 
   /** @throws Error with all that is wrong */

@@ -21,25 +21,16 @@ export function followConfiguration(
   { path: file, text }: { readonly path: string; readonly text: string },
   { clock, logger, parts, onReload }: FollowingParts,
 ): FollowedFile {
-  const failed = (error: unknown): void => {
-    onReload('failure');
-    const problem = Error.isError(error) ? error.message : String(error);
-    logger.error('the authorization configuration cannot be used, the last one stays', {
-      file,
-      problem,
-    });
-  };
   const followed = new FollowedFile(file, {
     clock,
     text,
-    failed,
+    failed({ message: problem }) {
+      onReload('failure');
+      const message = 'the authorization configuration cannot be used, the last one stays';
+      logger.error(message, { file, problem });
+    },
     async changed(changed) {
-      try {
-        if (!(await authorizer.replace(readAuthorizationConfiguration(changed, parts)))) return;
-      } catch (error) {
-        failed(error);
-        return;
-      }
+      if (!(await authorizer.replace(readAuthorizationConfiguration(changed, parts)))) return;
       onReload({ text: changed });
       logger.info('the authorization configuration has changed and is in use', { file });
     },
