@@ -272,4 +272,9 @@ export interface ResourceInfo {
   readonly fieldReaders?: Readonly<Record<string, FieldReader>>;
   /** What decides the kind's defaults beside its type (`Defaults.versionOf`). */
   readonly defaultsVersion?: string;
+  /**
+   * What decides the stored bytes of the resource, where that is known without its type, which may
+   * then be made at first use.
+   */
+  readonly fingerprint?: string;
 }

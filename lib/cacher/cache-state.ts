@@ -47,13 +47,19 @@ export class CacheState implements ReflectorSink {
     }
   }
 
-  /** Ends the resource's watches with `reason`; its keys belong to no resource again. */
-  remove(storagePrefix: string, reason: StatusError): void {
+  /**
+   * Ends the resource's watches with `reason`, or in peace; its keys belong to no resource again.
+   */
+  remove(storagePrefix: string, reason: StatusError | undefined): void {
     const cache = this.#resources.get(storagePrefix);
     invariant(cache !== undefined, `nothing is cached for ${storagePrefix}`);
     const values = cache.remove();
     this.#resources.delete(storagePrefix);
-    for (const cursor of this.cursors) if (cursor.isOf(cache.log)) cursor.fail(reason);
+    for (const cursor of this.cursors) {
+      if (!cursor.isOf(cache.log)) continue;
+      if (reason === undefined) cursor.close();
+      else cursor.fail(reason);
+    }
     for (const { path, revision, stored } of values) {
       this.#unclaimed.set(`${storagePrefix}/${path}`, { value: stored, revision });
     }

@@ -147,6 +147,11 @@ export interface Cache {
    * still held go to etcd, its memory is free. It may be added again, with another record too.
    */
   remove(resource: ResourceInfo): void;
+  /**
+   * The same objects under another record, at the same place: watches end in peace and may be begun
+   * again, reads show what the new record makes of what is stored.
+   */
+  replace(resource: CachedResource): ResourceView;
   health(): CacheHealth;
   resourceUse(): ResourceUse[];
 }
@@ -252,6 +257,13 @@ class ReplicaCache implements Cache {
     this.#state.remove(storagePrefix, reason);
     this.#views.delete(storagePrefix);
     this.#budget.settle();
+  }
+
+  replace(replaced: CachedResource): ResourceView {
+    const { storagePrefix } = replaced.resource;
+    this.#state.remove(storagePrefix, undefined);
+    this.#views.delete(storagePrefix);
+    return this.add(replaced);
   }
 
   health(): CacheHealth {

@@ -1,6 +1,6 @@
 // What a resource may add to the generic verbs: a plain object literal, every member optional.
 // An absent member means the behaviour that the resource's record (ResourceInfo) describes.
-import type { FieldError } from '../base/status.ts';
+import type { FieldError, StatusError } from '../base/status.ts';
 import type { User } from '../base/user.ts';
 import type { MaybePromise } from '../base/maybe-promise.ts';
 import type { ApiObject } from '../codec/codec.ts';
@@ -111,6 +111,8 @@ export interface ResourceStrategy {
   beginDeletion?(object: ApiObject): void;
   /** Put on where deletion begins, in place of what the policy of the DELETE asks for. */
   readonly deletionFinalizer?: string;
+  /** Why nobody may make an object of this name; absent: they may. */
+  whyNoNew?(name: string): StatusError;
   /** Why nobody may delete the object of this name; undefined: they may. */
   whyKept?(name: string): string | undefined;
   /** DELETE answers the object even when it is gone at once. */

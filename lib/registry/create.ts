@@ -33,6 +33,7 @@ export async function createObject(
 ): Promise<WriteAnswer> {
   const { resource } = parts;
   const { options, warnings, signal } = request;
+  mayBeNew(parts, request.body.object.metadata?.name ?? '');
   const body = readBody(resource, request.body, options.fieldValidation, warnings);
   settleNamespace(body, resource, request.path.namespace);
   const given = toStored(parts, body, signal);
@@ -60,6 +61,11 @@ export async function createObject(
   }
 }
 
+/** @throws StatusError where no new objects are taken. */
+function mayBeNew({ strategy }: StoreParts, name: string): void {
+  if (strategy.whyNoNew !== undefined) throw strategy.whyNoNew(name);
+}
+
 /**
  * What mutating admission makes of a new object, whose name may still be to generate. `object` is
  * in the storage version and used up.
@@ -70,6 +76,7 @@ export function admitNew(
   context: WriteContext,
   signal: AbortSignal,
 ): Promise<ApiObject> {
+  mayBeNew(parts, nameOf(object));
   return mutated(parts, attributesOf(parts, object, context), object, context, signal);
 }
 
@@ -138,7 +145,9 @@ export async function putNew(
   if (!result.ok) return result;
   const { revision } = result;
   const stored = { key: etcdKey, value, modRevision: revision, createRevision: revision };
-  return { ok: true, item: parts.view.itemOf(stored, encoded) };
+  const item = parts.view.itemOf(stored, encoded);
+  parts.onStored?.(item);
+  return { ok: true, item };
 }
 
 function metaErrorsOf(parts: StoreParts, object: ApiObject): FieldError[] {

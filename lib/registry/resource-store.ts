@@ -42,6 +42,8 @@ export interface ResourceStore extends VerbTarget {
   readonly subresources: ReadonlyMap<string, Subresource>;
   /** In the storage version, without conversion: for policy code and controllers. */
   readonly view: ResourceView;
+  /** The same resource in its storage version, whether that is served or not. */
+  readonly stored: ResourceStore;
   /** DELETE answers with the object as it was, not with a Status. */
   readonly answersDeletedObject?: boolean;
 
@@ -72,15 +74,26 @@ export function createResourceStore(parts: StoreParts): ResourceStore {
   const verbs = conversion === undefined ? stored : servedVerbs(stored, conversion);
   const { get, update, patch } = verbs;
   const object = { resource, input: resource, get, update, patch };
-  return {
+  const { storedAs } = parts;
+  let inStorage: ResourceStore | undefined;
+  const store: ResourceStore = {
     resource,
     input: resource,
     subresources: subresourcesOf(parts, object),
     view: parts.view,
+    get stored() {
+      if (conversion === undefined) return store;
+      return (inStorage ??= createResourceStore({
+        ...parts,
+        resource: storedAs,
+        conversion: undefined,
+      }));
+    },
     answersDeletedObject: parts.strategy.answersDeletedObject === true,
     ...verbs,
     over: (wrap) => createResourceStore({ ...parts, storage: wrap(parts.storage) }),
   };
+  return store;
 }
 
 /** They answer in the storage version. */

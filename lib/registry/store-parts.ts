@@ -9,7 +9,7 @@ import type { Clock } from '../base/clock.ts';
 import type { MaybePromise } from '../base/maybe-promise.ts';
 import { notFound } from '../base/status.ts';
 import type { ResourceRef } from '../base/status.ts';
-import type { ItemKey, ResourceView } from '../cacher/resource-view.ts';
+import type { Item, ItemKey, ResourceView } from '../cacher/resource-view.ts';
 import type { ApiObject } from '../codec/codec.ts';
 import type { StoredMedia } from '../codec/stored-media.ts';
 import { isSegment } from '../storage-etcd/keys.ts';
@@ -34,6 +34,8 @@ export interface StoreParts {
   /** What is written beside the objects; undefined: nothing. */
   readonly companions?: Companions | undefined;
   readonly view: ResourceView;
+  /** Told of each object that was stored, before the writer is answered. */
+  readonly onStored?: ((item: Item) => void) | undefined;
   readonly storage: Storage;
   /** The encoding that objects have in etcd. */
   readonly media: Pick<StoredMedia, 'write' | 'isTodays'>;

@@ -136,7 +136,9 @@ export async function putInstead(
         );
   if (!result.ok) return { kind: 'lost', state: stateOf(parts, result.current, sentIn) };
   const stored = { key: etcdKey, value, modRevision: result.revision, createRevision: 0 };
-  return { kind: 'stored', item: parts.view.itemOf(stored, encoded), epoch };
+  const written = parts.view.itemOf(stored, encoded);
+  parts.onStored?.(written);
+  return { kind: 'stored', item: written, epoch };
 }
 
 /** undefined: it is gone. Lost, too, when the epoch of `item` is over. */

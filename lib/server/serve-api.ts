@@ -79,7 +79,7 @@ export interface ServeApiOptions {
 }
 
 export async function serveApi(options: ServeApiOptions): Promise<RunningServer> {
-  const { flags, gates, naming, scheme, resources, metrics, logger, documents } = options;
+  const { flags, gates, clock, naming, scheme, resources, metrics, logger, documents } = options;
   const compress = gates.isOn('APIResponseCompression');
   const cbor = gates.isOn('CBORServingAndStorage');
   const encodings = createEncodings(naming, { cbor });
@@ -102,13 +102,11 @@ export async function serveApi(options: ServeApiOptions): Promise<RunningServer>
   const ofIssuer = documents.map(({ path }) => path);
   const listed = [...paths, ...ofIssuer, ...zPages.keys(), ...openApiRoots];
   const profiles = flags.profiling ? profilePages(options.clock) : [];
-  const findEntry = entryFinder(resources.current);
+  const findEntry = entryFinder(current);
   const connections = new Connections(usualTimeouts);
-  const openRequests = new OpenRequests<RequestContext>(options.clock);
+  const openRequests = new OpenRequests<RequestContext>(clock);
   const outer = outerFilters({
-    clock: options.clock,
-    logger,
-    connections,
+    ...{ clock, logger, connections },
     openRequests,
     metrics: metrics.requests,
     findEntry,
@@ -116,11 +114,12 @@ export async function serveApi(options: ServeApiOptions): Promise<RunningServer>
     goawayChance: flags['goaway-chance'],
     encodeStatus: (error, request) => serializers.ofStatus(error, request),
   });
-  const ownGroups = new Set(options.scheme.groups.map(({ group }) => group));
+  const ownGroups = new Set(scheme.groups.map(({ group }) => group));
   const servesGroup: ServesGroup = (group) => ownGroups.has(group);
   const inner = innerFilters({
     ...options,
     identityHeaders: identityHeaders(flags),
+    resourceMap: current,
     isConstrained: options.gates.isOn('ConstrainedImpersonation'),
     resources: resourceRequests(handlers, deprecationNotes(options), servesGroup),
     operatorPaths: operatorPaths({
