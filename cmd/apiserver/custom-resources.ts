@@ -16,10 +16,7 @@ export interface FollowedDefinitions {
 
 /** The record of definitions, as they are stored; undefined: they are not served. */
 export const definitionsRecord = ({ scheme, naming }: Base): ResourceInfo | undefined =>
-  scheme.storedResources.find(
-    ({ group, resource }) =>
-      group === naming.resolve('apiextensions.{v}') && resource === 'customresourcedefinitions',
-  );
+  scheme.storedResource(naming.resolve('apiextensions.{v}'), 'customresourcedefinitions');
 
 export function openDefinitions(
   { scheme, media, logger: log, started }: Base,

@@ -80,9 +80,7 @@ export function builtInStores(options: BuiltInStoreOptions): ResourceStore[] {
     partsOf,
   });
   const partsOf: StoreParts['partsOf'] = ({ group, resource }) => {
-    const stored = scheme.storedResources.find(
-      (one) => one.group === group && one.resource === resource,
-    );
+    const stored = scheme.storedResource(group, resource);
     return stored === undefined
       ? undefined
       : storeParts({ served: stored, stored }, depsOf(stored));
@@ -156,9 +154,7 @@ function storeReader(
   group: string,
   resource: string,
 ): StoreReader | undefined {
-  const record = scheme.storedResources.find(
-    (one) => one.group === group && one.resource === resource,
-  );
+  const record = scheme.storedResource(group, resource);
   if (record === undefined) return undefined;
   const view = viewOf(record);
   return async ({ namespace, name }, signal) => {
