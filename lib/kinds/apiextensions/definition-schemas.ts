@@ -20,6 +20,7 @@ import { SchemaReport } from './schema-report.ts';
 import type { LenientRule } from './schema-report.ts';
 import { rootPlace, validateNode } from './schema-words.ts';
 import { structuralErrors, unreadableWord } from './structural-rules.ts';
+import { unreadableText } from './structural-violations.ts';
 import { partsOf } from './version-parts.ts';
 
 export function validateSchemas(spec: JsonObject, { errors, old, naming }: ValidatedWrite): void {
@@ -88,7 +89,7 @@ function validateSchema(
   }
   validateNode(schema, path, rootPlace, { report, prefix });
   if (errors.list.length === start && unreadable !== undefined) {
-    errors.invalid(path, '', `OpenAPIV3Schema '${unreadable}' is not supported`);
+    errors.invalid(path, '', unreadableText(unreadable));
   }
   if (!hasForm) return;
   const wrong = errors.list.slice(start).map(({ field }) => field);
