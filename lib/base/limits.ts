@@ -281,6 +281,11 @@ export const limits = {
   typeCheckedKindsMax: 10,
   /** Memory of compiled expressions that are kept for the next use. */
   programCacheBytesMax: 32 * 1024 * 1024,
+  /**
+   * Steps of a compiled regular expression, its repetitions written out: compiling so many takes
+   * less than 50 ms. Larger ones are refused.
+   */
+  patternStepsMax: 12_000,
   /** Compiled regular expressions that are kept. */
   keptPatternsMax: 100,
   /** Longest of these. */
