@@ -116,8 +116,9 @@ export async function putNew(
   if (settled instanceof Promise) await settled;
   const refused = parts.rules.authorize(object, undefined, context, signal);
   errors.unshift(...(refused instanceof Promise ? await refused : refused));
-  errors.push(...parts.rules.validate(object, undefined, context));
-  if (errors.length > 0) throw invalid(storedAs.kind, nameOf(object), errors);
+  const found = parts.rules.validate(object, undefined, context, errors);
+  const failures = errors.concat(found instanceof Promise ? await found : found);
+  if (failures.length > 0) throw invalid(storedAs.kind, nameOf(object), failures);
   parts.rules.warn(object, undefined, context);
   await parts.admission.validate(attributesOf(parts, object, context), object, signal);
   const key = keyOfObject(object);

@@ -233,10 +233,11 @@ async function nextObject(
   const errors = [
     ...(refused instanceof Promise ? await refused : refused),
     ...validateObjectMetaUpdate(metaOf(object), old.metadata ?? {}, rules),
-    ...parts.rules.validate(object, old, context),
   ];
+  const found = parts.rules.validate(object, old, context, errors);
+  const failures = errors.concat(found instanceof Promise ? await found : found);
   // Events of both groups are those of the core group here, in Kubernetes' answers, too.
-  if (errors.length > 0) throw invalid(storedAs.kind, nameOf(old), errors);
+  if (failures.length > 0) throw invalid(storedAs.kind, nameOf(old), failures);
   parts.rules.warn(object, old, context);
   object.apiVersion = apiVersionOf(storedAs.kind);
   await parts.admission.validate(attributes, object, signal);

@@ -34,10 +34,23 @@ export interface ObjectRules {
     context: WriteContext,
     signal: AbortSignal,
   ): MaybePromise<readonly FieldError[]>;
-  /** Every other failure, in a fixed order. */
-  validate(object: Stored, old: Stored | undefined, context: WriteContext): readonly FieldError[];
+  /**
+   * Every other failure, in a fixed order. `earlier`: those of the object's metadata. Of large
+   * objects it may take several turns.
+   */
+  validate(
+    object: Stored,
+    old: Stored | undefined,
+    context: WriteContext,
+    earlier: readonly FieldError[],
+  ): MaybePromise<readonly FieldError[]>;
   /** Adds what is to be said of a valid object to the warnings of its request. */
   warn(object: Stored, old: Stored | undefined, context: WriteContext): void;
+}
+
+/** Rules that look at an object in one turn. */
+export interface PromptRules extends ObjectRules {
+  validate(object: Stored, old: Stored | undefined, context: WriteContext): readonly FieldError[];
 }
 
 const defaultGates = featureGates(new Map());
@@ -52,7 +65,7 @@ export function objectRules(
   resource: ResourceInfo,
   strategy: ResourceStrategy,
   options: ValidationOptions,
-): ObjectRules {
+): PromptRules {
   const { type } = resource;
   const { isOn } = options;
   const isDeclared = strategy.rulesByHand !== true;
@@ -60,7 +73,11 @@ export function objectRules(
     isDeclared && (hasMigratedRules(type) || strategy.validateMigrated !== undefined);
   const compares = isMigrated && isOn('DeclarativeValidation');
   const takesOver = compares && isOn('DeclarativeValidationTakeover');
-  const migrated: ObjectRules['validate'] = (object, old, context) => {
+  const migrated = (
+    object: Stored,
+    old: Stored | undefined,
+    context: WriteContext,
+  ): readonly FieldError[] => {
     if (!isMigrated) return [];
     const byHand = strategy.validateMigrated?.(object, old, context, isOn) ?? [];
     if (!compares) return byHand;
