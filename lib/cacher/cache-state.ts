@@ -7,7 +7,7 @@ import type { StatusError } from '../base/status.ts';
 import type { Revision, StorageEvent, StoredItem, WatchBatch } from '../storage-etcd/storage.ts';
 import type { EventLog } from './event-log.ts';
 import type { ReflectorSink } from './reflector.ts';
-import type { ResourceCache } from './resource-cache.ts';
+import type { ResourceCache, ResourceForm } from './resource-cache.ts';
 import { isItemPath } from './stored-list.ts';
 import { Unclaimed } from './unclaimed.ts';
 import type { LogCursor } from './watch-cursor.ts';
@@ -32,38 +32,40 @@ export class CacheState implements ReflectorSink {
     return this.#resources.values();
   }
 
-  resource(storagePrefix: string): ResourceCache | undefined {
-    return this.#resources.get(storagePrefix);
+  #resource(storagePrefix: string): ResourceCache {
+    const cache = this.#resources.get(storagePrefix);
+    invariant(cache !== undefined, `nothing is cached for ${storagePrefix}`);
+    return cache;
   }
 
   /** Claims the resource's keys. */
   add(storagePrefix: string, cache: ResourceCache): void {
     this.#resources.set(storagePrefix, cache);
-    for (const [key, { value, revision }] of this.#unclaimed.below(storagePrefix)) {
+    for (const [key, held] of this.#unclaimed.below(storagePrefix)) {
       const path = key.slice(storagePrefix.length + 1);
       if (!isItemPath(path, cache.source.resource)) continue;
       this.#unclaimed.delete(key);
-      cache.load(path, value, revision);
+      cache.claim(path, held);
     }
+    cache.claimed();
   }
 
-  /**
-   * Ends the resource's watches with `reason`, or in peace; its keys belong to no resource again.
-   */
-  remove(storagePrefix: string, reason: StatusError | undefined): void {
-    const cache = this.#resources.get(storagePrefix);
-    invariant(cache !== undefined, `nothing is cached for ${storagePrefix}`);
-    const values = cache.remove();
+  /** Closes the resource's watches; its keys belong to no resource again. */
+  remove(storagePrefix: string): void {
+    const cache = this.#resource(storagePrefix);
+    for (const cursor of this.cursors) if (cursor.isOf(cache.log)) cursor.close();
+    const items = cache.remove();
     this.#resources.delete(storagePrefix);
-    for (const cursor of this.cursors) {
-      if (!cursor.isOf(cache.log)) continue;
-      if (reason === undefined) cursor.close();
-      else cursor.fail(reason);
-    }
-    for (const { path, revision, stored } of values) {
-      this.#unclaimed.set(`${storagePrefix}/${path}`, { value: stored, revision });
-    }
+    for (const item of items) this.#unclaimed.set(`${storagePrefix}/${item.path}`, item);
     this.#log.remove(cache.log);
+  }
+
+  /** Closes the resource's watches, which resume; its objects and its log stay. */
+  replace(storagePrefix: string, form: ResourceForm): void {
+    const cache = this.#resource(storagePrefix);
+    const how = cache.unreadable.size === 0 ? 'goOn' : 'startOver';
+    for (const cursor of this.cursors) if (cursor.isOf(cache.log)) cursor.closeReplaced(how);
+    cache.replace(form);
   }
 
   revision(): Revision {

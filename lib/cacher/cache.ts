@@ -7,7 +7,6 @@ import type { Clock } from '../base/clock.ts';
 import { invariant } from '../base/invariant.ts';
 import { limits } from '../base/limits.ts';
 import type { Logger } from '../base/log.ts';
-import { expired } from '../base/status.ts';
 import type { Revision, Storage, StorageHealth } from '../storage-etcd/storage.ts';
 import { CacheState } from './cache-state.ts';
 import { EventLog } from './event-log.ts';
@@ -19,6 +18,7 @@ import { MemoryBudget } from './memory-budget.ts';
 import type { MemoryUse } from './memory-budget.ts';
 import { ReadGate } from './read-at.ts';
 import { ResourceCache } from './resource-cache.ts';
+import type { ResourceForm } from './resource-cache.ts';
 import type { ResourceCounts } from './resource-counts.ts';
 import type { OnRead, ResourceView } from './resource-view.ts';
 import { SharedValues } from './shared-values.ts';
@@ -32,9 +32,12 @@ export interface CachedResource {
   readonly indexedFields?: readonly string[];
   /** Changes that stay in the log although they are old; default: 100, for events none. */
   readonly historyCountMin?: number;
-  /** Decodes and converts objects of this resource; default: the transcoder of the cache. */
+  /**
+   * Decodes and converts objects of this resource; default: the transcoder of the cache. The same
+   * one in another record reads everything as before, unless `schemaOf` says otherwise.
+   */
   readonly transcoder?: Transcoder;
-  /** `remove` may be called for it: stored bytes in other encodings are kept for that. */
+  /** `remove` and `replace` may be called for it: stored bytes in other encodings are kept. */
   readonly isRemovable?: boolean;
 }
 
@@ -143,7 +146,16 @@ export interface Cache {
   /** Adds a resource while running: its keys are in memory. Watches may start from now on. */
   add(resource: CachedResource): ResourceView;
   /**
-   * Forgets a resource that is removable: its watches fail with 410, reads through a view that is
+   * Another record of a removable resource: another schema, other indexed fields, another version
+   * that is stored; `historyCountMin` stays. Its watches are closed, and those that resume get what
+   * followed, which up to now may be shown as the former record had it. Its objects are shown by the
+   * new record from now on: lists wait until all of them are made anew, which costs nothing where
+   * both store alike.
+   * @returns the view of the resource, the same as before.
+   */
+  replace(resource: CachedResource): ResourceView;
+  /**
+   * Forgets a resource that is removable: its watches are closed, reads through a view that is
    * still held go to etcd, its memory is free. It may be added again, with another record too.
    */
   remove(resource: ResourceInfo): void;
@@ -224,23 +236,11 @@ class ReplicaCache implements Cache {
 
   add(added: CachedResource): ResourceView {
     const { resource } = added;
-    const { prefix } = this.#options;
-    const transcoder = added.transcoder ?? this.#options.transcoder;
     const known = this.#views.get(resource.storagePrefix);
     invariant(known === undefined, `${resource.storagePrefix} is cached already`);
     const cache = new ResourceCache({
-      source: {
-        resource,
-        keyPrefix: `${prefix}${resource.storagePrefix}/`,
-        transcoder,
-        budget: this.#budget,
-        freezeObjects: this.#options.freezeObjects ?? false,
-        schema: transcoder.schemaOf(resource),
-        shared: this.#shared,
-        keepsStored: added.isRemovable ?? false,
-      },
+      ...this.#formOf(added),
       log: this.#log,
-      indexedFields: added.indexedFields ?? [],
       historyCountMin: added.historyCountMin ?? defaultHistory(resource),
       onCorrupted: (item) => {
         this.#onCorrupted(item);
@@ -252,9 +252,14 @@ class ReplicaCache implements Cache {
     return view;
   }
 
-  remove({ storagePrefix, group, resource }: ResourceInfo): void {
-    const reason = expired(`${resource} of ${group} were removed or changed: list again`);
-    this.#state.remove(storagePrefix, reason);
+  replace(replacing: CachedResource): ResourceView {
+    const { resource } = replacing;
+    this.#state.replace(resource.storagePrefix, this.#formOf(replacing));
+    return this.view(resource);
+  }
+
+  remove({ storagePrefix }: ResourceInfo): void {
+    this.#state.remove(storagePrefix);
     this.#views.delete(storagePrefix);
     this.#budget.settle();
   }
@@ -297,6 +302,23 @@ class ReplicaCache implements Cache {
       oldestRevision: cache.log.oldest,
       counts: cache.counts,
     }));
+  }
+
+  #formOf(cached: CachedResource): ResourceForm {
+    const { resource, indexedFields = [] } = cached;
+    const { prefix, freezeObjects = false } = this.#options;
+    const transcoder = cached.transcoder ?? this.#options.transcoder;
+    const source = {
+      resource,
+      keyPrefix: `${prefix}${resource.storagePrefix}/`,
+      transcoder,
+      budget: this.#budget,
+      freezeObjects,
+      schema: transcoder.schemaOf(resource),
+      shared: this.#shared,
+      keepsStored: cached.isRemovable ?? false,
+    };
+    return { source, indexedFields };
   }
 
   #makeHost(): ViewHost {

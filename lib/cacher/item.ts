@@ -25,12 +25,14 @@ const openingBrace = 0x7b;
 const closingBrace = 0x7d;
 const quote = 0x22;
 
-/** What items of one resource share. */
+/** What items of one resource share that were made by one record, or by others of its form. */
 export interface ItemSource {
-  readonly resource: ResourceInfo;
+  /** Another record with the same `schema` takes its place. */
+  resource: ResourceInfo;
   /** etcd key up to the item's path. */
   readonly keyPrefix: string;
-  readonly transcoder: Transcoder;
+  /** Changes with `resource` while no item is foreign. */
+  transcoder: Transcoder;
   readonly budget: MemoryBudget;
   readonly freezeObjects: boolean;
   readonly schema: string;
@@ -40,7 +42,7 @@ export interface ItemSource {
 }
 
 export class CachedItem implements Item, MemoOwner {
-  readonly source: ItemSource;
+  #source: ItemSource;
   /** Key below the resource's prefix: `namespace/name`, or `name` in cluster scope. */
   readonly path: string;
   /** Sort key of `path`: the order of items is that of their keys in etcd. */
@@ -62,7 +64,7 @@ export class CachedItem implements Item, MemoOwner {
   readonly #foreign: Uint8Array | undefined;
 
   constructor(source: ItemSource, path: string, revision: Revision, content: ItemContent) {
-    this.source = source;
+    this.#source = source;
     this.path = path;
     this.sortKey = utf8SortKey(path);
     this.namespace = namespaceOf(source, path);
@@ -76,6 +78,22 @@ export class CachedItem implements Item, MemoOwner {
     this.#labelsStart = content.labelsStart;
     this.#labelsEnd = content.labelsEnd;
     this.#foreign = content.foreign;
+  }
+
+  get source(): ItemSource {
+    return this.#source;
+  }
+
+  /** It was stored in another form than that of its source, and is kept as it was stored. */
+  get isForeign(): boolean {
+    return this.#foreign !== undefined;
+  }
+
+  /** Passes to another source where that would make the same of it: false, where it must be made. */
+  joins(source: ItemSource): boolean {
+    if (this.isForeign || this.source.schema !== source.schema) return false;
+    this.#source = source;
+    return true;
   }
 
   get name(): string {
@@ -234,6 +252,14 @@ export function makeItem(
   return new CachedItem(source, path, revision, contentOf(source, value, revision, encoded));
 }
 
+/** An item that is still to be made of its stored bytes: nobody may see it before. */
+export const unmadeItem = (
+  source: ItemSource,
+  path: string,
+  value: Uint8Array,
+  revision: Revision,
+): CachedItem => new CachedItem(source, path, revision, noContent(undefined, value));
+
 function contentOf(
   source: ItemSource,
   value: Uint8Array,
@@ -273,7 +299,7 @@ function contentOf(
   }
 }
 
-function noContent(problem: string, foreign: Uint8Array | undefined): ItemContent {
+function noContent(problem: string | undefined, foreign: Uint8Array | undefined): ItemContent {
   const offsets = { versionAt: 0, bodyAt: 0, labelsStart: 0, labelsEnd: 0 };
   const none = { stored: undefined, fields: undefined, ...offsets };
   return { problem, data: new Uint8Array(), ...none, foreign };

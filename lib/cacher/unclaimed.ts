@@ -1,11 +1,11 @@
 // Keys below the prefix that belong to no resource, by their first two segments: a resource that is
 // added looks at what may be its own.
 import type { Revision } from '../storage-etcd/storage.ts';
+import type { CachedItem } from './item.ts';
 
-export interface UnclaimedValue {
-  readonly value: Uint8Array;
-  readonly revision: Revision;
-}
+/** Bytes as they are stored, or the item that a resource made of them before it was removed. */
+export type UnclaimedValue =
+  { readonly value: Uint8Array; readonly revision: Revision } | CachedItem;
 type Keys = Map<string, UnclaimedValue>;
 
 //   pods    ─▶ n1    ─▶ pods/n1/a, pods/n1/b
