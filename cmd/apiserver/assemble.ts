@@ -20,18 +20,21 @@ import type { RoleBootstrap } from '../../lib/controllers/bootstrap-roles/bootst
 import { bootstrapNamespaces } from '../../lib/controllers/system-namespaces.ts';
 import { internalClient } from '../../lib/registry/internal-client.ts';
 import { ResourceMapHolder } from '../../lib/registry/resource-map.ts';
+import type { ResourceStore } from '../../lib/registry/resource-store.ts';
 import { openServices } from '../../lib/registry/services/services.ts';
 import type { Services } from '../../lib/registry/services/services.ts';
 import { serveApi } from '../../lib/server/serve-api.ts';
 import type { ServedDefinitions } from '../../lib/crd/served-definitions.ts';
 import type { RunningServer } from '../../lib/server/serve.ts';
 import { Health } from '../../lib/telemetry/health.ts';
+import { acceptDefinitions } from './accept-definitions.ts';
 import { openAudit } from './audit.ts';
 import { openAuthentication } from './authentication.ts';
 import { tokenObserver } from './authentication-observers.ts';
 import { openAuthorization } from './authorization.ts';
 import { openBase } from './base.ts';
 import type { Base } from './base.ts';
+import type { FollowedDefinitions } from './custom-resources.ts';
 import { ownCredentials } from './credentials.ts';
 import type { ServingTls } from './credentials.ts';
 import { beginRoles, roleBootstrap } from './default-roles.ts';
@@ -117,7 +120,7 @@ export async function assemble(
   await cache.start(starting);
   await authorization.whole;
   await definitions?.whole;
-  const serving = { resources, services, tokens, trusted, roles };
+  const serving = { resources, services, tokens, trusted, roles, definitions };
   await fillCluster(base, stored, { ...serving, serverCa: credentials.serverCa, server });
   // Last started, first ended: balancers look elsewhere before anything stops working.
   started.defer(() => void (lifecycle.isDraining = true));
@@ -142,13 +145,14 @@ async function fillCluster(
     readonly tokens: TokenIssuer;
     readonly trusted: TrustedCertificates;
     readonly roles: RoleBootstrap;
+    readonly definitions: FollowedDefinitions | undefined;
     readonly serverCa: string;
     readonly server: RunningServer;
   },
 ): Promise<void> {
   const { naming, clock, metrics, started } = base;
   const { starting } = stored;
-  const { resources, trusted, roles, server } = within;
+  const { resources, trusted, roles, server, definitions } = within;
   const namespaces = resources.current.find({ group: '', version: 'v1', resource: 'namespaces' });
   const priorityClasses = resources.current.find({
     group: naming.resolve('scheduling.{v}'),
@@ -158,9 +162,15 @@ async function fillCluster(
   if (priorityClasses !== undefined) await bootstrapPriorityClasses(priorityClasses, starting);
   if (namespaces !== undefined) await bootstrapNamespaces(namespaces, naming, starting);
   started.defer(await beginRoles(roles, starting));
-  if (namespaces === undefined) return;
   const observer = controllerObserver(metrics, clock);
-  started.defer(runControllers({ ...base, ...stored, ...within, observer }));
+  if (definitions !== undefined) {
+    const { ownWrites } = definitions;
+    started.defer(acceptDefinitions({ ...base, ...stored, resources, ownWrites, observer }));
+  }
+  if (namespaces === undefined) return;
+  const customStoreOf = (name: string): ResourceStore | undefined =>
+    definitions?.served.storeOf(name);
+  started.defer(runControllers({ ...base, ...stored, ...within, customStoreOf, observer }));
   started.defer(publishTrust({ ...base, resources, trusted, observer }));
   const publishing = { ...base, ...stored, resources, port: server.port };
   started.defer(await startServerService(publishing, starting));

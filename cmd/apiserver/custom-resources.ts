@@ -1,6 +1,8 @@
 // Custom resources: the stores of what definitions say, made as they come, change and go.
 import type { ResourceInfo } from '../../lib/api/type-info.ts';
 import type { Cache } from '../../lib/cacher/cache.ts';
+import type { Item } from '../../lib/cacher/resource-view.ts';
+import { OwnWrites } from '../../lib/controllers/definitions/own-writes.ts';
 import { definitionStores } from '../../lib/crd/definition-stores.ts';
 import { ServedDefinitions } from '../../lib/crd/served-definitions.ts';
 import type { SharedDeps } from '../../lib/registry/built-in-stores.ts';
@@ -12,6 +14,9 @@ export interface FollowedDefinitions {
   readonly served: ServedDefinitions;
   /** Resolves when all definitions that there were at the start are served. */
   readonly whole: Promise<void>;
+  readonly ownWrites: OwnWrites;
+  /** A definition was just stored by this replica. */
+  onStored(item: Item): void;
 }
 
 /** The record of definitions, as they are stored; undefined: they are not served. */
@@ -19,7 +24,7 @@ export const definitionsRecord = ({ scheme, naming }: Base): ResourceInfo | unde
   scheme.storedResource(naming.resolve('apiextensions.{v}'), 'customresourcedefinitions');
 
 export function openDefinitions(
-  { scheme, media, logger: log, started }: Base,
+  { scheme, media, clock, logger: log, started }: Base,
   of: {
     readonly definitions: ResourceInfo;
     readonly deps: SharedDeps;
@@ -43,5 +48,10 @@ export function openDefinitions(
     closing.abort(new Error('the server stops'));
     await following.ended;
   });
-  return { served, whole: following.whole };
+  const ownWrites = new OwnWrites(clock);
+  const onStored = (item: Item): void => {
+    served.set(item);
+    ownWrites.note(item);
+  };
+  return { served, whole: following.whole, ownWrites, onStored };
 }

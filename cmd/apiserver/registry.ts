@@ -72,7 +72,7 @@ export function openRegistry(
     tokens,
     validation,
     onStoredOf: (stored) =>
-      stored === definitions ? (item) => followed?.served.set(item) : undefined,
+      stored === definitions ? (item) => followed?.onStored(item) : undefined,
     canStreamLists: gates.isOn('WatchList'),
     canDeleteUnreadable: gates.isOn('AllowUnsafeMalformedObjectDeletion'),
     eventTtlSeconds: flags['event-ttl'] / 1000,

@@ -400,6 +400,31 @@ export const limits = {
   misplacedOwnersPageCount: 1_000,
   /** How soon resources that come or go at run time are noticed. */
   servedResourcesCheckMs: 500,
+  /**
+   * How long another replica than the one that wrote a definition waits before it sees to its names
+   * and conditions itself: long enough for that one, and with the spread within a second.
+   */
+  definitionTakeoverMs: 250,
+  /** Replicas that wait are set apart by up to so much. */
+  definitionTakeoverSpreadMs: 250,
+  /** How long a definition counts as written by this replica: until its event has surely come. */
+  ownDefinitionMs: 2_000,
+  /** Definitions that count so at once. */
+  ownDefinitionsMax: 10_000,
+  /** Lost races in a row for the names of one group before it waits its back-off. */
+  definitionClaimRacesMax: 50,
+  /** Longest pause between two of them; half of it in the mean. */
+  definitionRacePauseMs: 64,
+  /** Turns of the event loop that an event of the log may take until it is told. */
+  definitionTurnsMax: 100,
+  /** Objects of a definition that ends that are deleted before the next ones are listed. */
+  instancePageCount: 500,
+  /** Reasons why objects of a definition that ends could not be deleted, as told in a condition. */
+  instanceFailuresTold: 10,
+  /** After so long a definition that waits for its objects says that it does, as in Kubernetes. */
+  instancesGoneWaitMs: 60_000,
+  /** What is wrong with schemas is told in a condition up to this length, in characters. */
+  violationsTextLengthMax: 32 * 1024,
   /** A leader that has not renewed its Lease for so long is replaced. */
   leaderLeaseSeconds: 15,
   /** One that cannot renew gives up earlier. */

@@ -66,6 +66,7 @@ export interface ReplicaOptions {
   readonly services?: Pick<ServicesOptions, 'clusterIpRanges' | 'nodePortRange'>;
   /** Absent: nobody holds any rights to give to others. */
   readonly heldRulesOf?: HeldRulesOf;
+  readonly onStoredOf?: BuiltInStoreOptions['onStoredOf'];
   readonly companionsOf?: (stored: ResourceInfo, storage: Storage) => Companions | undefined;
   readonly onStoredOf?: BuiltInStoreOptions['onStoredOf'];
   /** Where etcd serves at the moment, if not where it was started. */
@@ -143,6 +144,7 @@ async function startReplica(etcd: EtcdCluster, options: ReplicaOptions): Promise
     eventTtlSeconds: 3_600,
     heldRulesOf: options.heldRulesOf,
     ...(options.admission === undefined ? {} : { admission: options.admission }),
+    ...(options.onStoredOf === undefined ? {} : { onStoredOf: options.onStoredOf }),
     ...(options.reviews === undefined ? {} : { reviews: options.reviews }),
     ...(options.onStoredOf === undefined ? {} : { onStoredOf: options.onStoredOf }),
     companionsOf: (stored) =>
