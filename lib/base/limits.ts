@@ -271,6 +271,8 @@ export const limits = {
   expressionIssuesMax: 100,
   /** Cost of one evaluation (the reference's): about 0.1 s. */
   expressionCostMax: 1_000_000,
+  /** Cost of all rules in the schema of one object (the reference's): about 1 s, in turns. */
+  objectRulesCostMax: 10_000_000,
   /** Characters of the texts of one evaluation that cost less than they take. */
   evaluationTextLengthMax: 32 * 1024 * 1024,
   /** Elements of a list by `lists.range`: it costs a limit's worth of units before it is full. */

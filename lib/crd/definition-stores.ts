@@ -14,7 +14,7 @@ import { StoreReplaced } from '../registry/store-replaced.ts';
 import type { SharedDeps } from '../registry/built-in-stores.ts';
 import { storeOf } from '../registry/store-of.ts';
 import type { StoreDeps } from '../registry/store-of.ts';
-import { objectRules } from '../registry/validation.ts';
+import { schemaObjectRules } from '../registry/schema-object-rules.ts';
 import type { ObjectRules, ValidationOptions } from '../registry/validation.ts';
 import { fencedStorage } from '../storage-etcd/fenced-storage.ts';
 import type { Term } from '../storage-etcd/fenced-storage.ts';
@@ -99,7 +99,7 @@ export const definitionStores =
       storage: fencedStorage(deps.storage, guard),
       view,
       strategy,
-      rules: whenNeeded(() => objectRules(stored, strategy, validation)),
+      rules: whenNeeded(() => schemaObjectRules(stored, strategy, { naming, ...validation })),
       converter: { convert: (object, to) => converted(object, to, records) },
     };
     const make = (served: ResourceInfo): ResourceStore => storeOf({ served, stored }, own);

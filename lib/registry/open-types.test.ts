@@ -13,7 +13,8 @@ import { storeOf } from './store-of.ts';
 import { RegistryOnEtcd } from './testing/registry-on-etcd.ts';
 import type { Replica } from './testing/registry-on-etcd.ts';
 import { causesOf, failure, fresh, sent, VerbDriver } from './testing/verb-driver.ts';
-import { defaultValidation, objectRules } from './validation.ts';
+import { schemaObjectRules } from './schema-object-rules.ts';
+import { defaultValidation } from './validation.ts';
 import { WriteTurns } from './write-turns.ts';
 
 let registry: RegistryOnEtcd;
@@ -80,7 +81,7 @@ function serve(openApi: object): ResourceStore {
       canDeleteUnreadable: false,
       keyspace: createKeyspace('/registry'),
       strategy: {},
-      rules: objectRules(resource, {}, defaultValidation),
+      rules: schemaObjectRules(resource, {}, { naming, isOn: defaultValidation.isOn }),
       view: cache.add({ resource, isRemovable: true }),
     },
   );
