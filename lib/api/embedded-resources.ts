@@ -1,6 +1,7 @@
 // Whole objects within others, by the schema: each says what it is, and its metadata follows the
 // rules of metadata. What else they hold is not checked here.
 import type { FieldError } from '../base/status.ts';
+import type { FailureList } from './failure-list.ts';
 import { childPath } from './field-errors.ts';
 import { isObject, ownMember } from './json-value.ts';
 import { validateObjectMeta } from './meta.ts';
@@ -42,7 +43,7 @@ function absence(value: unknown, field: string): FieldError | undefined {
   return value === '' ? invalid(field, value, 'must not be empty') : undefined;
 }
 
-function checkApiVersion(value: unknown, field: string, errors: FieldError[]): void {
+function checkApiVersion(value: unknown, field: string, errors: FailureList): void {
   const error = absence(value, field);
   if (error !== undefined) errors.push(error);
   else if (typeof value === 'string' && value.split('/').length > 2) {
@@ -50,7 +51,7 @@ function checkApiVersion(value: unknown, field: string, errors: FieldError[]): v
   }
 }
 
-function checkKind(value: unknown, field: string, errors: FieldError[]): void {
+function checkKind(value: unknown, field: string, errors: FailureList): void {
   const error = absence(value, field);
   if (error !== undefined) errors.push(error);
   else if (typeof value === 'string') {

@@ -1,7 +1,7 @@
 // Sets and keyed lists: what excludes what, and how failures name it.
 import { describe, expect, test } from '@jest/globals';
 import { fieldErrorMessage } from '../base/status.ts';
-import type { FieldError } from '../base/status.ts';
+import { FailureList } from './failure-list.ts';
 import { compileListChecks } from './list-uniqueness.ts';
 import { typeOf } from './testing/schema-types.ts';
 import type { JsonValue } from './type-info.ts';
@@ -9,10 +9,10 @@ import { valueOf } from './value-info.ts';
 
 /** Failures of `value` as the field `a`. */
 function failuresOf(schema: object, value: JsonValue): string[] {
-  const errors: FieldError[] = [];
+  const errors = new FailureList();
   const check = compileListChecks(valueOf(typeOf({ properties: { a: schema } })));
   expect(check?.({ a: value }, '', { errors, pace: undefined })).toBeUndefined();
-  return errors.map((error) => `${error.field}: ${fieldErrorMessage(error)}`);
+  return errors.all().map((error) => `${error.field}: ${fieldErrorMessage(error)}`);
 }
 
 const text = { type: 'string' };

@@ -3,7 +3,7 @@
 import type { MaybePromise } from '../base/maybe-promise.ts';
 import { whenThere } from '../base/maybe-promise.ts';
 import { eachInTurns } from '../base/in-turns.ts';
-import type { FieldError } from '../base/status.ts';
+import { FailureList } from './failure-list.ts';
 import type { JsonValue, ValueInfo, ValueSchema } from './type-info.ts';
 import { invalidWhole } from './value-checks.ts';
 import type { Check, Checking } from './value-checks.ts';
@@ -23,7 +23,7 @@ export function junctorChecks(
 
 interface Outcome {
   readonly isValid: boolean;
-  readonly errors: readonly FieldError[];
+  readonly errors: FailureList;
   readonly matchCount: number;
 }
 
@@ -45,10 +45,10 @@ function tryEach(
     branches,
     (branch) => {
       if (isEnough) return undefined;
-      const own: Checking = { errors: [], matchCount: 0, pace, stored: undefined };
+      const own: Checking = { errors: new FailureList(), matchCount: 0, pace, stored: undefined };
       return whenThere(branch(value, undefined, path, own), () => {
         const { errors, matchCount } = own;
-        isEnough = take({ isValid: errors.length === 0, errors, matchCount });
+        isEnough = take({ isValid: errors.count === 0, errors, matchCount });
       });
     },
     pace,
@@ -61,7 +61,7 @@ const better = (best: Outcome | undefined, other: Outcome): Outcome =>
 
 /** Adds what was found below a branch to what was found in the value. */
 function addOutcome({ errors, matchCount }: Outcome, into: Checking): void {
-  for (const error of errors) into.errors.push(error);
+  into.errors.add(errors);
   into.matchCount += matchCount;
 }
 

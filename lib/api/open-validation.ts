@@ -7,6 +7,7 @@ import type { MaybePromise } from '../base/maybe-promise.ts';
 import { whenThere } from '../base/maybe-promise.ts';
 import type { FieldError } from '../base/status.ts';
 import type { Yielder } from '../base/yielder.ts';
+import { FailureList } from './failure-list.ts';
 import { childPath, counted } from './field-errors.ts';
 import { isObject, ownMember } from './json-value.ts';
 import { junctorChecks } from './open-junctors.ts';
@@ -35,15 +36,18 @@ export type OpenValidation = (written: Written) => MaybePromise<readonly FieldEr
 export function compileOpenValidation(info: ValueInfo): OpenValidation {
   const check = compile(info);
   return ({ value, old, stored, pace }) => {
-    const into: Checking = { errors: [], matchCount: 0, pace, stored: undefined };
+    const into: Checking = {
+      ...{ errors: new FailureList(), matchCount: 0, pace },
+      stored: undefined,
+    };
     // What is stored is looked at only when something is wrong.
     return whenThere(check(value, undefined, '', into), () => {
-      if (into.errors.length === 0 || old === undefined) return distinct(into.errors);
+      if (into.errors.count === 0 || old === undefined) return into.errors.distinct();
       const again: Checking = {
-        ...{ errors: [], matchCount: 0, pace },
+        ...{ errors: new FailureList(), matchCount: 0, pace },
         stored: stored ?? new StoredParts(),
       };
-      return whenThere(check(value, old, '', again), () => distinct(again.errors));
+      return whenThere(check(value, old, '', again), () => again.errors.distinct());
     });
   };
 }
@@ -74,16 +78,6 @@ function atOnce<T>(result: MaybePromise<T>): T {
   return result;
 }
 
-/** The branches of a junctor may say what was said already. */
-function distinct(errors: readonly FieldError[]): readonly FieldError[] {
-  if (errors.length < 2) return errors;
-  const seen = new Set<string>();
-  return errors.filter(({ reason, field, detail }) => {
-    const text = `${reason}\n${field}\n${detail}`;
-    return !seen.has(text) && seen.add(text);
-  });
-}
-
 /** Compiled when a value first needs it: schemas are large, and objects use little of them. */
 function compiledLater(info: ValueInfo): Check {
   let made: Check | undefined;
@@ -108,7 +102,7 @@ function compile(info: ValueInfo): Check {
     ...objectSteps(info),
   ];
   return (value, old, path, into) => {
-    const before = into.errors.length;
+    const before = into.errors.count;
     if (value !== null) into.matchCount += matchesOf(value, { hasType, hasFormat });
     const done = runSteps(value === null ? ofNull : steps, 0, { value, old, path, into });
     if (done !== undefined) {
@@ -138,8 +132,8 @@ function runSteps(steps: readonly Check[], from: number, place: Place): MaybePro
 }
 
 function forgiveStored(before: number, value: JsonValue, old: Value, into: Checking): void {
-  if (into.errors.length === before || old === undefined) return;
-  if (into.stored?.isSame(value, old) === true) into.errors.length = before;
+  if (into.errors.count === before || old === undefined) return;
+  if (into.stored?.isSame(value, old) === true) into.errors.rewind(before);
 }
 
 /** How many kinds of checks are about a value: of the branches that fail, the best has most. */

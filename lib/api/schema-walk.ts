@@ -2,15 +2,15 @@
 // schema is searched for them once. Large values are walked in several turns.
 import { eachInTurns } from '../base/in-turns.ts';
 import type { MaybePromise } from '../base/maybe-promise.ts';
-import type { FieldError } from '../base/status.ts';
 import type { Yielder } from '../base/yielder.ts';
+import type { FailureList } from './failure-list.ts';
 import { childPath } from './field-errors.ts';
 import { isObject, ownMember } from './json-value.ts';
 import type { JsonValue, ValueInfo } from './type-info.ts';
 import { elementOf, memberOf } from './value-info.ts';
 
 export interface WalkRun {
-  readonly errors: FieldError[];
+  readonly errors: FailureList;
   /** undefined: all of it in one turn. */
   readonly pace: Yielder | undefined;
 }

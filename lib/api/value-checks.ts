@@ -3,9 +3,9 @@
 import type { MaybePromise } from '../base/maybe-promise.ts';
 import { compilePattern } from '../base/pattern.ts';
 import { shownFloat, shownJson } from '../base/status.ts';
-import type { FieldError } from '../base/status.ts';
 import type { Yielder } from '../base/yielder.ts';
 import { canonicalText, sortedJson } from './canonical-json.ts';
+import type { FailureList } from './failure-list.ts';
 import { counted } from './field-errors.ts';
 import { schemaFormats } from './schema-formats.ts';
 import type { StoredParts } from './stored-parts.ts';
@@ -14,7 +14,7 @@ import { isIntOrString } from './value-info.ts';
 
 /** One validation, or that of one branch of a junctor. */
 export interface Checking {
-  readonly errors: FieldError[];
+  readonly errors: FailureList;
   /** How much was looked at: tells which branch fits the value best. */
   matchCount: number;
   /** undefined: all of it in one turn. */

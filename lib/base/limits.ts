@@ -229,6 +229,8 @@ export const limits = {
   snapshotRetentionMs: 75_000,
   /** Old revisions kept at once for pages that follow: an order of pointers each. */
   snapshotsKeptMax: 8,
+  /** Characters of the failures of one object that are told; those beyond are counted. */
+  failureTextLengthMax: 1024 * 1024,
   /** Objects that cannot be read and are causes of the failure of one list. */
   unreadableNamedMax: 100,
   /** Of these, the ones that its message names. */

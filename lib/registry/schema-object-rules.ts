@@ -1,6 +1,7 @@
 // Validation of objects whose kind comes from a schema: by its words, the strategy, whole objects
 // within, lists whose items exclude each other, and last by its expressions, which are only asked
 // where the structure is right. Large objects take several turns; compiled at the first write.
+import { FailureList } from '../api/failure-list.ts';
 import { dropDisabledFields } from '../api/gated-fields.ts';
 import { compileEmbeddedChecks } from '../api/embedded-resources.ts';
 import { compileListChecks } from '../api/list-uniqueness.ts';
@@ -146,18 +147,27 @@ function validateRest(
 type Part = (schema: CompiledSchema, run: Run, errors: FieldError[]) => MaybePromise<void>;
 
 const checkEmbedded: Part = ({ embedded }, { object, context, pace }, errors) =>
-  context.subresource === 'status' ? undefined : embedded?.(object, '', { errors, pace });
+  embedded === undefined || context.subresource === 'status'
+    ? undefined
+    : whenThere(failuresOf(embedded, object, pace), (found) => {
+        append(errors, found);
+      });
+
+function failuresOf(
+  walk: Walk,
+  value: JsonValue,
+  pace: Yielder,
+): MaybePromise<readonly FieldError[]> {
+  const errors = new FailureList();
+  return whenThere(walk(value, '', { errors, pace }), () => errors.all());
+}
 
 /** Items that exclude each other may, if any such items are stored. */
 const checkLists: Part = ({ lists }, { object, old, pace }, errors) => {
   if (lists === undefined) return undefined;
-  const failuresIn = (value: JsonValue): MaybePromise<readonly FieldError[]> => {
-    const found: FieldError[] = [];
-    return whenThere(lists(value, '', { errors: found, pace }), () => found);
-  };
-  return whenThere(failuresIn(object), (found) => {
+  return whenThere(failuresOf(lists, object, pace), (found) => {
     if (found.length === 0) return undefined;
-    return whenThere(old === undefined ? [] : failuresIn(old), (before) => {
+    return whenThere(old === undefined ? [] : failuresOf(lists, old, pace), (before) => {
       if (before.length === 0) append(errors, found);
     });
   });

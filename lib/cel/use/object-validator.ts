@@ -1,5 +1,6 @@
 // Validates objects by the rules anywhere in their schema, within one cost budget. Made once for a
 // definition; large objects are looked at in several turns.
+import { FailureList } from '../../api/failure-list.ts';
 import { childPath } from '../../api/field-errors.ts';
 import { isAbsent } from '../../api/presence.ts';
 import { isObject } from '../../api/json-value.ts';
@@ -76,8 +77,8 @@ export function createObjectValidator(
     pace?: Yielder,
   ): MaybePromise<ValidationOutcome> {
     const run: Run = {
-      errors: [],
-      warnings: [],
+      errors: new FailureList(),
+      warnings: new FailureList(),
       budget,
       evaluation: evaluation ?? {},
       stored: stored ?? new StoredParts(),
@@ -87,7 +88,7 @@ export function createObjectValidator(
     const ratchet = isUpdate ? Ratchet.start(object, oldObject, run.stored) : Ratchet.off;
     const done = validateNode(node, run, { path, value: object, old: oldObject, ratchet });
     const { errors, warnings } = run;
-    return whenThere(done, () => ({ errors, warnings }));
+    return whenThere(done, () => ({ errors: errors.all(), warnings: warnings.all() }));
   }
   return validate;
 }
@@ -95,8 +96,8 @@ export function createObjectValidator(
 const hasRules = ({ schema }: ValueInfo): boolean => (schema?.rules.length ?? 0) > 0;
 
 interface Run {
-  readonly errors: FieldError[];
-  readonly warnings: FieldError[];
+  readonly errors: FailureList;
+  readonly warnings: FailureList;
   readonly budget: Budget;
   readonly evaluation: EvaluationOptions;
   readonly stored: StoredParts;
