@@ -60,12 +60,17 @@ export class CacheState implements ReflectorSink {
     this.#log.remove(cache.log);
   }
 
-  /** Closes the resource's watches, which resume; its objects and its log stay. */
-  replace(storagePrefix: string, form: ResourceForm): void {
+  /**
+   * Closes the resource's watches, which resume; its objects and its log stay. False: nothing is
+   * done, since objects of the other scope have other keys.
+   */
+  replace(storagePrefix: string, form: ResourceForm): boolean {
     const cache = this.#resource(storagePrefix);
+    if (form.source.resource.namespaced !== cache.source.resource.namespaced) return false;
     const how = cache.unreadable.size === 0 ? 'goOn' : 'startOver';
     for (const cursor of this.cursors) if (cursor.isOf(cache.log)) cursor.closeReplaced(how);
     cache.replace(form);
+    return true;
   }
 
   revision(): Revision {

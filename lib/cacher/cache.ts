@@ -151,7 +151,8 @@ export interface Cache {
    * followed, which up to now may be shown as the former record had it. Its objects are shown by the
    * new record from now on: lists wait until all of them are made anew, which costs nothing where
    * both store alike.
-   * @returns the view of the resource, the same as before.
+   * @returns the view of the resource: the same as before, unless its scope changed, which removes
+   * it and adds it.
    */
   replace(resource: CachedResource): ResourceView;
   /**
@@ -159,11 +160,6 @@ export interface Cache {
    * still held go to etcd, its memory is free. It may be added again, with another record too.
    */
   remove(resource: ResourceInfo): void;
-  /**
-   * The same objects under another record, at the same place: watches end in peace and may be begun
-   * again, reads show what the new record makes of what is stored.
-   */
-  replace(resource: CachedResource): ResourceView;
   health(): CacheHealth;
   resourceUse(): ResourceUse[];
 }
@@ -254,21 +250,16 @@ class ReplicaCache implements Cache {
 
   replace(replacing: CachedResource): ResourceView {
     const { resource } = replacing;
-    this.#state.replace(resource.storagePrefix, this.#formOf(replacing));
-    return this.view(resource);
+    const isAtItsPlace = this.#state.replace(resource.storagePrefix, this.#formOf(replacing));
+    if (isAtItsPlace) return this.view(resource);
+    this.remove(resource);
+    return this.add(replacing);
   }
 
   remove({ storagePrefix }: ResourceInfo): void {
     this.#state.remove(storagePrefix);
     this.#views.delete(storagePrefix);
     this.#budget.settle();
-  }
-
-  replace(replaced: CachedResource): ResourceView {
-    const { storagePrefix } = replaced.resource;
-    this.#state.remove(storagePrefix, undefined);
-    this.#views.delete(storagePrefix);
-    return this.add(replaced);
   }
 
   health(): CacheHealth {

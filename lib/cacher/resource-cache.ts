@@ -165,10 +165,9 @@ export class ResourceCache {
    * it has.
    */
   replace({ source, indexedFields }: ResourceForm): void {
-    const { keepsStored, keyPrefix, resource } = this.#source;
+    const { keepsStored, keyPrefix } = this.#source;
     invariant(keepsStored && source.keepsStored, 'the stored bytes of what is replaced were kept');
     invariant(source.keyPrefix === keyPrefix, 'a record takes the place of one with its keys');
-    invariant(source.resource.namespaced === resource.namespaced, 'the scope of a kind stays');
     this.#replaceCount++;
     const isAlike = this.#takesOver(source);
     if (!isAlike) {

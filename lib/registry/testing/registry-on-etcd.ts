@@ -66,7 +66,6 @@ export interface ReplicaOptions {
   readonly services?: Pick<ServicesOptions, 'clusterIpRanges' | 'nodePortRange'>;
   /** Absent: nobody holds any rights to give to others. */
   readonly heldRulesOf?: HeldRulesOf;
-  readonly onStoredOf?: BuiltInStoreOptions['onStoredOf'];
   readonly companionsOf?: (stored: ResourceInfo, storage: Storage) => Companions | undefined;
   readonly onStoredOf?: BuiltInStoreOptions['onStoredOf'];
   /** Where etcd serves at the moment, if not where it was started. */
