@@ -145,7 +145,6 @@ async function startReplica(etcd: EtcdCluster, options: ReplicaOptions): Promise
     ...(options.admission === undefined ? {} : { admission: options.admission }),
     ...(options.onStoredOf === undefined ? {} : { onStoredOf: options.onStoredOf }),
     ...(options.reviews === undefined ? {} : { reviews: options.reviews }),
-    ...(options.onStoredOf === undefined ? {} : { onStoredOf: options.onStoredOf }),
     companionsOf: (stored) =>
       options.companionsOf?.(stored, storage) ?? services?.companionsOf(stored),
   };
