@@ -192,6 +192,9 @@ export const apiVersionOf = (of: { readonly group: string; readonly version: str
 export type ResourceVerb =
   'create' | 'delete' | 'deletecollection' | 'get' | 'list' | 'patch' | 'update' | 'watch';
 
+/** The kinds of patches, each with a media type (or two) of its own. */
+export type PatchName = 'json' | 'merge' | 'strategic' | 'apply';
+
 export interface SubresourceInfo {
   readonly name: string;
   readonly kind: GroupVersionKind;
@@ -253,6 +256,18 @@ export interface ResourceInfo {
   readonly createOnUpdate: boolean;
   /** PUT without resourceVersion is allowed. */
   readonly unconditionalUpdate: boolean;
+  /** Patches of the resource and of its subresources; absent: every kind of them. */
+  readonly patches?: readonly PatchName[];
+  /**
+   * Bodies have to say what they hold, and one of another kind is an invalid object (422); absent:
+   * what they leave out is the path's, and another kind cannot be read (400).
+   */
+  readonly namesItself?: boolean;
+  /**
+   * Its schema changes while objects are stored: that another one wrote what is stored is no reason
+   * to write it again.
+   */
+  readonly hasLiveSchema?: boolean;
   /** Kinds whose metadata.generation the server keeps. */
   readonly hasGeneration: boolean;
   /**

@@ -23,6 +23,8 @@ export const limits = {
   fieldProblemsMax: 100,
   /** Characters of the path of each such field. */
   fieldPathLengthMax: 512,
+  /** Bytes of a body that an error quotes, where it cannot tell what the body is. */
+  quotedBodyBytesMax: 1024,
   /** Operations in one JSON patch (CVE-2019-1002100). */
   jsonPatchOperationsMax: 10_000,
   /** Bytes that copy operations of one JSON patch may add: as large as a body. */

@@ -8,7 +8,6 @@ import { limits } from '../base/limits.ts';
 import { alreadyExists, invalid, StatusError } from '../base/status.ts';
 import type { FieldError } from '../base/status.ts';
 import type { Item, ItemKey } from '../cacher/resource-view.ts';
-import { encodeStored } from '../codec/stored-form.ts';
 import type { ApiObject } from '../codec/codec.ts';
 import type { StoredItem } from '../storage-etcd/storage.ts';
 import { commitTogether } from './companions.ts';
@@ -24,13 +23,15 @@ import {
 import { trackUpdate } from './managed-fields.ts';
 import type { CreateRequest, WriteAnswer } from './requests.ts';
 import type { StoreParts } from './store-parts.ts';
+import { inStoredVersion, storedBytes, storedRecord } from './stored-version.ts';
 import type { WriteContext } from '../kinds/strategy.ts';
 import { tooManyWriters } from './write-loop.ts';
 
 export async function createObject(
-  parts: StoreParts,
+  store: StoreParts,
   request: CreateRequest,
 ): Promise<WriteAnswer> {
+  const parts = store.writing ?? store;
   const { resource } = parts;
   const { options, warnings, signal } = request;
   mayBeNew(parts, request.body.object.metadata?.name ?? '');
@@ -122,12 +123,13 @@ export async function putNew(
   parts.rules.warn(object, undefined, context);
   await parts.admission.validate(attributesOf(parts, object, context), object, signal);
   const key = keyOfObject(object);
-  if (context.dryRun) return rehearse(parts, object, key, signal);
+  const converted = inStoredVersion(parts, object, signal);
+  const stored = converted instanceof Promise ? await converted : converted;
+  if (context.dryRun) return rehearse(parts, stored, key, signal);
   const etcdKey = parts.keyOf(key);
-  const encoded = encodeStored(object, storedAs);
+  const { value, encoded } = storedBytes(parts, stored);
   const ttlSeconds = strategy.ttlSeconds?.(object);
   const lifetime = ttlSeconds === undefined ? {} : { ttlSeconds };
-  const value = parts.media.write(object, storedAs, encoded.value);
   const asked = parts.companions?.of({ object, old: undefined }, signal);
   const company = asked instanceof Promise ? await asked : asked;
   const result =
@@ -145,8 +147,8 @@ export async function putNew(
         );
   if (!result.ok) return result;
   const { revision } = result;
-  const stored = { key: etcdKey, value, modRevision: revision, createRevision: revision };
-  const item = parts.view.itemOf(stored, encoded);
+  const written = { key: etcdKey, value, modRevision: revision, createRevision: revision };
+  const item = parts.view.itemOf(written, encoded);
   parts.onStored?.(item);
   return { ok: true, item };
 }
@@ -168,8 +170,9 @@ async function rehearse(
 ): Promise<NewObject> {
   const { item } = await parts.storage.get(parts.keyOf(key), signal);
   if (item !== undefined) return { ok: false, current: item };
-  object.apiVersion = apiVersionOf(parts.storedAs.kind);
-  return { ok: true, item: objectItem(object, parts.storedAs, 0) };
+  const record = storedRecord(parts);
+  object.apiVersion = apiVersionOf(record.kind);
+  return { ok: true, item: objectItem(object, record, 0) };
 }
 
 const attributesOf = (

@@ -73,12 +73,14 @@ export function createResourceStore(parts: StoreParts): ResourceStore {
   const { conversion } = parts;
   const verbs = conversion === undefined ? stored : servedVerbs(stored, conversion);
   const { get, update, patch } = verbs;
-  const object = { resource, input: resource, get, update, patch };
+  const { patches } = resource;
+  const object = { resource, input: resource, patches, get, update, patch };
   const { storedAs } = parts;
   let inStorage: ResourceStore | undefined;
   const store: ResourceStore = {
     resource,
     input: resource,
+    patches,
     subresources: subresourcesOf(parts, object),
     view: parts.view,
     get stored() {

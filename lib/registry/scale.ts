@@ -46,6 +46,7 @@ export function scaleSubresource(
     info,
     resource: scale,
     input: scale,
+    patches: parts.resource.patches,
     get: async (request) => show(await getObject(parts, request)),
     async update(request) {
       const { path, options, warnings } = request;

@@ -20,6 +20,12 @@ import type { ResourceStrategy } from '../kinds/strategy.ts';
 import type { ObjectRules } from './validation.ts';
 import type { WriteTurns } from './write-turns.ts';
 
+/** The version that is in etcd, where another one is judged. */
+export interface Storing {
+  readonly resource: ResourceInfo;
+  readonly conversion: Conversion;
+}
+
 export interface StoreParts {
   /** The version that requests name. */
   readonly resource: ResourceInfo;
@@ -27,6 +33,13 @@ export interface StoreParts {
   readonly storedAs: ResourceInfo;
   /** Between the two; undefined: they are one. */
   readonly conversion: Conversion | undefined;
+  /**
+   * What writes work with where objects are judged in the version of requests: to them it is the
+   * stored one. undefined: these parts.
+   */
+  readonly writing?: StoreParts | undefined;
+  /** Of `writing`: between the judged version and the one in etcd. */
+  readonly storing?: Storing | undefined;
   readonly strategy: ResourceStrategy;
   /** Gated fields, and validation besides metadata. */
   readonly rules: ObjectRules;

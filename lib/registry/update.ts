@@ -10,7 +10,6 @@ import type { Item, ItemKey } from '../cacher/resource-view.ts';
 import type { ApiObject } from '../codec/codec.ts';
 import { holdsRaw } from '../codec/raw-fields.ts';
 import { encodeStored, withResourceVersion } from '../codec/stored-form.ts';
-import type { EncodedStored } from '../codec/stored-form.ts';
 import { objectItem } from './converted-item.ts';
 import { admitNew, putNew } from './create.ts';
 import { decide, stateOf } from './current-state.ts';
@@ -34,6 +33,9 @@ import type { ObjectPath, RequestScope, UpdateRequest } from './requests.ts';
 import type { WriteAnswer, WriteOptions } from './requests.ts';
 import { itemKeyOf } from './store-parts.ts';
 import type { StoreParts } from './store-parts.ts';
+import { holdSame, inStoredVersion, judgedItem } from './stored-version.ts';
+import { storedBytes, storedRecord } from './stored-version.ts';
+import type { StoredBytes } from './stored-version.ts';
 import type { WriteContext } from '../kinds/strategy.ts';
 import { putInstead, removeStored, untilWritten } from './write-loop.ts';
 import type { Try } from './write-loop.ts';
@@ -58,9 +60,10 @@ interface WriteRequest extends RequestScope {
 }
 
 export async function updateObject(
-  parts: StoreParts,
+  store: StoreParts,
   request: UpdateRequest,
 ): Promise<WriteAnswer> {
+  const parts = store.writing ?? store;
   const { resource } = parts;
   const { path, options, warnings, signal } = request;
   const body = readBody(resource, request.body, options.fieldValidation, warnings);
@@ -89,10 +92,11 @@ export async function updateObject(
 
 /** Update and patch. Ends with a written object, or an answer that etcd's state justifies. */
 export function writeTransformed(
-  parts: StoreParts,
+  store: StoreParts,
   request: WriteRequest,
   write: Write,
 ): Promise<WriteAnswer> {
+  const parts = store.writing ?? store;
   const key = itemKeyOf(parts, request.path);
   const context = writeContext(parts, request, request.path.subresource);
   return untilWritten(parts, key, request, (state) =>
@@ -131,7 +135,11 @@ async function replace(
   context: WriteContext,
   signal: AbortSignal,
 ): Promise<Try<WriteAnswer>> {
-  const decision = await decide(() => nextObject(parts, state.item, write, context, signal));
+  const decision = await decide(async () => {
+    const item = judgedItem(parts, state.item, signal);
+    const old = item instanceof Promise ? await item : item;
+    return nextObject(parts, old, write, context, signal);
+  });
   if (decision.kind === 'stop') {
     const { error } = decision;
     if (!state.isCurrent) return { kind: 'stale', again: () => Promise.reject(error) };
@@ -156,20 +164,23 @@ async function store(
   signal: AbortSignal,
 ): Promise<Try<WriteAnswer>> {
   const { item, epoch } = state;
-  const { object } = next;
   const isKnownNoOp = next.isUnchanged && hasTodaysForm(parts, state);
-  const encoded = isKnownNoOp ? undefined : encodeStored(object, parts.storedAs);
-  if (encoded !== undefined && isLongTurn(writeTurnMsMax)) await nextTurn();
-  const isNoOp = encoded === undefined || isSameAsStored(parts, state, object, encoded);
-  if (isNoOp && !state.isCurrent) {
-    return { kind: 'stale', again: (current) => store(parts, key, current, next, context, signal) };
-  }
-  const removes = canRemove(parts, object);
+  const removes = canRemove(parts, next.object);
+  const ifCurrent: Try<WriteAnswer> = {
+    kind: 'stale',
+    again: (current) => store(parts, key, current, next, context, signal),
+  };
+  if (isKnownNoOp && !removes) return state.isCurrent ? written(item) : ifCurrent;
+  const converted = inStoredVersion(parts, next.object, signal);
+  const object = converted instanceof Promise ? await converted : converted;
+  const bytes = isKnownNoOp ? undefined : storedBytes(parts, object);
+  if (bytes !== undefined && isLongTurn(writeTurnMsMax)) await nextTurn();
+  const isNoOp = bytes === undefined || isSameAsStored(parts, state, bytes);
+  if (isNoOp !== false && !state.isCurrent) return ifCurrent;
   if (isNoOp && !removes) return written(item);
   if (context.dryRun) return written(unstoredItem(parts, object, item));
   if (!removes) {
-    const change = { item, epoch, object, ...(encoded === undefined ? {} : { encoded }) };
-    const result = await putInstead(parts, key, change, signal);
+    const result = await putInstead(parts, key, { item, epoch, object, bytes }, signal);
     return result.kind === 'lost' ? result : written(result.item, result);
   }
   const lost = await removeStored(parts, key, { item, epoch }, signal);
@@ -183,9 +194,9 @@ const written = (item: Item, stored?: Found): Try<WriteAnswer> => ({
 });
 
 /** Where the stored bytes are not at hand, those that memory has are of today's form. */
-function hasTodaysForm({ media, storedAs }: StoreParts, { item, value }: State & Found): boolean {
+function hasTodaysForm(parts: StoreParts, { item, value }: State & Found): boolean {
   if (value === undefined) return !item.corrupted;
-  return media.isTodays(value, storedAs);
+  return parts.media.isTodays(value, storedRecord(parts));
 }
 
 /** The object as it would be stored. @throws StatusError 409, 422. */
@@ -271,23 +282,19 @@ export function checkUid(parts: StoreParts, old: Item, uid: string | undefined):
 }
 
 /**
- * Canonical bytes decide. They are compared with what is stored where that is at hand, so that
- * bytes of an older form are rewritten, else with what the cache shows.
+ * Canonical bytes decide; undefined: only what is stored can tell. They are compared with what is
+ * stored where that is at hand, so that bytes of another version or encoding are rewritten, else
+ * with what the cache shows.
  */
-function isSameAsStored(
-  { media, storedAs }: StoreParts,
-  state: State,
-  object: ApiObject,
-  encoded: EncodedStored,
-): boolean {
-  if (state.value !== undefined) {
-    const written = media.write(object, storedAs, encoded.value);
-    return Buffer.compare(state.value, written) === 0;
-  }
+function isSameAsStored(parts: StoreParts, state: State, bytes: StoredBytes): boolean | undefined {
+  const record = storedRecord(parts);
+  const { value, encoded } = bytes;
+  if (state.value !== undefined) return holdSame(state.value, value, record);
   if (state.item === undefined || state.item.corrupted) return false;
-  if (holdsRaw(storedAs.type)) {
+  if (encoded === undefined) return undefined;
+  if (holdsRaw(record.type)) {
     // What is kept of raw JSON need not be what the item shows.
-    return Buffer.compare(encodeStored(state.item.object(), storedAs).value, encoded.value) === 0;
+    return Buffer.compare(encodeStored(state.item.object(), record).value, encoded.value) === 0;
   }
   const json = state.item.json();
   const { revision } = state.item;
@@ -303,5 +310,5 @@ function isSameAsStored(
  */
 export function unstoredItem(parts: StoreParts, object: ApiObject, stored: Item): Item {
   metaOf(object).resourceVersion = String(stored.revision);
-  return objectItem(object, parts.storedAs, stored.revision);
+  return objectItem(object, storedRecord(parts), stored.revision);
 }

@@ -20,7 +20,12 @@ import {
   negotiateStream,
   resourceTransforms,
 } from '../codec/negotiate.ts';
-import type { Negotiated, OfferedTransform, ResponseOffers } from '../codec/negotiate.ts';
+import type {
+  Negotiated,
+  OfferedMedia,
+  OfferedTransform,
+  ResponseOffers,
+} from '../codec/negotiate.ts';
 import { canonicalObject } from '../codec/normalise.ts';
 import { holdsRaw } from '../codec/raw-fields.ts';
 import type { ListAnswer } from '../registry/requests.ts';
@@ -87,7 +92,7 @@ export function createSerializers(options: {
   const naming = scheme.profile;
   const transforms = createTransforms({ scheme, nowMs });
   const encodingOf = encodingByMediaType(encodings);
-  const encodingsOf = encodingsByType(encodings);
+  const mediaOf = mediaByType(encodings, scheme);
   const offered = {
     object: resourceTransforms(naming, 'object'),
     list: resourceTransforms(naming, 'list'),
@@ -105,7 +110,7 @@ export function createSerializers(options: {
   const transformFor = (request: HttpRequest, resource: ResourceInfo, as: Negotiated): Transform =>
     transforms.of(resource, as.transform?.as, request.context.info.query);
   const make: Serializers['of'] = (request, resource, shape) => {
-    const offers = { media: encodingsOf(resource.type), transforms: offered[shape] };
+    const offers = { media: mediaOf(resource.type), transforms: offered[shape] };
     const as = agreedOn(request, offers);
     const transform = transformFor(request, resource, as);
     const { object, list } = writerOf(transform, encodingOf(as.mediaType), as);
@@ -123,7 +128,7 @@ export function createSerializers(options: {
     of: (request, resource, shape) =>
       usual[shape].of(request, resource, () => make(request, resource, shape)),
     ofWatch(request, resource) {
-      const offers = { media: encodingsOf(resource.type), transforms: offered.watch };
+      const offers = { media: mediaOf(resource.type), transforms: offered.watch };
       const as = negotiateStream(request.headers.accept, offers);
       const encoding = encodingOf(as.mediaType);
       const writer = writerOf(transformFor(request, resource, as), encoding, as);
@@ -140,8 +145,7 @@ export function createSerializers(options: {
     negotiate: (request, to) => agreedOn(request, { media: encodings, transforms: to }),
     encode,
     decode(request, body, type, mustBe) {
-      const mediaTypes = encodingsOf(type).map(({ mediaType }) => mediaType);
-      const mediaType = negotiateBody(request.headers['content-type'], mediaTypes);
+      const mediaType = negotiateBody(request.headers['content-type'], wholeMedia(mediaOf(type)));
       return encodingOf(mediaType).codec.decode(body, type, mustBe);
     },
   };
@@ -160,17 +164,27 @@ function encodingByMediaType(encodings: readonly Encoding[]): (mediaType: string
   };
 }
 
-/** The encodings that a type has; found once per type. */
-function encodingsByType(encodings: readonly Encoding[]): (type: TypeInfo) => readonly Encoding[] {
-  const found = new WeakMap<TypeInfo, readonly Encoding[]>();
+/** What answers about objects of a type may have: some encodings hold their metadata alone. */
+function mediaByType(
+  encodings: readonly Encoding[],
+  scheme: Scheme,
+): (type: TypeInfo) => readonly OfferedMedia[] {
+  const partial = scheme.type('meta/v1.PartialObjectMetadata');
+  const found = new WeakMap<TypeInfo, readonly OfferedMedia[]>();
   return (type) => {
     const known = found.get(type);
     if (known !== undefined) return known;
-    const holding = encodings.filter((encoding) => encoding.holds(type));
-    found.set(type, holding);
-    return holding;
+    const media = encodings
+      .filter((encoding) => encoding.holds(type) || encoding.holds(partial))
+      .map((encoding) => (encoding.holds(type) ? encoding : { ...encoding, whole: false }));
+    found.set(type, media);
+    return media;
   };
 }
+
+/** Those that hold the objects themselves. */
+const wholeMedia = (media: readonly OfferedMedia[]): readonly string[] =>
+  media.flatMap(({ mediaType, whole }) => (whole === false ? [] : [mediaType]));
 
 /** Query parameters that choose an answer besides the Accept header and `wantsPretty`. */
 const transformParameters: readonly string[] = ['includeObject', 'noHeaders'];

@@ -1,6 +1,7 @@
 // Joins the API's parts into one listening server: serializers, handlers, chain, operator
 // paths.
 import type { Scheme } from '../api/scheme.ts';
+import type { PatchName } from '../api/type-info.ts';
 import type { NamingProfile } from '../api/vendor.ts';
 import type { AllowsAnonymous } from '../authn/anonymous.ts';
 import type { Auditor } from '../audit/auditor.ts';
@@ -13,7 +14,7 @@ import type { Logger } from '../base/log.ts';
 import { createEncodings } from '../codec/encodings.ts';
 import type { Encoding } from '../codec/encodings.ts';
 import { patchMediaTypes } from '../codec/negotiate.ts';
-import type { PatchName, PatchOffers } from '../codec/negotiate.ts';
+import type { PatchOffers } from '../codec/negotiate.ts';
 import type { Flags } from '../config/flags.ts';
 import type { FeatureGates } from '../config/gates.ts';
 import { createDiscovery } from '../discovery/discovery.ts';

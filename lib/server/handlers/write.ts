@@ -12,7 +12,7 @@ import type { Decoded } from '../../codec/codec.ts';
 import { negotiatePatch } from '../../codec/negotiate.ts';
 import type { PatchOffers } from '../../codec/negotiate.ts';
 import type { Permissions } from '../../kinds/strategy.ts';
-import { mustBeOf } from '../../registry/incoming.ts';
+import { mustBeOf, mustNameItself } from '../../registry/incoming.ts';
 import {
   mustBeDeleteOptions,
   parseDeleteOptions,
@@ -110,7 +110,8 @@ function patchHandler(options: WriteHandlerOptions): TargetHandler {
     if (target.patch === undefined) throw methodNotAllowed();
     const { context } = request;
     const serializer = options.serializers.of(request, target.resource, 'object');
-    const { name: kind, cbor } = negotiatePatch(request.headers['content-type'], options.patches);
+    const offers = patchOffers(options.patches, target);
+    const { name: kind, cbor } = negotiatePatch(request.headers['content-type'], offers);
     const writeOptions = writeOptionsOf(request, kind, options);
     const body = await readBody(request, context.signal);
     const patch = cbor ? cborAsJson(body) : body;
@@ -126,6 +127,12 @@ function patchHandler(options: WriteHandlerOptions): TargetHandler {
     });
     await sendWritten(options, serializer, request, response, answer);
   };
+}
+
+/** Of what the server takes, what the target takes. */
+function patchOffers(offers: PatchOffers, { patches }: VerbTarget): PatchOffers {
+  if (patches === undefined) return offers;
+  return { ...offers, names: offers.names.filter((name) => patches.includes(name)) };
 }
 
 function writeOptionsOf(
@@ -181,6 +188,7 @@ function decoded(
   body: Uint8Array,
 ): Decoded {
   const read = serializers.decode(request, body, input.type, (named) => mustBeOf(input, named));
+  mustNameItself(input, read.object, body);
   recordObject(request, read.object, input);
   return read;
 }
