@@ -92,17 +92,20 @@ export const definitionStores =
         throw new StoreReplaced(definition.name, proven);
       },
     };
-    const strategy = customStrategy(definition);
-    const own: StoreDeps = {
+    const strategy = customStrategy(definition, naming);
+    const own: Omit<StoreDeps, 'rules'> = {
       ...deps,
+      judgedIn: 'served',
       partsOf: () => undefined,
       storage: fencedStorage(deps.storage, guard),
       view,
       strategy,
-      rules: whenNeeded(() => schemaObjectRules(stored, strategy, { naming, ...validation })),
       converter: { convert: (object, to) => converted(object, to, records) },
     };
-    const make = (served: ResourceInfo): ResourceStore => storeOf({ served, stored }, own);
+    const rulesOf = (served: ResourceInfo): ObjectRules =>
+      whenNeeded(() => schemaObjectRules(served, strategy, { naming, ...validation }));
+    const make = (served: ResourceInfo): ResourceStore =>
+      storeOf({ served, stored }, { ...own, rules: rulesOf(served) });
     const served = records.served.map(make);
     return {
       served,
