@@ -1,6 +1,7 @@
 // The one description of a kind that drives JSON, Protobuf, CBOR, YAML, defaulting, validation,
 // expressions, apply, OpenAPI and Table. Built-in kinds come from .proto files (load-proto.ts),
 // custom resources from their schemas (load-schema.ts); both look the same here.
+import type { MaybePromise } from '../base/maybe-promise.ts';
 
 /**
  * JSON-shaped data of an object. Maps with user keys have a null prototype; integers beyond
@@ -224,6 +225,25 @@ export interface Life {
   readonly replacement?: string;
 }
 
+/**
+ * What documents (discovery, OpenAPI) say of a kind that comes, changes and goes at run time,
+ * beside its record. They name what is asked for here, never `type` of the record: a type costs
+ * many times its schema, and thousands of kinds are listed that nobody asks about.
+ */
+export interface PublishedKind {
+  /** Whether documents name the kind; what is served may not be told yet. */
+  readonly isListed: boolean;
+  /** What discovery lists in place of the record's verbs: a kind that goes takes nothing more. */
+  readonly listedVerbs?: readonly ResourceVerb[];
+  /**
+   * The same text for the same schema on every replica: documents are known to be the same before
+   * they are made. Absent: it is found out by making them.
+   */
+  readonly schemaHash?: string;
+  /** For one use; undefined: the schema is not one that documents show. */
+  readonly typeOnce: () => MaybePromise<TypeInfo | undefined>;
+}
+
 /** The value of a selectable field as text; '' for none. */
 export type FieldReader = (object: Readonly<JsonObject>) => string;
 
@@ -285,6 +305,8 @@ export interface ResourceInfo {
   readonly life?: Life;
   /** Selectable fields whose value is not simply what stands at their path, by path. */
   readonly fieldReaders?: Readonly<Record<string, FieldReader>>;
+  /** Absent: the kind is one of the release. */
+  readonly published?: PublishedKind;
   /** What decides the kind's defaults beside its type (`Defaults.versionOf`). */
   readonly defaultsVersion?: string;
   /**

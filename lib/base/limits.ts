@@ -140,6 +140,12 @@ export const limits = {
   answerTurnMsMax: 3,
   /** Longest run while an OpenAPI document is made; its largest piece takes less than this. */
   openapiTurnMsMax: 5,
+  /** Nodes of a schema that are turned into bytes in one step: a millisecond or two. */
+  openapiSchemaNodesAtOnceMax: 1_000,
+  /** Pieces of OpenAPI documents that are kept: 2,000 kinds of 20 KB, in JSON and Protobuf. */
+  openapiKeptBytesMax: 128 * 1024 * 1024,
+  /** How long a piece is kept that no document was made of. */
+  openapiUnusedMs: 60_000,
   /** Characters of all Warning headers of one answer. */
   warningsLengthMax: 4_096,
   /** Characters of each where that is exceeded. */

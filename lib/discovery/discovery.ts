@@ -8,6 +8,7 @@ import type {
   GroupVersionKind,
   JsonObject,
   ResourceInfo,
+  ResourceVerb,
   SubresourceInfo,
   TypeInfo,
 } from '../api/type-info.ts';
@@ -28,6 +29,7 @@ export interface DiscoveryDocument {
   readonly object: Readonly<JsonObject>;
   readonly type: TypeInfo;
 }
+/** A list whose items are the very same objects while their groups are. */
 export interface AggregatedDocument extends DiscoveryDocument {
   /** With its quotes, as the header has it. */
   readonly etag: string;
@@ -78,7 +80,9 @@ export function createDiscovery(options: DiscoveryOptions): Discovery {
       lists.set(key, document);
       return document;
     },
-    paths: options.groups.flatMap(pathsOf).concat('/apis', '/apis/'),
+    get paths() {
+      return options.groups.flatMap(pathsOf).concat('/apis', '/apis/');
+    },
   };
 }
 
@@ -153,6 +157,10 @@ function foreign(kind: GroupVersionKind, { group, version }: ResourceInfo): Json
     : { group: kind.group, version: kind.version };
 }
 
+/** A kind that goes is told so by what it still takes. */
+const listedVerbs = ({ published, verbs }: ResourceInfo): readonly ResourceVerb[] =>
+  published?.listedVerbs ?? verbs;
+
 function resourceEntry(resource: ResourceInfo): JsonObject {
   const { kind, shortNames, categories, storageVersionHash } = resource;
   return {
@@ -161,7 +169,7 @@ function resourceEntry(resource: ResourceInfo): JsonObject {
     namespaced: resource.namespaced,
     ...foreign(kind, resource),
     kind: kind.kind,
-    verbs: [...resource.verbs],
+    verbs: [...listedVerbs(resource)],
     ...(shortNames.length === 0 ? {} : { shortNames: [...shortNames] }),
     ...(categories.length === 0 ? {} : { categories: [...categories] }),
     ...(storageVersionHash === '' ? {} : { storageVersionHash }),
@@ -193,8 +201,10 @@ function aggregatedDocument(
     .filter(({ group }) => (group === '') === (path === '/api'))
     .map(aggregatedGroup);
   const object: JsonObject = { kind, apiVersion, metadata: {}, items };
-  const hash = createHash('sha256').update(JSON.stringify(object)).digest('hex').toUpperCase();
-  return { object, type: scheme.type(`apidiscovery/${version}.${kind}`), etag: `"${hash}"` };
+  const hash = createHash('sha256').update(`${kind} ${apiVersion}`);
+  for (const item of items) hash.update(hashOfGroup(item));
+  const etag = `"${hash.digest('hex').toUpperCase()}"`;
+  return { object, type: scheme.type(`apidiscovery/${version}.${kind}`), etag };
 }
 
 const kindEntry = ({ group, version, kind }: GroupVersionKind): JsonObject => ({
@@ -210,6 +220,17 @@ function aggregatedGroup(of: DiscoveryGroup): JsonObject {
   const made = aggregatedGroups.get(of) ?? makeAggregatedGroup(of);
   aggregatedGroups.set(of, made);
   return made;
+}
+
+const groupHashes = new WeakMap<JsonObject, Buffer>();
+
+function hashOfGroup(item: JsonObject): Buffer {
+  let hash = groupHashes.get(item);
+  if (hash === undefined) {
+    hash = createHash('sha256').update(JSON.stringify(item)).digest();
+    groupHashes.set(item, hash);
+  }
+  return hash;
 }
 
 function makeAggregatedGroup({ group, versions }: DiscoveryGroup): JsonObject {
@@ -235,7 +256,7 @@ function aggregatedResource(resource: ResourceInfo): JsonObject {
     responseKind: kindEntry(resource.kind),
     scope: resource.namespaced ? 'Namespaced' : 'Cluster',
     singularResource: resource.singular,
-    verbs: [...resource.verbs],
+    verbs: [...listedVerbs(resource)],
     ...(shortNames.length === 0 ? {} : { shortNames: [...shortNames] }),
     ...(categories.length === 0 ? {} : { categories: [...categories] }),
     ...(below.length === 0 ? {} : { subresources: below }),

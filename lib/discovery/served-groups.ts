@@ -1,5 +1,6 @@
 // What is served, in the order of documents: resources that have a store, with the subresources
 // that the store has. What documents list, works.
+import type { ResourceInfo } from '../api/type-info.ts';
 import { compareVersions } from '../api/version-order.ts';
 import type { ProxyEntry } from '../registry/proxy-entry.ts';
 import type { ResourceStore } from '../registry/resource-store.ts';
@@ -21,6 +22,7 @@ interface Made {
 export function servedGroups(
   known: readonly DiscoveryGroup[],
 ): (stores: readonly ServedStore[]) => readonly DiscoveryGroup[] {
+  const recordOf = servedRecords();
   const ranks = new Map(known.map(({ group }, rank) => [group, rank]));
   const rankOf = (group: string): number => ranks.get(group) ?? ranks.size;
   const order = (one: string, other: string): number =>
@@ -33,7 +35,10 @@ export function servedGroups(
       const isSame =
         former?.stores.length === own.length &&
         own.every((store, index) => store === former.stores[index]);
-      made.set(group, isSame ? former : { stores: own, group: groupOf(group, own, known) });
+      made.set(
+        group,
+        isSame ? former : { stores: own, group: groupOf(group, own, known, recordOf) },
+      );
     }
     last = made;
     return [...made.values()]
@@ -45,7 +50,8 @@ export function servedGroups(
 function byGroup(stores: readonly ServedStore[]): Map<string, ServedStore[]> {
   const groups = new Map<string, ServedStore[]>();
   for (const store of stores) {
-    const { group } = store.resource;
+    const { group, published } = store.resource;
+    if (published?.isListed === false) continue;
     const own = groups.get(group);
     if (own === undefined) groups.set(group, [store]);
     else own.push(store);
@@ -57,6 +63,7 @@ function groupOf(
   group: string,
   stores: readonly ServedStore[],
   known: readonly DiscoveryGroup[],
+  recordOf: (store: ServedStore) => ResourceInfo,
 ): DiscoveryGroup {
   const order = known.find((one) => one.group === group)?.versions.map(({ version }) => version);
   const rankOf = (version: string): number => {
@@ -67,18 +74,35 @@ function groupOf(
     (one, other) =>
       rankOf(one) === rankOf(other) ? compareVersions(one, other) : rankOf(one) - rankOf(other),
   );
-  return { group, versions: versions.map((version) => versionOf(version, stores)) };
+  return { group, versions: versions.map((version) => versionOf(version)) };
+
+  function versionOf(version: string): DiscoveryVersion {
+    const resources = stores
+      .filter(({ resource }) => resource.version === version)
+      .map(recordOf)
+      .sort((one, other) => compareText(one.resource, other.resource));
+    return { version, resources };
+  }
 }
 
-function versionOf(version: string, stores: readonly ServedStore[]): DiscoveryVersion {
-  const resources = stores
-    .filter(({ resource }) => resource.version === version)
-    .map(({ resource, subresources }) => ({
-      ...resource,
-      subresources: [...subresources.values()].map(({ info }) => info),
-    }))
-    .sort((one, other) => compareText(one.resource, other.resource));
-  return { version, resources };
+/**
+ * Records with the subresources that are served. A store always has the same one, and where all of
+ * them are served it is the very record of the store: nobody reads a type that nobody needs.
+ */
+function servedRecords(): (store: ServedStore) => ResourceInfo {
+  const made = new WeakMap<ServedStore, ResourceInfo>();
+  return (store) => {
+    const known = made.get(store);
+    if (known !== undefined) return known;
+    const { resource } = store;
+    const subresources = [...store.subresources.values()].map(({ info }) => info);
+    const isWhole =
+      subresources.length === resource.subresources.length &&
+      subresources.every((info, index) => info === resource.subresources[index]);
+    const record = isWhole ? resource : { ...resource, subresources };
+    made.set(store, record);
+    return record;
+  };
 }
 
 /**

@@ -3,6 +3,7 @@
 // (lib/codec/encodings.ts): nothing here knows one of them.
 import type { Scheme } from '../api/scheme.ts';
 import type { JsonObject, ResourceInfo, TypeInfo } from '../api/type-info.ts';
+import type { NamingProfile } from '../api/vendor.ts';
 import { systemClock } from '../base/clock.ts';
 import { limits } from '../base/limits.ts';
 import type { StatusBody, StatusError } from '../base/status.ts';
@@ -32,6 +33,7 @@ import type { ListAnswer } from '../registry/requests.ts';
 import { entriesOf, onePiece, piecesOf } from './pieces.ts';
 import type { Pieces } from './pieces.ts';
 import type { HttpRequest } from './request-context.ts';
+import { encodeItems } from './item-encoding.ts';
 import { createTransforms } from './transforms.ts';
 import type { ShownObjects, Transform } from './transforms.ts';
 import { wantsPretty } from './wants-pretty.ts';
@@ -46,6 +48,8 @@ export interface Serializers {
   /** How a document that is no resource is answered. @throws StatusError 406. */
   negotiate(request: HttpRequest, transforms: readonly OfferedTransform[]): Negotiated;
   encode(object: Readonly<JsonObject>, type: TypeInfo, as: Negotiated): EncodedDocument;
+  /** A list that is no answer of a store: each of its items is encoded once, and never changes. */
+  encodeList(object: Readonly<JsonObject>, type: TypeInfo, as: Negotiated): Promise<Pieces>;
   /** Object of a request's body; `mustBe` as the codecs take it. @throws StatusError 400, 415. */
   decode(
     request: HttpRequest,
@@ -93,11 +97,7 @@ export function createSerializers(options: {
   const transforms = createTransforms({ scheme, nowMs });
   const encodingOf = encodingByMediaType(encodings);
   const mediaOf = mediaByType(encodings, scheme);
-  const offered = {
-    object: resourceTransforms(naming, 'object'),
-    list: resourceTransforms(naming, 'list'),
-    watch: resourceTransforms(naming, 'watch'),
-  };
+  const offered = transformsOf(naming);
   const statusType = scheme.type('meta/v1.Status');
   const encode: Serializers['encode'] = (object, type, as) => {
     const { codec, pretty } = encodingOf(as.mediaType);
@@ -144,12 +144,19 @@ export function createSerializers(options: {
     },
     negotiate: (request, to) => agreedOn(request, { media: encodings, transforms: to }),
     encode,
+    encodeList: (object, type, as) => encodeItems(object, type, encodingOf(as.mediaType), as),
     decode(request, body, type, mustBe) {
       const mediaType = negotiateBody(request.headers['content-type'], wholeMedia(mediaOf(type)));
       return encodingOf(mediaType).codec.decode(body, type, mustBe);
     },
   };
 }
+
+const transformsOf = (naming: NamingProfile) => ({
+  object: resourceTransforms(naming, 'object'),
+  list: resourceTransforms(naming, 'list'),
+  watch: resourceTransforms(naming, 'watch'),
+});
 
 const agreedOn = (request: HttpRequest, offers: ResponseOffers): Negotiated =>
   negotiateResponse(request.headers.accept, offers, wantsPretty(request));

@@ -195,7 +195,7 @@ function verbHandlers(
 
 /** Describes what the parts above serve, in the media types that they negotiate. */
 function openApiOf(
-  { gates, scheme, resources, version }: ServeApiOptions,
+  { gates, scheme, resources, version, clock }: ServeApiOptions,
   served: {
     readonly groups: () => readonly DiscoveryGroup[];
     readonly encodings: readonly Encoding[];
@@ -218,5 +218,6 @@ function openApiOf(
     listsValues: gates.isOn('OpenAPIEnums'),
     serverVersion: version['gitVersion'] ?? '',
     answersDeletedObject: (of) => resources.current.find(of)?.answersDeletedObject === true,
+    clock,
   });
 }
