@@ -2,17 +2,20 @@
 // made when they are first needed, so that a definition that nobody uses costs next to nothing.
 import { valueIn } from '../api/json-access.ts';
 import { isObject } from '../api/json-value.ts';
-import { loadResourceSchema } from '../api/load-schema.ts';
+import { loadResourceSchema, resourceSchemaSteps } from '../api/load-schema.ts';
 import { storageVersionHashOf } from '../api/resource-records.ts';
 import type {
   FieldReader,
   JsonObject,
+  PublishedKind,
   ResourceInfo,
   SubresourceInfo,
   TypeInfo,
 } from '../api/type-info.ts';
 import { apiVersionOf } from '../api/type-info.ts';
 import type { NamingProfile } from '../api/vendor.ts';
+import { inTurns } from '../base/steps.ts';
+import { structuralErrors, unreadableWord } from '../kinds/apiextensions/structural-rules.ts';
 import type { Definition, DefinitionVersion } from './definition.ts';
 
 export interface RecordSource {
@@ -72,7 +75,7 @@ function recordOf(
     subresources: subresourcesOf(version, kind),
     virtual: false,
     get type() {
-      return (type ??= typeOf(definition, version, source));
+      return (type ??= loadResourceSchema(...schemaSource(definition, version, source)));
     },
     storageVersion: apiVersionOf(stored),
     storageVersionHash: storageVersionHashOf({ ...stored, kind: names.kind }),
@@ -89,8 +92,34 @@ function recordOf(
     resetMain: version.hasStatus ? ['status'] : [],
     resetBySubresource: version.hasStatus ? { status: ['metadata', 'spec'] } : {},
     fingerprint: version.fingerprint,
+    published: publishedAs(definition, version, { source, known: () => type }),
   };
 }
+
+/** What is left to do with a kind that goes. */
+const lastVerbs = ['delete', 'deletecollection', 'get', 'list', 'watch'] as const;
+
+function publishedAs(
+  definition: Definition,
+  version: DefinitionVersion,
+  { source, known }: { readonly source: RecordSource; readonly known: () => TypeInfo | undefined },
+): PublishedKind {
+  const { isEstablished, isTerminating } = definition;
+  return {
+    isListed: isEstablished,
+    ...(isTerminating ? { listedVerbs: lastVerbs } : {}),
+    schemaHash: version.fingerprint,
+    typeOnce() {
+      const schema = source.schemaOf(version.name);
+      if (schema === undefined || !isStructural(schema, source.naming)) return undefined;
+      return known() ?? inTurns(resourceSchemaSteps(...schemaSource(definition, version, source)));
+    },
+  };
+}
+
+const isStructural = (schema: JsonObject, { schemaExtensionPrefix }: NamingProfile): boolean =>
+  unreadableWord(schema) === undefined &&
+  structuralErrors(schema, '', schemaExtensionPrefix).length === 0;
 
 function subresourcesOf(
   { hasStatus, scale }: DefinitionVersion,
@@ -104,16 +133,16 @@ function subresourcesOf(
   ];
 }
 
-function typeOf(
+function schemaSource(
   { group, names, preservesUnknownFields }: Definition,
   version: DefinitionVersion,
   { naming, objectMeta, schemaOf }: RecordSource,
-): TypeInfo {
+): Parameters<typeof loadResourceSchema> {
   const id = `${group}/${version.name}.${names.kind}`;
   const schema = schemaOf(version.name);
   const keeps = { [`${naming.schemaExtensionPrefix}preserve-unknown-fields`]: true };
   const whole = schema === undefined || preservesUnknownFields ? { ...schema, ...keeps } : schema;
-  return loadResourceSchema(whole, { id, objectMeta, profile: naming });
+  return [whole, { id, objectMeta, profile: naming }];
 }
 
 /** An absent value is as an empty one. */

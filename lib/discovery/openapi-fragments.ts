@@ -15,7 +15,7 @@ import type { OpenApiMedia, PathWriting } from './openapi-paths.ts';
 import { encodeEntry, wrapEntry } from './openapi-protobuf.ts';
 import { Definitions } from './openapi-schemas.ts';
 import type { DefinitionsOptions, OpenApiVersion } from './openapi-schemas.ts';
-import { inTurns, passTurnOn } from './openapi-steps.ts';
+import { inShortTurns, passTurnOn } from './openapi-steps.ts';
 
 export type OpenApiForm = 'json' | 'protobuf';
 
@@ -207,7 +207,9 @@ const jsonEntry = (name: string, text: string): Buffer =>
 const jsonEntries: Entries = {
   path: (name, value) => jsonEntry(name, stringify(value)),
   schema: (name, value) => jsonEntry(name, stringify(value)),
-  model: async (name, written) => [jsonEntry(name, (await inTurns(schemaJson(written))).join(''))],
+  model: async (name, written) => [
+    jsonEntry(name, (await inShortTurns(schemaJson(written))).join('')),
+  ],
 };
 
 const messages = {
@@ -221,6 +223,6 @@ function protobufEntries(version: OpenApiVersion): Entries {
     path: (name, value) => encodeEntry(pathNumber, name, pathMessage, value),
     schema: (name, value) => encodeEntry(1, name, message, value),
     model: async (name, written) =>
-      wrapEntry(1, name, await inTurns(schemaMessage(message, written))),
+      wrapEntry(1, name, await inShortTurns(schemaMessage(message, written))),
   };
 }

@@ -3,11 +3,11 @@
 import { isObject } from '../api/json-value.ts';
 import type { JsonObject, JsonValue } from '../api/type-info.ts';
 import { invariant } from '../base/invariant.ts';
+import type { Steps } from '../base/steps.ts';
 import { stringify } from '../codec/json.ts';
 import type { Message } from './openapi-messages.ts';
 import type { WrittenSchema } from './openapi-open.ts';
 import { encodeMessage, wrap, wrapEntry } from './openapi-protobuf.ts';
-import type { Steps } from './openapi-steps.ts';
 
 /** Members of a schema that hold many schemas: by name, or in a list. */
 const named = 'properties';

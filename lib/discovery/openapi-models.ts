@@ -13,7 +13,7 @@ import { openTypeSchema } from './openapi-open.ts';
 import type { WrittenSchema } from './openapi-open.ts';
 import { kindEntry, referenceTo, typeMetaProperties } from './openapi-schemas.ts';
 import type { OpenApiVersion } from './openapi-schemas.ts';
-import { inTurns } from './openapi-steps.ts';
+import { inShortTurns } from './openapi-steps.ts';
 
 export interface OpenModel {
   readonly name: string;
@@ -74,7 +74,7 @@ async function kindSchema(
     typeMeta: typeMetaProperties,
     refTo: (of: TypeInfo) => referenceTo(version, definitionName(scheme, of)),
   };
-  return (await inTurns(openTypeSchema(type, context))) ?? bare;
+  return (await inShortTurns(openTypeSchema(type, context))) ?? bare;
 }
 
 function listSchema(scheme: Scheme, resource: ResourceInfo, version: OpenApiVersion): JsonObject {

@@ -11,7 +11,7 @@ import type {
 } from '../api/type-info.ts';
 import { elementOf, isAtomicMap, isIntOrString, valueOf } from '../api/value-info.ts';
 import { limits } from '../base/limits.ts';
-import type { Steps } from './openapi-steps.ts';
+import type { Steps } from '../base/steps.ts';
 
 export interface OpenSchemaContext {
   readonly version: 'v2' | 'v3';

@@ -1,21 +1,13 @@
-// Long work as steps: between two of them everybody else may get a turn of the event loop.
+// How documents of OpenAPI are made without holding up anybody: in turns of a few milliseconds.
+import { inTurns } from '../base/steps.ts';
+import type { Steps } from '../base/steps.ts';
 import { limits } from '../base/limits.ts';
+import type { MaybePromise } from '../base/maybe-promise.ts';
 import { nextTurn, turnMs } from '../base/turn.ts';
+import { Yielder } from '../base/yielder.ts';
 
-/** Yields where it may be interrupted. */
-export type Steps<Result> = Generator<undefined, Result, undefined>;
-
-/** A step takes microseconds, and reading the clock as much. */
-const stepsPerLook = 32;
-
-/** Takes the steps, in turns of a few milliseconds. */
-export async function inTurns<Result>(steps: Steps<Result>): Promise<Result> {
-  for (let count = 1; ; count++) {
-    const { done, value } = steps.next();
-    if (done === true) return value;
-    if (count % stepsPerLook === 0) await passTurnOn();
-  }
-}
+export const inShortTurns = <Result>(steps: Steps<Result>): MaybePromise<Result> =>
+  inTurns(steps, new Yielder(limits.openapiTurnMsMax));
 
 /** Lets the others have a turn where this one was long. */
 export async function passTurnOn(): Promise<void> {
