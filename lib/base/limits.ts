@@ -144,6 +144,8 @@ export const limits = {
   openapiSchemaNodesAtOnceMax: 1_000,
   /** Pieces of OpenAPI documents that are kept: 2,000 kinds of 20 KB, in JSON and Protobuf. */
   openapiKeptBytesMax: 128 * 1024 * 1024,
+  /** Definitions whose changes are counted by name: past that, counting begins anew. */
+  openapiCountedDefinitionsMax: 20_000,
   /** How long a piece is kept that no document was made of. */
   openapiUnusedMs: 60_000,
   /** Characters of all Warning headers of one answer. */

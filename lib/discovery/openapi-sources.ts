@@ -135,7 +135,7 @@ export class Sources {
     const known = this.#ofResource.get(resource);
     if (known !== undefined) return known;
     const { scheme, media } = this.#options;
-    const inputs = inputsOf(resource, published);
+    const inputs = inputsOf(resource);
     const source: Source = {
       key: resource,
       items: () => sortedPaths(this.#options, [resource]),
@@ -180,8 +180,9 @@ const scaleTypes = ({ scheme }: SourcesOptions): readonly TypeInfo[] => {
   return type === undefined ? [] : [type];
 };
 
-/** Everything of a kind that its paths and models are made of. */
-function inputsOf(resource: ResourceInfo, { schemaHash }: PublishedKind): string | undefined {
+/** Everything of a kind that its paths and models are made of; undefined: nothing tells it. */
+export function inputsOf(resource: ResourceInfo): string | undefined {
+  const schemaHash = resource.published?.schemaHash;
   if (schemaHash === undefined) return undefined;
   const { group, version, kind, listKind, namespaced, verbs, subresources } = resource;
   const names = [group, version, resource.resource, kind, listKind, namespaced];

@@ -31,6 +31,9 @@ export interface ResourceMap {
   proven(signal: AbortSignal): Promise<void>;
 }
 
+/** Told of each change in the turn in which it is made. */
+export type OnChange = (former: readonly ResourceEntry[], now: readonly ResourceEntry[]) => void;
+
 /** What gives entries to the map at run time, and proves that it has given all. */
 export type ProveEntries = (signal: AbortSignal) => Promise<void>;
 
@@ -46,6 +49,7 @@ export class ResourceMapHolder implements ResourceMap {
   readonly #storeCounts = new Map<string, number>();
   readonly #owned = new Map<string, readonly ResourceEntry[]>();
   readonly #proofs: ProveEntries[] = [];
+  readonly #followers: OnChange[] = [];
   #all: readonly ResourceStore[] | undefined;
   #version = 0;
 
@@ -93,12 +97,19 @@ export class ResourceMapHolder implements ResourceMap {
    * proxy a group version that has stores, nor a store one that has a proxy.
    */
   set(owner: string, entries: readonly ResourceEntry[]): void {
-    for (const entry of this.#owned.get(owner) ?? []) this.#remove(entry);
+    const former = this.#owned.get(owner) ?? [];
+    for (const entry of former) this.#remove(entry);
     const added = entries.filter((entry) => this.#add(entry));
     if (added.length === 0) this.#owned.delete(owner);
     else this.#owned.set(owner, added);
     this.#all = undefined;
     this.#version += 1;
+    for (const onChange of this.#followers) onChange(former, added);
+  }
+
+  /** From now on, as long as the map lives. */
+  follow(onChange: OnChange): void {
+    this.#followers.push(onChange);
   }
 
   /** False: another entry has its place. */

@@ -39,6 +39,7 @@ import { watchHandler } from './handlers/watch.ts';
 import { writeHandlers } from './handlers/write.ts';
 import type { ServesGroup } from './not-served.ts';
 import { OpenRequests } from './open-requests.ts';
+import { followOpenApi } from './openapi-follower.ts';
 import { openApiPaths, openApiRoots } from './openapi-paths.ts';
 import { operatorPaths } from './operator-paths.ts';
 import { createSerializers } from './serializers.ts';
@@ -95,6 +96,7 @@ export async function serveApi(options: ServeApiOptions): Promise<RunningServer>
     createDiscovery({ scheme, groups: withProxies(groups(), current.proxies), serverAddress }),
   );
   const openApi = openApiOf(options, { groups, encodings, patches: patchMediaTypes(patches) });
+  followOpenApi(resources, openApi, metrics);
   const answerOpenApi = openApiPaths({ openApi: () => openApi, clock: options.clock, compress });
   const answerDiscovery = discoveryPaths({ discovery, naming, serializers, compress });
   const metricsTexts = textsOf(metrics);
