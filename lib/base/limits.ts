@@ -143,7 +143,7 @@ export const limits = {
   /** Nodes of a schema that are turned into bytes in one step: a millisecond or two. */
   openapiSchemaNodesAtOnceMax: 1_000,
   /** Pieces of OpenAPI documents that are kept: 2,000 kinds of 20 KB, in JSON and Protobuf. */
-  openapiKeptBytesMax: 128 * 1024 * 1024,
+  openapiKeptBytesMax: 160 * 1024 * 1024,
   /** Definitions whose changes are counted by name: past that, counting begins anew. */
   openapiCountedDefinitionsMax: 20_000,
   /** How long a piece is kept that no document was made of. */

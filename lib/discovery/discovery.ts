@@ -4,6 +4,10 @@
 import { createHash } from 'node:crypto';
 import type { Scheme } from '../api/scheme.ts';
 import { apiVersionOf } from '../api/type-info.ts';
+import { whenThere } from '../base/maybe-promise.ts';
+import type { MaybePromise } from '../base/maybe-promise.ts';
+import { inTurns } from '../base/steps.ts';
+import type { Steps } from '../base/steps.ts';
 import type {
   GroupVersionKind,
   JsonObject,
@@ -42,8 +46,11 @@ export interface Discovery {
    * is allowed.
    */
   document(path: string): DiscoveryDocument | undefined;
-  /** The aggregated document of `/api` or `/apis`. */
-  aggregated(path: string, version: AggregatedVersion): AggregatedDocument | undefined;
+  /** The aggregated document of `/api` or `/apis`; a promise where much of it is new. */
+  aggregated(
+    path: string,
+    version: AggregatedVersion,
+  ): MaybePromise<AggregatedDocument> | undefined;
   /** Where there is a legacy document. */
   readonly paths: readonly string[];
 }
@@ -61,7 +68,7 @@ export interface DiscoveryOptions {
 
 export function createDiscovery(options: DiscoveryOptions): Discovery {
   const documents = new Map<string, DiscoveryDocument | undefined>();
-  const lists = new Map<string, AggregatedDocument>();
+  const lists = new Map<string, MaybePromise<AggregatedDocument>>();
   return {
     document(path) {
       const asked = withoutSlash(path);
@@ -76,9 +83,14 @@ export function createDiscovery(options: DiscoveryOptions): Discovery {
       const asked = withoutSlash(path);
       if (asked !== '/api' && asked !== '/apis') return undefined;
       const key = `${asked} ${version}`;
-      const document = lists.get(key) ?? aggregatedDocument(options, asked, version);
-      lists.set(key, document);
-      return document;
+      const known = lists.get(key);
+      if (known !== undefined) return known;
+      const made = whenThere(inTurns(aggregatedDocument(options, asked, version)), (document) => {
+        lists.set(key, document);
+        return document;
+      });
+      lists.set(key, made);
+      return made;
     },
     get paths() {
       return options.groups.flatMap(pathsOf).concat('/apis', '/apis/');
@@ -190,20 +202,25 @@ function subresourceEntry(
   };
 }
 
-function aggregatedDocument(
+function* aggregatedDocument(
   { scheme, groups }: DiscoveryOptions,
   path: '/api' | '/apis',
   version: AggregatedVersion,
-): AggregatedDocument {
+): Steps<AggregatedDocument> {
   const kind = 'APIGroupDiscoveryList';
   const apiVersion = apiVersionOf({ group: scheme.profile.discoveryGroup, version });
-  const items = groups
-    .filter(({ group }) => (group === '') === (path === '/api'))
-    .map(aggregatedGroup);
+  const items: JsonObject[] = [];
+  const hashes: Uint8Array[] = [Buffer.from(`${kind} ${apiVersion}`)];
+  for (const group of groups) {
+    if ((group.group === '') !== (path === '/api')) continue;
+    const item = aggregatedGroup(group);
+    items.push(item);
+    hashes.push(hashOfGroup(item));
+    yield;
+  }
   const object: JsonObject = { kind, apiVersion, metadata: {}, items };
-  const hash = createHash('sha256').update(`${kind} ${apiVersion}`);
-  for (const item of items) hash.update(hashOfGroup(item));
-  const etag = `"${hash.digest('hex').toUpperCase()}"`;
+  const hash = createHash('sha256').update(Buffer.concat(hashes)).digest('hex');
+  const etag = `"${hash.toUpperCase()}"`;
   return { object, type: scheme.type(`apidiscovery/${version}.${kind}`), etag };
 }
 

@@ -40,7 +40,8 @@ export class Sources {
   whole(groups: readonly DiscoveryGroup[]): readonly Source[] {
     const open: Source[] = [];
     const closed: ResourceInfo[] = [];
-    for (const resource of groups.flatMap(({ versions }) => versions.flatMap(resourcesOf))) {
+    const versions = groups.flatMap((of) => of.versions);
+    for (const resource of versions.flatMap(({ resources }) => resources)) {
       const published = this.#publishedKind(resource);
       if (published === undefined) closed.push(resource);
       else open.push(this.#open(resource, published));
@@ -50,29 +51,37 @@ export class Sources {
 
   /** Every 3.0 document. */
   parts(groups: readonly DiscoveryGroup[]): readonly PartSource[] {
-    const parts: PartSource[] = [];
-    for (const of of groups) {
-      const { group, versions } = of;
-      const path = group === '' ? 'api' : `apis/${group}`;
-      if (versions.some((version) => this.#hasClosed(version))) {
-        const items = (): readonly PathItem[] => [groupPath(this.#options.scheme, group)];
-        parts.push({ path, key: of, sources: () => [this.#closed(of, items)] });
-      }
-      for (const version of versions) {
-        const { resources } = version;
-        if (resources.length === 0) continue;
-        parts.push({
-          path: rootOf({ group, version: version.version }).slice(1),
-          key: version,
-          sources: () => this.#ofVersion(group, version),
-        });
-      }
-    }
-    for (const root of roots) {
+    return [...groups.flatMap((of) => this.#partsOf(of)), ...this.#rootParts()];
+  }
+
+  /** The 3.0 document of that path. */
+  part(groups: readonly DiscoveryGroup[], path: string): PartSource | undefined {
+    const [root, second] = path.split('/');
+    const name = root === 'api' ? '' : second;
+    const group = groups.find((one) => one.group === name);
+    const parts = group === undefined ? this.#rootParts() : this.#partsOf(group);
+    return parts.find((part) => part.path === path);
+  }
+
+  #partsOf(of: DiscoveryGroup): readonly PartSource[] {
+    const { group, versions } = of;
+    const path = group === '' ? 'api' : `apis/${group}`;
+    const items = (): readonly PathItem[] => [groupPath(this.#options.scheme, group)];
+    const ofVersions = versions.map((version) => ({
+      path: rootOf({ group, version: version.version }).slice(1),
+      key: version,
+      sources: () => this.#ofVersion(group, version),
+    }));
+    return versions.some((version) => this.#hasClosed(version))
+      ? [{ path, key: of, sources: () => [this.#closed(of, items)] }, ...ofVersions]
+      : ofVersions;
+  }
+
+  #rootParts(): readonly PartSource[] {
+    return roots.map((root) => {
       const items = (): readonly PathItem[] => [rootPath(this.#options.scheme, root)];
-      parts.push({ path: root.path, key: root, sources: () => [this.#closed(root, items)] });
-    }
-    return parts;
+      return { path: root.path, key: root, sources: () => [this.#closed(root, items)] };
+    });
   }
 
   #publishedKind(resource: ResourceInfo): PublishedKind | undefined {
@@ -162,8 +171,6 @@ export class Sources {
     ];
   }
 }
-
-const resourcesOf = ({ resources }: DiscoveryVersion): readonly ResourceInfo[] => resources;
 
 const sortedPaths = (context: OperationContext, resources: readonly ResourceInfo[]): PathItem[] =>
   resources

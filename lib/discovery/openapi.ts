@@ -14,6 +14,7 @@ import { parameterObject } from './openapi-paths.ts';
 import type { OpenApiMedia } from './openapi-paths.ts';
 import type { GroupVersion, OpenApiVersion } from './openapi-schemas.ts';
 import { Sources } from './openapi-sources.ts';
+import type { PartSource } from './openapi-sources.ts';
 import { passTurnOn } from './openapi-steps.ts';
 
 export interface OpenApiDocument {
@@ -70,9 +71,7 @@ interface Part {
 interface Documents {
   readonly groups: readonly DiscoveryGroup[];
   readonly stock: Stock;
-  /** 3.0 documents by path. */
-  readonly parts: ReadonlyMap<string, () => Part>;
-  readonly whole: Part;
+  whole: Part | undefined;
   index: OpenApiDocument | undefined;
 }
 
@@ -99,8 +98,10 @@ export function createOpenApi(options: OpenApiOptions): OpenApi {
   };
   return {
     whole(form) {
-      const { stock, whole } = current();
-      return documentOf(stock, whole, form);
+      const documents = current();
+      const { groups, stock } = documents;
+      documents.whole ??= { version: 'v2', sources: stock.sources.whole(groups), hash: undefined };
+      return documentOf(stock, documents.whole, form);
     },
     async index() {
       const documents = current();
@@ -111,9 +112,9 @@ export function createOpenApi(options: OpenApiOptions): OpenApi {
       return documents.index;
     },
     async part(path, form) {
-      const { stock, parts } = current();
-      const part = parts.get(path);
-      return part === undefined ? undefined : documentOf(stock, part(), form);
+      const { groups, stock } = current();
+      const source = stock.sources.part(groups, path);
+      return source === undefined ? undefined : documentOf(stock, partOf(stock, source), form);
     },
     addressOf,
     drop: (resource) => last?.stock.fragments.drop(resource),
@@ -140,13 +141,15 @@ async function hashOf(
 }
 
 async function indexOf(
-  { parts }: Documents,
+  { groups, stock }: Documents,
   hashOfPart: (part: Part) => Promise<string>,
 ): Promise<OpenApiDocument> {
   const paths: JsonObject = {};
-  for (const [path, part] of [...parts].sort(([one], [other]) => (one < other ? -1 : 1))) {
-    const hash = await hashOfPart(part());
-    paths[path] = { serverRelativeURL: addressOf(path, hash) };
+  const sources = [...stock.sources.parts(groups)];
+  await passTurnOn();
+  for (const source of sources.sort((one, other) => (one.path < other.path ? -1 : 1))) {
+    const hash = await hashOfPart(partOf(stock, source));
+    paths[source.path] = { serverRelativeURL: addressOf(source.path, hash) };
     await passTurnOn();
   }
   const text = `${JSON.stringify({ paths })}\n`;
@@ -164,19 +167,16 @@ function documentsOf(
   const groupVersions = knownVersions(options.scheme, groups);
   const isSame = JSON.stringify(groupVersions) === JSON.stringify(last?.stock.groupVersions);
   const stock = isSame && last !== undefined ? last.stock : stockOf(options, groupVersions);
-  const parts = new Map<string, () => Part>();
-  for (const { path, key, sources } of stock.sources.parts(groups)) {
-    parts.set(path, () => {
-      let part = stock.parts.get(key);
-      if (part === undefined) {
-        part = { version: 'v3', sources: sources(), hash: undefined };
-        stock.parts.set(key, part);
-      }
-      return part;
-    });
+  return { groups, stock, whole: undefined, index: undefined };
+}
+
+function partOf({ parts }: Stock, { key, sources }: PartSource): Part {
+  let part = parts.get(key);
+  if (part === undefined) {
+    part = { version: 'v3', sources: sources(), hash: undefined };
+    parts.set(key, part);
   }
-  const whole: Part = { version: 'v2', sources: stock.sources.whole(groups), hash: undefined };
-  return { groups, stock, parts, whole, index: undefined };
+  return part;
 }
 
 function stockOf(options: OpenApiOptions, groupVersions: readonly GroupVersion[]): Stock {

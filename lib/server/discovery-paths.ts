@@ -18,7 +18,7 @@ export function discoveryPaths(options: {
   return async function answerDiscovery(request, response) {
     const { path } = request.context.info;
     const discovery = options.discovery();
-    const aggregated = discovery.aggregated(path, 'v2');
+    const aggregated = await discovery.aggregated(path, 'v2');
     const as = serializers.negotiate(request, aggregated === undefined ? [] : transforms);
     const found = as.transform === undefined ? discovery.document(path) : aggregated;
     if (found === undefined) return false;

@@ -21,8 +21,9 @@ import { createDiscovery } from '../discovery/discovery.ts';
 import type { DiscoveryGroup } from '../discovery/discovery.ts';
 import { createOpenApi } from '../discovery/openapi.ts';
 import type { OpenApi } from '../discovery/openapi.ts';
-import { servedGroups, withProxies } from '../discovery/served-groups.ts';
-import type { ResourceMap, ResourceMapHolder } from '../registry/resource-map.ts';
+import { ServedGroups, withProxies } from '../discovery/served-groups.ts';
+import type { ResourceEntry, ResourceMap, ResourceMapHolder } from '../registry/resource-map.ts';
+import type { ResourceStore } from '../registry/resource-store.ts';
 import type { Health } from '../telemetry/health.ts';
 import type { Metrics, MetricsText } from '../telemetry/metrics.ts';
 import { innerFilters, outerFilters } from './chain.ts';
@@ -89,8 +90,7 @@ export async function serveApi(options: ServeApiOptions): Promise<RunningServer>
   const serializers = createSerializers({ scheme, encodings });
   const handlers = verbHandlers(options, serializers, patches);
   const { current } = resources;
-  const groupsOf = servedGroups(scheme.groups);
-  const groups = madeOf(current, () => groupsOf(current.all));
+  const groups = groupsOf(scheme, resources);
   const { serverAddress } = options;
   const discovery = madeOf(current, () =>
     createDiscovery({ scheme, groups: withProxies(groups(), current.proxies), serverAddress }),
@@ -156,6 +156,19 @@ const textsOf = (metrics: Metrics): ReadonlyMap<string, () => Promise<MetricsTex
     ['/metrics', () => metrics.text()],
     ['/metrics/slis', () => metrics.sliText()],
   ]);
+
+/** What the map serves, in discovery order. */
+function groupsOf(scheme: Scheme, resources: ResourceMapHolder): () => readonly DiscoveryGroup[] {
+  const served = new ServedGroups(scheme.groups);
+  served.change([], resources.all);
+  resources.follow((former, now) => {
+    const [before, after] = [former, now].map((entries) => entries.filter(isStore));
+    served.change(before ?? [], after ?? []);
+  });
+  return () => served.groups;
+}
+
+const isStore = (entry: ResourceEntry): entry is ResourceStore => !('proxy' in entry);
 
 /** What is made from the resources: again when it is asked for after they changed. */
 function madeOf<T>(resources: ResourceMap, make: () => T): () => T {
