@@ -96,8 +96,11 @@ function recordOf(
   };
 }
 
+/** In the order in which clients have always seen them. */
+const readAndDelete = ['delete', 'deletecollection', 'get', 'list'] as const;
+const listedVerbs = [...readAndDelete, 'patch', 'create', 'update', 'watch'] as const;
 /** What is left to do with a kind that goes. */
-const lastVerbs = ['delete', 'deletecollection', 'get', 'list', 'watch'] as const;
+const lastVerbs = [...readAndDelete, 'watch'] as const;
 
 function publishedAs(
   definition: Definition,
@@ -107,7 +110,7 @@ function publishedAs(
   const { isEstablished, isTerminating } = definition;
   return {
     isListed: isEstablished,
-    ...(isTerminating ? { listedVerbs: lastVerbs } : {}),
+    listedVerbs: isTerminating ? lastVerbs : listedVerbs,
     schemaHash: version.fingerprint,
     typeOnce() {
       const schema = source.schemaOf(version.name);
