@@ -291,6 +291,10 @@ export const limits = {
   expressionRangeMax: 2_000_000,
   /** Bytes of the message of a rule, its expression's too (the reference's). */
   ruleMessageBytesMax: 5 * 1024,
+  /** Nodes of a schema that a failure shows: each is a kilobyte then. */
+  shownSchemaNodesMax: 100,
+  /** Bytes of failures that are told of one definition; the rest is left out. */
+  definitionFailureBytesMax: 512 * 1024,
   /** Kinds of a policy that its expressions are checked for (the reference's). */
   typeCheckedKindsMax: 10,
   /** Memory of compiled expressions that are kept for the next use. */

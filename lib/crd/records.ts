@@ -15,7 +15,8 @@ import type {
 import { apiVersionOf } from '../api/type-info.ts';
 import type { NamingProfile } from '../api/vendor.ts';
 import { inTurns } from '../base/steps.ts';
-import { structuralErrors, unreadableWord } from '../kinds/apiextensions/structural-rules.ts';
+import type { Steps } from '../base/steps.ts';
+import { isStructural } from '../kinds/apiextensions/structural-violations.ts';
 import type { Definition, DefinitionVersion } from './definition.ts';
 
 export interface RecordSource {
@@ -112,17 +113,16 @@ function publishedAs(
     isListed: isEstablished,
     listedVerbs: isTerminating ? lastVerbs : listedVerbs,
     schemaHash: version.fingerprint,
-    typeOnce() {
-      const schema = source.schemaOf(version.name);
-      if (schema === undefined || !isStructural(schema, source.naming)) return undefined;
-      return known() ?? inTurns(resourceSchemaSteps(...schemaSource(definition, version, source)));
-    },
+    typeOnce: () => inTurns(publishedType()),
   };
+  function* publishedType(): Steps<TypeInfo | undefined> {
+    const schema = source.schemaOf(version.name);
+    const { schemaExtensionPrefix } = source.naming;
+    if (schema === undefined || !(yield* isStructural(schema, schemaExtensionPrefix)))
+      return undefined;
+    return known() ?? (yield* resourceSchemaSteps(...schemaSource(definition, version, source)));
+  }
 }
-
-const isStructural = (schema: JsonObject, { schemaExtensionPrefix }: NamingProfile): boolean =>
-  unreadableWord(schema) === undefined &&
-  structuralErrors(schema, '', schemaExtensionPrefix).length === 0;
 
 function subresourcesOf(
   { hasStatus, scale }: DefinitionVersion,

@@ -86,6 +86,16 @@ export interface ResourceStrategy {
     isOn: GateCheck,
     declared: FieldError[],
   ): readonly FieldError[];
+  /**
+   * Further rules, which may take several turns. What the writer of a valid object is told goes to
+   * the warnings of `context`.
+   */
+  validateInTurns?(
+    object: Readonly<ApiObject>,
+    old: Readonly<ApiObject> | undefined,
+    context: WriteContext,
+    isOn: GateCheck,
+  ): MaybePromise<readonly FieldError[]>;
   /** `validate` has all rules: those in options of fields only describe. */
   readonly rulesByHand?: boolean;
   /** Handwritten forms of rules that are options of fields (gate DeclarativeValidation). */

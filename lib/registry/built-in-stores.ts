@@ -23,7 +23,7 @@ import type { ReviewOptions } from './reviews/review.ts';
 import { storeOf, storeParts } from './store-of.ts';
 import type { StoreDeps } from './store-of.ts';
 import { noView } from './virtual-store.ts';
-import { defaultValidation, objectRules } from './validation.ts';
+import { defaultValidation, storedRules } from './validation.ts';
 import type { ObjectRules, ValidationOptions } from './validation.ts';
 import { WriteTurns } from './write-turns.ts';
 
@@ -59,7 +59,7 @@ export function builtInStores(options: BuiltInStoreOptions): ResourceStore[] {
   const rules = new Map<ResourceInfo, ObjectRules>();
   const rulesOf = (stored: ResourceInfo): ObjectRules => {
     let made = rules.get(stored);
-    made ??= objectRules(stored, strategyOf(stored), options.validation ?? defaultValidation);
+    made ??= storedRules(stored, strategyOf(stored), options.validation ?? defaultValidation);
     rules.set(stored, made);
     return made;
   };

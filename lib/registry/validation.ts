@@ -7,6 +7,7 @@ import { dropDisabledFields } from '../api/gated-fields.ts';
 import type { DropDisabledFields } from '../api/gated-fields.ts';
 import { hasMigratedRules, validateDeclared } from '../api/validate.ts';
 import { featureGates } from '../config/gates.ts';
+import { whenThere } from '../base/maybe-promise.ts';
 import type { MaybePromise } from '../base/maybe-promise.ts';
 import type { FieldError } from '../base/status.ts';
 import { fieldErrorMessage } from '../base/status.ts';
@@ -109,6 +110,24 @@ export function objectRules(
       for (const text of strategy.warnings(object, old, context)) {
         if (!context.warnings.includes(text)) context.warnings.push(text);
       }
+    },
+  };
+}
+
+/** `objectRules` with those of the strategy that may take several turns. */
+export function storedRules(
+  resource: ResourceInfo,
+  strategy: ResourceStrategy,
+  options: ValidationOptions,
+): ObjectRules {
+  const prompt = objectRules(resource, strategy, options);
+  if (strategy.validateInTurns === undefined) return prompt;
+  return {
+    ...prompt,
+    validate(object, old, context) {
+      const found = prompt.validate(object, old, context);
+      const more = strategy.validateInTurns?.(object, old, context, options.isOn) ?? [];
+      return whenThere(more, (errors) => [...found, ...errors]);
     },
   };
 }

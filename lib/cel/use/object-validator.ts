@@ -29,7 +29,13 @@ import type { CompiledRule } from './schema-rules.ts';
 export interface ValidatorOptions {
   readonly naming: NamingProfile;
   readonly version?: number | 'stored';
+  /** `valuesWithRules` of a value around this one, where several validators look into it. */
+  readonly reaching?: ReadonlySet<ValueInfo>;
 }
+
+/** The values that have rules, and those that hold one. */
+export const valuesWithRules = (value: ValueInfo): ReadonlySet<ValueInfo> =>
+  valuesReaching(value, hasRules, { isBelowAllOf: true });
 
 export interface ObjectValidation {
   readonly path: string;
@@ -62,9 +68,8 @@ export interface ObjectValidator {
  */
 export function createObjectValidator(
   value: ValueInfo,
-  options: ValidatorOptions,
+  { reaching = valuesWithRules(value), ...options }: ValidatorOptions,
 ): ObjectValidator | undefined {
-  const reaching = valuesReaching(value, hasRules, { isBelowAllOf: true });
   if (!reaching.has(value)) return undefined;
   const node = new RuleNode(value, value, { ...options, reaching });
   function validate(validation: ObjectValidation): ValidationOutcome;

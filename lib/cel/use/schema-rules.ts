@@ -1,6 +1,8 @@
 // Compiling the rules about one value of a custom resource: `self` and `oldSelf` have its type.
 import type { ValidationRule, ValueInfo } from '../../api/type-info.ts';
 import type { NamingProfile } from '../../api/vendor.ts';
+import { atOnce } from '../../base/steps.ts';
+import type { Steps } from '../../base/steps.ts';
 import { optionalType } from '../model/cel-type.ts';
 import { CompileErrors, Environment, ProgramFailure, defaultVersion } from '../environment.ts';
 import type { Variable } from '../environment.ts';
@@ -54,11 +56,18 @@ export interface StoredExpressions {
 export class UnsupportedSchemaError extends Error {}
 
 /** Compiles rules about a value; rules of values within it are not its business. */
-export function compileSchemaRules(
+export const compileSchemaRules = (
   value: ValueInfo,
   options: SchemaRulesOptions,
   rules: readonly ValidationRule[] = value.schema?.rules ?? [],
-): CompiledRules {
+): CompiledRules => atOnce(schemaRuleSteps(value, options, rules));
+
+/** `compileSchemaRules`, for any number of rules: a step each. */
+export function* schemaRuleSteps(
+  value: ValueInfo,
+  options: SchemaRulesOptions,
+  rules: readonly ValidationRule[],
+): Steps<CompiledRules> {
   if (rules.length === 0) return { rules: [], maxCardinality: 0n };
   const types = options.types ?? new SchemaTypes();
   const type = types.of(value);
@@ -71,8 +80,13 @@ export function compileSchemaRules(
     );
   }
   const environments = environmentsFor(value, type, { ...options, types });
+  const compiled: CompiledRule[] = [];
+  for (const rule of rules) {
+    compiled.push(compileRule(rule, value, environments));
+    yield;
+  }
   return {
-    rules: rules.map((rule) => compileRule(rule, value, environments)),
+    rules: compiled,
     maxCardinality: maxCardinality(type),
   };
 }

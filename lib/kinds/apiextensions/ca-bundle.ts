@@ -1,17 +1,34 @@
-// The CA bundle of a conversion webhook.
+// The certificates that a conversion webhook's own is checked with: PEM, as a definition holds it.
 import { X509Certificate } from 'node:crypto';
 import { recordIn, textAt } from '../../api/json-access.ts';
 import type { Holder } from '../validator.ts';
 
-const certificate = /-----BEGIN CERTIFICATE-----\r?\n([\s\S]*?)-----END CERTIFICATE-----/g;
+const block = /-----BEGIN CERTIFICATE-----([^-]*)-----END CERTIFICATE-----/g;
 
-/** Whether it is there and holds something else than PEM certificates; blank text is none. */
+/**
+ * Why a bundle cannot be used; undefined: it can, or there is none. What is no block of a
+ * certificate is passed over. `encoded`: base64; blank text counts as none.
+ */
+export function caBundleProblem(encoded: string): string | undefined {
+  const pem = Buffer.from(encoded, 'base64').toString('latin1');
+  if (pem.trim() === '') return undefined;
+  let count = 0;
+  for (const [text, body = ''] of pem.matchAll(block)) {
+    if (body.includes(':')) continue; // Blocks with headers are something else.
+    count += 1;
+    if (!isCertificate(text)) {
+      return `unable to load root certificates: certificate ${String(count)} cannot be parsed`;
+    }
+  }
+  if (count > 0) return undefined;
+  const what = 'data does not contain any valid RSA or ECDSA certificates';
+  return `unable to load root certificates: ${what}`;
+}
+
+/** Whether a definition has a bundle that cannot be used. */
 export function hasInvalidCaBundle(definition: Holder): boolean {
   const client = recordIn(definition, 'spec', 'conversion', 'webhook', 'clientConfig');
-  const text = Buffer.from(textAt(client, 'caBundle'), 'base64').toString('latin1');
-  if (text.trim() === '') return false;
-  const found = [...text.matchAll(certificate)];
-  return found.length === 0 || !found.every(([pem]) => isCertificate(pem));
+  return caBundleProblem(textAt(client, 'caBundle')) !== undefined;
 }
 
 function isCertificate(pem: string): boolean {

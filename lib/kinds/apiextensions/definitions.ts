@@ -8,6 +8,12 @@ import type { ResourceStrategy } from '../strategy.ts';
 import { conditionsOf, withCondition } from './conditions.ts';
 import type { Condition } from './conditions.ts';
 
+/** Whether the resource has ever been served. */
+export const isEstablished = (definition: Readonly<JsonObject>): boolean =>
+  recordsAt(recordAt(definition, 'status'), 'conditions').some(
+    (one) => textAt(one, 'type') === 'Established' && textAt(one, 'status') === 'True',
+  );
+
 /** Held by it until no custom resource is left. */
 export const cleanupFinalizer = (naming: NamingProfile): string =>
   naming.resolve('customresourcecleanup.apiextensions.{v}');
