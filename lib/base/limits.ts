@@ -9,8 +9,14 @@ export const limits = {
   requestBodyBytesMax: 3 * 1024 * 1024,
   /** Nesting of a body in any encoding; deeper input is a 400 (CVE-2019-11253 class). */
   bodyDepthMax: 100,
-  /** Length of a YAML body: its parser takes it in one turn, 0.2 s for the worst text this long. */
-  yamlTextLengthMax: 1024 * 1024,
+  /** Bytes of YAML that are read at once, 25 ms for the worst; more are read in a thread. */
+  yamlTurnBytesMax: 64 * 1024,
+  /** YAML bodies that wait for that thread: each takes up to 0.6 s of it. */
+  yamlQueueMax: 64,
+  /** Heap of that thread: the parser's events of the worst body take half of it. */
+  yamlThreadHeapMiB: 512,
+  /** How long the thread stays when it has nothing to do. */
+  yamlThreadIdleMs: 10_000,
   /** Nesting of stored messages: two levels make one of JSON, and a version may nest deeper. */
   storedDepthMax: 400,
   /** Nodes that YAML aliases may expand to, on top of the nodes written out. */

@@ -152,6 +152,9 @@ const patchNames: ReadonlyMap<string, PatchName> = new Map([
 /** Whether the body of a PATCH is to be applied, in whichever form. */
 export const isApply = (contentType: string | undefined): boolean =>
   contentType !== undefined && /^application\/apply-patch\+/i.test(contentType);
+/** Whether a body is YAML, and so may be JSON as well. */
+export const isYaml = (contentType: string | undefined): boolean =>
+  contentType !== undefined && /^\s*application\/(?:apply-patch\+)?yaml\b/i.test(contentType);
 const isCborType = (mediaType: string): boolean => mediaType.endsWith('+cbor');
 
 /** Patches that a server takes. */

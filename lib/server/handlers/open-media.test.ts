@@ -187,6 +187,21 @@ describe('sizes', () => {
     expect(await statusOf(`POST ${things}`, { body: yaml, contentType })).toBe(413);
   });
 
+  test('YAML may be as long as JSON: objects and applied configurations', async () => {
+    const value = large(1_200_000);
+    const name = fresh();
+    const contentType = 'application/yaml';
+    const created = await send(`POST ${things}`, { body: yamlThing(name, value), contentType });
+    expect([created.status, created.body.length > value.length]).toEqual([201, true]);
+    const applied = await send(`PATCH ${things}/${name}?fieldManager=me&force=true`, {
+      body: `${yamlThing(name, large(1_100_000))}  unknown: 1\n  unknown: 2\n`,
+      contentType: 'application/apply-patch+yaml',
+    });
+    expect(applied.status).toBe(200);
+    expect(applied.headers.warning).toContain('duplicate field \\"spec.unknown\\"');
+    expect(await statusOf(`GET ${things}/${name}`, { accept: contentType })).toBe(200);
+  });
+
   test('what etcd cannot hold is a 413 as well', async () => {
     const { path } = await api.made();
     const value = large(2 * 1024 * 1024);

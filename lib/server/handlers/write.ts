@@ -9,7 +9,7 @@ import { methodNotAllowed } from '../../base/status.ts';
 import type { Item } from '../../cacher/resource-view.ts';
 import { cborAsJson } from '../../codec/cbor.ts';
 import type { Decoded } from '../../codec/codec.ts';
-import { negotiatePatch } from '../../codec/negotiate.ts';
+import { isYaml, negotiatePatch } from '../../codec/negotiate.ts';
 import type { PatchOffers } from '../../codec/negotiate.ts';
 import type { Permissions } from '../../kinds/strategy.ts';
 import { mustBeOf, mustNameItself } from '../../registry/incoming.ts';
@@ -35,6 +35,7 @@ import {
   recordPatch,
 } from '../audited-objects.ts';
 import { readBody } from '../body.ts';
+import { YamlBodies } from '../../codec/yaml-bodies.ts';
 import { attributesOf, refusal } from '../filters/authorize.ts';
 import type { HttpRequest, HttpResponse } from '../request-context.ts';
 import { sendBytes } from '../respond.ts';
@@ -50,13 +51,19 @@ export interface WriteHandlerOptions extends ReadOptions {
   readonly patches: PatchOffers;
 }
 
+/** With what the handlers share. */
+interface Shared extends WriteHandlerOptions {
+  readonly yaml: YamlBodies;
+}
+
 type WriteHandlers = Pick<
   VerbHandlers,
   'create' | 'update' | 'patch' | 'delete' | 'deletecollection'
 >;
 
 /** Each asks for its serializer first: a 406 comes before anything is written. */
-export function writeHandlers(options: WriteHandlerOptions): WriteHandlers {
+export function writeHandlers(given: WriteHandlerOptions): WriteHandlers {
+  const options = { ...given, yaml: new YamlBodies() };
   return {
     create: createHandler(options),
     update: updateHandler(options),
@@ -66,14 +73,13 @@ export function writeHandlers(options: WriteHandlerOptions): WriteHandlers {
   };
 }
 
-function createHandler(options: WriteHandlerOptions): TargetHandler {
+function createHandler(options: Shared): TargetHandler {
   return async function create(target, request, response) {
     if (target.create === undefined) throw methodNotAllowed();
-    const { signal } = request.context;
     const shown = target.createAnswer ?? target.resource;
     const serializer = options.serializers.of(request, shown, 'object');
     const writeOptions = writeOptionsOf(request, 'create', options);
-    const body = decoded(options, request, target, await readBody(request, signal));
+    const body = decoded(options, request, target, await bodyOf(options, request));
     const answer = await target.create({
       ...scopeOf(request),
       permissions: permissionsOf(options.authorizer, request),
@@ -86,13 +92,13 @@ function createHandler(options: WriteHandlerOptions): TargetHandler {
   };
 }
 
-function updateHandler(options: WriteHandlerOptions): TargetHandler {
+function updateHandler(options: Shared): TargetHandler {
   return async function update(target, request, response) {
     if (target.update === undefined) throw methodNotAllowed();
     const { context } = request;
     const serializer = options.serializers.of(request, target.resource, 'object');
     const writeOptions = writeOptionsOf(request, 'update', options);
-    const body = decoded(options, request, target, await readBody(request, context.signal));
+    const body = decoded(options, request, target, await bodyOf(options, request));
     const answer = await target.update({
       ...scopeOf(request),
       permissions: permissionsOf(options.authorizer, request),
@@ -105,7 +111,7 @@ function updateHandler(options: WriteHandlerOptions): TargetHandler {
   };
 }
 
-function patchHandler(options: WriteHandlerOptions): TargetHandler {
+function patchHandler(options: Shared): TargetHandler {
   return async function patch(target, request, response) {
     if (target.patch === undefined) throw methodNotAllowed();
     const { context } = request;
@@ -113,7 +119,7 @@ function patchHandler(options: WriteHandlerOptions): TargetHandler {
     const offers = patchOffers(options.patches, target);
     const { name: kind, cbor } = negotiatePatch(request.headers['content-type'], offers);
     const writeOptions = writeOptionsOf(request, kind, options);
-    const body = await readBody(request, context.signal);
+    const body = await bodyOf(options, request);
     const patch = cbor ? cborAsJson(body) : body;
     recordPatch(request, patch);
     const answer = await target.patch({
@@ -145,7 +151,7 @@ function writeOptionsOf(
   return { ...options, fieldManager: nameOfAgent(headers['user-agent'] ?? '') };
 }
 
-function deleteHandler(options: WriteHandlerOptions): StoreHandler {
+function deleteHandler(options: Shared): StoreHandler {
   const unsafe = { verb: 'unsafe-delete-ignore-read-errors' };
   return async function deleteOne(store, request, response) {
     const serializer = options.serializers.of(request, store.resource, 'object');
@@ -165,7 +171,7 @@ function deleteHandler(options: WriteHandlerOptions): StoreHandler {
   };
 }
 
-function deleteCollectionHandler(options: WriteHandlerOptions): StoreHandler {
+function deleteCollectionHandler(options: Shared): StoreHandler {
   return async function deleteCollection(store, request, response) {
     const { info } = request.context;
     const serializer = options.serializers.of(request, store.resource, 'list');
@@ -178,6 +184,13 @@ function deleteCollectionHandler(options: WriteHandlerOptions): StoreHandler {
     });
     await sendList(serializer, answer, request, response, options);
   };
+}
+
+/** The body of a request, large YAML as JSON. @throws StatusError 413, 415, 400, 429. */
+async function bodyOf({ yaml }: Shared, request: HttpRequest): Promise<Uint8Array> {
+  const { signal } = request.context;
+  const body = await readBody(request, signal);
+  return isYaml(request.headers['content-type']) ? yaml.asJson(body, signal) : body;
 }
 
 /** The object of a body. @throws StatusError 415, 400. */
@@ -194,12 +207,10 @@ function decoded(
 }
 
 /** From the body and the query; the body wins. @throws StatusError 413, 415, 400. */
-async function readDeleteOptions(
-  { serializers, deleteOptionsType, naming }: WriteHandlerOptions,
-  request: HttpRequest,
-): Promise<DeleteOptions> {
-  const { info, signal } = request.context;
-  const bytes = await readBody(request, signal);
+async function readDeleteOptions(options: Shared, request: HttpRequest): Promise<DeleteOptions> {
+  const { serializers, deleteOptionsType, naming } = options;
+  const { info } = request.context;
+  const bytes = await bodyOf(options, request);
   const body =
     bytes.length === 0
       ? undefined
