@@ -41,22 +41,18 @@ export class CacheState implements ReflectorSink {
   /** Claims the resource's keys. */
   add(storagePrefix: string, cache: ResourceCache): void {
     this.#resources.set(storagePrefix, cache);
-    for (const [key, held] of this.#unclaimed.below(storagePrefix)) {
-      const path = key.slice(storagePrefix.length + 1);
-      if (!isItemPath(path, cache.source.resource)) continue;
-      this.#unclaimed.delete(key);
-      cache.claim(path, held);
-    }
-    cache.claimed();
+    const { resource } = cache.source;
+    cache.claim(this.#unclaimed.take(storagePrefix, (path) => isItemPath(path, resource)));
   }
 
   /** Closes the resource's watches; its keys belong to no resource again. */
   remove(storagePrefix: string): void {
     const cache = this.#resource(storagePrefix);
     for (const cursor of this.cursors) if (cursor.isOf(cache.log)) cursor.close();
-    const items = cache.remove();
     this.#resources.delete(storagePrefix);
-    for (const item of items) this.#unclaimed.set(`${storagePrefix}/${item.path}`, item);
+    for (const [path, held] of cache.remove()) {
+      this.#unclaimed.set(`${storagePrefix}/${path}`, held);
+    }
     this.#log.remove(cache.log);
   }
 

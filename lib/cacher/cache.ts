@@ -148,9 +148,9 @@ export interface Cache {
   /**
    * Another record of a removable resource: another schema, other indexed fields, another version
    * that is stored; `historyCountMin` stays. Its watches are closed, and those that resume get what
-   * followed, which up to now may be shown as the former record had it. Its objects are shown by the
-   * new record from now on: lists wait until all of them are made anew, which costs nothing where
-   * both store alike.
+   * followed; what happened before may be shown as the former record had it. Objects are shown by
+   * the new record from now on: lists wait until all of them are made anew, which costs nothing
+   * where both store alike.
    * @returns the view of the resource: the same as before, unless its scope changed, which removes
    * it and adds it.
    */
@@ -287,7 +287,7 @@ class ReplicaCache implements Cache {
   resourceUse(): ResourceUse[] {
     return [...this.#state.resources].map((cache) => ({
       name: `${cache.source.resource.group}/${cache.source.resource.resource}`,
-      objectCount: cache.index.size,
+      objectCount: cache.objectCount,
       bytes: cache.bytes,
       logCount: cache.log.entries.length,
       oldestRevision: cache.log.oldest,

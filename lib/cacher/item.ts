@@ -89,7 +89,7 @@ export class CachedItem implements Item, MemoOwner {
     return this.#foreign !== undefined;
   }
 
-  /** Passes to another source where that would make the same of it: false, where it must be made. */
+  /** Passes to another source where that makes the same of it. False: it must be made anew. */
   joins(source: ItemSource): boolean {
     if (this.isForeign || this.source.schema !== source.schema) return false;
     this.#source = source;
@@ -251,14 +251,6 @@ export function makeItem(
 ): CachedItem {
   return new CachedItem(source, path, revision, contentOf(source, value, revision, encoded));
 }
-
-/** An item that is still to be made of its stored bytes: nobody may see it before. */
-export const unmadeItem = (
-  source: ItemSource,
-  path: string,
-  value: Uint8Array,
-  revision: Revision,
-): CachedItem => new CachedItem(source, path, revision, noContent(undefined, value));
 
 function contentOf(
   source: ItemSource,

@@ -37,7 +37,7 @@ const started = (): Promise<Cache> =>
   fixture.started({ resources: [removable, { resource: gadgets }] });
 
 describe('a removed resource', () => {
-  test('closes its watches, and no others; none is opened through a view that is still held', async () => {
+  test('closes its watches, and no others; a view that is held opens none', async () => {
     const cache = await started();
     const from = { from: 'revision', revision: cache.health().revision } as const;
     const options = { bookmarks: false };

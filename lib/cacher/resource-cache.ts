@@ -8,7 +8,7 @@ import type { Revision } from '../storage-etcd/storage.ts';
 import { ResourceLog } from './event-log.ts';
 import type { EventLog } from './event-log.ts';
 import { FieldIndex } from './field-index.ts';
-import { CachedItem, makeItem, unmadeItem } from './item.ts';
+import { CachedItem, makeItem } from './item.ts';
 import type { ItemSource } from './item.ts';
 import { LogEntry } from './log-entry.ts';
 import { ResourceCounts } from './resource-counts.ts';
@@ -46,8 +46,8 @@ export class ResourceCache {
   readonly snapshots = new Snapshots();
   readonly counts = new ResourceCounts();
   #source: ItemSource;
-  /** Of items that are still to be made. */
-  readonly #unmade: ItemSource;
+  /** What came before the resource did and is not made yet, by path: in no index before. */
+  #claims = new Map<string, UnclaimedValue>();
   #index = new ResourceIndex();
   #indexedFields: readonly string[];
   #fields: readonly FieldIndex[];
@@ -64,7 +64,6 @@ export class ResourceCache {
   constructor(options: ResourceCacheOptions) {
     this.options = options;
     this.#source = options.source;
-    this.#unmade = { ...options.source };
     this.#indexedFields = options.indexedFields;
     this.#fields = options.indexedFields.map((field) => new FieldIndex(field));
     this.#log = new ResourceLog(options.log.revision, options.historyCountMin);
@@ -105,11 +104,15 @@ export class ResourceCache {
   /** The object in memory. */
   get(path: string): CachedItem | undefined {
     const item = this.#index.get(path);
-    return item === undefined ? undefined : this.#made(item);
+    return item === undefined ? this.#claimed(path) : this.#made(item);
   }
 
   get log(): ResourceLog {
     return this.#log;
+  }
+
+  get objectCount(): number {
+    return this.#index.size + this.#claims.size;
   }
 
   /** Bytes of the current state. */
@@ -134,6 +137,7 @@ export class ResourceCache {
     this.#bytes = 0;
     this.#foreignCount = 0;
     this.#changedAt = 0;
+    this.#claims = new Map();
     this.#index = new ResourceIndex();
     this.#fields = this.#indexedFields.map((field) => new FieldIndex(field));
     this.#settling.stop();
@@ -142,21 +146,21 @@ export class ResourceCache {
   }
 
   /**
-   * Ends the cache, which holds nothing from now on: what it held. Reads that have the view go to
-   * the store.
+   * Ends the cache, which holds nothing from now on: what it held, by path. Reads that have the
+   * view go to the store.
    */
-  remove(): readonly CachedItem[] {
+  remove(): ReadonlyMap<string, UnclaimedValue> {
     invariant(this.source.keepsStored, 'the stored bytes of what is removed were kept');
-    const items: CachedItem[] = [];
+    const held = this.#claims;
     this.#index.walk(everything, (item) => {
-      items.push(item);
+      held.set(item.path, item);
       this.source.budget.forget(item);
       return true;
     });
     this.clear();
     this.#answered.clear();
     this.#isRemoved = true;
-    return items;
+    return held;
   }
 
   /**
@@ -193,6 +197,10 @@ export class ResourceCache {
   }
 
   *#visits(): Generator<undefined> {
+    for (const path of this.#claims.keys()) {
+      this.#claimed(path);
+      yield;
+    }
     let range = everything;
     for (;;) {
       const batch: string[] = [];
@@ -228,17 +236,26 @@ export class ResourceCache {
     this.#log = new ResourceLog(revision, this.options.historyCountMin);
   }
 
-  /** Adds what came before the resource did. Call `claimed` after all of it. */
-  claim(path: string, held: UnclaimedValue): void {
-    const isMade = held instanceof CachedItem && !held.corrupted;
-    const value = held instanceof CachedItem ? held.storedValue() : held.value;
-    const item = isMade ? held : unmadeItem(this.#unmade, path, value, held.revision);
-    this.#replace(path, item);
+  /** Adds what came before the resource did, by path: made as after a replacement. */
+  claim(claims: Map<string, UnclaimedValue>): void {
+    this.#claims = claims;
+    if (claims.size > 0) this.#settling.start();
   }
 
-  /** What was claimed is made. */
-  claimed(): void {
-    if (this.#index.size > 0) this.#settling.start();
+  #claimed(path: string): CachedItem | undefined {
+    const held = this.#claims.get(path);
+    if (held === undefined) return undefined;
+    this.#claims.delete(path);
+    const item = this.#itemOfClaim(path, held);
+    this.#replace(path, item);
+    return item;
+  }
+
+  #itemOfClaim(path: string, held: UnclaimedValue): CachedItem {
+    const source = this.#source;
+    if (!(held instanceof CachedItem)) return makeItem(source, path, held.value, held.revision);
+    if (held.joins(source)) return held;
+    return makeItem(source, path, held.storedValue(), held.revision);
   }
 
   /** Adds an object of the list that the reflector fills memory with. */
@@ -252,8 +269,8 @@ export class ResourceCache {
    * is in no index before.
    */
   itemOf(path: string, value: Uint8Array, revision: Revision, encoded?: EncodedStored): CachedItem {
-    const held = this.#index.get(path);
-    if (held?.revision === revision) return this.#made(held);
+    const held = this.get(path);
+    if (held?.revision === revision) return held;
     const item = makeItem(this.source, path, value, revision, encoded);
     const isEventDue = revision > this.options.log.revision;
     if (item.corrupted || !isEventDue) return item;
@@ -292,14 +309,12 @@ export class ResourceCache {
   }
 
   /**
-   * False: etcd has delivered the event twice (etcd#15274, etcd#15275). What it changes is made with
-   * the source of now: watches compare the two.
+   * False: etcd has delivered the event twice (etcd#15274, etcd#15275). What it changes is made by
+   * the record of now: watches compare the two.
    */
   #isNew(path: string, revision: Revision): boolean {
-    const held = this.#index.get(path);
-    if (held !== undefined && held.revision >= revision) return false;
-    if (held !== undefined) this.#made(held);
-    return true;
+    const held = this.get(path);
+    return held === undefined || held.revision < revision;
   }
 
   #replace(path: string, item: CachedItem | undefined): CachedItem | undefined {
