@@ -279,9 +279,9 @@ export interface ResourceInfo {
   /** Patches of the resource and of its subresources; absent: every kind of them. */
   readonly patches?: readonly PatchName[];
   /**
-   * Bodies have to say what they hold, and one of another kind is an invalid object (422); entries
-   * of lists say it, too. Absent: what bodies leave out is the path's, another kind cannot be read
-   * (400), and lists say what their entries are.
+   * Objects say what they are wherever they stand. Entries of lists name their kind; bodies have to,
+   * and one of another kind is an invalid object (422). Absent: entries name none, what a body leaves
+   * out is the path's, and another kind cannot be read (400).
    */
   readonly namesItself?: boolean;
   /**

@@ -15,6 +15,7 @@ import { createEncodings } from '../codec/encodings.ts';
 import type { Encoding } from '../codec/encodings.ts';
 import { patchMediaTypes } from '../codec/negotiate.ts';
 import type { PatchOffers } from '../codec/negotiate.ts';
+import { YamlBodies } from '../codec/yaml-bodies.ts';
 import type { Flags } from '../config/flags.ts';
 import type { FeatureGates } from '../config/gates.ts';
 import { createDiscovery } from '../discovery/discovery.ts';
@@ -88,7 +89,8 @@ export async function serveApi(options: ServeApiOptions): Promise<RunningServer>
   const encodings = createEncodings(naming, { cbor });
   const patches = { names: servedPatches, cbor };
   const serializers = createSerializers({ scheme, encodings });
-  const handlers = verbHandlers(options, serializers, patches);
+  const yaml = new YamlBodies();
+  const handlers = verbHandlers(options, { serializers, patches, yaml });
   const { current } = resources;
   const groups = groupsOf(scheme, resources);
   const { serverAddress } = options;
@@ -138,7 +140,7 @@ export async function serveApi(options: ServeApiOptions): Promise<RunningServer>
       paths: () => [...listed, ...discovery().paths],
     }),
   });
-  return serve({
+  const running = await serve({
     bindAddress: flags['bind-address'],
     port: flags['secure-port'],
     tls: options.tls,
@@ -149,6 +151,11 @@ export async function serveApi(options: ServeApiOptions): Promise<RunningServer>
     metrics: metrics.requests,
     timeouts: usualTimeouts,
   });
+  const drain: RunningServer['drain'] = async (how) => {
+    await running.drain(how);
+    await yaml.close();
+  };
+  return { ...running, drain };
 }
 
 const textsOf = (metrics: Metrics): ReadonlyMap<string, () => Promise<MetricsText>> =>
@@ -183,9 +190,13 @@ function madeOf<T>(resources: ResourceMap, make: () => T): () => T {
 /** One handler per verb, over what the registry holds. */
 function verbHandlers(
   options: ServeApiOptions,
-  serializers: Serializers,
-  patches: PatchOffers,
+  shared: {
+    readonly serializers: Serializers;
+    readonly patches: PatchOffers;
+    readonly yaml: YamlBodies;
+  },
 ): VerbHandlers {
+  const { serializers } = shared;
   const readOptions = { serializers, compress: options.gates.isOn('APIResponseCompression') };
   return {
     get: getHandler(readOptions),
@@ -203,7 +214,7 @@ function verbHandlers(
       authorizer: options.authorizer,
       naming: options.naming,
       deleteOptionsType: options.scheme.type('meta/v1.DeleteOptions'),
-      patches,
+      ...shared,
     }),
   };
 }

@@ -100,9 +100,8 @@ export function createTransforms(options: {
   };
 }
 
-/** Between two entries, with the opening brace that `listTail` leaves out. */
-const betweenTails = Buffer.from(',{');
-const firstBrace = Buffer.from('{');
+/** Before and between entries, with the opening brace that `listTail` leaves out. */
+const tails = { first: Buffer.from('{'), between: Buffer.from(',{'), close: listClose };
 
 function asItIs({ type, kind: of, listKind, namesItself = false }: ResourceInfo): Transform {
   const { kind } = of;
@@ -114,10 +113,12 @@ function asItIs({ type, kind: of, listKind, namesItself = false }: ResourceInfo)
     object,
     laterObject: object,
     bookmark: (metadata) => Buffer.from(JSON.stringify({ kind, apiVersion, metadata })),
-    list: (meta) => ({
-      open: listOpen(listKind, apiVersion, meta),
-      ...(namesItself ? whole : tails),
-    }),
+    list(meta) {
+      const open = listOpen(listKind, apiVersion, meta);
+      return namesItself
+        ? { entry: object, open, ...plain }
+        : { entry: (item) => item.listTail(), open, ...tails };
+    },
     objects: {
       kind: { kind, apiVersion },
       listKind: { kind: listKind, apiVersion },
@@ -129,15 +130,6 @@ function asItIs({ type, kind: of, listKind, namesItself = false }: ResourceInfo)
 }
 
 const plain = { first: new Uint8Array(), between: listSeparator, close: listClose };
-/** Entries say what they are. */
-const whole = { entry: (item: Item): Uint8Array => item.json(), ...plain };
-/** The list says what they are. */
-const tails = {
-  entry: (item: Item): Uint8Array => item.listTail(),
-  first: firstBrace,
-  between: betweenTails,
-  close: listClose,
-};
 
 function asPartialObjectMetadata(scheme: Scheme, hidden: readonly string[]): Transform {
   const naming = scheme.profile;

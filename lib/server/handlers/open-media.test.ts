@@ -1,6 +1,7 @@
 // Media types, patches and sizes of a kind whose type comes from a schema, over HTTP.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { limits } from '../../base/limits.ts';
+import { readCbor } from '../../codec/cbor-read.ts';
 import { createEncodings } from '../../codec/encodings.ts';
 import { fresh } from '../../registry/testing/verb-driver.ts';
 import { sendTo } from '../testing/api-on-etcd.ts';
@@ -77,7 +78,8 @@ describe('patches', () => {
     const { name, path } = await api.made();
     const body = thing(name);
     for (const line of ['GET', 'PUT', 'PATCH', 'POST']) {
-      expect([line, await statusOf(`${line} ${path}/nosuch`, { body })]).toEqual([line, 404]);
+      const [code, message] = messageOf(await send(`${line} ${path}/nosuch`, { body }));
+      expect([line, code, message]).toEqual([line, 404, `things.example.com "${name}" not found`]);
     }
   });
 });
@@ -96,6 +98,17 @@ describe('media types', () => {
     expect(await statusOf(`GET ${things}?watch=true`, { accept })).toBe(406);
     const missing = await send(`GET ${things}/nope`, { accept });
     expect(missing.body.toString()).toContain('code: 404');
+  });
+
+  test('entries of lists name their kind, in every encoding', async () => {
+    const { name } = await api.made({ a: 'listed' });
+    const path = `${things}?fieldSelector=metadata.name=${name}`;
+    const listed = { ...typeMeta, metadata: { name }, spec: { a: 'listed' } };
+    expect((await send(`GET ${path}`)).json).toMatchObject({ kind: 'ThingList', items: [listed] });
+    const yaml = await send(`GET ${path}`, { accept: 'application/yaml' });
+    expect(yaml.body.toString()).toContain('- apiVersion: example.com/v1\n  kind: Thing\n');
+    const { body } = await sendTo(withCbor, `GET ${path}`, { accept: 'application/cbor' });
+    expect(readCbor(body).value).toMatchObject({ kind: 'ThingList', items: [listed] });
   });
 
   test('CBOR by its gate: bodies, lists, watches, status, scale', async () => {

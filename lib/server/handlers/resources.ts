@@ -1,6 +1,7 @@
 // Requests that name a resource: which verb of which store, or the 404 and 405 of paths and methods
 // that are none. Those of a group version with a proxy are the proxy's.
-import { methodNotAllowed, pathNotFound } from '../../base/status.ts';
+import type { ResourceInfo } from '../../api/type-info.ts';
+import { methodNotAllowed, notFound, pathNotFound } from '../../base/status.ts';
 import { StoreReplaced } from '../../registry/store-replaced.ts';
 import type { ResourceStore } from '../../registry/resource-store.ts';
 import type { Subresource, VerbTarget } from '../../registry/verb-target.ts';
@@ -62,7 +63,7 @@ export function resourceRequests(
     if (store === undefined) return answerNotServed(request, response, servesGroup);
     checkRest(context);
     if (info.subresource !== '') {
-      const target = subresourceOf(context);
+      const target = subresourceOf(context, store.resource);
       noteDeprecation(context, store.resource);
       if (target.connect !== undefined) return handlers.connect(target.connect, request, response);
       return handlers[info.verb as keyof TargetHandlers](target, request, response);
@@ -98,8 +99,10 @@ function checkRest({ info, subresource }: RequestContext): void {
 }
 
 /** What is not declared is 404 here, before anything of the body is read. */
-function subresourceOf({ info, subresource }: RequestContext): Subresource {
-  if (subresource === undefined) throw pathNotFound();
+function subresourceOf({ info, subresource }: RequestContext, resource: ResourceInfo): Subresource {
+  if (subresource === undefined) {
+    throw resource.namesItself === true ? notFound(resource, info.name) : pathNotFound();
+  }
   if (!allows(subresource.info.verbs, info)) throw methodNotAllowed();
   return subresource;
 }

@@ -35,7 +35,7 @@ import {
   recordPatch,
 } from '../audited-objects.ts';
 import { readBody } from '../body.ts';
-import { YamlBodies } from '../../codec/yaml-bodies.ts';
+import type { YamlBodies } from '../../codec/yaml-bodies.ts';
 import { attributesOf, refusal } from '../filters/authorize.ts';
 import type { HttpRequest, HttpResponse } from '../request-context.ts';
 import { sendBytes } from '../respond.ts';
@@ -49,10 +49,6 @@ export interface WriteHandlerOptions extends ReadOptions {
   readonly authorizer: Authorizer;
   readonly deleteOptionsType: TypeInfo;
   readonly patches: PatchOffers;
-}
-
-/** With what the handlers share. */
-interface Shared extends WriteHandlerOptions {
   readonly yaml: YamlBodies;
 }
 
@@ -62,8 +58,7 @@ type WriteHandlers = Pick<
 >;
 
 /** Each asks for its serializer first: a 406 comes before anything is written. */
-export function writeHandlers(given: WriteHandlerOptions): WriteHandlers {
-  const options = { ...given, yaml: new YamlBodies() };
+export function writeHandlers(options: WriteHandlerOptions): WriteHandlers {
   return {
     create: createHandler(options),
     update: updateHandler(options),
@@ -73,7 +68,7 @@ export function writeHandlers(given: WriteHandlerOptions): WriteHandlers {
   };
 }
 
-function createHandler(options: Shared): TargetHandler {
+function createHandler(options: WriteHandlerOptions): TargetHandler {
   return async function create(target, request, response) {
     if (target.create === undefined) throw methodNotAllowed();
     const shown = target.createAnswer ?? target.resource;
@@ -92,7 +87,7 @@ function createHandler(options: Shared): TargetHandler {
   };
 }
 
-function updateHandler(options: Shared): TargetHandler {
+function updateHandler(options: WriteHandlerOptions): TargetHandler {
   return async function update(target, request, response) {
     if (target.update === undefined) throw methodNotAllowed();
     const { context } = request;
@@ -111,7 +106,7 @@ function updateHandler(options: Shared): TargetHandler {
   };
 }
 
-function patchHandler(options: Shared): TargetHandler {
+function patchHandler(options: WriteHandlerOptions): TargetHandler {
   return async function patch(target, request, response) {
     if (target.patch === undefined) throw methodNotAllowed();
     const { context } = request;
@@ -151,7 +146,7 @@ function writeOptionsOf(
   return { ...options, fieldManager: nameOfAgent(headers['user-agent'] ?? '') };
 }
 
-function deleteHandler(options: Shared): StoreHandler {
+function deleteHandler(options: WriteHandlerOptions): StoreHandler {
   const unsafe = { verb: 'unsafe-delete-ignore-read-errors' };
   return async function deleteOne(store, request, response) {
     const serializer = options.serializers.of(request, store.resource, 'object');
@@ -171,7 +166,7 @@ function deleteHandler(options: Shared): StoreHandler {
   };
 }
 
-function deleteCollectionHandler(options: Shared): StoreHandler {
+function deleteCollectionHandler(options: WriteHandlerOptions): StoreHandler {
   return async function deleteCollection(store, request, response) {
     const { info } = request.context;
     const serializer = options.serializers.of(request, store.resource, 'list');
@@ -187,7 +182,7 @@ function deleteCollectionHandler(options: Shared): StoreHandler {
 }
 
 /** The body of a request, large YAML as JSON. @throws StatusError 413, 415, 400, 429. */
-async function bodyOf({ yaml }: Shared, request: HttpRequest): Promise<Uint8Array> {
+async function bodyOf({ yaml }: WriteHandlerOptions, request: HttpRequest): Promise<Uint8Array> {
   const { signal } = request.context;
   const body = await readBody(request, signal);
   return isYaml(request.headers['content-type']) ? yaml.asJson(body, signal) : body;
@@ -207,7 +202,10 @@ function decoded(
 }
 
 /** From the body and the query; the body wins. @throws StatusError 413, 415, 400. */
-async function readDeleteOptions(options: Shared, request: HttpRequest): Promise<DeleteOptions> {
+async function readDeleteOptions(
+  options: WriteHandlerOptions,
+  request: HttpRequest,
+): Promise<DeleteOptions> {
   const { serializers, deleteOptionsType, naming } = options;
   const { info } = request.context;
   const bytes = await bodyOf(options, request);
