@@ -4,12 +4,13 @@ import { isObject } from '../api/json-value.ts';
 import type { FieldInfo, JsonObject, JsonValue, TypeInfo, ValueInfo } from '../api/type-info.ts';
 import { elementOf } from '../api/value-info.ts';
 import { readMap } from './read-map.ts';
-import { int64Max, int64Min, readAny, readElements } from './scalar-readers.ts';
+import { int64Max, int64Min, ownData, readElements } from './scalar-readers.ts';
 import type { ReadField, ReadValue } from './scalar-readers.ts';
 import type { Walk } from './walk.ts';
 
 /** Any JSON, as data. Integers of 64 bits are exact, longer ones doubles; beyond these it fails. */
-export const readData: ReadValue = (value, walk) => withNumbers(readAny(value, walk), walk);
+export const readData: ReadValue = (value, walk) =>
+  walk.owned ? ownData(value, walk, readNumber) : withNumbers(value, walk);
 
 /** `readerOf` gives the reader of messages, which takes objects only. */
 export function openFieldReader(field: FieldInfo, readerOf: ReaderOf): ReadField {
@@ -65,22 +66,27 @@ function withoutNulls(object: JsonObject, walk: Walk): JsonObject {
   return kept;
 }
 
-/** The same value when all its numbers are right. */
-function withNumbers(value: JsonValue, walk: Walk): JsonValue {
-  if (typeof value === 'number') {
-    return Number.isFinite(value) ? value : walk.fail('a number of 64 bits', value);
-  }
+/** Of a number. */
+const readNumber: ReadValue = (value, walk) => {
   if (typeof value === 'bigint') {
     const isExact = value >= int64Min && value <= int64Max;
-    return isExact ? value : withNumbers(Number(value), walk);
+    return isExact ? value : readNumber(Number(value), walk);
   }
+  return Number.isFinite(value) ? value : walk.fail('a number of 64 bits', value);
+};
+
+/** The same value when all its numbers are right. */
+function withNumbers(value: JsonValue, walk: Walk): JsonValue {
+  if (typeof value === 'number' || typeof value === 'bigint') return readNumber(value, walk);
   if (Array.isArray(value)) {
     let list = value;
-    for (const [index, element] of value.entries()) {
+    for (let at = 0; at < value.length; at += 1) {
+      const element = value[at];
+      if (element === undefined || typeof element === 'string') continue;
       const read = withNumbers(element, walk);
       if (read === element) continue;
       if (list === value) list = value.slice();
-      list[index] = read;
+      list[at] = read;
     }
     return list;
   }

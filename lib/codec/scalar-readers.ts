@@ -7,7 +7,7 @@ import { isObject } from '../api/json-value.ts';
 import type { JsonValue, ScalarType, SpecialForm } from '../api/type-info.ts';
 import { invariant } from '../base/invariant.ts';
 import { limits } from '../base/limits.ts';
-import { countMembers, toData, tooDeep } from './walk.ts';
+import { countMembers, tooDeep } from './walk.ts';
 import type { Walk } from './walk.ts';
 import {
   canonicalBase64,
@@ -107,11 +107,37 @@ const readIntOrString: ReadValue = (value, walk) => {
 };
 
 /** JSON of any shape. Values of a parser become data without prototypes. */
-export const readAny: ReadValue = (value, walk) => {
-  if (!walk.owned) return value;
-  walk.members += countMembers(value);
-  return toData(value);
-};
+export const readAny: ReadValue = (value, walk) =>
+  walk.owned ? ownData(value, walk, asItIs) : value;
+
+const asItIs: ReadValue = (value) => value;
+
+/**
+ * A parser's value as data, in place: its objects lose their prototypes, members are counted, and
+ * each number is what `readNumber` makes of it.
+ */
+export function ownData(value: JsonValue, walk: Walk, readNumber: ReadValue): JsonValue {
+  if (typeof value === 'number' || typeof value === 'bigint') return readNumber(value, walk);
+  if (typeof value !== 'object' || value === null || value instanceof RawJson) return value;
+  if (Array.isArray(value)) {
+    for (let at = 0; at < value.length; at += 1) {
+      const element = value[at];
+      if (element === undefined || typeof element === 'string') continue;
+      const own = ownData(element, walk, readNumber);
+      if (own !== element) value[at] = own;
+    }
+    return value;
+  }
+  Object.setPrototypeOf(value, null);
+  for (const key in value) {
+    walk.members += 1;
+    const member = value[key];
+    if (member === undefined || typeof member === 'string') continue;
+    const own = ownData(member, walk, readNumber);
+    if (own !== member) value[key] = own;
+  }
+  return value;
+}
 
 /**
  * Field sets stay as the parser made them: they are many, and their readers take own keys only.
