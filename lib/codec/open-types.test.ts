@@ -121,6 +121,13 @@ describe('unknown fields', () => {
       'duplicate spec.any.w',
     ]);
   });
+  test('many members in any order come in that of the schema', () => {
+    const names = Array.from({ length: 500 }, (_, at) => `f${String(at)}`);
+    const wide = typeOf({ properties: Object.fromEntries(names.map((name) => [name, {}])) });
+    const given = [...names].reverse().map((name) => `"${name}":1`);
+    const { object } = jsonCodec.decode(bytes(`{"z":1,${given.join()}}`), wide);
+    expect(Object.keys(object).filter((name) => name !== 'z')).toEqual(names);
+  });
   test('at the root come after kind and apiVersion, whatever their names', () => {
     const text = '{"10":1,"spec":{},"kind":"Root","apiVersion":"a/v1","metadata":{"name":"n"}}';
     const { object } = jsonCodec.decode(bytes(text), root);

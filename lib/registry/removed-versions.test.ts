@@ -12,6 +12,7 @@ import type { OlderObject } from './testing/older-objects.ts';
 import { RegistryOnEtcd } from './testing/registry-on-etcd.ts';
 import type { Replica } from './testing/registry-on-etcd.ts';
 import { failure, fresh, VerbDriver } from './testing/verb-driver.ts';
+import type { Sent } from './testing/verb-driver.ts';
 
 const keyspace = createKeyspace('/registry');
 let registry: RegistryOnEtcd;
@@ -95,14 +96,20 @@ describe.each(['plain JSON', 'protobuf', 'cbor'] as const)('an object stored as 
   });
 });
 
-test('a write that changes nothing rewrites an object of an older version, once', async () => {
-  const row = olderObjects.find(({ kind }) => kind === 'Lease');
+test.each([
+  ['Lease', ''],
+  ['Deployment', 'status'],
+  ['Deployment', 'scale'],
+])('a write that changes nothing rewrites a %s of an older version, once: %j', async (...of) => {
+  const [kindOf, subresource] = of;
+  const row = olderObjects.find(({ kind }) => kind === kindOf);
   if (row === undefined) throw new Error('there is such a row');
   const { name, key } = await put(row, 'plain JSON');
   const { signal } = new AbortController();
   const before = (await replica.storage.get(key, signal)).item;
   const store = replica.store(resolved(row).served);
-  const { resourceVersion } = (await verbs.patch(store, name, {})).metadata;
+  const write = (): Promise<Sent> => verbs.patch(store, name, {}, { subresource });
+  const { resourceVersion } = (await write()).metadata;
   const after = (await replica.storage.get(key, signal)).item;
   expect(String(after?.modRevision)).toBe(resourceVersion);
   expect(after?.modRevision).toBeGreaterThan(before?.modRevision ?? 0);
@@ -110,7 +117,7 @@ test('a write that changes nothing rewrites an object of an older version, once'
   expect(Buffer.from(after?.value ?? []).toString()).toContain(
     `"apiVersion":"${apiVersionOf(store.resource)}"`,
   );
-  expect((await verbs.patch(store, name, {})).metadata.resourceVersion).toBe(resourceVersion);
+  expect((await write()).metadata.resourceVersion).toBe(resourceVersion);
 });
 
 describe('what cannot be read', () => {
