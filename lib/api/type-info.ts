@@ -279,9 +279,9 @@ export interface ResourceInfo {
   /** Patches of the resource and of its subresources; absent: every kind of them. */
   readonly patches?: readonly PatchName[];
   /**
-   * Objects say what they are wherever they stand. Entries of lists name their kind; bodies have to,
-   * and one of another kind is an invalid object (422). Absent: entries name none, what a body leaves
-   * out is the path's, and another kind cannot be read (400).
+   * Objects say what they are wherever they stand. Entries of lists name their kind; bodies have
+   * to, and one of another kind is an invalid object (422). Absent: entries name none, what a body
+   * leaves out is the path's, and another kind cannot be read (400).
    */
   readonly namesItself?: boolean;
   /**

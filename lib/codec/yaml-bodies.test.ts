@@ -76,7 +76,8 @@ describe('what is refused', () => {
   });
 
   test('JSON that is too deep', async () => {
-    const json = `{"a":"${'x'.repeat(limits.yamlTurnBytesMax)}","b":${'['.repeat(200)}${']'.repeat(200)}}`;
+    const deep = '['.repeat(200) + ']'.repeat(200);
+    const json = `{"a":"${'x'.repeat(limits.yamlTurnBytesMax)}","b":${deep}}`;
     expect(await failure(read(json))).toContain('400 the body nests deeper');
   });
 

@@ -1,5 +1,5 @@
-// YAML as the JSON that says the same, for those who read JSON next: keys that come again come again
-// there, so that whoever reads it has the same to report.
+// YAML as the JSON that says the same, for those who read JSON next: keys that come again come
+// again there, so that whoever reads it has the same to report.
 import { isObject } from '../api/json-value.ts';
 import type { JsonObject, JsonValue } from '../api/type-info.ts';
 import { scanJson } from '../api/json-scan.ts';
@@ -9,7 +9,7 @@ import { decodeText, stringify } from './json.ts';
 import { tooDeep } from './walk.ts';
 import { readYaml } from './yaml-reader.ts';
 
-/** @throws StatusError 400 or 413 when the bytes are not one object in YAML that JSON could hold. */
+/** @throws StatusError 400 or 413 when the bytes are no object in YAML that JSON could hold. */
 export function yamlAsJson(body: Uint8Array): Uint8Array {
   const text = decodeText(body);
   if (isJson(text)) {

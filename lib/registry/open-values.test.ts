@@ -186,7 +186,8 @@ describe('values are kept as they are', () => {
     ['names that mean something elsewhere', '{"free":{"__proto__":{"a":1},"constructor":2}}'],
   ])('%s', async (_claim, members) => {
     const name = fresh();
-    const given = `{"apiVersion":"example.com/v1","kind":"Thing","metadata":{"name":"${name}"},"spec":${members}}`;
+    const given = `{"apiVersion":"example.com/v1","kind":"Thing","metadata":{"name":"${name}"},
+      "spec":${members}}`;
     await verbs.apply(things, name, given, { query: 'fieldManager=a' });
     const { signal } = new AbortController();
     const path = { namespace: 'ns', name, subresource: '' };

@@ -213,7 +213,7 @@ test('a write that changes nothing keeps the version under another schema, too',
   expect(changed['spec']).toEqual({ shared: 1, b: 'x', c: 'now' });
 });
 
-test('an update of an absent object is a 404, one without a version of a present one a 422', async () => {
+test('an update of an absent object is a 404, one of a present one needs a version', async () => {
   const name = fresh();
   expect((await failure(verbs.update(v1, name, thing(name, {})))).code).toBe(404);
   await verbs.create(v1, thing(name, {}));

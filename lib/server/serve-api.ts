@@ -93,9 +93,8 @@ export async function serveApi(options: ServeApiOptions): Promise<RunningServer>
   const handlers = verbHandlers(options, { serializers, patches, yaml });
   const { current } = resources;
   const groups = groupsOf(scheme, resources);
-  const { serverAddress } = options;
   const discovery = madeOf(current, () =>
-    createDiscovery({ scheme, groups: withProxies(groups(), current.proxies), serverAddress }),
+    createDiscovery({ ...options, groups: withProxies(groups(), current.proxies) }),
   );
   const openApi = openApiOf(options, { groups, encodings, patches: patchMediaTypes(patches) });
   followOpenApi(resources, openApi, metrics);
@@ -151,12 +150,17 @@ export async function serveApi(options: ServeApiOptions): Promise<RunningServer>
     metrics: metrics.requests,
     timeouts: usualTimeouts,
   });
-  const drain: RunningServer['drain'] = async (how) => {
-    await running.drain(how);
-    await yaml.close();
-  };
-  return { ...running, drain };
+  return endingWith(running, () => yaml.close());
 }
+
+/** The server, whose drain ends something else at last. */
+const endingWith = (running: RunningServer, end: () => Promise<void>): RunningServer => ({
+  ...running,
+  async drain(how) {
+    await running.drain(how);
+    await end();
+  },
+});
 
 const textsOf = (metrics: Metrics): ReadonlyMap<string, () => Promise<MetricsText>> =>
   new Map([
