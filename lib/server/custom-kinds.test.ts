@@ -48,7 +48,10 @@ beforeEach(async () => {
 const here = (line: string, sent?: SentRequest): Promise<ApiAnswer> => own.api.send(line, sent);
 const there = (line: string, sent?: SentRequest): Promise<ApiAnswer> => sendTo(server, line, sent);
 const path = (): string => `/apis/example.com/v1/namespaces/n/${plural}`;
-const thing = (name: string, spec: object): SentRequest => ({ body: { metadata: { name }, spec } });
+const kind = (): string => plural.replace(/s$/, '').replace(/^./, (first) => first.toUpperCase());
+const thing = (name: string, spec: object): SentRequest => ({
+  body: { kind: kind(), apiVersion: 'example.com/v1', metadata: { name }, spec },
+});
 const specOf = ({ json }: ApiAnswer): unknown => (json as { spec?: unknown }).spec;
 /** The second field is new. */
 const both = { a: '1', b: '2' };
@@ -111,7 +114,7 @@ describe('a write at a replica that knows an older definition', () => {
         there(`PATCH ${path()}/applied?fieldManager=m`, {
           contentType: 'application/apply-patch+yaml',
           body: {
-            kind: plural.replace(/s$/, '').replace(/^./, (first) => first.toUpperCase()),
+            kind: kind(),
             apiVersion: 'example.com/v1',
             metadata: { name: 'applied' },
             spec: both,
@@ -164,7 +167,7 @@ describe('a definition whose deletion has begun', () => {
         there(`PATCH ${path()}/new?fieldManager=m`, {
           contentType: 'application/apply-patch+yaml',
           body: {
-            kind: plural.replace(/s$/, '').replace(/^./, (first) => first.toUpperCase()),
+            kind: kind(),
             apiVersion: 'example.com/v1',
             metadata: { name: 'new' },
           },
