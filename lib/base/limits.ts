@@ -297,6 +297,8 @@ export const limits = {
   expressionRangeMax: 2_000_000,
   /** Bytes of the message of a rule, its expression's too (the reference's). */
   ruleMessageBytesMax: 5 * 1024,
+  /** Steps of all regular expressions of a schema: compiling so many takes a second. */
+  schemaPatternStepsMax: 400_000,
   /** Nodes of a schema that a failure shows: each is a kilobyte then. */
   shownSchemaNodesMax: 100,
   /** Bytes of failures that are told of one definition; the rest is left out. */

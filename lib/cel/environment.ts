@@ -2,6 +2,8 @@
 // an immutable Program, or says everything that is wrong with it. Pure and synchronous; nothing
 // here reads the time or the network.
 import type { NamingProfile } from '../api/vendor.ts';
+import { atOnce } from '../base/steps.ts';
+import type { Steps } from '../base/steps.ts';
 import type { CelType } from './model/cel-type.ts';
 import { checkExpression } from './check/checker.ts';
 import type { CheckedExpression } from './model/checked-expression.ts';
@@ -124,36 +126,52 @@ export class Environment {
 
   /** Parses and checks only. */
   check(text: string): CheckedExpression | CompileErrors {
-    const parsed = parseExpression(text, {
-      macros: this.#language.macros,
-      optionalSyntax: this.#language.hasOptionals,
-    });
-    if ('issues' in parsed) return new CompileErrors(text, parsed.issues);
-    const result = checkExpression(parsed.parsed, {
-      scope: this.#scope,
-      functions: this.#language.functions,
-      objects: this.#objects,
-    });
-    if ('issues' in result) return new CompileErrors(text, result.issues);
-    const issues = this.#language.validatesLiterals ? validateLiterals(result.checked) : [];
-    return issues.length > 0 ? new CompileErrors(text, issues) : result.checked;
+    return atOnce(this.#checkSteps(text));
   }
 
   /**
    * The program of a text. The same environment gives equal programs for equal texts: cache them.
    */
   compile(text: string): Program | CompileErrors | ProgramFailure {
-    const checked = this.check(text);
-    return checked instanceof CompileErrors ? checked : this.plan(checked);
+    return atOnce(this.compileSteps(text));
+  }
+
+  /** `compile`, for texts of any length. */
+  *compileSteps(text: string): Steps<Program | CompileErrors | ProgramFailure> {
+    const checked = yield* this.#checkSteps(text);
+    return checked instanceof CompileErrors ? checked : yield* this.#planSteps(checked);
   }
 
   /** The program of a checked expression. */
   plan(checked: CheckedExpression): Program | ProgramFailure {
+    return atOnce(this.#planSteps(checked));
+  }
+
+  *#checkSteps(text: string): Steps<CheckedExpression | CompileErrors> {
+    const parsed = parseExpression(text, {
+      macros: this.#language.macros,
+      optionalSyntax: this.#language.hasOptionals,
+    });
+    if ('issues' in parsed) return new CompileErrors(text, parsed.issues);
+    yield;
+    const result = checkExpression(parsed.parsed, {
+      scope: this.#scope,
+      functions: this.#language.functions,
+      objects: this.#objects,
+    });
+    if ('issues' in result) return new CompileErrors(text, result.issues);
+    yield;
+    const issues = this.#language.validatesLiterals ? validateLiterals(result.checked) : [];
+    return issues.length > 0 ? new CompileErrors(text, issues) : result.checked;
+  }
+
+  *#planSteps(checked: CheckedExpression): Steps<Program | ProgramFailure> {
     try {
       const plan = planExpression(checked, {
         objects: this.#objects,
         foldsConstants: this.options.foldsConstants ?? true,
       });
+      yield;
       return new Program({
         text: checked.text,
         nodeCount: checked.offsets.length,

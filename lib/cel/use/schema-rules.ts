@@ -82,7 +82,7 @@ export function* schemaRuleSteps(
   const environments = environmentsFor(value, type, { ...options, types });
   const compiled: CompiledRule[] = [];
   for (const rule of rules) {
-    compiled.push(compileRule(rule, value, environments));
+    compiled.push(yield* compileRule(rule, value, environments));
     yield;
   }
   return {
@@ -141,11 +141,11 @@ function environmentsFor(
 /** Bound to an optional `oldSelf` where there is no previous value. */
 export const absentOldSelf: unique symbol = Symbol('absent');
 
-function compileRule(
+function* compileRule(
   rule: ValidationRule,
   value: ValueInfo,
   environments: RuleEnvironments,
-): CompiledRule {
+): Steps<CompiledRule> {
   const empty: CompiledRule = {
     rule,
     program: undefined,
@@ -157,11 +157,11 @@ function compileRule(
     fieldPath: '',
   };
   if (rule.rule.trim() === '') return empty;
-  const compiled = compileTo(environments.ofRule(rule), rule.rule, 'bool');
+  const compiled = yield* compileTo(environments.ofRule(rule), rule.rule, 'bool');
   if (typeof compiled === 'string') return { ...empty, error: compiled };
   const fieldPath = fieldPathOf(rule, value);
   if (fieldPath instanceof FieldPathError) return { ...empty, error: fieldPath.message };
-  const message = messageOf(rule, environments);
+  const message = yield* messageOf(rule, environments);
   return {
     ...empty,
     program: compiled,
@@ -183,14 +183,14 @@ function fieldPathOf(rule: ValidationRule, value: ValueInfo): string | FieldPath
 }
 
 /** The program of a message expression, or why it is refused. */
-function messageOf(
+function* messageOf(
   rule: ValidationRule,
   environments: RuleEnvironments,
-): Program | string | undefined {
+): Steps<Program | string | undefined> {
   const { messageExpression } = rule;
   if (messageExpression === undefined || messageExpression === '') return undefined;
   if (messageExpression.trim() === '') return 'messageExpression must be non-empty if specified';
-  const compiled = environments.ofMessage(rule).compile(messageExpression);
+  const compiled = yield* environments.ofMessage(rule).compileSteps(messageExpression);
   if (compiled instanceof CompileErrors)
     return `messageExpression compilation failed: ${compiled.toText()}`;
   if (compiled instanceof ProgramFailure) {
@@ -201,8 +201,8 @@ function messageOf(
     : 'messageExpression must evaluate to a string';
 }
 
-function compileTo(environment: Environment, text: string, kind: 'bool'): Program | string {
-  const compiled = environment.compile(text);
+function* compileTo(environment: Environment, text: string, kind: 'bool'): Steps<Program | string> {
+  const compiled = yield* environment.compileSteps(text);
   if (compiled instanceof CompileErrors) return `compilation failed: ${compiled.toText()}`;
   const { resultType } = compiled instanceof ProgramFailure ? compiled.checked : compiled;
   if (resultType.kind !== kind) return `cel expression must evaluate to a ${kind}`;

@@ -130,15 +130,14 @@ function validateStoredVersions(object: Holder, spec: JsonObject, errors: FieldE
     errors.invalid(path, null, 'must have at least one stored version');
     return;
   }
-  const names = new Set<string>();
+  const left = new Set(stored);
   for (const version of recordsAt(spec, 'versions')) {
     const name = textAt(version, 'name');
-    names.add(name);
-    if (!flagAt(version, 'storage') || stored.includes(name)) continue;
+    if (left.delete(name) || !flagAt(version, 'storage')) continue;
     errors.invalid(path, stored, `must have the storage version ${name}`);
   }
-  for (const [at, version] of stored.entries()) {
-    if (names.has(version)) continue;
+  for (const version of left) {
+    const at = stored.lastIndexOf(version);
     const detail =
       `missing from spec.versions; ${version} was previously a storage version, and must remain ` +
       'in spec.versions until a storage migration ensures no data remains persisted in ' +

@@ -16,6 +16,7 @@ export class SchemaReport {
   readonly #kept: ReadonlySet<LenientRule>;
   #byteCount = 0;
   #seenCount = 0;
+  #judgedCount = 0;
 
   /** `kept`: rules whose failures do not count. */
   constructor(kept: ReadonlySet<LenientRule>) {
@@ -30,22 +31,30 @@ export class SchemaReport {
 
   /** Whether as much is wrong as is told. */
   get isFull(): boolean {
-    const { list } = this.errors;
-    for (; this.#seenCount < list.length; this.#seenCount += 1) {
-      const error = list[this.#seenCount];
+    this.#seenCount = this.#count(this.errors.list, this.#seenCount);
+    this.#judgedCount = this.#count(this.expressions.list, this.#judgedCount);
+    return this.#byteCount > limits.definitionFailureBytesMax;
+  }
+
+  #count(list: readonly FieldError[], from: number): number {
+    for (let at = from; at < list.length; at += 1) {
+      const error = list[at];
       if (error !== undefined) this.#byteCount += sizeOf(error);
     }
-    return this.#byteCount > limits.definitionFailureBytesMax;
+    return list.length;
   }
 }
 
 const sizeOf = ({ field, detail, badValue }: FieldError): number =>
   field.length + detail.length + sizeOfValue(badValue);
 
+/** Rules are shown whole, with the names of their members. */
+const roomOfObject = 200;
+
 /** Roughly, of what is no part of another failure. */
 const sizeOfValue = (value: unknown): number => {
   if (typeof value === 'string') return value.length;
-  if (!Array.isArray(value)) return 8;
+  if (!Array.isArray(value)) return roomOfObject;
   return value.reduce<number>(
     (sum, one: unknown) => sum + (typeof one === 'string' ? one.length : 0) + 8,
     0,

@@ -1,10 +1,10 @@
 // What a schema has anywhere in it, found in one walk: words that cannot be read as structure,
 // defaults, words of the product's own, expressions, formats that nobody checks.
 import {
-  entriesAt,
   flagAt,
   isSet,
   listAt,
+  recordAt,
   recordsAt,
   textAt,
   valueAt,
@@ -12,7 +12,7 @@ import {
 import { isObject } from '../../api/json-value.ts';
 import { isZero } from '../../api/presence.ts';
 import { schemaFormats } from '../../api/schema-formats.ts';
-import type { JsonObject } from '../../api/type-info.ts';
+import type { JsonObject, JsonValue } from '../../api/type-info.ts';
 import type { Steps } from '../../base/steps.ts';
 
 export interface SchemaSurvey {
@@ -45,23 +45,23 @@ export function* surveySchema(schema: JsonObject, prefix: string): Steps<SchemaS
       rules.add(textAt(rule, 'rule'));
       messages.add(textAt(rule, 'messageExpression'));
     }
-    const children = childrenOf(node);
-    for (let at = children.length - 1; at >= 0; at -= 1) {
-      const child = children[at];
-      if (isObject(child)) waiting.push(child);
-    }
+    pushChildren(node, waiting);
   }
   return { unreadable, hasDefaults, hasOwnWords, rules, messages, unknownFormats };
 }
 
-const childrenOf = (schema: JsonObject) => [
-  valueAt(schema, 'items'),
-  ...listAt(schema, 'items'),
-  valueAt(schema, 'additionalProperties'),
-  valueAt(schema, 'not'),
-  ...['allOf', 'anyOf', 'oneOf'].flatMap((word) => listAt(schema, word)),
-  ...entriesAt(schema, 'properties').map(([, property]) => property),
-];
+/** The last is looked at first. */
+function pushChildren(schema: JsonObject, waiting: JsonObject[]): void {
+  const push = (child: JsonValue | undefined): void => {
+    if (isObject(child)) waiting.push(child);
+  };
+  const properties = recordAt(schema, 'properties') ?? {};
+  for (const name in properties) push(properties[name]);
+  for (const word of ['oneOf', 'anyOf', 'allOf', 'items']) {
+    for (const part of listAt(schema, word)) push(part);
+  }
+  for (const word of ['not', 'additionalProperties', 'items']) push(valueAt(schema, word));
+}
 
 /** Words that structure does not have, and whether an empty one is as good as none. */
 const unreadableWords = [

@@ -12,7 +12,7 @@ import {
   valueAt,
 } from '../../api/json-access.ts';
 import { isObject } from '../../api/json-value.ts';
-import { isZero } from '../../api/presence.ts';
+import { isEmpty, isZero } from '../../api/presence.ts';
 import type { JsonObject, ValueInfo } from '../../api/type-info.ts';
 import { elementOf, memberOf } from '../../api/value-info.ts';
 import type { Steps } from '../../base/steps.ts';
@@ -149,8 +149,8 @@ function* validateChildren(
   const below = { ...place, isRoot: false };
   const times = value && childCardinality(place.times, value);
   const additional = valueAt(schema, 'additionalProperties');
-  const properties = entriesAt(schema, 'properties');
-  if (additional !== undefined && additional !== true && properties.length > 0) {
+  const properties = recordAt(schema, 'properties') ?? {};
+  if (additional !== undefined && additional !== true && !isEmpty(properties)) {
     const detail = 'additionalProperties and properties are mutual exclusive';
     context.report.errors.forbidden(`${path}.additionalProperties`, detail);
   }
@@ -161,7 +161,8 @@ function* validateChildren(
     yield* validateNode(additional, `${path}.additionalProperties`, at, context);
   }
   const isResource = isRoot || flagAt(schema, `${context.prefix}embedded-resource`);
-  for (const [name, property] of properties) {
+  for (const name of Object.keys(properties)) {
+    const property = properties[name];
     if (!isObject(property)) continue;
     const at = {
       ...below,

@@ -14,7 +14,9 @@ import { isObject, without } from '../../api/json-value.ts';
 import { isZero } from '../../api/presence.ts';
 import type { FieldErrors } from '../../api/field-errors.ts';
 import type { JsonObject } from '../../api/type-info.ts';
+import { limits } from '../../base/limits.ts';
 import { compilePattern } from '../../base/pattern.ts';
+import { patternSteps } from '../../base/pattern-size.ts';
 import { fieldErrorMessage } from '../../base/status.ts';
 import type { FieldError } from '../../base/status.ts';
 import type { Steps } from '../../base/steps.ts';
@@ -23,6 +25,7 @@ import { SchemaReport } from './schema-report.ts';
 
 interface Structure {
   readonly report: SchemaReport;
+  readonly patterns: Patterns;
   readonly errors: FieldErrors;
   /** Of the product's own words: `x-…-`. */
   readonly prefix: string;
@@ -35,7 +38,7 @@ export function* structuralErrors(
   prefix: string,
 ): Steps<readonly FieldError[]> {
   const report = new SchemaReport(new Set());
-  const structure = { errors: report.errors, prefix, report };
+  const structure = { errors: report.errors, prefix, report, patterns: new Patterns() };
   yield* validateStructure(schema, path, 'root', structure);
   yield* validateCompleteness(schema, path, structure);
   const texts = report.errors.list.map(
@@ -65,7 +68,9 @@ function* validateStructure(
   if (report.isFull) return;
   const items = recordAt(schema, 'items');
   if (items !== undefined) yield* validateStructure(items, `${path}.items`, 'item', structure);
-  for (const [name, property] of entriesAt(schema, 'properties')) {
+  const properties = recordAt(schema, 'properties') ?? {};
+  for (const name of Object.keys(properties)) {
+    const property = properties[name];
     if (!isObject(property)) continue;
     yield* validateStructure(property, `${path}.properties[${name}]`, 'field', structure);
   }
@@ -194,10 +199,33 @@ function* validateConditions(
   const not = recordAt(schema, 'not');
   if (not !== undefined) yield* validateCondition(not, `${path}.not`, skipsNothing, structure);
   const pattern = textAt(schema, 'pattern');
-  const compiled = pattern === '' ? undefined : compilePattern(pattern);
-  if (compiled === undefined || !('error' in compiled)) return;
-  const detail = `must be a valid regular expression, but isn't: ${compiled.error}`;
+  const problem = pattern === '' ? undefined : structure.patterns.problemOf(pattern);
+  if (problem === undefined) return;
+  const detail = `must be a valid regular expression, but isn't: ${problem}`;
   structure.errors.invalid(`${path}.pattern`, pattern, detail);
+}
+
+/** The regular expressions of one schema, which together may be so large. */
+class Patterns {
+  readonly #problems = new Map<string, string | undefined>();
+  #stepCount = 0;
+
+  /** Why one is refused. */
+  problemOf(pattern: string): string | undefined {
+    if (this.#problems.has(pattern)) return this.#problems.get(pattern);
+    this.#stepCount += patternSteps(pattern);
+    const problem = this.#judge(pattern);
+    this.#problems.set(pattern, problem);
+    return problem;
+  }
+
+  #judge(pattern: string): string | undefined {
+    if (this.#stepCount > limits.schemaPatternStepsMax) {
+      return 'error parsing regexp: expressions of the schema are too large together';
+    }
+    const compiled = compilePattern(pattern);
+    return 'error' in compiled ? compiled.error : undefined;
+  }
 }
 
 const emptyInConditions = ['type', 'title', 'description'];
