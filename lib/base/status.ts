@@ -264,7 +264,8 @@ export const shownJson = (value: unknown): string =>
 
 /** 422 with one cause per field error. `kind` and `group` name the kind that was validated. */
 export function invalid(ref: KindRef, name: string, errors: readonly FieldError[]): StatusError {
-  const texts = errors.map((error) => `${error.field}: ${fieldErrorMessage(error)}`);
+  // A failure that is there twice is told once, and is two causes.
+  const texts = [...new Set(errors.map((error) => `${error.field}: ${fieldErrorMessage(error)}`))];
   const list = texts.length === 1 ? texts[0] : `[${texts.join(', ')}]`;
   const message = `${qualified(ref.kind, ref.group)} "${name}" is invalid: ${list ?? ''}`;
   const causes = errors.map((error) => ({

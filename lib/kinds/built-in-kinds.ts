@@ -66,10 +66,6 @@ const kinds: readonly Kind[] = [
 
 const byName: ReadonlyMap<string, Kind> = new Map(kinds.map((kind) => [kind.name, kind]));
 
-/** What the kind of a type adds to its description. */
-export const builtInKind = ({ id }: Pick<TypeInfo, 'id'>): Kind | undefined =>
-  byName.get(kindNameOf(id));
-
 export const builtInRules: KindRules = {
   defaults: Object.assign({}, ...kinds.map(({ defaults }) => defaults)) as KindRules['defaults'],
   conversions: Object.assign(

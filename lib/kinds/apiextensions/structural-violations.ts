@@ -18,17 +18,13 @@ export interface StructuralViolations {
   readonly unreadable?: { readonly version: string; readonly problem: string };
 }
 
-/** `definition` in the stable version. No errors, nothing unreadable: all schemas are structural. */
+/** `definition` in the stable version. No errors, nothing unreadable: all is structural. */
 export const structuralViolations = (
   definition: Holder,
   naming: NamingProfile,
-): StructuralViolations => atOnce(structuralViolationSteps(definition, naming));
+): StructuralViolations => atOnce(violationSteps(definition, naming));
 
-/** `structuralViolations`, for definitions of any size. */
-export function* structuralViolationSteps(
-  definition: Holder,
-  naming: NamingProfile,
-): Steps<StructuralViolations> {
+function* violationSteps(definition: Holder, naming: NamingProfile): Steps<StructuralViolations> {
   const prefix = naming.schemaExtensionPrefix;
   const spec = recordAt(definition, 'spec');
   const errors = new FieldErrors();

@@ -264,6 +264,36 @@ const release22: readonly OlderObject[] = [
   ),
   row(
     '1.22',
+    'apiextensions.{v}/v1beta1',
+    'CustomResourceDefinition',
+    'apiextensions.{v}/customresourcedefinitions',
+    {
+      spec: {
+        group: 'example.org',
+        names,
+        scope: 'Cluster',
+        versions: [
+          { name: 'v2', served: true, storage: false },
+          { name: 'v1', served: true, storage: true },
+        ],
+        additionalPrinterColumns: [{ name: 'A', type: 'string', JSONPath: '.a' }],
+      },
+    },
+    {
+      spec: {
+        preserveUnknownFields: true,
+        conversion: { strategy: 'None' },
+        versions: ['v2', 'v1'].map((name) => ({
+          name,
+          additionalPrinterColumns: [{ name: 'A', type: 'string', jsonPath: '.a' }],
+        })),
+      },
+      status: { storedVersions: ['v1'] },
+    },
+    { metadata: { name: 'things.example.org' }, lacks: ['spec.validation', 'spec.version'] },
+  ),
+  row(
+    '1.22',
     'apiregistration.{v}/v1beta1',
     'APIService',
     'apiregistration.{v}/apiservices',

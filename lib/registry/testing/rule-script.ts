@@ -1,7 +1,9 @@
 // Scripts of validation: an object, changes to it, and every failure that they bring. One line a
 // case: `[operation] claim | changes | failures`; `~c`, `~v` stand for the first container, volume.
 // Failures may be left to `npm test -- -u`, which writes them.
-import { builtInKind, builtInScheme } from '../../kinds/built-in-kinds.ts';
+import { kindNameOf } from '../../api/kind-rules.ts';
+import { apiextensionsKinds } from '../../kinds/apiextensions/kinds.ts';
+import { builtInScheme } from '../../kinds/built-in-kinds.ts';
 import type { Scheme } from '../../api/scheme.ts';
 import type { JsonObject, JsonValue, ResourceInfo } from '../../api/type-info.ts';
 import { namingProfile } from '../../api/vendor.ts';
@@ -128,7 +130,9 @@ export function runCase(test: ScriptCase): string {
     const errors = new FieldErrors();
     const { subresource, apiVersion } = context;
     const write = { object, old: before, subresource, apiVersion, naming, errors };
-    const inSteps = builtInKind(resource.type)?.validateInSteps;
+    const inSteps = apiextensionsKinds.find(
+      ({ name }) => name === kindNameOf(resource.type.id),
+    )?.validateInSteps;
     if (inSteps !== undefined) {
       atOnce(inSteps({ ...write, isOn: (gate) => enabled.isEnabled(gate) }));
     }
