@@ -203,8 +203,8 @@ describe('a new definition', () => {
       },
       [
         'metadata.annotations[api-approved.kubernetes.io]: Invalid value: "yes": protected ' +
-          'groups must have approval annotation "api-approved.kubernetes.io" with either a URL or a ' +
-          'reason starting with "unapproved", see ' +
+          'groups must have approval annotation "api-approved.kubernetes.io" with either a URL ' +
+          'or a reason starting with "unapproved", see ' +
           'https://github.com/kubernetes/enhancements/pull/1111',
       ],
     ],
@@ -260,7 +260,8 @@ describe('a new definition', () => {
       ['.spec'],
       [
         'spec.selectableFields[0].jsonPath: Invalid value: ".spec": must point to a field of ' +
-          'type string, boolean or integer. Enum string fields and strings with formats are allowed.',
+          'type string, boolean or integer. Enum string fields and strings with formats are ' +
+          'allowed.',
       ],
     ],
   ])('selects by no field of this kind: %s', (_name, paths, errors) => {
