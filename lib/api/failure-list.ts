@@ -1,5 +1,5 @@
-// Failures of one object in their order, as many as an answer can tell: an object may have a hundred
-// thousand, and a list of values to choose from may be long. Those beyond are counted.
+// Failures of one object in their order, as many as an answer can tell: an object may have a
+// hundred thousand, and a list of values to choose from may be long. Those beyond are counted.
 import { limits } from '../base/limits.ts';
 import type { FieldError } from '../base/status.ts';
 

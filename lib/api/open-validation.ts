@@ -101,49 +101,51 @@ function compile(info: ValueInfo): Check {
     ...prompt([listed]),
     ...objectSteps(info),
   ];
+  // How many kinds of checks are about a value: of the branches that fail, the best has most.
+  const matches = hasType || hasFormat ? 4 : 3;
+  const textMatches = hasFormat ? matches + 2 : matches + 1;
   return (value, old, path, into) => {
     const before = into.errors.count;
-    if (value !== null) into.matchCount += matchesOf(value, { hasType, hasFormat });
-    const done = runSteps(value === null ? ofNull : steps, 0, { value, old, path, into });
-    if (done !== undefined) {
-      return done.then(() => {
-        forgiveStored(before, value, old, into);
-      });
+    if (value !== null) {
+      const type = typeof value;
+      into.matchCount +=
+        type === 'string' ? textMatches : type === 'boolean' ? matches : matches + 1;
+    }
+    const own = value === null ? ofNull : steps;
+    for (let at = 0; at < own.length; at += 1) {
+      const done = own[at]?.(value, old, path, into);
+      if (done !== undefined) {
+        return restLater({ steps: own, next: at + 1, before, done }, value, old, path, into);
+      }
     }
     forgiveStored(before, value, old, into);
     return undefined;
   };
 }
 
-interface Place {
-  readonly value: JsonValue;
-  readonly old: Value;
-  readonly path: string;
-  readonly into: Checking;
+/** Steps of a value that is looked at in several turns. */
+interface Rest {
+  readonly steps: readonly Check[];
+  readonly next: number;
+  /** How many failures there were before the value. */
+  readonly before: number;
+  /** The step that takes longer. */
+  readonly done: Promise<void>;
 }
 
-function runSteps(steps: readonly Check[], from: number, place: Place): MaybePromise<void> {
-  const { value, old, path, into } = place;
-  for (let at = from; at < steps.length; at += 1) {
-    const done = steps[at]?.(value, old, path, into);
-    if (done !== undefined) return done.then(() => runSteps(steps, at + 1, place));
-  }
-  return undefined;
+async function restLater(
+  { steps, next, before, done }: Rest,
+  ...of: Parameters<Check>
+): Promise<void> {
+  await done;
+  for (const step of steps.slice(next)) await step(...of);
+  const [value, old, , into] = of;
+  forgiveStored(before, value, old, into);
 }
 
 function forgiveStored(before: number, value: JsonValue, old: Value, into: Checking): void {
   if (into.errors.count === before || old === undefined) return;
   if (into.stored?.isSame(value, old) === true) into.errors.rewind(before);
-}
-
-/** How many kinds of checks are about a value: of the branches that fail, the best has most. */
-function matchesOf(
-  value: JsonValue,
-  { hasType, hasFormat }: { readonly hasType: boolean; readonly hasFormat: boolean },
-): number {
-  const always = hasType || hasFormat ? 4 : 3;
-  if (typeof value === 'boolean') return always;
-  return always + (typeof value === 'string' && hasFormat ? 2 : 1);
 }
 
 const prompt = (checks: readonly (ValueCheck | undefined)[]): readonly Check[] =>

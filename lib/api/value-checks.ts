@@ -249,4 +249,4 @@ export function enumCheck({ enum: values }: ValueSchema): ValueCheck | undefined
 
 /** Texts as they are, other values as their JSON. */
 const quotedText = (value: JsonValue): string =>
-  JSON.stringify(typeof value === 'string' ? value : shownJson(value));
+  JSON.stringify(typeof value === 'string' ? value : shownJson(sortedJson(value)));
