@@ -18,6 +18,7 @@ const targets: Readonly<Record<string, () => Promise<FuzzTarget>>> = {
   protobuf: decoderTarget('protobuf'),
   cbor: decoderTarget('cbor'),
   cel: async () => (await import('./fuzz/cel-target.ts')).celTarget,
+  crd: async () => (await import('./fuzz/crd-target.ts')).crdTarget,
   apply: async () => (await import('./fuzz/apply-target.ts')).applyTarget,
   node: async () => (await import('./fuzz/node-target.ts')).nodeTarget,
   rbac: async () => (await import('./fuzz/rbac-target.ts')).rbacTarget,
