@@ -130,6 +130,35 @@ describe('what clients of 2.0 cannot use is left out there', () => {
     ['items that nobody knows', { type: 'array' }, {}, {}],
     ['two types', intOrString, intOrString, { ...intOrString, anyOf: either }],
     [
+      'items of values with unknown fields, and then their type',
+      { type: 'array', items: text, ...keeps },
+      keeps,
+      { type: 'array', items: text, ...keeps },
+    ],
+    ['null of texts', { ...text, nullable: true }, {}, { ...text, nullable: true }],
+    [
+      'required entries of a map whose values may be null',
+      {
+        type: 'object',
+        required: ['b'],
+        additionalProperties: { ...text, nullable: true },
+      },
+      { type: 'object', additionalProperties: {} },
+      { type: 'object', required: ['b'], additionalProperties: { ...text, nullable: true } },
+    ],
+    [
+      'two types that are said beside other conditions',
+      { ...intOrString, anyOf: [{ maxLength: 3 }] },
+      intOrString,
+      { ...intOrString, anyOf: [{ maxLength: 3 }], allOf: [{ anyOf: either }] },
+    ],
+    [
+      'two types that are said already',
+      { ...intOrString, allOf: [{ anyOf: either }, { maximum: 5 }] },
+      intOrString,
+      { ...intOrString, allOf: [{ anyOf: either }, { maximum: 5 }] },
+    ],
+    [
       'required members that may be null',
       { ...inner, properties: { b: { ...text, nullable: true } } },
       { type: 'object', properties: { b: {} } },
@@ -137,6 +166,17 @@ describe('what clients of 2.0 cannot use is left out there', () => {
     ],
   ])('%s', async (_claim, schema, v2, v3) => {
     expect(await member(schema)).toEqual({ v2, v3 });
+  });
+
+  test.each([
+    ['3.0', 'v3', ['apiVersion', 'kind']],
+    ['2.0', 'v2', undefined],
+  ] as const)('embedded objects with unknown fields, in %s', async (_name, version, required) => {
+    const embedded = { type: 'object', 'x-kubernetes-embedded-resource': true, ...keeps };
+    const one = (await member(embedded))[version];
+    expect(inside(one, 'required')).toEqual(required);
+    expect(inside(one, 'properties', 'metadata') === undefined).toBe(required === undefined);
+    expect(one).toMatchObject({ 'x-kubernetes-embedded-resource': true, ...keeps });
   });
 
   test('everything of a resource with unknown fields', async () => {
