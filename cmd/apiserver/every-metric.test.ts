@@ -33,6 +33,9 @@ const webhooksTest =
   'questions to webhooks and their conditions are counted by name';
 const askedTest =
   'cmd/apiserver/authentication-observers.test.ts › tokens that others are asked about are counted';
+const openApiTest =
+  'lib/server/custom-discovery.test.ts › ' +
+  'changes of OpenAPI are counted by definition, version and reason';
 const issuersTest =
   'cmd/apiserver/jwt-observer.test.ts › the keys of issuers are shown while they are in force';
 
@@ -108,6 +111,8 @@ const shownElsewhere: Readonly<Record<string, string>> = {
   apiserver_authentication_jwt_authenticator_latency_seconds: issuersTest,
   apiserver_authentication_jwt_authenticator_jwks_fetch_last_timestamp_seconds: issuersTest,
   apiserver_authentication_jwt_authenticator_jwks_fetch_last_key_set_info: issuersTest,
+  apiextensions_openapi_v2_regeneration_count: openApiTest,
+  apiextensions_openapi_v3_regeneration_count: openApiTest,
   hidden_metrics_total: 'lib/telemetry/metrics.test.ts › in %s with %s asked for: shown %s',
   disabled_metrics_total:
     'lib/telemetry/metrics.test.ts › metrics are counted by what is done with them',

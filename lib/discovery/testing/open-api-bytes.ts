@@ -11,9 +11,9 @@ export interface BytesDocument {
 
 export interface OpenApiBytes {
   readonly openApi: OpenApi;
-  whole(form: OpenApiForm): Promise<BytesDocument>;
-  index(): Promise<BytesDocument>;
-  part(path: string, form: OpenApiForm): Promise<BytesDocument | undefined>;
+  readonly whole: (form: OpenApiForm) => Promise<BytesDocument>;
+  readonly index: () => Promise<BytesDocument>;
+  readonly part: (path: string, form: OpenApiForm) => Promise<BytesDocument | undefined>;
 }
 
 export function openApiBytes(
