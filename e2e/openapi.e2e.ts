@@ -88,4 +88,63 @@ const hasKubectl = spawnSync('kubectl', ['version', '--client']).status === 0;
     const created = await kubectl('create', '--validate=strict', '-f', manifest('good', good));
     expect(created).toMatchObject({ code: 0, output: 'configmap/strict created\n' });
   });
+
+  test('explains custom kinds, and sends of them what is strictly valid', async () => {
+    const word = (name: string): string => `x-kubernetes-${name}`;
+    const spec = {
+      type: 'object',
+      required: ['color'],
+      properties: {
+        color: { type: 'string', enum: ['blue', 'red'], description: 'Its color.' },
+        note: { type: 'string', nullable: true },
+        loose: { type: 'object', [word('preserve-unknown-fields')]: true },
+        port: { [word('int-or-string')]: true },
+        template: {
+          type: 'object',
+          [word('embedded-resource')]: true,
+          [word('preserve-unknown-fields')]: true,
+        },
+      },
+    };
+    const schema = { openAPIV3Schema: { type: 'object', properties: { spec } } };
+    const definition = {
+      apiVersion: 'apiextensions.k8s.io/v1',
+      kind: 'CustomResourceDefinition',
+      metadata: { name: 'widgets.example.com' },
+      spec: {
+        group: 'example.com',
+        scope: 'Namespaced',
+        names: { plural: 'widgets', kind: 'Widget' },
+        versions: [{ name: 'v1', served: true, storage: true, schema }],
+      },
+    };
+    expect((await kubectl('apply', '-f', manifest('definition', definition))).code).toBe(0);
+    const wait = ['wait', '--for=condition=established', 'crd/widgets.example.com'];
+    expect((await kubectl(...wait, '--timeout=30s')).code).toBe(0);
+    const { output } = await kubectl('explain', 'widget', '--recursive');
+    expect(output).toMatch(/^ {4}color\t<string> -required-\n {4}enum: blue, red$/m);
+    expect(output).toMatch(/^ {4}template\t<Object>\n {6}apiVersion\t<string> -required-$/m);
+    const old = await kubectl('explain', '--output=plaintext-openapiv2', 'widget.spec.color');
+    expect(old.output).toMatch(/Its color\./);
+    const widget = {
+      apiVersion: 'example.com/v1',
+      kind: 'Widget',
+      metadata: { name: 'strict' },
+      spec: {
+        ...{ color: 'red', note: null, loose: { a: [1] }, port: 'http' },
+        template: { apiVersion: 'v1', kind: 'Other', metadata: { name: 'x' }, data: { a: 1 } },
+      },
+    };
+    const strict = ['create', '--validate=strict', '-f'];
+    const bad = { ...widget, spec: { ...widget.spec, wrong: 1 } };
+    const refused = await kubectl(...strict, manifest('bad-widget', bad));
+    expect([refused.code, refused.output]).toEqual([
+      1,
+      expect.stringContaining('unknown field "spec.wrong"'),
+    ]);
+    expect(await kubectl(...strict, manifest('widget', widget))).toMatchObject({
+      code: 0,
+      output: 'widget.example.com/strict created\n',
+    });
+  });
 });

@@ -1,5 +1,5 @@
-// What documents are made of: nothing before it is asked for, nothing twice, nothing for longer than
-// it is used, and no schema so large that others wait for it.
+// What documents are made of: nothing before it is asked for, nothing twice, nothing for longer
+// than it is used, and no schema so large that others wait for it.
 import { expect, test } from '@jest/globals';
 import { widgetResource } from '../codec/testing/sample-types.ts';
 import { typeOf } from '../api/testing/schema-types.ts';

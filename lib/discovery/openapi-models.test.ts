@@ -1,5 +1,5 @@
-// Kinds that come at run time in the documents: names, lists, operations, and what stands for a schema
-// that cannot be shown.
+// Kinds that come at run time in the documents: names, lists, operations, and what stands for a
+// schema that cannot be shown.
 import { describe, expect, test } from '@jest/globals';
 import { widgetResource } from '../codec/testing/sample-types.ts';
 import { typeOf } from '../api/testing/schema-types.ts';
