@@ -58,13 +58,16 @@ export async function deleteContent(pass: ContentPass): Promise<PassResult> {
   return tally;
 }
 
-/** Several versions and groups can show the same objects: each view once. */
+/**
+ * Several versions and groups can show the same objects: each view once, as they are stored, so
+ * that nobody is asked to convert them.
+ */
 function storesWithContent(stores: readonly ResourceStore[]): ResourceStore[] {
   const byView = new Map<ResourceView, ResourceStore>();
   for (const store of stores) {
     const { namespaced, verbs } = store.resource;
     const canEmpty = namespaced && verbs.includes('delete') && verbs.includes('list');
-    if (canEmpty && !byView.has(store.view)) byView.set(store.view, store);
+    if (canEmpty && !byView.has(store.view)) byView.set(store.view, store.stored);
   }
   return [...byView.values()];
 }

@@ -27,6 +27,8 @@ export interface Changes {
   absent(of: CollectedResource, item: Item): void;
   /** What was not told in the present round of the resource is gone. */
   settled(of: CollectedResource): void;
+  /** It is served no more. `isGone`: nothing of it is stored; else nothing is known of it. */
+  left(of: CollectedResource, how: { readonly isGone: boolean }): void;
 }
 
 export interface CollectedResourcesOptions {
@@ -48,6 +50,7 @@ interface Followed {
 export class CollectedResources {
   readonly #options: CollectedResourcesOptions;
   readonly #followed = new Map<ResourceView, Followed>();
+  readonly #leaving = new Set<Promise<void>>();
   #kinds = { version: -1, stores: new Map<string, ResourceStore>() };
 
   constructor(options: CollectedResourcesOptions) {
@@ -66,6 +69,7 @@ export class CollectedResources {
       await sleep(limits.servedResourcesCheckMs, signal).catch(() => undefined);
     }
     await Promise.all([...this.#followed.values()].map(({ running }) => running));
+    await Promise.all(this.#leaving);
   }
 
   /** Where objects of this kind are; undefined: it is not served, or not stored. */
@@ -107,7 +111,7 @@ export class CollectedResources {
   #update(signal: AbortSignal): void {
     const served = this.#servedViews();
     for (const [view, followed] of this.#followed) {
-      if (!served.has(view)) this.#leave(view, followed);
+      if (!served.has(view)) this.#leave(view, followed, signal);
     }
     for (const [view, stores] of served) {
       const followed = this.#followed.get(view);
@@ -173,10 +177,23 @@ export class CollectedResources {
   }
 
   /** Nobody serves its objects any more, so nobody tells what becomes of them. */
-  #leave(view: ResourceView, { resource, ending }: Followed): void {
+  #leave(view: ResourceView, { resource, ending }: Followed, signal: AbortSignal): void {
     this.#followed.delete(view);
     ending.abort(new Error('the resource is served no more'));
-    resource.round += 1;
-    this.#options.changes.settled(resource);
+    const leaving = isEmpty(view, signal)
+      .then((isGone) => this.#options.changes.left(resource, { isGone }))
+      .finally(() => this.#leaving.delete(leaving));
+    this.#leaving.add(leaving);
+  }
+}
+
+/** As the store has it: the last events may not have been told. Not known counts as no. */
+async function isEmpty(view: ResourceView, signal: AbortSignal): Promise<boolean> {
+  const one = { limitCount: 1 };
+  try {
+    const page = await view.list({ showsUnreadable: true }, { mode: 'latest' }, one, signal);
+    return page.items.length === 0;
+  } catch {
+    return false;
   }
 }

@@ -113,8 +113,12 @@ export class Collection implements Changes {
     this.#removeWhere((node) => node.source === source && node.round < round);
   }
 
-  #remove(node: Node): void {
-    this.#graph.remove(node);
+  left(source: CollectedResource, how: { readonly isGone: boolean }): void {
+    this.#removeWhere((node) => node.source === source, how);
+  }
+
+  #remove(node: Node, how?: { readonly isGone: boolean }): void {
+    this.#graph.remove(node, how);
     this.#addDependents(node);
   }
 
@@ -141,9 +145,9 @@ export class Collection implements Changes {
     });
   }
 
-  #removeWhere(isGone: (node: Node) => boolean): void {
+  #removeWhere(isMeant: (node: Node) => boolean, how?: { readonly isGone: boolean }): void {
     this.#walk(this.#graph.nodes, (node) => {
-      if (isGone(node)) this.#remove(node);
+      if (isMeant(node)) this.#remove(node, how);
     });
   }
 

@@ -144,7 +144,10 @@ export class GarbageJudge {
       const mayBeElsewhere = store?.resource.namespaced === true && graph.get(uid)?.isGone !== true;
       switch (state) {
         case 'unknown':
-          return 'again';
+          // Its kind may have gone with it; that it was deleted itself was seen.
+          if (store !== undefined || graph.get(uid)?.isGone !== true) return 'again';
+          absent.push(uid);
+          break;
         case 'impossible':
           if (mayBeElsewhere) misplaced.seek(store.view, target, reference);
           return 'done';

@@ -1,7 +1,6 @@
 // The writes of the garbage collector. Each means one object by its uid and says what is true of
 // it, so that a second collector, or one with old knowledge, does no harm.
 import { jsonEqual } from '../../api/json-value.ts';
-import { apiVersionOf } from '../../api/type-info.ts';
 import type { JsonObject } from '../../api/type-info.ts';
 import { StatusError } from '../../base/status.ts';
 import type { Item } from '../../cacher/resource-view.ts';
@@ -113,18 +112,8 @@ const pathOf = ({ namespace, name }: Target): Parameters<ResourceStore['delete']
   subresource: '',
 });
 
-/** The version that is stored, where it is served: nothing needs to be converted. */
-function storeFor({
-  resource: { stores, view },
-  namespace,
-  name,
-}: Target): ResourceStore | undefined {
-  const [first] = stores;
-  const item = stores.length < 2 ? undefined : view.peek({ namespace, name });
-  if (item === undefined || item.corrupted) return first;
-  const { apiVersion } = item.object();
-  return stores.find(({ resource: { kind } }) => apiVersionOf(kind) === apiVersion) ?? first;
-}
+/** As it is stored: nothing needs to be converted. */
+const storeFor = ({ resource: { stores } }: Target): ResourceStore | undefined => stores[0]?.stored;
 
 /** As the store has it now; undefined: gone. @throws StatusError when that cannot be known. */
 export async function liveItem(

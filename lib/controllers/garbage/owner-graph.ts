@@ -117,13 +117,13 @@ export class OwnerGraph<S extends Source> {
     return added;
   }
 
-  /** The object is gone; what it owned stays linked to it. */
-  remove(node: OwnedNode<S>): void {
+  /** The object is gone, or not seen any more; what it owned stays linked to it. */
+  remove(node: OwnedNode<S>, { isGone = true }: { readonly isGone?: boolean } = {}): void {
     for (let link = node.owners; link !== undefined; link = link.nextOwner) this.#cut(link);
     node.owners = undefined;
     node.source = undefined;
     node.waiting = 'no';
-    node.isGone = true;
+    node.isGone = isGone;
     this.drop(node);
   }
 
