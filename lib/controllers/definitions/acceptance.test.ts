@@ -1,8 +1,10 @@
 // Definitions whose names are accepted, on one replica and on several over one etcd.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { admissionChain } from '../../admission/chain.ts';
+import type { AdmissionPlugin } from '../../admission/plugin.ts';
 import { recordAt, recordsAt, textAt } from '../../api/json-access.ts';
 import type { JsonObject } from '../../api/type-info.ts';
-import { StatusError } from '../../base/status.ts';
+import { forbidden, StatusError } from '../../base/status.ts';
 import { keyspace, RegistryOnEtcd } from '../../registry/testing/registry-on-etcd.ts';
 import { scope } from '../../registry/testing/verb-driver.ts';
 import {
@@ -362,3 +364,28 @@ test('a schema of an older server that is not structural is told until it is men
   const mended = await untilDefinition(one, name, isMended);
   expect(conditionsIn(mended ?? {})).toEqual([established, accepted]);
 });
+
+test('a definition whose status is refused keeps no other of its group waiting', async () => {
+  const group = 'bad.example.com';
+  const keeper: AdmissionPlugin = {
+    name: 'Keeper',
+    sideEffects: false,
+    handles: ({ operation, name }) => operation === 'UPDATE' && name === `bads.${group}`,
+    validate({ resource, name }) {
+      throw forbidden(resource, name, 'it is kept');
+    },
+  };
+  await stop();
+  const other = await definitionReplica(registry, { admission: admissionChain([keeper]) });
+  const stopOther = other.accept();
+  for (const plural of ['bads', 'goods']) {
+    await other.verbs.create(other.definitions, definition({ plural, kind: plural }, { group }));
+  }
+  await untilDefinition(one, `goods.${group}`, isIn(established));
+  expect(hasConditions(one.definitions.view.peek(keyOf(`bads.${group}`))?.object())).toBe(false);
+  await stopOther();
+  stop = one.accept();
+  await untilDefinition(one, `bads.${group}`, isIn(established));
+});
+
+const keyOf = (name: string): { namespace: string; name: string } => ({ namespace: '', name });

@@ -134,14 +134,18 @@ export class DefinitionAcceptance implements Controller {
     }
     const { definitions } = this.#options;
     const store = definitions.over(() => group.claim.storage());
+    let hasFailed = false;
     for (const name of group.open) {
       if (yielder.isDue()) await yielder.yield();
       // Most are as they should be, and no time is spent on what others know.
       if (this.#judge(group, name) === undefined) continue;
       if (!(await this.#hasSeenOthers(group, signal))) return false;
       const wished = this.#judge(group, name);
-      if (wished !== undefined) await this.#write(group, store, wished, signal);
+      if (wished === undefined) continue;
+      const isWritten = await this.#isWritten(group, store, wished, signal);
+      hasFailed ||= !isWritten;
     }
+    if (hasFailed) throw new Error('the status of some definitions of the group was refused');
     return true;
   }
 
@@ -164,13 +168,14 @@ export class DefinitionAcceptance implements Controller {
     return undefined;
   }
 
-  async #write(
+  /** False: it was refused, and is tried again; it keeps no other one waiting. */
+  async #isWritten(
     group: DefinitionGroup,
     store: ResourceStore,
     { item, status }: Wished,
     signal: AbortSignal,
-  ): Promise<void> {
-    const { client } = this.#options;
+  ): Promise<boolean> {
+    const { client, log } = this.#options;
     const { name } = item;
     const object = cloneJson(item.object()) as ApiObject;
     object.status = status;
@@ -178,9 +183,13 @@ export class DefinitionAcceptance implements Controller {
       const path = { namespace: '', name, subresource: 'status' };
       this.#groups.place(await client.update(store, { path, object }, signal));
       group.open.delete(name);
+      return true;
     } catch (error) {
-      if (!(error instanceof StatusError) || ![404, 409].includes(error.code)) throw error;
-      group.open.delete(name); // it has changed, and an event tells so
+      if (!(error instanceof StatusError) || error.code >= 500) throw error;
+      const hasChanged = [404, 409].includes(error.code); // an event tells so
+      if (hasChanged) group.open.delete(name);
+      else log.warn('the status of a definition was refused', { name, reason: error.message });
+      return hasChanged;
     }
   }
 
