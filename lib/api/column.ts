@@ -1,39 +1,8 @@
 // What a Table shows of a kind: columns and what fills them. Ages are cells of their own, so that
 // everything else of a row can be kept while time passes.
 import { valueIn } from './json-access.ts';
-import type { JsonObject, JsonValue } from './type-info.ts';
-
-export interface TableColumn {
-  readonly name: string;
-  readonly type: string;
-  readonly format: string;
-  readonly description: string;
-  /** 0: always shown; larger: in wide output only. */
-  readonly priority: number;
-}
-
-/** Text around the time since a moment, which is read when the row is answered. */
-export class AgeCell {
-  readonly sinceMs: number;
-  readonly before: string;
-  readonly after: string;
-
-  constructor(sinceMs: number, before = '', after = '') {
-    this.sinceMs = sinceMs;
-    this.before = before;
-    this.after = after;
-  }
-}
-
-export type Cell = JsonValue | AgeCell;
-
-/** Columns of a kind and what fills them; cells stand in the columns' order. */
-export interface TableColumns {
-  readonly definitions: readonly TableColumn[];
-  readonly cells: (object: Readonly<JsonObject>) => readonly Cell[];
-  /** Conditions of the row, for kinds whose rows have some. */
-  readonly conditions?: (object: Readonly<JsonObject>) => JsonObject[] | undefined;
-}
+import { AgeCell } from './age-cell.ts';
+import type { Cell, JsonObject, JsonValue, TableColumn, TableColumns } from './type-info.ts';
 
 export type Fill = (object: Readonly<JsonObject>) => Cell;
 

@@ -11,9 +11,11 @@ export interface Deprecation {
 
 /** undefined: not deprecated in `release` (`1.36`). */
 export function deprecationOf(
-  resource: Pick<ResourceInfo, 'kind' | 'life'>,
+  resource: Pick<ResourceInfo, 'kind' | 'life' | 'deprecationWarning'>,
   release: string,
 ): Deprecation | undefined {
+  const { deprecationWarning: own } = resource;
+  if (own !== undefined) return { warning: own, removedRelease: '' };
   const { deprecated, removed = '', replacement = '' } = resource.life ?? noLife;
   if (deprecated === undefined || isAfter(deprecated, release)) return undefined;
   const { kind } = resource.kind;

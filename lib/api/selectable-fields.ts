@@ -32,7 +32,8 @@ const readersByResource = new WeakMap<ResourceInfo, readonly (readonly [string, 
 function readersOf(resource: ResourceInfo): readonly (readonly [string, FieldReader])[] {
   const known = readersByResource.get(resource);
   if (known !== undefined) return known;
-  const paths = resource.fieldSelectors.filter((path) => !path.startsWith('metadata.'));
+  const { fieldSelectors, keptFields = [] } = resource;
+  const paths = [...fieldSelectors.filter((path) => !path.startsWith('metadata.')), ...keptFields];
   const readers = paths.map((path): readonly [string, FieldReader] => {
     const own = resource.fieldReaders?.[path];
     if (own !== undefined) return [path, own];
@@ -91,6 +92,7 @@ function storedFieldPath(
   { resource, storedAs }: { readonly resource: ResourceInfo; readonly storedAs: ResourceInfo },
 ): string {
   if (resource === storedAs || storedAs.fieldSelectors.includes(path)) return path;
+  if (storedAs.keptFields?.includes(path) === true) return path;
   if (path === 'reportingController') return 'reportingComponent';
   return path.replace(/^regarding\./, 'involvedObject.');
 }

@@ -3,6 +3,8 @@
 // custom resources from their schemas (load-schema.ts); both look the same here.
 import type { MaybePromise } from '../base/maybe-promise.ts';
 
+import type { AgeCell } from './age-cell.ts';
+
 /**
  * JSON-shaped data of an object. Maps with user keys have a null prototype; integers beyond
  * 2^53 are bigint; fields of the form `rawExtension` hold a RawJson (raw-json.ts), which is an
@@ -200,6 +202,18 @@ export interface SubresourceInfo {
   readonly name: string;
   readonly kind: GroupVersionKind;
   readonly verbs: readonly string[];
+  /** Of a scale: where its values stand, if not where all built-in kinds have them. */
+  readonly scale?: ScalePlaces;
+}
+
+/** Places of an object, each as the names on the way to it. */
+export interface ScalePlaces {
+  readonly specReplicas: readonly string[];
+  readonly statusReplicas: readonly string[];
+  /** A selector as text; undefined: the kind tells none. */
+  readonly selector: readonly string[] | undefined;
+  /** `specReplicas` of each version of the kind that has a scale, by `apiVersion`. */
+  readonly specReplicasIn: ReadonlyMap<string, readonly string[]>;
 }
 
 export type NameRule =
@@ -246,6 +260,27 @@ export interface PublishedKind {
 
 /** The value of a selectable field as text; '' for none. */
 export type FieldReader = (object: Readonly<JsonObject>) => string;
+
+export interface TableColumn {
+  readonly name: string;
+  readonly type: string;
+  readonly format: string;
+  readonly description: string;
+  /** 0: always shown; larger: in wide output only. */
+  readonly priority: number;
+}
+
+export type Cell = JsonValue | AgeCell;
+
+/** Columns of a kind and what fills them; cells stand in the columns' order. */
+export interface TableColumns {
+  readonly definitions: readonly TableColumn[];
+  readonly cells: (object: Readonly<JsonObject>) => readonly Cell[];
+  /** Conditions of the row, for kinds whose rows have some. */
+  readonly conditions?: (object: Readonly<JsonObject>) => JsonObject[] | undefined;
+  /** Tells their rows from those of other columns that the kind had; absent: it has no others. */
+  readonly variant?: string;
+}
 
 /** One served resource in one version: what api-facts' resources table says of it. Data only. */
 export interface ResourceInfo {
@@ -304,6 +339,14 @@ export interface ResourceInfo {
   readonly writableBySubresource?: Readonly<Record<string, readonly string[]>>;
   /** When the kind came and goes; absent where it is not known (custom resources). */
   readonly life?: Life;
+  /** In place of what `life` says; the whole text of the warning. */
+  readonly deprecationWarning?: string;
+  /** What its Tables show; absent: what its kind has. */
+  readonly columns?: TableColumns;
+  /** Fields that are kept of stored objects for selectors of other versions than this one. */
+  readonly keptFields?: readonly string[];
+  /** A path of the other scope is not found (404), whatever the verb; absent: 405 and 404. */
+  readonly hidesOtherScope?: boolean;
   /** Selectable fields whose value is not simply what stands at their path, by path. */
   readonly fieldReaders?: Readonly<Record<string, FieldReader>>;
   /** Absent: the kind is one of the release. */

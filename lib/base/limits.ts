@@ -154,6 +154,10 @@ export const limits = {
   openapiCountedDefinitionsMax: 20_000,
   /** How long a piece is kept that no document was made of. */
   openapiUnusedMs: 60_000,
+  /** Nesting of a column's JSONPath (filters, unions): each level reads its text again. */
+  jsonPathDepthMax: 32,
+  /** Values that the columns of one row may look at, 10 ms: what comes after has empty cells. */
+  columnStepsMax: 100_000,
   /** Characters of all Warning headers of one answer. */
   warningsLengthMax: 4_096,
   /** Characters of each where that is exceeded. */

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { age, AgeCell, column, name, tableOf, defaultColumns } from '../api/column.ts';
+import { AgeCell } from '../api/age-cell.ts';
+import { age, column, name, tableOf, defaultColumns } from '../api/column.ts';
 import { namingProfile } from '../api/vendor.ts';
 import type { ApiObject } from './codec.ts';
 import { listClose, listSeparator } from './frame.ts';

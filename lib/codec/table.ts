@@ -1,7 +1,7 @@
 // Table and PartialObjectMetadata forms of any resource. A row but for its ages, or a partial
 // object, is made once per item; tables and lists are concatenations, as those of whole objects.
-import { AgeCell } from '../api/column.ts';
-import type { TableColumns } from '../api/column.ts';
+import { AgeCell } from '../api/age-cell.ts';
+import type { TableColumns } from '../api/type-info.ts';
 import { withoutAnnotations } from '../api/convert-fields.ts';
 import type { JsonObject } from '../api/type-info.ts';
 import type { NamingProfile } from '../api/vendor.ts';
@@ -96,30 +96,31 @@ export function openRow(
   const conditions = columns.conditions?.(stored);
   if (conditions !== undefined) text += `],"conditions":[${conditions.map(stringify).join()}`;
   text += `],"object":${heldText(object, form, profile, json)}}`;
-  const head = 1 + ages.length * ageBytes;
+  const head = countBytes + ages.length * ageBytes;
   const bytes = Buffer.allocUnsafe(head + Buffer.byteLength(text));
-  bytes.writeUInt8(ages.length, 0);
+  bytes.writeUInt32LE(ages.length, 0);
   for (const [index, { position, sinceMs }] of ages.entries()) {
-    bytes.writeUInt32LE(position, 1 + index * ageBytes);
-    bytes.writeDoubleLE(sinceMs, 1 + index * ageBytes + positionBytes);
+    bytes.writeUInt32LE(position, countBytes + index * ageBytes);
+    bytes.writeDoubleLE(sinceMs, countBytes + index * ageBytes + positionBytes);
   }
   bytes.write(text, head, 'utf8');
   return bytes;
 }
 
+const countBytes = 4;
 const positionBytes = 4;
 const ageBytes = positionBytes + 8;
 
 /** The row as it is now. */
 export function closedRow(open: Uint8Array, nowMs: number): Uint8Array {
   const bytes = Buffer.from(open.buffer, open.byteOffset, open.byteLength);
-  const count = bytes.readUInt8(0);
-  const head = 1 + count * ageBytes;
+  const count = bytes.readUInt32LE(0);
+  const head = countBytes + count * ageBytes;
   if (count === 0) return bytes.subarray(head);
   const texts: string[] = [];
   let extra = 0;
   for (let index = 0; index < count; index += 1) {
-    const age = humanAge(nowMs - bytes.readDoubleLE(1 + index * ageBytes + positionBytes));
+    const age = humanAge(nowMs - bytes.readDoubleLE(countBytes + index * ageBytes + positionBytes));
     texts.push(age);
     extra += age.length;
   }
@@ -127,7 +128,7 @@ export function closedRow(open: Uint8Array, nowMs: number): Uint8Array {
   let from = head;
   let to = 0;
   for (const [index, age] of texts.entries()) {
-    const position = head + bytes.readUInt32LE(1 + index * ageBytes);
+    const position = head + bytes.readUInt32LE(countBytes + index * ageBytes);
     to += bytes.copy(row, to, from, position);
     to += row.write(age, to, 'latin1');
     from = position;

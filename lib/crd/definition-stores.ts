@@ -97,6 +97,10 @@ export const definitionStores =
       ...deps,
       judgedIn: 'served',
       partsOf: () => undefined,
+      typeOf: (kind) =>
+        kind.group === definition.group && kind.kind === definition.names.kind
+          ? records.versions.get(kind.version)?.type
+          : deps.typeOf(kind),
       storage: fencedStorage(deps.storage, guard),
       view,
       strategy,

@@ -41,6 +41,8 @@ export interface Definition {
   readonly versions: readonly DefinitionVersion[];
   readonly storageVersion: string;
   readonly conversion: JsonObject;
+  /** Those of all versions, once each. */
+  readonly selectableFields: readonly string[];
   /** Unknown fields are kept whatever the schemas say (definitions of the beta). */
   readonly preservesUnknownFields: boolean;
   /** Its objects are served: its names were accepted once. */
@@ -67,8 +69,9 @@ export function readDefinition(object: Readonly<JsonObject>): Definition {
   const group = textAt(spec, 'group');
   const namespaced = textAt(spec, 'scope') === 'Namespaced';
   const preservesUnknownFields = flagAt(spec, 'preserveUnknownFields');
-  const common = [group, names.kind, namespaced, preservesUnknownFields];
   const versions = recordsAt(spec, 'versions');
+  const selectableFields = [...new Set(versions.flatMap(selectableFieldsOf))];
+  const common = [group, names.kind, namespaced, preservesUnknownFields, selectableFields];
   const isEstablished = isTrue('Established');
   const state = {
     isServed: isEstablished || isTrue('NamesAccepted'),
@@ -88,6 +91,7 @@ export function readDefinition(object: Readonly<JsonObject>): Definition {
       'name',
     ),
     conversion: recordAt(spec, 'conversion') ?? {},
+    selectableFields,
     preservesUnknownFields,
     ...state,
     shape: digestOf([uid, names, state, spec ?? {}]),
@@ -114,9 +118,7 @@ const namesOf = (names: JsonObject | undefined): DefinitionNames => ({
 function versionOf(version: JsonObject, common: readonly unknown[]): DefinitionVersion {
   const name = textAt(version, 'name');
   const subresources = recordAt(version, 'subresources');
-  const selectableFields = recordsAt(version, 'selectableFields')
-    .map((field) => textAt(field, 'jsonPath'))
-    .filter((path) => path !== '');
+  const selectableFields = selectableFieldsOf(version);
   const schema = recordIn(version, 'schema', 'openAPIV3Schema');
   return {
     name,
@@ -131,6 +133,11 @@ function versionOf(version: JsonObject, common: readonly unknown[]): DefinitionV
     fingerprint: digestOf([common, name, selectableFields, schema ?? null]),
   };
 }
+
+const selectableFieldsOf = (version: JsonObject): string[] =>
+  recordsAt(version, 'selectableFields')
+    .map((field) => textAt(field, 'jsonPath'))
+    .filter((path) => path !== '');
 
 const digestOf = (value: unknown): string =>
   createHash('sha256')

@@ -1,6 +1,6 @@
 // What a definition adds to the records of built-in kinds: one for each of its versions. Types are
 // made when they are first needed, so that a definition that nobody uses costs next to nothing.
-import { valueIn } from '../api/json-access.ts';
+import { textAt, valueIn } from '../api/json-access.ts';
 import { isObject } from '../api/json-value.ts';
 import { loadResourceSchema, resourceSchemaSteps } from '../api/load-schema.ts';
 import { storageVersionHashOf } from '../api/resource-records.ts';
@@ -9,7 +9,9 @@ import type {
   JsonObject,
   PublishedKind,
   ResourceInfo,
+  ScalePlaces,
   SubresourceInfo,
+  TableColumns,
   TypeInfo,
 } from '../api/type-info.ts';
 import { apiVersionOf } from '../api/type-info.ts';
@@ -17,7 +19,9 @@ import type { NamingProfile } from '../api/vendor.ts';
 import { inTurns } from '../base/steps.ts';
 import type { Steps } from '../base/steps.ts';
 import { isStructural } from '../kinds/apiextensions/structural-violations.ts';
+import { columnsOf } from './columns.ts';
 import type { Definition, DefinitionVersion } from './definition.ts';
+import { deprecationWarningOf } from './deprecation-warning.ts';
 
 export interface RecordSource {
   readonly naming: NamingProfile;
@@ -60,8 +64,11 @@ function recordOf(
   const { group, names, namespaced } = definition;
   const kind = { group, version: version.name, kind: names.kind };
   const stored = { group, version: definition.storageVersion };
-  const selected = version.selectableFields.map((path) => path.replace(/^\./, ''));
+  const selected = version.selectableFields.map(withoutDot);
+  const kept = definition.selectableFields.map(withoutDot);
+  const warning = deprecationWarningOf(definition, version);
   let type: TypeInfo | undefined;
+  let columns: TableColumns | undefined;
   return {
     group,
     version: version.name,
@@ -73,7 +80,7 @@ function recordOf(
     categories: names.categories,
     namespaced,
     verbs: allVerbs,
-    subresources: subresourcesOf(version, kind),
+    subresources: subresourcesOf(definition, version, kind),
     virtual: false,
     get type() {
       return (type ??= loadResourceSchema(...schemaSource(definition, version, source)));
@@ -82,7 +89,8 @@ function recordOf(
     storageVersionHash: storageVersionHashOf({ ...stored, kind: names.kind }),
     storagePrefix: `${group}/${names.plural}`,
     fieldSelectors: ['metadata.name', ...(namespaced ? ['metadata.namespace'] : []), ...selected],
-    fieldReaders: Object.fromEntries(selected.map((path) => [path, readerOf(path)])),
+    keptFields: kept.filter((path) => !selected.includes(path)),
+    fieldReaders: Object.fromEntries(kept.map((path) => [path, readerOf(path)])),
     nameRule: 'dns1123Subdomain',
     createOnUpdate: false,
     unconditionalUpdate: false,
@@ -93,6 +101,11 @@ function recordOf(
     resetMain: version.hasStatus ? ['status'] : [],
     resetBySubresource: version.hasStatus ? { status: ['metadata', 'spec'] } : {},
     fingerprint: version.fingerprint,
+    hidesOtherScope: true,
+    ...(warning === undefined ? {} : { deprecationWarning: warning }),
+    get columns() {
+      return (columns ??= columnsOf(version.columns));
+    },
     published: publishedAs(definition, version, { source, known: () => type }),
   };
 }
@@ -124,16 +137,36 @@ function publishedAs(
   }
 }
 
+const withoutDot = (path: string): string => path.replace(/^\./, '');
+
 function subresourcesOf(
+  { group, versions }: Definition,
   { hasStatus, scale }: DefinitionVersion,
   own: ResourceInfo['kind'],
 ): readonly SubresourceInfo[] {
   const verbs = ['get', 'patch', 'update'];
   const scaleKind = { group: 'autoscaling', version: 'v1', kind: 'Scale' };
+  const places = versions.flatMap((version): [string, readonly string[]][] => {
+    const apiVersion = apiVersionOf({ group, version: version.name });
+    return version.scale === undefined ? [] : [[apiVersion, placesOf(version.scale).specReplicas]];
+  });
+  const specReplicasIn = new Map(places);
   return [
     ...(hasStatus ? [{ name: 'status', kind: own, verbs }] : []),
-    ...(scale === undefined ? [] : [{ name: 'scale', kind: scaleKind, verbs }]),
+    ...(scale === undefined
+      ? []
+      : [{ name: 'scale', kind: scaleKind, verbs, scale: { ...placesOf(scale), specReplicasIn } }]),
   ];
+}
+
+/** Paths are split at their dots, whatever stands between them. */
+export function placesOf(scale: JsonObject): Omit<ScalePlaces, 'specReplicasIn'> {
+  const pathAt = (name: string): readonly string[] => withoutDot(textAt(scale, name)).split('.');
+  return {
+    specReplicas: pathAt('specReplicasPath'),
+    statusReplicas: pathAt('statusReplicasPath'),
+    selector: textAt(scale, 'labelSelectorPath') === '' ? undefined : pathAt('labelSelectorPath'),
+  };
 }
 
 function schemaSource(

@@ -1,6 +1,6 @@
 // Every built-in kind that is more than its description, and what schemes, Tables and stores take
 // of their records.
-import type { TableColumns } from '../api/column.ts';
+import type { TableColumns } from '../api/type-info.ts';
 import { defaultColumns } from '../api/column.ts';
 import { FieldErrors } from '../api/field-errors.ts';
 import { kindNameOf } from '../api/kind-rules.ts';

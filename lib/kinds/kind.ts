@@ -1,6 +1,6 @@
 // All that one built-in kind adds to its description in the .proto files, as one record. A member
 // that is absent means that the description says it all.
-import type { TableColumns } from '../api/column.ts';
+import type { TableColumns } from '../api/type-info.ts';
 import type { Conversions } from '../api/convert-fields.ts';
 import type { DefaultRules } from '../api/default-rule.ts';
 import type { FieldReader, JsonObject } from '../api/type-info.ts';

@@ -57,6 +57,8 @@ export interface GenerationRule {
   readonly metadata?: readonly string[];
   /** Fields of switched-off features count before they are dropped. */
   readonly countsDropped?: boolean;
+  /** A status without a subresource of its own is written like all else, and counts. */
+  readonly countsPlainStatus?: boolean;
   /** `create`: 1 for good; `update`: nothing before the first change. */
   readonly only?: 'create' | 'update';
 }
@@ -146,6 +148,8 @@ export interface ResourceStrategy {
    * not own.
    */
   readonly keptBySubresource?: Readonly<Record<string, readonly string[]>>;
+  /** By subresource: the only fields that its writes change, whatever an apply may own. */
+  readonly writtenBySubresource?: Readonly<Record<string, readonly string[]>>;
   /** Create takes the client's `status`, although the kind has a status subresource. */
   readonly keepsStatusOnCreate?: boolean;
 }

@@ -85,7 +85,8 @@ export function keepResetFields(
   write: { readonly subresource: string; readonly strategy: ResourceStrategy },
 ): void {
   const { subresource, strategy } = write;
-  const writable = resource.writableBySubresource?.[subresource];
+  const writable =
+    resource.writableBySubresource?.[subresource] ?? strategy.writtenBySubresource?.[subresource];
   if (writable !== undefined) {
     keepAllBut(object, old, writable);
     return;
@@ -181,7 +182,8 @@ export function bumpGeneration(
   const rule = strategy.generation ?? {};
   if (rule.only === 'create' || subresource === 'status') return;
   if (!storedAs.hasGeneration && rule.only !== 'update') return;
-  if (!hasChanged(object, old, rule)) return;
+  const countsStatus = rule.countsPlainStatus === true && !hasStatusSubresource(storedAs);
+  if (!hasChanged(object, old, rule, countsStatus)) return;
   metaOf(object).generation = (old.metadata?.generation ?? 0) + 1;
 }
 
@@ -210,12 +212,14 @@ function hasChanged(
   object: Readonly<ApiObject>,
   old: Readonly<ApiObject>,
   { metadata = [] }: GenerationRule,
+  countsStatus: boolean,
 ): boolean {
+  const counts = (name: string): boolean => isCounted(name) || (countsStatus && name === 'status');
   for (const name of Object.keys(object)) {
-    if (isCounted(name) && !jsonEqual(object[name], old[name])) return true;
+    if (counts(name) && !jsonEqual(object[name], old[name])) return true;
   }
   for (const name of Object.keys(old)) {
-    if (isCounted(name) && object[name] === undefined && old[name] !== undefined) return true;
+    if (counts(name) && object[name] === undefined && old[name] !== undefined) return true;
   }
   return metadata.some((name) => !jsonEqual(object.metadata?.[name], old.metadata?.[name]));
 }

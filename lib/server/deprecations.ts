@@ -1,5 +1,5 @@
 // Requests of deprecated versions and kinds: a warning for the client, annotations for the audit
-// event, a metric for the operator. Of all others only one member of the record is read.
+// event, a metric for the operator. Of all others only two members of the record are read.
 import { deprecationOf } from '../api/deprecation.ts';
 import type { Deprecation } from '../api/deprecation.ts';
 import type { ResourceInfo } from '../api/type-info.ts';
@@ -21,7 +21,8 @@ export function deprecationNotes(options: {
   const series = options.metrics.series.apiserver_requested_deprecated_apis;
   const known = new WeakMap<ResourceInfo, Deprecation | null>();
   return (context, resource) => {
-    if (resource.life?.deprecated === undefined) return;
+    const { life, deprecationWarning } = resource;
+    if (life?.deprecated === undefined && deprecationWarning === undefined) return;
     let deprecation = known.get(resource);
     if (deprecation === undefined) {
       deprecation = deprecationOf(resource, release) ?? null;

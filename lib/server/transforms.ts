@@ -91,7 +91,8 @@ export function createTransforms(options: {
         naming,
         nowMs,
         type: tableType,
-        columns: columnsOf(resource.type),
+        columns: resource.columns ?? columnsOf(resource.type),
+        showsStored: resource.columns === undefined,
         include: parseIncludeObject(query.get('includeObject')),
         hidden: hiddenOf(resource.type),
         headers: query.get('noHeaders') !== 'true',
@@ -155,18 +156,22 @@ function asPartialObjectMetadata(scheme: Scheme, hidden: readonly string[]): Tra
 
 interface TableOptions extends RowForm {
   readonly naming: NamingProfile;
+  /** Cells show the stored object, in whichever version it is asked for. */
+  readonly showsStored: boolean;
   readonly type: TypeInfo;
   readonly headers: boolean;
   readonly nowMs: () => number;
 }
 
 function asTable(options: TableOptions): Transform {
-  const { naming, type, columns, include, headers, nowMs } = options;
-  const variant = `table-${include}`;
+  const { naming, type, columns, include, headers, nowMs, showsStored } = options;
+  // Rows that are kept with items are those of these columns.
+  const variant = `table-${include}${columns.variant ?? ''}`;
   const open = (item: Item): Uint8Array =>
     item.encoded(variant, (one) => {
-      const stored = item.stored?.() ?? one.object();
-      return openRow(one.object(), options, naming, { stored, json: () => one.json() });
+      const stored = showsStored ? item.stored?.() : undefined;
+      const source = { stored: stored ?? one.object(), json: () => one.json() };
+      return openRow(one.object(), options, naming, source);
     });
   const table = (row: Uint8Array, revision: string, withHeaders: boolean): Uint8Array => {
     const shown = { columns, headers: withHeaders };

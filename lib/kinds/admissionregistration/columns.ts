@@ -1,6 +1,6 @@
 // Columns of admission policies, their bindings, and webhooks.
 import { column, tableOf, text, count, name, age } from '../../api/column.ts';
-import type { TableColumns } from '../../api/column.ts';
+import type { TableColumns } from '../../api/type-info.ts';
 import { asText, entriesAt, recordAt, recordsAt, textAt, textsAt } from '../../api/json-access.ts';
 import type { JsonObject } from '../../api/type-info.ts';
 import { selectorText } from '../selector-columns.ts';

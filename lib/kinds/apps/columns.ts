@@ -1,6 +1,6 @@
 // Columns of workloads and their revisions.
 import { column, tableOf, number, name, age } from '../../api/column.ts';
-import type { TableColumns } from '../../api/column.ts';
+import type { TableColumns } from '../../api/type-info.ts';
 import { textAt, flagAt, recordAt, recordsAt } from '../../api/json-access.ts';
 import type { JsonObject } from '../../api/type-info.ts';
 import { labels } from '../selector-columns.ts';

@@ -2,7 +2,7 @@
 import { isSet, numberAt, recordAt, recordsAt, textAt, valueAt } from '../../api/json-access.ts';
 import type { JsonObject } from '../../api/type-info.ts';
 import { age, column, firstOf, name, number, tableOf, text } from '../../api/column.ts';
-import type { TableColumns } from '../../api/column.ts';
+import type { TableColumns } from '../../api/type-info.ts';
 import type { NamingProfile } from '../../api/vendor.ts';
 import { toAutoscalingV2 } from './conversion.ts';
 

@@ -12,7 +12,7 @@ import {
   name,
   age,
 } from '../../api/column.ts';
-import type { Cell, TableColumns } from '../../api/column.ts';
+import type { Cell, TableColumns } from '../../api/type-info.ts';
 import { isSet, textAt, numberAt, recordAt, recordsAt } from '../../api/json-access.ts';
 import type { JsonObject } from '../../api/type-info.ts';
 import { selector } from '../selector-columns.ts';

@@ -1,7 +1,7 @@
 // Columns of certificate requests and bundles of trusted certificates.
 import { humanAge } from '../../base/human-age.ts';
 import { column, tableOf, text, name, age } from '../../api/column.ts';
-import type { TableColumns } from '../../api/column.ts';
+import type { TableColumns } from '../../api/type-info.ts';
 import { textAt, numberAt, recordAt, recordsAt } from '../../api/json-access.ts';
 import type { JsonObject } from '../../api/type-info.ts';
 import { labels } from '../selector-columns.ts';

@@ -1,6 +1,6 @@
 // Columns of leases and their candidates.
 import { column, tableOf, text, name, age } from '../../api/column.ts';
-import type { TableColumns } from '../../api/column.ts';
+import type { TableColumns } from '../../api/type-info.ts';
 
 export const leaseColumns: TableColumns = tableOf([
   name,

@@ -1,6 +1,6 @@
 // Columns of the core group's kinds that run nothing: configuration, namespaces, quotas.
 import { column, tableOf, text, name, age } from '../../api/column.ts';
-import type { TableColumns } from '../../api/column.ts';
+import type { TableColumns } from '../../api/type-info.ts';
 import { textAt, recordAt, recordsAt, entriesAt } from '../../api/json-access.ts';
 import type { JsonObject } from '../../api/type-info.ts';
 

@@ -1,6 +1,6 @@
 // Columns of events: the two groups' events hold the same facts under different names.
 import { column, wide, tableOf, at, text, ageOf, name } from '../../api/column.ts';
-import type { Cell, TableColumns } from '../../api/column.ts';
+import type { Cell, TableColumns } from '../../api/type-info.ts';
 import { textAt, numberAt, recordAt } from '../../api/json-access.ts';
 import type { JsonObject } from '../../api/type-info.ts';
 

@@ -1,6 +1,6 @@
 // Columns of nodes.
 import { column, wide, tableOf, text, name, age } from '../../api/column.ts';
-import type { TableColumns } from '../../api/column.ts';
+import type { TableColumns } from '../../api/type-info.ts';
 import { textAt, flagAt, recordAt, recordsAt, entriesAt } from '../../api/json-access.ts';
 import type { JsonObject } from '../../api/type-info.ts';
 import type { NamingProfile } from '../../api/vendor.ts';

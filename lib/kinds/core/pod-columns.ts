@@ -2,7 +2,7 @@
 import { flagAt, isSet, numberAt, recordAt, recordsAt, textAt } from '../../api/json-access.ts';
 import type { JsonObject } from '../../api/type-info.ts';
 import { age, ageOf, at, column, name, tableOf, text, timeOf, wide } from '../../api/column.ts';
-import type { Cell, TableColumns } from '../../api/column.ts';
+import type { Cell, TableColumns } from '../../api/type-info.ts';
 
 type Pod = Readonly<JsonObject>;
 

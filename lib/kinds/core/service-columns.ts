@@ -1,6 +1,6 @@
 // Columns of services and their endpoints.
 import { column, wide, tableOf, text, firstOf, name, age } from '../../api/column.ts';
-import type { TableColumns } from '../../api/column.ts';
+import type { TableColumns } from '../../api/type-info.ts';
 import { textAt, numberAt, recordAt, recordsAt, textsAt } from '../../api/json-access.ts';
 import type { JsonObject } from '../../api/type-info.ts';
 import { labels } from '../selector-columns.ts';

@@ -1,6 +1,6 @@
 // Columns of pod templates and replication controllers.
 import { column, tableOf, name, age } from '../../api/column.ts';
-import type { TableColumns } from '../../api/column.ts';
+import type { TableColumns } from '../../api/type-info.ts';
 import { labels } from '../selector-columns.ts';
 import { selectorColumn, replicaColumns, wideContainers } from '../shared-columns.ts';
 import { containerColumns } from './pod-columns.ts';

@@ -1,6 +1,6 @@
 // Columns of endpoint slices.
 import { column, tableOf, text, firstOf, name, age } from '../../api/column.ts';
-import type { TableColumns } from '../../api/column.ts';
+import type { TableColumns } from '../../api/type-info.ts';
 import { isSet, textAt, numberAt, recordsAt, textsAt } from '../../api/json-access.ts';
 import type { JsonObject } from '../../api/type-info.ts';
 

@@ -1,6 +1,6 @@
 // Columns of flow schemas and priority levels.
 import { column, tableOf, text, number, name, age } from '../../api/column.ts';
-import type { Cell, TableColumns } from '../../api/column.ts';
+import type { Cell, TableColumns } from '../../api/type-info.ts';
 import { textAt, recordAt, recordsAt } from '../../api/json-access.ts';
 import type { JsonObject } from '../../api/type-info.ts';
 

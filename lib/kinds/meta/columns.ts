@@ -1,6 +1,6 @@
 // Columns of a Status.
 import { column, tableOf, text } from '../../api/column.ts';
-import type { TableColumns } from '../../api/column.ts';
+import type { TableColumns } from '../../api/type-info.ts';
 
 export const statusColumns: TableColumns = tableOf([
   column('Status', 'string', text('status'), 'Whether the request succeeded.'),

@@ -1,6 +1,6 @@
 // Columns of ingresses, network policies and addresses.
 import { column, tableOf, text, joined, name, age } from '../../api/column.ts';
-import type { TableColumns } from '../../api/column.ts';
+import type { TableColumns } from '../../api/type-info.ts';
 import { recordAt, recordIn, recordsAt, textAt } from '../../api/json-access.ts';
 import type { JsonObject } from '../../api/type-info.ts';
 import type { NamingProfile } from '../../api/vendor.ts';

@@ -1,6 +1,6 @@
 // Columns of disruption budgets.
 import { column, tableOf, text, number, name, age } from '../../api/column.ts';
-import type { TableColumns } from '../../api/column.ts';
+import type { TableColumns } from '../../api/type-info.ts';
 
 export const budgetColumns: TableColumns = tableOf([
   name,

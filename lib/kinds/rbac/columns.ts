@@ -1,6 +1,6 @@
 // Columns of the bindings of roles.
 import { column, wide, tableOf, name, age } from '../../api/column.ts';
-import type { TableColumns } from '../../api/column.ts';
+import type { TableColumns } from '../../api/type-info.ts';
 import { textAt, recordAt, recordsAt } from '../../api/json-access.ts';
 import type { JsonObject } from '../../api/type-info.ts';
 

@@ -1,6 +1,6 @@
 // Columns of devices, claims on them and their pools.
 import { column, tableOf, at, text, number, since, ageOf, name, age } from '../../api/column.ts';
-import type { Cell, TableColumns } from '../../api/column.ts';
+import type { Cell, TableColumns } from '../../api/type-info.ts';
 import { isSet, textAt, numberAt, recordAt, listAt, recordsAt } from '../../api/json-access.ts';
 import type { JsonObject } from '../../api/type-info.ts';
 

@@ -1,6 +1,6 @@
 // Columns of priorities and groups of pods.
 import { column, tableOf, text, number, flag, name, age } from '../../api/column.ts';
-import type { TableColumns } from '../../api/column.ts';
+import type { TableColumns } from '../../api/type-info.ts';
 import { isSet, textAt, recordAt, recordsAt } from '../../api/json-access.ts';
 import type { JsonObject } from '../../api/type-info.ts';
 

@@ -1,6 +1,6 @@
 // Columns of storage classes, drivers and attachments.
 import { column, naming, tableOf, text, flag, count, joined, name, age } from '../../api/column.ts';
-import type { TableColumns } from '../../api/column.ts';
+import type { TableColumns } from '../../api/type-info.ts';
 import { textAt, recordAt, recordsAt } from '../../api/json-access.ts';
 import type { JsonObject } from '../../api/type-info.ts';
 import type { NamingProfile } from '../../api/vendor.ts';

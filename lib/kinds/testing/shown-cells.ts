@@ -2,7 +2,7 @@
 import { builtInScheme } from '../built-in-kinds.ts';
 import type { JsonObject } from '../../api/type-info.ts';
 import { namingProfile } from '../../api/vendor.ts';
-import { AgeCell } from '../../api/column.ts';
+import { AgeCell } from '../../api/age-cell.ts';
 import { kindColumns } from '../built-in-kinds.ts';
 
 export const profile = namingProfile('kubernetes');

@@ -60,7 +60,9 @@ export function resourceRequests(
     const { info, store, proxy } = context;
     if (proxy !== undefined) return proxy.serve(request, response);
     if (info.kind !== 'resource') return next();
-    if (store === undefined) return answerNotServed(request, response, servesGroup);
+    if (store === undefined || isHidden(store, info)) {
+      return answerNotServed(request, response, servesGroup);
+    }
     checkRest(context);
     if (info.subresource !== '') {
       const target = subresourceOf(context, store.resource);
@@ -88,6 +90,16 @@ export function resourceRequests(
     });
   };
   return handleResource;
+}
+
+/** A path of the other scope, where such paths are not there at all; lists cross namespaces. */
+function isHidden(
+  { resource }: ResourceStore,
+  { verb, isInNamespace, isItem }: RequestInfo,
+): boolean {
+  if (resource.hidesOtherScope !== true || resource.namespaced === isInNamespace) return false;
+  const crosses = !isItem && (verb === 'list' || verb === 'watch');
+  return isInNamespace || !crosses;
 }
 
 const reads: ReadonlySet<string> = new Set(['get', 'list', 'watch']);
