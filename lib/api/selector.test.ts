@@ -100,7 +100,7 @@ describe('a field selector', () => {
     [String.raw`metadata.name=a\,b\=c\\d`, [['metadata.name', '=', String.raw`a,b=c\d`]]],
     ['metadata.name=a,', [['metadata.name', '=', 'a']]],
   ])('%s', (text, terms) => {
-    const parsed = parseFieldSelector(text, meta);
+    const parsed = parseFieldSelector(text, { fieldSelectors: meta });
     expect(parsed.map(({ path, operator, value }) => [path, operator, value])).toEqual(terms);
   });
   test.each([
@@ -123,7 +123,7 @@ describe('a field selector', () => {
       String.raw`invalid field selector: invalid escape sequence: \x`,
     ],
   ])('%s is refused', (text, selectable, message) => {
-    expect(() => parseFieldSelector(text, selectable)).toThrow(
+    expect(() => parseFieldSelector(text, { fieldSelectors: selectable })).toThrow(
       expect.objectContaining({ code: 400, message }),
     );
   });

@@ -2,6 +2,7 @@
 // Requests use parseLabelSelector(text) and parseFieldSelector(text, selectable); '' selects all.
 import { badRequest } from '../base/status.ts';
 import { labelValueProblems, qualifiedNameProblems } from './name-rules.ts';
+import type { ResourceInfo } from './type-info.ts';
 
 export type LabelOperator = 'in' | 'notIn' | 'exists' | 'notExists' | 'greaterThan' | 'lessThan';
 export interface LabelRequirement {
@@ -206,17 +207,16 @@ function requirementPredicate({ key, operator, values }: LabelRequirement): Labe
   }
 }
 
+type Selectable = Pick<ResourceInfo, 'fieldSelectors' | 'declaresFields'>;
+
 /**
- * Terms of a field selector over the fields that a resource offers (`ResourceInfo.fieldSelectors`).
+ * Terms of a field selector over the fields that a resource offers.
  * @throws StatusError 400 for bad syntax and for fields that are not selectable
  */
-export function parseFieldSelector(
-  text: string,
-  selectable: readonly string[],
-): readonly FieldRequirement[] {
+export function parseFieldSelector(text: string, of: Selectable): readonly FieldRequirement[] {
   const requirements = parseFieldRequirements(text);
   for (const { path } of requirements) {
-    if (!selectable.includes(path)) throw badRequest(unknownField(path, selectable));
+    if (!of.fieldSelectors.includes(path)) throw badRequest(unknownField(path, of));
   }
   return requirements;
 }
@@ -227,9 +227,9 @@ export const parseFieldRequirements = (text: string): readonly FieldRequirement[
 
 // Kinds with selectable fields of their own and those with the common ones answer in different
 // words.
-function unknownField(path: string, selectable: readonly string[]): string {
-  if (selectable.some((one) => !one.startsWith('metadata.')))
-    return `field label not supported: ${path}`;
+function unknownField(path: string, { fieldSelectors, declaresFields }: Selectable): string {
+  const hasOwn = fieldSelectors.some((one) => !one.startsWith('metadata.'));
+  if (hasOwn || declaresFields === true) return `field label not supported: ${path}`;
   return `"${path}" is not a known field selector: only "metadata.name", "metadata.namespace"`;
 }
 

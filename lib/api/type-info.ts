@@ -343,6 +343,8 @@ export interface ResourceInfo {
   readonly deprecationWarning?: string;
   /** What its Tables show; absent: what its kind has. */
   readonly columns?: TableColumns;
+  /** Its selectable fields are declared with it, none of them too. */
+  readonly declaresFields?: boolean;
   /** Fields that are kept of stored objects for selectors of other versions than this one. */
   readonly keptFields?: readonly string[];
   /** A path of the other scope is not found (404), whatever the verb; absent: 405 and 404. */

@@ -49,10 +49,10 @@ export function resourceTransforms(
 ): readonly OfferedTransform[] {
   const group = profile.metaGroup;
   const partial = shape === 'list' ? 'PartialObjectMetadataList' : 'PartialObjectMetadata';
-  return [
-    { as: 'Table', group, version: 'v1' },
-    { as: partial, group, version: 'v1' },
-  ];
+  return (['v1', 'v1beta1'] as const).flatMap((version) => [
+    { as: 'Table', group, version } as const,
+    { as: partial, group, version } as const,
+  ]);
 }
 
 /** Transforms of the discovery roots: the aggregated documents. */

@@ -16,6 +16,7 @@ import {
 import type { IncludeObject } from './table.ts';
 
 const svc = namingProfile('svc');
+const v1 = `${svc.metaGroup}/v1`;
 const json = (...chunks: Uint8Array[]): unknown => JSON.parse(Buffer.concat(chunks).toString());
 const pod: ApiObject = {
   kind: 'Pod',
@@ -45,11 +46,11 @@ describe('a Table', () => {
     ['Metadata', partial],
     ['Object', pod],
   ])('with %s of each object', (include, object) => {
-    const row = closedRow(openRow(pod, { columns: defaultColumns, include }, svc), 0);
+    const row = closedRow(openRow(pod, { columns: defaultColumns, include }, v1), 0);
     const meta = { resourceVersion: '9', continue: 't', remainingItemCount: 3 };
     expect(
       json(
-        tableOpen(meta, { columns: defaultColumns, headers: true }, svc),
+        tableOpen(meta, { columns: defaultColumns, headers: true }, v1),
         row,
         listSeparator,
         row,
@@ -70,13 +71,13 @@ describe('a Table', () => {
     const metadata = { ...pod.metadata, annotations: { field: 'x' } };
     const form = { columns: defaultColumns, include: 'Metadata', hidden: ['field'] } as const;
     const stored = { ...pod, metadata: { ...pod.metadata, name: 'stored' } };
-    const row = closedRow(openRow({ ...pod, metadata }, form, svc, { stored }), 0);
+    const row = closedRow(openRow({ ...pod, metadata }, form, v1, { stored }), 0);
     expect(json(row)).toEqual({ cells: ['stored', cells[1]], object: partial });
   });
   test('of nothing has no rows', () => {
     expect(
       json(
-        tableOpen({ resourceVersion: '9' }, { columns: defaultColumns, headers: true }, svc),
+        tableOpen({ resourceVersion: '9' }, { columns: defaultColumns, headers: true }, v1),
         listClose,
       ),
     ).toMatchObject({ rows: [] });
@@ -86,7 +87,7 @@ describe('a Table', () => {
     const meta = { resourceVersion: '5' };
     for (const headers of [true, false]) {
       const table = { columns: defaultColumns, headers };
-      const whole = json(tableBytes(closedRow(openRow(pod, form, svc), 0), meta, table, svc));
+      const whole = json(tableBytes(closedRow(openRow(pod, form, v1), 0), meta, table, v1));
       expect(whole).toEqual({
         kind: 'Table',
         apiVersion: 'meta.svc.io/v1',
@@ -97,7 +98,7 @@ describe('a Table', () => {
     }
   });
   test('shows an object without metadata', () => {
-    const row = openRow({}, { columns: defaultColumns, include: 'None' }, svc);
+    const row = openRow({}, { columns: defaultColumns, include: 'None' }, v1);
     expect(json(closedRow(row, 0))).toEqual({
       cells: ['', null],
       object: null,
@@ -108,14 +109,14 @@ describe('a Table', () => {
 test('a list of partial objects names its kind in the profile', () => {
   const kubernetes = namingProfile('kubernetes');
   expect(
-    json(partialListOpen({ resourceVersion: '9' }, svc), partialObjectBytes(pod, svc), listClose),
+    json(partialListOpen({ resourceVersion: '9' }, v1), partialObjectBytes(pod, v1), listClose),
   ).toEqual({
     kind: 'PartialObjectMetadataList',
     apiVersion: 'meta.svc.io/v1',
     metadata: { resourceVersion: '9' },
     items: [partial],
   });
-  expect(json(partialObjectBytes(pod, kubernetes))).toMatchObject({
+  expect(json(partialObjectBytes(pod, `${kubernetes.metaGroup}/v1`))).toMatchObject({
     apiVersion: `${kubernetes.metaGroup}/v1`,
   });
 });
@@ -146,7 +147,7 @@ describe('ages', () => {
     [61_000, '61s'],
     [86_400_000, '24h'],
   ])('of a kept row are those of %i ms later', (elapsedMs, shown) => {
-    const open = openRow(named, form, svc);
+    const open = openRow(named, form, v1);
     const row = {
       cells: ['Ä', shown, `"3" (${shown} ago) é`, shown],
       conditions: [{ type: 'Completed', status: 'True' }],

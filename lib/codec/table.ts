@@ -4,7 +4,6 @@ import { AgeCell } from '../api/age-cell.ts';
 import type { TableColumns } from '../api/type-info.ts';
 import { withoutAnnotations } from '../api/convert-fields.ts';
 import type { JsonObject } from '../api/type-info.ts';
-import type { NamingProfile } from '../api/vendor.ts';
 import { humanAge } from '../base/human-age.ts';
 import { badRequest } from '../base/status.ts';
 import type { ApiObject } from './codec.ts';
@@ -33,13 +32,15 @@ export function parseIncludeObject(value: string | null | undefined): IncludeObj
   }
 }
 
-/** The object reduced to its metadata, without the annotations that are `hidden`. */
+/**
+ * The object reduced to its metadata, without the annotations that are `hidden`. Its `apiVersion`,
+ * here and below, is that of the group of metadata which was asked for.
+ */
 export function partialObject(
   object: Readonly<ApiObject>,
-  profile: NamingProfile,
+  apiVersion: string,
   hidden: readonly string[] = [],
 ): JsonObject {
-  const apiVersion = metaVersion(profile);
   const { annotations } = object.metadata ?? {};
   const isHidden = hidden.some((name) => annotations?.[name] !== undefined);
   const { metadata = {} } = isHidden ? withoutAnnotations(object, hidden) : object;
@@ -48,13 +49,13 @@ export function partialObject(
 
 export const partialObjectBytes = (
   object: Readonly<ApiObject>,
-  profile: NamingProfile,
+  apiVersion: string,
   hidden: readonly string[] = [],
-): Uint8Array => Buffer.from(stringify(partialObject(object, profile, hidden)));
+): Uint8Array => Buffer.from(stringify(partialObject(object, apiVersion, hidden)));
 
 /** Opens a list of partial objects; `listSeparator` and `listClose` of frame.ts do the rest. */
-export const partialListOpen = (metadata: ListMeta, profile: NamingProfile): Uint8Array =>
-  Buffer.from(`${envelope('PartialObjectMetadataList', metaVersion(profile), metadata)},"items":[`);
+export const partialListOpen = (metadata: ListMeta, apiVersion: string): Uint8Array =>
+  Buffer.from(`${envelope('PartialObjectMetadataList', apiVersion, metadata)},"items":[`);
 
 export interface RowForm {
   readonly columns: TableColumns;
@@ -77,7 +78,7 @@ export interface RowSource {
 export function openRow(
   object: Readonly<ApiObject>,
   form: RowForm,
-  profile: NamingProfile,
+  apiVersion: string,
   { stored = object, json }: RowSource = {},
 ): Uint8Array {
   const { columns } = form;
@@ -95,7 +96,7 @@ export function openRow(
   }
   const conditions = columns.conditions?.(stored);
   if (conditions !== undefined) text += `],"conditions":[${conditions.map(stringify).join()}`;
-  text += `],"object":${heldText(object, form, profile, json)}}`;
+  text += `],"object":${heldText(object, form, apiVersion, json)}}`;
   const head = countBytes + ages.length * ageBytes;
   const bytes = Buffer.allocUnsafe(head + Buffer.byteLength(text));
   bytes.writeUInt32LE(ages.length, 0);
@@ -147,13 +148,9 @@ export interface TableHeaders {
  * Opens a Table up to the bracket of its rows; `listSeparator` and `listClose` of frame.ts do the
  * rest.
  */
-export function tableOpen(
-  metadata: ListMeta,
-  table: TableHeaders,
-  profile: NamingProfile,
-): Uint8Array {
+export function tableOpen(metadata: ListMeta, table: TableHeaders, apiVersion: string): Uint8Array {
   const definitions = table.headers ? JSON.stringify(table.columns.definitions) : 'null';
-  const head = envelope('Table', metaVersion(profile), metadata);
+  const head = envelope('Table', apiVersion, metadata);
   return Buffer.from(`${head},"columnDefinitions":${definitions},"rows":[`);
 }
 
@@ -162,26 +159,24 @@ export function tableBytes(
   row: Uint8Array,
   metadata: ListMeta,
   table: TableHeaders,
-  profile: NamingProfile,
+  apiVersion: string,
 ): Uint8Array {
-  return Buffer.concat([tableOpen(metadata, table, profile), row, tableEnd]);
+  return Buffer.concat([tableOpen(metadata, table, apiVersion), row, tableEnd]);
 }
 
 const tableEnd = Buffer.from(']}');
 
-const metaVersion = (profile: NamingProfile): string => `${profile.metaGroup}/v1`;
-
 function heldText(
   object: Readonly<ApiObject>,
   { include, hidden }: RowForm,
-  profile: NamingProfile,
+  apiVersion: string,
   json: RowSource['json'],
 ): string {
   switch (include) {
     case 'None':
       return 'null';
     case 'Metadata':
-      return stringify(partialObject(object, profile, hidden));
+      return stringify(partialObject(object, apiVersion, hidden));
     case 'Object':
       return json === undefined ? sentText(object) : Buffer.from(json()).toString();
   }

@@ -89,6 +89,7 @@ function recordOf(
     storageVersionHash: storageVersionHashOf({ ...stored, kind: names.kind }),
     storagePrefix: `${group}/${names.plural}`,
     fieldSelectors: ['metadata.name', ...(namespaced ? ['metadata.namespace'] : []), ...selected],
+    declaresFields: true,
     keptFields: kept.filter((path) => !selected.includes(path)),
     fieldReaders: Object.fromEntries(kept.map((path) => [path, readerOf(path)])),
     nameRule: 'dns1123Subdomain',

@@ -40,7 +40,7 @@ function componentStatusStore(resource: ResourceInfo, probe: ProbeComponents): R
     },
     async list({ options, signal }) {
       const labels = parseLabelSelector(options.labelSelector);
-      const fields = parseFieldSelector(options.fieldSelector, resource.fieldSelectors);
+      const fields = parseFieldSelector(options.fieldSelector, resource);
       const select = { fields, ...(labels === undefined ? {} : { labels }) };
       const items = await read(select, signal);
       return { items, revision: noRevision, continueToken: '', remainingItemCount: undefined };

@@ -79,7 +79,7 @@ function selectionOf(parts: StoreParts, request: ListRequest): Selection {
   const { labelSelector, fieldSelector } = request.options;
   const labels = parseLabelSelector(labelSelector);
   const { resource, conversion } = parts;
-  const wanted = parseFieldSelector(fieldSelector, resource.fieldSelectors);
+  const wanted = parseFieldSelector(fieldSelector, resource);
   const fields =
     conversion?.selectsServed === true
       ? wanted.filter(isOfKey)
@@ -104,7 +104,7 @@ const isOfKey = ({ path }: FieldRequirement): boolean => path.startsWith('metada
 function servedSelectionOf(parts: StoreParts, request: ListRequest): ServedSelection | undefined {
   const { resource, conversion } = parts;
   if (conversion?.selectsServed !== true) return undefined;
-  const fields = parseFieldSelector(request.options.fieldSelector, resource.fieldSelectors)
+  const fields = parseFieldSelector(request.options.fieldSelector, resource)
     .filter((field) => !isOfKey(field))
     .map((field) => ({ ...field, value: comparedText(field.value) }));
   return fields.length === 0 ? undefined : { conversion, fields };

@@ -108,7 +108,7 @@ export function createSerializers(options: {
   const encodeStatus = (status: StatusBody, as: Negotiated): EncodedDocument =>
     encode(status as unknown as JsonObject, statusType, as);
   const transformFor = (request: HttpRequest, resource: ResourceInfo, as: Negotiated): Transform =>
-    transforms.of(resource, as.transform?.as, request.context.info.query);
+    transforms.of(resource, as.transform, request.context.info.query);
   const make: Serializers['of'] = (request, resource, shape) => {
     const offers = { media: mediaOf(resource.type), transforms: offered[shape] };
     const as = agreedOn(request, offers);

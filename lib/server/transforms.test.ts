@@ -86,8 +86,11 @@ describe.each<[string, (bytes: Uint8Array) => unknown]>([
 test('rows of ended pods have a condition', () => {
   const { item } = countedItem();
   const transforms = createTransforms({ scheme, nowMs });
-  const [row] = (json(transforms.of(pods, 'Table', new URLSearchParams()).object(item)) as Table)
-    .rows;
+  const [row] = (
+    json(
+      transforms.of(pods, { as: 'Table', version: 'v1' }, new URLSearchParams()).object(item),
+    ) as Table
+  ).rows;
   expect(row?.conditions).toMatchObject([{ type: 'Completed', reason: 'Succeeded' }]);
 });
 

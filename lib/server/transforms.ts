@@ -3,13 +3,12 @@
 import type { Scheme } from '../api/scheme.ts';
 import type { ResourceInfo, TypeInfo } from '../api/type-info.ts';
 import { apiVersionOf } from '../api/type-info.ts';
-import type { NamingProfile } from '../api/vendor.ts';
 import type { Item } from '../cacher/resource-view.ts';
 import type { ApiObject, ObjectMeta } from '../codec/codec.ts';
 import type { KindName } from '../codec/encodings.ts';
 import { listClose, listOpen, listSeparator } from '../codec/frame.ts';
 import type { ListMeta } from '../codec/frame.ts';
-import type { TransformName } from '../codec/negotiate.ts';
+import type { OfferedTransform } from '../codec/negotiate.ts';
 import {
   closedRow,
   openRow,
@@ -57,12 +56,15 @@ export interface ShownObjects {
   readonly entry: (item: Item) => Uint8Array;
 }
 
+/** A form, in a version of the group of metadata. */
+export type AskedTransform = Pick<OfferedTransform, 'as' | 'version'>;
+
 export interface Transforms {
   /**
    * What is asked for by `as` of the Accept header; undefined: the objects as they are.
    * @throws StatusError 400 for a query that no Table can answer.
    */
-  of(resource: ResourceInfo, as: TransformName | undefined, query: URLSearchParams): Transform;
+  of(resource: ResourceInfo, as: AskedTransform | undefined, query: URLSearchParams): Transform;
 }
 
 export function createTransforms(options: {
@@ -76,19 +78,20 @@ export function createTransforms(options: {
   const tableType = scheme.type('meta/v1.Table');
   const hiddenOf = kindFieldAnnotations(naming);
   const partials = new Map<string, Transform>();
-  const partialOf = ({ type }: ResourceInfo): Transform => {
+  const partialOf = ({ type }: ResourceInfo, apiVersion: string): Transform => {
     const hidden = hiddenOf(type);
-    const key = hidden.join();
-    const partial = partials.get(key) ?? asPartialObjectMetadata(scheme, hidden);
+    const key = [apiVersion, ...hidden].join();
+    const partial = partials.get(key) ?? asPartialObjectMetadata(scheme, hidden, apiVersion);
     partials.set(key, partial);
     return partial;
   };
   return {
     of(resource, as, query) {
       if (as === undefined) return asItIs(resource);
-      if (as !== 'Table') return partialOf(resource);
+      const apiVersion = apiVersionOf({ group: naming.metaGroup, version: as.version });
+      if (as.as !== 'Table') return partialOf(resource, apiVersion);
       return asTable({
-        naming,
+        apiVersion,
         nowMs,
         type: tableType,
         columns: resource.columns ?? columnsOf(resource.type),
@@ -132,30 +135,33 @@ function asItIs({ type, kind: of, listKind, namesItself = false }: ResourceInfo)
 
 const plain = { first: new Uint8Array(), between: listSeparator, close: listClose };
 
-function asPartialObjectMetadata(scheme: Scheme, hidden: readonly string[]): Transform {
-  const naming = scheme.profile;
-  const apiVersion = `${naming.metaGroup}/v1`;
+function asPartialObjectMetadata(
+  scheme: Scheme,
+  hidden: readonly string[],
+  apiVersion: string,
+): Transform {
+  const variant = `partial ${apiVersion}`;
   const object = (item: Item): Uint8Array =>
-    item.encoded('partial', (one) => partialObjectBytes(one.object(), naming, hidden));
+    item.encoded(variant, (one) => partialObjectBytes(one.object(), apiVersion, hidden));
   return {
-    variant: 'partial',
+    variant,
     type: scheme.type('meta/v1.PartialObjectMetadata'),
     object,
     laterObject: object,
-    bookmark: (metadata) => partialObjectBytes({ metadata }, naming),
-    list: (meta) => ({ entry: object, open: partialListOpen(meta, naming), ...plain }),
+    bookmark: (metadata) => partialObjectBytes({ metadata }, apiVersion),
+    list: (meta) => ({ entry: object, open: partialListOpen(meta, apiVersion), ...plain }),
     objects: {
       kind: { kind: 'PartialObjectMetadata', apiVersion },
       listKind: { kind: 'PartialObjectMetadataList', apiVersion },
       isNamed: true,
-      shown: (one) => partialObject(one, naming, hidden),
+      shown: (one) => partialObject(one, apiVersion, hidden),
       entry: object,
     },
   };
 }
 
 interface TableOptions extends RowForm {
-  readonly naming: NamingProfile;
+  readonly apiVersion: string;
   /** Cells show the stored object, in whichever version it is asked for. */
   readonly showsStored: boolean;
   readonly type: TypeInfo;
@@ -164,18 +170,18 @@ interface TableOptions extends RowForm {
 }
 
 function asTable(options: TableOptions): Transform {
-  const { naming, type, columns, include, headers, nowMs, showsStored } = options;
+  const { apiVersion, type, columns, include, headers, nowMs, showsStored } = options;
   // Rows that are kept with items are those of these columns.
-  const variant = `table-${include}${columns.variant ?? ''}`;
+  const variant = `table-${include} ${apiVersion} ${columns.variant ?? ''}`;
   const open = (item: Item): Uint8Array =>
     item.encoded(variant, (one) => {
       const stored = showsStored ? item.stored?.() : undefined;
       const source = { stored: stored ?? one.object(), json: () => one.json() };
-      return openRow(one.object(), options, naming, source);
+      return openRow(one.object(), options, apiVersion, source);
     });
   const table = (row: Uint8Array, revision: string, withHeaders: boolean): Uint8Array => {
     const shown = { columns, headers: withHeaders };
-    return tableBytes(closedRow(row, nowMs()), { resourceVersion: revision }, shown, naming);
+    return tableBytes(closedRow(row, nowMs()), { resourceVersion: revision }, shown, apiVersion);
   };
   return {
     variant,
@@ -183,12 +189,12 @@ function asTable(options: TableOptions): Transform {
     object: (item) => table(open(item), String(item.revision), headers),
     laterObject: (item) => table(open(item), String(item.revision), false),
     bookmark: (metadata) =>
-      table(openRow({ metadata }, options, naming), metadata.resourceVersion ?? '', false),
+      table(openRow({ metadata }, options, apiVersion), metadata.resourceVersion ?? '', false),
     list(meta) {
       const now = nowMs();
       return {
         entry: (item) => closedRow(open(item), now),
-        open: tableOpen(meta, { columns, headers }, naming),
+        open: tableOpen(meta, { columns, headers }, apiVersion),
         ...plain,
       };
     },
