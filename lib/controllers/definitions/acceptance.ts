@@ -138,9 +138,9 @@ export class DefinitionAcceptance implements Controller {
     for (const name of group.open) {
       if (yielder.isDue()) await yielder.yield();
       // Most are as they should be, and no time is spent on what others know.
-      if (this.#judge(group, name) === undefined) continue;
+      if ((await this.#judge(group, name)) === undefined) continue;
       if (!(await this.#hasSeenOthers(group, signal))) return false;
-      const wished = this.#judge(group, name);
+      const wished = await this.#judge(group, name);
       if (wished === undefined) continue;
       const isWritten = await this.#isWritten(group, store, wished, signal);
       hasFailed ||= !isWritten;
@@ -150,14 +150,14 @@ export class DefinitionAcceptance implements Controller {
   }
 
   /** undefined: nothing is to be done about it. */
-  #judge(group: DefinitionGroup, name: string): Wished | undefined {
+  async #judge(group: DefinitionGroup, name: string): Promise<Wished | undefined> {
     const { definitions, naming, clock } = this.#options;
     const item = definitions.view.peek({ namespace: '', name });
     if (item === undefined || item.corrupted || isDeleting(item.object())) {
       group.open.delete(name);
       return undefined;
     }
-    const structure = this.#structures.of(item);
+    const structure = await this.#structures.of(item);
     const isTaken = this.#groups.names.isTakenFrom(name, group.name);
     const now = formatTime(clock.nowMs());
     const verdict = judgeStatus(item.object(), { isTaken, structure, naming, now });

@@ -9,7 +9,7 @@ import type { InternalClient } from '../../registry/internal-client.ts';
 import type { ResourceStore } from '../../registry/resource-store.ts';
 import { StoreReplaced } from '../../registry/store-replaced.ts';
 
-/** @returns why some could not be deleted, each reason of the first few once. */
+/** @returns why some could not be deleted: the first few reasons, sorted, each once. */
 export async function deleteObjects(
   store: ResourceStore,
   client: InternalClient,
@@ -24,7 +24,7 @@ export async function deleteObjects(
     const { items, more } = await store.view.list({ showsUnreadable: true }, at, page, signal);
     await deletePage(store, client, { items, failures }, signal);
     after = items.at(-1);
-    if (!more || after === undefined) return [...failures];
+    if (!more || after === undefined) return [...failures].sort();
   }
 }
 

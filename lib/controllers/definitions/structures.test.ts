@@ -16,32 +16,32 @@ const definitionOf = (schemas: readonly JsonObject[], rest: JsonObject = {}): Js
 });
 
 describe('the condition about schemas', () => {
-  test('is absent when there is nothing to say', () => {
-    expect(structureCondition(definitionOf([{ type: 'object' }]), naming)).toBeUndefined();
+  test('is absent when there is nothing to say', async () => {
+    expect(await structureCondition(definitionOf([{ type: 'object' }]), naming)).toBeUndefined();
   });
 
-  test('is True with all violations, each at its version', () => {
+  test('is True with all violations, each at its version', async () => {
     const wrong = { type: 'object', properties: { a: {} } };
     const text = (at: number): string =>
       `spec.versions[${String(at)}].schema.openAPIV3Schema.properties[a].type: ` +
       'Required value: must not be empty for specified object fields';
-    expect(structureCondition(definitionOf([wrong]), naming)).toEqual({
+    expect(await structureCondition(definitionOf([wrong]), naming)).toEqual({
       type: 'NonStructuralSchema',
       status: 'True',
       reason: 'Violations',
       message: text(0),
     });
     const kept = 'spec.preserveUnknownFields: Invalid value: true: must be false';
-    const all = structureCondition(
+    const all = await structureCondition(
       definitionOf([wrong, wrong], { preserveUnknownFields: true }),
       naming,
     );
     expect(all?.message).toBe(`[${[kept, text(0), text(1)].join(', ')}]`);
   });
 
-  test('is Unknown where a schema cannot be read', () => {
+  test('is Unknown where a schema cannot be read', async () => {
     const schemas = [{ type: 'object' }, { type: 'object', $ref: '#' }];
-    expect(structureCondition(definitionOf(schemas), naming)).toMatchObject({
+    expect(await structureCondition(definitionOf(schemas), naming)).toMatchObject({
       status: 'Unknown',
       reason: 'StructuralError',
       message:
@@ -50,10 +50,11 @@ describe('the condition about schemas', () => {
     });
   });
 
-  test('tells as many violations as a definition can hold, and how many more there are', () => {
+  test('tells as many violations as a definition can hold, and how many more there are', async () => {
     const names = Array.from({ length: 10_000 }, (_, at) => [`a${String(at)}`, {}] as const);
     const wrong = { type: 'object', properties: Object.fromEntries(names) };
-    const { message = '' } = structureCondition(definitionOf([wrong]), naming) ?? {};
+    const condition = await structureCondition(definitionOf([wrong]), naming);
+    const { message = '' } = condition ?? {};
     expect(message.length).toBeLessThan(limits.violationsTextLengthMax + 1_000);
     expect(message).toMatch(/, and \d+ more\]$/);
   });

@@ -1,10 +1,14 @@
 // What the schemas of definitions have against them, looked at once for each of their generations.
 import type { NamingProfile } from '../../api/vendor.ts';
 import { limits } from '../../base/limits.ts';
+import { whenThere } from '../../base/maybe-promise.ts';
+import type { MaybePromise } from '../../base/maybe-promise.ts';
 import { fieldErrorMessage } from '../../base/status.ts';
+import { inTurns } from '../../base/steps.ts';
 import type { Item } from '../../cacher/resource-view.ts';
 import type { Condition } from '../../kinds/apiextensions/conditions.ts';
-import { structuralViolations } from '../../kinds/apiextensions/structural-violations.ts';
+import { structuralViolationSteps } from '../../kinds/apiextensions/structural-violations.ts';
+import type { StructuralViolations } from '../../kinds/apiextensions/structural-violations.ts';
 import type { Holder } from '../../kinds/validator.ts';
 import { aggregate } from './accepted-names.ts';
 
@@ -22,15 +26,16 @@ export class Structures {
     this.#naming = naming;
   }
 
-  /** undefined: they are structural. */
-  of(item: Item): Condition | undefined {
+  /** undefined: they are structural. Large ones take several turns of the event loop. */
+  of(item: Item): MaybePromise<Condition | undefined> {
     const definition = item.object();
     const { uid = '', generation = 0 } = definition.metadata ?? {};
     const seen = this.#seen.get(item.name);
     if (seen?.uid === uid && seen.generation === generation) return seen.condition;
-    const condition = structureCondition(definition, this.#naming);
-    this.#seen.set(item.name, { uid, generation, condition });
-    return condition;
+    return whenThere(structureCondition(definition, this.#naming), (condition) => {
+      this.#seen.set(item.name, { uid, generation, condition });
+      return condition;
+    });
   }
 
   forget(name: string): void {
@@ -38,12 +43,14 @@ export class Structures {
   }
 }
 
-export function structureCondition(
+export const structureCondition = (
   definition: Holder,
   naming: NamingProfile,
-): Condition | undefined {
+): MaybePromise<Condition | undefined> =>
+  whenThere(inTurns(structuralViolationSteps(definition, naming)), conditionOf);
+
+function conditionOf({ errors, unreadable }: StructuralViolations): Condition | undefined {
   const type = 'NonStructuralSchema';
-  const { errors, unreadable } = structuralViolations(definition, naming);
   if (unreadable !== undefined) {
     const { version, problem } = unreadable;
     const message = `failed to check validation schema for version ${version}: ${problem}`;

@@ -1,10 +1,15 @@
 import { describe, expect, test } from '@jest/globals';
 import type { JsonObject } from '../../api/type-info.ts';
 import { namingProfile } from '../../api/vendor.ts';
+import type { NamingProfile } from '../../api/vendor.ts';
 import { fieldErrorMessage } from '../../base/status.ts';
-import { structuralViolations } from './structural-violations.ts';
+import { atOnce } from '../../base/steps.ts';
+import type { StructuralViolations } from './structural-violations.ts';
+import { structuralViolationSteps } from './structural-violations.ts';
 
 const naming = namingProfile('kubernetes');
+const structuralViolations = (object: JsonObject, of: NamingProfile): StructuralViolations =>
+  atOnce(structuralViolationSteps(object, of));
 
 const definition = (schemas: readonly (JsonObject | undefined)[], rest: JsonObject = {}) => ({
   spec: {

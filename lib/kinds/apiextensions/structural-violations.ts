@@ -5,7 +5,6 @@ import { FieldErrors } from '../../api/field-errors.ts';
 import type { JsonObject } from '../../api/type-info.ts';
 import type { NamingProfile } from '../../api/vendor.ts';
 import type { FieldError } from '../../base/status.ts';
-import { atOnce } from '../../base/steps.ts';
 import type { Steps } from '../../base/steps.ts';
 import type { Holder } from '../validator.ts';
 import { surveySchema } from './schema-survey.ts';
@@ -19,12 +18,10 @@ export interface StructuralViolations {
 }
 
 /** `definition` in the stable version. No errors, nothing unreadable: all is structural. */
-export const structuralViolations = (
+export function* structuralViolationSteps(
   definition: Holder,
   naming: NamingProfile,
-): StructuralViolations => atOnce(violationSteps(definition, naming));
-
-function* violationSteps(definition: Holder, naming: NamingProfile): Steps<StructuralViolations> {
+): Steps<StructuralViolations> {
   const prefix = naming.schemaExtensionPrefix;
   const spec = recordAt(definition, 'spec');
   const errors = new FieldErrors();

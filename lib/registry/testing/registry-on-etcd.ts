@@ -143,6 +143,7 @@ async function startReplica(etcd: EtcdCluster, options: ReplicaOptions): Promise
     eventTtlSeconds: 3_600,
     heldRulesOf: options.heldRulesOf,
     ...(options.admission === undefined ? {} : { admission: options.admission }),
+    ...(options.onStoredOf === undefined ? {} : { onStoredOf: options.onStoredOf }),
     ...(options.reviews === undefined ? {} : { reviews: options.reviews }),
     companionsOf: (stored) =>
       options.companionsOf?.(stored, storage) ?? services?.companionsOf(stored),
