@@ -1,5 +1,5 @@
-// What clients see of custom kinds over HTTP: discovery in both forms and all encodings, OpenAPI, and
-// how all of it comes, changes and goes with the definition.
+// What clients see of custom kinds over HTTP: discovery in both forms and all encodings, OpenAPI,
+// and how all of it comes, changes and goes with the definition.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { JsonObject } from '../api/type-info.ts';
 import { fresh } from '../registry/testing/verb-driver.ts';
@@ -111,7 +111,7 @@ describe('legacy discovery', () => {
 });
 
 describe('the aggregated list', () => {
-  test('has the group behind the built-in ones, with versions, resources and subresources', async () => {
+  test('has the group behind the built-in ones, with versions and all resources', async () => {
     const items = itemsOf(await aggregated());
     const entry = own(items);
     const builtIn = items.findIndex(({ metadata }) => (metadata as Value)['name'] === 'apps');

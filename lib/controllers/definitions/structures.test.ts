@@ -50,7 +50,7 @@ describe('the condition about schemas', () => {
     });
   });
 
-  test('tells as many violations as a definition can hold, and how many more there are', async () => {
+  test('tells as many violations as a definition holds, and how many more there are', async () => {
     const names = Array.from({ length: 10_000 }, (_, at) => [`a${String(at)}`, {}] as const);
     const wrong = { type: 'object', properties: Object.fromEntries(names) };
     const condition = await structureCondition(definitionOf([wrong]), naming);
