@@ -194,7 +194,7 @@ describe('a definition whose deletion has begun', () => {
   });
 });
 
-test('what races with the deletion of its definition is stored before it or not at all', async () => {
+test('what races with the deletion of its definition is stored before it or never', async () => {
   const { storage } = own.custom.replica;
   const writes = Array.from({ length: 60 }, (_one, at) =>
     (at % 2 === 0 ? here : there)(`POST ${path()}`, thing(`r${String(at)}`, {})),
