@@ -467,6 +467,12 @@ export const limits = {
   /** Hosts that have labels of their own in metrics; webhooks are user data. */
   clientMetricHostsMax: 100,
 
+  // Conversion of custom objects
+  /** Bytes of the objects in one call, unless one alone is larger: a turn's work to read back. */
+  conversionCallBytesTarget: 1024 * 1024,
+  /** Calls for one answer that are under way at once: gets and other lists have a chance, too. */
+  conversionCallsAtOnceMax: 4,
+
   // Profiles
   /** Seconds of a profile whose request names none (upstream's). */
   profileSecondsDefault: 30,

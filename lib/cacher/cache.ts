@@ -13,6 +13,7 @@ import { CacheState } from './cache-state.ts';
 import { EventLog } from './event-log.ts';
 import { Reflector } from './reflector.ts';
 import type { ReflectorState } from './reflector.ts';
+import { withVersions } from './item.ts';
 import type { CachedItem } from './item.ts';
 import { LogView } from './log-view.ts';
 import { MemoryBudget } from './memory-budget.ts';
@@ -34,6 +35,10 @@ export interface CachedResource {
   readonly historyCountMin?: number;
   /** Decodes and converts objects of this resource; default: the transcoder of the cache. */
   readonly transcoder?: Transcoder;
+  /**
+   * Other versions in which its objects may be stored, and stay: only calls that wait convert them.
+   */
+  readonly versions?: readonly ResourceInfo[];
   /** `remove` may be called for it: stored bytes in other encodings are kept for that. */
   readonly isRemovable?: boolean;
 }
@@ -224,16 +229,19 @@ class ReplicaCache implements Cache {
     const known = this.#views.get(resource.storagePrefix);
     invariant(known === undefined, `${resource.storagePrefix} is cached already`);
     const cache = new ResourceCache({
-      source: {
-        resource,
-        keyPrefix: `${prefix}${resource.storagePrefix}/`,
-        transcoder,
-        budget: this.#budget,
-        freezeObjects: this.#options.freezeObjects ?? false,
-        schema: transcoder.schemaOf(resource),
-        shared: this.#shared,
-        keepsStored: added.isRemovable ?? false,
-      },
+      source: withVersions(
+        {
+          resource,
+          keyPrefix: `${prefix}${resource.storagePrefix}/`,
+          transcoder,
+          budget: this.#budget,
+          freezeObjects: this.#options.freezeObjects ?? false,
+          schema: transcoder.schemaOf(resource),
+          shared: this.#shared,
+          keepsStored: added.isRemovable ?? false,
+        },
+        added.versions ?? [],
+      ),
       log: this.#log,
       indexedFields: added.indexedFields ?? [],
       historyCountMin: added.historyCountMin ?? defaultHistory(resource),

@@ -24,36 +24,48 @@ export function objectItem(
   );
 }
 
+/** What items and events are shown in. */
+export interface ShownIn {
+  readonly resource: ResourceInfo;
+  /**
+   * Of the way to convert (`Converter`): bytes that were made in another one are not used.
+   */
+  readonly generation: string;
+}
+
 /**
- * `item` in the version of `resource`; nothing is decoded or converted before somebody needs it.
+ * `item` in another version; nothing is decoded or converted before somebody needs it.
  */
 export function convertedItem(
   item: Item,
-  resource: ResourceInfo,
+  shown: ShownIn,
   convert: (object: Readonly<ApiObject>) => ApiObject,
 ): Item {
+  const { resource } = shown;
   let converted: Readonly<ApiObject> | undefined;
   const object = (): Readonly<ApiObject> => (converted ??= convert(item.object()));
-  return lazyItem(item, resource, encodedOf(object, resource), item);
+  return lazyItem(item, resource, encodedOf(object, resource), keptWith(item, shown));
 }
 
 /** The same from bytes that an earlier conversion made; undefined: there are none. */
-export function keptConversion(item: Item, resource: ResourceInfo): Item | undefined {
-  const json = item.keptEncoding(variantOf(resource, 'json'));
+export function keptConversion(item: Item, shown: ShownIn): Item | undefined {
+  const { resource } = shown;
+  const kept = keptWith(item, shown);
+  const json = item.keptEncoding(kept.variantOf('json'));
   if (json === undefined) return undefined;
   let decoded: Readonly<ApiObject> | undefined;
   const object = (): Readonly<ApiObject> => (decoded ??= decodeCanonical(json, resource.type));
-  return lazyItem(item, resource, { object, json: () => json }, item);
+  return lazyItem(item, resource, { object, json: () => json }, kept);
 }
 
-/** `event` with its item in the version of `resource`. */
-export function convertedEvent(event: WatchEvent, item: Item, resource: ResourceInfo): WatchEvent {
+/** `event` with its item in another version. */
+export function convertedEvent(event: WatchEvent, item: Item, shown: ShownIn): WatchEvent {
   const { type, revision } = event;
   const converted: WatchEvent = {
     type,
     revision,
     item,
-    memo: (variant, make) => event.memo(variantOf(resource, variant), () => make(converted)),
+    memo: (variant, make) => event.memo(variantIn(shown, variant), () => make(converted)),
   };
   return converted;
 }
@@ -72,23 +84,37 @@ const encodedOf = (object: () => Readonly<ApiObject>, { type }: ResourceInfo): C
 });
 
 /** Names bytes of a version among those that are kept with the stored item or event. */
-const variantOf = ({ kind }: ResourceInfo, variant: string): string =>
-  `${apiVersionOf(kind)} ${variant}`;
+const variantIn = ({ resource, generation }: ShownIn, variant: string): string =>
+  `${apiVersionOf(resource.kind)} ${generation} ${variant}`;
+
+/** Where bytes of an item are kept. */
+interface KeptWith {
+  readonly stored: Item;
+  /** Their name there. */
+  readonly variantOf: (variant: string) => string;
+}
+
+const keptWith = (stored: Item, shown: ShownIn): KeptWith => ({
+  stored,
+  variantOf: (variant) => variantIn(shown, variant),
+});
 
 function lazyItem(
   identity: Identity,
   resource: ResourceInfo,
   { object, json }: Content,
-  stored?: Item,
+  keptAt?: KeptWith,
 ): Item {
+  const stored = keptAt?.stored;
   const own = new Map<string, Uint8Array>();
   const kept = (variant: string, make: () => Uint8Array): Uint8Array => {
-    if (stored !== undefined) return stored.encoded(variantOf(resource, variant), make);
+    if (keptAt !== undefined) return keptAt.stored.encoded(keptAt.variantOf(variant), make);
     const made = own.get(variant) ?? make();
     own.set(variant, made);
     return made;
   };
   const item: Item = {
+    resource,
     namespace: identity.namespace,
     name: identity.name,
     get labels() {
@@ -104,7 +130,7 @@ function lazyItem(
     listTail: () => withoutTypeMembers(item.json(), resource),
     encoded: (variant, make) => kept(variant, () => make(item)),
     keptEncoding: (variant) =>
-      stored?.keptEncoding(variantOf(resource, variant)) ?? own.get(variant),
+      keptAt?.stored.keptEncoding(keptAt.variantOf(variant)) ?? own.get(variant),
   };
   return item;
 }

@@ -3,7 +3,6 @@
 // where bytes come from.
 import { comparedText, storedRequirement } from '../api/selectable-fields.ts';
 import { parseFieldSelector, parseLabelSelector } from '../api/selector.ts';
-import type { FieldRequirement } from '../api/selector.ts';
 import { expiredContinue, notFound, StatusError } from '../base/status.ts';
 import type { Item, ListPage, ListResult, ReadAt, Selection } from '../cacher/resource-view.ts';
 import { makeContinueToken, readContinueToken } from './continue-token.ts';
@@ -80,10 +79,9 @@ function selectionOf(parts: StoreParts, request: ListRequest): Selection {
   const labels = parseLabelSelector(labelSelector);
   const { resource, conversion } = parts;
   const wanted = parseFieldSelector(fieldSelector, resource.fieldSelectors);
-  const fields =
-    conversion?.selectsServed === true
-      ? wanted.filter(isOfKey)
-      : wanted.map((field) => storedRequirement(field, parts));
+  const fields = wanted
+    .filter(({ path }) => conversion?.selectsStored(path) !== false)
+    .map((field) => storedRequirement(field, parts));
   const exact = (path: string): string | undefined =>
     fields.find((field) => field.path === path && field.operator === '=')?.value;
   const asked = resource.namespaced ? request.namespace : '';
@@ -98,14 +96,12 @@ function selectionOf(parts: StoreParts, request: ListRequest): Selection {
   };
 }
 
-const isOfKey = ({ path }: FieldRequirement): boolean => path.startsWith('metadata.');
-
 /** Field selectors that are evaluated after the conversion; undefined: none. */
 function servedSelectionOf(parts: StoreParts, request: ListRequest): ServedSelection | undefined {
   const { resource, conversion } = parts;
-  if (conversion?.selectsServed !== true) return undefined;
+  if (conversion === undefined) return undefined;
   const fields = parseFieldSelector(request.options.fieldSelector, resource.fieldSelectors)
-    .filter((field) => !isOfKey(field))
+    .filter(({ path }) => !conversion.selectsStored(path))
     .map((field) => ({ ...field, value: comparedText(field.value) }));
   return fields.length === 0 ? undefined : { conversion, fields };
 }

@@ -13,7 +13,8 @@ import { encodeStored, withResourceVersion } from '../codec/stored-form.ts';
 import type { EncodedStored } from '../codec/stored-form.ts';
 import { objectItem } from './converted-item.ts';
 import { admitNew, putNew } from './create.ts';
-import { decide, stateOf } from './current-state.ts';
+import { isIn } from './conversion.ts';
+import { decide, stateOf, storedItem, writtenAs } from './current-state.ts';
 import type { State } from './current-state.ts';
 import { canRemove } from './deletion-plan.ts';
 import { admissionRequest, mutated, readBody, toStored, writeContext } from './incoming.ts';
@@ -29,6 +30,7 @@ import {
   take,
 } from './object-meta.ts';
 import { keepTimes, trackUpdate } from './managed-fields.ts';
+import { partsInPlace } from './parts-in-place.ts';
 import { parseResourceVersion } from './read-mode.ts';
 import type { ObjectPath, RequestScope, UpdateRequest } from './requests.ts';
 import type { WriteAnswer, WriteOptions } from './requests.ts';
@@ -41,8 +43,11 @@ import type { Found } from './write-turns.ts';
 
 const { writeTurnMsMax } = limits;
 
-/** A new object in the storage version from the stored one, which it must not change. */
-export type Transform = (old: Item) => MaybePromise<ApiObject>;
+/**
+ * A new object in the storage version from the stored one, which it must not change. `at`: what it
+ * is written with, which is not always what the verb began with (`partsInPlace`).
+ */
+export type Transform = (old: Item, at: StoreParts) => MaybePromise<ApiObject>;
 
 interface Write {
   readonly transform: Transform;
@@ -131,14 +136,15 @@ async function replace(
   context: WriteContext,
   signal: AbortSignal,
 ): Promise<Try<WriteAnswer>> {
-  const decision = await decide(() => nextObject(parts, state.item, write, context, signal));
+  const at = partsInPlace(parts, state.item);
+  const decision = await decide(() => nextObject(at, state.item, write, context, signal));
   if (decision.kind === 'stop') {
     const { error } = decision;
     if (!state.isCurrent) return { kind: 'stale', again: () => Promise.reject(error) };
     throw error;
   }
   if (isLongTurn(writeTurnMsMax)) await nextTurn();
-  return store(parts, key, state, decision.plan, context, signal);
+  return store(at, key, state, decision.plan, context, signal);
 }
 
 interface Next {
@@ -184,7 +190,7 @@ const written = (item: Item, stored?: Found): Try<WriteAnswer> => ({
 
 /** Where the stored bytes are not at hand, those that memory has are of today's form. */
 function hasTodaysForm({ media, storedAs }: StoreParts, { item, value }: State & Found): boolean {
-  if (value === undefined) return !item.corrupted;
+  if (value === undefined) return !item.corrupted && isIn(item, storedAs);
   return media.isTodays(value, storedAs);
 }
 
@@ -197,8 +203,9 @@ async function nextObject(
   signal: AbortSignal,
 ): Promise<Next> {
   const { storedAs, strategy } = parts;
-  const old = item.object();
-  const made = transform(item);
+  const found = storedItem(parts, item, signal);
+  const old = (found instanceof Promise ? await found : found).object();
+  const made = transform(item, parts);
   const wanted = made instanceof Promise ? await made : made;
   checkVersion(parts, wanted, item);
   if (isLongTurn(writeTurnMsMax)) await nextTurn();
@@ -284,6 +291,7 @@ function isSameAsStored(
     return Buffer.compare(state.value, written) === 0;
   }
   if (state.item === undefined || state.item.corrupted) return false;
+  if (!isIn(state.item, storedAs)) return false;
   if (holdsRaw(storedAs.type)) {
     // What is kept of raw JSON need not be what the item shows.
     return Buffer.compare(encodeStored(state.item.object(), storedAs).value, encoded.value) === 0;
@@ -302,5 +310,5 @@ function isSameAsStored(
  */
 export function unstoredItem(parts: StoreParts, object: ApiObject, stored: Item): Item {
   metaOf(object).resourceVersion = String(stored.revision);
-  return objectItem(object, parts.storedAs, stored.revision);
+  return objectItem(object, writtenAs(parts, { object, old: stored }), stored.revision);
 }

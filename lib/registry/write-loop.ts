@@ -9,7 +9,7 @@ import type { ApiObject } from '../codec/codec.ts';
 import { encodeStored } from '../codec/stored-form.ts';
 import type { EncodedStored } from '../codec/stored-form.ts';
 import { commitTogether } from './companions.ts';
-import { currentState, firstState, stateOf } from './current-state.ts';
+import { currentState, firstState, stateOf, writtenAs } from './current-state.ts';
 import type { State } from './current-state.ts';
 import type { StoreParts } from './store-parts.ts';
 import type { Found, WriteTurn } from './write-turns.ts';
@@ -117,8 +117,9 @@ export async function putInstead(
 ): Promise<(Found & { readonly kind: 'stored' }) | Lost> {
   const { item, epoch, object } = change;
   const etcdKey = parts.keyOf(key);
-  const encoded = change.encoded ?? encodeStored(object, parts.storedAs);
-  const value = parts.media.write(object, parts.storedAs, encoded.value);
+  const as = writtenAs(parts, { object, old: item });
+  const encoded = change.encoded ?? encodeStored(object, as);
+  const value = parts.media.write(object, as, encoded.value);
   const ttlSeconds = parts.strategy.ttlSeconds?.(object);
   const lifetime = ttlSeconds === undefined ? {} : { ttlSeconds };
   const expected = { expected: item.revision, epoch };
