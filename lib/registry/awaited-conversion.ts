@@ -28,12 +28,12 @@ export class AwaitedConversion implements Conversion {
     const { served, stored } = versions;
     this.#versions = versions;
     this.#convert = convertingOne(convertAll);
-    this.#shown = { resource: served, generation };
+    this.#shown = { resource: served, generation, hasOwnLabels: true };
     this.#toServed = new ItemConversion(this.#shown, convertAll);
     this.#toStored =
       served === stored
         ? this.#toServed
-        : new ItemConversion({ resource: stored, generation }, convertAll);
+        : new ItemConversion({ ...this.#shown, resource: stored }, convertAll);
   }
 
   toStored(object: Readonly<ApiObject>, signal: AbortSignal): MaybePromise<ApiObject> {
@@ -71,8 +71,13 @@ export class AwaitedConversion implements Conversion {
   }
 
   selectsStored(path: string): boolean {
+    return isOfKey(path) || this.selectsStoredLabels;
+  }
+
+  /** Unless all lie in the version of the request, which then is what selectors see. */
+  get selectsStoredLabels(): boolean {
     const { served, stored, isMixed = false } = this.#versions;
-    return isOfKey(path) || (served === stored && !isMixed);
+    return served === stored && !isMixed;
   }
 }
 

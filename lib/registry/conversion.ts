@@ -58,6 +58,8 @@ export interface Conversion {
    * is stored need not have the field, or may lie in several versions.
    */
   selectsStored(path: string): boolean;
+  /** The same of label selectors. */
+  readonly selectsStoredLabels: boolean;
 }
 
 /** Field selectors that are evaluated on the key, in every version. */
@@ -93,6 +95,7 @@ export function lazyConversion(
         stored.close();
       },
     }),
+    selectsStoredLabels: true,
     // Closed types have every field in every version, perhaps by another name.
     selectsStored: (path) =>
       isOfKey(path) || storedAs.fieldSelectors.includes(path) || storedAs.type.open === undefined,

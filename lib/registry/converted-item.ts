@@ -31,6 +31,8 @@ export interface ShownIn {
    * Of the way to convert (`Converter`): bytes that were made in another one are not used.
    */
   readonly generation: string;
+  /** Conversion may change labels; not given: they are those of the stored item. */
+  readonly hasOwnLabels?: boolean;
 }
 
 /**
@@ -90,12 +92,14 @@ const variantIn = ({ resource, generation }: ShownIn, variant: string): string =
 /** Where bytes of an item are kept. */
 interface KeptWith {
   readonly stored: Item;
+  readonly hasOwnLabels: boolean;
   /** Their name there. */
   readonly variantOf: (variant: string) => string;
 }
 
 const keptWith = (stored: Item, shown: ShownIn): KeptWith => ({
   stored,
+  hasOwnLabels: shown.hasOwnLabels === true,
   variantOf: (variant) => variantIn(shown, variant),
 });
 
@@ -113,18 +117,25 @@ function lazyItem(
     own.set(variant, made);
     return made;
   };
+  let read: Selected | undefined;
+  const selected = (): Selected =>
+    (read ??= parseSelected(kept('selected', () => selectedText(object(), resource))));
   const item: Item = {
     resource,
     namespace: identity.namespace,
     name: identity.name,
     get labels() {
-      return identity.labels;
+      return keptAt?.hasOwnLabels === true ? selected().labels : identity.labels;
     },
     revision: identity.revision,
     corrupted: stored?.corrupted ?? false,
     object,
     ...(stored === undefined ? {} : { stored: () => stored.object() }),
-    field: (path) => fieldOf(item, path, resource),
+    field(path) {
+      if (path === 'metadata.name') return identity.name;
+      if (path === 'metadata.namespace') return identity.namespace;
+      return selected().fields[path] ?? '';
+    },
     json: () => kept('json', json),
     listJson: () => listEntry(item.listTail()),
     listTail: () => withoutTypeMembers(item.json(), resource),
@@ -154,8 +165,25 @@ function listEntry(tail: Uint8Array): Uint8Array {
   return entry;
 }
 
-function fieldOf(item: Item, path: string, resource: ResourceInfo): string {
-  if (path === 'metadata.name') return item.name;
-  if (path === 'metadata.namespace') return item.namespace;
-  return selectableFields(item.object(), resource)[path] ?? '';
+/** What selectors look at: kept, so that nothing is decoded for them. */
+interface Selected {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly fields: Readonly<Record<string, string>>;
 }
+
+const selectedText = (object: Readonly<ApiObject>, resource: ResourceInfo): Uint8Array =>
+  Buffer.from(
+    JSON.stringify({
+      labels: object.metadata?.labels ?? {},
+      fields: selectableFields(object, resource),
+    }),
+  );
+
+function parseSelected(text: Uint8Array): Selected {
+  const { labels, fields } = JSON.parse(Buffer.from(text).toString('utf8')) as Selected;
+  return { labels: asMap(labels), fields: asMap(fields) };
+}
+
+/** Users choose the keys. */
+const asMap = (of: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
+  Object.assign(Object.create(null) as Record<string, string>, of);

@@ -98,6 +98,27 @@ describe('objects that are stored in several versions', () => {
     expect(namesOf(await walls.verbs.list(walls.store(version), query))).toEqual(names);
   });
 
+  test.each(['v1', 'v2', 'v3'] as const)(
+    'are selected in %s by the labels that they have there',
+    async (version) => {
+      const labels = { 'shown-in': 'v1' };
+      await walls.verbs.create(walls.store('v1'), wall('old', { color: 'red' }, { labels }));
+      walls.storeIn('v2');
+      const cursor = await walls.watch(walls.store(version), `labelSelector=shown-in=${version}`);
+      await walls.verbs.create(
+        walls.store('v2'),
+        wall('new', { paint: 'blue' }, { labels: { 'shown-in': 'v2' } }),
+      );
+      const [added] = (await cursor.next(signal)) ?? [];
+      expect([added?.type, added?.item?.labels]).toEqual(['ADDED', { 'shown-in': version }]);
+      cursor.close();
+      const list = (query: string): Promise<string[]> =>
+        walls.verbs.list(walls.store(version), `labelSelector=${query}`).then(namesOf);
+      expect(await list(`shown-in=${version}`)).toEqual(['new', 'old']);
+      expect(await list(`shown-in!=${version}`)).toEqual([]);
+    },
+  );
+
   test('begin and cease to be selected for watchers of the storage version', async () => {
     await walls.mix();
     const cursor = await walls.watch(

@@ -76,8 +76,9 @@ export async function watchObjects(parts: StoreParts, request: ListRequest): Pro
  */
 function selectionOf(parts: StoreParts, request: ListRequest): Selection {
   const { labelSelector, fieldSelector } = request.options;
-  const labels = parseLabelSelector(labelSelector);
   const { resource, conversion } = parts;
+  const wantedLabels = parseLabelSelector(labelSelector);
+  const labels = conversion?.selectsStoredLabels === false ? undefined : wantedLabels;
   const wanted = parseFieldSelector(fieldSelector, resource.fieldSelectors);
   const fields = wanted
     .filter(({ path }) => conversion?.selectsStored(path) !== false)
@@ -96,14 +97,18 @@ function selectionOf(parts: StoreParts, request: ListRequest): Selection {
   };
 }
 
-/** Field selectors that are evaluated after the conversion; undefined: none. */
+/** Selectors that are evaluated after the conversion; undefined: none. */
 function servedSelectionOf(parts: StoreParts, request: ListRequest): ServedSelection | undefined {
   const { resource, conversion } = parts;
   if (conversion === undefined) return undefined;
   const fields = parseFieldSelector(request.options.fieldSelector, resource.fieldSelectors)
     .filter(({ path }) => !conversion.selectsStored(path))
     .map((field) => ({ ...field, value: comparedText(field.value) }));
-  return fields.length === 0 ? undefined : { conversion, fields };
+  const labels = conversion.selectsStoredLabels
+    ? undefined
+    : parseLabelSelector(request.options.labelSelector);
+  if (fields.length === 0 && labels === undefined) return undefined;
+  return { conversion, fields, ...(labels === undefined ? {} : { labels }) };
 }
 
 /** Pages are cut after the conversion where selectors are evaluated after it. */

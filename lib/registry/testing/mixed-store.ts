@@ -29,7 +29,7 @@ export const colorFields: Readonly<Record<VersionName, string>> = {
 };
 export const groupOf = 'example.com';
 
-/** What a webhook would make of it: the one field moves. */
+/** What a webhook would make of it: the one field moves, and the label `shown-in` changes. */
 export function movedColor(object: Readonly<ApiObject>, toApiVersion: string): ApiObject {
   const [from, to] = [object.apiVersion, toApiVersion].map(
     (version) => colorFields[(version ?? '').slice(groupOf.length + 1) as VersionName],
@@ -37,7 +37,15 @@ export function movedColor(object: Readonly<ApiObject>, toApiVersion: string): A
   const spec = { ...(object['spec'] as Record<string, unknown> | undefined) };
   const { [from ?? '']: color, ...rest } = spec;
   const moved = color === undefined ? rest : { ...rest, [to ?? '']: color };
-  return { ...object, apiVersion: toApiVersion, spec: moved } as ApiObject;
+  const version = toApiVersion.slice(groupOf.length + 1);
+  const { labels = {}, ...metadata } = object.metadata ?? {};
+  const shown = labels['shown-in'] === undefined ? labels : { ...labels, 'shown-in': version };
+  return {
+    ...object,
+    apiVersion: toApiVersion,
+    metadata: { ...metadata, ...(Object.keys(labels).length === 0 ? {} : { labels: shown }) },
+    spec: moved,
+  } as ApiObject;
 }
 
 export interface MixedStores {
