@@ -144,7 +144,7 @@ async function applyScale(
     const by = { ...context, operation: 'Apply' } as const;
     const owners = storedOwners(old.object());
     const ofScale = ownersOfReplicas(owners, apiVersionOf(scale.kind));
-    const write = ownershipWrite(versions, { owners: ofScale }, by, signal);
+    const write = ownershipWrite(versions, { owners: ofScale, object: undefined }, by, signal);
     const result = await applyConfiguration(show(old).object(), configuration, {
       ...write,
       force: request.options.force === true,
