@@ -57,7 +57,7 @@ export interface MixedStores {
 
 export interface MixedOptions {
   readonly storage: VersionName;
-  readonly converter: Converter;
+  readonly converter: Converter | ((versions: readonly ResourceInfo[]) => Converter);
   readonly admission?: AdmissionChain;
   /** Versions that the definition has; all where it is not given. */
   readonly versions?: readonly VersionName[];
@@ -67,11 +67,13 @@ export interface MixedOptions {
 /** Serves it from now on; what was there before has to be removed from the cache. */
 export function mixedStores(replica: Replica, options: MixedOptions): MixedStores {
   const { naming, scheme, cache, storage } = replica;
-  const { versions = ['v1', 'v2', 'v3'], resource: plural = 'walls', converter } = options;
+  const { versions = ['v1', 'v2', 'v3'], resource: plural = 'walls' } = options;
   const record = (version: VersionName): ResourceInfo => wallRecord(replica, version, plural);
   const records = { v1: record('v1'), v2: record('v2'), v3: record('v3') };
   const known = versions.map((version) => records[version]);
   const stored = records[options.storage];
+  const given = options.converter;
+  const converter = typeof given === 'function' ? given(known) : given;
   const media = createStoredMedia('json', naming);
   const { defaults } = scheme;
   const convert = 'convert' in converter ? converter.convert : undefined;
