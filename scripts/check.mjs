@@ -63,7 +63,9 @@ async function runStep({ name, flags = [], args: [entry, ...args] }) {
     process.stdout.write(`ok      ${name.padEnd(7)} ${took}  ${totals}`.trimEnd() + '\n');
   } else {
     failed.push(name);
-    process.stdout.write(`FAILED  ${name.padEnd(7)} ${took}\n${output.trimEnd()}\n\n`);
+    // Of the test files only those that failed are told of.
+    const told = output.replaceAll(/^PASS .*\n/gm, '').trimEnd();
+    process.stdout.write(`FAILED  ${name.padEnd(7)} ${took}\n${told}\n\n`);
   }
 }
 

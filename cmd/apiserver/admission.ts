@@ -51,10 +51,7 @@ function objectsOf(
   group: string,
   resource: string,
 ): Objects | undefined {
-  const of = naming.resolve(group);
-  const record = scheme.storedResources.find(
-    (one) => one.group === of && one.resource === resource,
-  );
+  const record = scheme.storedResource(naming.resolve(group), resource);
   if (record === undefined) return undefined;
   const view = cache.view(record);
   return {

@@ -18,29 +18,23 @@ import { TokenUse } from '../../lib/controllers/accounts/token-use.ts';
 import { bootstrapPriorityClasses } from '../../lib/controllers/bootstrap-objects.ts';
 import type { RoleBootstrap } from '../../lib/controllers/bootstrap-roles/bootstrap-roles.ts';
 import { bootstrapNamespaces } from '../../lib/controllers/system-namespaces.ts';
-import { builtInStores } from '../../lib/registry/built-in-stores.ts';
-import { componentStatusStores } from '../../lib/registry/component-statuses.ts';
 import { internalClient } from '../../lib/registry/internal-client.ts';
-import { builtInOwner, ResourceMapHolder } from '../../lib/registry/resource-map.ts';
+import { ResourceMapHolder } from '../../lib/registry/resource-map.ts';
+import type { ResourceStore } from '../../lib/registry/resource-store.ts';
 import { openServices } from '../../lib/registry/services/services.ts';
 import type { Services } from '../../lib/registry/services/services.ts';
 import { serveApi } from '../../lib/server/serve-api.ts';
+import type { ServedDefinitions } from '../../lib/crd/served-definitions.ts';
 import type { RunningServer } from '../../lib/server/serve.ts';
-import { Compactor } from '../../lib/storage-etcd/compaction.ts';
-import { EtcdStorage } from '../../lib/storage-etcd/etcd-storage.ts';
-import { createKeyspace } from '../../lib/storage-etcd/keys.ts';
-import type { Keyspace } from '../../lib/storage-etcd/keys.ts';
-import { SharedSecrets } from '../../lib/storage-etcd/shared-secrets.ts';
 import { Health } from '../../lib/telemetry/health.ts';
-import { openAdmission } from './admission.ts';
+import { acceptDefinitions } from './accept-definitions.ts';
 import { openAudit } from './audit.ts';
 import { openAuthentication } from './authentication.ts';
-import type { OpenedAuthentication } from './authentication.ts';
 import { tokenObserver } from './authentication-observers.ts';
 import { openAuthorization } from './authorization.ts';
-import type { OpenedAuthorization } from './authorization.ts';
 import { openBase } from './base.ts';
 import type { Base } from './base.ts';
+import type { FollowedDefinitions } from './custom-resources.ts';
 import { ownCredentials } from './credentials.ts';
 import type { ServingTls } from './credentials.ts';
 import { beginRoles, roleBootstrap } from './default-roles.ts';
@@ -49,30 +43,17 @@ import { checkWebhookFiles } from './given-authorization.ts';
 import { greeting, writeAdminConfig } from './greeting.ts';
 import { healthChecks } from './health-checks.ts';
 import type { Lifecycle } from './health-checks.ts';
-import { startLocalEtcd } from './local-etcd.ts';
-import type { LocalEtcd } from './local-etcd.ts';
-import {
-  admissionObserver,
-  cacheObserver,
-  collectCache,
-  collectStorageSize,
-  controllerObserver,
-  etcdComponents,
-  healthObserver,
-  mismatchObserver,
-  podSecurityObserver,
-  storageMetrics,
-} from './observers.ts';
+import { cacheObserver, collectCache, controllerObserver, healthObserver } from './observers.ts';
 import { checkListening, hostAndPort, listenError, urlAt } from './own-address.ts';
 import { publishTrust } from './publish-trust.ts';
 import { giveMemoryBackWhenQuiet } from './quiet-memory.ts';
-import { reachEtcd } from './reach-etcd.ts';
+import { openRegistry } from './registry.ts';
 import { runControllers } from './run-controllers.ts';
 import { openServiceAccounts } from './service-accounts.ts';
 import type { OpenedServiceAccounts } from './service-accounts.ts';
 import { startServerService } from './server-service.ts';
 import { clientCas, followServingTls } from './serving-tls.ts';
-import { checkNaming, loadSharedState } from './shared-state.ts';
+import { loadSharedState } from './shared-state.ts';
 import type { SharedState } from './shared-state.ts';
 import { openTokenWebhook } from './token-webhook.ts';
 import { openTrustedCertificates } from './trusted-certificates.ts';
@@ -80,7 +61,8 @@ import type { TrustedCertificates } from './trusted-certificates.ts';
 import { versionInfo } from './version.ts';
 import { viewsOf } from './views.ts';
 import type { ViewOf } from './views.ts';
-
+import { openStorage } from './storage.ts';
+import type { OpenedStorage } from './storage.ts';
 export interface Assembled {
   /** What to print for whoever started it. */
   readonly greeting: string;
@@ -121,7 +103,8 @@ export async function assemble(
   const authorization = await openAuthorization(base, viewOf);
   const services = openAddresses(base, stored, cache);
   const judging = { authentication, authorization };
-  openRegistry(base, stored, { cache, shared, ...judging, services, tokens, resources });
+  const registry = { cache, shared, ...judging, services, tokens, resources };
+  const definitions = openRegistry(base, stored, registry);
   const clientCa = clientCas(trusted);
   const credentials = await ownCredentials({ directory, shared, flags, files, clientCa, address });
   const lifecycle = { isDraining: false };
@@ -131,11 +114,13 @@ export async function assemble(
     ...authorization,
     ...{ resources, auditor, documents, roles, startedAtMs, lifecycle },
     tls: credentials.serving,
+    definitions: definitions?.served,
   });
   followServingTls(base, server, { serving: credentials.serving, trusted });
   await cache.start(starting);
   await authorization.whole;
-  const serving = { resources, services, tokens, trusted, roles };
+  await definitions?.whole;
+  const serving = { resources, services, tokens, trusted, roles, definitions };
   await fillCluster(base, stored, { ...serving, serverCa: credentials.serverCa, server });
   // Last started, first ended: balancers look elsewhere before anything stops working.
   started.defer(() => void (lifecycle.isDraining = true));
@@ -160,13 +145,14 @@ async function fillCluster(
     readonly tokens: TokenIssuer;
     readonly trusted: TrustedCertificates;
     readonly roles: RoleBootstrap;
+    readonly definitions: FollowedDefinitions | undefined;
     readonly serverCa: string;
     readonly server: RunningServer;
   },
 ): Promise<void> {
   const { naming, clock, metrics, started } = base;
   const { starting } = stored;
-  const { resources, trusted, roles, server } = within;
+  const { resources, trusted, roles, server, definitions } = within;
   const namespaces = resources.current.find({ group: '', version: 'v1', resource: 'namespaces' });
   const priorityClasses = resources.current.find({
     group: naming.resolve('scheduling.{v}'),
@@ -176,54 +162,18 @@ async function fillCluster(
   if (priorityClasses !== undefined) await bootstrapPriorityClasses(priorityClasses, starting);
   if (namespaces !== undefined) await bootstrapNamespaces(namespaces, naming, starting);
   started.defer(await beginRoles(roles, starting));
-  if (namespaces === undefined) return;
   const observer = controllerObserver(metrics, clock);
-  started.defer(runControllers({ ...base, ...stored, ...within, observer }));
+  if (definitions !== undefined) {
+    const { ownWrites } = definitions;
+    started.defer(acceptDefinitions({ ...base, ...stored, resources, ownWrites, observer }));
+  }
+  if (namespaces === undefined) return;
+  const customStoreOf = (name: string): ResourceStore | undefined =>
+    definitions?.served.storeOf(name);
+  started.defer(runControllers({ ...base, ...stored, ...within, customStoreOf, observer }));
   started.defer(publishTrust({ ...base, resources, trusted, observer }));
   const publishing = { ...base, ...stored, resources, port: server.port };
   started.defer(await startServerService(publishing, starting));
-}
-
-interface OpenedStorage {
-  readonly storage: EtcdStorage;
-  readonly keyspace: Keyspace;
-  readonly secrets: SharedSecrets;
-  readonly compactor: Compactor;
-  /** undefined: etcd is somebody else's. */
-  readonly local: LocalEtcd | undefined;
-  /** Fires when the start is given up, or when the local etcd ends. */
-  readonly starting: AbortSignal;
-}
-
-async function openStorage(base: Base): Promise<OpenedStorage> {
-  const { flags, logger, metrics, started, signal, directory } = base;
-  const external = flags['etcd-servers'];
-  const say = (line: string): void => void process.stderr.write(`${line}\n`);
-  const local = external === undefined ? await startLocalEtcd(directory, say, signal) : undefined;
-  if (local !== undefined) started.defer(() => local.stop());
-  const ending = new AbortController();
-  void local?.ended.then((error) => ending.abort(error));
-  const starting = AbortSignal.any([signal, ending.signal]);
-  const endpoints = external ?? [local?.url ?? ''];
-  const tls = base.files.etcdTls;
-  const storage = new EtcdStorage({ endpoints, tls, metrics: storageMetrics(metrics) });
-  started.defer(() => storage.close());
-  collectStorageSize(metrics, storage);
-  await reachEtcd(storage, { endpoints, tls, logger, signal: starting });
-  const keyspace = createKeyspace(flags['etcd-prefix']);
-  const secrets = new SharedSecrets(storage, keyspace);
-  await checkNaming(secrets, flags, starting);
-  const compactor = new Compactor(storage.connection, {
-    intervalMs: flags['etcd-compaction-interval'],
-    onError: (error) => logger.warn('compaction failed; the next round tries again', { error }),
-  });
-  const closing = new AbortController();
-  const compacting = compactor.run(closing.signal);
-  started.defer(async () => {
-    closing.abort(new Error('the server stops'));
-    await compacting;
-  });
-  return { storage, keyspace, secrets, compactor, local, starting };
 }
 
 function openCache(base: Base, { storage, keyspace, compactor }: OpenedStorage): Cache {
@@ -290,61 +240,6 @@ function openAccounts(
   return openServiceAccounts(base, { ...of, observer });
 }
 
-function openRegistry(
-  base: Base,
-  { storage, keyspace }: OpenedStorage,
-  options: {
-    readonly cache: Cache;
-    readonly shared: SharedState;
-    readonly services: Services | undefined;
-    readonly authorization: OpenedAuthorization;
-    readonly authentication: OpenedAuthentication;
-    readonly tokens: TokenIssuer;
-    /** Filled. */
-    readonly resources: ResourceMapHolder;
-  },
-): void {
-  const { flags, logger, clock, gates, naming, metrics, scheme } = base;
-  const { cache, shared, services, authentication, tokens, resources } = options;
-  const { authorizer, heldRulesOf } = options.authorization;
-  const stores = builtInStores({
-    scheme,
-    keyspace,
-    storage,
-    admission: openAdmission({
-      ...base,
-      storage,
-      keyspace,
-      cache,
-      authorizer,
-      observer: admissionObserver(metrics),
-      podSecurityObserver: podSecurityObserver(metrics),
-    }),
-    reviews: {
-      authenticator: authentication.reviewer,
-      authorizer,
-      apiAudiences: authentication.apiAudiences,
-    },
-    naming,
-    heldRulesOf,
-    clock,
-    media: base.media,
-    viewOf: (stored) => cache.view(stored),
-    companionsOf: (stored) => services?.companionsOf(stored),
-    continueKey: shared.continueKey,
-    tokens,
-    validation: {
-      isOn: (gate) => gates.isEnabled(gate),
-      onMismatch: mismatchObserver(metrics, logger),
-    },
-    canStreamLists: gates.isOn('WatchList'),
-    canDeleteUnreadable: gates.isOn('AllowUnsafeMalformedObjectDeletion'),
-    eventTtlSeconds: flags['event-ttl'] / 1000,
-  });
-  const components = componentStatusStores(scheme, (signal) => etcdComponents(storage, signal));
-  resources.set(builtInOwner, [...stores, ...components]);
-}
-
 async function openServer(
   base: Base,
   cache: Cache,
@@ -359,12 +254,14 @@ async function openServer(
     readonly startedAtMs: number;
     readonly lifecycle: Lifecycle;
     readonly roles: RoleBootstrap;
+    readonly definitions: ServedDefinitions | undefined;
   },
 ): Promise<RunningServer> {
   const { flags, clock, started, address } = base;
-  const { startedAtMs, lifecycle, roles } = options;
+  const { startedAtMs, lifecycle, roles, definitions } = options;
   const graceMs = flags['livez-grace-period'];
-  const checks = healthChecks({ cache, lifecycle, clock, startedAtMs, graceMs, roles });
+  const reading = { cache, roles, definitions };
+  const checks = healthChecks({ ...reading, lifecycle, clock, startedAtMs, graceMs });
   const server = await serveApi({
     ...base,
     health: new Health(checks, healthObserver(base.metrics)),

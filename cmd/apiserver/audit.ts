@@ -12,12 +12,11 @@ import { LostEvents } from '../../lib/audit/lost-events.ts';
 import { readPolicy } from '../../lib/audit/policy-file.ts';
 import { WebhookWriter } from '../../lib/audit/webhook-writer.ts';
 import { limits } from '../../lib/base/limits.ts';
-import { openTarget } from '../../lib/client/open-target.ts';
 import { FlagError } from '../../lib/config/flags.ts';
 import type { Flags } from '../../lib/config/flags.ts';
 import type { Base } from './base.ts';
-import { clientParts } from './client-parts.ts';
-import { fileError, orFileError } from './file-problem.ts';
+import { openConfigured } from './client-parts.ts';
+import { orFileError } from './file-problem.ts';
 import { auditObserver } from './audit-observer.ts';
 
 type BackendName = 'log' | 'webhook';
@@ -149,11 +148,7 @@ function logSink({ flags, clock, logger }: Base, path: string): ByteSink {
 
 async function webhookWriter(base: Base, config: string): Promise<WebhookWriter> {
   const { flags, clock, naming } = base;
-  const target = await openTarget({ kubeconfigFile: config }, clientParts(base)).catch(
-    (error: unknown) => {
-      throw fileError('audit-webhook-config-file', config, error);
-    },
-  );
+  const target = await openConfigured(base, 'audit-webhook-config-file', config);
   return new WebhookWriter(target, {
     apiVersion: `${naming.auditGroup}/v1`,
     firstRetryMs: flags['audit-webhook-initial-backoff'],

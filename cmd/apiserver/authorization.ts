@@ -26,7 +26,6 @@ import {
   webhookObserver,
 } from './authorization-observers.ts';
 import type { Base } from './base.ts';
-import { clientParts } from './client-parts.ts';
 import { orFlagError } from './from-flags.ts';
 import { hostAndPort } from './own-address.ts';
 import { reloadObserver } from './reload-observer.ts';
@@ -52,9 +51,8 @@ export async function openAuthorization(base: Base, viewOf: ViewOf): Promise<Ope
       return mode === undefined ? [] : [[type, mode] as const];
     }),
   );
-  const calling = clientParts(base);
   const switched = await SwitchedAuthorizer.start(authorization.authorizers, (config) =>
-    openOne(base, config, { calling, opened }),
+    openOne(base, config, { calling: base.calls, opened }),
   );
   started.defer(() => switched.close());
   if (authorization.file !== undefined) {

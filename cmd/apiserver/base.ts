@@ -7,12 +7,14 @@ import { systemClock } from '../../lib/base/clock.ts';
 import type { Clock } from '../../lib/base/clock.ts';
 import type { Logger } from '../../lib/base/log.ts';
 import { createStoredMedia, storedMediaName } from '../../lib/codec/stored-media.ts';
+import type { ClientParts } from '../../lib/client/open-target.ts';
 import type { StoredMedia } from '../../lib/codec/stored-media.ts';
 import { featureGates } from '../../lib/config/gates.ts';
 import type { FeatureGates } from '../../lib/config/gates.ts';
 import type { Flags } from '../../lib/config/flags.ts';
 import { createMetrics } from '../../lib/telemetry/metrics.ts';
 import type { Metrics } from '../../lib/telemetry/metrics.ts';
+import { clientParts } from './client-parts.ts';
 import { chosenControllers } from './controllers.ts';
 import type { ControllerRow } from './controllers.ts';
 import { chosenPlugins } from './chosen-plugins.ts';
@@ -50,6 +52,8 @@ export interface Base {
   readonly scheme: Scheme;
   /** The encoding of objects in etcd. */
   readonly media: StoredMedia;
+  /** What outgoing calls share. */
+  readonly calls: ClientParts;
   /** Those of admission that are on. */
   readonly plugins: ChosenPlugins;
   /** Fires when the start is given up. */
@@ -88,6 +92,7 @@ export function openBase(
       resolve: (name) => naming.resolve(name),
     }),
   );
+  const calls = clientParts({ clock, logger, metrics });
   describeServer(metrics, { version: versionInfo, naming, gates });
   const scheme = orFlagError('runtime-config', () =>
     builtInScheme({
@@ -103,6 +108,6 @@ export function openBase(
   );
   const directory = DataDirectory.open(flags['data-dir']);
   started.defer(() => directory.release());
-  const opened = { clock, gates, naming, metrics, directory, files, address, scheme };
+  const opened = { clock, gates, naming, metrics, calls, directory, files, address, scheme };
   return { ...given, ...opened, authentication, authorization, controllers, media, plugins };
 }

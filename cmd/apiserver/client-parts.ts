@@ -1,11 +1,25 @@
 // What outgoing calls of the server share.
 import { ClientMetrics } from '../../lib/client/client-metrics.ts';
 import type { ParseConfig } from '../../lib/client/kubeconfig-files.ts';
+import { openTarget } from '../../lib/client/open-target.ts';
 import type { ClientParts } from '../../lib/client/open-target.ts';
+import type { Target } from '../../lib/client/target.ts';
 import { readYaml } from '../../lib/codec/yaml-reader.ts';
 import type { Clock } from '../../lib/base/clock.ts';
 import type { Logger } from '../../lib/base/log.ts';
+import type { Flags } from '../../lib/config/flags.ts';
 import type { Metrics } from '../../lib/telemetry/metrics.ts';
+import { fileError } from './file-problem.ts';
+
+/** @throws FlagError that names the flag of the file. */
+export const openConfigured = (
+  { calls }: { readonly calls: ClientParts },
+  flag: keyof Flags,
+  kubeconfigFile: string,
+): Promise<Target> =>
+  openTarget({ kubeconfigFile }, calls).catch((cause: unknown) => {
+    throw fileError(flag, kubeconfigFile, cause);
+  });
 
 interface Parts {
   readonly clock: Clock;
@@ -22,7 +36,10 @@ export const parseClientConfig: ParseConfig = (text) => {
   }
 };
 
-/** Of services that are named by URL alone: no Service of the cluster is looked up. */
+/**
+ * One for all calls: what metrics tell of hosts is bounded by it. Of services that are named by URL
+ * alone: no Service of the cluster is looked up.
+ */
 export const clientParts = ({ clock, logger, metrics }: Parts): ClientParts => ({
   clock,
   log: logger,

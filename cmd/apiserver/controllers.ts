@@ -8,7 +8,7 @@ import type { Controller, QueueObserver } from '../../lib/controllers/controller
 import { AccountTokensController } from '../../lib/controllers/accounts/account-tokens.ts';
 import { TokenCleanerController } from '../../lib/controllers/accounts/token-cleaner.ts';
 import { TokenTrackingController } from '../../lib/controllers/accounts/token-tracking.ts';
-import { DefinitionController } from '../../lib/controllers/definitions.ts';
+import { DefinitionDeletion } from '../../lib/controllers/definitions/deletion.ts';
 import { GarbageCollector } from '../../lib/controllers/garbage-collector.ts';
 import { NamespaceObjectController } from '../../lib/controllers/namespace-object.ts';
 import type { NewObject } from '../../lib/controllers/namespace-object.ts';
@@ -23,6 +23,7 @@ import type { InternalClient } from '../../lib/registry/internal-client.ts';
 import type { ResourceMapHolder } from '../../lib/registry/resource-map.ts';
 import type { ResourceStore } from '../../lib/registry/resource-store.ts';
 import type { Services } from '../../lib/registry/services/services.ts';
+import type { Keyspace } from '../../lib/storage-etcd/keys.ts';
 import type { Storage } from '../../lib/storage-etcd/storage.ts';
 
 /** What a controller is made of. It is made anew each time that this replica begins to lead. */
@@ -35,6 +36,9 @@ export interface ControllerContext {
    * it is not served.
    */
   readonly store: (resource: string, version?: string) => ResourceStore | undefined;
+  /** The objects of a definition in their storage version, served or not. */
+  readonly customStoreOf: (definition: string) => ResourceStore | undefined;
+  readonly keyspace: Keyspace;
   /** Writes as the controller's own user; it ends with the lead. */
   readonly client: InternalClient;
   /** The same for what is no object: it ends with the lead, too. */
@@ -199,7 +203,8 @@ export const controllerTable: readonly ControllerRow[] = [
     isOwn: true,
     make: ({ store, ...context }: ControllerContext): Controller | undefined => {
       const definitions = store('apiextensions.{v}/customresourcedefinitions');
-      return definitions && new DefinitionController({ ...context, definitions });
+      const { customStoreOf: storeOf } = context;
+      return definitions && new DefinitionDeletion({ ...context, definitions, storeOf });
     },
   },
 ];

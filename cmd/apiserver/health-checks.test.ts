@@ -25,6 +25,7 @@ const livenessTimeoutMs = 15_000;
 const pageCount = 6;
 let nowMs = 0;
 const roles = { failure: undefined };
+const definitions = { isWhole: true };
 const clock: Clock = { ...systemClock, monotonicMs: () => nowMs };
 
 /** Lists come in small pages, each after `passes`; a watch can be told to lose its position. */
@@ -79,7 +80,7 @@ test('/livez holds while pages come, however long all of them take', async () =>
   });
   const lifecycle = { isDraining: false };
   const health = new Health(
-    healthChecks({ cache, lifecycle, clock, startedAtMs: 0, graceMs: 0, roles }),
+    healthChecks({ cache, lifecycle, clock, startedAtMs: 0, graceMs: 0, roles, definitions }),
   );
   const status = (endpoint: 'livez' | 'readyz'): number =>
     health.answer(endpoint, { verbose: false, exclude: [] }).status;

@@ -14,6 +14,8 @@ export interface HealthCheckOptions {
   readonly startedAtMs: number;
   /** Why the default roles are not there; undefined: they are. */
   readonly roles: { readonly failure: string | undefined };
+  /** Those of custom resources; undefined: they are not served. */
+  readonly definitions: { readonly isWhole: boolean } | undefined;
   /** `--livez-grace-period`. */
   readonly graceMs: number;
 }
@@ -61,6 +63,14 @@ export function healthChecks(options: HealthCheckOptions): HealthCheck[] {
       name: 'poststarthook/rbac/bootstrap-roles',
       endpoints: ['readyz', 'healthz'],
       failure: () => options.roles.failure,
+    },
+    {
+      name: 'poststarthook/crd-informer-synced',
+      endpoints: ['readyz', 'healthz'],
+      failure: () =>
+        options.definitions?.isWhole === false
+          ? 'the definitions of custom resources are being read'
+          : undefined,
     },
     {
       name: 'shutdown',

@@ -1,7 +1,6 @@
 // Tokens of issuers that flags or the configuration file name, followed as the file changes.
 import { ConfigurationFollower } from '../../lib/authn/jwt/follow-configuration.ts';
 import { ReloadingJwt } from '../../lib/authn/jwt/reloading-jwt.ts';
-import { ClientMetrics } from '../../lib/client/client-metrics.ts';
 import type { Base } from './base.ts';
 import { collectIssuerKeys, verifiedObserver } from './jwt-observer.ts';
 import { hostAndPort } from './own-address.ts';
@@ -24,7 +23,7 @@ export function openIssuers(base: Base, shared: SharedState): ReloadingJwt | und
   const jwt = new ReloadingJwt(compiled, algorithms, {
     clock,
     logger,
-    metrics: new ClientMetrics(metrics.series),
+    metrics: base.calls.metrics,
     onVerified: verifiedObserver(metrics),
   });
   started.defer(() => jwt.close());

@@ -26,6 +26,7 @@ export interface ControllerOptions {
   readonly controllers: readonly ControllerRow[];
   readonly resources: ResourceMapHolder;
   readonly services: Services | undefined;
+  readonly customStoreOf: ControllerContext['customStoreOf'];
   readonly storage: Storage;
   readonly keyspace: Keyspace;
   readonly naming: NamingProfile;
@@ -89,12 +90,12 @@ async function runOne(
   signal: AbortSignal,
 ): Promise<void> {
   const { term, naming, resources, services, clock, logger: log, observer } = options;
-  const { tokens, serverCa } = options;
+  const { tokens, serverCa, keyspace, customStoreOf } = options;
   const user = row.account === undefined ? serverUser : controllerUser(naming, row.account);
   const client = internalClient(user, term);
   const store = storesOf(options);
   const storage = term === undefined ? options.storage : fencedStorage(options.storage, term);
-  const within = { resources, services, store, client, storage };
+  const within = { resources, services, customStoreOf, store, client, storage, keyspace };
   await row.make({ ...within, naming, clock, log, observer, tokens, serverCa })?.run(signal);
 }
 

@@ -6,6 +6,7 @@ import { systemClock } from '../../lib/base/clock.ts';
 import { createLogger } from '../../lib/base/log.ts';
 import { parseFlags } from '../../lib/config/parse-flags.ts';
 import { testMetrics } from '../../lib/telemetry/testing/test-metrics.ts';
+import { clientParts } from './client-parts.ts';
 import { openTokenWebhook } from './token-webhook.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'apiserver-token-webhook-'));
@@ -22,7 +23,8 @@ async function open(flagTexts: readonly string[]): Promise<boolean> {
   await using started = new AsyncDisposableStack();
   const { flags } = parseFlags(flagTexts);
   const logger = createLogger('error');
-  const base = { flags, logger, clock: systemClock, metrics: testMetrics(), started };
+  const calls = clientParts({ logger, clock: systemClock, metrics: testMetrics() });
+  const base = { flags, calls, started };
   return (await openTokenWebhook(base)) !== undefined;
 }
 

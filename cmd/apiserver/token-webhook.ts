@@ -2,12 +2,9 @@
 import type { Authenticator } from '../../lib/authn/authenticator.ts';
 import { CachedTokens } from '../../lib/authn/token-webhook/cached-tokens.ts';
 import { tokenWebhook } from '../../lib/authn/token-webhook/token-webhook.ts';
-import { openTarget } from '../../lib/client/open-target.ts';
-import { SettingsError } from '../../lib/client/target-settings.ts';
 import type { Target } from '../../lib/client/target.ts';
 import type { Base } from './base.ts';
-import { clientParts } from './client-parts.ts';
-import { fileError } from './file-problem.ts';
+import { openConfigured } from './client-parts.ts';
 import { tokenCacheObserver, tokenWebhookObserver } from './authentication-observers.ts';
 
 /**
@@ -15,15 +12,13 @@ import { tokenCacheObserver, tokenWebhookObserver } from './authentication-obser
  * @throws FlagError for a file that cannot be used.
  */
 export async function openTokenWebhook(
-  base: Pick<Base, 'flags' | 'clock' | 'logger' | 'metrics' | 'started'>,
+  base: Pick<Base, 'calls' | 'flags' | 'started'>,
 ): Promise<Target | undefined> {
   const { flags, started } = base;
   const kubeconfigFile = flags['authentication-token-webhook-config-file'];
   if (kubeconfigFile === undefined) return undefined;
-  const target = await openTarget({ kubeconfigFile }, clientParts(base)).catch((cause: unknown) => {
-    if (!(cause instanceof SettingsError)) throw cause;
-    throw fileError('authentication-token-webhook-config-file', kubeconfigFile, cause);
-  });
+  const flag = 'authentication-token-webhook-config-file';
+  const target = await openConfigured(base, flag, kubeconfigFile);
   started.defer(() => target.close());
   return target;
 }

@@ -75,8 +75,8 @@ function follow(
       if (read(next)) logger.info(`--${flag}: new certificates are in force`, { path });
     },
     failed({ message: reason }) {
-      const message = `--${flag}: the new certificates cannot be used, the ones before stay in force`;
-      logger.error(message, { path, reason });
+      const message = 'the new certificates cannot be used, the ones before stay in force';
+      logger.error(`--${flag}: ${message}`, { path, reason });
     },
   });
   started.defer(() => file.close());

@@ -13,10 +13,7 @@ export type ViewOf = (group: string, resource: string) => ResourceView | undefin
 export const viewsOf =
   ({ scheme, naming }: Base, cache: Cache): ViewOf =>
   (group, resource) => {
-    const of = naming.resolve(group);
-    const stored = scheme.storedResources.find(
-      (one) => one.group === of && one.resource === resource,
-    );
+    const stored = scheme.storedResource(naming.resolve(group), resource);
     return stored && cache.view(stored);
   };
 

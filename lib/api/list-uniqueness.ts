@@ -1,48 +1,50 @@
 // Lists whose items exclude each other, by the schema: sets hold each value once, keyed lists each
-// combination of keys. Compiled once per type; types without such lists are not walked.
-import type { FieldError } from '../base/status.ts';
-import { childPath } from './field-errors.ts';
+// combination of keys.
+import { eachInTurns } from '../base/in-turns.ts';
+import type { MaybePromise } from '../base/maybe-promise.ts';
+import { sortedJson } from './canonical-json.ts';
 import { isObject, ownMember } from './json-value.ts';
+import { walkTo } from './schema-walk.ts';
+import type { Walk, WalkRun } from './schema-walk.ts';
 import { itemIdentity } from './twins.ts';
 import type { JsonObject, JsonValue, ValueInfo } from './type-info.ts';
-import { elementOf } from './value-info.ts';
-
-export type ListCheck = (value: JsonValue, path: string, errors: FieldError[]) => void;
 
 /** undefined: there is no such list at or below the value. */
-export function compileListChecks(value: ValueInfo): ListCheck | undefined {
-  const own = value.cardinality === 'list' ? uniquenessOf(value) : undefined;
-  const below = value.cardinality === 'single' ? memberChecks(value) : undefined;
-  const elements = elementChecks(value);
-  const checks = [own, elements, below].filter((check) => check !== undefined);
-  if (checks.length <= 1) return checks[0];
-  return (given, path, errors) => {
-    for (const check of checks) check(given, path, errors);
-  };
-}
+export const compileListChecks = (value: ValueInfo): Walk | undefined =>
+  walkTo(value, { has: isUnique, visit: checkItems });
 
-function uniquenessOf(list: ValueInfo): ListCheck | undefined {
-  const { listType } = list;
-  if (listType !== 'set' && listType !== 'map') return undefined;
-  return (items, path, errors) => {
-    if (!Array.isArray(items)) return;
-    /** How often each was seen. */
-    const seen = new Map<string, number>();
-    for (const [at, item] of items.entries()) {
-      const field = `${path}[${String(at)}]`;
+const isUnique = ({ cardinality, listType }: ValueInfo): boolean =>
+  cardinality === 'list' && (listType === 'set' || listType === 'map');
+
+function checkItems(
+  items: JsonValue,
+  list: ValueInfo,
+  path: string,
+  { errors, pace }: WalkRun,
+): MaybePromise<void> {
+  if (!Array.isArray(items)) return undefined;
+  /** How often each was seen. */
+  const seen = new Map<string, number>();
+  return eachInTurns(
+    items,
+    (item, at) => {
       const identity = itemIdentity(item, list);
       if (identity === undefined) {
+        const field = `${path}[${String(at)}]`;
         const detail = 'must be an object for an array of list-type map';
         errors.push({ reason: 'FieldValueInvalid', field, badValue: item, detail });
-        continue;
+        return;
       }
       const count = (seen.get(identity) ?? 0) + 1;
       seen.set(identity, count);
-      if (count !== 2) continue;
-      const badValue = isObject(item) && listType === 'map' ? keysOf(item, list) : item;
+      if (count !== 2) return;
+      const field = `${path}[${String(at)}]`;
+      const shown = isObject(item) && list.listType === 'map' ? keysOf(item, list) : item;
+      const badValue = sortedJson(shown);
       errors.push({ reason: 'FieldValueDuplicate', field, badValue, detail: '' });
-    }
-  };
+    },
+    pace,
+  );
 }
 
 function keysOf(item: JsonObject, { listMapKeys }: ValueInfo): JsonObject {
@@ -52,36 +54,4 @@ function keysOf(item: JsonObject, { listMapKeys }: ValueInfo): JsonObject {
     if (value !== undefined) keys[key] = value;
   }
   return keys;
-}
-
-function elementChecks(value: ValueInfo): ListCheck | undefined {
-  const element = elementOf(value);
-  const check = element && compileListChecks(element);
-  if (check === undefined) return undefined;
-  if (value.cardinality !== 'map') {
-    return (list, path, errors) => {
-      if (!Array.isArray(list)) return;
-      for (const [at, item] of list.entries()) check(item, `${path}[${String(at)}]`, errors);
-    };
-  }
-  return (map, path, errors) => {
-    if (!isObject(map)) return;
-    for (const key of Object.keys(map)) check(map[key] ?? null, `${path}[${key}]`, errors);
-  };
-}
-
-function memberChecks({ message }: ValueInfo): ListCheck | undefined {
-  if (message?.open === undefined) return undefined;
-  const checks = message.fields.flatMap((field) => {
-    const check = compileListChecks(field);
-    return check === undefined ? [] : [{ name: field.jsonName, check }];
-  });
-  if (checks.length === 0) return undefined;
-  return (object, path, errors) => {
-    if (!isObject(object)) return;
-    for (const { name, check } of checks) {
-      const member = ownMember(object, name);
-      if (member !== undefined) check(member, childPath(path, name), errors);
-    }
-  };
 }

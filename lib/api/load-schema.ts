@@ -1,5 +1,7 @@
 // Types of custom resources, from the OpenAPI v3 schema of a definition. It reads and does not
-// check: what is not as expected counts as absent.
+// check: what is not as expected counts as absent. Reading takes a step a node.
+import { atOnce } from '../base/steps.ts';
+import type { Steps } from '../base/steps.ts';
 import { isObject } from './json-value.ts';
 import type {
   FieldInfo,
@@ -23,30 +25,42 @@ export interface SchemaSource {
 }
 
 /** The type of a whole resource: it has kind, apiVersion and metadata whatever `schema` says. */
-export function loadResourceSchema(schema: unknown, source: SchemaSource): TypeInfo {
+export const loadResourceSchema = (schema: unknown, source: SchemaSource): TypeInfo =>
+  atOnce(resourceSchemaSteps(schema, source));
+
+/** `loadResourceSchema`, for schemas of any size. */
+export function* resourceSchemaSteps(schema: unknown, source: SchemaSource): Steps<TypeInfo> {
   const raw = isObject(schema) ? schema : {};
-  const node = { raw, words: wordsOf(raw, source.id, source), place: source.id, source };
-  return objectType(node, { isResource: true });
+  const { id } = source;
+  const name = id.slice(id.lastIndexOf('.') + 1);
+  const words = yield* wordsOf(raw, id, source);
+  return yield* objectType({ raw, words, place: id, name, source }, { isResource: true });
 }
 
 /** The value that any schema describes, embedded resources included. */
-export function loadSchema(schema: unknown, source: SchemaSource): ValueInfo {
-  return load(schema, source.id, source);
-}
+export const loadSchema = (schema: unknown, source: SchemaSource): ValueInfo =>
+  atOnce(load(schema, { place: source.id, name: source.id }, source));
 
 /** One node of a schema. */
-interface SchemaNode {
+interface SchemaNode extends NodePlace {
   readonly raw: JsonObject;
   readonly words: ValueSchema;
-  readonly place: string;
   readonly source: SchemaSource;
 }
 
-function load(schema: unknown, place: string, source: SchemaSource): ValueInfo {
+interface NodePlace {
+  readonly place: string;
+  /** The last step of the place. */
+  readonly name: string;
+}
+
+/** The value of one node; others wait for it where they ask. */
+function* load(schema: unknown, at: NodePlace, source: SchemaSource): Steps<ValueInfo> {
+  yield;
   const raw = isObject(schema) ? schema : {};
-  const words = wordsOf(raw, place, source);
-  const node: SchemaNode = { raw, words, place, source };
-  const { mapType, ...structure } = structureOf(node);
+  const words = yield* wordsOf(raw, at.place, source);
+  const node: SchemaNode = { raw, words, ...at, source };
+  const { mapType, ...structure } = yield* structureOf(node);
   return {
     scalar: undefined,
     message: undefined,
@@ -79,8 +93,8 @@ const intOrString: TypeInfo = {
   options: {},
 };
 
-function structureOf(node: SchemaNode): Structure {
-  const { raw, words, place, source } = node;
+function* structureOf(node: SchemaNode): Steps<Structure> {
+  const { raw, words } = node;
   if (extension(node, 'int-or-string') === true) {
     return { cardinality: 'single', message: intOrString };
   }
@@ -89,48 +103,60 @@ function structureOf(node: SchemaNode): Structure {
     return { cardinality: 'single', scalar: scalarOfType[type] };
   }
   const { items, properties, additionalProperties } = raw;
-  const elementAt = (schema: JsonValue | undefined, step: string): Partial<ValueInfo> => {
-    if (!isObject(schema)) return {};
-    const element = load(schema, `${place}.${step}`, source);
-    return { scalar: element.scalar, message: element.message, element };
-  };
-  if (type === 'array') return { cardinality: 'list', ...elementAt(items, '@items') };
+  if (type === 'array')
+    return { cardinality: 'list', ...(yield* elementAt(node, items, '@items')) };
   if (isObject(additionalProperties) && properties === undefined) {
     const mapType = oneOf(extension(node, 'map-type'), ['atomic', 'granular']);
-    return { cardinality: 'map', ...elementAt(additionalProperties, '@values'), mapType };
+    const elements = yield* elementAt(node, additionalProperties, '@values');
+    return { cardinality: 'map', ...elements, mapType };
   }
   const isResource = extension(node, 'embedded-resource') === true;
   if (type === 'object' || properties !== undefined || isResource) {
-    const { element } = elementAt(items, '@items');
-    const message = objectType(node, { isResource });
+    const { element } = yield* elementAt(node, items, '@items');
+    const message = yield* objectType(node, { isResource });
     return { cardinality: 'single', message, ...(element === undefined ? {} : { element }) };
   }
   return {
     cardinality: 'single',
-    ...elementAt(items, '@items'),
+    ...(yield* elementAt(node, items, '@items')),
     scalar: undefined,
     message: undefined,
   };
 }
 
+function* elementAt(
+  { place, source }: SchemaNode,
+  schema: JsonValue | undefined,
+  name: string,
+): Steps<Partial<ValueInfo>> {
+  if (!isObject(schema)) return {};
+  const element = yield* load(schema, { place: `${place}.${name}`, name }, source);
+  return { scalar: element.scalar, message: element.message, element };
+}
+
 /** Members of whole resources that are theirs whatever the schema says. */
 const resourceMembers: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata']);
 
-function objectType(node: SchemaNode, { isResource }: { readonly isResource: boolean }): TypeInfo {
-  const { raw, words, place, source } = node;
+function* objectType(
+  node: SchemaNode,
+  { isResource }: { readonly isResource: boolean },
+): Steps<TypeInfo> {
+  const { raw, words, place, name, source } = node;
   const required = new Set(words.required);
   const properties = isObject(raw['properties']) ? raw['properties'] : {};
-  const declared = Object.keys(properties).map((jsonName) => {
-    const value = load(properties[jsonName], `${place}.${jsonName}`, source);
-    return fieldOf({ jsonName, value, required: required.has(jsonName) });
-  });
+  const declared: FieldInfo[] = [];
+  for (const jsonName of Object.keys(properties)) {
+    const at = { place: `${place}.${jsonName}`, name: jsonName };
+    const value = yield* load(properties[jsonName], at, source);
+    declared.push(fieldOf({ jsonName, value, required: required.has(jsonName) }));
+  }
   const isImplied = ({ jsonName }: FieldInfo): boolean =>
     isResource && resourceMembers.has(jsonName);
   const fields = declared.filter((field) => !isImplied(field));
   if (isResource) fields.unshift(metadataField(source));
   return {
     id: place,
-    name: place.slice(place.lastIndexOf('.') + 1),
+    name,
     ...(words.description === undefined ? {} : { description: words.description }),
     hasTypeMeta: isResource,
     special: undefined,
@@ -182,9 +208,7 @@ function fieldOf(named: {
 }
 
 /** What a schema says beside its structure. Schemas are many: absent words take no room. */
-function wordsOf(raw: JsonObject, place: string, source: SchemaSource): ValueSchema {
-  const junctor = (name: 'allOf' | 'anyOf' | 'oneOf'): readonly ValueInfo[] =>
-    listOf(raw[name]).map((part, at) => load(part, `${place}.@${name}${String(at)}`, source));
+function* wordsOf(raw: JsonObject, place: string, source: SchemaSource): Steps<ValueSchema> {
   const prefix = source.profile.schemaExtensionPrefix;
   const words: Record<string, unknown> = {
     type: textOf(raw['type']) ?? '',
@@ -192,9 +216,9 @@ function wordsOf(raw: JsonObject, place: string, source: SchemaSource): ValueSch
     enum: listOf(raw['enum']),
     required: textsOf(raw['required']),
     rules: listOf(raw[`${prefix}validations`]).filter(isObject).map(ruleOf),
-    allOf: junctor('allOf'),
-    anyOf: junctor('anyOf'),
-    oneOf: junctor('oneOf'),
+    allOf: none,
+    anyOf: none,
+    oneOf: none,
   };
   for (const name in raw) {
     const value = raw[name];
@@ -204,9 +228,28 @@ function wordsOf(raw: JsonObject, place: string, source: SchemaSource): ValueSch
     }
   }
   if (raw[`${prefix}preserve-unknown-fields`] === true) words['preservesUnknownFields'] = true;
-  if (isObject(raw['not'])) words['not'] = load(raw['not'], `${place}.@not`, source);
+  for (const junctor of ['allOf', 'anyOf', 'oneOf']) {
+    if (Array.isArray(raw[junctor]))
+      words[junctor] = yield* branchesOf(raw[junctor], `${place}.@${junctor}`, source);
+  }
+  if (isObject(raw['not'])) {
+    words['not'] = yield* load(raw['not'], { place: `${place}.@not`, name: '@not' }, source);
+  }
   // Its members are those that the readers give, which have the types of the interface.
   return words as unknown as ValueSchema;
+}
+
+function* branchesOf(
+  branches: readonly JsonValue[],
+  place: string,
+  source: SchemaSource,
+): Steps<readonly ValueInfo[]> {
+  const values: ValueInfo[] = [];
+  for (const [at, branch] of branches.entries()) {
+    const name = String(at);
+    values.push(yield* load(branch, { place: `${place}${name}`, name }, source));
+  }
+  return values;
 }
 
 type Read = (value: JsonValue) => JsonValue | undefined;

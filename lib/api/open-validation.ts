@@ -1,127 +1,219 @@
 // Validation of values of open types by their schemas: of what the codec left as it was given.
-// Failures come in a fixed order: those of a value, then those of what it holds.
-import { childPath, counted } from './field-errors.ts';
-import { isObject, jsonEqual, ownMember } from './json-value.ts';
-import { compileListChecks } from './list-uniqueness.ts';
-import type { ListCheck } from './list-uniqueness.ts';
-import { Twins } from './twins.ts';
-import type { JsonObject, JsonValue, TypeInfo, ValueInfo, ValueSchema } from './type-info.ts';
-import { enumCheck, formatCheck, numberCheck, textCheck, typeCheck } from './value-checks.ts';
-import { invalid, invalidWhole } from './value-checks.ts';
-import type { Checking, ValueCheck } from './value-checks.ts';
+// Failures come in a fixed order: those of a value, then those of what it holds. A schema is
+// compiled where values first need it, and large objects are looked at in several turns.
+import { eachInTurns } from '../base/in-turns.ts';
+import { invariant } from '../base/invariant.ts';
+import type { MaybePromise } from '../base/maybe-promise.ts';
+import { whenThere } from '../base/maybe-promise.ts';
 import type { FieldError } from '../base/status.ts';
-import { elementOf, isAtomicMap, valueOf } from './value-info.ts';
+import type { Yielder } from '../base/yielder.ts';
+import { FailureList } from './failure-list.ts';
+import { childPath, counted } from './field-errors.ts';
+import { isObject, ownMember } from './json-value.ts';
+import { junctorChecks } from './open-junctors.ts';
+import { StoredParts } from './stored-parts.ts';
+import type { JsonObject, JsonValue, TypeInfo, ValueInfo, ValueSchema } from './type-info.ts';
+import { enumCheck, formatCheck, knownFormatOf, numberCheck } from './value-checks.ts';
+import { invalid, textCheck, typeCheck } from './value-checks.ts';
+import type { Check, Checking, ValueCheck } from './value-checks.ts';
+import { elementOf, isAtomicMap, isIntOrString, memberOf, valueOf } from './value-info.ts';
 
 type Value = JsonValue | undefined;
 
-/** `old`: the same part of the stored object, where it can be told. */
-type Check = (value: JsonValue, old: Value, path: string, into: Checking) => void;
+/** A value to look at; paths of failures begin at `path`. */
+export interface Written {
+  readonly value: JsonValue;
+  /** What is stored in its place: what is wrong in a part that is stored just so is no failure. */
+  readonly old?: Value;
+  /** Shared with what else looks at the same write; absent: the validation has its own. */
+  readonly stored?: StoredParts;
+  readonly pace?: Yielder | undefined;
+}
 
-/**
- * Compiles the validation of a whole object. What is wrong in a part that is stored just so is no
- * failure: looked at only when there are failures at all. Items that exclude each other may, if any
- * such items are stored.
- */
-export function compileOpenValidation(
-  type: TypeInfo,
-): (object: JsonObject, old: JsonObject | undefined) => readonly FieldError[] {
-  const check = compile(valueOf(type));
-  const checkLists = compileListChecks(valueOf(type));
-  return (object, old) => {
-    const into: Checking = { errors: [], passedCount: 0 };
-    check(object, undefined, '', into);
-    if (into.errors.length > 0 && old !== undefined) {
-      into.errors.length = 0;
-      check(object, old, '', into);
-    }
-    const twice = checkLists === undefined ? [] : listErrors(object, checkLists);
-    if (twice.length === 0) return into.errors;
-    const isStored = checkLists && old !== undefined && listErrors(old, checkLists).length > 0;
-    return isStored === true ? into.errors : [...into.errors, ...twice];
+export type OpenValidation = (written: Written) => MaybePromise<readonly FieldError[]>;
+
+/** The validation of a value, by its schema alone. */
+export function compileOpenValidation(info: ValueInfo): OpenValidation {
+  const check = compile(info);
+  return ({ value, old, stored, pace }) => {
+    const into: Checking = {
+      ...{ errors: new FailureList(), matchCount: 0, pace },
+      stored: undefined,
+    };
+    // What is stored is looked at only when something is wrong.
+    return whenThere(check(value, undefined, '', into), () => {
+      if (into.errors.count === 0 || old === undefined) return into.errors.distinct();
+      const again: Checking = {
+        ...{ errors: new FailureList(), matchCount: 0, pace },
+        stored: stored ?? new StoredParts(),
+      };
+      return whenThere(check(value, old, '', again), () => again.errors.distinct());
+    });
   };
 }
 
-/** What is wrong with one value by its schema; paths of failures begin at the value. */
-export function valueErrors(info: ValueInfo, value: JsonValue): readonly FieldError[] {
-  const into: Checking = { errors: [], passedCount: 0 };
-  compile(info)(value, undefined, '', into);
-  return into.errors;
+const compiledTypes = new WeakMap<TypeInfo, OpenValidation>();
+
+/** All failures of a whole object, in one turn; items that exclude each other are not looked at. */
+export function openErrors(
+  object: JsonObject,
+  old: JsonObject | undefined,
+  type: TypeInfo,
+): readonly FieldError[] {
+  let validate = compiledTypes.get(type);
+  if (validate === undefined) {
+    validate = compileOpenValidation(valueOf(type));
+    compiledTypes.set(type, validate);
+  }
+  return atOnce(validate({ value: object, old }));
 }
 
-function listErrors(object: JsonObject, check: ListCheck): readonly FieldError[] {
-  const errors: FieldError[] = [];
-  check(object, '', errors);
-  return errors;
+/** What is wrong with one value by its schema; paths of failures begin at the value. */
+export const valueErrors = (info: ValueInfo, value: JsonValue): readonly FieldError[] =>
+  atOnce(compileOpenValidation(info)({ value }));
+
+/** Of what was done without a pace. */
+function atOnce<T>(result: MaybePromise<T>): T {
+  invariant(!(result instanceof Promise), 'without a pace there is nothing to wait for');
+  return result;
+}
+
+/** Compiled when a value first needs it: schemas are large, and objects use little of them. */
+function compiledLater(info: ValueInfo): Check {
+  let made: Check | undefined;
+  return (value, old, path, into) => (made ??= compile(info))(value, old, path, into);
 }
 
 function compile(info: ValueInfo): Check {
   const { schema } = info;
-  const own: readonly (ValueCheck | undefined)[] = [schema && enumCheck(schema)];
-  const ofNull = ignoringOld([typeCheck(info), ...own]);
+  const hasType = isIntOrString(info) || (schema?.type ?? '') !== '';
+  const hasFormat = schema !== undefined && knownFormatOf(schema) !== '';
+  const typed = typeCheck(info);
+  const listed = schema && enumCheck(schema);
+  const ofNull = prompt([typed, listed]);
   const steps = [
-    ...ignoringOld([
-      typeCheck(info),
-      ...(schema === undefined ? [] : junctorChecks(schema)),
-      schema && textCheck(schema),
-      schema && formatCheck(schema),
-      schema && numberCheck(schema),
-    ]),
+    ...prompt([typed]),
+    ...(schema === undefined ? [] : junctorChecks(schema, compiledLater)),
+    ...prompt(
+      schema === undefined ? [] : [textCheck(schema), formatCheck(schema), numberCheck(schema)],
+    ),
     ...listSteps(info),
-    ...ignoringOld(own),
+    ...prompt([listed]),
     ...objectSteps(info),
   ];
   return (value, old, path, into) => {
-    const before = into.errors.length;
-    for (const step of value === null ? ofNull : steps) {
-      const count = into.errors.length;
-      step(value, old, path, into);
-      if (into.errors.length === count) into.passedCount += 1;
+    const before = into.errors.count;
+    if (value !== null) into.matchCount += matchesOf(value, { hasType, hasFormat });
+    const done = runSteps(value === null ? ofNull : steps, 0, { value, old, path, into });
+    if (done !== undefined) {
+      return done.then(() => {
+        forgiveStored(before, value, old, into);
+      });
     }
-    if (into.errors.length === before || old === undefined) return;
-    if (jsonEqual(value, old)) into.errors.length = before;
+    forgiveStored(before, value, old, into);
+    return undefined;
   };
 }
 
-const ignoringOld = (checks: readonly (ValueCheck | undefined)[]): readonly Check[] =>
-  checks.flatMap((check) =>
-    check === undefined ? [] : [(value, _old, path, into) => check(value, path, into)],
+interface Place {
+  readonly value: JsonValue;
+  readonly old: Value;
+  readonly path: string;
+  readonly into: Checking;
+}
+
+function runSteps(steps: readonly Check[], from: number, place: Place): MaybePromise<void> {
+  const { value, old, path, into } = place;
+  for (let at = from; at < steps.length; at += 1) {
+    const done = steps[at]?.(value, old, path, into);
+    if (done !== undefined) return done.then(() => runSteps(steps, at + 1, place));
+  }
+  return undefined;
+}
+
+function forgiveStored(before: number, value: JsonValue, old: Value, into: Checking): void {
+  if (into.errors.count === before || old === undefined) return;
+  if (into.stored?.isSame(value, old) === true) into.errors.rewind(before);
+}
+
+/** How many kinds of checks are about a value: of the branches that fail, the best has most. */
+function matchesOf(
+  value: JsonValue,
+  { hasType, hasFormat }: { readonly hasType: boolean; readonly hasFormat: boolean },
+): number {
+  const always = hasType || hasFormat ? 4 : 3;
+  if (typeof value === 'boolean') return always;
+  return always + (typeof value === 'string' && hasFormat ? 2 : 1);
+}
+
+const prompt = (checks: readonly (ValueCheck | undefined)[]): readonly Check[] =>
+  checks.flatMap((check): readonly Check[] =>
+    check === undefined
+      ? []
+      : [
+          (value, _old, path, into) => {
+            check(value, path, into);
+          },
+        ],
   );
 
 function listSteps(info: ValueInfo): readonly Check[] {
   const { minItems, maxItems } = info.schema ?? {};
-  const steps: Check[] = [];
   const element = info.cardinality === 'map' ? undefined : elementOf(info);
-  if (element !== undefined) steps.push(itemsStep(info, compile(element)));
-  steps.push(
-    ...ignoringOld([
-      minItems === undefined
-        ? undefined
-        : (value, path, into) => {
-            if (!Array.isArray(value) || value.length >= minItems) return;
-            const text = `should have at least ${String(minItems)} items`;
-            invalid(into, { path, value: value.length, text });
-          },
-      maxItems === undefined
-        ? undefined
-        : (value, path, into) => {
-            if (Array.isArray(value) && value.length > maxItems) {
-              tooMany(into, { path, count: value.length, countMax: maxItems });
-            }
-          },
-    ]),
-  );
-  return steps;
+  const fewest: ValueCheck = (value, path, into) => {
+    if (minItems === undefined || !Array.isArray(value) || value.length >= minItems) return;
+    const text = `should have at least ${String(minItems)} items`;
+    invalid(into, { path, value: value.length, text });
+  };
+  const most: ValueCheck = (value, path, into) => {
+    if (maxItems === undefined || !Array.isArray(value) || value.length <= maxItems) return;
+    tooMany(into, { path, count: value.length, countMax: maxItems });
+  };
+  return [
+    ...(element === undefined ? [] : [itemsStep(info, compiledLater(element))]),
+    ...prompt([minItems === undefined ? undefined : fewest]),
+    ...prompt([maxItems === undefined ? undefined : most]),
+  ];
 }
 
 function itemsStep(info: ValueInfo, check: Check): Check {
+  const isKeyed = info.listType === 'map';
   return (value, old, path, into) => {
-    if (!Array.isArray(value)) return;
-    const isKeyed = info.listType === 'map' && Array.isArray(old);
-    const twins = isKeyed ? Twins.inList<Value>(old, info) : undefined;
-    for (const [at, item] of value.entries()) {
-      check(item, twins?.of(item), `${path}[${String(at)}]`, into);
+    if (!Array.isArray(value)) return undefined;
+    const { pace, stored } = into;
+    if (!isKeyed || stored === undefined || !Array.isArray(old)) {
+      return eachInTurns(
+        value,
+        (item, at) => weighed(item, check(item, undefined, `${path}[${String(at)}]`, into), pace),
+        pace,
+      );
     }
+    return whenThere(stored.twinsIn(old, info, pace), (twins) =>
+      eachInTurns(
+        value,
+        (item, at) => {
+          // It is an item of a stored list.
+          const twin = twins.of(item) as Value;
+          return check(item, twin, `${path}[${String(at)}]`, into);
+        },
+        pace,
+      ),
+    );
   };
+}
+
+/** Characters of a text that take about as long as another step. */
+const stepCharacters = 64;
+
+/** Long texts count as much as they take. */
+function weighed(
+  value: JsonValue,
+  done: MaybePromise<void>,
+  pace: Yielder | undefined,
+): MaybePromise<void> {
+  if (done !== undefined || pace === undefined || typeof value !== 'string') return done;
+  if (value.length < stepCharacters) return undefined;
+  return pace.isDue(Math.floor(value.length / stepCharacters)) ? pace.yield() : undefined;
 }
 
 function tooMany(
@@ -138,17 +230,11 @@ function tooMany(
 
 function objectSteps(info: ValueInfo): readonly Check[] {
   const { schema } = info;
-  const steps: Check[] = [];
-  if (schema !== undefined) steps.push(...ignoringOld([sizeCheck(schema), closedCheck(info)]));
-  if (info.cardinality === 'map') {
-    const element = elementOf(info);
-    if (element !== undefined) steps.push(entriesStep(info, compile(element)));
-  } else if (info.cardinality === 'single') {
-    const step = membersStep(info);
-    if (step !== undefined) steps.push(step);
-  }
-  if (schema !== undefined) steps.push(...ignoringOld([requiredCheck(schema)]));
-  return steps;
+  return [
+    ...prompt(schema === undefined ? [] : [sizeCheck(schema), closedCheck(info)]),
+    ...memberSteps(info),
+    ...prompt(schema === undefined ? [] : [requiredCheck(schema)]),
+  ];
 }
 
 function sizeCheck({ minProperties, maxProperties }: ValueSchema): ValueCheck | undefined {
@@ -167,14 +253,12 @@ function sizeCheck({ minProperties, maxProperties }: ValueSchema): ValueCheck | 
 }
 
 /** `additionalProperties: false`. */
-function closedCheck({ message, schema }: ValueInfo): ValueCheck | undefined {
-  if (schema?.additionalProperties !== false) return undefined;
-  const known = message?.fieldByJsonName;
-  const typeMeta = message?.open?.typeMeta;
+function closedCheck(info: ValueInfo): ValueCheck | undefined {
+  if (info.schema?.additionalProperties !== false) return undefined;
   return (value, path, into) => {
     if (!isObject(value)) return;
     for (const key of Object.keys(value)) {
-      if (known?.has(key) === true || typeMeta?.has(key) === true) continue;
+      if (memberOf(info, key) !== undefined) continue;
       const detail = `${childPath(path, key)} in body is a forbidden property`;
       into.errors.push({ reason: 'FieldValueInvalid', field: path, badValue: key, detail });
     }
@@ -193,108 +277,53 @@ function requiredCheck({ required }: ValueSchema): ValueCheck | undefined {
   };
 }
 
-function entriesStep(info: ValueInfo, check: Check): Check {
+/** What is known of the members of an object, or of the entries of a map. */
+function memberSteps(info: ValueInfo): readonly Check[] {
+  const checkOf = memberCheckOf(info);
+  if (checkOf === undefined) return [];
   const isAtomic = isAtomicMap(info);
-  return (value, old, path, into) => {
-    if (!isObject(value)) return;
-    for (const key of Object.keys(value)) {
-      const entry = value[key];
-      const twin = isAtomic ? undefined : memberIn(old, key);
-      if (entry !== undefined) check(entry, twin, childPath(path, key), into);
-    }
-  };
+  const isResource = info.message?.open?.typeMeta !== undefined;
+  return [
+    (value, old, path, into) => {
+      if (!isObject(value)) return undefined;
+      const { pace } = into;
+      return eachInTurns(
+        Object.keys(value),
+        (key) => {
+          const check = checkOf(key);
+          const member = check && ownMember(value, key);
+          if (check === undefined || member === undefined) return undefined;
+          // The type of the whole object says nothing about what was written.
+          const isType = isResource && path === '' && (key === 'apiVersion' || key === 'kind');
+          const twin = isAtomic || isType ? undefined : memberIn(old, key);
+          return weighed(member, check(member, twin, childPath(path, key), into), pace);
+        },
+        pace,
+      );
+    },
+  ];
 }
 
-function membersStep(info: ValueInfo): Check | undefined {
-  const isAtomic = isAtomicMap(info);
-  const { open, fieldByJsonName } = info.message ?? {};
+/** undefined: nothing is said of any member. */
+function memberCheckOf(info: ValueInfo): ((name: string) => Check | undefined) | undefined {
+  if (info.cardinality === 'map') {
+    const element = elementOf(info);
+    const check = element && compiledLater(element);
+    return check && (() => check);
+  }
   // Metadata itself is validated as that of every kind; these are conditions on top.
-  const members = open === undefined ? [] : [...(open.typeMeta ?? []), ...(fieldByJsonName ?? [])];
-  const checks = members.flatMap(([name, member]) =>
-    member.schema === undefined ? [] : [{ name, check: compile(member) }],
-  );
-  if (checks.length === 0) return undefined;
-  return (value, old, path, into) => {
-    if (!isObject(value)) return;
-    for (const { name, check } of checks) {
-      const member = memberIn(value, name);
-      if (member === undefined) continue;
-      check(member, isAtomic ? undefined : memberIn(old, name), childPath(path, name), into);
-    }
+  if (info.cardinality !== 'single' || info.message?.open === undefined) return undefined;
+  const checks = new Map<string, Check | undefined>();
+  return (name) => {
+    const known = checks.get(name);
+    if (known !== undefined) return known;
+    const member = memberOf(info, name);
+    if (member?.schema === undefined) return undefined;
+    const check = compile(member);
+    checks.set(name, check);
+    return check;
   };
 }
 
 const memberIn = (object: Value, name: string): Value =>
   isObject(object) ? ownMember(object, name) : undefined;
-
-/** Conditions without a type on the same value: nothing below them has an old value. */
-function junctorChecks({
-  anyOf,
-  oneOf,
-  allOf,
-  not,
-}: ValueSchema): readonly (ValueCheck | undefined)[] {
-  return [
-    anyOf.length === 0 ? undefined : anyOfCheck(anyOf.map(compile)),
-    oneOf.length === 0 ? undefined : oneOfCheck(oneOf.map(compile)),
-    allOf.length === 0 ? undefined : allOfCheck(allOf.map(compile)),
-    not === undefined ? undefined : notCheck(compile(not)),
-  ];
-}
-
-function tried(branch: Check, value: JsonValue, path: string): Checking {
-  const into: Checking = { errors: [], passedCount: 0 };
-  branch(value, undefined, path, into);
-  return into;
-}
-
-const isValid = ({ errors }: Checking): boolean => errors.length === 0;
-
-/** Of the branch that most checks passed in, the first among equals. */
-function addBestErrors(outcomes: readonly Checking[], into: Checking): void {
-  const most = Math.max(...outcomes.map(({ passedCount }) => passedCount));
-  const best = outcomes.find(({ passedCount }) => passedCount === most);
-  addErrors(best?.errors ?? [], into);
-}
-
-function addErrors(errors: readonly FieldError[], into: Checking): void {
-  for (const error of errors) into.errors.push(error);
-}
-
-const anyOfCheck =
-  (branches: readonly Check[]): ValueCheck =>
-  (value, path, into) => {
-    const outcomes = branches.map((branch) => tried(branch, value, path));
-    if (outcomes.some(isValid)) return;
-    invalidWhole(into, `"${path}" must validate at least one schema (anyOf)`);
-    addBestErrors(outcomes, into);
-  };
-
-const oneOfCheck =
-  (branches: readonly Check[]): ValueCheck =>
-  (value, path, into) => {
-    const outcomes = branches.map((branch) => tried(branch, value, path));
-    const validCount = outcomes.filter(isValid).length;
-    if (validCount === 1) return;
-    const found = validCount === 0 ? 'none valid' : `${String(validCount)} valid alternatives`;
-    invalidWhole(into, `"${path}" must validate one and only one schema (oneOf). Found ${found}`);
-    if (validCount === 0) addBestErrors(outcomes, into);
-  };
-
-const allOfCheck =
-  (branches: readonly Check[]): ValueCheck =>
-  (value, path, into) => {
-    const outcomes = branches.map((branch) => tried(branch, value, path));
-    const failedCount = outcomes.filter((outcome) => !isValid(outcome)).length;
-    if (failedCount === 0) return;
-    for (const { errors } of outcomes) addErrors(errors, into);
-    const none = failedCount === branches.length ? '. None validated' : '';
-    invalidWhole(into, `"${path}" must validate all the schemas (allOf)${none}`);
-  };
-
-const notCheck =
-  (branch: Check): ValueCheck =>
-  (value, path, into) => {
-    if (!isValid(tried(branch, value, path))) return;
-    invalidWhole(into, `"${path}" must not validate the schema (not)`);
-  };

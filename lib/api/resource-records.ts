@@ -49,7 +49,7 @@ export function parseApiVersion(apiVersion: string): {
  * How discovery names the stored form: base64 of the first 8 bytes of SHA-256 of
  * `group/version/kind`.
  */
-function storageVersionHashOf({ group, version, kind }: GroupVersionKind): string {
+export function storageVersionHashOf({ group, version, kind }: GroupVersionKind): string {
   return createHash('sha256')
     .update(`${group}/${version}/${kind}`)
     .digest()

@@ -67,9 +67,18 @@ function isMac(text: string): boolean {
   return /^[0-9a-f]{4}(?:\.[0-9a-f]{4}){2,9}$/i.test(text) && [14, 19, 49].includes(text.length);
 }
 
+/** Without blanks and dashes; '' where that is longer than any number. */
+function isbnText(text: string): string {
+  let bare = '';
+  for (let at = 0; at < text.length && bare.length <= 13; at += 1) {
+    const letter = text.charAt(at);
+    if (letter !== '-' && !/\s/.test(letter)) bare += letter;
+  }
+  return bare.length > 13 ? '' : bare;
+}
+
 const digitsOf = (text: string): number[] =>
   [...text].map((digit) => (digit === 'X' ? 10 : Number(digit)));
-const isbnText = (text: string): string => text.replace(/[\s-]+/g, '');
 
 function isIsbn10(text: string): boolean {
   const bare = isbnText(text);
@@ -132,8 +141,10 @@ function isDuration(text: string): boolean {
   return false;
 }
 
-const isLabel: Format = (text) => dns1123LabelProblems(text).length === 0;
-const isSubdomain: Format = (text) => dns1123SubdomainProblems(text).length === 0;
+// Longer ones are none, whatever they are made of.
+const isLabel: Format = (text) => text.length <= 63 && dns1123LabelProblems(text).length === 0;
+const isSubdomain: Format = (text) =>
+  text.length <= 253 && dns1123SubdomainProblems(text).length === 0;
 
 /** By name without dashes: whether a text is of the format. */
 export const schemaFormats: ReadonlyMap<string, Format> = new Map<string, Format>([

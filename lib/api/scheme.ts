@@ -68,6 +68,8 @@ export interface Scheme {
    * version.
    */
   readonly storedResources: readonly ResourceInfo[];
+  /** That record by group and plural. */
+  storedResource(group: string, plural: string): ResourceInfo | undefined;
   /** Served groups in discovery order: the core group (named '') first. */
   readonly groups: readonly GroupInfo[];
   group(name: string): GroupInfo | undefined;
@@ -117,6 +119,9 @@ export function createScheme(options: {
   const knownByKey = new Map(known.map((resource) => [keyOf(resource), resource]));
   const byKind = new Map(resources.map((resource) => [kindKey(resource.kind), resource]));
   const byPrefix = storedForms(groups, known);
+  const storedResources = [...byPrefix.values()]
+    .filter((form) => form.served.length > 0)
+    .map((form) => form.stored);
   const groupByName = new Map(groups.map((group) => [group.group, group]));
   const kindByType = new Map([...kinds].map(([, entry]) => [entry.type, entry.kind]));
   const kind = (of: GroupVersionKind): TypeInfo | undefined =>
@@ -138,9 +143,9 @@ export function createScheme(options: {
     knownResource: (of) => knownByKey.get(keyOf(of)),
     resourceOfKind: (of) => byKind.get(kindKey(of)),
     resources,
-    storedResources: [...byPrefix.values()]
-      .filter((form) => form.served.length > 0)
-      .map((form) => form.stored),
+    storedResources,
+    storedResource: (group, plural) =>
+      storedResources.find((one) => one.group === group && one.resource === plural),
     groups,
     group: (name) => groupByName.get(name),
     storageResource: (resource) => byPrefix.get(prefixKey(resource))?.stored ?? resource,

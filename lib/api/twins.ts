@@ -1,4 +1,8 @@
 // Items of two lists that are the same item: in keyed lists by their keys, in sets by themselves.
+import { eachInTurns } from '../base/in-turns.ts';
+import type { MaybePromise } from '../base/maybe-promise.ts';
+import type { Yielder } from '../base/yielder.ts';
+import { canonicalText } from './canonical-json.ts';
 import { isObject, ownMember } from './json-value.ts';
 import type { ValueInfo } from './type-info.ts';
 
@@ -12,15 +16,26 @@ export class Twins<Item> {
   /** `identityOf` tells an item from the others; undefined: nothing does. */
   constructor(items: readonly Item[], identityOf: (item: Item) => string | undefined) {
     this.#identityOf = identityOf;
-    for (const item of items) {
-      const identity = identityOf(item);
-      if (identity !== undefined && !this.#items.has(identity)) this.#items.set(identity, item);
-    }
+    for (const item of items) this.#add(item);
   }
 
-  /** Of a keyed list or set, by what its type says of it. */
-  static inList<Item>(items: readonly Item[], list: ListKeys): Twins<Item> {
-    return new Twins(items, (item) => itemIdentity(item, list));
+  #add(item: Item): void {
+    const identity = this.#identityOf(item);
+    if (identity !== undefined && !this.#items.has(identity)) this.#items.set(identity, item);
+  }
+
+  /** Of a keyed list or set, by what its type says of it; of a long one in several turns. */
+  static inList<Item>(
+    items: readonly Item[],
+    list: ListKeys,
+    pace: Yielder | undefined,
+  ): MaybePromise<Twins<Item>> {
+    const twins = new Twins<Item>([], (item) => itemIdentity(item, list));
+    const step = (item: Item): void => {
+      twins.#add(item);
+    };
+    const done = eachInTurns(items, step, pace);
+    return done === undefined ? twins : done.then(() => twins);
   }
 
   /** The item that is the same one as `item`. */
@@ -39,13 +54,4 @@ export function itemIdentity(item: unknown, list: ListKeys): string | undefined 
   if (listType === 'set') return canonicalText(item);
   if (listType !== 'map' || !isObject(item)) return undefined;
   return canonicalText(listMapKeys.map((key) => ownMember(item, key)));
-}
-
-/** One text for all JSON that is the same. */
-function canonicalText(value: unknown): string {
-  if (typeof value === 'bigint') return String(value);
-  if (Array.isArray(value)) return `[${value.map(canonicalText).join()}]`;
-  if (!isObject(value)) return JSON.stringify(value) ?? 'undefined';
-  const entries = Object.keys(value).sort();
-  return `{${entries.map((key) => `${JSON.stringify(key)}:${canonicalText(value[key])}`).join()}}`;
 }

@@ -1,6 +1,7 @@
 // The one description of a kind that drives JSON, Protobuf, CBOR, YAML, defaulting, validation,
 // expressions, apply, OpenAPI and Table. Built-in kinds come from .proto files (load-proto.ts),
 // custom resources from their schemas (load-schema.ts); both look the same here.
+import type { MaybePromise } from '../base/maybe-promise.ts';
 
 /**
  * JSON-shaped data of an object. Maps with user keys have a null prototype; integers beyond
@@ -192,6 +193,9 @@ export const apiVersionOf = (of: { readonly group: string; readonly version: str
 export type ResourceVerb =
   'create' | 'delete' | 'deletecollection' | 'get' | 'list' | 'patch' | 'update' | 'watch';
 
+/** The kinds of patches, each with a media type (or two) of its own. */
+export type PatchName = 'json' | 'merge' | 'strategic' | 'apply';
+
 export interface SubresourceInfo {
   readonly name: string;
   readonly kind: GroupVersionKind;
@@ -219,6 +223,25 @@ export interface Life {
   readonly deprecated?: string;
   readonly removed?: string;
   readonly replacement?: string;
+}
+
+/**
+ * What documents (discovery, OpenAPI) say of a kind that comes, changes and goes at run time,
+ * beside its record. They name what is asked for here, never `type` of the record: a type costs
+ * many times its schema, and thousands of kinds are listed that nobody asks about.
+ */
+export interface PublishedKind {
+  /** Whether documents name the kind; what is served may not be told yet. */
+  readonly isListed: boolean;
+  /** What discovery lists in place of the record's verbs: a kind that goes takes nothing more. */
+  readonly listedVerbs?: readonly ResourceVerb[];
+  /**
+   * The same text for the same schema on every replica: documents are known to be the same before
+   * they are made. Absent: it is found out by making them.
+   */
+  readonly schemaHash?: string;
+  /** For one use; undefined: the schema is not one that documents show. */
+  readonly typeOnce: () => MaybePromise<TypeInfo | undefined>;
 }
 
 /** The value of a selectable field as text; '' for none. */
@@ -253,6 +276,19 @@ export interface ResourceInfo {
   readonly createOnUpdate: boolean;
   /** PUT without resourceVersion is allowed. */
   readonly unconditionalUpdate: boolean;
+  /** Patches of the resource and of its subresources; absent: every kind of them. */
+  readonly patches?: readonly PatchName[];
+  /**
+   * Bodies have to say what they hold, and one of another kind is an invalid object (422); entries
+   * of lists say it, too. Absent: what bodies leave out is the path's, another kind cannot be read
+   * (400), and lists say what their entries are.
+   */
+  readonly namesItself?: boolean;
+  /**
+   * Its schema changes while objects are stored: that another one wrote what is stored is no reason
+   * to write it again.
+   */
+  readonly hasLiveSchema?: boolean;
   /** Kinds whose metadata.generation the server keeps. */
   readonly hasGeneration: boolean;
   /**
@@ -270,6 +306,13 @@ export interface ResourceInfo {
   readonly life?: Life;
   /** Selectable fields whose value is not simply what stands at their path, by path. */
   readonly fieldReaders?: Readonly<Record<string, FieldReader>>;
+  /** Absent: the kind is one of the release. */
+  readonly published?: PublishedKind;
   /** What decides the kind's defaults beside its type (`Defaults.versionOf`). */
   readonly defaultsVersion?: string;
+  /**
+   * What decides the stored bytes of the resource, where that is known without its type, which may
+   * then be made at first use.
+   */
+  readonly fingerprint?: string;
 }

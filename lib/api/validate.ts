@@ -9,7 +9,7 @@ import { allTerms, compileTerms, reportedNameOf } from './field-rules.ts';
 import type { FieldCheck, Run, RuleStage, Value } from './field-rules.ts';
 import { sameJson } from './json-equal.ts';
 import { isObject } from './json-value.ts';
-import { compileOpenValidation } from './open-validation.ts';
+import { openErrors } from './open-validation.ts';
 import { isAbsent } from './presence.ts';
 import { Twins } from './twins.ts';
 import type { FieldInfo, JsonObject, JsonValue, TypeInfo } from './type-info.ts';
@@ -79,9 +79,8 @@ function compile(type: TypeInfo, stage: RuleStage): Walk | undefined {
 }
 
 function openWalk(type: TypeInfo): Walk {
-  const validate = compileOpenValidation(type);
   return (object, old, _path, { errors }) => {
-    errors.add(validate(object, old));
+    errors.add(openErrors(object, old, type));
   };
 }
 

@@ -1,23 +1,41 @@
 // What a schema says of one value by itself: its type, text, number, one of some values. The words
 // of failures are those that clients know from other servers.
+import type { MaybePromise } from '../base/maybe-promise.ts';
 import { compilePattern } from '../base/pattern.ts';
-import { shownJson } from '../base/status.ts';
-import type { FieldError } from '../base/status.ts';
+import { shownFloat, shownJson } from '../base/status.ts';
+import type { Yielder } from '../base/yielder.ts';
+import { canonicalText, sortedJson } from './canonical-json.ts';
+import type { FailureList } from './failure-list.ts';
 import { counted } from './field-errors.ts';
-import { jsonEqual } from './json-value.ts';
 import { schemaFormats } from './schema-formats.ts';
+import type { StoredParts } from './stored-parts.ts';
 import type { JsonValue, ValueInfo, ValueSchema } from './type-info.ts';
 import { isIntOrString } from './value-info.ts';
 
 /** One validation, or that of one branch of a junctor. */
 export interface Checking {
-  readonly errors: FieldError[];
-  /** How many checks found nothing: tells which branch fits best. */
-  passedCount: number;
+  readonly errors: FailureList;
+  /** How much was looked at: tells which branch fits the value best. */
+  matchCount: number;
+  /** undefined: all of it in one turn. */
+  readonly pace: Yielder | undefined;
+  /** What is stored, for values that have an old one. */
+  readonly stored: StoredParts | undefined;
 }
 
 /** Reports what is wrong with a value of any JSON type. */
 export type ValueCheck = (value: JsonValue, path: string, into: Checking) => void;
+
+/**
+ * Looks at a value and at what it holds. `old`: the same part of the stored object, where it can
+ * be told.
+ */
+export type Check = (
+  value: JsonValue,
+  old: JsonValue | undefined,
+  path: string,
+  into: Checking,
+) => MaybePromise<void>;
 
 /** `text` follows the path, as in `spec.size in body should be less than 3`. */
 export function invalid(
@@ -38,40 +56,60 @@ export function invalidWhole(into: Checking, detail: string): void {
   into.errors.push({ reason: 'FieldValueInvalid', field: '<nil>', badValue: '', detail });
 }
 
+/** The format that values of the schema's type can have; '': none that says anything. */
+export function knownFormatOf({ type, format }: ValueSchema): string {
+  switch (type) {
+    case 'integer':
+      return format === 'int32' || format === 'int64' ? format : '';
+    case 'number':
+      return format === 'float' || format === 'double' ? format : '';
+    case 'string':
+    case '':
+      return schemaFormats.has(format.replaceAll('-', '')) ? format : '';
+    default:
+      return '';
+  }
+}
+
 /** undefined: any type is right. */
 export function typeCheck(info: ValueInfo): ValueCheck | undefined {
   const { nullable, schema } = info;
   const types = isIntOrString(info) ? ['integer', 'string'] : [schema?.type ?? ''];
   if (types[0] === '') return undefined;
-  const format = schema?.format ?? '';
+  const format = schema === undefined ? '' : knownFormatOf(schema);
   return (value, path, into) => {
     const found = jsonTypeOf(value);
     if (types.includes(found) || (found === 'integer' && types[0] === 'number')) return;
     if (value === null && nullable === true) return;
-    const isNumeric = found === 'integer' || found === 'number';
     const namesFormat = format !== '' && !['null', 'string', 'array'].includes(found);
     const wanted = namesFormat ? format : types.join();
-    const shown = namesFormat ? (isNumeric ? numberFormatOf(found) : '') : found;
+    const shown = namesFormat ? numberFormatOf(value) : found;
     const detail = `${path} in body must be of type ${wanted}: ${JSON.stringify(shown)}`;
     into.errors.push({ reason: 'FieldValueTypeInvalid', field: path, badValue: shown, detail });
   };
 }
 
-const numberFormatOf = (type: string): string => (type === 'integer' ? 'int64' : 'float64');
+/** '' of what is no number. */
+function numberFormatOf(value: JsonValue): string {
+  if (!isNumeric(value)) return '';
+  return isInteger(value) ? 'int64' : 'float64';
+}
 
-/** A number without a fraction is an integer. */
 function jsonTypeOf(value: JsonValue): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'array';
-  switch (typeof value) {
-    case 'bigint':
-      return 'integer';
-    case 'number':
-      return Number.isInteger(value) ? 'integer' : 'number';
-    default:
-      return typeof value;
-  }
+  if (isNumeric(value)) return isInteger(value) ? 'integer' : 'number';
+  return typeof value;
 }
+
+type Numeric = number | bigint;
+
+const isNumeric = (value: JsonValue): value is Numeric =>
+  typeof value === 'number' || typeof value === 'bigint';
+
+/** Of 64 bits: what is beyond, or was written with an exponent that large, is a double. */
+const isInteger = (value: Numeric): boolean =>
+  typeof value === 'bigint' || Number.isSafeInteger(value);
 
 /** Length, then pattern: the first failure is the only one. */
 export function textCheck({ minLength, maxLength, pattern }: ValueSchema): ValueCheck | undefined {
@@ -102,39 +140,46 @@ function isLonger(text: string, codePoints: number): boolean {
 }
 
 /** Formats of texts; those that are not known say nothing. */
-export function formatCheck({ type, format }: ValueSchema): ValueCheck | undefined {
+export function formatCheck(schema: ValueSchema): ValueCheck | undefined {
+  const { type, format } = schema;
+  if ((type !== 'string' && type !== '') || knownFormatOf(schema) === '') return undefined;
   const isRight = schemaFormats.get(format.replaceAll('-', ''));
-  if (isRight === undefined || (type !== 'string' && type !== '')) return undefined;
   return (value, path, into) => {
-    if (typeof value !== 'string' || isRight(value)) return;
+    if (typeof value !== 'string' || isRight?.(value) !== false) return;
     const detail = `${path} in body must be of type ${format}: ${JSON.stringify(value)}`;
     into.errors.push({ reason: 'FieldValueTypeInvalid', field: path, badValue: value, detail });
   };
 }
 
-type Numeric = number | bigint;
+interface NumberRange {
+  readonly min: Numeric;
+  readonly max: Numeric;
+  /** A fraction is out of it, too. */
+  readonly isWhole: boolean;
+}
 
-const isNumeric = (value: JsonValue): value is Numeric =>
-  typeof value === 'number' || typeof value === 'bigint';
-
-const int64 = { min: -(2n ** 63n), max: 2n ** 63n - 1n };
-const ranges: Readonly<Record<string, { readonly min: Numeric; readonly max: Numeric }>> = {
+const int64: NumberRange = { min: -(2n ** 63n), max: 2n ** 63n - 1n, isWhole: true };
+const ranges: Readonly<Record<string, NumberRange>> = {
   'integer ': int64,
   'integer int64': int64,
-  'integer int32': { min: -(2 ** 31), max: 2 ** 31 - 1 },
-  'number float': { min: -3.4028234663852886e38, max: 3.4028234663852886e38 },
+  'integer int32': { min: -(2 ** 31), max: 2 ** 31 - 1, isWhole: true },
+  'number float': { min: -3.4028234663852886e38, max: 3.4028234663852886e38, isWhole: false },
 };
+
+const isWithin = (value: Numeric, { min, max, isWhole }: NumberRange): boolean =>
+  value >= min && value <= max && (!isWhole || isWholeNumber(value));
 
 /** The range of the format, then multiples and bounds. */
 export function numberCheck(schema: ValueSchema): ValueCheck | undefined {
-  const { type, format, multipleOf, maximum, minimum } = schema;
+  const { type, multipleOf, maximum, minimum } = schema;
+  const format = knownFormatOf(schema);
   const range = ranges[`${type} ${format}`];
   if ([range, multipleOf, maximum, minimum].every((one) => one === undefined)) return undefined;
   const excludesMax = schema.exclusiveMaximum === true;
   const excludesMin = schema.exclusiveMinimum === true;
   return (value, path, into) => {
     if (!isNumeric(value)) return;
-    if (range !== undefined && (value < range.min || value > range.max)) {
+    if (range !== undefined && !isWithin(value, range)) {
       const named = format === '' ? '(default format)' : `with format ${format}`;
       invalidWhole(into, `Checked value must be of type ${type} ${named} in ${path}`);
     }
@@ -160,38 +205,43 @@ function checkMultiple(value: Numeric, factor: Numeric, path: string, into: Chec
   }
 }
 
+/** How far a quotient of doubles may be from a whole number, relative to its size. */
+const quotientError = 1e-9;
+
 function isMultiple(value: Numeric, factor: Numeric): boolean {
-  const isExact = isWhole(value) && isWhole(factor);
+  const isExact = isWholeNumber(value) && isWholeNumber(factor);
   if (isExact) return BigInt(value) % BigInt(factor) === 0n;
-  return Number.isInteger(Number(value) / Number(factor));
+  const [number, step] = [Number(value), Number(factor)];
+  const quotient = step < 1 ? (1 / step) * number : number / step;
+  const whole = Math.round(quotient);
+  if (!Number.isSafeInteger(whole)) return false;
+  return quotient === whole || Math.abs(quotient - whole) < quotientError * Math.abs(2 * whole);
 }
 
-const isWhole = (value: Numeric): boolean => typeof value === 'bigint' || Number.isInteger(value);
+const isWholeNumber = (value: Numeric): boolean =>
+  typeof value === 'bigint' || Number.isInteger(value);
 
 /** Beside an integer as an integer, else as the shortest text that gives the same double. */
-function shownBound(bound: Numeric, value: Numeric): string {
-  if (isWhole(bound) && isWhole(value)) return String(BigInt(bound));
-  const double = Number(bound);
-  const size = Math.abs(double);
-  if (size === 0 || (size < 1e6 && size >= 1e-4)) return String(double);
-  return double.toExponential().replace(/e([+-])(\d)$/, 'e$10$2');
-}
+const shownBound = (bound: Numeric, value: Numeric): string =>
+  isWholeNumber(bound) && isWholeNumber(value) ? String(BigInt(bound)) : shownFloat(Number(bound));
 
 /** Compared deeply; numbers as numbers. */
 export function enumCheck({ enum: values }: ValueSchema): ValueCheck | undefined {
   if (values.length === 0) return undefined;
   const texts = new Set(values.filter((one) => typeof one === 'string'));
-  const others = values.filter((one) => typeof one !== 'string');
+  const others = new Set(values.filter((one) => typeof one !== 'string').map(canonicalText));
   let detail: string | undefined;
   return (value, path, into) => {
     const isListed =
-      typeof value === 'string' ? texts.has(value) : others.some((one) => jsonEqual(one, value));
+      typeof value === 'string'
+        ? texts.has(value)
+        : others.size > 0 && others.has(canonicalText(value));
     if (isListed) return;
     detail ??= `supported values: ${values.map(quotedText).join(', ')}`;
     into.errors.push({
       reason: 'FieldValueNotSupported',
       field: path,
-      badValue: value,
+      badValue: sortedJson(value),
       detail,
     });
   };

@@ -1,5 +1,7 @@
 // The headers that name users on behalf of a front proxy (specification 3, Authenticating proxy):
 // which they are, what they say, and that nobody behind authentication sees them.
+import { dropHeaders, percentDecoded } from '../base/raw-headers.ts';
+import type { SentHeaders } from '../base/raw-headers.ts';
 import type { Flags } from '../config/flags.ts';
 
 /** Lower-case names, in the order in which they count. */
@@ -66,21 +68,12 @@ function extraOf(
   for (const [name, given] of values) {
     for (const prefix of prefixes) {
       if (!name.startsWith(prefix)) continue;
-      const key = decoded(name.slice(prefix.length));
+      const key = percentDecoded(name.slice(prefix.length));
       extra.set(key, [...(extra.get(key) ?? []), ...given]);
     }
   }
   // Keys are users' own: `__proto__` is one like any other.
   return Object.assign(Object.create(null) as object, Object.fromEntries(extra));
-}
-
-/** Once; what is no percent encoding is meant as it stands. */
-function decoded(key: string): string {
-  try {
-    return decodeURIComponent(key);
-  } catch {
-    return key;
-  }
 }
 
 const ascii = /^[\0-\x7f]*$/;
@@ -95,7 +88,7 @@ const utf8Of = (value: string): string =>
  */
 export function identityStripper(
   own: IdentityHeaders = usualHeaders,
-): (request: { readonly headers: object; readonly rawHeaders: string[] }) => void {
+): (request: SentHeaders) => void {
   const sets = [own, usualHeaders];
   const names = new Set(
     sets.flatMap(({ username, uid, groups }) => [...username, ...uid, ...groups]),
@@ -103,20 +96,9 @@ export function identityStripper(
   names.add('authorization');
   const prefixes = [...new Set(sets.flatMap(({ extraPrefixes }) => extraPrefixes))];
   // Most headers of most requests are told apart by their first character.
-  const begins = new Set(
-    [...names, ...prefixes].flatMap((name) => [
-      name.charCodeAt(0),
-      name.toUpperCase().charCodeAt(0),
-    ]),
-  );
-  return ({ headers, rawHeaders }) => {
-    for (let at = rawHeaders.length - 2; at >= 0; at -= 2) {
-      const sent = rawHeaders[at] ?? '';
-      if (!begins.has(sent.charCodeAt(0))) continue;
-      const name = sent.toLowerCase();
-      if (!names.has(name) && !prefixes.some((prefix) => name.startsWith(prefix))) continue;
-      rawHeaders.splice(at, 2);
-      Reflect.deleteProperty(headers, name);
-    }
-  };
+  const begins = new Set([...names, ...prefixes].map((name) => name.charCodeAt(0)));
+  const isDropped = (name: string): boolean =>
+    begins.has(name.charCodeAt(0)) &&
+    (names.has(name) || prefixes.some((prefix) => name.startsWith(prefix)));
+  return (request) => dropHeaders(request, isDropped);
 }

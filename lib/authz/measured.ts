@@ -36,6 +36,5 @@ export function measuredAuthorizer(
       const decision = inner.authorize(attributes, end);
       return decision instanceof Promise ? late(decision, fromMs) : counted(decision, fromMs);
     },
-    ...(inner.rulesFor === undefined ? {} : { rulesFor: inner.rulesFor.bind(inner) }),
   };
 }

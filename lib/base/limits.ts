@@ -9,8 +9,14 @@ export const limits = {
   requestBodyBytesMax: 3 * 1024 * 1024,
   /** Nesting of a body in any encoding; deeper input is a 400 (CVE-2019-11253 class). */
   bodyDepthMax: 100,
-  /** Length of a YAML body: its parser takes it in one turn, 0.2 s for the worst text this long. */
-  yamlTextLengthMax: 1024 * 1024,
+  /** Bytes of YAML that are read at once, 25 ms for the worst; more are read in a thread. */
+  yamlTurnBytesMax: 64 * 1024,
+  /** YAML bodies that wait for that thread: each takes up to 0.6 s of it. */
+  yamlQueueMax: 64,
+  /** Heap of that thread: the parser's events of the worst body take half of it. */
+  yamlThreadHeapMiB: 512,
+  /** How long the thread stays when it has nothing to do. */
+  yamlThreadIdleMs: 10_000,
   /** Nesting of stored messages: two levels make one of JSON, and a version may nest deeper. */
   storedDepthMax: 400,
   /** Nodes that YAML aliases may expand to, on top of the nodes written out. */
@@ -23,6 +29,8 @@ export const limits = {
   fieldProblemsMax: 100,
   /** Characters of the path of each such field. */
   fieldPathLengthMax: 512,
+  /** Bytes of a body that an error quotes, where it cannot tell what the body is. */
+  quotedBodyBytesMax: 1024,
   /** Operations in one JSON patch (CVE-2019-1002100). */
   jsonPatchOperationsMax: 10_000,
   /** Bytes that copy operations of one JSON patch may add: as large as a body. */
@@ -138,6 +146,14 @@ export const limits = {
   answerTurnMsMax: 3,
   /** Longest run while an OpenAPI document is made; its largest piece takes less than this. */
   openapiTurnMsMax: 5,
+  /** Nodes of a schema that are turned into bytes in one step: a millisecond or two. */
+  openapiSchemaNodesAtOnceMax: 1_000,
+  /** Pieces of OpenAPI documents that are kept: 2,000 kinds of 20 KB, in JSON and Protobuf. */
+  openapiKeptBytesMax: 160 * 1024 * 1024,
+  /** Definitions whose changes are counted by name: past that, counting begins anew. */
+  openapiCountedDefinitionsMax: 20_000,
+  /** How long a piece is kept that no document was made of. */
+  openapiUnusedMs: 60_000,
   /** Characters of all Warning headers of one answer. */
   warningsLengthMax: 4_096,
   /** Characters of each where that is exceeded. */
@@ -229,6 +245,8 @@ export const limits = {
   snapshotRetentionMs: 75_000,
   /** Old revisions kept at once for pages that follow: an order of pointers each. */
   snapshotsKeptMax: 8,
+  /** Characters of the failures of one object that are told; those beyond are counted. */
+  failureTextLengthMax: 1024 * 1024,
   /** Objects that cannot be read and are causes of the failure of one list. */
   unreadableNamedMax: 100,
   /** Of these, the ones that its message names. */
@@ -271,16 +289,27 @@ export const limits = {
   expressionIssuesMax: 100,
   /** Cost of one evaluation (the reference's): about 0.1 s. */
   expressionCostMax: 1_000_000,
+  /** Cost of all rules in the schema of one object (the reference's): about 1 s, in turns. */
+  objectRulesCostMax: 10_000_000,
   /** Characters of the texts of one evaluation that cost less than they take. */
   evaluationTextLengthMax: 32 * 1024 * 1024,
   /** Elements of a list by `lists.range`: it costs a limit's worth of units before it is full. */
   expressionRangeMax: 2_000_000,
   /** Bytes of the message of a rule, its expression's too (the reference's). */
   ruleMessageBytesMax: 5 * 1024,
+  /** Nodes of a schema that a failure shows: each is a kilobyte then. */
+  shownSchemaNodesMax: 100,
+  /** Bytes of failures that are told of one definition; the rest is left out. */
+  definitionFailureBytesMax: 512 * 1024,
   /** Kinds of a policy that its expressions are checked for (the reference's). */
   typeCheckedKindsMax: 10,
   /** Memory of compiled expressions that are kept for the next use. */
   programCacheBytesMax: 32 * 1024 * 1024,
+  /**
+   * Steps of a compiled regular expression, its repetitions written out: compiling so many takes
+   * less than 50 ms. Larger ones are refused.
+   */
+  patternStepsMax: 12_000,
   /** Compiled regular expressions that are kept. */
   keptPatternsMax: 100,
   /** Longest of these. */
@@ -395,6 +424,31 @@ export const limits = {
   misplacedOwnersPageCount: 1_000,
   /** How soon resources that come or go at run time are noticed. */
   servedResourcesCheckMs: 500,
+  /**
+   * How long another replica than the one that wrote a definition waits before it sees to its names
+   * and conditions itself: long enough for that one, and with the spread within a second.
+   */
+  definitionTakeoverMs: 250,
+  /** Replicas that wait are set apart by up to so much. */
+  definitionTakeoverSpreadMs: 250,
+  /** How long a definition counts as written by this replica: until its event has surely come. */
+  ownDefinitionMs: 2_000,
+  /** Definitions that count so at once. */
+  ownDefinitionsMax: 10_000,
+  /** Lost races in a row for the names of one group before it waits its back-off. */
+  definitionClaimRacesMax: 50,
+  /** Longest pause between two of them; half of it in the mean. */
+  definitionRacePauseMs: 64,
+  /** Turns of the event loop that an event of the log may take until it is told. */
+  definitionTurnsMax: 100,
+  /** Objects of a definition that ends that are deleted before the next ones are listed. */
+  instancePageCount: 500,
+  /** Reasons why objects of a definition that ends could not be deleted, as told in a condition. */
+  instanceFailuresTold: 10,
+  /** After so long a definition that waits for its objects says that it does, as in Kubernetes. */
+  instancesGoneWaitMs: 60_000,
+  /** What is wrong with schemas is told in a condition up to this length, in characters. */
+  violationsTextLengthMax: 32 * 1024,
   /** A leader that has not renewed its Lease for so long is replaced. */
   leaderLeaseSeconds: 15,
   /** One that cannot renew gives up earlier. */

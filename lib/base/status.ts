@@ -239,8 +239,18 @@ const withoutValue: ReadonlySet<FieldErrorReason> = new Set([
 export function fieldErrorMessage(error: FieldError): string {
   const { label } = fieldReasons[error.reason];
   const hasValue = error.badValue !== undefined && !withoutValue.has(error.reason);
-  const value = hasValue ? `: ${shownJson(error.badValue)}` : '';
+  const value = hasValue ? `: ${shownValue(error.badValue)}` : '';
   return `${label}${value}${error.detail === '' ? '' : `: ${error.detail}`}`;
+}
+
+const shownValue = (value: unknown): string =>
+  typeof value === 'number' && !Number.isInteger(value) ? shownFloat(value) : shownJson(value);
+
+/** The shortest text that gives the same double: with an exponent from 1e+06 up and below 1e-04. */
+export function shownFloat(double: number): string {
+  const size = Math.abs(double);
+  if (size === 0 || (size < 1e6 && size >= 1e-4)) return String(double);
+  return double.toExponential().replace(/e([+-])(\d)$/, 'e$10$2');
 }
 
 // The types of this TypeScript release do not know it yet.

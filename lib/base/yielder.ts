@@ -15,8 +15,10 @@ export class Yielder {
     this.#sliceMs = sliceMs;
   }
 
-  isDue(): boolean {
-    if (++this.#steps < stepCount) return false;
+  /** `steps`: what was done since the last question, in steps of a microsecond or so. */
+  isDue(steps = 1): boolean {
+    this.#steps += steps;
+    if (this.#steps < stepCount) return false;
     this.#steps = 0;
     return performance.now() - this.#startedMs > this.#sliceMs;
   }

@@ -2,10 +2,12 @@
 // ways.
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { EtcdCluster } from '../storage-etcd/testing/etcd-process.ts';
-import type { ItemKey, ResourceView, Selection } from './resource-view.ts';
+import type { Cache } from './cache.ts';
+import type { Item, ItemKey, ResourceView, Selection } from './resource-view.ts';
 import type { WatchCursor, WatchEvent } from './resource-view.ts';
 import { CacheFixture, paths, shown, widgets } from './testing/cache-fixture.ts';
 import { describeEvent } from './testing/cache-fixture.ts';
+import { removable, removableNarrow, removableSized } from './testing/records.ts';
 
 let cluster: EtcdCluster;
 let fixture: CacheFixture;
@@ -61,6 +63,17 @@ const asShown = (known: ReadonlyMap<string, number>): string[] =>
     .sort(([one], [other]) => (one < other ? -1 : 1))
     .map(([path, revision]) => `${path}@${String(revision)}`);
 
+const records = [removable, removableNarrow, removableSized];
+/** Now and then both caches go on under another record. */
+function replaceSometimes(caches: readonly Cache[]): void {
+  if (random(8) > 0) return;
+  const record = records[random(records.length)] ?? removable;
+  for (const cache of caches) cache.replace(record);
+}
+
+const texts = (items: readonly Item[]): string[] =>
+  items.map((item) => Buffer.from(item.json()).toString());
+
 /** The next events; none when the cursor has passed `revision` and found nothing to give. */
 async function nextUntil(revision: number, cursor: WatchCursor): Promise<readonly WatchEvent[]> {
   const passed = new AbortController();
@@ -78,11 +91,16 @@ async function nextUntil(revision: number, cursor: WatchCursor): Promise<readonl
 }
 
 test(`lists and watches from any revision agree (CACHER_SEED=${String(seed)})`, async () => {
-  const view: ResourceView = (await fixture.started()).view(widgets);
-  const etcd = (await fixture.started({ listFromSnapshot: false })).view(widgets);
+  const resources = [removable];
+  const cache = await fixture.started({ resources });
+  const other = await fixture.started({ resources, listFromSnapshot: false });
+  const caches = [cache, other];
+  const view: ResourceView = cache.view(widgets);
+  const etcd = other.view(widgets);
   const live = new Map<string, unknown>();
   const revisions: number[] = [];
   for (let step = 0; step < 250; step++) {
+    replaceSometimes(caches);
     const namespace = ['a', 'a-b', 'b'][random(3)] ?? '';
     const path = `${namespace}/w${String(random(6))}`;
     if (live.has(path) && random(3) === 0) {
@@ -103,18 +121,28 @@ test(`lists and watches from any revision agree (CACHER_SEED=${String(seed)})`, 
     for (let turn = 0; turn < 12; turn++) {
       const revision = revisions[random(revisions.length)] ?? 0;
       const at = { mode: 'exact', revision } as const;
+      replaceSometimes(caches);
       const fromMemory = await view.list(select, at, { limitCount: 0 }, signal);
       const fromEtcd = await etcd.list(select, at, { limitCount: 0 }, signal);
       expect(shown(fromMemory.items)).toEqual(shown(fromEtcd.items));
+      expect(texts(fromMemory.items)).toEqual(texts(fromEtcd.items));
 
       // List at a revision, watch from it, end at the newest state.
       const known = new Map(
         fromMemory.items.map((item) => [`${item.namespace}/${item.name}`, item.revision]),
       );
-      const start = { from: 'revision', revision } as const;
-      const cursor = await view.watch(select, start, { bookmarks: false }, signal);
-      while (cursor.position < last) replay(known, await nextUntil(last, cursor));
-      cursor.close();
+      let reached = revision;
+      while (reached < last) {
+        const start = { from: 'revision', revision: reached } as const;
+        const cursor = await view.watch(select, start, { bookmarks: false }, signal);
+        replaceSometimes(caches);
+        while (cursor.position < last && cursor.replaced === undefined) {
+          replay(known, await nextUntil(last, cursor));
+          replaceSometimes(caches);
+        }
+        reached = cursor.position;
+        cursor.close();
+      }
       const now = await etcd.list(select, { mode: 'latest' }, { limitCount: 0 }, signal);
       expect(asShown(known)).toEqual(shown(now.items));
     }

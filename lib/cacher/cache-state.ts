@@ -7,7 +7,7 @@ import type { StatusError } from '../base/status.ts';
 import type { Revision, StorageEvent, StoredItem, WatchBatch } from '../storage-etcd/storage.ts';
 import type { EventLog } from './event-log.ts';
 import type { ReflectorSink } from './reflector.ts';
-import type { ResourceCache } from './resource-cache.ts';
+import type { ResourceCache, ResourceForm } from './resource-cache.ts';
 import { isItemPath } from './stored-list.ts';
 import { Unclaimed } from './unclaimed.ts';
 import type { LogCursor } from './watch-cursor.ts';
@@ -32,32 +32,41 @@ export class CacheState implements ReflectorSink {
     return this.#resources.values();
   }
 
-  resource(storagePrefix: string): ResourceCache | undefined {
-    return this.#resources.get(storagePrefix);
+  #resource(storagePrefix: string): ResourceCache {
+    const cache = this.#resources.get(storagePrefix);
+    invariant(cache !== undefined, `nothing is cached for ${storagePrefix}`);
+    return cache;
   }
 
   /** Claims the resource's keys. */
   add(storagePrefix: string, cache: ResourceCache): void {
     this.#resources.set(storagePrefix, cache);
-    for (const [key, { value, revision }] of this.#unclaimed.below(storagePrefix)) {
-      const path = key.slice(storagePrefix.length + 1);
-      if (!isItemPath(path, cache.source.resource)) continue;
-      this.#unclaimed.delete(key);
-      cache.load(path, value, revision);
-    }
+    const { resource } = cache.source;
+    cache.claim(this.#unclaimed.take(storagePrefix, (path) => isItemPath(path, resource)));
   }
 
-  /** Ends the resource's watches with `reason`; its keys belong to no resource again. */
-  remove(storagePrefix: string, reason: StatusError): void {
-    const cache = this.#resources.get(storagePrefix);
-    invariant(cache !== undefined, `nothing is cached for ${storagePrefix}`);
-    const values = cache.remove();
+  /** Closes the resource's watches; its keys belong to no resource again. */
+  remove(storagePrefix: string): void {
+    const cache = this.#resource(storagePrefix);
+    for (const cursor of this.cursors) if (cursor.isOf(cache.log)) cursor.close();
     this.#resources.delete(storagePrefix);
-    for (const cursor of this.cursors) if (cursor.isOf(cache.log)) cursor.fail(reason);
-    for (const { path, revision, stored } of values) {
-      this.#unclaimed.set(`${storagePrefix}/${path}`, { value: stored, revision });
+    for (const [path, held] of cache.remove()) {
+      this.#unclaimed.set(`${storagePrefix}/${path}`, held);
     }
     this.#log.remove(cache.log);
+  }
+
+  /**
+   * Closes the resource's watches, which resume; its objects and its log stay. False: nothing is
+   * done, since objects of the other scope have other keys.
+   */
+  replace(storagePrefix: string, form: ResourceForm): boolean {
+    const cache = this.#resource(storagePrefix);
+    if (form.source.resource.namespaced !== cache.source.resource.namespaced) return false;
+    const how = cache.unreadable.size === 0 ? 'goOn' : 'startOver';
+    for (const cursor of this.cursors) if (cursor.isOf(cache.log)) cursor.closeReplaced(how);
+    cache.replace(form);
+    return true;
   }
 
   revision(): Revision {

@@ -7,7 +7,6 @@ import type { Clock } from '../base/clock.ts';
 import { invariant } from '../base/invariant.ts';
 import { limits } from '../base/limits.ts';
 import type { Logger } from '../base/log.ts';
-import { expired } from '../base/status.ts';
 import type { Revision, Storage, StorageHealth } from '../storage-etcd/storage.ts';
 import { CacheState } from './cache-state.ts';
 import { EventLog } from './event-log.ts';
@@ -20,6 +19,7 @@ import { MemoryBudget } from './memory-budget.ts';
 import type { MemoryUse } from './memory-budget.ts';
 import { ReadGate } from './read-at.ts';
 import { ResourceCache } from './resource-cache.ts';
+import type { ResourceForm } from './resource-cache.ts';
 import type { ResourceCounts } from './resource-counts.ts';
 import type { OnRead, ResourceView } from './resource-view.ts';
 import { SharedValues } from './shared-values.ts';
@@ -33,13 +33,16 @@ export interface CachedResource {
   readonly indexedFields?: readonly string[];
   /** Changes that stay in the log although they are old; default: 100, for events none. */
   readonly historyCountMin?: number;
-  /** Decodes and converts objects of this resource; default: the transcoder of the cache. */
+  /**
+   * Decodes and converts objects of this resource; default: the transcoder of the cache. The same
+   * one in another record reads everything as before, unless `schemaOf` says otherwise.
+   */
   readonly transcoder?: Transcoder;
   /**
    * Other versions in which its objects may be stored, and stay: only calls that wait convert them.
    */
   readonly versions?: readonly ResourceInfo[];
-  /** `remove` may be called for it: stored bytes in other encodings are kept for that. */
+  /** `remove` and `replace` may be called for it: stored bytes in other encodings are kept. */
   readonly isRemovable?: boolean;
 }
 
@@ -148,7 +151,17 @@ export interface Cache {
   /** Adds a resource while running: its keys are in memory. Watches may start from now on. */
   add(resource: CachedResource): ResourceView;
   /**
-   * Forgets a resource that is removable: its watches fail with 410, reads through a view that is
+   * Another record of a removable resource: another schema, other indexed fields, another version
+   * that is stored; `historyCountMin` stays. Its watches are closed, and those that resume get what
+   * followed; what happened before may be shown as the former record had it. Objects are shown by
+   * the new record from now on: lists wait until all of them are made anew, which costs nothing
+   * where both store alike.
+   * @returns the view of the resource: the same as before, unless its scope changed, which removes
+   * it and adds it.
+   */
+  replace(resource: CachedResource): ResourceView;
+  /**
+   * Forgets a resource that is removable: its watches are closed, reads through a view that is
    * still held go to etcd, its memory is free. It may be added again, with another record too.
    */
   remove(resource: ResourceInfo): void;
@@ -224,26 +237,11 @@ class ReplicaCache implements Cache {
 
   add(added: CachedResource): ResourceView {
     const { resource } = added;
-    const { prefix } = this.#options;
-    const transcoder = added.transcoder ?? this.#options.transcoder;
     const known = this.#views.get(resource.storagePrefix);
     invariant(known === undefined, `${resource.storagePrefix} is cached already`);
     const cache = new ResourceCache({
-      source: withVersions(
-        {
-          resource,
-          keyPrefix: `${prefix}${resource.storagePrefix}/`,
-          transcoder,
-          budget: this.#budget,
-          freezeObjects: this.#options.freezeObjects ?? false,
-          schema: transcoder.schemaOf(resource),
-          shared: this.#shared,
-          keepsStored: added.isRemovable ?? false,
-        },
-        added.versions ?? [],
-      ),
+      ...this.#formOf(added),
       log: this.#log,
-      indexedFields: added.indexedFields ?? [],
       historyCountMin: added.historyCountMin ?? defaultHistory(resource),
       onCorrupted: (item) => {
         this.#onCorrupted(item);
@@ -255,9 +253,16 @@ class ReplicaCache implements Cache {
     return view;
   }
 
-  remove({ storagePrefix, group, resource }: ResourceInfo): void {
-    const reason = expired(`${resource} of ${group} were removed or changed: list again`);
-    this.#state.remove(storagePrefix, reason);
+  replace(replacing: CachedResource): ResourceView {
+    const { resource } = replacing;
+    const isAtItsPlace = this.#state.replace(resource.storagePrefix, this.#formOf(replacing));
+    if (isAtItsPlace) return this.view(resource);
+    this.remove(resource);
+    return this.add(replacing);
+  }
+
+  remove({ storagePrefix }: ResourceInfo): void {
+    this.#state.remove(storagePrefix);
     this.#views.delete(storagePrefix);
     this.#budget.settle();
   }
@@ -287,12 +292,29 @@ class ReplicaCache implements Cache {
   resourceUse(): ResourceUse[] {
     return [...this.#state.resources].map((cache) => ({
       name: `${cache.source.resource.group}/${cache.source.resource.resource}`,
-      objectCount: cache.index.size,
+      objectCount: cache.objectCount,
       bytes: cache.bytes,
       logCount: cache.log.entries.length,
       oldestRevision: cache.log.oldest,
       counts: cache.counts,
     }));
+  }
+
+  #formOf(cached: CachedResource): ResourceForm {
+    const { resource, indexedFields = [] } = cached;
+    const { prefix, freezeObjects = false } = this.#options;
+    const transcoder = cached.transcoder ?? this.#options.transcoder;
+    const source = {
+      resource,
+      keyPrefix: `${prefix}${resource.storagePrefix}/`,
+      transcoder,
+      budget: this.#budget,
+      freezeObjects,
+      schema: transcoder.schemaOf(resource),
+      shared: this.#shared,
+      keepsStored: cached.isRemovable ?? false,
+    };
+    return { source: withVersions(source, cached.versions ?? []), indexedFields };
   }
 
   #makeHost(): ViewHost {

@@ -4,6 +4,7 @@
 import { limits } from '../base/limits.ts';
 import { invariant } from '../base/invariant.ts';
 import type { Revision } from '../storage-etcd/storage.ts';
+import type { CachedItem } from './item.ts';
 import { WatchIndex } from './watch-index.ts';
 import type { Bucket } from './watch-index.ts';
 import { LogEntry } from './log-entry.ts';
@@ -39,6 +40,18 @@ export class ResourceLog {
   /** Changes after this revision are all here: the oldest revision that a watch may start from. */
   get oldest(): Revision {
     return this.watchIndex.all.coversAfter;
+  }
+
+  /** The change that wrote this very item; undefined when it is not kept. */
+  entryOf(item: CachedItem): LogEntry | undefined {
+    const { entries } = this;
+    const first = entries.find(({ revision }) => revision >= item.revision);
+    for (let number = first; number < entries.end; number++) {
+      const entry = entries.at(number);
+      if (entry?.revision !== item.revision) return undefined;
+      if (entry.item === item) return entry;
+    }
+    return undefined;
   }
 }
 
@@ -105,6 +118,18 @@ export class EventLog implements Evictable {
     log.bytes += entry.bytes;
     this.#bytes += entry.bytes;
     this.#trimExempt(log);
+  }
+
+  /** The index of the resource has left `item` to the change that wrote it, if that is kept. */
+  leave(log: ResourceLog, item: CachedItem): void {
+    const entry = log.entryOf(item);
+    if (entry === undefined) return;
+    const before = entry.bytes;
+    entry.holdsItem = true;
+    const grown = entry.bytes - before;
+    log.bytes += grown;
+    this.#bytes += grown;
+    if (!entry.isExempt) this.#ringBytes += grown;
   }
 
   /** Ends a batch: readers and watchers see whole revisions only. */

@@ -7,6 +7,7 @@ import type { Logger } from '../base/log.ts';
 import { isLongTurn, nextTurn } from '../base/turn.ts';
 import type { Revision } from '../storage-etcd/storage.ts';
 import type { Item, ResourceView, Selection, WatchCursor, WatchEvent } from './resource-view.ts';
+import type { WatchStart } from './resource-view.ts';
 
 /** Handlers of state and changes, called in order; they must not throw. */
 export interface Follower {
@@ -37,19 +38,27 @@ export interface FollowOptions {
   readonly isPrompt?: boolean;
 }
 
-/** Resolves when `signal` fires or the cache is stopped; never rejects. */
+/**
+ * Resolves when `signal` fires, the cache is stopped or the resource is removed from it; never
+ * rejects.
+ */
 export async function follow(
   follower: Follower,
   options: FollowOptions,
   signal: AbortSignal,
 ): Promise<void> {
   const { view, log } = options;
+  /** Where a watch that was closed had come to; 0: the state is needed. */
+  let reached: Revision = 0;
   for (let isFirst = true; !signal.aborted; isFirst = false) {
     try {
-      if (!isFirst) follower.restarted?.();
-      if ((await followOnce(follower, options, signal)) === 'stopped') return;
+      if (!isFirst && reached === 0) follower.restarted?.();
+      const cursor = await followOnce(follower, options, reached, signal);
+      if (cursor.replaced === undefined) return;
+      reached = cursor.replaced === 'goOn' ? cursor.position : 0;
     } catch (error) {
       if (signal.aborted) return;
+      reached = 0;
       const reason = error instanceof Error ? error.message : String(error);
       log.warn('a follower lost its watch and starts again', { resource: view.name, reason });
       await sleep(limits.followRetryMs, signal).catch(() => undefined);
@@ -57,18 +66,23 @@ export async function follow(
   }
 }
 
+/** `after` 0: the state, too. @returns the cursor when it was closed. */
 async function followOnce(
   follower: Follower,
   { view, select = {}, isPrompt = false }: FollowOptions,
+  after: Revision,
   signal: AbortSignal,
-): Promise<'stopped'> {
-  const start = { from: 'state', at: { mode: 'any' }, bookmark: true } as const;
+): Promise<WatchCursor> {
+  const start: WatchStart =
+    after === 0
+      ? { from: 'state', at: { mode: 'any' }, bookmark: true }
+      : { from: 'revision', revision: after };
   const cursor = await view.watch(select, start, { bookmarks: true, isPrompt }, signal);
   follower.opened?.(cursor);
   try {
     for (;;) {
       const events = await cursor.next(signal);
-      if (events === undefined) return 'stopped';
+      if (events === undefined) return cursor;
       for (const event of events) tell(follower, event);
       // Batches of the state are there at once: all of them together are a long turn.
       if (isLongTurn(limits.workSliceMs)) await nextTurn();

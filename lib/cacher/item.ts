@@ -25,12 +25,14 @@ const openingBrace = 0x7b;
 const closingBrace = 0x7d;
 const quote = 0x22;
 
-/** What items of one resource share. */
+/** What items of one resource share that were made by one record, or by others of its form. */
 export interface ItemSource {
-  readonly resource: ResourceInfo;
+  /** Another record with the same `schema` takes its place. */
+  resource: ResourceInfo;
   /** etcd key up to the item's path. */
   readonly keyPrefix: string;
-  readonly transcoder: Transcoder;
+  /** Changes with `resource` while no item is foreign. */
+  transcoder: Transcoder;
   readonly budget: MemoryBudget;
   readonly freezeObjects: boolean;
   readonly schema: string;
@@ -51,7 +53,7 @@ export function withVersions(source: ItemSource, others: readonly ResourceInfo[]
 }
 
 export class CachedItem implements Item, MemoOwner {
-  readonly source: ItemSource;
+  #source: ItemSource;
   /** Key below the resource's prefix: `namespace/name`, or `name` in cluster scope. */
   readonly path: string;
   /** Sort key of `path`: the order of items is that of their keys in etcd. */
@@ -73,7 +75,7 @@ export class CachedItem implements Item, MemoOwner {
   readonly #foreign: Uint8Array | undefined;
 
   constructor(source: ItemSource, path: string, revision: Revision, content: ItemContent) {
-    this.source = source;
+    this.#source = source;
     this.path = path;
     this.sortKey = utf8SortKey(path);
     this.namespace = namespaceOf(source, path);
@@ -91,6 +93,23 @@ export class CachedItem implements Item, MemoOwner {
 
   get resource(): ResourceInfo {
     return this.source.resource;
+  }
+
+  get source(): ItemSource {
+    return this.#source;
+  }
+
+  /** It was stored in another form than that of its source, and is kept as it was stored. */
+  get isForeign(): boolean {
+    return this.#foreign !== undefined;
+  }
+
+  /** Passes to another source where that makes the same of it. False: it must be made anew. */
+  joins(source: ItemSource): boolean {
+    const own = this.isForeign ? undefined : sourceOf(source, this.source.schema);
+    if (own === undefined) return false;
+    this.#source = own;
+    return true;
   }
 
   get name(): string {
@@ -303,7 +322,7 @@ function contentOf(
 
 function noContent(
   source: ItemSource,
-  problem: string,
+  problem: string | undefined,
   foreign: Uint8Array | undefined,
 ): ItemContent {
   const offsets = { versionAt: 0, bodyAt: 0, labelsStart: 0, labelsEnd: 0 };

@@ -6,7 +6,7 @@ import type { MemoryBudget } from './memory-budget.ts';
 import type { Change } from './resource-view.ts';
 import { LoggedEvent } from './watch-events.ts';
 
-/** Heap of an entry beside the bytes of the version that it replaced. */
+/** Heap of an entry beside the bytes of the versions that only it holds. */
 const entryOverheadBytes = 220;
 
 export class LogEntry implements Change {
@@ -23,6 +23,8 @@ export class LogEntry implements Change {
    * Evicted from the ring, but kept by its resource's log: a quiet resource keeps a minimum.
    */
   isExempt = false;
+  /** `item` is no longer in the index, nor the `previous` of another entry. */
+  holdsItem = false;
   #added: LoggedEvent | undefined;
   #modified: LoggedEvent | undefined;
   #deleted: LoggedEvent | undefined;
@@ -43,7 +45,8 @@ export class LogEntry implements Change {
   }
 
   get bytes(): number {
-    return entryOverheadBytes + (this.previous?.bytes ?? 0);
+    const itemBytes = this.holdsItem ? (this.item?.bytes ?? 0) : 0;
+    return entryOverheadBytes + (this.previous?.bytes ?? 0) + itemBytes;
   }
 
   eventFor(held: boolean, holds: boolean): LoggedEvent | undefined {
@@ -57,11 +60,12 @@ export class LogEntry implements Change {
     return (this.#deleted = new LoggedEvent('DELETED', this, item));
   }
 
-  /** Drops what was made from the entry and from the version that only it held. */
+  /** Drops what was made from the entry and from the versions that only it held. */
   forget(budget: MemoryBudget): void {
     for (const event of [this.#added, this.#modified, this.#deleted]) {
       if (event !== undefined) budget.forget(event);
     }
     if (this.previous !== undefined) budget.forget(this.previous);
+    if (this.holdsItem && this.item !== undefined) budget.forget(this.item);
   }
 }

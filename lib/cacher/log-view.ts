@@ -1,7 +1,7 @@
 // ResourceView over the log and the indexes: decides whether memory, a snapshot or etcd answers a
 // read, then selects in one turn of the event loop.
 import { limits } from '../base/limits.ts';
-import { signalOf } from '../base/abort.ts';
+import { abortable, signalOf } from '../base/abort.ts';
 import type { WaitEnd } from '../base/abort.ts';
 import { invariant } from '../base/invariant.ts';
 import { expired, tooManyRequests, tooOldResourceVersion } from '../base/status.ts';
@@ -20,7 +20,7 @@ import type { Item, ItemKey, ListPage, ListResult, ReadAt, ReadVerb } from './re
 import type { ResourceView, Selection, WatchCursor, WatchOptions } from './resource-view.ts';
 import type { WatchStart } from './resource-view.ts';
 import { PageBuilder } from './page-builder.ts';
-import { isFiltered, pathOf, predicateOf, rangeOf } from './select.ts';
+import { isFiltered, onePathOf, pathOf, predicateOf, rangeOf, unnamed } from './select.ts';
 import { getStored, listStored } from './stored-list.ts';
 import type { StoredReads } from './stored-list.ts';
 import { mayHold } from './unreadable.ts';
@@ -53,9 +53,11 @@ export class LogView implements ResourceView {
     this.#cache = cache;
     this.#stored = {
       storage: host.storage,
-      source: cache.source,
+      get source() {
+        return cache.source;
+      },
       // The same revision of another history is another version.
-      known: (path) => (host.isCurrent() ? cache.index.get(path) : undefined),
+      known: (path) => (host.isCurrent() ? cache.get(path) : undefined),
       onCorrupted: cache.options.onCorrupted,
     };
   }
@@ -66,7 +68,7 @@ export class LogView implements ResourceView {
     const path = pathOf(key);
     switch (source.from) {
       case 'memory':
-        return this.#cache.index.get(path);
+        return this.#cache.get(path);
       case 'snapshot':
         return source.order.get(path);
       case 'storage': {
@@ -85,6 +87,8 @@ export class LogView implements ResourceView {
   ): Promise<ListResult> {
     const fromMs = performance.now();
     const found = await this.#decide(at, signal);
+    const isOfOne = onePathOf(select, this.#cache.source.resource) !== undefined;
+    if (found.from === 'memory' && this.#isUnsettled && !isOfOne) await this.#settled(signal);
     // Memory only becomes newer during the wait: an exact version would be passed.
     while (at.mode !== 'exact' && turnMs() > selectTurnMsMax) await nextTurn();
     const source = this.#taken(found, 'list', at, fromMs);
@@ -107,6 +111,19 @@ export class LogView implements ResourceView {
     options: WatchOptions,
     signal: AbortSignal,
   ): Promise<WatchCursor> {
+    const { replaceCount } = this.#cache;
+    const cursor = await this.#openWatch(select, start, options, signal);
+    // The record was replaced during the wait: this watch is one that was running then.
+    if (this.#cache.replaceCount !== replaceCount) cursor.closeReplaced('startOver');
+    return cursor;
+  }
+
+  async #openWatch(
+    select: Selection,
+    start: WatchStart,
+    options: WatchOptions,
+    signal: AbortSignal,
+  ): Promise<LogCursor> {
     const { isReady, isCurrent, ready, current } = this.#host;
     for (;;) {
       if (this.#cache.isRemoved) throw expired(`${this.name} were removed or changed: list again`);
@@ -118,6 +135,8 @@ export class LogView implements ResourceView {
         await limitedWait(current, signal);
         continue;
       }
+      const isOfMemory = start.from === 'state' && state === undefined;
+      if (isOfMemory && this.#isUnsettled) await this.#settled(signal);
       // Memory may have been dropped during the wait: check again, and open in this turn.
       if (!this.#isHeld()) continue;
       if (start.from === 'revision') return this.#watchAfter(select, start.revision, options);
@@ -132,7 +151,7 @@ export class LogView implements ResourceView {
   }
 
   peek(key: ItemKey): Item | undefined {
-    return this.#isHeld() ? this.#cache.index.get(pathOf(key)) : undefined;
+    return this.#isHeld() ? this.#cache.get(pathOf(key)) : undefined;
   }
 
   get epoch(): Epoch | undefined {
@@ -193,11 +212,13 @@ export class LogView implements ResourceView {
     const { gate, log, clock, listFromSnapshot, snapshotRetentionMs } = this.#host;
     const { revision } = at;
     const answerer = await gate.notOlderThan(revision, signal);
+    if (answerer === 'memory' && this.#isUnsettled) await this.#settled(signal);
     const isHeld =
       answerer === 'memory' &&
       listFromSnapshot &&
       this.#isHeld() &&
       revision >= this.#cache.log.oldest &&
+      revision >= this.#cache.changedAt &&
       revision >= log.compacted &&
       log.isRecent(revision, snapshotRetentionMs, clock.monotonicMs());
     if (!isHeld) return { from: 'storage', at: revision };
@@ -252,25 +273,34 @@ export class LogView implements ResourceView {
     return items;
   }
 
+  get #isUnsettled(): boolean {
+    return this.#cache.settled !== undefined;
+  }
+
+  /** Waits until what memory holds of the resource is made with the record of now, or a later. */
+  async #settled(signal: AbortSignal): Promise<void> {
+    const { settled } = this.#cache;
+    if (settled !== undefined) await abortable(settled, signal);
+  }
+
   /** The few items that an index names; undefined where none helps. */
   #indexed(select: Selection): readonly CachedItem[] | undefined {
-    const { namespace, name, fields } = select;
-    const { namespaced } = this.#cache.source.resource;
-    if (name !== undefined && (!namespaced || namespace !== undefined)) {
-      const item = this.#cache.index.get(pathOf({ namespace: namespace ?? '', name }));
+    const path = onePathOf(select, this.#cache.source.resource);
+    if (path !== undefined) {
+      const item = this.#cache.get(path);
       return item === undefined ? [] : [item];
     }
     // Fields of objects that cannot be read are in no index.
     if (this.#cache.unreadable.size > 0) return undefined;
-    for (const { path, operator, value } of fields ?? []) {
+    for (const { path: field, operator, value } of select.fields ?? []) {
       if (operator !== '=' || value === '') continue;
-      const index = this.#cache.fieldIndex(path);
+      const index = this.#cache.fieldIndex(field);
       if (index !== undefined) return index.select(value);
     }
     return undefined;
   }
 
-  #watchAfter(select: Selection, revision: Revision, options: WatchOptions): WatchCursor {
+  #watchAfter(select: Selection, revision: Revision, options: WatchOptions): LogCursor {
     const { compacted } = this.#host.log;
     if (this.#cache.log.minimumCount === 0 && revision < compacted) {
       // Its window is etcd's, lost events or not.
@@ -318,13 +348,13 @@ export class LogView implements ResourceView {
     after: Revision,
     options: WatchOptions,
     state: InitialState | undefined,
-  ): WatchCursor {
+  ): LogCursor {
     const { log, cursors, bookmarkIntervalMs } = this.#host;
     const { watchIndex, oldest } = this.#cache.log;
     if (after < oldest) throw tooOldResourceVersion(String(after), oldest);
     const dimension = dimensionOf(select, {
       namespaced: this.#cache.source.resource.namespaced,
-      indexedFields: this.#cache.options.indexedFields,
+      indexedFields: this.#cache.indexedFields,
     });
     if (state !== undefined) {
       this.#cache.counts.initialEvents += state.items.count({ ...state.range, isAfter: false });
@@ -333,7 +363,7 @@ export class LogView implements ResourceView {
       log,
       watchIndex,
       bucket: watchIndex.join(dimension, after),
-      predicate: predicateOf(remainder(select), { checksNamespace: dimension.by === 'field' }),
+      predicate: predicateOf(unnamed(select), { checksNamespace: dimension.by === 'field' }),
       showsUnreadable: select.showsUnreadable === true,
       mayHold: (item) => mayHold(select, item),
       after,
@@ -348,12 +378,6 @@ export class LogView implements ResourceView {
     cursors.add(cursor);
     return cursor;
   }
-}
-
-/** The selection without what the bucket has checked: where a name is selected, it is of that. */
-function remainder(select: Selection): Selection {
-  const { name: _name, ...rest } = select;
-  return rest;
 }
 
 const newest: Readonly<Record<Answerer, Source>> = {

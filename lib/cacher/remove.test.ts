@@ -37,7 +37,7 @@ const started = (): Promise<Cache> =>
   fixture.started({ resources: [removable, { resource: gadgets }] });
 
 describe('a removed resource', () => {
-  test('ends its watches with 410, and no others', async () => {
+  test('closes its watches, and no others; a view that is held opens none', async () => {
     const cache = await started();
     const from = { from: 'revision', revision: cache.health().revision } as const;
     const options = { bookmarks: false };
@@ -47,8 +47,9 @@ describe('a removed resource', () => {
     const held = cache.view(widgets);
     const pending = watch.next(signal);
     cache.remove(widgets);
-    await expect(pending).rejects.toMatchObject({ code: 410, reason: 'Expired' });
-    await expect(one.next(signal)).rejects.toMatchObject({ code: 410 });
+    expect(await pending).toBeUndefined();
+    expect(await one.next(signal)).toBeUndefined();
+    expect([watch.position, watch.replaced]).toEqual([from.revision, undefined]);
     await expect(held.watch({}, from, options, signal)).rejects.toMatchObject({ code: 410 });
     const g = await fixture.putRaw(
       'example.com/gadgets/g',

@@ -49,7 +49,9 @@ describe('the item of an answered write', () => {
     expect(item.object()).toMatchObject({ metadata: { name: 'w', resourceVersion: '11' } });
     cache.put(path, Buffer.from(written), 11, 0);
     expect(cache.index.get(path)).toBe(item);
-    const kept = cache.remove().map(({ stored }) => Buffer.from(stored));
+    const kept = [...cache.remove().values()].map((one) =>
+      Buffer.from('value' in one ? one.value : one.storedValue()),
+    );
     expect(kept).toEqual([Buffer.from(written)]);
   });
 

@@ -167,6 +167,12 @@ export interface WatchOptions {
   readonly isPrompt?: boolean;
 }
 
+/**
+ * What follows a watch that was closed: one from its position, or, because that would not tell of
+ * objects that can be read now and could not before, one that begins with the state.
+ */
+export type Replaced = 'goOn' | 'startOver';
+
 /** A watcher: a position in the log plus a predicate. */
 export interface WatchCursor {
   /**
@@ -181,6 +187,11 @@ export interface WatchCursor {
    * that the watch begins with is still being returned.
    */
   readonly position: Revision;
+  /**
+   * It was closed because another record of the resource took the place of the one that it was
+   * opened with.
+   */
+  readonly replaced?: Replaced | undefined;
   close(): void;
 }
 

@@ -9,6 +9,22 @@ export type Predicate = (item: CachedItem) => boolean;
 export const pathOf = (key: ItemKey): string =>
   key.namespace === '' ? key.name : `${key.namespace}/${key.name}`;
 
+/** Path of the object that a selection names; undefined: it may be of several. */
+export function onePathOf(
+  { namespace, name }: Selection,
+  { namespaced }: { readonly namespaced: boolean },
+): string | undefined {
+  if (name === undefined) return undefined;
+  if (!namespaced) return name;
+  return namespace === undefined ? undefined : pathOf({ namespace, name });
+}
+
+/** The selection without the name, where a bucket has checked it. */
+export function unnamed(select: Selection): Selection {
+  const { name: _name, ...rest } = select;
+  return rest;
+}
+
 /** The keys that a list looks at: a namespace or all, after a key when given. */
 export function rangeOf(select: Selection, after: ItemKey | undefined): PathRange {
   const prefix = select.namespace === undefined ? '' : `${select.namespace}/`;

@@ -1,11 +1,11 @@
 // Keys below the prefix that belong to no resource, by their first two segments: a resource that is
 // added looks at what may be its own.
 import type { Revision } from '../storage-etcd/storage.ts';
+import type { CachedItem } from './item.ts';
 
-export interface UnclaimedValue {
-  readonly value: Uint8Array;
-  readonly revision: Revision;
-}
+/** Bytes as they are stored, or the item that a resource made of them before it was removed. */
+export type UnclaimedValue =
+  { readonly value: Uint8Array; readonly revision: Revision } | CachedItem;
 type Keys = Map<string, UnclaimedValue>;
 
 //   pods    ─▶ n1    ─▶ pods/n1/a, pods/n1/b
@@ -33,13 +33,23 @@ export class Unclaimed {
     if (bySecond.size === 0) this.#byFirst.delete(first);
   }
 
-  /** What lies below a storage prefix of one or two segments. It may be deleted meanwhile. */
-  *below(storagePrefix: string): Generator<readonly [key: string, UnclaimedValue]> {
-    const [first, second] = storagePrefix.split('/');
-    const bySecond = this.#byFirst.get(first ?? '');
-    if (bySecond === undefined) return;
-    if (second !== undefined) yield* bySecond.get(second) ?? [];
-    else for (const keys of bySecond.values()) yield* keys;
+  /** Takes out, by path, what `isOwn` of all below a storage prefix of one or two segments. */
+  take(storagePrefix: string, isOwn: (path: string) => boolean): Map<string, UnclaimedValue> {
+    const [first = '', only] = storagePrefix.split('/');
+    const bySecond = this.#byFirst.get(first) ?? new Map<string, Keys>();
+    const taken = new Map<string, UnclaimedValue>();
+    for (const second of only === undefined ? [...bySecond.keys()] : [only]) {
+      const left: Keys = new Map();
+      for (const [key, held] of bySecond.get(second) ?? []) {
+        const path = key.slice(storagePrefix.length + 1);
+        if (isOwn(path)) taken.set(path, held);
+        else left.set(key, held);
+      }
+      if (left.size > 0) bySecond.set(second, left);
+      else bySecond.delete(second);
+    }
+    if (bySecond.size === 0) this.#byFirst.delete(first);
+    return taken;
   }
 
   clear(): void {

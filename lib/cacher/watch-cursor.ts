@@ -9,7 +9,7 @@ import type { WatchIndex, Waiter } from './watch-index.ts';
 import { LogReader } from './log-reader.ts';
 import type { LogReaderOptions } from './log-reader.ts';
 import type { ResourceCounts } from './resource-counts.ts';
-import type { WatchCursor, WatchEvent } from './resource-view.ts';
+import type { Replaced, WatchCursor, WatchEvent } from './resource-view.ts';
 import { StateReader } from './state-reader.ts';
 import type { InitialState } from './state-reader.ts';
 import { unreadableChange } from './unreadable.ts';
@@ -51,6 +51,7 @@ export class LogCursor implements WatchCursor, Waiter {
   #signal: AbortSignal | undefined;
   #failure: StatusError | undefined;
   #endPosition: Revision = 0;
+  #replaced: Replaced | undefined;
 
   readonly isPrompt: boolean;
 
@@ -83,6 +84,17 @@ export class LogCursor implements WatchCursor, Waiter {
 
   close(): void {
     if (this.#state !== 'ended') this.#end()?.resolve(undefined);
+  }
+
+  /** The same, since the record of the resource was replaced. */
+  closeReplaced(how: Replaced): void {
+    if (this.#state === 'ended') return;
+    this.#replaced = how;
+    this.close();
+  }
+
+  get replaced(): Replaced | undefined {
+    return this.#replaced;
   }
 
   /** Ends the watch: what it was reading is no more. */

@@ -5,6 +5,7 @@ import type { Revision } from '../storage-etcd/storage.ts';
 import type { CachedItem } from './item.ts';
 import type { LogEntry } from './log-entry.ts';
 import type { Selection, WatchEvent } from './resource-view.ts';
+import { onePathOf } from './select.ts';
 import { Sequence } from './sequence.ts';
 
 /** Woken when its bucket has grown. */
@@ -86,11 +87,9 @@ export function dimensionOf(
   resource: { readonly namespaced: boolean; readonly indexedFields: readonly string[] },
 ): Dimension {
   const { namespace, name } = select;
-  if (name !== undefined) {
-    if (!resource.namespaced) return { by: 'path', value: name };
-    if (namespace !== undefined) return { by: 'path', value: `${namespace}/${name}` };
-    return { by: 'name', value: name };
-  }
+  const path = onePathOf(select, resource);
+  if (path !== undefined) return { by: 'path', value: path };
+  if (name !== undefined) return { by: 'name', value: name };
   const equal = select.fields?.filter(({ operator }) => operator === '=') ?? [];
   const field =
     equal.find(({ path }) => resource.indexedFields.includes(path)) ??

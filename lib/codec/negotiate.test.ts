@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import type { PatchName } from '../api/type-info.ts';
 import { namingProfile } from '../api/vendor.ts';
 import { StatusError } from '../base/status.ts';
 import { createEncodings } from './encodings.ts';
@@ -14,7 +15,7 @@ import {
   patchMediaTypes,
   resourceTransforms,
 } from './negotiate.ts';
-import type { PatchName, ResponseOffers } from './negotiate.ts';
+import type { ResponseOffers } from './negotiate.ts';
 
 const svc = namingProfile('svc');
 const patches = { names: ['json', 'merge'], cbor: false } as const;

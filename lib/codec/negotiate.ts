@@ -1,6 +1,7 @@
 // Content negotiation: which representation answers a request, and what a body is. Pure functions
 // of headers and offers; group names come from the naming profile. A new encoding enters as one
 // more row of the offers.
+import type { PatchName } from '../api/type-info.ts';
 import type { NamingProfile } from '../api/vendor.ts';
 import { notAcceptable, unsupportedMediaType } from '../base/status.ts';
 import { parseAccept, parseMediaType } from './media-type.ts';
@@ -13,6 +14,8 @@ export interface OfferedMedia {
   readonly streams: boolean;
   /** False: it has no form of Tables. */
   readonly tables?: boolean;
+  /** False: it has no form of the objects as they are, only of what shows less of them. */
+  readonly whole?: boolean;
 }
 
 /** A transform of the answer (Table, metadata alone), asked for by `as`, `g` and `v`. */
@@ -80,15 +83,19 @@ export function negotiateResponse(
     );
     const transform = media === undefined ? 'refused' : transformOf(entry, offers.transforms);
     if (media === undefined || transform === 'refused') continue;
-    if (transform?.as === 'Table' && media.tables === false) continue;
+    if (transform === undefined ? media.whole === false : isTableless(transform, media)) continue;
     return {
       mediaType: media.mediaType,
       transform,
       pretty: pretty || asksForPretty(entry),
     };
   }
-  throw notAcceptable(offers.media.map(({ mediaType }) => mediaType));
+  const shown = offers.media.filter(({ whole }) => whole !== false);
+  throw notAcceptable(shown.map(({ mediaType }) => mediaType));
 }
+
+const isTableless = ({ as }: OfferedTransform, { tables }: OfferedMedia): boolean =>
+  as === 'Table' && tables === false;
 
 /** As `negotiateResponse`, among the media types that can stream: an event has no line breaks. */
 export function negotiateStream(accept: string | undefined, offers: ResponseOffers): Negotiated {
@@ -135,8 +142,6 @@ export function negotiateBody(contentType: string | undefined, offered: readonly
   return mediaTypeIn(contentType, offered);
 }
 
-export type PatchName = 'json' | 'merge' | 'strategic' | 'apply';
-
 const patchNames: ReadonlyMap<string, PatchName> = new Map([
   ['application/json-patch+json', 'json'],
   ['application/merge-patch+json', 'merge'],
@@ -147,6 +152,9 @@ const patchNames: ReadonlyMap<string, PatchName> = new Map([
 /** Whether the body of a PATCH is to be applied, in whichever form. */
 export const isApply = (contentType: string | undefined): boolean =>
   contentType !== undefined && /^application\/apply-patch\+/i.test(contentType);
+/** Whether a body is YAML, and so may be JSON as well. */
+export const isYaml = (contentType: string | undefined): boolean =>
+  contentType !== undefined && /^\s*application\/(?:apply-patch\+)?yaml\b/i.test(contentType);
 const isCborType = (mediaType: string): boolean => mediaType.endsWith('+cbor');
 
 /** Patches that a server takes. */

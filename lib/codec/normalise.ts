@@ -1,11 +1,12 @@
 // From any JSON-shaped value to the canonical object of a kind: checked, in schema order, with its
 // omit and zero rules. Closures are compiled once per TypeInfo. A value that is canonical already
 // is returned as it is, without a copy.
-import { setMember } from '../api/json-value.ts';
+import { isObject, setMember } from '../api/json-value.ts';
 import { limits } from '../base/limits.ts';
-import { isEmpty, isZero } from '../api/presence.ts';
+import { StatusError } from '../base/status.ts';
 import type { FieldInfo, JsonObject, JsonValue, TypeInfo } from '../api/type-info.ts';
-import type { ApiObject, Decoded } from './codec.ts';
+import type { ApiObject, Decoded, FieldProblem } from './codec.ts';
+import { omitRule } from './omit-rule.ts';
 import { openFieldReader, readData } from './open-fields.ts';
 import { readMap } from './read-map.ts';
 import { formReader, formZero, fresh, readAny, readElements } from './scalar-readers.ts';
@@ -23,7 +24,8 @@ interface Slot {
 }
 
 interface Shape {
-  readonly name: string;
+  /** What failures to read an object of the type begin with. */
+  readonly intro: string;
   readonly byName: ReadonlyMap<string, Slot>;
   /** Slots that are always written, in order. */
   readonly always: readonly Slot[];
@@ -47,10 +49,15 @@ export function normalise(
   mode: WalkMode,
 ): Decoded & { readonly members: number } {
   const shape = shapeOf(type);
-  walk.start(type.name, mode);
+  walk.start(shape.intro, mode);
   const object = shape.read(value ?? {}, walk) as ApiObject;
-  return { object, problems: walk.problems, members: walk.members };
+  const { problems, members } = walk;
+  if (type.open !== undefined) problems.sort(byPath);
+  return { object, problems, members };
 }
+
+const byPath = (one: FieldProblem, other: FieldProblem): number =>
+  one.path < other.path ? -1 : Number(one.path > other.path);
 
 /**
  * The canonical form of an object of ours: unknown fields are dropped, the given object is not
@@ -58,7 +65,7 @@ export function normalise(
  */
 export function canonicalObject(object: Readonly<ApiObject>, type: TypeInfo): ApiObject {
   const shape = shapeOf(type);
-  walk.start(type.name, { owned: false, reporting: false });
+  walk.start(shape.intro, { owned: false, reporting: false });
   return shape.read(object, walk) as ApiObject;
 }
 
@@ -71,6 +78,17 @@ export function readObject(value: JsonValue, type: TypeInfo): Decoded {
   return { object, problems };
 }
 
+/**
+ * An object of an open type as somebody stored it. Whatever its metadata looks like, it can be
+ * shown, and it has a generation. @throws StatusError 400 when it is no such object at all.
+ */
+export function readStored(value: JsonValue, type: TypeInfo): ApiObject {
+  const mode = { owned: false, reporting: false, lenient: true };
+  const { object } = normalise(value, type, mode);
+  const { generation = 0, ...metadata } = object.metadata ?? {};
+  return generation === 0 ? { ...object, metadata: { ...metadata, generation: 1 } } : object;
+}
+
 function shapeOf(type: TypeInfo): Shape {
   return shapes.get(type) ?? compile(type);
 }
@@ -80,7 +98,7 @@ function compile(type: TypeInfo): Shape {
   const always: Slot[] = [];
   let zero: JsonValue | undefined;
   const shape: Shape = {
-    name: type.name,
+    intro: introOf(type),
     byName,
     always,
     read: (value, walk) => readMessage(shape, value, walk),
@@ -107,9 +125,18 @@ function compile(type: TypeInfo): Shape {
   for (const field of flatFields(type)) {
     if (byName.has(field.jsonName)) continue;
     if (type.open === undefined) add(field.jsonName, fieldReader(field), field.zero);
-    else add(field.jsonName, openFieldReader(field, messageReader), undefined);
+    else if (type.hasTypeMeta && field.jsonName === 'metadata') {
+      add(field.jsonName, openMetadataReader(field), undefined);
+    } else add(field.jsonName, openFieldReader(field, messageReader), undefined);
   }
   return shape;
+}
+
+/** Objects of open types are named as their requests do; the id of a root has its version. */
+function introOf({ id, name, open }: TypeInfo): string {
+  if (open === undefined) return `${name} cannot be read: `;
+  const version = id.slice(id.lastIndexOf('/') + 1, -name.length - 1);
+  return `${name} in version ${JSON.stringify(version)} cannot be handled as a ${name}: `;
 }
 
 function zeroOf(always: readonly Slot[]): JsonObject {
@@ -134,8 +161,48 @@ const readTypeMeta: ReadField = (value, walk) => {
 };
 
 /** Validation checks whether an embedded object names its kind. */
-const readOpenTypeMeta: ReadField = (value, walk) =>
-  value === '' ? value : readTypeMeta(value, walk);
+const readOpenTypeMeta: ReadField = (value, walk) => {
+  if (value === '') return value;
+  const isEmbedded = walk.depth > 1;
+  if (!isEmbedded || value === null || typeof value === 'string') return readTypeMeta(value, walk);
+  return walk.lenient ? undefined : walk.failInvalid(value, 'must be a string');
+};
+
+/** Metadata of a whole resource, which is of a closed type. */
+function openMetadataReader(field: FieldInfo): ReadField {
+  const read = openFieldReader(field, messageReader);
+  return (value, walk) => {
+    if (walk.lenient) return readWellFormed(value, read, walk);
+    if (walk.depth === 1) return read(value, walk);
+    walk.embedded = { metadata: value, depth: walk.depth };
+    const metadata = read(value, walk);
+    walk.embedded = undefined;
+    return metadata;
+  };
+}
+
+/** Without the members that cannot be read; undefined: it is no metadata at all. */
+function readWellFormed(value: JsonValue, read: ReadField, walk: Walk): JsonValue | undefined {
+  if (!isObject(value)) return undefined;
+  const { depth } = walk;
+  const top = stackTop;
+  const tryRead = (metadata: JsonObject): JsonValue | undefined => {
+    try {
+      return read(metadata, walk);
+    } catch (error) {
+      if (!(error instanceof StatusError)) throw error;
+      walk.depth = depth;
+      stackTop = top;
+      return undefined;
+    }
+  };
+  const whole = tryRead(value);
+  if (whole !== undefined) return whole;
+  const members = Object.entries(value).filter(
+    ([name, member]) => member !== undefined && tryRead({ [name]: member }) !== undefined,
+  );
+  return tryRead(Object.fromEntries(members));
+}
 
 function fieldReader(field: FieldInfo): ReadField {
   const read = cardinalReader(field);
@@ -148,24 +215,6 @@ function fieldReader(field: FieldInfo): ReadField {
     if (!isOmitted(result)) return result;
     return zero === undefined ? undefined : fresh(zero);
   };
-}
-
-const never = (): boolean => false;
-
-/**
- * Which values are left out, as they leave the field unset. Kinds with a Protobuf form cannot tell
- * an empty list or map from none, so what is read back never depends on the form an object was
- * stored in.
- */
-function omitRule(field: FieldInfo): (value: JsonValue) => boolean {
-  if (field.pointer) return never;
-  if (field.cardinality !== 'single' && field.number > 0) return isEmpty;
-  if (field.omit === 'never') return never;
-  if (field.cardinality === 'single') {
-    if (field.message?.isNamedList === true) return isEmpty;
-    return field.scalar === undefined ? never : isZero;
-  }
-  return field.omit === 'zero' ? never : isEmpty;
 }
 
 function cardinalReader(field: FieldInfo): ReadValue {
@@ -298,8 +347,28 @@ function addUnset(shape: Shape, next: number, index: number, result: JsonObject)
   return position;
 }
 
-/** Insertion sort: the few members of a message mostly come in order. */
+/** Members up to this many are sorted in place, which takes the square of their number. */
+const fewMembers = 64;
+
+/** The few members of a message mostly come in order; those of open types may be many. */
 function sortSlots(base: number, end: number): void {
+  if (end - base > fewMembers) sortManySlots(base, end);
+  else insertionSort(base, end);
+}
+
+function sortManySlots(base: number, end: number): void {
+  const entries: { readonly slot: Slot | undefined; readonly value: JsonValue | undefined }[] = [];
+  for (let at = base; at < end; at += 1)
+    entries.push({ slot: stackSlots[at], value: stackValues[at] });
+  entries.sort((one, other) => (one.slot?.index ?? 0) - (other.slot?.index ?? 0));
+  for (const [at, { slot, value }] of entries.entries()) {
+    if (slot === undefined || value === undefined) continue;
+    stackSlots[base + at] = slot;
+    stackValues[base + at] = value;
+  }
+}
+
+function insertionSort(base: number, end: number): void {
   for (let position = base + 1; position < end; position += 1) {
     const slot = stackSlots[position];
     const value = stackValues[position];

@@ -102,10 +102,10 @@ describe('unknown fields', () => {
       '{"x":1,"inner":{"y":{"z":1}},"list":[{"a":1},{"y":2}],"map":{"k":{"y":3}},"rows":[[1]]}';
     expect(canonical(text)).toBe('{"inner":{},"list":[{"a":1},{}],"map":{"k":{}},"rows":[[1]]}');
     expect(problems(text)).toEqual([
-      'unknown spec.x',
       'unknown spec.inner.y',
       'unknown spec.list[1].y',
       'unknown spec.map.k.y',
+      'unknown spec.x',
     ]);
   });
   test('are kept where the type keeps them, known ones inside are looked at', () => {
@@ -150,9 +150,15 @@ describe('embedded objects', () => {
       'unknown spec.embedded.metadata.foo',
     ]);
     expect(() => read('{"embedded":{"metadata":{"labels":{"a":1}}}}')).toThrow(
-      'spec.embedded.metadata.labels.a must be a string',
+      'spec.embedded.metadata: Invalid value: {"labels":{"a":1}}: labels.a must be a string',
     );
-    expect(() => read('{"embedded":{"kind":5}}')).toThrow('spec.embedded.kind must be a string');
+    expect(() => read('{"embedded":{"metadata":5}}')).toThrow(
+      'spec.embedded.metadata: Invalid value: 5: it must be an object',
+    );
+    expect(() => read('{"embedded":{"kind":5}}')).toThrow(
+      'Thing in version "v1" cannot be handled as a Thing: ' +
+        'spec.embedded.kind: Invalid value: 5: must be a string',
+    );
   });
 });
 

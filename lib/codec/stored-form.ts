@@ -241,6 +241,7 @@ const generations = new WeakMap<ResourceInfo, string>();
 export function schemaGeneration(resource: ResourceInfo): string {
   const known = generations.get(resource);
   if (known !== undefined) return known;
+  if (resource.fingerprint !== undefined) return resource.fingerprint;
   const hash = createHash('sha256');
   hash.update(
     fingerprint([

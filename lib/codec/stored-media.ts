@@ -7,7 +7,7 @@ import { cborCodec, storedCbor } from './cbor.ts';
 import { cborPrefix } from './cbor-read.ts';
 import type { ApiObject } from './codec.ts';
 import { decodeCanonical, jsonCodec, parseData } from './json.ts';
-import { readObject } from './normalise.ts';
+import { readObject, readStored } from './normalise.ts';
 import { createProtobufCodec, hasProtobufForm, protobufPrefix, typeMetaOf } from './protobuf.ts';
 import { holdsRaw } from './raw-fields.ts';
 import { storedBounds } from './read-bounds.ts';
@@ -64,6 +64,7 @@ export function createStoredMedia(name: StoredMediaName, naming: NamingProfile):
     const data = isCbor ? storedCbor(value) : parseData(value);
     const type = typeOf(asTypeMeta(data));
     const isKept = holdsRaw(type) && !isCbor;
+    if (type.open !== undefined && !isKept) return readStored(data, type);
     return (isKept ? jsonCodec.decode(value, type) : readObject(data, type)).object;
   };
   switch (name) {

@@ -15,6 +15,11 @@ export interface WalkMode {
   readonly owned: boolean;
   /** Unknown fields are reported; otherwise they are dropped without a word. */
   readonly reporting: boolean;
+  /**
+   * What is stored is shown as far as it can be: malformed members of the metadata of open types
+   * are dropped, each as a whole, without a word.
+   */
+  readonly lenient?: boolean;
   /** Raw values that were set aside: the values hold numbers in their places (raw-fields.ts). */
   readonly raws?: readonly JsonValue[] | undefined;
 }
@@ -30,16 +35,22 @@ export class Walk {
   depth = 0;
   readonly path: PathSegment[] = [];
   problems: FieldProblem[] = [];
+  lenient = false;
+  /** Metadata of the embedded object that is being read, and the depth of its path. */
+  embedded: { readonly metadata: JsonValue; readonly depth: number } | undefined = undefined;
   #reporting = false;
-  #rootName = '';
+  #intro = '';
 
-  start(rootName: string, mode: WalkMode): void {
+  /** `intro`: what every failure begins with. */
+  start(intro: string, mode: WalkMode): void {
     this.members = 0;
     this.depth = 0;
     this.owned = mode.owned;
+    this.lenient = mode.lenient ?? false;
+    this.embedded = undefined;
     this.raws = mode.raws;
     this.#reporting = mode.reporting;
-    this.#rootName = rootName;
+    this.#intro = intro;
     this.problems = [];
   }
 
@@ -59,6 +70,13 @@ export class Walk {
     throw this.#failure(`must be ${expected}`);
   }
 
+  /** The value at the current path breaks a rule of validation that is checked while reading. */
+  failInvalid(value: JsonValue, detail: string): never {
+    throw badRequest(
+      `${this.#intro}${this.#pathText()}: Invalid value: ${shown(value)}: ${detail}`,
+    );
+  }
+
   unknown(key: string, value: JsonValue | undefined): void {
     if (!this.#reporting) return;
     if (this.owned) this.members += countMembers(value);
@@ -68,8 +86,18 @@ export class Walk {
   }
 
   #failure(detail: string): StatusError {
-    const path = pathText(this.path.slice(0, this.depth));
-    return badRequest(`${this.#rootName} cannot be read: ${path === '' ? 'it' : path} ${detail}`);
+    const { embedded } = this;
+    if (embedded === undefined) {
+      return badRequest(`${this.#intro}${this.#pathText() || 'it'} ${detail}`);
+    }
+    const outer = this.#pathText(0, embedded.depth);
+    const inner = this.#pathText(embedded.depth) || 'it';
+    const value = shown(embedded.metadata);
+    return badRequest(`${this.#intro}${outer}: Invalid value: ${value}: ${inner} ${detail}`);
+  }
+
+  #pathText(from = 0, to = this.depth): string {
+    return pathText(this.path.slice(from, to));
   }
 }
 
@@ -85,6 +113,18 @@ export function pathText(path: readonly PathSegment[]): string {
     ? `${text.slice(0, limits.fieldPathLengthMax)}…`
     : text;
 }
+
+/** A value as JSON, cut where it is long. */
+function shown(value: JsonValue): string {
+  const text = stringify(value);
+  const { quotedBodyBytesMax: lengthMax } = limits;
+  return text.length > lengthMax ? `${text.slice(0, lengthMax)}…` : text;
+}
+
+const stringify = (value: JsonValue): string =>
+  JSON.stringify(value, (_key, member: unknown) =>
+    typeof member === 'bigint' ? String(member) : member,
+  );
 
 function nounOf(value: JsonValue | undefined): string {
   if (value === null || value === undefined) return 'null';

@@ -14,6 +14,8 @@ import { numberValue, plainValue } from './yaml-scalar.ts';
 export interface ReadYaml {
   readonly value: JsonValue;
   readonly duplicates: readonly FieldProblem[];
+  /** Keys that came again, by the object that they are in. */
+  readonly repeated: ReadonlyMap<JsonObject, readonly string[]>;
 }
 
 /** @throws StatusError 400 or 413 when the text is not one YAML document that JSON could hold. */
@@ -27,6 +29,7 @@ export function readYaml(text: string): ReadYaml {
     path: [],
     depth: 0,
     duplicates: [],
+    repeated: new Map(),
     nodes: 0,
     textLength: 0,
     aliasNodes: 0,
@@ -36,19 +39,15 @@ export function readYaml(text: string): ReadYaml {
   if (!isRestEmpty(events, reader.at + 1)) {
     throw badRequest('the body holds more than one YAML document');
   }
-  return { value, duplicates: reader.duplicates };
+  return { value, duplicates: reader.duplicates, repeated: reader.repeated };
 }
 
 /** A node of the parser is a level, scalars too: what the reader refuses is never too deep here. */
 const parserDepthMax = limits.bodyDepthMax + 2;
 
 function eventsOf(text: string): readonly Event[] {
-  if (text.length > limits.yamlTextLengthMax) {
-    throw requestEntityTooLarge(
-      `a YAML body may hold ${String(limits.yamlTextLengthMax)} characters; send ` +
-        `larger ones as JSON`,
-    );
-  }
+  const { requestBodyBytesMax: lengthMax } = limits;
+  if (text.length > lengthMax) throw requestEntityTooLarge(`limit is ${String(lengthMax)} bytes`);
   try {
     return parseEvents(text, { maxDepth: parserDepthMax });
   } catch (error) {
@@ -91,6 +90,7 @@ interface Reader {
   readonly path: PathSegment[];
   depth: number;
   readonly duplicates: FieldProblem[];
+  readonly repeated: Map<JsonObject, string[]>;
   /** Nodes and characters of text converted so far, aliases expanded. */
   nodes: number;
   textLength: number;
@@ -226,7 +226,7 @@ function convertMap(reader: Reader): JsonValue {
     }
     const key = keyText(convert(reader), reader);
     reader.path.push(key);
-    if (key in result) reportDuplicate(reader);
+    if (key in result) reportDuplicate(reader, result, key);
     result[key] = convert(reader);
     reader.path.pop();
   }
@@ -257,8 +257,11 @@ function keyText(key: JsonValue, reader: Reader): string {
   return String(key);
 }
 
-function reportDuplicate(reader: Reader): void {
+function reportDuplicate(reader: Reader, object: JsonObject, key: string): void {
   if (reader.duplicates.length >= limits.fieldProblemsMax) return;
+  const keys = reader.repeated.get(object) ?? [];
+  keys.push(key);
+  reader.repeated.set(object, keys);
   reader.duplicates.push({ kind: 'duplicate', path: pathText(reader.path) });
 }
 

@@ -150,7 +150,7 @@ describe('refused', () => {
     expect(failure(text)).toContain(message);
   });
   test.each([
-    ['more text than allowed', `a: ${'x'.repeat(limits.yamlTextLengthMax)}`, '413'],
+    ['more text than allowed', `a: ${'x'.repeat(limits.requestBodyBytesMax)}`, '413'],
     ['many documents with content', 'a: 1\n---\n'.repeat(50_000), '400'],
     ['a tag that does not fit', 'a: !!int x', '400'],
     ['a tag of truth that does not fit', '!!bool 1', '400'],

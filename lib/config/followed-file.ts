@@ -20,8 +20,8 @@ export interface FollowedFileOptions {
    */
   readonly changed: (text: string) => Promise<void> | void;
   /**
-   * Told of what `changed` throws, and once of each new reason why the file cannot be read; what was
-   * in force stays.
+   * Told of what `changed` throws, and once of each new reason why the file cannot be read; what
+   * was in force stays.
    */
   readonly failed: (error: Error) => void;
 }

@@ -4,7 +4,12 @@ import { builtInScheme } from '../kinds/built-in-kinds.ts';
 import type { JsonObject, TypeInfo } from '../api/type-info.ts';
 import { namingProfile } from '../api/vendor.ts';
 import { createDiscovery } from './discovery.ts';
-import type { Discovery, DiscoveryGroup } from './discovery.ts';
+import type {
+  AggregatedDocument,
+  AggregatedVersion,
+  Discovery,
+  DiscoveryGroup,
+} from './discovery.ts';
 
 const scheme = builtInScheme({ profile: namingProfile('kubernetes') });
 const make = (
@@ -12,6 +17,11 @@ const make = (
   serverAddress = '127.0.0.1:6443',
 ): Discovery => createDiscovery({ scheme, groups, serverAddress });
 const discovery = make();
+const aggregated = async (
+  of: Discovery,
+  path: string,
+  version: AggregatedVersion = 'v2',
+): Promise<AggregatedDocument | undefined> => of.aggregated(path, version);
 const object = (path: string): JsonObject => {
   const document = discovery.document(path);
   if (document === undefined) throw new Error(path);
@@ -144,8 +154,8 @@ describe('legacy documents', () => {
 });
 
 describe('the aggregated document', () => {
-  test('holds groups, versions and resources', () => {
-    const document = discovery.aggregated('/apis', 'v2');
+  test('holds groups, versions and resources', async () => {
+    const document = await aggregated(discovery, '/apis');
     expect(document?.object['kind']).toBe('APIGroupDiscoveryList');
     expect(document?.object['apiVersion']).toBe('apidiscovery.k8s.io/v2');
     const items = document?.object['items'] as { metadata: JsonObject; versions: JsonObject[] }[];
@@ -169,30 +179,33 @@ describe('the aggregated document', () => {
       ],
     });
   });
-  test('of /api is the core group alone', () => {
-    const items = discovery.aggregated('/api', 'v2')?.object['items'] as { metadata: JsonObject }[];
+  test('of /api is the core group alone', async () => {
+    const items = (await aggregated(discovery, '/api'))?.object['items'] as {
+      metadata: JsonObject;
+    }[];
     expect(items.map(({ metadata }) => metadata)).toEqual([{}]);
-    expect(discovery.aggregated('/apis/apps', 'v2')).toBeUndefined();
+    expect(await aggregated(discovery, '/apis/apps')).toBeUndefined();
   });
-  test('exists in the older version too', () => {
-    const document = discovery.aggregated('/apis', 'v2beta1');
+  test('exists in the older version too', async () => {
+    const document = await aggregated(discovery, '/apis', 'v2beta1');
     expect(document?.object['apiVersion']).toBe('apidiscovery.k8s.io/v2beta1');
     expect(document?.type.id).toBe('apidiscovery/v2beta1.APIGroupDiscoveryList');
   });
-  test('has one ETag on all replicas, and another one when something else is served', () => {
-    const etag = (one: Discovery): string | undefined => one.aggregated('/apis', 'v2')?.etag;
+  test('has one ETag on all replicas, and another one when something else is served', async () => {
+    const etag = async (one: Discovery): Promise<string | undefined> =>
+      (await aggregated(one, '/apis'))?.etag;
     const again = builtInScheme({ profile: namingProfile('kubernetes') });
-    expect(etag(make(again.groups, '10.0.0.1:443'))).toBe(etag(discovery));
+    expect(await etag(make(again.groups, '10.0.0.1:443'))).toBe(await etag(discovery));
     const more = builtInScheme({
       profile: namingProfile('kubernetes'),
       runtimeConfig: switches.parse('api/beta=true'),
     });
-    expect(etag(make(more.groups))).not.toBe(etag(discovery));
-    expect(etag(discovery)).toMatch(/^"[0-9A-F]{64}"$/);
+    expect(await etag(make(more.groups))).not.toBe(await etag(discovery));
+    expect(await etag(discovery)).toMatch(/^"[0-9A-F]{64}"$/);
   });
 });
 
-test('every document holds only what its type knows', () => {
+test('every document holds only what its type knows', async () => {
   const paths = [
     '/api',
     '/api/v1',
@@ -210,15 +223,15 @@ test('every document holds only what its type knows', () => {
     expect(unknownMembers(document.object, document.type)).toEqual([]);
   }
   for (const version of ['v2', 'v2beta1'] as const) {
-    const document = discovery.aggregated('/apis', version);
+    const document = await aggregated(discovery, '/apis', version);
     if (document === undefined) throw new Error(version);
     expect(unknownMembers(document.object, document.type)).toEqual([]);
   }
 });
 
 describe('replicas', () => {
-  const textOf = (of: Discovery, path: string): string =>
-    JSON.stringify(of.document(path)?.object) + JSON.stringify(of.aggregated(path, 'v2')?.object);
+  const textOf = async (of: Discovery, path: string): Promise<string> =>
+    JSON.stringify([of.document(path)?.object, (await aggregated(of, path))?.object]);
   const replica = (runtimeConfig: string, address: string): Discovery => {
     const own = builtInScheme({
       profile: namingProfile('kubernetes'),
@@ -236,18 +249,20 @@ describe('replicas', () => {
     ),
   ];
 
-  test.each(paths)('give the same bytes for %s', (path) => {
-    expect(textOf(one, path)).toBe(textOf(other, path));
+  test.each(paths)('give the same bytes for %s', async (path) => {
+    expect(await textOf(one, path)).toBe(await textOf(other, path));
   });
-  test.each(['/api', '/apis'])('give %s the same tag, whatever their address', (path) => {
-    const tag = one.aggregated(path, 'v2')?.etag;
+  test.each(['/api', '/apis'])('give %s the same tag, whatever their address', async (path) => {
+    const tag = (await aggregated(one, path))?.etag;
     expect(tag).toMatch(/^"[0-9A-F]{64}"$/);
-    expect(other.aggregated(path, 'v2')?.etag).toBe(tag);
+    expect((await aggregated(other, path))?.etag).toBe(tag);
   });
-  test('give another tag when they serve something else', () => {
+  test('give another tag when they serve something else', async () => {
     const wider = replica('api/beta=true', '10.0.0.1:6443');
-    expect(wider.aggregated('/apis', 'v2')?.etag).not.toBe(one.aggregated('/apis', 'v2')?.etag);
-    expect(wider.aggregated('/api', 'v2')?.etag).toBe(one.aggregated('/api', 'v2')?.etag);
+    expect((await aggregated(wider, '/apis'))?.etag).not.toBe(
+      (await aggregated(one, '/apis'))?.etag,
+    );
+    expect((await aggregated(wider, '/api'))?.etag).toBe((await aggregated(one, '/api'))?.etag);
   });
 });
 

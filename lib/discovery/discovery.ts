@@ -4,10 +4,15 @@
 import { createHash } from 'node:crypto';
 import type { Scheme } from '../api/scheme.ts';
 import { apiVersionOf } from '../api/type-info.ts';
+import { whenThere } from '../base/maybe-promise.ts';
+import type { MaybePromise } from '../base/maybe-promise.ts';
+import { inTurns } from '../base/steps.ts';
+import type { Steps } from '../base/steps.ts';
 import type {
   GroupVersionKind,
   JsonObject,
   ResourceInfo,
+  ResourceVerb,
   SubresourceInfo,
   TypeInfo,
 } from '../api/type-info.ts';
@@ -28,6 +33,7 @@ export interface DiscoveryDocument {
   readonly object: Readonly<JsonObject>;
   readonly type: TypeInfo;
 }
+/** A list whose items are the very same objects while their groups are. */
 export interface AggregatedDocument extends DiscoveryDocument {
   /** With its quotes, as the header has it. */
   readonly etag: string;
@@ -40,8 +46,11 @@ export interface Discovery {
    * is allowed.
    */
   document(path: string): DiscoveryDocument | undefined;
-  /** The aggregated document of `/api` or `/apis`. */
-  aggregated(path: string, version: AggregatedVersion): AggregatedDocument | undefined;
+  /** The aggregated document of `/api` or `/apis`; a promise where much of it is new. */
+  aggregated(
+    path: string,
+    version: AggregatedVersion,
+  ): MaybePromise<AggregatedDocument> | undefined;
   /** Where there is a legacy document. */
   readonly paths: readonly string[];
 }
@@ -59,7 +68,7 @@ export interface DiscoveryOptions {
 
 export function createDiscovery(options: DiscoveryOptions): Discovery {
   const documents = new Map<string, DiscoveryDocument | undefined>();
-  const lists = new Map<string, AggregatedDocument>();
+  const lists = new Map<string, MaybePromise<AggregatedDocument>>();
   return {
     document(path) {
       const asked = withoutSlash(path);
@@ -74,11 +83,18 @@ export function createDiscovery(options: DiscoveryOptions): Discovery {
       const asked = withoutSlash(path);
       if (asked !== '/api' && asked !== '/apis') return undefined;
       const key = `${asked} ${version}`;
-      const document = lists.get(key) ?? aggregatedDocument(options, asked, version);
-      lists.set(key, document);
-      return document;
+      const known = lists.get(key);
+      if (known !== undefined) return known;
+      const made = whenThere(inTurns(aggregatedDocument(options, asked, version)), (document) => {
+        lists.set(key, document);
+        return document;
+      });
+      lists.set(key, made);
+      return made;
     },
-    paths: options.groups.flatMap(pathsOf).concat('/apis', '/apis/'),
+    get paths() {
+      return options.groups.flatMap(pathsOf).concat('/apis', '/apis/');
+    },
   };
 }
 
@@ -153,6 +169,10 @@ function foreign(kind: GroupVersionKind, { group, version }: ResourceInfo): Json
     : { group: kind.group, version: kind.version };
 }
 
+/** A kind that goes is told so by what it still takes. */
+const listedVerbs = ({ published, verbs }: ResourceInfo): readonly ResourceVerb[] =>
+  published?.listedVerbs ?? verbs;
+
 function resourceEntry(resource: ResourceInfo): JsonObject {
   const { kind, shortNames, categories, storageVersionHash } = resource;
   return {
@@ -161,7 +181,7 @@ function resourceEntry(resource: ResourceInfo): JsonObject {
     namespaced: resource.namespaced,
     ...foreign(kind, resource),
     kind: kind.kind,
-    verbs: [...resource.verbs],
+    verbs: [...listedVerbs(resource)],
     ...(shortNames.length === 0 ? {} : { shortNames: [...shortNames] }),
     ...(categories.length === 0 ? {} : { categories: [...categories] }),
     ...(storageVersionHash === '' ? {} : { storageVersionHash }),
@@ -182,19 +202,26 @@ function subresourceEntry(
   };
 }
 
-function aggregatedDocument(
+function* aggregatedDocument(
   { scheme, groups }: DiscoveryOptions,
   path: '/api' | '/apis',
   version: AggregatedVersion,
-): AggregatedDocument {
+): Steps<AggregatedDocument> {
   const kind = 'APIGroupDiscoveryList';
   const apiVersion = apiVersionOf({ group: scheme.profile.discoveryGroup, version });
-  const items = groups
-    .filter(({ group }) => (group === '') === (path === '/api'))
-    .map(aggregatedGroup);
+  const items: JsonObject[] = [];
+  const hashes: Uint8Array[] = [Buffer.from(`${kind} ${apiVersion}`)];
+  for (const group of groups) {
+    if ((group.group === '') !== (path === '/api')) continue;
+    const item = aggregatedGroup(group);
+    items.push(item);
+    hashes.push(hashOfGroup(item));
+    yield;
+  }
   const object: JsonObject = { kind, apiVersion, metadata: {}, items };
-  const hash = createHash('sha256').update(JSON.stringify(object)).digest('hex').toUpperCase();
-  return { object, type: scheme.type(`apidiscovery/${version}.${kind}`), etag: `"${hash}"` };
+  const hash = createHash('sha256').update(Buffer.concat(hashes)).digest('hex');
+  const etag = `"${hash.toUpperCase()}"`;
+  return { object, type: scheme.type(`apidiscovery/${version}.${kind}`), etag };
 }
 
 const kindEntry = ({ group, version, kind }: GroupVersionKind): JsonObject => ({
@@ -210,6 +237,17 @@ function aggregatedGroup(of: DiscoveryGroup): JsonObject {
   const made = aggregatedGroups.get(of) ?? makeAggregatedGroup(of);
   aggregatedGroups.set(of, made);
   return made;
+}
+
+const groupHashes = new WeakMap<JsonObject, Buffer>();
+
+function hashOfGroup(item: JsonObject): Buffer {
+  let hash = groupHashes.get(item);
+  if (hash === undefined) {
+    hash = createHash('sha256').update(JSON.stringify(item)).digest();
+    groupHashes.set(item, hash);
+  }
+  return hash;
 }
 
 function makeAggregatedGroup({ group, versions }: DiscoveryGroup): JsonObject {
@@ -235,7 +273,7 @@ function aggregatedResource(resource: ResourceInfo): JsonObject {
     responseKind: kindEntry(resource.kind),
     scope: resource.namespaced ? 'Namespaced' : 'Cluster',
     singularResource: resource.singular,
-    verbs: [...resource.verbs],
+    verbs: [...listedVerbs(resource)],
     ...(shortNames.length === 0 ? {} : { shortNames: [...shortNames] }),
     ...(categories.length === 0 ? {} : { categories: [...categories] }),
     ...(below.length === 0 ? {} : { subresources: below }),

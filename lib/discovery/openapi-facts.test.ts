@@ -8,8 +8,8 @@ import type { JsonObject, JsonValue } from '../api/type-info.ts';
 import { namingProfile } from '../api/vendor.ts';
 import { switches } from '../config/flag-kinds.ts';
 import { builtInScheme } from '../kinds/built-in-kinds.ts';
-import { createOpenApi } from './openapi.ts';
-import type { OpenApi } from './openapi.ts';
+import { openApiBytes } from './testing/open-api-bytes.ts';
+import type { OpenApiBytes } from './testing/open-api-bytes.ts';
 
 interface FieldFacts {
   readonly json: string;
@@ -191,10 +191,10 @@ const shownValue = (value: JsonValue | undefined): string =>
 const isObject = (value: JsonValue | undefined): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-function servedOpenApi(): OpenApi {
+function servedOpenApi(): OpenApiBytes {
   const runtimeConfig = switches.parse('api/all=true');
   const scheme = builtInScheme({ profile: naming, runtimeConfig });
-  return createOpenApi({
+  return openApiBytes({
     scheme,
     groups: () => scheme.groups,
     media: { objects: ['application/json'], streams: [], patches: ['application/json-patch+json'] },

@@ -1,6 +1,6 @@
 // Names in OpenAPI documents: definitions by reversed domain, operations and tags by group version.
 import type { Scheme } from '../api/scheme.ts';
-import type { GroupVersionKind, ResourceInfo, TypeInfo } from '../api/type-info.ts';
+import type { ResourceInfo, TypeInfo } from '../api/type-info.ts';
 
 /** Upper case at the start of every word; whatever is no letter or digit ends a word. */
 function joinedWords(text: string): string {
@@ -17,23 +17,9 @@ export function definitionName(scheme: Scheme, type: TypeInfo): string {
   const dot = type.id.lastIndexOf('.');
   const known = scheme.packages.get(type.id.slice(0, dot));
   const path = known === undefined || known.protoPackage === '' ? undefined : known.protoPackage;
-  if (path === undefined) return reversedGroup(type.id);
+  if (path === undefined) return type.id;
   const [domain = '', tld = '', ...rest] = path.replaceAll('_', '-').split('.');
   return [tld, domain, ...rest, type.name].join('.');
-}
-
-/** A type of no built-in package: `group.example.com/v1.Kind` → `com.example.group.v1.Kind`. */
-function reversedGroup(id: string): string {
-  const slash = id.indexOf('/');
-  if (slash < 0) return id;
-  return [...id.slice(0, slash).split('.').reverse(), id.slice(slash + 1)].join('.');
-}
-
-/** The kind that the id of a type from a schema names: `group.example.com/v1.Kind`. */
-export function openKind(id: string): GroupVersionKind | undefined {
-  const [, group, version, kind] = /^([^/]+)\/([^./]+)\.([^./]+)$/.exec(id) ?? [];
-  if (group === undefined || version === undefined || kind === undefined) return undefined;
-  return { group, version, kind };
 }
 
 /** `CoreV1`, `RbacAuthorizationV1`: group and version inside an operation's id. */

@@ -9,15 +9,15 @@ import { typeOf } from '../api/testing/schema-types.ts';
 import type { ResourceInfo } from '../api/type-info.ts';
 import { namingProfile } from '../api/vendor.ts';
 import { builtInScheme } from '../kinds/built-in-kinds.ts';
-import { createOpenApi } from './openapi.ts';
-import type { OpenApi } from './openapi.ts';
+import { openApiBytes } from './testing/open-api-bytes.ts';
+import type { OpenApiBytes } from './testing/open-api-bytes.ts';
 
 type Value = Record<string, unknown>;
 
 const scheme = builtInScheme({ profile: namingProfile('kubernetes') });
 
 /** The documents of a server that has things, of the schema, and nothing else. */
-function openApiOf(schema: object): OpenApi {
+function openApiOf(schema: object): OpenApiBytes {
   const kind = { group: 'example.com', version: 'v1', kind: 'Thing' };
   const resource: ResourceInfo = {
     ...widgetResource,
@@ -27,7 +27,7 @@ function openApiOf(schema: object): OpenApi {
     type: typeOf(schema),
   };
   const groups = [{ group: kind.group, versions: [{ version: 'v1', resources: [resource] }] }];
-  return createOpenApi({
+  return openApiBytes({
     scheme,
     groups: () => groups,
     media: { objects: ['application/json'], streams: [], patches: ['application/json-patch+json'] },
@@ -141,7 +141,11 @@ describe('what clients of 2.0 cannot use is left out there', () => {
 
   test('everything of a resource with unknown fields', async () => {
     const { v2, v3 } = await shown({ ...keeps, properties: { a: text } });
-    expect(Object.keys(v2)).toEqual(['type', 'x-kubernetes-group-version-kind']);
+    expect(Object.keys(v2)).toEqual([
+      'type',
+      'x-kubernetes-group-version-kind',
+      'x-kubernetes-selectable-fields',
+    ]);
     expect(v3).toMatchObject({ ...keeps, properties: { a: text } });
   });
 });

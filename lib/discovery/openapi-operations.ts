@@ -8,6 +8,7 @@ import type {
   SubresourceInfo,
   TypeInfo,
 } from '../api/type-info.ts';
+import { modelName, publishedKind } from './openapi-models.ts';
 import { operationGroup, subjectOf, tagOf } from './openapi-names.ts';
 import {
   nameParameter,
@@ -18,6 +19,7 @@ import {
   restParameter,
 } from './openapi-parameters.ts';
 import type { Parameter } from './openapi-parameters.ts';
+import type { Referred } from './openapi-schemas.ts';
 
 export type Method = 'get' | 'put' | 'post' | 'delete' | 'options' | 'head' | 'patch';
 
@@ -29,11 +31,11 @@ export interface Operation {
   readonly action: string | undefined;
   readonly kind: GroupVersionKind | undefined;
   readonly parameters: readonly Parameter[];
-  readonly body: { readonly type: TypeInfo; readonly required: boolean } | undefined;
+  readonly body: { readonly type: Referred; readonly required: boolean } | undefined;
   /** `patch`: the patch types; `connect`: whatever the target takes and gives. */
   readonly media: 'object' | 'list' | 'patch' | 'connect' | 'text';
   /** The type of a successful answer; undefined: text. */
-  readonly answer: TypeInfo | undefined;
+  readonly answer: Referred | undefined;
   readonly codes: readonly number[];
 }
 
@@ -109,8 +111,8 @@ export function resourcePaths(context: OperationContext, resource: ResourceInfo)
 export const rootOf = (of: { readonly group: string; readonly version: string }): string =>
   of.group === '' ? `/api/${of.version}` : `/apis/${apiVersionOf(of)}`;
 
-const isBuiltIn = ({ scheme }: OperationContext, { type }: ResourceInfo): boolean =>
-  scheme.packages.has(type.id.slice(0, type.id.lastIndexOf('.')));
+const isBuiltIn = ({ scheme }: OperationContext, resource: ResourceInfo): boolean =>
+  publishedKind(scheme, resource) === undefined;
 
 const pathItem = (
   path: string,
@@ -166,7 +168,9 @@ function listOperation(
   everywhere: boolean,
 ): Operation {
   const { kind } = resource.kind;
-  const listType = context.scheme.listType(resource);
+  const listType = isBuiltIn(context, resource)
+    ? context.scheme.listType(resource)
+    : { model: modelName({ ...resource.kind, kind: resource.listKind }) };
   return {
     ...common(context, resource, 'list'),
     id: everywhere
@@ -187,9 +191,11 @@ function operationsOf(
 ): Operation[] {
   const { scheme } = context;
   const verbs: readonly string[] = subresource?.verbs ?? resource.verbs;
-  const kind = subresource?.kind ?? resource.kind;
-  const type = subresource === undefined ? resource.type : scheme.kind(kind);
+  const ownKind = subresource?.kind ?? resource.kind;
+  const type = typeOf(context, resource, ownKind);
   if (type === undefined) return [];
+  // What clients may send to a kind is looked up by the kind, for its subresources too.
+  const kind = isBuiltIn(context, resource) ? ownKind : resource.kind;
   const status = scheme.type('meta/v1.Status');
   const about = `${groupOf(context, resource)}${subjectOf(resource, subresource?.name)}`;
   const target = subresource === undefined ? resource.kind.kind : aboutOf(resource, subresource);
@@ -204,6 +210,17 @@ function operationsOf(
       media: verb === 'patch' ? 'patch' : 'object',
       answer: verb === 'delete' && !context.answersDeletedObject(resource) ? status : type,
     }));
+}
+
+function typeOf(
+  context: OperationContext,
+  resource: ResourceInfo,
+  kind: GroupVersionKind,
+): Referred | undefined {
+  const isOwn = kind.kind === resource.kind.kind && kind.group === resource.kind.group;
+  return isOwn && !isBuiltIn(context, resource)
+    ? { model: modelName(resource.kind) }
+    : context.scheme.kind(kind);
 }
 
 const aboutOf = ({ kind }: ResourceInfo, { name }: SubresourceInfo): string =>
@@ -224,7 +241,7 @@ function describe(verb: string, target: string): string {
   }
 }
 
-function bodyOf(context: OperationContext, verb: string, type: TypeInfo): Operation['body'] {
+function bodyOf(context: OperationContext, verb: string, type: Referred): Operation['body'] {
   if (verb === 'create' || verb === 'update') return { type, required: true };
   if (verb === 'patch') return { type: context.scheme.type('meta/v1.Patch'), required: true };
   return verb === 'delete' ? deleteBody(context) : undefined;

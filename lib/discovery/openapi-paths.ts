@@ -7,6 +7,8 @@ import type { Parameter } from './openapi-parameters.ts';
 /** What bodies and answers can be, as the server negotiates them. */
 export interface OpenApiMedia {
   readonly objects: readonly string[];
+  /** What bodies are said to be; absent: whatever the server takes. */
+  readonly bodies?: readonly string[];
   /** Watches. */
   readonly streams: readonly string[];
   readonly patches: readonly string[];
@@ -66,7 +68,7 @@ function answersIn({ media }: PathWriting, operation: Operation): readonly strin
 }
 
 const bodiesIn = ({ media }: PathWriting, operation: Operation): readonly string[] =>
-  operation.media === 'patch' ? media.patches : [anything];
+  operation.media === 'patch' ? media.patches : (media.bodies ?? [anything]);
 
 const textSchema: JsonObject = { type: 'string' };
 

@@ -7,12 +7,12 @@ import { builtInScheme } from '../kinds/built-in-kinds.ts';
 import { namingProfile } from '../api/vendor.ts';
 import { v3SchemaOrReference } from './openapi-messages.ts';
 import { encodeMessage } from './openapi-protobuf.ts';
-import { createOpenApi } from './openapi.ts';
+import { openApiBytes } from './testing/open-api-bytes.ts';
 
 type Value = Record<string, unknown>;
 
 const scheme = builtInScheme({ profile: namingProfile('kubernetes') });
-const openApi = createOpenApi({
+const openApi = openApiBytes({
   scheme,
   groups: () => scheme.groups,
   media: { objects: ['application/json'], streams: [], patches: ['application/json-patch+json'] },

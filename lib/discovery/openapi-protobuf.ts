@@ -36,6 +36,16 @@ export function wrap(number: number, pieces: readonly Uint8Array[]): readonly Ui
   return [protobuf.Writer.create().uint32(tag(number)).uint32(length).finish(), ...pieces];
 }
 
+/** One entry of a map whose value is at hand in pieces. */
+export function wrapEntry(
+  number: number,
+  name: string,
+  pieces: readonly Uint8Array[],
+): readonly Uint8Array[] {
+  const key = protobuf.Writer.create().uint32(tag(1)).string(name).finish();
+  return wrap(number, [key, ...wrap(2, pieces)]);
+}
+
 function writeMessage(writer: Writer, message: Message, value: JsonValue): void {
   if (message.plain !== undefined) {
     const member = message.plain(value);

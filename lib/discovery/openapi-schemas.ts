@@ -11,9 +11,7 @@ import type {
   SpecialForm,
   TypeInfo,
 } from '../api/type-info.ts';
-import { typesBelow } from '../api/value-info.ts';
-import { definitionName, openKind } from './openapi-names.ts';
-import { openTypeSchema } from './openapi-open.ts';
+import { definitionName } from './openapi-names.ts';
 
 export type OpenApiVersion = 'v2' | 'v3';
 
@@ -29,6 +27,9 @@ export interface DefinitionsOptions {
   /** Gate OpenAPIEnums: fields list the values that they can have. */
   readonly listsValues: boolean;
 }
+
+/** What is referred to: a type of the release, or a model that is written where its kind is. */
+export type Referred = TypeInfo | { readonly model: string };
 
 /** Hands out references and keeps what they point at. */
 export class Definitions {
@@ -46,15 +47,15 @@ export class Definitions {
     this.#listsValues = options.listsValues;
   }
 
-  refTo(type: TypeInfo): JsonObject {
-    let name = this.#names.get(type);
+  refTo(of: Referred): JsonObject {
+    if ('model' in of) return referenceTo(this.version, of.model);
+    let name = this.#names.get(of);
     if (name === undefined) {
-      name = definitionName(this.#scheme, type);
-      this.#names.set(type, name);
-      this.#types.set(name, type);
+      name = definitionName(this.#scheme, of);
+      this.#names.set(of, name);
+      this.#types.set(name, of);
     }
-    const folder = this.version === 'v2' ? '#/definitions/' : '#/components/schemas/';
-    return { $ref: `${folder}${name}` };
+    return referenceTo(this.version, name);
   }
 
   /** Every schema that was referred to, those that these refer to included, by name. */
@@ -69,10 +70,6 @@ export class Definitions {
     if (reached.has(type)) return;
     reached.add(type);
     if (type.special !== undefined) return;
-    if (type.open !== undefined) {
-      this.#reachBelow(type, reached);
-      return;
-    }
     for (const { message, jsonName } of type.fields) {
       if (message === undefined || jsonName === '-') continue;
       if (jsonName !== '' && !message.isNamedList) this.refTo(message);
@@ -80,17 +77,7 @@ export class Definitions {
     }
   }
 
-  /** Objects of open types stand where they are held; what else they hold is referred to. */
-  #reachBelow(type: TypeInfo, reached: Set<TypeInfo>): void {
-    for (const below of typesBelow(type)) {
-      if (below.open !== undefined || below.special !== undefined) continue;
-      this.refTo(below);
-      this.#reach(below, reached);
-    }
-  }
-
   schemaOf(type: TypeInfo): JsonObject {
-    if (type.open !== undefined) return this.#openSchema(type);
     const words = type.description === undefined ? {} : { description: type.description };
     if (type.special !== undefined)
       return { ...words, ...specialSchema(type.special, this.version) };
@@ -108,20 +95,6 @@ export class Definitions {
       ...(kinds.length === 0 ? {} : { [`${prefix}group-version-kind`]: kinds }),
       ...(type.options['structure'] === 'atomic' ? { [`${prefix}map-type`]: 'atomic' } : {}),
       ...this.#unions(type),
-    };
-  }
-
-  #openSchema(type: TypeInfo): JsonObject {
-    const prefix = this.#scheme.profile.schemaExtensionPrefix;
-    const kind = openKind(type.id);
-    return {
-      ...openTypeSchema(type, {
-        version: this.version,
-        prefix,
-        typeMeta: typeMetaProperties,
-        refTo: (of) => this.refTo(of),
-      }),
-      ...(kind === undefined ? {} : { [`${prefix}group-version-kind`]: [kindEntry(kind)] }),
     };
   }
 
@@ -250,7 +223,11 @@ export class Definitions {
   }
 }
 
-const kindEntry = ({ group, version, kind }: GroupVersionKind): JsonObject => ({
+export const referenceTo = (version: OpenApiVersion, name: string): JsonObject => ({
+  $ref: `${version === 'v2' ? '#/definitions/' : '#/components/schemas/'}${name}`,
+});
+
+export const kindEntry = ({ group, version, kind }: GroupVersionKind): JsonObject => ({
   group,
   kind,
   version,
@@ -261,7 +238,7 @@ const isWatchEvent = (type: TypeInfo): boolean => type.id === 'meta/v1.WatchEven
 const isDiscriminator = ({ member }: FieldInfo['options']): boolean =>
   Array.isArray(member) && member.includes('unionDiscriminator');
 
-const typeMetaProperties: JsonObject = {
+export const typeMetaProperties: JsonObject = {
   apiVersion: {
     description:
       'Group and version of the schema that this object is written in, for example `apps/v1`. ' +

@@ -1,24 +1,28 @@
 // OpenAPI of everything that is served: one 2.0 document, and per path of 3.0 one document with its
-// hash. Made on first use, kept, and the same bytes on every replica; HTTP is the server's.
-// When groups change, the documents of the others stay; built from TypeInfo alone.
+// hash. Made when asked for, the same bytes on every replica; HTTP is the server's. A change costs
+// what changed, and the hash of what comes at run time is known before it is made.
 import type { Scheme } from '../api/scheme.ts';
 import type { JsonObject, ResourceInfo } from '../api/type-info.ts';
-import type { DiscoveryGroup, DiscoveryVersion } from './discovery.ts';
-import { groupWords, operationGroup, tagOf } from './openapi-names.ts';
-import { hashed, jsonDocument, protobufDocument } from './openapi-document.ts';
-import type { DocumentSource, HashedBytes } from './openapi-document.ts';
-import { documentPath, resourcePaths, rootOf } from './openapi-operations.ts';
-import type { PathItem } from './openapi-operations.ts';
+import type { Clock } from '../base/clock.ts';
+import type { DiscoveryGroup } from './discovery.ts';
+import { documentBytes, hashOfAll } from './openapi-document.ts';
+import type { DocumentBytes, DocumentHead } from './openapi-document.ts';
+import { Fragments } from './openapi-fragments.ts';
+import type { OpenApiForm, Source } from './openapi-fragments.ts';
 import { sharedParameters, namespaceParameter, restParameter } from './openapi-parameters.ts';
 import { parameterObject } from './openapi-paths.ts';
 import type { OpenApiMedia } from './openapi-paths.ts';
-import { Definitions } from './openapi-schemas.ts';
 import type { GroupVersion, OpenApiVersion } from './openapi-schemas.ts';
+import { Sources } from './openapi-sources.ts';
+import type { PartSource } from './openapi-sources.ts';
+import { passTurnOn } from './openapi-steps.ts';
 
-export type OpenApiForm = 'json' | 'protobuf';
-
-/** The hash is that of the JSON form, whichever form the bytes are in. */
-export type OpenApiDocument = HashedBytes;
+export interface OpenApiDocument {
+  /** One for all forms: another one when the content changes. */
+  readonly hash: string;
+  /** Made now, where it was not made of late. */
+  bytes(): Promise<DocumentBytes>;
+}
 
 export interface OpenApi {
   /** The 2.0 document. */
@@ -29,6 +33,10 @@ export interface OpenApi {
   part(path: string, form: OpenApiForm): Promise<OpenApiDocument | undefined>;
   /** Where the document of that path and hash is. */
   addressOf(path: string, hash: string): string;
+  /** Frees what was made of a resource that is gone. */
+  drop(resource: ResourceInfo): void;
+  /** Of documents and their pieces that are kept. */
+  readonly keptBytes: number;
 }
 
 export interface OpenApiOptions {
@@ -41,99 +49,148 @@ export interface OpenApiOptions {
   /** Version of the server, as `/version` says it. */
   readonly serverVersion: string;
   readonly answersDeletedObject: (resource: ResourceInfo) => boolean;
+  readonly clock: Clock;
 }
 
-/** One document in its forms, each made when somebody asks for it. */
+/** What documents are made of, for one list of versions that types of all kinds name. */
+interface Stock {
+  readonly groupVersions: readonly GroupVersion[];
+  readonly sources: Sources;
+  readonly fragments: Fragments;
+  /** 3.0 documents by the key of their sources. */
+  readonly parts: WeakMap<object, Part>;
+}
+
 interface Part {
-  /** What it was made of: the same as the last time, then so is the document. */
-  readonly of: object;
-  readonly items: readonly PathItem[];
-  readonly made: Map<OpenApiForm, Promise<OpenApiDocument>>;
+  readonly version: OpenApiVersion;
+  readonly sources: readonly Source[];
+  hash: string | undefined;
 }
 
 /** All documents of one state of the groups. */
 interface Documents {
   readonly groups: readonly DiscoveryGroup[];
-  /** What the types that every version knows name. */
-  readonly groupVersions: readonly GroupVersion[];
-  /** 3.0 documents by path. */
-  readonly parts: ReadonlyMap<string, Part>;
-  readonly whole: Part;
-  index: Promise<OpenApiDocument> | undefined;
+  readonly stock: Stock;
+  whole: Part | undefined;
+  index: OpenApiDocument | undefined;
 }
 
 export function createOpenApi(options: OpenApiOptions): OpenApi {
+  const heads = { v2: headOf(options, 'v2'), v3: headOf(options, 'v3') };
   let last: Documents | undefined;
   const current = (): Documents => {
     const groups = options.groups();
     if (last?.groups !== groups) last = documentsOf(options, groups, last);
     return last;
   };
-  const formOf = (of: Documents, part: Part, form: OpenApiForm): Promise<OpenApiDocument> => {
-    const present = part.made.get(form);
-    if (present !== undefined) return present;
-    const source = (): DocumentSource =>
-      sourceOf(options, part === of.whole ? 'v2' : 'v3', of.groupVersions, part.items);
-    const document =
-      form === 'json' ? jsonDocument(source()) : protobufForm(formOf(of, part, 'json'), source);
-    part.made.set(form, document);
-    return document;
+  const documentOf = async (
+    { fragments }: Stock,
+    part: Part,
+    form: OpenApiForm,
+  ): Promise<OpenApiDocument> => {
+    const { version, sources } = part;
+    const head = heads[version];
+    part.hash ??= await hashOf(options, head, part, fragments);
+    return {
+      hash: part.hash,
+      bytes: () => documentBytes({ version, form, head, sources, fragments }),
+    };
   };
   return {
     whole(form) {
       const documents = current();
-      return formOf(documents, documents.whole, form);
+      const { groups, stock } = documents;
+      documents.whole ??= { version: 'v2', sources: stock.sources.whole(groups), hash: undefined };
+      return documentOf(stock, documents.whole, form);
     },
-    index() {
+    async index() {
       const documents = current();
-      return (documents.index ??= indexOf(documents, (part) => formOf(documents, part, 'json')));
+      documents.index ??= await indexOf(
+        documents,
+        async (part) => (await documentOf(documents.stock, part, 'json')).hash,
+      );
+      return documents.index;
     },
     async part(path, form) {
-      const documents = current();
-      const part = documents.parts.get(path);
-      return part === undefined ? undefined : formOf(documents, part, form);
+      const { groups, stock } = current();
+      const source = stock.sources.part(groups, path);
+      return source === undefined ? undefined : documentOf(stock, partOf(stock, source), form);
     },
     addressOf,
+    drop: (resource) => last?.stock.fragments.drop(resource),
+    get keptBytes() {
+      return last?.stock.fragments.keptBytes ?? 0;
+    },
   };
 }
 
-async function protobufForm(
-  json: Promise<OpenApiDocument>,
-  source: () => DocumentSource,
-): Promise<OpenApiDocument> {
-  const { hash } = await json;
-  return { bytes: await protobufDocument(source()), hash };
+/** Of 2.0 the content decides: what it leaves out changes nothing. */
+async function hashOf(
+  { media, listsValues }: OpenApiOptions,
+  head: DocumentHead,
+  { version, sources }: Part,
+  fragments: Fragments,
+): Promise<string> {
+  const hashes = [JSON.stringify([head, media, listsValues])];
+  for (const source of sources) {
+    const inputs = version === 'v2' ? undefined : source.inputs;
+    hashes.push(inputs ?? (await fragments.hashOf(source, version)));
+    await passTurnOn();
+  }
+  return hashOfAll(hashes);
 }
 
 async function indexOf(
-  { parts }: Documents,
-  jsonOf: (part: Part) => Promise<OpenApiDocument>,
+  { groups, stock }: Documents,
+  hashOfPart: (part: Part) => Promise<string>,
 ): Promise<OpenApiDocument> {
   const paths: JsonObject = {};
-  for (const [path, part] of [...parts].sort(([one], [other]) => (one < other ? -1 : 1))) {
-    const { hash } = await jsonOf(part);
-    paths[path] = { serverRelativeURL: addressOf(path, hash) };
+  const sources = [...stock.sources.parts(groups)];
+  await passTurnOn();
+  for (const source of sources.sort((one, other) => (one.path < other.path ? -1 : 1))) {
+    const hash = await hashOfPart(partOf(stock, source));
+    paths[source.path] = { serverRelativeURL: addressOf(source.path, hash) };
+    await passTurnOn();
   }
-  return hashed([Buffer.from(`${JSON.stringify({ paths })}\n`)]);
+  const text = `${JSON.stringify({ paths })}\n`;
+  const body = Buffer.from(text);
+  const bytes = { totalBytes: body.length, [Symbol.iterator]: () => [body].values() };
+  return { hash: hashOfAll([text]), bytes: () => Promise.resolve(bytes) };
 }
 
-/** Documents of groups and versions that are the same as the last time are kept. */
+/** What groups, versions and resources have that are the same as the last time is kept. */
 function documentsOf(
   options: OpenApiOptions,
   groups: readonly DiscoveryGroup[],
   last: Documents | undefined,
 ): Documents {
   const groupVersions = knownVersions(options.scheme, groups);
-  const isSameList = JSON.stringify(groupVersions) === JSON.stringify(last?.groupVersions);
-  const known = isSameList ? last?.parts : undefined;
-  const parts = new Map<string, Part>();
-  for (const { path, of, items } of partsOf(options, groups)) {
-    const former = known?.get(path);
-    parts.set(path, former?.of === of ? former : { of, items: items(), made: new Map() });
+  const isSame = JSON.stringify(groupVersions) === JSON.stringify(last?.stock.groupVersions);
+  const stock = isSame && last !== undefined ? last.stock : stockOf(options, groupVersions);
+  return { groups, stock, whole: undefined, index: undefined };
+}
+
+function partOf({ parts }: Stock, { key, sources }: PartSource): Part {
+  let part = parts.get(key);
+  if (part === undefined) {
+    part = { version: 'v3', sources: sources(), hash: undefined };
+    parts.set(key, part);
   }
-  const all = [...parts.values()].flatMap(({ items }) => items);
-  const whole = { of: groups, items: all, made: new Map() };
-  return { groups, groupVersions, parts, whole, index: undefined };
+  return part;
+}
+
+function stockOf(options: OpenApiOptions, groupVersions: readonly GroupVersion[]): Stock {
+  const { scheme, listsValues, clock } = options;
+  return {
+    groupVersions,
+    sources: new Sources(options),
+    fragments: new Fragments({
+      definitions: { scheme, groupVersions, listsValues },
+      extensionPrefix: scheme.profile.schemaExtensionPrefix,
+      clock,
+    }),
+    parts: new WeakMap(),
+  };
 }
 
 /** Types of all do not speak of those that come and go: their documents would change with each. */
@@ -144,89 +201,6 @@ const knownVersions = (scheme: Scheme, groups: readonly DiscoveryGroup[]): Group
 
 const addressOf = (path: string, hash: string): string => `/openapi/v3/${path}?hash=${hash}`;
 
-interface PartSource {
-  readonly path: string;
-  readonly of: object;
-  readonly items: () => readonly PathItem[];
-}
-
-/** Every 3.0 document, with the paths that it describes. */
-function partsOf(options: OpenApiOptions, groups: readonly DiscoveryGroup[]): PartSource[] {
-  const { scheme } = options;
-  const parts: PartSource[] = [];
-  for (const of of groups) {
-    const { group, versions } = of;
-    const path = group === '' ? 'api' : `apis/${group}`;
-    parts.push({ path, of, items: () => [groupPath(scheme, group)] });
-    for (const version of versions) {
-      parts.push({
-        path: rootOf({ group, version: version.version }).slice(1),
-        of: version,
-        items: () => versionPaths(options, group, version),
-      });
-    }
-  }
-  for (const { path, id, description, answer } of roots) {
-    const items = (): PathItem[] => [
-      documentPath({ path: `/${path}/`, id, description, tag: path, answer: scheme.type(answer) }),
-    ];
-    parts.push({ path, of: roots, items });
-  }
-  return parts;
-}
-
-const roots = [
-  {
-    path: 'apis',
-    id: 'getAPIVersions',
-    description: 'get available API versions',
-    answer: 'meta/v1.APIGroupList',
-  },
-  {
-    path: 'version',
-    id: 'getCodeVersion',
-    description: 'get the version of the server',
-    answer: 'version.Info',
-  },
-] as const;
-
-const groupPath = (scheme: Scheme, group: string): PathItem =>
-  group === ''
-    ? documentPath({
-        path: '/api/',
-        id: 'getCoreAPIVersions',
-        description: 'get available API versions',
-        tag: 'core',
-        answer: scheme.type('meta/v1.APIVersions'),
-      })
-    : documentPath({
-        path: `/apis/${group}/`,
-        id: `get${groupWords(scheme, group)}APIGroup`,
-        description: 'get information of a group',
-        tag: tagOf(scheme, group),
-        answer: scheme.type('meta/v1.APIGroup'),
-      });
-
-function versionPaths(
-  options: OpenApiOptions,
-  group: string,
-  { version, resources }: DiscoveryVersion,
-): PathItem[] {
-  const { scheme } = options;
-  return [
-    documentPath({
-      path: `${rootOf({ group, version })}/`,
-      id: `get${operationGroup(scheme, group, version)}APIResources`,
-      description: 'get available resources',
-      tag: tagOf(scheme, group, version),
-      answer: scheme.type('meta/v1.APIResourceList'),
-    }),
-    ...resources
-      .flatMap((resource) => resourcePaths(options, resource))
-      .sort((one, other) => (one.path < other.path ? -1 : 1)),
-  ];
-}
-
 const bearerToken: JsonObject = {
   type: 'apiKey',
   name: 'authorization',
@@ -234,37 +208,23 @@ const bearerToken: JsonObject = {
   description: 'A bearer token: the word `Bearer`, a space, the token.',
 };
 
-function sourceOf(
-  options: OpenApiOptions,
-  version: OpenApiVersion,
-  groupVersions: readonly GroupVersion[],
-  items: readonly PathItem[],
-): DocumentSource {
-  const { scheme, media, serverVersion, listsValues } = options;
+function headOf({ scheme, serverVersion }: OpenApiOptions, version: OpenApiVersion): DocumentHead {
   const security = [{ BearerToken: [] }];
   const info = { title: `${scheme.profile.name} API`, version: serverVersion };
+  if (version === 'v3') {
+    const components = { securitySchemes: { BearerToken: bearerToken } };
+    return { members: { openapi: '3.0.0', info, security }, components };
+  }
   const parameters = [...sharedParameters, namespaceParameter, restParameter].map((one) => [
     one.name,
     parameterObject('v2', one),
   ]);
-  const head: JsonObject =
-    version === 'v2'
-      ? {
-          swagger: '2.0',
-          info,
-          security,
-          securityDefinitions: { BearerToken: bearerToken },
-          parameters: Object.fromEntries(parameters) as JsonObject,
-        }
-      : { openapi: '3.0.0', info, security };
-  return {
-    head,
-    components: version === 'v2' ? {} : { securitySchemes: { BearerToken: bearerToken } },
-    items,
-    writing: {
-      definitions: new Definitions(version, { scheme, groupVersions, listsValues }),
-      media,
-      extensionPrefix: scheme.profile.schemaExtensionPrefix,
-    },
+  const members: JsonObject = {
+    swagger: '2.0',
+    info,
+    security,
+    securityDefinitions: { BearerToken: bearerToken },
+    parameters: Object.fromEntries(parameters) as JsonObject,
   };
+  return { members, components: {} };
 }

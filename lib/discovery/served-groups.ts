@@ -1,5 +1,6 @@
 // What is served, in the order of documents: resources that have a store, with the subresources
 // that the store has. What documents list, works.
+import type { ResourceInfo } from '../api/type-info.ts';
 import { compareVersions } from '../api/version-order.ts';
 import type { ProxyEntry } from '../registry/proxy-entry.ts';
 import type { ResourceStore } from '../registry/resource-store.ts';
@@ -8,55 +9,93 @@ import type { DiscoveryGroup, DiscoveryVersion } from './discovery.ts';
 type GroupVersion = Pick<ProxyEntry, 'group' | 'version'>;
 export type ServedStore = Pick<ResourceStore, 'resource' | 'subresources'>;
 
-interface Made {
-  readonly stores: readonly ServedStore[];
-  readonly group: DiscoveryGroup;
-}
-
 /**
- * `known` groups and versions come first and in the order given, the others after them: groups by
- * name, versions by `compareVersions`. A group whose stores are the same as the last time is the
- * very same group, so that what was made of it can be kept.
+ * Follows what is served. `known` groups and versions come first and in the order given, the others
+ * after them: groups by name, versions by `compareVersions`. A change costs what the groups have
+ * that it concerns; the others are the very same, so that what was made of them can be kept.
  */
-export function servedGroups(
-  known: readonly DiscoveryGroup[],
-): (stores: readonly ServedStore[]) => readonly DiscoveryGroup[] {
-  const ranks = new Map(known.map(({ group }, rank) => [group, rank]));
-  const rankOf = (group: string): number => ranks.get(group) ?? ranks.size;
-  const order = (one: string, other: string): number =>
-    rankOf(one) - rankOf(other) || compareText(one, other);
-  let last = new Map<string, Made>();
-  return (stores) => {
-    const made = new Map<string, Made>();
-    for (const [group, own] of byGroup(stores)) {
-      const former = last.get(group);
-      const isSame =
-        former?.stores.length === own.length &&
-        own.every((store, index) => store === former.stores[index]);
-      made.set(group, isSame ? former : { stores: own, group: groupOf(group, own, known) });
-    }
-    last = made;
-    return [...made.values()]
-      .map(({ group }) => group)
-      .sort((one, other) => order(one.group, other.group));
-  };
-}
+export class ServedGroups {
+  readonly #known: readonly DiscoveryGroup[];
+  readonly #ranks: ReadonlyMap<string, number>;
+  readonly #recordOf = servedRecords();
+  readonly #stores = new Map<string, Set<ServedStore>>();
+  readonly #made = new Map<string, DiscoveryGroup>();
+  /** In discovery order. */
+  readonly #names: string[] = [];
+  #groups: readonly DiscoveryGroup[] | undefined;
 
-function byGroup(stores: readonly ServedStore[]): Map<string, ServedStore[]> {
-  const groups = new Map<string, ServedStore[]>();
-  for (const store of stores) {
-    const { group } = store.resource;
-    const own = groups.get(group);
-    if (own === undefined) groups.set(group, [store]);
-    else own.push(store);
+  constructor(known: readonly DiscoveryGroup[]) {
+    this.#known = known;
+    this.#ranks = new Map(known.map(({ group }, rank) => [group, rank]));
   }
-  return groups;
+
+  /** The same list until something changes. */
+  get groups(): readonly DiscoveryGroup[] {
+    return (this.#groups ??= this.#names.map((name) => this.#groupOf(name)));
+  }
+
+  /** `now` is served in place of `former`. */
+  change(former: readonly ServedStore[], now: readonly ServedStore[]): void {
+    for (const store of former) this.#remove(store);
+    for (const store of now) this.#add(store);
+    this.#groups = undefined;
+  }
+
+  #add(store: ServedStore): void {
+    const { group, published } = store.resource;
+    if (published?.isListed === false) return;
+    let own = this.#stores.get(group);
+    if (own === undefined) {
+      own = new Set();
+      this.#stores.set(group, own);
+      this.#names.splice(this.#placeOf(group), 0, group);
+    }
+    own.add(store);
+    this.#made.delete(group);
+  }
+
+  #remove(store: ServedStore): void {
+    const { group } = store.resource;
+    const own = this.#stores.get(group);
+    if (own?.delete(store) !== true) return;
+    this.#made.delete(group);
+    if (own.size > 0) return;
+    this.#stores.delete(group);
+    this.#names.splice(this.#placeOf(group), 1);
+  }
+
+  /** Where a group is in the order, or would be. */
+  #placeOf(group: string): number {
+    let [low, high] = [0, this.#names.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.#compare(this.#names[middle] ?? '', group) < 0) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  #compare(one: string, other: string): number {
+    const rankOf = (group: string): number => this.#ranks.get(group) ?? this.#ranks.size;
+    return rankOf(one) - rankOf(other) || compareText(one, other);
+  }
+
+  #groupOf(name: string): DiscoveryGroup {
+    let group = this.#made.get(name);
+    if (group === undefined) {
+      const stores = [...(this.#stores.get(name) ?? [])];
+      group = groupOf(name, stores, this.#known, this.#recordOf);
+      this.#made.set(name, group);
+    }
+    return group;
+  }
 }
 
 function groupOf(
   group: string,
   stores: readonly ServedStore[],
   known: readonly DiscoveryGroup[],
+  recordOf: (store: ServedStore) => ResourceInfo,
 ): DiscoveryGroup {
   const order = known.find((one) => one.group === group)?.versions.map(({ version }) => version);
   const rankOf = (version: string): number => {
@@ -67,18 +106,35 @@ function groupOf(
     (one, other) =>
       rankOf(one) === rankOf(other) ? compareVersions(one, other) : rankOf(one) - rankOf(other),
   );
-  return { group, versions: versions.map((version) => versionOf(version, stores)) };
+  return { group, versions: versions.map((version) => versionOf(version)) };
+
+  function versionOf(version: string): DiscoveryVersion {
+    const resources = stores
+      .filter(({ resource }) => resource.version === version)
+      .map(recordOf)
+      .sort((one, other) => compareText(one.resource, other.resource));
+    return { version, resources };
+  }
 }
 
-function versionOf(version: string, stores: readonly ServedStore[]): DiscoveryVersion {
-  const resources = stores
-    .filter(({ resource }) => resource.version === version)
-    .map(({ resource, subresources }) => ({
-      ...resource,
-      subresources: [...subresources.values()].map(({ info }) => info),
-    }))
-    .sort((one, other) => compareText(one.resource, other.resource));
-  return { version, resources };
+/**
+ * Records with the subresources that are served. A store always has the same one, and where all of
+ * them are served it is the very record of the store: nobody reads a type that nobody needs.
+ */
+function servedRecords(): (store: ServedStore) => ResourceInfo {
+  const made = new WeakMap<ServedStore, ResourceInfo>();
+  return (store) => {
+    const known = made.get(store);
+    if (known !== undefined) return known;
+    const { resource } = store;
+    const subresources = [...store.subresources.values()].map(({ info }) => info);
+    const isWhole =
+      subresources.length === resource.subresources.length &&
+      subresources.every((info, index) => info === resource.subresources[index]);
+    const record = isWhole ? resource : { ...resource, subresources };
+    made.set(store, record);
+    return record;
+  };
 }
 
 /**
@@ -89,6 +145,7 @@ export function withProxies(
   groups: readonly DiscoveryGroup[],
   proxies: readonly GroupVersion[],
 ): readonly DiscoveryGroup[] {
+  if (proxies.length === 0) return groups;
   const listed = new Map(groups.map((of) => [of.group, of]));
   const inOrder = [...proxies].sort(
     (one, other) =>

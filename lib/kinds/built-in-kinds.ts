@@ -9,7 +9,9 @@ import { createScheme } from '../api/scheme.ts';
 import type { Scheme } from '../api/scheme.ts';
 import type { ResourceInfo, TypeInfo } from '../api/type-info.ts';
 import type { NamingProfile } from '../api/vendor.ts';
+import { whenThere } from '../base/maybe-promise.ts';
 import type { FieldError } from '../base/status.ts';
+import { inTurns } from '../base/steps.ts';
 import type { ApiObject } from '../codec/codec.ts';
 import { admissionregistrationKinds } from './admissionregistration/kinds.ts';
 import { apiextensionsKinds } from './apiextensions/kinds.ts';
@@ -35,7 +37,7 @@ import { storagemigrationKinds } from './storagemigration/kinds.ts';
 import type { Kind, KindOptions } from './kind.ts';
 import { statusColumns } from './meta/columns.ts';
 import type { GateCheck, ResourceStrategy, WriteContext } from './strategy.ts';
-import type { Validator, Warnings } from './validator.ts';
+import type { Validator, ValidatorInSteps, Warnings } from './validator.ts';
 
 const kinds: readonly Kind[] = [
   ...admissionregistrationKinds,
@@ -63,6 +65,10 @@ const kinds: readonly Kind[] = [
 ];
 
 const byName: ReadonlyMap<string, Kind> = new Map(kinds.map((kind) => [kind.name, kind]));
+
+/** What the kind of a type adds to its description. */
+export const builtInKind = ({ id }: Pick<TypeInfo, 'id'>): Kind | undefined =>
+  byName.get(kindNameOf(id));
 
 export const builtInRules: KindRules = {
   defaults: Object.assign({}, ...kinds.map(({ defaults }) => defaults)) as KindRules['defaults'],
@@ -107,9 +113,13 @@ export function kindStrategies(options: KindOptions): (stored: ResourceInfo) => 
     const kind = byName.get(kindNameOf(type.id));
     if (kind === undefined) return {};
     const { strategy = {}, validate, validateMigrated, warnings, rulesByHand } = kind;
+    const { validateInSteps } = kind;
     return {
       ...(typeof strategy === 'function' ? strategy(options) : strategy),
       ...(validate === undefined ? {} : { validate: checking(validate, naming) }),
+      ...(validateInSteps === undefined
+        ? {}
+        : { validateInTurns: checkingInTurns(validateInSteps, naming) }),
       ...(rulesByHand === undefined ? {} : { rulesByHand }),
       ...(validateMigrated === undefined
         ? {}
@@ -131,6 +141,22 @@ const checking =
     const errors = new FieldErrors(declared);
     validator({ object, old, errors, isOn, naming, subresource, apiVersion });
     return errors.list;
+  };
+
+const checkingInTurns =
+  (
+    validator: ValidatorInSteps,
+    naming: NamingProfile,
+  ): NonNullable<ResourceStrategy['validateInTurns']> =>
+  (object, old, { subresource, apiVersion, warnings }, isOn) => {
+    const errors = new FieldErrors();
+    const steps = validator({ object, old, errors, isOn, naming, subresource, apiVersion });
+    return whenThere(inTurns(steps), (texts) => {
+      if (errors.list.length === 0) {
+        for (const text of texts) if (!warnings.includes(text)) warnings.push(text);
+      }
+      return errors.list;
+    });
   };
 
 const warning =

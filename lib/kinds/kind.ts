@@ -7,7 +7,7 @@ import type { FieldReader, JsonObject } from '../api/type-info.ts';
 import type { NamingProfile } from '../api/vendor.ts';
 import type { HeldRulesOf, RulesOfRole } from './rbac/held-rules.ts';
 import type { ResourceStrategy } from './strategy.ts';
-import type { Validator, Warnings } from './validator.ts';
+import type { Validator, ValidatorInSteps, Warnings } from './validator.ts';
 
 export interface KindOptions {
   readonly naming: NamingProfile;
@@ -43,6 +43,8 @@ export interface Kind {
   readonly strategy?: ResourceStrategy | ((options: KindOptions) => ResourceStrategy);
   /** Rules that are no option of a field. */
   readonly validate?: Validator;
+  /** In place of `validate` and `warnings`, for objects that take longer than a turn. */
+  readonly validateInSteps?: ValidatorInSteps;
   /** `validate` has all rules: those in options of fields only describe. */
   readonly rulesByHand?: boolean;
   /** Rules that are options of fields, too (gate DeclarativeValidation). */

@@ -1,6 +1,6 @@
 // What a resource may add to the generic verbs: a plain object literal, every member optional.
 // An absent member means the behaviour that the resource's record (ResourceInfo) describes.
-import type { FieldError } from '../base/status.ts';
+import type { FieldError, StatusError } from '../base/status.ts';
 import type { User } from '../base/user.ts';
 import type { MaybePromise } from '../base/maybe-promise.ts';
 import type { ApiObject } from '../codec/codec.ts';
@@ -86,6 +86,16 @@ export interface ResourceStrategy {
     isOn: GateCheck,
     declared: FieldError[],
   ): readonly FieldError[];
+  /**
+   * Further rules, which may take several turns. What the writer of a valid object is told goes to
+   * the warnings of `context`.
+   */
+  validateInTurns?(
+    object: Readonly<ApiObject>,
+    old: Readonly<ApiObject> | undefined,
+    context: WriteContext,
+    isOn: GateCheck,
+  ): MaybePromise<readonly FieldError[]>;
   /** `validate` has all rules: those in options of fields only describe. */
   readonly rulesByHand?: boolean;
   /** Handwritten forms of rules that are options of fields (gate DeclarativeValidation). */
@@ -111,6 +121,8 @@ export interface ResourceStrategy {
   beginDeletion?(object: ApiObject): void;
   /** Put on where deletion begins, in place of what the policy of the DELETE asks for. */
   readonly deletionFinalizer?: string;
+  /** Why nobody may make an object of this name; absent: they may. */
+  whyNoNew?(name: string): StatusError;
   /** Why nobody may delete the object of this name; undefined: they may. */
   whyKept?(name: string): string | undefined;
   /** DELETE answers the object even when it is gone at once. */

@@ -7,6 +7,7 @@ import { sameJson } from '../api/json-equal.ts';
 import { labelValueProblems, qualifiedNameProblems } from '../api/name-rules.ts';
 import type { JsonObject, JsonValue } from '../api/type-info.ts';
 import type { NamingProfile } from '../api/vendor.ts';
+import type { Steps } from '../base/steps.ts';
 import type { ApiObject } from '../codec/codec.ts';
 
 export interface Scope {
@@ -30,6 +31,9 @@ export interface KindWrite {
 export interface ValidatedWrite extends KindWrite, Scope {}
 
 export type Validator = (write: ValidatedWrite) => void;
+
+/** The result: what a valid write should be told of. */
+export type ValidatorInSteps = (write: ValidatedWrite) => Steps<readonly string[]>;
 
 /** What a valid write should be told of: one text a warning, which begins with the field's path. */
 export type Warnings = (write: KindWrite) => readonly string[];

@@ -61,9 +61,9 @@ function uriProblem(text: string, { scheme, host, path }: UriStart): string | un
 }
 
 function validateService(service: JsonObject, path: string, errors: FieldErrors): void {
-  // Clients know the two by the wrong one of them: the reference has always swapped them.
-  if (textAt(service, 'namespace') === '') errors.required(`${path}.name`);
-  if (textAt(service, 'name') === '') errors.required(`${path}.namespace`);
+  for (const name of ['name', 'namespace']) {
+    if (textAt(service, name) === '') errors.required(`${path}.${name}`);
+  }
   const port = numberAt(service, 'port') ?? 0;
   const problems = portNumberProblems(port).map((problem) => `port is not valid: ${problem}`);
   errors.problems(`${path}.port`, port, problems);
@@ -83,15 +83,25 @@ function urlPathProblems(text: string): readonly string[] {
   return problems;
 }
 
-const knownVersions = ['v1', 'v1beta1'];
+/** Versions of reviews that this server speaks. */
+export const knownReviewVersions: readonly string[] = ['v1', 'v1beta1'];
 
+const knownVersions = knownReviewVersions.join(', ');
+
+/** What admission asks for. */
+const allKnown = { mayBeUnknown: false, required: `must specify one of ${knownVersions}` };
+
+/** `mayBeUnknown`: a stored one names none that is known. `required`: what is told without any. */
 export function validateReviewVersions(
   versions: readonly string[],
   path: string,
   errors: FieldErrors,
+  {
+    mayBeUnknown,
+    required,
+  }: { readonly mayBeUnknown: boolean; readonly required: string } = allKnown,
 ): void {
-  const known = knownVersions.join(', ');
-  if (versions.length === 0) errors.required(path, `must specify one of ${known}`);
+  if (versions.length === 0) errors.required(path, required);
   const seen = new Set<string>();
   for (const [at, version] of versions.entries()) {
     const where = `${path}[${String(at)}]`;
@@ -99,7 +109,8 @@ export function validateReviewVersions(
     else errors.problems(where, version, dns1035LabelProblems(version));
     seen.add(version);
   }
-  if (versions.length > 0 && !versions.some((one) => knownVersions.includes(one))) {
-    errors.invalid(path, versions, `must include at least one of ${known}`);
+  const isKnown = versions.some((one) => knownReviewVersions.includes(one));
+  if (versions.length > 0 && !isKnown && !mayBeUnknown) {
+    errors.invalid(path, versions, `must include at least one of ${knownVersions}`);
   }
 }

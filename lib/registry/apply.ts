@@ -30,7 +30,8 @@ import type { PatchRequest, WriteAnswer } from './requests.ts';
 import type { StoreParts } from './store-parts.ts';
 import { writeTransformed } from './update.ts';
 
-export async function applyObject(parts: StoreParts, request: PatchRequest): Promise<WriteAnswer> {
+export async function applyObject(store: StoreParts, request: PatchRequest): Promise<WriteAnswer> {
+  const parts = store.writing ?? store;
   const { resource } = parts;
   const { path, signal } = request;
   if (isLongTurn(limits.writeTurnMsMax)) await nextTurn(); // Reading the body has begun the turn.

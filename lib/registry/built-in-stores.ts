@@ -2,7 +2,7 @@
 // view and storage.
 import { admissionChain } from '../admission/chain.ts';
 import type { AdmissionChain } from '../admission/chain.ts';
-import type { GroupVersionKind, ResourceInfo } from '../api/type-info.ts';
+import type { ResourceInfo } from '../api/type-info.ts';
 import type { Scheme } from '../api/scheme.ts';
 import { convertObject } from '../api/convert.ts';
 import type { ItemKey, ResourceView } from '../cacher/resource-view.ts';
@@ -23,7 +23,7 @@ import type { ReviewOptions } from './reviews/review.ts';
 import { storeOf, storeParts } from './store-of.ts';
 import type { StoreDeps } from './store-of.ts';
 import { noView } from './virtual-store.ts';
-import { defaultValidation, objectRules } from './validation.ts';
+import { defaultValidation, storedRules } from './validation.ts';
 import type { ObjectRules, ValidationOptions } from './validation.ts';
 import { WriteTurns } from './write-turns.ts';
 
@@ -35,6 +35,8 @@ export interface BuiltInStoreOptions
   readonly scheme: Scheme;
   readonly keyspace: Keyspace;
   readonly storage: Storage;
+  /** Who is told of objects of a stored resource, as they are stored; absent: nobody. */
+  readonly onStoredOf?: (stored: ResourceInfo) => StoreParts['onStored'];
   /** What is written beside objects of a stored resource; absent: nothing. */
   readonly companionsOf?: (stored: ResourceInfo) => Companions | undefined;
   /** Absent: everything is admitted. */
@@ -57,28 +59,16 @@ export function builtInStores(options: BuiltInStoreOptions): ResourceStore[] {
   const rules = new Map<ResourceInfo, ObjectRules>();
   const rulesOf = (stored: ResourceInfo): ObjectRules => {
     let made = rules.get(stored);
-    made ??= objectRules(stored, strategyOf(stored), options.validation ?? defaultValidation);
+    made ??= storedRules(stored, strategyOf(stored), options.validation ?? defaultValidation);
     rules.set(stored, made);
     return made;
   };
   const shared = {
-    admission: options.admission ?? admissionChain([]),
-    storage: options.storage,
-    media: options.media,
-    turns: new WriteTurns(options.clock),
-    defaults: scheme.defaults,
+    ...sharedDeps(options),
     converter: {
       convert: (object: Readonly<ApiObject>, toApiVersion: string) =>
         convertObject(object, toApiVersion, scheme),
     },
-    typeOf: (kind: GroupVersionKind) => scheme.kind(kind),
-    naming: options.naming,
-    clock: options.clock,
-    tokens: options.tokens,
-    continueKey: options.continueKey,
-    canStreamLists: options.canStreamLists,
-    canDeleteUnreadable: options.canDeleteUnreadable,
-    keyspace: options.keyspace,
   };
   const depsOf = (stored: ResourceInfo, view = options.viewOf(stored)): StoreDeps => ({
     ...shared,
@@ -86,12 +76,11 @@ export function builtInStores(options: BuiltInStoreOptions): ResourceStore[] {
     rules: rulesOf(stored),
     view,
     companions: options.companionsOf?.(stored),
+    onStored: options.onStoredOf?.(stored),
     partsOf,
   });
   const partsOf: StoreParts['partsOf'] = ({ group, resource }) => {
-    const stored = scheme.storedResources.find(
-      (one) => one.group === group && one.resource === resource,
-    );
+    const stored = scheme.storedResource(group, resource);
     return stored === undefined
       ? undefined
       : storeParts({ served: stored, stored }, depsOf(stored));
@@ -110,6 +99,28 @@ export function builtInStores(options: BuiltInStoreOptions): ResourceStore[] {
       : reviewStores(scheme, reviewParts, { ...options.reviews, clock: options.clock });
   return [...stores, ...bindingStores(scheme, partsOf), ...reviews];
 }
+
+/** What the stores of all resources have alike, whatever their kinds come from. */
+export type SharedDeps = Omit<
+  StoreDeps,
+  'strategy' | 'rules' | 'view' | 'onStored' | 'companions' | 'converter' | 'partsOf'
+>;
+
+export const sharedDeps = (options: BuiltInStoreOptions): SharedDeps => ({
+  admission: options.admission ?? admissionChain([]),
+  storage: options.storage,
+  media: options.media,
+  turns: new WriteTurns(options.clock),
+  defaults: options.scheme.defaults,
+  typeOf: (kind) => options.scheme.kind(kind),
+  naming: options.naming,
+  clock: options.clock,
+  tokens: options.tokens,
+  continueKey: options.continueKey,
+  canStreamLists: options.canStreamLists,
+  canDeleteUnreadable: options.canDeleteUnreadable,
+  keyspace: options.keyspace,
+});
 
 /** undefined: namespaces are not served. */
 function namespaceLabels(options: BuiltInStoreOptions): LabelsOfNamespace | undefined {
@@ -143,9 +154,7 @@ function storeReader(
   group: string,
   resource: string,
 ): StoreReader | undefined {
-  const record = scheme.storedResources.find(
-    (one) => one.group === group && one.resource === resource,
-  );
+  const record = scheme.storedResource(group, resource);
   if (record === undefined) return undefined;
   const view = viewOf(record);
   return async ({ namespace, name }, signal) => {

@@ -8,7 +8,6 @@ import { limits } from '../base/limits.ts';
 import { alreadyExists, invalid, StatusError } from '../base/status.ts';
 import type { FieldError } from '../base/status.ts';
 import type { Item, ItemKey } from '../cacher/resource-view.ts';
-import { encodeStored } from '../codec/stored-form.ts';
 import type { ApiObject } from '../codec/codec.ts';
 import type { StoredItem } from '../storage-etcd/storage.ts';
 import { commitTogether } from './companions.ts';
@@ -24,15 +23,18 @@ import {
 import { trackUpdate } from './managed-fields.ts';
 import type { CreateRequest, WriteAnswer } from './requests.ts';
 import type { StoreParts } from './store-parts.ts';
+import { inStoredVersion, storedBytes, storedRecord } from './stored-version.ts';
 import type { WriteContext } from '../kinds/strategy.ts';
 import { tooManyWriters } from './write-loop.ts';
 
 export async function createObject(
-  parts: StoreParts,
+  store: StoreParts,
   request: CreateRequest,
 ): Promise<WriteAnswer> {
+  const parts = store.writing ?? store;
   const { resource } = parts;
   const { options, warnings, signal } = request;
+  mayBeNew(parts, request.body.object.metadata?.name ?? '');
   const body = readBody(resource, request.body, options.fieldValidation, warnings);
   settleNamespace(body, resource, request.path.namespace);
   const given = toStored(parts, body, signal);
@@ -60,6 +62,11 @@ export async function createObject(
   }
 }
 
+/** @throws StatusError where no new objects are taken. */
+function mayBeNew({ strategy }: StoreParts, name: string): void {
+  if (strategy.whyNoNew !== undefined) throw strategy.whyNoNew(name);
+}
+
 /**
  * What mutating admission makes of a new object, whose name may still be to generate. `object` is
  * in the storage version and used up.
@@ -70,6 +77,7 @@ export function admitNew(
   context: WriteContext,
   signal: AbortSignal,
 ): Promise<ApiObject> {
+  mayBeNew(parts, nameOf(object));
   return mutated(parts, attributesOf(parts, object, context), object, context, signal);
 }
 
@@ -109,17 +117,19 @@ export async function putNew(
   if (settled instanceof Promise) await settled;
   const refused = parts.rules.authorize(object, undefined, context, signal);
   errors.unshift(...(refused instanceof Promise ? await refused : refused));
-  errors.push(...parts.rules.validate(object, undefined, context));
-  if (errors.length > 0) throw invalid(storedAs.kind, nameOf(object), errors);
+  const found = parts.rules.validate(object, undefined, context, errors);
+  const failures = errors.concat(found instanceof Promise ? await found : found);
+  if (failures.length > 0) throw invalid(storedAs.kind, nameOf(object), failures);
   parts.rules.warn(object, undefined, context);
   await parts.admission.validate(attributesOf(parts, object, context), object, signal);
   const key = keyOfObject(object);
-  if (context.dryRun) return rehearse(parts, object, key, signal);
+  const converted = inStoredVersion(parts, object, signal);
+  const stored = converted instanceof Promise ? await converted : converted;
+  if (context.dryRun) return rehearse(parts, stored, key, signal);
   const etcdKey = parts.keyOf(key);
-  const encoded = encodeStored(object, storedAs);
+  const { value, encoded } = storedBytes(parts, stored);
   const ttlSeconds = strategy.ttlSeconds?.(object);
   const lifetime = ttlSeconds === undefined ? {} : { ttlSeconds };
-  const value = parts.media.write(object, storedAs, encoded.value);
   const asked = parts.companions?.of({ object, old: undefined }, signal);
   const company = asked instanceof Promise ? await asked : asked;
   const result =
@@ -137,8 +147,10 @@ export async function putNew(
         );
   if (!result.ok) return result;
   const { revision } = result;
-  const stored = { key: etcdKey, value, modRevision: revision, createRevision: revision };
-  return { ok: true, item: parts.view.itemOf(stored, encoded) };
+  const written = { key: etcdKey, value, modRevision: revision, createRevision: revision };
+  const item = parts.view.itemOf(written, encoded);
+  parts.onStored?.(item);
+  return { ok: true, item };
 }
 
 function metaErrorsOf(parts: StoreParts, object: ApiObject): FieldError[] {
@@ -158,8 +170,9 @@ async function rehearse(
 ): Promise<NewObject> {
   const { item } = await parts.storage.get(parts.keyOf(key), signal);
   if (item !== undefined) return { ok: false, current: item };
-  object.apiVersion = apiVersionOf(parts.storedAs.kind);
-  return { ok: true, item: objectItem(object, parts.storedAs, 0) };
+  const record = storedRecord(parts);
+  object.apiVersion = apiVersionOf(record.kind);
+  return { ok: true, item: objectItem(object, record, 0) };
 }
 
 const attributesOf = (

@@ -2,13 +2,7 @@
 // but it may be old: an answer that says no (or "nothing to do") is only given when it was computed
 // from etcd's current state.
 import { StatusError } from '../base/status.ts';
-import type { WaitEnd } from '../base/abort.ts';
-import type { MaybePromise } from '../base/maybe-promise.ts';
-import type { ResourceInfo } from '../api/type-info.ts';
-import { apiVersionOf } from '../api/type-info.ts';
-import type { ApiObject } from '../codec/codec.ts';
 import type { Item, ItemKey } from '../cacher/resource-view.ts';
-import { isIn } from './conversion.ts';
 import type { Epoch, StoredItem } from '../storage-etcd/storage.ts';
 import type { StoreParts } from './store-parts.ts';
 
@@ -49,22 +43,6 @@ export async function currentState(
 export function stateOf(parts: StoreParts, stored: StoredItem | undefined, epoch: Epoch): State {
   if (stored === undefined) return { item: undefined, value: undefined, isCurrent: true, epoch };
   return { item: parts.view.itemOf(stored), value: stored.value, isCurrent: true, epoch };
-}
-
-/** An item of the store in the storage version. @throws StatusError 500 of the conversion. */
-export const storedItem = (
-  { conversion }: Pick<StoreParts, 'conversion'>,
-  item: Item,
-  end: WaitEnd,
-): MaybePromise<Item> => (conversion === undefined ? item : conversion.storedItem(item, end));
-
-/** What `object` is written as: in the place of `old` it may stay in the version of that. */
-export function writtenAs(
-  { storedAs }: Pick<StoreParts, 'storedAs'>,
-  { object, old }: { readonly object: Readonly<ApiObject>; readonly old: Item },
-): ResourceInfo {
-  if (isIn(old, storedAs) || object.apiVersion !== apiVersionOf(old.resource.kind)) return storedAs;
-  return old.resource;
 }
 
 /** A step of a write on one state: what to do, or why not. */

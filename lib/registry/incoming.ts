@@ -3,20 +3,23 @@
 // an error here.
 import type { AdmissionRequest } from '../admission/plugin.ts';
 import { apiVersionOf } from '../api/type-info.ts';
-import type { ResourceInfo } from '../api/type-info.ts';
+import type { GroupVersionKind, JsonValue, ResourceInfo } from '../api/type-info.ts';
 import { whenThere } from '../base/maybe-promise.ts';
 import type { MaybePromise } from '../base/maybe-promise.ts';
-import { badRequest, internalError, StatusError } from '../base/status.ts';
+import { limits } from '../base/limits.ts';
+import { badRequest, internalError, invalid, StatusError } from '../base/status.ts';
+import type { FieldError } from '../base/status.ts';
 import type { ItemKey } from '../cacher/resource-view.ts';
 import type { ApiObject, Decoded, FieldProblem, NamedKind } from '../codec/codec.ts';
 import { readObject } from '../codec/normalise.ts';
+import { nameOf } from '../codec/object-meta.ts';
 import { mergeOwners } from './owner-references.ts';
 import type { FieldValidation, RequestScope, WriteOptions } from './requests.ts';
 import type { StoreParts } from './store-parts.ts';
 import type { WriteContext } from '../kinds/strategy.ts';
 
 /** What bodies hold. */
-export interface BodyKind extends Pick<ResourceInfo, 'kind' | 'type'> {
+export interface BodyKind extends Pick<ResourceInfo, 'kind' | 'type' | 'namesItself'> {
   /** Further versions of its group whose bodies are taken for the same. */
   readonly otherVersions?: readonly string[];
 }
@@ -36,19 +39,76 @@ export function readBody(
   return object;
 }
 
-/** What a body leaves out is the path's. @throws StatusError 400 for another kind or version. */
+/**
+ * What a body leaves out is the path's.
+ * @throws StatusError 400 for another kind or version, 422 for a kind that names itself wrong.
+ */
 export function mustBeOf(
-  { kind: of, otherVersions = [] }: Omit<BodyKind, 'type'>,
-  named: NamedKind,
+  { kind: of, otherVersions = [], namesItself = false }: Omit<BodyKind, 'type'>,
+  named: Readonly<ApiObject>,
 ): void {
   const kind = textOr(named.kind, of.kind);
   const apiVersion = textOr(named.apiVersion, apiVersionOf(of));
   const taken = [of.version, ...otherVersions].map((version) => apiVersionOf({ ...of, version }));
-  if (kind === of.kind && taken.includes(apiVersion)) return;
+  const isTaken = taken.includes(apiVersion);
+  if (kind === of.kind && isTaken) return;
+  if (namesItself) {
+    if (!isTaken) throw otherVersion(of, apiVersion);
+    throw invalid({ ...of, kind }, nameOf(named), [wrongName('kind', kind, of.kind)]);
+  }
   throw badRequest(
     `${kind} in version ${JSON.stringify(apiVersion)} cannot be handled as a ${of.kind}: ` +
       `this path takes ${of.kind} in version ${JSON.stringify(apiVersionOf(of))}`,
   );
+}
+
+const otherVersion = (of: GroupVersionKind, given: string): StatusError =>
+  badRequest(
+    `the API version in the data (${given}) does not match ` +
+      `the expected API version (${apiVersionOf(of)})`,
+  );
+
+/** What is wrong with the kind or version that an object has. */
+export const wrongName = (
+  field: 'kind' | 'apiVersion',
+  badValue: JsonValue,
+  expected: string,
+): FieldError => ({
+  reason: 'FieldValueInvalid',
+  field,
+  badValue,
+  detail: `must be ${expected}`,
+});
+
+/**
+ * Where bodies have to say what they hold, `body` does: `named` was read from it.
+ * @throws StatusError 400
+ */
+export function mustNameItself(
+  { kind: of, namesItself = false }: Omit<BodyKind, 'type'>,
+  named: NamedKind,
+  body: Uint8Array,
+): void {
+  if (!namesItself) return;
+  if (textOr(named.kind, '') === '') {
+    const text = Buffer.from(body.subarray(0, limits.quotedBodyBytesMax)).toString('utf8');
+    throw badRequest(
+      `the object provided is unrecognized (must be of type ${of.kind}): ` +
+        `Object 'Kind' is missing in '${text}' (${summaryOf(body)})`,
+    );
+  }
+  if (textOr(named.apiVersion, '') === '') throw otherVersion(of, '');
+}
+
+const summaryBytes = 30;
+const openBrace = 0x7b;
+
+/** The begin of a body: as text where it looks like JSON, else in hexadecimal digits. */
+function summaryOf(body: Uint8Array): string {
+  if (body.length === 0) return '<empty>';
+  const shown = Buffer.from(body.subarray(0, summaryBytes));
+  const text = shown.toString(body[0] === openBrace ? 'utf8' : 'hex');
+  return body.length > summaryBytes ? `${text} ...` : text;
 }
 
 const textOr = (given: string | undefined, absent: string): string =>

@@ -1,20 +1,11 @@
 // A resource whose type comes from a schema at run time, through the verbs that serve all kinds:
 // pruning, defaults, validation, patches, and another schema over the same objects.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { admissionChain } from '../admission/chain.ts';
-import { loadResourceSchema } from '../api/load-schema.ts';
-import type { ResourceInfo } from '../api/type-info.ts';
-import { systemClock } from '../base/clock.ts';
-import { createStoredMedia } from '../codec/stored-media.ts';
-import { widgetResource } from '../codec/testing/sample-types.ts';
-import { createKeyspace } from '../storage-etcd/keys.ts';
 import type { ResourceStore } from './resource-store.ts';
-import { storeOf } from './store-of.ts';
+import { openStores } from './testing/open-stores.ts';
 import { RegistryOnEtcd } from './testing/registry-on-etcd.ts';
 import type { Replica } from './testing/registry-on-etcd.ts';
 import { causesOf, failure, fresh, sent, VerbDriver } from './testing/verb-driver.ts';
-import { defaultValidation, objectRules } from './validation.ts';
-import { WriteTurns } from './write-turns.ts';
 
 let registry: RegistryOnEtcd;
 let replica: Replica;
@@ -50,40 +41,9 @@ const schema = { type: 'object', properties: { spec } };
 
 /** Serves things with this schema from now on. */
 function serve(openApi: object): ResourceStore {
-  const { naming, scheme, cache, storage } = replica;
-  const kind = { group: 'example.com', version: 'v1', kind: 'Thing' };
-  const objectMeta = scheme.type('meta/v1.ObjectMeta');
-  const resource: ResourceInfo = {
-    ...widgetResource,
-    resource: 'things',
-    kind,
-    type: loadResourceSchema(openApi, { id: 'example.com/v1.Thing', objectMeta, profile: naming }),
-    storagePrefix: 'example.com/things',
-    fieldSelectors: ['metadata.name', 'metadata.namespace'],
-    hasGeneration: true,
-  };
-  return storeOf(
-    { served: resource, stored: resource },
-    {
-      admission: admissionChain([]),
-      storage,
-      media: createStoredMedia('json', naming),
-      turns: new WriteTurns(systemClock),
-      defaults: scheme.defaults,
-      converter: { convert: (object) => object },
-      typeOf: (of) => scheme.kind(of),
-      partsOf: () => undefined,
-      naming,
-      clock: systemClock,
-      continueKey: Buffer.from('of a test'),
-      canStreamLists: true,
-      canDeleteUnreadable: false,
-      keyspace: createKeyspace('/registry'),
-      strategy: {},
-      rules: objectRules(resource, {}, defaultValidation),
-      view: cache.add({ resource, isRemovable: true }),
-    },
-  );
+  const store = openStores(replica, { schemas: { v1: openApi } }).get('v1');
+  if (store === undefined) throw new Error('things are served');
+  return store;
 }
 
 const thing = (name: string, members: object): object => ({ metadata: { name }, spec: members });
@@ -177,8 +137,17 @@ test('another schema shows at the next read; what it finds wrong may stay as it 
   const shown = await verbs.get(things, name);
   expect(shown['spec']).toEqual({ size: 'm', count: 1, zone: 'z' });
   expect(shown.metadata).toEqual(made.metadata);
-  const changed = await verbs.update(things, name, thing(name, { size: 's', count: 1 }));
+  const { resourceVersion } = made.metadata;
+  const next = (members: object, version: string): object => ({
+    metadata: { name, resourceVersion: version },
+    spec: members,
+  });
+  const same = await verbs.patch(things, name, { spec: { size: 'm' } });
+  expect(same.metadata.resourceVersion).not.toBe(resourceVersion); // The default is written now.
+  const change = next({ size: 's', count: 1 }, same.metadata.resourceVersion);
+  const changed = await verbs.update(things, name, change);
   expect(sent(changed.item)['spec']).toEqual({ size: 's', count: 1, zone: 'z' });
-  const wrong = verbs.update(things, name, thing(name, { size: 's', count: 0 }));
+  const { resourceVersion: last } = sent(changed.item).metadata;
+  const wrong = verbs.update(things, name, next({ size: 's', count: 0 }, last));
   expect(await causesOf(wrong)).toEqual(['spec.count FieldValueInvalid']);
 });

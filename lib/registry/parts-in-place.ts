@@ -11,14 +11,16 @@ import type { ObjectRules } from './validation.ts';
 
 /** What `item` is written with: `parts`, unless nobody converts it and it needs that. */
 export function partsInPlace(parts: StoreParts, item: Item): StoreParts {
-  if (parts.conversion !== undefined || isIn(item, parts.storedAs)) return parts;
+  const isConverted = parts.conversion !== undefined || parts.storing !== undefined;
+  if (isConverted || isIn(item, parts.storedAs)) return parts;
   const { resource } = item;
   return { ...parts, resource, storedAs: resource, strategy: {}, rules: metadataRules };
 }
 
 const nothing = (): void => undefined;
 
-const metadataRules: ObjectRules = {
+/** Of writes that change nothing else. */
+export const metadataRules: ObjectRules = {
   dropDisabled: nothing,
   prepare: nothing,
   authorize: () => [],

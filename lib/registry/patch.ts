@@ -16,7 +16,7 @@ import type { ApiObject, Decoded } from '../codec/codec.ts';
 import { decodeJson, parseData, rawData } from '../codec/json.ts';
 import { canonicalObject, readObject } from '../codec/normalise.ts';
 import { holdsRaw, keptText } from '../codec/raw-fields.ts';
-import { reportProblems, toStored } from './incoming.ts';
+import { reportProblems, toStored, wrongName } from './incoming.ts';
 import { checkName, settleNamespace } from './object-meta.ts';
 import { applyObject } from './apply.ts';
 import type { PatchKind, PatchRequest, WriteAnswer } from './requests.ts';
@@ -25,7 +25,8 @@ import { writeTransformed } from './update.ts';
 
 export type PatchFunction = (document: JsonValue) => JsonValue;
 
-export async function patchObject(parts: StoreParts, request: PatchRequest): Promise<WriteAnswer> {
+export async function patchObject(store: StoreParts, request: PatchRequest): Promise<WriteAnswer> {
+  const parts = store.writing ?? store;
   const { kind } = request;
   if (kind === 'apply') return applyObject(parts, request);
   const patch = readPatch(kind, request.patch, parts.resource);
@@ -89,7 +90,7 @@ export function patchItem(
   const document = patch(documentOf(item, resource));
   const { object: patched, problems } = readPatched(resource, document);
   const object = cloneAlike(patched); // It shares with the item what the patch left as it was.
-  checkKind(resource, object);
+  checkKind(resource, object, request);
   checkName(object, request.path.name);
   settleNamespace(object, resource, request.path.namespace);
   reportProblems(resource, problems, request.options.fieldValidation, request.warnings);
@@ -112,13 +113,27 @@ function readPatched({ type }: ResourceInfo, document: JsonValue): Decoded {
   }
 }
 
-function checkKind({ kind }: ResourceInfo, object: Readonly<ApiObject>): void {
+/** What names itself is told that no schema knows the fields of another version. */
+function checkKind(
+  resource: ResourceInfo,
+  object: Readonly<ApiObject>,
+  { options, warnings }: PatchRequest,
+): void {
+  const { kind, namesItself = false } = resource;
   const expected = { kind: kind.kind, apiVersion: apiVersionOf(kind) };
   const errors: FieldError[] = [];
   for (const field of ['kind', 'apiVersion'] as const) {
     if (object[field] === expected[field]) continue;
-    const badValue = object[field] ?? null;
-    errors.push({ reason: 'FieldValueInvalid', field, badValue, detail: 'field is immutable' });
+    const wrong = wrongName(field, object[field] ?? null, expected[field]);
+    errors.push(namesItself ? wrong : { ...wrong, detail: 'field is immutable' });
   }
-  if (errors.length > 0) throw invalid(kind, object.metadata?.name ?? '', errors);
+  if (errors.length === 0) return;
+  if (namesItself && object.apiVersion !== expected.apiVersion) {
+    const fields = Object.keys(object).filter((name) => !typeMembers.has(name));
+    const problems = fields.map((path) => ({ kind: 'unknown', path }) as const);
+    reportProblems(resource, problems, options.fieldValidation, warnings);
+  }
+  throw invalid(kind, object.metadata?.name ?? '', errors);
 }
+
+const typeMembers: ReadonlySet<string> = new Set(['kind', 'apiVersion', 'metadata']);

@@ -3,6 +3,7 @@
 import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import type { Http2ServerRequest } from 'node:http2';
 import type { Duplex, Writable } from 'node:stream';
+import type { PatchName } from '../api/type-info.ts';
 import type { WaitEnd } from '../base/abort.ts';
 import type { Item, WatchCursor } from '../cacher/resource-view.ts';
 import type { Decoded } from '../codec/codec.ts';
@@ -101,7 +102,7 @@ export interface UpdateRequest extends RequestScope {
 }
 
 /** The Content-Type of a PATCH. */
-export type PatchKind = 'json' | 'merge' | 'strategic' | 'apply';
+export type PatchKind = PatchName;
 
 export interface PatchRequest extends RequestScope {
   readonly path: ObjectPath;

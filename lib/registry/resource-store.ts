@@ -11,6 +11,7 @@ import type { Conversion } from './conversion.ts';
 import { createObject } from './create.ts';
 import { deleteCollection } from './delete-collection.ts';
 import { deleteObject } from './delete.ts';
+import { metadataRules } from './parts-in-place.ts';
 import { patchObject } from './patch.ts';
 import { bindingSubresource } from './pods/binding.ts';
 import { evictionSubresource } from './pods/eviction.ts';
@@ -42,6 +43,8 @@ export interface ResourceStore extends VerbTarget {
   readonly subresources: ReadonlyMap<string, Subresource>;
   /** In the storage version, without conversion: for policy code and controllers. */
   readonly view: ResourceView;
+  /** The same resource in its storage version, whether that is served or not. */
+  readonly stored: ResourceStore;
   /** DELETE answers with the object as it was, not with a Status. */
   readonly answersDeletedObject?: boolean;
 
@@ -71,16 +74,33 @@ export function createResourceStore(parts: StoreParts): ResourceStore {
   const { conversion } = parts;
   const verbs = conversion === undefined ? stored : servedVerbs(stored, conversion);
   const { get, update, patch } = verbs;
-  const object = { resource, input: resource, get, update, patch };
-  return {
+  const { patches } = resource;
+  const object = { resource, input: resource, patches, get, update, patch };
+  const { storedAs } = parts;
+  // Rules that judge the version of requests know nothing of another one.
+  const isOwnVersion = parts.writing === undefined || resource === storedAs;
+  let inStorage: ResourceStore | undefined;
+  const store: ResourceStore = {
     resource,
     input: resource,
+    patches,
     subresources: subresourcesOf(parts, object),
     view: parts.view,
+    get stored() {
+      if (conversion === undefined) return store;
+      return (inStorage ??= createResourceStore({
+        ...parts,
+        resource: storedAs,
+        conversion: undefined,
+        writing: undefined,
+        ...(isOwnVersion ? {} : { rules: metadataRules }),
+      }));
+    },
     answersDeletedObject: parts.strategy.answersDeletedObject === true,
     ...verbs,
     over: (wrap) => createResourceStore({ ...parts, storage: wrap(parts.storage) }),
   };
+  return store;
 }
 
 /** They answer in the storage version. */

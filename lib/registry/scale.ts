@@ -7,7 +7,6 @@ import { apiVersionOf } from '../api/type-info.ts';
 import { difference, intersection, setOf, union } from '../apply/field-set.ts';
 import type { Entry, Owners } from '../apply/owners.ts';
 import { applyConfiguration } from '../apply/ownership.ts';
-import { whenThere } from '../base/maybe-promise.ts';
 import { invalid } from '../base/status.ts';
 import type { Item } from '../cacher/resource-view.ts';
 import type { ApiObject, ObjectMeta } from '../codec/codec.ts';
@@ -16,7 +15,6 @@ import { metaOf, nameOf } from '../codec/object-meta.ts';
 import { labelsText, selectorText } from '../kinds/selector-columns.ts';
 import { appliedOf, readConfiguration } from './apply.ts';
 import { convertedItem } from './converted-item.ts';
-import { storedItem } from './current-state.ts';
 import { readBody, writeContext } from './incoming.ts';
 import { ownershipWrite, setOwners, storedOwners } from './managed-fields.ts';
 import { checkName, settleNamespace } from './object-meta.ts';
@@ -27,7 +25,6 @@ import type { PatchRequest, UpdateRequest, WriteAnswer } from './requests.ts';
 import type { Subresource } from './verb-target.ts';
 import type { StoreParts } from './store-parts.ts';
 import { checkUid, writeTransformed } from './update.ts';
-import type { Transform } from './update.ts';
 
 /** undefined: the kind of the subresource is not known. */
 export function scaleSubresource(
@@ -42,10 +39,7 @@ export function scaleSubresource(
     request: UpdateRequest | PatchRequest,
     wanted: (old: Item) => Readonly<ApiObject>,
   ): Promise<WriteAnswer> => {
-    const transform: Transform = (old, at) =>
-      whenThere(storedItem(at, old, request.signal), (stored) =>
-        scaled(parts, stored, wanted(stored), scale),
-      );
+    const transform = (old: Item): ApiObject => scaled(parts, old, wanted(old), scale);
     const answer = await writeTransformed(parts, request, { transform, create: undefined });
     return { ...answer, item: show(answer.item) };
   };
@@ -53,6 +47,7 @@ export function scaleSubresource(
     info,
     resource: scale,
     input: scale,
+    patches: parts.resource.patches,
     get: async (request) => show(await getObject(parts, request)),
     async update(request) {
       const { path, options, warnings } = request;
@@ -138,8 +133,7 @@ async function applyScale(
   const { path, signal } = request;
   const configuration = readConfiguration(request, scale);
   const versions = { ...parts, resource: scale, conversion: undefined };
-  const transform: Transform = async (item, at) => {
-    const old = await storedItem(at, item, signal);
+  const transform = async (old: Item): Promise<ApiObject> => {
     const context = writeContext(parts, request, path.subresource);
     const by = { ...context, operation: 'Apply' } as const;
     const owners = storedOwners(old.object());

@@ -8,11 +8,16 @@ import { createResourceStore } from './resource-store.ts';
 import type { ResourceStore } from './resource-store.ts';
 import type { StoreParts } from './store-parts.ts';
 
-/** `strategy`, `rules` and `view` are those of the stored version. */
+/** `view` is that of the stored version, `strategy` and `rules` are those of the judged one. */
 export interface StoreDeps extends Omit<
   StoreParts,
-  'resource' | 'storedAs' | 'conversion' | 'convert' | 'keyOf'
+  'resource' | 'storedAs' | 'conversion' | 'convert' | 'keyOf' | 'writing' | 'storing'
 > {
+  /**
+   * The version in which writes are completed, admitted and validated; absent: the stored one.
+   * Kinds whose versions have schemas of their own are judged in the version of the request.
+   */
+  readonly judgedIn?: 'served' | 'stored';
   readonly keyspace: Keyspace;
   readonly converter: Converter;
 }
@@ -23,16 +28,20 @@ export const storeOf = (versions: VersionPair, deps: StoreDeps): ResourceStore =
 
 /** What the verbs of such a store work with. */
 export function storeParts(versions: VersionPair, deps: StoreDeps): StoreParts {
-  const { keyspace, converter, ...parts } = deps;
+  const { keyspace, converter, judgedIn = 'stored', ...shared } = deps;
   const { served, stored } = versions;
-  return {
-    ...parts,
+  const conversion = conversionOf(versions, converter);
+  const parts: StoreParts = {
+    ...shared,
     resource: served,
     storedAs: stored,
-    conversion: conversionOf(versions, converter),
+    conversion,
     convert: convertOne(converter),
     keyOf: ({ namespace, name }) => keyspace.key(stored.storagePrefix, namespace, name),
   };
+  if (conversion === undefined || judgedIn === 'stored') return parts;
+  const storing = { resource: stored, conversion };
+  return { ...parts, writing: { ...parts, storedAs: served, conversion: undefined, storing } };
 }
 
 /** What is converted at once lies in the storage version; what waits may lie in any. */

@@ -9,7 +9,7 @@ import type { Clock } from '../base/clock.ts';
 import type { MaybePromise } from '../base/maybe-promise.ts';
 import { notFound } from '../base/status.ts';
 import type { ResourceRef } from '../base/status.ts';
-import type { ItemKey, ResourceView } from '../cacher/resource-view.ts';
+import type { Item, ItemKey, ResourceView } from '../cacher/resource-view.ts';
 import type { ApiObject } from '../codec/codec.ts';
 import type { StoredMedia } from '../codec/stored-media.ts';
 import { isSegment } from '../storage-etcd/keys.ts';
@@ -19,6 +19,12 @@ import type { Conversion } from './conversion.ts';
 import type { ResourceStrategy } from '../kinds/strategy.ts';
 import type { ObjectRules } from './validation.ts';
 import type { WriteTurns } from './write-turns.ts';
+
+/** The version that is in etcd, where another one is judged. */
+export interface Storing {
+  readonly resource: ResourceInfo;
+  readonly conversion: Conversion;
+}
 
 export interface StoreParts {
   /** The version that requests name. */
@@ -30,6 +36,13 @@ export interface StoreParts {
    * it lies; only its metadata can be written then.
    */
   readonly conversion: Conversion | undefined;
+  /**
+   * What writes work with where objects are judged in the version of requests: to them it is the
+   * stored one. undefined: these parts.
+   */
+  readonly writing?: StoreParts | undefined;
+  /** Of `writing`: between the judged version and the one in etcd. */
+  readonly storing?: Storing | undefined;
   readonly strategy: ResourceStrategy;
   /** Gated fields, and validation besides metadata. */
   readonly rules: ObjectRules;
@@ -37,6 +50,8 @@ export interface StoreParts {
   /** What is written beside the objects; undefined: nothing. */
   readonly companions?: Companions | undefined;
   readonly view: ResourceView;
+  /** Told of each object that was stored, before the writer is answered. */
+  readonly onStored?: ((item: Item) => void) | undefined;
   readonly storage: Storage;
   /** The encoding that objects have in etcd. */
   readonly media: Pick<StoredMedia, 'write' | 'isTodays'>;

@@ -10,11 +10,10 @@ import type { Item, ItemKey } from '../cacher/resource-view.ts';
 import type { ApiObject } from '../codec/codec.ts';
 import { holdsRaw } from '../codec/raw-fields.ts';
 import { encodeStored, withResourceVersion } from '../codec/stored-form.ts';
-import type { EncodedStored } from '../codec/stored-form.ts';
 import { objectItem } from './converted-item.ts';
 import { admitNew, putNew } from './create.ts';
 import { isIn } from './conversion.ts';
-import { decide, stateOf, storedItem, writtenAs } from './current-state.ts';
+import { decide, stateOf } from './current-state.ts';
 import type { State } from './current-state.ts';
 import { canRemove } from './deletion-plan.ts';
 import { admissionRequest, mutated, readBody, toStored, writeContext } from './incoming.ts';
@@ -36,6 +35,9 @@ import type { ObjectPath, RequestScope, UpdateRequest } from './requests.ts';
 import type { WriteAnswer, WriteOptions } from './requests.ts';
 import { itemKeyOf } from './store-parts.ts';
 import type { StoreParts } from './store-parts.ts';
+import { holdSame, inStoredVersion, judgedItem } from './stored-version.ts';
+import { storedBytes, storedRecord } from './stored-version.ts';
+import type { StoredBytes } from './stored-version.ts';
 import type { WriteContext } from '../kinds/strategy.ts';
 import { putInstead, removeStored, untilWritten } from './write-loop.ts';
 import type { Try } from './write-loop.ts';
@@ -63,9 +65,10 @@ interface WriteRequest extends RequestScope {
 }
 
 export async function updateObject(
-  parts: StoreParts,
+  store: StoreParts,
   request: UpdateRequest,
 ): Promise<WriteAnswer> {
+  const parts = store.writing ?? store;
   const { resource } = parts;
   const { path, options, warnings, signal } = request;
   const body = readBody(resource, request.body, options.fieldValidation, warnings);
@@ -94,10 +97,11 @@ export async function updateObject(
 
 /** Update and patch. Ends with a written object, or an answer that etcd's state justifies. */
 export function writeTransformed(
-  parts: StoreParts,
+  store: StoreParts,
   request: WriteRequest,
   write: Write,
 ): Promise<WriteAnswer> {
+  const parts = store.writing ?? store;
   const key = itemKeyOf(parts, request.path);
   const context = writeContext(parts, request, request.path.subresource);
   return untilWritten(parts, key, request, (state) =>
@@ -137,7 +141,11 @@ async function replace(
   signal: AbortSignal,
 ): Promise<Try<WriteAnswer>> {
   const at = partsInPlace(parts, state.item);
-  const decision = await decide(() => nextObject(at, state.item, write, context, signal));
+  const decision = await decide(async () => {
+    const item = judgedItem(at, state.item, signal);
+    const old = item instanceof Promise ? await item : item;
+    return nextObject(at, old, write, context, signal);
+  });
   if (decision.kind === 'stop') {
     const { error } = decision;
     if (!state.isCurrent) return { kind: 'stale', again: () => Promise.reject(error) };
@@ -162,20 +170,23 @@ async function store(
   signal: AbortSignal,
 ): Promise<Try<WriteAnswer>> {
   const { item, epoch } = state;
-  const { object } = next;
   const isKnownNoOp = next.isUnchanged && hasTodaysForm(parts, state);
-  const encoded = isKnownNoOp ? undefined : encodeStored(object, parts.storedAs);
-  if (encoded !== undefined && isLongTurn(writeTurnMsMax)) await nextTurn();
-  const isNoOp = encoded === undefined || isSameAsStored(parts, state, object, encoded);
-  if (isNoOp && !state.isCurrent) {
-    return { kind: 'stale', again: (current) => store(parts, key, current, next, context, signal) };
-  }
-  const removes = canRemove(parts, object);
+  const removes = canRemove(parts, next.object);
+  const ifCurrent: Try<WriteAnswer> = {
+    kind: 'stale',
+    again: (current) => store(parts, key, current, next, context, signal),
+  };
+  if (isKnownNoOp && !removes) return state.isCurrent ? written(item) : ifCurrent;
+  const converted = inStoredVersion(parts, next.object, signal);
+  const object = converted instanceof Promise ? await converted : converted;
+  const bytes = isKnownNoOp ? undefined : storedBytes(parts, object);
+  if (bytes !== undefined && isLongTurn(writeTurnMsMax)) await nextTurn();
+  const isNoOp = bytes === undefined || isSameAsStored(parts, state, bytes);
+  if (isNoOp !== false && !state.isCurrent) return ifCurrent;
   if (isNoOp && !removes) return written(item);
   if (context.dryRun) return written(unstoredItem(parts, object, item));
   if (!removes) {
-    const change = { item, epoch, object, ...(encoded === undefined ? {} : { encoded }) };
-    const result = await putInstead(parts, key, change, signal);
+    const result = await putInstead(parts, key, { item, epoch, object, bytes }, signal);
     return result.kind === 'lost' ? result : written(result.item, result);
   }
   const lost = await removeStored(parts, key, { item, epoch }, signal);
@@ -189,9 +200,10 @@ const written = (item: Item, stored?: Found): Try<WriteAnswer> => ({
 });
 
 /** Where the stored bytes are not at hand, those that memory has are of today's form. */
-function hasTodaysForm({ media, storedAs }: StoreParts, { item, value }: State & Found): boolean {
-  if (value === undefined) return !item.corrupted && isIn(item, storedAs);
-  return media.isTodays(value, storedAs);
+function hasTodaysForm(parts: StoreParts, { item, value }: State & Found): boolean {
+  const record = storedRecord(parts);
+  if (value === undefined) return !item.corrupted && isIn(item, record);
+  return parts.media.isTodays(value, record);
 }
 
 /** The object as it would be stored. @throws StatusError 409, 422. */
@@ -203,8 +215,7 @@ async function nextObject(
   signal: AbortSignal,
 ): Promise<Next> {
   const { storedAs, strategy } = parts;
-  const found = storedItem(parts, item, signal);
-  const old = (found instanceof Promise ? await found : found).object();
+  const old = item.object();
   const made = transform(item, parts);
   const wanted = made instanceof Promise ? await made : made;
   checkVersion(parts, wanted, item);
@@ -240,10 +251,11 @@ async function nextObject(
   const errors = [
     ...(refused instanceof Promise ? await refused : refused),
     ...validateObjectMetaUpdate(metaOf(object), old.metadata ?? {}, rules),
-    ...parts.rules.validate(object, old, context),
   ];
+  const found = parts.rules.validate(object, old, context, errors);
+  const failures = errors.concat(found instanceof Promise ? await found : found);
   // Events of both groups are those of the core group here, in Kubernetes' answers, too.
-  if (errors.length > 0) throw invalid(storedAs.kind, nameOf(old), errors);
+  if (failures.length > 0) throw invalid(storedAs.kind, nameOf(old), failures);
   parts.rules.warn(object, old, context);
   object.apiVersion = apiVersionOf(storedAs.kind);
   await parts.admission.validate(attributes, object, signal);
@@ -277,24 +289,20 @@ export function checkUid(parts: StoreParts, old: Item, uid: string | undefined):
 }
 
 /**
- * Canonical bytes decide. They are compared with what is stored where that is at hand, so that
- * bytes of an older form are rewritten, else with what the cache shows.
+ * Canonical bytes decide; undefined: only what is stored can tell. They are compared with what is
+ * stored where that is at hand, so that bytes of another version or encoding are rewritten, else
+ * with what the cache shows.
  */
-function isSameAsStored(
-  { media, storedAs }: StoreParts,
-  state: State,
-  object: ApiObject,
-  encoded: EncodedStored,
-): boolean {
-  if (state.value !== undefined) {
-    const written = media.write(object, storedAs, encoded.value);
-    return Buffer.compare(state.value, written) === 0;
-  }
+function isSameAsStored(parts: StoreParts, state: State, bytes: StoredBytes): boolean | undefined {
+  const record = storedRecord(parts);
+  const { value, encoded } = bytes;
+  if (state.value !== undefined) return holdSame(state.value, value, record);
   if (state.item === undefined || state.item.corrupted) return false;
-  if (!isIn(state.item, storedAs)) return false;
-  if (holdsRaw(storedAs.type)) {
+  if (!isIn(state.item, record)) return false;
+  if (encoded === undefined) return undefined;
+  if (holdsRaw(record.type)) {
     // What is kept of raw JSON need not be what the item shows.
-    return Buffer.compare(encodeStored(state.item.object(), storedAs).value, encoded.value) === 0;
+    return Buffer.compare(encodeStored(state.item.object(), record).value, encoded.value) === 0;
   }
   const json = state.item.json();
   const { revision } = state.item;
@@ -310,5 +318,5 @@ function isSameAsStored(
  */
 export function unstoredItem(parts: StoreParts, object: ApiObject, stored: Item): Item {
   metaOf(object).resourceVersion = String(stored.revision);
-  return objectItem(object, writtenAs(parts, { object, old: stored }), stored.revision);
+  return objectItem(object, storedRecord(parts, { object, old: stored }), stored.revision);
 }

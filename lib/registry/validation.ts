@@ -7,6 +7,7 @@ import { dropDisabledFields } from '../api/gated-fields.ts';
 import type { DropDisabledFields } from '../api/gated-fields.ts';
 import { hasMigratedRules, validateDeclared } from '../api/validate.ts';
 import { featureGates } from '../config/gates.ts';
+import { whenThere } from '../base/maybe-promise.ts';
 import type { MaybePromise } from '../base/maybe-promise.ts';
 import type { FieldError } from '../base/status.ts';
 import { fieldErrorMessage } from '../base/status.ts';
@@ -34,10 +35,23 @@ export interface ObjectRules {
     context: WriteContext,
     signal: AbortSignal,
   ): MaybePromise<readonly FieldError[]>;
-  /** Every other failure, in a fixed order. */
-  validate(object: Stored, old: Stored | undefined, context: WriteContext): readonly FieldError[];
+  /**
+   * Every other failure, in a fixed order. `earlier`: those of the object's metadata. Of large
+   * objects it may take several turns.
+   */
+  validate(
+    object: Stored,
+    old: Stored | undefined,
+    context: WriteContext,
+    earlier: readonly FieldError[],
+  ): MaybePromise<readonly FieldError[]>;
   /** Adds what is to be said of a valid object to the warnings of its request. */
   warn(object: Stored, old: Stored | undefined, context: WriteContext): void;
+}
+
+/** Rules that look at an object in one turn. */
+export interface PromptRules extends ObjectRules {
+  validate(object: Stored, old: Stored | undefined, context: WriteContext): readonly FieldError[];
 }
 
 const defaultGates = featureGates(new Map());
@@ -52,7 +66,7 @@ export function objectRules(
   resource: ResourceInfo,
   strategy: ResourceStrategy,
   options: ValidationOptions,
-): ObjectRules {
+): PromptRules {
   const { type } = resource;
   const { isOn } = options;
   const isDeclared = strategy.rulesByHand !== true;
@@ -60,7 +74,11 @@ export function objectRules(
     isDeclared && (hasMigratedRules(type) || strategy.validateMigrated !== undefined);
   const compares = isMigrated && isOn('DeclarativeValidation');
   const takesOver = compares && isOn('DeclarativeValidationTakeover');
-  const migrated: ObjectRules['validate'] = (object, old, context) => {
+  const migrated = (
+    object: Stored,
+    old: Stored | undefined,
+    context: WriteContext,
+  ): readonly FieldError[] => {
     if (!isMigrated) return [];
     const byHand = strategy.validateMigrated?.(object, old, context, isOn) ?? [];
     if (!compares) return byHand;
@@ -92,6 +110,24 @@ export function objectRules(
       for (const text of strategy.warnings(object, old, context)) {
         if (!context.warnings.includes(text)) context.warnings.push(text);
       }
+    },
+  };
+}
+
+/** `objectRules` with those of the strategy that may take several turns. */
+export function storedRules(
+  resource: ResourceInfo,
+  strategy: ResourceStrategy,
+  options: ValidationOptions,
+): ObjectRules {
+  const prompt = objectRules(resource, strategy, options);
+  if (strategy.validateInTurns === undefined) return prompt;
+  return {
+    ...prompt,
+    validate(object, old, context) {
+      const found = prompt.validate(object, old, context);
+      const more = strategy.validateInTurns?.(object, old, context, options.isOn) ?? [];
+      return whenThere(more, (errors) => [...found, ...errors]);
     },
   };
 }

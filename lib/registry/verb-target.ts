@@ -1,5 +1,5 @@
 // What handlers work on: a resource, or a subresource with its own kinds and verbs.
-import type { ResourceInfo, SubresourceInfo } from '../api/type-info.ts';
+import type { PatchName, ResourceInfo, SubresourceInfo } from '../api/type-info.ts';
 import type { Item } from '../cacher/resource-view.ts';
 import type { BodyKind } from './incoming.ts';
 import type {
@@ -17,6 +17,8 @@ export interface VerbTarget {
   readonly resource: ResourceInfo;
   /** What bodies hold. */
   readonly input: BodyKind;
+  /** The patches it takes; absent: every kind of them. */
+  readonly patches?: readonly PatchName[] | undefined;
   /** What a create answers with, where that is not `resource`: of those that act, a Status. */
   readonly createAnswer?: ResourceInfo;
 

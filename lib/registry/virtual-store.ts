@@ -18,6 +18,9 @@ export function virtualStore(
     input: resource,
     subresources: new Map(),
     view: noView(resource),
+    get stored() {
+      return store;
+    },
     get: refuse,
     list: refuse,
     watch: refuse,

@@ -6,12 +6,12 @@ import { tooManyRequests } from '../base/status.ts';
 import type { StatusError } from '../base/status.ts';
 import type { ItemKey } from '../cacher/resource-view.ts';
 import type { ApiObject } from '../codec/codec.ts';
-import { encodeStored } from '../codec/stored-form.ts';
-import type { EncodedStored } from '../codec/stored-form.ts';
 import { commitTogether } from './companions.ts';
-import { currentState, firstState, stateOf, writtenAs } from './current-state.ts';
+import { currentState, firstState, stateOf } from './current-state.ts';
 import type { State } from './current-state.ts';
 import type { StoreParts } from './store-parts.ts';
+import { storedBytes } from './stored-version.ts';
+import type { StoredBytes } from './stored-version.ts';
 import type { Found, WriteTurn } from './write-turns.ts';
 
 /** What one try came to. */
@@ -106,20 +106,18 @@ function newer(state: State, turn: WriteTurn | undefined): State {
 }
 
 /**
- * Stores `object` in place of `item`, unless the epoch of that is over. `encoded` is its stored
- * form, when that was made already.
+ * Stores `object`, which is in the stored version, in place of `item`, unless the epoch of that is
+ * over. `bytes` are those of the object, when they were made already.
  */
 export async function putInstead(
   parts: StoreParts,
   key: ItemKey,
-  change: Found & { readonly object: ApiObject; readonly encoded?: EncodedStored },
+  change: Found & { readonly object: ApiObject; readonly bytes?: StoredBytes | undefined },
   signal: AbortSignal,
 ): Promise<(Found & { readonly kind: 'stored' }) | Lost> {
   const { item, epoch, object } = change;
   const etcdKey = parts.keyOf(key);
-  const as = writtenAs(parts, { object, old: item });
-  const encoded = change.encoded ?? encodeStored(object, as);
-  const value = parts.media.write(object, as, encoded.value);
+  const { value, encoded } = change.bytes ?? storedBytes(parts, object, item);
   const ttlSeconds = parts.strategy.ttlSeconds?.(object);
   const lifetime = ttlSeconds === undefined ? {} : { ttlSeconds };
   const expected = { expected: item.revision, epoch };
@@ -137,7 +135,9 @@ export async function putInstead(
         );
   if (!result.ok) return { kind: 'lost', state: stateOf(parts, result.current, sentIn) };
   const stored = { key: etcdKey, value, modRevision: result.revision, createRevision: 0 };
-  return { kind: 'stored', item: parts.view.itemOf(stored, encoded), epoch };
+  const written = parts.view.itemOf(stored, encoded);
+  parts.onStored?.(written);
+  return { kind: 'stored', item: written, epoch };
 }
 
 /** undefined: it is gone. Lost, too, when the epoch of `item` is over. */

@@ -10,6 +10,7 @@ import { clientLeft } from './open-request.ts';
  * @throws StatusError 413 above the limit, 415 for a Content-Encoding, or the signal's reason.
  */
 export function readBody(request: HttpRequest, signal: AbortSignal): Promise<Buffer> {
+  if (request.context.body !== undefined) return Promise.resolve(request.context.body);
   const encoding = request.headers['content-encoding'];
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
     const message =
@@ -40,7 +41,9 @@ export function readBody(request: HttpRequest, signal: AbortSignal): Promise<Buf
       if (isReset(request)) onGone();
       else {
         request.context.requestBytes = total;
-        settle(() => resolve(joined(chunks, total)));
+        const body = joined(chunks, total);
+        request.context.body = body;
+        settle(() => resolve(body));
       }
     };
     signal.addEventListener('abort', onAbort, { once: true });

@@ -19,7 +19,9 @@ import { impersonateFilter } from './filters/impersonate.ts';
 import { metricsFilter } from './filters/metrics.ts';
 import { panicFilter } from './filters/panic.ts';
 import type { PanicFilterOptions } from './filters/panic.ts';
+import { proofFilter } from './filters/proof.ts';
 import { checkScope } from './filters/scope.ts';
+import type { ResourceMap } from '../registry/resource-map.ts';
 import { checkHead } from './message-rules.ts';
 import type { FindEntry } from './open-request.ts';
 import type { OpenRequests } from './open-requests.ts';
@@ -58,6 +60,7 @@ export interface InnerFilterOptions {
   readonly identityHeaders?: IdentityHeaders;
   /** undefined: requests are not recorded. */
   readonly auditor?: Auditor | undefined;
+  readonly resourceMap: ResourceMap;
   /** The handlers of resource requests. */
   readonly resources: Filter;
   /** Paths that are no resources: health, metrics, version, discovery. */
@@ -72,6 +75,7 @@ export function innerFilters(options: InnerFilterOptions): readonly Filter[] {
     authenticateFilter({ ...options, onRefused }), // 401
     ...(auditor === undefined ? [] : [auditFilter(auditor)]), // 500 where it cannot be recorded
     impersonateFilter(options), // 400, 403
+    proofFilter(options.resourceMap), // 503 before anything was read
     checkScope, // 404 where the path's scope is not the resource's
     authorizeFilter(options.authorizer), // 403
     options.resources, // everything below /api and /apis that names a resource

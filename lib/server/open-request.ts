@@ -33,9 +33,10 @@ export interface OpenRequestOptions {
 
 export class OpenRequest implements RequestContext {
   readonly info: RequestInfo;
-  readonly store: ResourceStore | undefined;
-  readonly proxy: ProxyHandler | undefined;
-  readonly subresource: Subresource | undefined;
+  store: ResourceStore | undefined;
+  proxy: ProxyHandler | undefined;
+  subresource: Subresource | undefined;
+  body: Buffer | undefined = undefined;
   readonly auditId: string;
   readonly receivedAtMs: number;
   deadlineMs = Infinity;
@@ -53,6 +54,7 @@ export class OpenRequest implements RequestContext {
   #streamListeners: (() => void)[] | undefined;
   #isStreaming = false;
   readonly #isApply: boolean;
+  readonly #findEntry: FindEntry;
   #labels: RequestLabels | undefined;
   #controller: AbortController | undefined;
   onEnd: ((reason: Error) => void) | undefined = undefined;
@@ -64,15 +66,21 @@ export class OpenRequest implements RequestContext {
     this.receivedAtMs = options.clock.monotonicMs();
     this.info = parseRequestInfo(request.method ?? 'GET', request.url ?? '/');
     this.#isApply = isApply(request.headers['content-type']);
-    const entry = options.findEntry(this.info);
+    this.#findEntry = options.findEntry;
+    this.find();
+    const given = request.headers['audit-id'];
+    const isId = typeof given === 'string' && auditIdPattern.test(given);
+    this.auditId = isId ? given : randomUUID();
+  }
+
+  find(): void {
+    const entry = this.#findEntry(this.info);
     const isProxy = entry !== undefined && 'proxy' in entry;
     this.store = isProxy ? undefined : entry;
     this.proxy = isProxy ? entry.proxy : undefined;
     const { subresource } = this.info;
     this.subresource = subresource === '' ? undefined : this.store?.subresources.get(subresource);
-    const given = request.headers['audit-id'];
-    const isId = typeof given === 'string' && auditIdPattern.test(given);
-    this.auditId = isId ? given : randomUUID();
+    this.#labels = undefined;
   }
 
   /** Made on first use: most answers from memory never need it. */

@@ -24,6 +24,7 @@ beforeAll(async () => {
     listsValues: true,
     serverVersion: 'v1.36.0',
     answersDeletedObject: () => false,
+    clock: systemClock,
   });
   const answer = openApiPaths({
     openApi: () => openApi,

@@ -2,10 +2,11 @@
 // hash may be cached for ever; one asked for by an old hash is found under its new one.
 import type { Clock } from '../base/clock.ts';
 import { negotiateResponse } from '../codec/negotiate.ts';
-import type { OpenApi, OpenApiDocument, OpenApiForm } from '../discovery/openapi.ts';
+import type { OpenApiForm } from '../discovery/openapi-fragments.ts';
+import type { OpenApi, OpenApiDocument } from '../discovery/openapi.ts';
 import { hasTag } from './discovery-paths.ts';
 import type { HttpRequest, HttpResponse } from './request-context.ts';
-import { sendBytes, sendNow } from './respond.ts';
+import { sendNow, sendPieces } from './respond.ts';
 
 const json = 'application/json';
 const protobufTypes = {
@@ -97,6 +98,6 @@ async function send(
     sendNow(request, response, { status: 304, contentType, headers: all }, new Uint8Array());
   } else {
     const answer = { status: 200, contentType, headers: all };
-    await sendBytes(request, response, answer, document.bytes, options);
+    await sendPieces(request, response, answer, await document.bytes(), options);
   }
 }

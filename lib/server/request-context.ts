@@ -53,14 +53,18 @@ export interface RequestInfo {
 export interface RequestContext extends Waiter, Expiring {
   readonly info: RequestInfo;
   /**
-   * What serves the resource that the path names, found once: the map of resources may be another
-   * one a moment later. undefined: nothing does, or the path names none.
+   * What serves the resource that the path names, as `find` has found it: the map of resources may
+   * be another one a moment later. undefined: nothing does, or the path names none.
    */
   readonly store: ResourceStore | undefined;
   /** What the request is handed on to in place of a store, found with it. */
   readonly proxy: ProxyHandler | undefined;
   /** Of that store; undefined: it has none of the name, or the path names none. */
   readonly subresource: Subresource | undefined;
+  /** Looks in the map of resources again: at the start it was not proven, or it has changed. */
+  find(): void;
+  /** What the client sent, once it was read; a request that begins anew has it from here. */
+  body: Buffer | undefined;
   /** On the monotonic clock, as all times here. */
   readonly receivedAtMs: number;
   readonly auditId: string;

@@ -3,6 +3,7 @@
 // (lib/codec/encodings.ts): nothing here knows one of them.
 import type { Scheme } from '../api/scheme.ts';
 import type { JsonObject, ResourceInfo, TypeInfo } from '../api/type-info.ts';
+import type { NamingProfile } from '../api/vendor.ts';
 import { systemClock } from '../base/clock.ts';
 import { limits } from '../base/limits.ts';
 import type { StatusBody, StatusError } from '../base/status.ts';
@@ -20,13 +21,19 @@ import {
   negotiateStream,
   resourceTransforms,
 } from '../codec/negotiate.ts';
-import type { Negotiated, OfferedTransform, ResponseOffers } from '../codec/negotiate.ts';
+import type {
+  Negotiated,
+  OfferedMedia,
+  OfferedTransform,
+  ResponseOffers,
+} from '../codec/negotiate.ts';
 import { canonicalObject } from '../codec/normalise.ts';
 import { holdsRaw } from '../codec/raw-fields.ts';
 import type { ListAnswer } from '../registry/requests.ts';
 import { entriesOf, onePiece, piecesOf } from './pieces.ts';
 import type { Pieces } from './pieces.ts';
 import type { HttpRequest } from './request-context.ts';
+import { encodeItems } from './item-encoding.ts';
 import { createTransforms } from './transforms.ts';
 import type { ShownObjects, Transform } from './transforms.ts';
 import { wantsPretty } from './wants-pretty.ts';
@@ -41,6 +48,8 @@ export interface Serializers {
   /** How a document that is no resource is answered. @throws StatusError 406. */
   negotiate(request: HttpRequest, transforms: readonly OfferedTransform[]): Negotiated;
   encode(object: Readonly<JsonObject>, type: TypeInfo, as: Negotiated): EncodedDocument;
+  /** A list that is no answer of a store: each of its items is encoded once, and never changes. */
+  encodeList(object: Readonly<JsonObject>, type: TypeInfo, as: Negotiated): Promise<Pieces>;
   /** Object of a request's body; `mustBe` as the codecs take it. @throws StatusError 400, 415. */
   decode(
     request: HttpRequest,
@@ -87,12 +96,8 @@ export function createSerializers(options: {
   const naming = scheme.profile;
   const transforms = createTransforms({ scheme, nowMs });
   const encodingOf = encodingByMediaType(encodings);
-  const encodingsOf = encodingsByType(encodings);
-  const offered = {
-    object: resourceTransforms(naming, 'object'),
-    list: resourceTransforms(naming, 'list'),
-    watch: resourceTransforms(naming, 'watch'),
-  };
+  const mediaOf = mediaByType(encodings, scheme);
+  const offered = transformsOf(naming);
   const statusType = scheme.type('meta/v1.Status');
   const encode: Serializers['encode'] = (object, type, as) => {
     const { codec, pretty } = encodingOf(as.mediaType);
@@ -105,7 +110,7 @@ export function createSerializers(options: {
   const transformFor = (request: HttpRequest, resource: ResourceInfo, as: Negotiated): Transform =>
     transforms.of(resource, as.transform?.as, request.context.info.query);
   const make: Serializers['of'] = (request, resource, shape) => {
-    const offers = { media: encodingsOf(resource.type), transforms: offered[shape] };
+    const offers = { media: mediaOf(resource.type), transforms: offered[shape] };
     const as = agreedOn(request, offers);
     const transform = transformFor(request, resource, as);
     const { object, list } = writerOf(transform, encodingOf(as.mediaType), as);
@@ -123,7 +128,7 @@ export function createSerializers(options: {
     of: (request, resource, shape) =>
       usual[shape].of(request, resource, () => make(request, resource, shape)),
     ofWatch(request, resource) {
-      const offers = { media: encodingsOf(resource.type), transforms: offered.watch };
+      const offers = { media: mediaOf(resource.type), transforms: offered.watch };
       const as = negotiateStream(request.headers.accept, offers);
       const encoding = encodingOf(as.mediaType);
       const writer = writerOf(transformFor(request, resource, as), encoding, as);
@@ -139,13 +144,19 @@ export function createSerializers(options: {
     },
     negotiate: (request, to) => agreedOn(request, { media: encodings, transforms: to }),
     encode,
+    encodeList: (object, type, as) => encodeItems(object, type, encodingOf(as.mediaType), as),
     decode(request, body, type, mustBe) {
-      const mediaTypes = encodingsOf(type).map(({ mediaType }) => mediaType);
-      const mediaType = negotiateBody(request.headers['content-type'], mediaTypes);
+      const mediaType = negotiateBody(request.headers['content-type'], wholeMedia(mediaOf(type)));
       return encodingOf(mediaType).codec.decode(body, type, mustBe);
     },
   };
 }
+
+const transformsOf = (naming: NamingProfile) => ({
+  object: resourceTransforms(naming, 'object'),
+  list: resourceTransforms(naming, 'list'),
+  watch: resourceTransforms(naming, 'watch'),
+});
 
 const agreedOn = (request: HttpRequest, offers: ResponseOffers): Negotiated =>
   negotiateResponse(request.headers.accept, offers, wantsPretty(request));
@@ -160,17 +171,27 @@ function encodingByMediaType(encodings: readonly Encoding[]): (mediaType: string
   };
 }
 
-/** The encodings that a type has; found once per type. */
-function encodingsByType(encodings: readonly Encoding[]): (type: TypeInfo) => readonly Encoding[] {
-  const found = new WeakMap<TypeInfo, readonly Encoding[]>();
+/** What answers about objects of a type may have: some encodings hold their metadata alone. */
+function mediaByType(
+  encodings: readonly Encoding[],
+  scheme: Scheme,
+): (type: TypeInfo) => readonly OfferedMedia[] {
+  const partial = scheme.type('meta/v1.PartialObjectMetadata');
+  const found = new WeakMap<TypeInfo, readonly OfferedMedia[]>();
   return (type) => {
     const known = found.get(type);
     if (known !== undefined) return known;
-    const holding = encodings.filter((encoding) => encoding.holds(type));
-    found.set(type, holding);
-    return holding;
+    const media = encodings
+      .filter((encoding) => encoding.holds(type) || encoding.holds(partial))
+      .map((encoding) => (encoding.holds(type) ? encoding : { ...encoding, whole: false }));
+    found.set(type, media);
+    return media;
   };
 }
+
+/** Those that hold the objects themselves. */
+const wholeMedia = (media: readonly OfferedMedia[]): readonly string[] =>
+  media.flatMap(({ mediaType, whole }) => (whole === false ? [] : [mediaType]));
 
 /** Query parameters that choose an answer besides the Accept header and `wantsPretty`. */
 const transformParameters: readonly string[] = ['includeObject', 'noHeaders'];

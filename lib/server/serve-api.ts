@@ -1,6 +1,7 @@
 // Joins the API's parts into one listening server: serializers, handlers, chain, operator
 // paths.
 import type { Scheme } from '../api/scheme.ts';
+import type { PatchName } from '../api/type-info.ts';
 import type { NamingProfile } from '../api/vendor.ts';
 import type { AllowsAnonymous } from '../authn/anonymous.ts';
 import type { Auditor } from '../audit/auditor.ts';
@@ -13,15 +14,16 @@ import type { Logger } from '../base/log.ts';
 import { createEncodings } from '../codec/encodings.ts';
 import type { Encoding } from '../codec/encodings.ts';
 import { patchMediaTypes } from '../codec/negotiate.ts';
-import type { PatchName, PatchOffers } from '../codec/negotiate.ts';
+import type { PatchOffers } from '../codec/negotiate.ts';
 import type { Flags } from '../config/flags.ts';
 import type { FeatureGates } from '../config/gates.ts';
 import { createDiscovery } from '../discovery/discovery.ts';
 import type { DiscoveryGroup } from '../discovery/discovery.ts';
 import { createOpenApi } from '../discovery/openapi.ts';
 import type { OpenApi } from '../discovery/openapi.ts';
-import { servedGroups, withProxies } from '../discovery/served-groups.ts';
-import type { ResourceMap, ResourceMapHolder } from '../registry/resource-map.ts';
+import { ServedGroups, withProxies } from '../discovery/served-groups.ts';
+import type { ResourceEntry, ResourceMap, ResourceMapHolder } from '../registry/resource-map.ts';
+import type { ResourceStore } from '../registry/resource-store.ts';
 import type { Health } from '../telemetry/health.ts';
 import type { Metrics, MetricsText } from '../telemetry/metrics.ts';
 import { innerFilters, outerFilters } from './chain.ts';
@@ -38,6 +40,7 @@ import { watchHandler } from './handlers/watch.ts';
 import { writeHandlers } from './handlers/write.ts';
 import type { ServesGroup } from './not-served.ts';
 import { OpenRequests } from './open-requests.ts';
+import { followOpenApi } from './openapi-follower.ts';
 import { openApiPaths, openApiRoots } from './openapi-paths.ts';
 import { operatorPaths } from './operator-paths.ts';
 import { createSerializers } from './serializers.ts';
@@ -79,7 +82,7 @@ export interface ServeApiOptions {
 }
 
 export async function serveApi(options: ServeApiOptions): Promise<RunningServer> {
-  const { flags, gates, naming, scheme, resources, metrics, logger, documents } = options;
+  const { flags, gates, clock, naming, scheme, resources, metrics, logger, documents } = options;
   const compress = gates.isOn('APIResponseCompression');
   const cbor = gates.isOn('CBORServingAndStorage');
   const encodings = createEncodings(naming, { cbor });
@@ -87,13 +90,13 @@ export async function serveApi(options: ServeApiOptions): Promise<RunningServer>
   const serializers = createSerializers({ scheme, encodings });
   const handlers = verbHandlers(options, serializers, patches);
   const { current } = resources;
-  const groupsOf = servedGroups(scheme.groups);
-  const groups = madeOf(current, () => groupsOf(current.all));
+  const groups = groupsOf(scheme, resources);
   const { serverAddress } = options;
   const discovery = madeOf(current, () =>
     createDiscovery({ scheme, groups: withProxies(groups(), current.proxies), serverAddress }),
   );
   const openApi = openApiOf(options, { groups, encodings, patches: patchMediaTypes(patches) });
+  followOpenApi(resources, openApi, metrics);
   const answerOpenApi = openApiPaths({ openApi: () => openApi, clock: options.clock, compress });
   const answerDiscovery = discoveryPaths({ discovery, naming, serializers, compress });
   const metricsTexts = textsOf(metrics);
@@ -102,13 +105,11 @@ export async function serveApi(options: ServeApiOptions): Promise<RunningServer>
   const ofIssuer = documents.map(({ path }) => path);
   const listed = [...paths, ...ofIssuer, ...zPages.keys(), ...openApiRoots];
   const profiles = flags.profiling ? profilePages(options.clock) : [];
-  const findEntry = entryFinder(resources.current);
+  const findEntry = entryFinder(current);
   const connections = new Connections(usualTimeouts);
-  const openRequests = new OpenRequests<RequestContext>(options.clock);
+  const openRequests = new OpenRequests<RequestContext>(clock);
   const outer = outerFilters({
-    clock: options.clock,
-    logger,
-    connections,
+    ...{ clock, logger, connections },
     openRequests,
     metrics: metrics.requests,
     findEntry,
@@ -116,11 +117,12 @@ export async function serveApi(options: ServeApiOptions): Promise<RunningServer>
     goawayChance: flags['goaway-chance'],
     encodeStatus: (error, request) => serializers.ofStatus(error, request),
   });
-  const ownGroups = new Set(options.scheme.groups.map(({ group }) => group));
+  const ownGroups = new Set(scheme.groups.map(({ group }) => group));
   const servesGroup: ServesGroup = (group) => ownGroups.has(group);
   const inner = innerFilters({
     ...options,
     identityHeaders: identityHeaders(flags),
+    resourceMap: current,
     isConstrained: options.gates.isOn('ConstrainedImpersonation'),
     resources: resourceRequests(handlers, deprecationNotes(options), servesGroup),
     operatorPaths: operatorPaths({
@@ -154,6 +156,19 @@ const textsOf = (metrics: Metrics): ReadonlyMap<string, () => Promise<MetricsTex
     ['/metrics', () => metrics.text()],
     ['/metrics/slis', () => metrics.sliText()],
   ]);
+
+/** What the map serves, in discovery order. */
+function groupsOf(scheme: Scheme, resources: ResourceMapHolder): () => readonly DiscoveryGroup[] {
+  const served = new ServedGroups(scheme.groups);
+  served.change([], resources.all);
+  resources.follow((former, now) => {
+    const [before, after] = [former, now].map((entries) => entries.filter(isStore));
+    served.change(before ?? [], after ?? []);
+  });
+  return () => served.groups;
+}
+
+const isStore = (entry: ResourceEntry): entry is ResourceStore => !('proxy' in entry);
 
 /** What is made from the resources: again when it is asked for after they changed. */
 function madeOf<T>(resources: ResourceMap, make: () => T): () => T {
@@ -195,7 +210,7 @@ function verbHandlers(
 
 /** Describes what the parts above serve, in the media types that they negotiate. */
 function openApiOf(
-  { gates, scheme, resources, version }: ServeApiOptions,
+  { gates, scheme, resources, version, clock }: ServeApiOptions,
   served: {
     readonly groups: () => readonly DiscoveryGroup[];
     readonly encodings: readonly Encoding[];
@@ -218,5 +233,6 @@ function openApiOf(
     listsValues: gates.isOn('OpenAPIEnums'),
     serverVersion: version['gitVersion'] ?? '',
     answersDeletedObject: (of) => resources.current.find(of)?.answersDeletedObject === true,
+    clock,
   });
 }

@@ -104,7 +104,7 @@ export function createTransforms(options: {
 const betweenTails = Buffer.from(',{');
 const firstBrace = Buffer.from('{');
 
-function asItIs({ type, kind: of, listKind }: ResourceInfo): Transform {
+function asItIs({ type, kind: of, listKind, namesItself = false }: ResourceInfo): Transform {
   const { kind } = of;
   const apiVersion = apiVersionOf(of);
   const object = (item: Item): Uint8Array => item.json();
@@ -115,23 +115,29 @@ function asItIs({ type, kind: of, listKind }: ResourceInfo): Transform {
     laterObject: object,
     bookmark: (metadata) => Buffer.from(JSON.stringify({ kind, apiVersion, metadata })),
     list: (meta) => ({
-      entry: (item) => item.listTail(),
       open: listOpen(listKind, apiVersion, meta),
-      first: firstBrace,
-      between: betweenTails,
-      close: listClose,
+      ...(namesItself ? whole : tails),
     }),
     objects: {
       kind: { kind, apiVersion },
       listKind: { kind: listKind, apiVersion },
-      isNamed: false,
+      isNamed: namesItself,
       shown: (one) => one,
-      entry: (item) => item.listJson(),
+      entry: namesItself ? object : (item) => item.listJson(),
     },
   };
 }
 
 const plain = { first: new Uint8Array(), between: listSeparator, close: listClose };
+/** Entries say what they are. */
+const whole = { entry: (item: Item): Uint8Array => item.json(), ...plain };
+/** The list says what they are. */
+const tails = {
+  entry: (item: Item): Uint8Array => item.listTail(),
+  first: firstBrace,
+  between: betweenTails,
+  close: listClose,
+};
 
 function asPartialObjectMetadata(scheme: Scheme, hidden: readonly string[]): Transform {
   const naming = scheme.profile;

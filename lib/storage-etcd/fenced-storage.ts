@@ -1,8 +1,7 @@
 // The same storage for one term of a leader: each write states in its own transaction that no later
 // term has begun. A process that slept through the end of its term can write nothing.
-import { invariant } from '../base/invariant.ts';
-import type { Change, Condition, Expected, Storage } from './storage.ts';
-import type { StoredItem, Transaction, TransactionResult, WriteResult } from './storage.ts';
+import type { Condition, Storage, Transaction, TransactionResult } from './storage.ts';
+import { storageThrough } from './storage-through.ts';
 
 /** From when a leader put the fence key until another one does. */
 export interface Term {
@@ -42,34 +41,5 @@ export function fencedStorage(storage: Storage, term: Term): Storage {
     if (fence?.modRevision !== term.fence.expected) end();
     return { ok: false, current: result.current.slice(0, -1) };
   };
-  const write = async (
-    { expected, epoch }: Expected,
-    change: Change,
-    signal: AbortSignal,
-  ): Promise<WriteResult> => {
-    const conditions = [{ key: change.key, expected }];
-    const result = await transact({ conditions, changes: [change], epoch }, signal);
-    return result.ok ? result : { ok: false, current: only(result.current) };
-  };
-  return {
-    get epoch() {
-      return storage.epoch;
-    },
-    get: (key, signal) => storage.get(key, signal),
-    list: (range, signal) => storage.list(range, signal),
-    put(key, value, { ttlSeconds, ...expected }, signal) {
-      const lifetime = ttlSeconds === undefined ? {} : { ttlSeconds };
-      return write(expected, { type: 'put', key, value, ...lifetime }, signal);
-    },
-    delete: (key, expected, signal) => write(expected, { type: 'delete', key }, signal),
-    transact,
-    watch: (prefix, after, signal, epoch) => storage.watch(prefix, after, signal, epoch),
-    currentRevision: (signal) => storage.currentRevision(signal),
-    requestProgress: () => storage.requestProgress(),
-  };
-}
-
-function only(current: readonly (StoredItem | undefined)[]): StoredItem | undefined {
-  invariant(current.length === 1, 'one condition is answered by one key');
-  return current[0];
+  return storageThrough(storage, transact);
 }

@@ -566,6 +566,16 @@ export const metricTable = {
     [],
     'Writes for which declarative and handwritten validation found different failures.',
   ),
+  apiextensions_openapi_v2_regeneration_count: counter(
+    'ALPHA',
+    ['crd', 'reason'],
+    'Changes of the OpenAPI 2.0 document by definitions of custom resources.',
+  ),
+  apiextensions_openapi_v3_regeneration_count: counter(
+    'ALPHA',
+    ['crd', 'group', 'reason', 'version'],
+    'Changes of OpenAPI 3.0 documents by definitions of custom resources.',
+  ),
   leader_election_master_status: gauge(
     'ALPHA',
     ['name'],

@@ -11,7 +11,12 @@ import { FieldPathError, relativeFieldPath } from '../../lib/cel/schema/field-pa
 import { Budget } from '../../lib/cel/use/budget.ts';
 import { createObjectValidator } from '../../lib/cel/use/object-validator.ts';
 import { compileSchemaRules } from '../../lib/cel/use/schema-rules.ts';
-import { validateSchemas } from '../../lib/kinds/apiextensions/definition-schemas.ts';
+import { DefinitionSchemas } from '../../lib/kinds/apiextensions/definition-schemas.ts';
+import {
+  validateParts,
+  validateVersions,
+} from '../../lib/kinds/apiextensions/definition-versions.ts';
+import { atOnce } from '../../lib/base/steps.ts';
 import { naming } from './base-runners.ts';
 import type { Runner } from './base-runners.ts';
 import { plainJson, textOf } from './case-values.ts';
@@ -120,25 +125,38 @@ const fieldPath: Runner = (record) => {
 };
 
 /** What is wrong with the schemas of a definition, with `spec` and the stored one. */
-function definitionErrors(spec: JsonRecord, old: JsonRecord | undefined): Outcome {
+function definitionErrors(
+  spec: JsonObject,
+  before: JsonObject | undefined,
+  celVersion?: number,
+): Outcome {
   const errors = new FieldErrors();
-  validateSchemas(spec as JsonObject, {
-    ...{ errors, naming, isOn: () => true, subresource: '', apiVersion: '' },
-    object: {},
-    old: old as JsonObject | undefined,
-  });
-  return { errors: errors.list.map(errorRecord) };
+  const schemas = new DefinitionSchemas({ naming, spec, before, celVersion });
+  atOnce(validateVersions(spec, before, schemas, errors));
+  const first = errors.list.length;
+  atOnce(validateParts(spec, before, schemas, errors));
+  // The cases are about schemas alone.
+  const ofSchemas = errors.list.filter(
+    ({ field }, at) => at >= first || field.includes('openAPIV3Schema'),
+  );
+  return { errors: ofSchemas.map(errorRecord) };
 }
 
 const schemaRules: Runner = (record) => {
   const schema = { openAPIV3Schema: plainJson(record['schema'] ?? null) };
-  return definitionErrors({ versions: [{ name: 'v1', schema }] } as JsonRecord, undefined);
+  const minor = /^1\.(\d+)$/.exec(textOf(record['compatibilityVersion'] ?? ''))?.[1];
+  const spec = { versions: [{ name: 'v1', schema }] } as JsonObject;
+  return definitionErrors(spec, undefined, minor === undefined ? undefined : Number(minor));
 };
 
 const objectRules: Runner = (record) => {
-  const { spec } = plainJson(record['crd'] ?? null) as { readonly spec: JsonRecord };
+  const specOf = (definition: Json): JsonObject =>
+    (plainJson(definition) as { readonly spec: JsonObject }).spec;
   const old = record['oldCrd'];
-  return definitionErrors(spec, old === undefined ? undefined : (plainJson(old) as JsonRecord));
+  return definitionErrors(
+    specOf(record['crd'] ?? null),
+    old === undefined ? undefined : specOf(old),
+  );
 };
 
 export const schemaRunners: Readonly<Record<string, Runner>> = {

@@ -11,10 +11,16 @@ export const keywordFieldsSince = 30;
 /** Largest request that is accepted: what does not declare a limit is limited by it. */
 export const requestSizeMax = 3 * 1024 * 1024;
 
+/** A map, or what makes its values when somebody asks. */
+export interface FieldTypes {
+  get(identifier: string): DeclaredType | undefined;
+  values(): Iterable<DeclaredType>;
+}
+
 export interface DeclaredType {
   readonly celType: CelType;
   /** Fields by identifier; only objects have them. */
-  readonly fields: ReadonlyMap<string, DeclaredType> | undefined;
+  readonly fields: FieldTypes | undefined;
   /** Element of a list, value of a map. */
   readonly element: DeclaredType | undefined;
   /** Most elements, entries or characters; 0 for what has no size. */
@@ -31,24 +37,31 @@ export function objectTypesOf(
   roots: readonly (DeclaredType | undefined)[],
   keywordsAsFields: boolean,
 ): ObjectTypes {
-  const objects = new Map<string, ReadonlyMap<string, FieldDeclaration>>();
+  const objects = new Map<string, FieldTypes>();
   const collect = (type: DeclaredType): void => {
     if (type.fields !== undefined && !objects.has(type.celType.name)) {
-      const fields = [...type.fields].map(
-        ([name, field]) => [name, { name, type: field.celType }] as const,
-      );
-      objects.set(type.celType.name, new Map(fields));
+      objects.set(type.celType.name, type.fields);
       for (const field of type.fields.values()) collect(field);
     }
     if (type.element !== undefined) collect(type.element);
   };
   for (const root of roots) if (root !== undefined) collect(root);
+  return objectTypesIn((typeName) => objects.get(typeName), { keywordsAsFields });
+}
+
+/** As `objectTypesOf`, of the object types that `fieldsOf` knows by name. */
+export function objectTypesIn(
+  fieldsOf: (typeName: string) => FieldTypes | undefined,
+  { keywordsAsFields }: { readonly keywordsAsFields: boolean },
+): ObjectTypes {
+  const declared = (name: string, type: DeclaredType | undefined): FieldDeclaration | undefined =>
+    type && { name, type: type.celType };
   return {
-    has: (typeName) => objects.has(typeName),
+    has: (typeName) => fieldsOf(typeName) !== undefined,
     field: (typeName, field) => {
-      const fields = objects.get(typeName);
+      const fields = fieldsOf(typeName);
       const keyword = keywordsAsFields && isReservedWord(field) ? `__${field}__` : field;
-      return fields?.get(field) ?? fields?.get(keyword);
+      return declared(field, fields?.get(field)) ?? declared(keyword, fields?.get(keyword));
     },
   };
 }

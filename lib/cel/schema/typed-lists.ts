@@ -45,6 +45,8 @@ export class SetList implements ListValue {
   readonly #size: number;
   readonly #items: () => readonly Value[];
   #index: BucketIndex<Value> | undefined;
+  /** The items that are texts: sets of these are the most, and the longest. */
+  #textItems: ReadonlySet<unknown> | undefined;
   constructor(raw: readonly unknown[], wrap: WrapItem) {
     this.#size = raw.length;
     this.#items = lazyItems(raw, wrap);
@@ -67,9 +69,17 @@ export class SetList implements ListValue {
     return SetList.of([...this.#items(), ...added]);
   }
   #has(wanted: Value): boolean {
+    if (typeof wanted === 'string') return this.#texts().has(wanted);
     this.#index ??= indexBy(this.#items(), bucketOf);
     const candidates = this.#index.candidates(bucketOf(wanted));
     return candidates.some((item) => equalValues(item, wanted) === true);
+  }
+  #texts(): ReadonlySet<unknown> {
+    if (this.#textItems !== undefined) return this.#textItems;
+    const texts = new Set<unknown>();
+    for (const item of this.#items()) if (typeof item === 'string') texts.add(item);
+    this.#textItems = texts;
+    return texts;
   }
   static of(items: readonly Value[]): SetList {
     return new SetList(items, (item) => item as Value);

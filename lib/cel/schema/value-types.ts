@@ -13,7 +13,7 @@ import {
   structType,
   timestampType,
 } from '../model/cel-type.ts';
-import type { DeclaredType } from './declared-type.ts';
+import type { DeclaredType, FieldTypes } from './declared-type.ts';
 import { escapeName } from './escaping.ts';
 import { membersOf } from './members.ts';
 import {
@@ -27,7 +27,7 @@ import {
   stringSizeMin,
 } from './sized-types.ts';
 import { formOf } from './value-form.ts';
-import type { ScalarForm } from './value-form.ts';
+import type { ScalarForm, ValueForm } from './value-form.ts';
 
 const kinds = new WeakMap<TypeInfo, DeclaredType>();
 
@@ -74,43 +74,66 @@ function typeWithin(
       return undefined;
     case 'scalar':
       return scalarType(form.form, value);
-    case 'object':
-      return around.includes(form.type) ? anything : objectType(form.type, typeName, around);
+    case 'object': {
+      const { type } = form;
+      if (around.includes(type)) return anything;
+      return objectType(type, typeName, [...around, type]);
+    }
     case 'list':
     case 'map': {
       const inner = elementOf(form.of);
       const place = `${typeName}.${form.kind === 'list' ? '@idx' : '@elem'}`;
-      const element = inner && typeWithin(inner, place, around);
-      if (element === undefined) return undefined;
-      const { schema } = form.of;
-      return form.kind === 'list'
-        ? listOf(element, schema?.maxItems)
-        : mapOf(element, schema?.maxProperties);
+      return collectionType(form, inner && typeWithin(inner, place, around));
     }
   }
 }
 
+/** The type of a list or map of such elements. */
+export function collectionType(
+  { kind, of }: Extract<ValueForm, { readonly of: ValueInfo }>,
+  element: DeclaredType | undefined,
+): DeclaredType | undefined {
+  if (element === undefined) return undefined;
+  return kind === 'list'
+    ? listOf(element, of.schema?.maxItems)
+    : mapOf(element, of.schema?.maxProperties);
+}
+
 function objectType(type: TypeInfo, typeName: string, around: readonly TypeInfo[]): DeclaredType {
   const fields = new Map<string, DeclaredType>();
-  const inner = [...around, type];
-  let minSerializedSize = 2;
+  let minSerializedSize = objectSizeMin;
   for (const { name, value, isRequired } of membersOf(type)) {
     const escaped = escapeName(name);
-    const field = typeWithin(value, `${typeName}.${escaped ?? name}`, inner);
+    const field = typeWithin(value, `${typeName}.${escaped ?? name}`, around);
     if (field === undefined) continue;
     if (escaped !== undefined) fields.set(escaped, field);
-    if (isRequired && value.schema?.default === undefined) {
-      minSerializedSize += Buffer.byteLength(name) + field.minSerializedSize + 4;
-    }
+    if (needsRoom(value, isRequired)) minSerializedSize += roomOf(name, field.minSerializedSize);
   }
-  return {
-    celType: structType(typeName),
-    fields,
-    element: undefined,
-    maxElements: 0,
-    minSerializedSize,
-  };
+  return namedType(typeName, fields, minSerializedSize);
 }
+
+/** Bytes of an object without members. */
+export const objectSizeMin = 2;
+
+/** Whether every object has the member as it was sent. */
+export const needsRoom = ({ schema }: ValueInfo, isRequired: boolean): boolean =>
+  isRequired && schema?.default === undefined;
+
+/** Bytes that a member adds to its object. */
+export const roomOf = (name: string, minSerializedSize: number): number =>
+  Buffer.byteLength(name) + minSerializedSize + 4;
+
+export const namedType = (
+  typeName: string,
+  fields: FieldTypes,
+  minSerializedSize: number,
+): DeclaredType => ({
+  celType: structType(typeName),
+  fields,
+  element: undefined,
+  maxElements: 0,
+  minSerializedSize,
+});
 
 const fixedTypes = {
   boolean: scalarOf(boolType, 4),
@@ -122,7 +145,7 @@ const fixedTypes = {
   any: anything,
 } satisfies Partial<Readonly<Record<ScalarForm, DeclaredType>>>;
 
-function scalarType(form: ScalarForm, { schema }: ValueInfo): DeclaredType {
+export function scalarType(form: ScalarForm, { schema }: ValueInfo): DeclaredType {
   switch (form) {
     case 'bytes':
       return scalarOf(bytesType, stringSizeMin, Math.max(schema?.maxLength ?? plainTextMax, 0));

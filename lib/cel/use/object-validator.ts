@@ -1,14 +1,20 @@
 // Validates objects by the rules anywhere in their schema, within one cost budget. Made once for a
-// definition.
+// definition; large objects are looked at in several turns.
+import { FailureList } from '../../api/failure-list.ts';
 import { childPath } from '../../api/field-errors.ts';
 import { isAbsent } from '../../api/presence.ts';
 import { isObject } from '../../api/json-value.ts';
+import { valuesReaching } from '../../api/schema-walk.ts';
+import { StoredParts } from '../../api/stored-parts.ts';
+import { eachInTurns } from '../../base/in-turns.ts';
 import { limits } from '../../base/limits.ts';
+import type { MaybePromise } from '../../base/maybe-promise.ts';
+import { whenThere } from '../../base/maybe-promise.ts';
 import type { FieldError } from '../../base/status.ts';
 import type { FieldErrorReason } from '../../base/status-reasons.ts';
-import { Twins } from '../../api/twins.ts';
+import type { Yielder } from '../../base/yielder.ts';
 import type { ValidationRule, ValueInfo } from '../../api/type-info.ts';
-import { elementOf, isAtomicMap, memberOf } from '../../api/value-info.ts';
+import { isAtomicMap } from '../../api/value-info.ts';
 import type { NamingProfile } from '../../api/vendor.ts';
 import type { EvaluationOptions, Program } from '../program.ts';
 import { costLimitMessage } from '../eval/frame.ts';
@@ -16,14 +22,20 @@ import { indexPath, keyPath } from '../schema/field-path.ts';
 import type { Budget } from './budget.ts';
 import { budgetExhaustedMessage } from './budget.ts';
 import { Ratchet } from './ratcheting.ts';
-import { UnsupportedSchemaError, absentOldSelf, compileSchemaRules } from './schema-rules.ts';
+import { RuleNode } from './rule-node.ts';
+import { absentOldSelf } from './schema-rules.ts';
 import type { CompiledRule } from './schema-rules.ts';
-import { isDeclared } from '../schema/value-types.ts';
 
 export interface ValidatorOptions {
   readonly naming: NamingProfile;
   readonly version?: number | 'stored';
+  /** `valuesWithRules` of a value around this one, where several validators look into it. */
+  readonly reaching?: ReadonlySet<ValueInfo>;
 }
+
+/** The values that have rules, and those that hold one. */
+export const valuesWithRules = (value: ValueInfo): ReadonlySet<ValueInfo> =>
+  valuesReaching(value, hasRules, { isBelowAllOf: true });
 
 export interface ObjectValidation {
   readonly path: string;
@@ -33,6 +45,8 @@ export interface ObjectValidation {
   readonly budget: Budget;
   /** Failures of unchanged parts become warnings. */
   readonly ratchets?: boolean;
+  /** Shared with what else looks at the same write; absent: the validation has its own. */
+  readonly stored?: StoredParts | undefined;
   readonly evaluation?: EvaluationOptions;
 }
 
@@ -42,103 +56,57 @@ export interface ValidationOutcome {
   readonly warnings: readonly FieldError[];
 }
 
-/** The validator of a value, `valueOf` a kind; undefined: its schema has no rules. */
+export interface ObjectValidator {
+  (validation: ObjectValidation): ValidationOutcome;
+  /** In several turns, where the object is large. */
+  (validation: ObjectValidation, pace: Yielder): MaybePromise<ValidationOutcome>;
+}
+
+/**
+ * The validator of a value, `valueOf` a kind; undefined: its schema has no rules. Rules are
+ * compiled when a value first needs them, and kept as long as the validator.
+ */
 export function createObjectValidator(
   value: ValueInfo,
-  options: ValidatorOptions,
-): ((validation: ObjectValidation) => ValidationOutcome) | undefined {
-  const node = buildNode(value, value, options);
-  if (node === undefined) return undefined;
-  return (validation) => {
+  { reaching = valuesWithRules(value), ...options }: ValidatorOptions,
+): ObjectValidator | undefined {
+  if (!reaching.has(value)) return undefined;
+  const node = new RuleNode(value, value, { ...options, reaching });
+  function validate(validation: ObjectValidation): ValidationOutcome;
+  function validate(
+    validation: ObjectValidation,
+    pace: Yielder | undefined,
+  ): MaybePromise<ValidationOutcome>;
+  function validate(
+    { path, object, oldObject, budget, ratchets, stored, evaluation }: ObjectValidation,
+    pace?: Yielder,
+  ): MaybePromise<ValidationOutcome> {
     const run: Run = {
-      errors: [],
-      warnings: [],
-      budget: validation.budget,
-      evaluation: validation.evaluation ?? {},
+      errors: new FailureList(),
+      warnings: new FailureList(),
+      budget,
+      evaluation: evaluation ?? {},
+      stored: stored ?? new StoredParts(),
+      pace,
     };
-    const { object, oldObject, path } = validation;
-    const isUpdate = validation.ratchets === true && oldObject !== undefined;
-    const ratchet = isUpdate ? Ratchet.start(object, oldObject, value) : Ratchet.off;
-    validateNode(node, run, { path, value: object, old: oldObject, ratchet });
-    return { errors: run.errors, warnings: run.warnings };
-  };
-}
-
-/** The rules about a value and about the values within it. */
-interface ValidatorNode {
-  readonly info: ValueInfo;
-  readonly rules: readonly CompiledRule[];
-  /** The rules could not be compiled at all. */
-  readonly failure: string | undefined;
-  readonly members: ReadonlyMap<string, ValidatorNode>;
-  /** Elements of a list or map. */
-  readonly element: ValidatorNode | undefined;
-  readonly allOf: readonly ValidatorNode[];
-}
-
-/** `rulesOf` holds rules, `info` types: they differ below allOf. */
-function buildNode(
-  rulesOf: ValueInfo,
-  info: ValueInfo,
-  options: ValidatorOptions,
-): ValidatorNode | undefined {
-  const below = (rules: ValueInfo | undefined, type: ValueInfo | undefined) =>
-    rules && type && buildNode(rules, type, options);
-  const node: ValidatorNode = {
-    info,
-    ...compileRules(rulesOf, info, options),
-    members: memberNodes(rulesOf, info, options),
-    element: below(rulesOf.element, elementOf(info)),
-    allOf: (rulesOf.schema?.allOf ?? []).flatMap((part) => buildNode(part, info, options) ?? []),
-  };
-  const isEmpty =
-    node.rules.length === 0 &&
-    node.failure === undefined &&
-    node.members.size === 0 &&
-    node.element === undefined &&
-    node.allOf.length === 0;
-  return isEmpty ? undefined : node;
-}
-
-/** Members without a type are left out of validation, as they are of expressions. */
-function memberNodes(
-  rulesOf: ValueInfo,
-  info: ValueInfo,
-  options: ValidatorOptions,
-): ReadonlyMap<string, ValidatorNode> {
-  const nodes = new Map<string, ValidatorNode>();
-  const { open, fieldByJsonName } = rulesOf.message ?? {};
-  if (rulesOf.cardinality !== 'single' || open === undefined) return nodes;
-  for (const [name, rules] of [...(open.typeMeta ?? []), ...(fieldByJsonName ?? [])]) {
-    const member = memberOf(info, name);
-    if (member === undefined || !isDeclared(member)) continue;
-    const node = buildNode(rules, member, options);
-    if (node !== undefined) nodes.set(name, node);
+    const isUpdate = ratchets === true && oldObject !== undefined;
+    const ratchet = isUpdate ? Ratchet.start(object, oldObject, run.stored) : Ratchet.off;
+    const done = validateNode(node, run, { path, value: object, old: oldObject, ratchet });
+    const { errors, warnings } = run;
+    return whenThere(done, () => ({ errors: errors.all(), warnings: warnings.all() }));
   }
-  return nodes;
+  return validate;
 }
 
-function compileRules(
-  rulesOf: ValueInfo,
-  info: ValueInfo,
-  options: ValidatorOptions,
-): Pick<ValidatorNode, 'rules' | 'failure'> {
-  try {
-    return {
-      rules: compileSchemaRules(info, options, rulesOf.schema?.rules).rules,
-      failure: undefined,
-    };
-  } catch (error) {
-    if (error instanceof UnsupportedSchemaError) return { rules: [], failure: error.message };
-    throw error;
-  }
-}
+const hasRules = ({ schema }: ValueInfo): boolean => (schema?.rules.length ?? 0) > 0;
 
 interface Run {
-  readonly errors: FieldError[];
-  readonly warnings: FieldError[];
+  readonly errors: FailureList;
+  readonly warnings: FailureList;
   readonly budget: Budget;
   readonly evaluation: EvaluationOptions;
+  readonly stored: StoredParts;
+  readonly pace: Yielder | undefined;
 }
 
 interface Place {
@@ -150,54 +118,91 @@ interface Place {
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
-function validateNode(node: ValidatorNode, run: Run, place: Place): void {
-  if (isAbsent(place.value)) return;
-  runRules(node, run, place);
-  for (const part of node.allOf) {
-    if (run.budget.remaining < 0) return;
-    validateNode(part, run, { ...place, ratchet: place.ratchet.inAllOf() });
-  }
-  if (Array.isArray(place.value)) validateItems(node, run, place, place.value);
-  else if (isObject(place.value)) validateEntries(node, run, place, place.value);
+function validateNode(node: RuleNode, run: Run, place: Place): MaybePromise<void> {
+  if (isAbsent(place.value)) return undefined;
+  const ruled = runRules(node, run, place);
+  if (ruled !== undefined) return ruled.then(() => validateParts(node, run, place));
+  return validateParts(node, run, place);
 }
 
+function validateParts(node: RuleNode, run: Run, place: Place): MaybePromise<void> {
+  const done = validateAllOf(node, run, place);
+  if (done !== undefined) return done.then(() => validateBelow(node, run, place));
+  return validateBelow(node, run, place);
+}
+
+function validateAllOf(node: RuleNode, run: Run, place: Place): MaybePromise<void> {
+  const { allOf } = node;
+  if (allOf.length === 0) return undefined;
+  const ratchet = place.ratchet.inAllOf();
+  const step = (part: RuleNode): MaybePromise<void> =>
+    isOver(run) ? undefined : validateNode(part, run, { ...place, ratchet });
+  return eachInTurns(allOf, step, run.pace);
+}
+
+function validateBelow(node: RuleNode, run: Run, place: Place): MaybePromise<void> {
+  if (isOver(run)) return undefined;
+  const { value } = place;
+  if (Array.isArray(value)) return validateItems(node, run, place, value);
+  return isObject(value) ? validateEntries(node, run, place, value) : undefined;
+}
+
+const isOver = ({ budget }: Run): boolean => budget.remaining < 0;
+
 function validateItems(
-  node: ValidatorNode,
+  node: RuleNode,
   run: Run,
   place: Place,
   items: readonly unknown[],
-): void {
+): MaybePromise<void> {
   const { element, info } = node;
-  if (element === undefined || info.cardinality === 'map') return;
+  if (element === undefined || info.cardinality === 'map') return undefined;
+  const itemsWith = (twinOf: (item: unknown) => unknown): MaybePromise<void> =>
+    eachInTurns(
+      items,
+      (value, index) => {
+        if (isOver(run)) return undefined;
+        const old = twinOf(value);
+        const path = indexPath(place.path, index);
+        const ratchet = place.ratchet.below(value, old);
+        return validateNode(element, run, { path, value, old, ratchet });
+      },
+      run.pace,
+    );
   // Only items of keyed lists have a previous value.
-  const isKeyed = info.listType === 'map';
-  const others: readonly unknown[] = isKeyed && Array.isArray(place.old) ? place.old : [];
-  const twins = Twins.inList(others, info);
-  for (const [index, value] of items.entries()) {
-    if (run.budget.remaining < 0) return;
-    validateNode(element, run, {
-      path: indexPath(place.path, index),
-      value,
-      old: twins.of(value),
-      ratchet: place.ratchet.index(index),
-    });
-  }
+  if (info.listType !== 'map' || !Array.isArray(place.old)) return itemsWith(() => undefined);
+  return whenThere(run.stored.twinsIn(place.old, info, run.pace), (twins) =>
+    itemsWith((item) => twins.of(item)),
+  );
 }
 
-function validateEntries(node: ValidatorNode, run: Run, place: Place, object: JsonObject): void {
+function validateEntries(
+  node: RuleNode,
+  run: Run,
+  place: Place,
+  object: JsonObject,
+): MaybePromise<void> {
   const isMap = node.info.cardinality === 'map';
   const old = !isAtomicMap(node.info) && isObject(place.old) ? place.old : {};
-  for (const [key, value] of Object.entries(object)) {
-    if (run.budget.remaining < 0) return;
-    const child = isMap ? node.element : node.members.get(key);
-    if (child === undefined) continue;
-    validateNode(child, run, {
-      path: isMap ? keyPath(place.path, key) : childPath(place.path, key),
-      value,
-      old: Object.hasOwn(old, key) ? old[key] : undefined,
-      ratchet: place.ratchet.key(key),
-    });
-  }
+  return eachInTurns(
+    Object.keys(object),
+    (key) => {
+      const child = isOver(run) ? undefined : isMap ? node.element : node.member(key);
+      if (child === undefined) return undefined;
+      const value = object[key];
+      const twin = Object.hasOwn(old, key) ? old[key] : undefined;
+      // Both objects were converted to one version: the type fields say nothing about what was
+      // written.
+      const isType = node.isRoot && (key === 'apiVersion' || key === 'kind');
+      return validateNode(child, run, {
+        path: isMap ? keyPath(place.path, key) : childPath(place.path, key),
+        value,
+        old: twin,
+        ratchet: isType ? Ratchet.off : place.ratchet.below(value, twin),
+      });
+    },
+    run.pace,
+  );
 }
 
 function invalid(field: string, badValue: unknown, detail: string): FieldError {
@@ -209,29 +214,41 @@ function invalid(field: string, badValue: unknown, detail: string): FieldError {
   };
 }
 
-function runRules(node: ValidatorNode, run: Run, place: Place): void {
+function runRules(node: RuleNode, run: Run, place: Place): MaybePromise<void> {
   const type = node.info.schema?.type;
   if (node.failure !== undefined) {
     run.errors.push(
       invalid(place.path, type, `rule compiler initialization error: ${node.failure}`),
     );
-    return;
+    return undefined;
   }
-  if (node.rules.length === 0) return;
+  if (node.rules.length === 0) return undefined;
   if (run.budget.remaining <= 0) {
     run.budget.exhaust();
     run.errors.push(invalid(place.path, type, budgetExhaustedMessage));
-    return;
+    return undefined;
   }
-  for (const compiled of node.rules) {
-    if (compiled.error !== undefined) {
-      run.errors.push(invalid(place.path, type, `rule compile error: ${compiled.error}`));
-    } else if (compiled.program !== undefined && isApplicable(compiled, place)) {
+  return eachInTurns(
+    node.rules,
+    (compiled) => {
+      if (isOver(run)) return undefined;
+      if (compiled.error !== undefined) {
+        run.errors.push(invalid(place.path, type, `rule compile error: ${compiled.error}`));
+        return undefined;
+      }
+      if (compiled.program === undefined || !isApplicable(compiled, place)) return undefined;
+      const before = run.budget.remaining;
       runRule(node, compiled, compiled.program, run, place);
-      if (run.budget.remaining < 0) return;
-    }
-  }
+      const { pace } = run;
+      const steps = Math.ceil((before - run.budget.remaining) / stepCost);
+      return pace?.isDue(steps) === true ? pace.yield() : undefined;
+    },
+    undefined,
+  );
 }
+
+/** Cost of what takes about a microsecond. */
+const stepCost = 8;
 
 /** Transition rules need a value before, unless they say what to do without. */
 function isApplicable(compiled: CompiledRule, place: Place): boolean {
@@ -240,7 +257,7 @@ function isApplicable(compiled: CompiledRule, place: Place): boolean {
 }
 
 function runRule(
-  node: ValidatorNode,
+  node: RuleNode,
   compiled: CompiledRule,
   program: Program,
   run: Run,

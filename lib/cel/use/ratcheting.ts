@@ -1,84 +1,55 @@
-// Ratcheting: a rule that fails on a value which an update did not change only warns. This walks
-// the old object beside the new one, as far as parts of the two can be told to be the same part.
-import { isObject, jsonEqual } from '../../api/json-value.ts';
-import { Twins } from '../../api/twins.ts';
-import type { ValueInfo } from '../../api/type-info.ts';
-import { elementOf, isAtomicMap, memberOf } from '../../api/value-info.ts';
+// Ratcheting: a rule that fails on a value which an update did not change only warns. This follows
+// the stored object beside the new one, as far as parts of the two can be told to be the same part.
+import type { StoredParts } from '../../api/stored-parts.ts';
 
-/** A value, what it was before, and what its type says of it. */
-class Correlated {
+/** A value and what it was before. */
+interface Part {
   readonly value: unknown;
   readonly old: unknown;
-  readonly info: ValueInfo;
-  #isSame: boolean | undefined;
-  #twins: Twins<unknown> | undefined;
-
-  constructor(value: unknown, old: unknown, info: ValueInfo) {
-    this.value = value;
-    this.old = old;
-    this.info = info;
-  }
-
-  isUnchanged(): boolean {
-    return (this.#isSame ??= jsonEqual(this.value, this.old));
-  }
-
-  key(name: string): Correlated | undefined {
-    const { value, old, info } = this;
-    if (isAtomicMap(info) || !isObject(value) || !isObject(old)) return undefined;
-    const child = Object.hasOwn(old, name) ? memberOf(info, name) : undefined;
-    return child && new Correlated(value[name], old[name], child);
-  }
-
-  index(index: number): Correlated | undefined {
-    const { value, old, info } = this;
-    const element = elementOf(info);
-    if (!Array.isArray(value) || !Array.isArray(old) || element === undefined) return undefined;
-    const item: unknown = value[index];
-    const twin = (this.#twins ??= Twins.inList<unknown>(old, info)).of(item);
-    return twin === undefined ? undefined : new Correlated(item, twin, element);
-  }
 }
 
 /** Where in the two objects a validation is. */
 export class Ratchet {
-  readonly #current: Correlated | undefined;
+  readonly #stored: StoredParts | undefined;
+  /** This part; undefined: nothing tells which stored one it is. */
+  readonly #current: Part | undefined;
   /** The nearest part above that could be told to be the same in both. */
-  readonly #above: Correlated | undefined;
+  readonly #above: Part | undefined;
 
-  private constructor(current: Correlated | undefined, above: Correlated | undefined) {
+  private constructor(
+    stored: StoredParts | undefined,
+    current: Part | undefined,
+    above: Part | undefined,
+  ) {
+    this.#stored = stored;
     this.#current = current;
     this.#above = above;
   }
 
   /** Of an update. */
-  static start(value: unknown, old: unknown, info: ValueInfo): Ratchet {
-    return new Ratchet(new Correlated(value, old, info), undefined);
+  static start(value: unknown, old: unknown, stored: StoredParts): Ratchet {
+    return new Ratchet(stored, { value, old }, undefined);
   }
 
   /** Of a create, or where ratcheting is off: every failure is an error. */
-  static readonly off = new Ratchet(undefined, undefined);
+  static readonly off = new Ratchet(undefined, undefined, undefined);
 
   /** Whether a failure here only warns. */
   warns(): boolean {
-    return this.#current?.isUnchanged() ?? this.#above?.isUnchanged() ?? false;
+    const part = this.#current ?? this.#above;
+    return part !== undefined && this.#stored?.isSame(part.value, part.old) === true;
   }
 
-  key(name: string): Ratchet {
+  /** A member, entry or item; `old` undefined: nothing tells which stored one it is. */
+  below(value: unknown, old: unknown): Ratchet {
     if (this.#current === undefined) return this;
-    // Both objects were converted to one version: the type fields say nothing about what was
-    // written.
-    if (this.#above === undefined && (name === 'apiVersion' || name === 'kind')) return Ratchet.off;
-    return new Ratchet(this.#current.key(name), this.#current);
-  }
-
-  index(index: number): Ratchet {
-    if (this.#current === undefined) return this;
-    return new Ratchet(this.#current.index(index), this.#current);
+    const current = old === undefined ? undefined : { value, old };
+    return new Ratchet(this.#stored, current, this.#current);
   }
 
   /** Rules under allOf ratchet only with what is above. */
   inAllOf(): Ratchet {
-    return new Ratchet(undefined, this.#above);
+    if (this.#current === undefined) return this;
+    return new Ratchet(this.#stored, undefined, this.#above);
   }
 }

@@ -1,21 +1,17 @@
 // Compiling the rules about one value of a custom resource: `self` and `oldSelf` have its type.
 import type { ValidationRule, ValueInfo } from '../../api/type-info.ts';
 import type { NamingProfile } from '../../api/vendor.ts';
+import { atOnce } from '../../base/steps.ts';
+import type { Steps } from '../../base/steps.ts';
 import { optionalType } from '../model/cel-type.ts';
-import type { CelType } from '../model/cel-type.ts';
 import { CompileErrors, Environment, ProgramFailure, defaultVersion } from '../environment.ts';
 import type { Variable } from '../environment.ts';
 import type { Program } from '../program.ts';
 import { OptionalValue, isError, optionalNone } from '../model/value.ts';
-import {
-  keywordFieldsSince,
-  maxCardinality,
-  objectTypesOf,
-  sizesFrom,
-} from '../schema/declared-type.ts';
+import { keywordFieldsSince, maxCardinality, sizesFrom } from '../schema/declared-type.ts';
 import type { DeclaredType } from '../schema/declared-type.ts';
 import { FieldPathError, relativeFieldPath } from '../schema/field-path.ts';
-import { declaredType } from '../schema/value-types.ts';
+import { SchemaTypes } from '../schema/schema-types.ts';
 import { wrapFor } from '../schema/typed-json.ts';
 
 /** One rule, compiled. */
@@ -44,22 +40,37 @@ export interface CompiledRules {
 export interface SchemaRulesOptions {
   readonly naming: NamingProfile;
   readonly version?: number | 'stored';
+  /** Those of the whole schema; absent: made for these rules alone. */
+  readonly types?: SchemaTypes;
+  /** Expressions that may use all that any server took, whatever the version. */
+  readonly stored?: StoredExpressions;
+}
+
+/** Expressions of a stored definition. */
+export interface StoredExpressions {
+  readonly rules: ReadonlySet<string>;
+  readonly messages: ReadonlySet<string>;
 }
 
 /** The schema has rules, but values of it cannot be seen by expressions. */
 export class UnsupportedSchemaError extends Error {}
 
-// Names of the types of anonymous objects must not be something to rely on.
-let typeNumber = 0;
-
 /** Compiles rules about a value; rules of values within it are not its business. */
-export function compileSchemaRules(
+export const compileSchemaRules = (
   value: ValueInfo,
   options: SchemaRulesOptions,
   rules: readonly ValidationRule[] = value.schema?.rules ?? [],
-): CompiledRules {
+): CompiledRules => atOnce(schemaRuleSteps(value, options, rules));
+
+/** `compileSchemaRules`, for any number of rules: a step each. */
+export function* schemaRuleSteps(
+  value: ValueInfo,
+  options: SchemaRulesOptions,
+  rules: readonly ValidationRule[],
+): Steps<CompiledRules> {
   if (rules.length === 0) return { rules: [], maxCardinality: 0n };
-  const type = declaredType(value, `selfType${String(++typeNumber)}`);
+  const types = options.types ?? new SchemaTypes();
+  const type = types.of(value);
   if (type === undefined) {
     const extension = `${options.naming.schemaExtensionPrefix}preserve-unknown-fields`;
     const preserves = String(value.schema?.preservesUnknownFields === true);
@@ -68,49 +79,62 @@ export function compileSchemaRules(
         `type: '${value.schema?.type ?? ''}' ${extension}: '${preserves}'`,
     );
   }
-  const environments = environmentsFor(value, type, options);
+  const environments = environmentsFor(value, type, { ...options, types });
+  const compiled: CompiledRule[] = [];
+  for (const rule of rules) {
+    compiled.push(compileRule(rule, value, environments));
+    yield;
+  }
   return {
-    rules: rules.map((rule) => compileRule(rule, value, environments)),
+    rules: compiled,
     maxCardinality: maxCardinality(type),
   };
 }
 
+/** What a text of a rule may use. */
 interface RuleEnvironments {
-  readonly plain: Environment;
-  /** With an optional oldSelf. */
-  readonly optional: Environment;
+  ofRule(rule: ValidationRule): Environment;
+  ofMessage(rule: ValidationRule): Environment;
 }
 
 function environmentsFor(
   value: ValueInfo,
   type: DeclaredType,
-  options: SchemaRulesOptions,
+  options: SchemaRulesOptions & { readonly types: SchemaTypes },
 ): RuleEnvironments {
+  const { naming, types, stored, version = defaultVersion } = options;
   const wrap = wrapFor(value);
-  const version = options.version ?? defaultVersion;
-  const shared = {
-    naming: options.naming,
-    version,
-    objects: objectTypesOf([type], version === 'stored' || version >= keywordFieldsSince),
-    sizes: sizesFrom(type),
-  };
   const self: Variable = { name: 'self', type: type.celType, wrap };
-  const oldSelf = (oldType: CelType, wrapOld: Variable['wrap']): Variable => ({
+  const plain: Variable = { ...self, name: 'oldSelf' };
+  const optional: Variable = {
     name: 'oldSelf',
-    type: oldType,
-    ...(wrapOld === undefined ? {} : { wrap: wrapOld }),
-  });
-  const wrapOptional: Variable['wrap'] = (raw) => {
-    if (raw === absentOldSelf) return optionalNone;
-    const old = wrap(raw);
-    return isError(old) ? old : new OptionalValue(old);
+    type: optionalType(type.celType),
+    wrap: (raw) => {
+      if (raw === absentOldSelf) return optionalNone;
+      const old = wrap(raw);
+      return isError(old) ? old : new OptionalValue(old);
+    },
   };
+  const made = new Map<string, Environment>();
+  const environment = (isStored: boolean, oldSelf: Variable): Environment => {
+    const used = isStored ? 'stored' : version;
+    const key = `${String(used)} ${String(oldSelf === plain)}`;
+    const known = made.get(key);
+    if (known !== undefined) return known;
+    const keywordsAsFields = used === 'stored' || used >= keywordFieldsSince;
+    const objects = types.objects({ keywordsAsFields });
+    const variables = [self, oldSelf];
+    const one = new Environment({
+      ...{ naming, version: used, objects, sizes: sizesFrom(type), variables },
+    });
+    made.set(key, one);
+    return one;
+  };
+  const oldSelfOf = (rule: ValidationRule) => (rule.optionalOldSelf === true ? optional : plain);
   return {
-    plain: new Environment({ ...shared, variables: [self, oldSelf(type.celType, wrap)] }),
-    optional: new Environment({
-      ...shared,
-      variables: [self, oldSelf(optionalType(type.celType), wrapOptional)],
-    }),
+    ofRule: (rule) => environment(stored?.rules.has(rule.rule) === true, oldSelfOf(rule)),
+    ofMessage: (rule) =>
+      environment(stored?.messages.has(rule.messageExpression ?? '') === true, oldSelfOf(rule)),
   };
 }
 
@@ -122,7 +146,6 @@ function compileRule(
   value: ValueInfo,
   environments: RuleEnvironments,
 ): CompiledRule {
-  const environment = rule.optionalOldSelf === true ? environments.optional : environments.plain;
   const empty: CompiledRule = {
     rule,
     program: undefined,
@@ -134,11 +157,11 @@ function compileRule(
     fieldPath: '',
   };
   if (rule.rule.trim() === '') return empty;
-  const compiled = compileTo(environment, rule.rule, 'bool');
+  const compiled = compileTo(environments.ofRule(rule), rule.rule, 'bool');
   if (typeof compiled === 'string') return { ...empty, error: compiled };
   const fieldPath = fieldPathOf(rule, value);
   if (fieldPath instanceof FieldPathError) return { ...empty, error: fieldPath.message };
-  const message = messageOf(rule, environment);
+  const message = messageOf(rule, environments);
   return {
     ...empty,
     program: compiled,
@@ -160,11 +183,14 @@ function fieldPathOf(rule: ValidationRule, value: ValueInfo): string | FieldPath
 }
 
 /** The program of a message expression, or why it is refused. */
-function messageOf(rule: ValidationRule, environment: Environment): Program | string | undefined {
+function messageOf(
+  rule: ValidationRule,
+  environments: RuleEnvironments,
+): Program | string | undefined {
   const { messageExpression } = rule;
   if (messageExpression === undefined || messageExpression === '') return undefined;
   if (messageExpression.trim() === '') return 'messageExpression must be non-empty if specified';
-  const compiled = environment.compile(messageExpression);
+  const compiled = environments.ofMessage(rule).compile(messageExpression);
   if (compiled instanceof CompileErrors)
     return `messageExpression compilation failed: ${compiled.toText()}`;
   if (compiled instanceof ProgramFailure) {

@@ -1,120 +1,106 @@
-// Definitions of custom resources: names, conversion, approval, and what never changes.
-import { immutableDetail } from '../../api/field-errors.ts';
+// Definitions of custom resources, in the order in which clients know the failures: what is asked
+// for, what was given, what never changes. Large definitions take as many steps as they have nodes.
 import type { FieldErrors } from '../../api/field-errors.ts';
+import { immutableDetail } from '../../api/field-errors.ts';
 import {
   flagAt,
-  isSet,
   recordAt,
+  recordIn,
   recordsAt,
   textAt,
   textsAt,
-  valueAt,
   valueIn,
 } from '../../api/json-access.ts';
-import { dns1035LabelProblems, dns1123SubdomainProblems } from '../../api/name-rules.ts';
+import { sameJson } from '../../api/json-equal.ts';
+import { dns1123SubdomainProblems } from '../../api/name-rules.ts';
 import type { JsonObject } from '../../api/type-info.ts';
-import type { Holder, ValidatedWrite, Validator } from '../validator.ts';
-import { validateClient, validateReviewVersions } from '../webhook-client.ts';
+import type { Steps } from '../../base/steps.ts';
+import type { Holder, ValidatedWrite } from '../validator.ts';
+import { approvalOf, isProtectedGroup } from './approval.ts';
+import { validateConversion } from './definition-conversion.ts';
+import { requireNames, validateNames } from './definition-names.ts';
+import { DefinitionSchemas } from './definition-schemas.ts';
 import { validateParts, validateVersions } from './definition-versions.ts';
-import { nodesOf } from './schema-formats.ts';
+import { isEstablished } from './definitions.ts';
 
-export const validateDefinition: Validator = (write) => {
-  const { object, errors } = write;
+/** What is wrong goes to the write's errors. The result: texts that a valid write is told. */
+export function* validateDefinition(write: ValidatedWrite): Steps<readonly string[]> {
+  const { object, old, errors, naming, subresource } = write;
+  const accepted = recordIn(object, 'status', 'acceptedNames');
+  if (subresource === 'status') {
+    validateNames(accepted, 'status.acceptedNames', errors);
+    return [];
+  }
   const spec = recordAt(object, 'spec') ?? {};
-  const group = textAt(spec, 'group');
-  const groupProblems = group === '' ? [] : dns1123SubdomainProblems(group);
-  errors.problems('spec.group', group, groupProblems);
-  if (group !== '' && groupProblems.length === 0 && !group.includes('.')) {
+  const before = recordAt(old, 'spec');
+  const schemas = new DefinitionSchemas({ naming, spec, before });
+  // What is stored just so was accepted as it is.
+  const isStored = before !== undefined && sameJson(spec, before);
+  if (!isStored) yield* validateSpec(spec, schemas, write);
+  validateNames(accepted, 'status.acceptedNames', errors);
+  validateStoredVersions(object, spec, errors);
+  validateApproval(write);
+  if (isStored || errors.list.length > 0) return [];
+  const formats = yield* schemas.newFormats();
+  return formats.map((format) => `unrecognized format ${JSON.stringify(format)}`);
+}
+
+function* validateSpec(
+  spec: JsonObject,
+  schemas: DefinitionSchemas,
+  { old, errors, naming }: ValidatedWrite,
+): Steps<void> {
+  const before = recordAt(old, 'spec');
+  validateGroup(textAt(spec, 'group'), errors);
+  const scope = textAt(spec, 'scope');
+  if (scope === '') errors.required('spec.scope');
+  else if (scope !== 'Cluster' && scope !== 'Namespaced') {
+    errors.notSupported('spec.scope', scope, ['Cluster', 'Namespaced']);
+  }
+  requireSchemas(spec, before, errors);
+  const preserves = flagAt(spec, 'preserveUnknownFields');
+  if (preserves && (yield* schemas.some(({ hasDefaults }) => hasDefaults))) {
+    const detail = 'must be false in order to use defaults in the schema';
+    errors.invalid('spec.preserveUnknownFields', true, detail);
+  }
+  yield* validateVersions(spec, before, schemas, errors);
+  const names = recordAt(spec, 'names');
+  requireNames(names, 'spec.names', errors);
+  validateNames(names, 'spec.names', errors);
+  yield* validateParts(spec, before, schemas, errors);
+  validateConversion(spec, old, errors);
+  if (old !== undefined) validateFixed(spec, old, errors);
+  if (preserves && !flagAt(before, 'preserveUnknownFields')) {
+    const detail =
+      `cannot set to true, set ${naming.schemaExtensionPrefix}preserve-unknown-fields to true in ` +
+      'spec.versions[*].schema instead';
+    errors.invalid('spec.preserveUnknownFields', true, detail);
+  }
+}
+
+function validateGroup(group: string, errors: FieldErrors): void {
+  const problems = group === '' ? [] : dns1123SubdomainProblems(group);
+  if (group === '') errors.required('spec.group');
+  else if (problems.length > 0) errors.invalid('spec.group', group, problems.join(','));
+  else if (!group.includes('.')) {
     errors.invalid('spec.group', group, 'should be a domain with at least one dot');
   }
-  validatePreserving(spec, write);
-  validateVersions(spec, write);
-  validateNames(recordAt(spec, 'names') ?? {}, errors);
-  validateParts(spec, write);
-  validateConversion(spec, errors);
-  validateApproval(write, group);
-  if (write.old !== undefined) validateUpdate(write, spec);
-  if (write.subresource === '') validateStoredVersions(object, spec, errors);
-};
-
-/** Unknown fields are kept by the schema, not by a word for all of them. */
-function validatePreserving(spec: JsonObject, { old, errors, naming }: ValidatedWrite): void {
-  if (!flagAt(spec, 'preserveUnknownFields')) return;
-  const prefix = naming.schemaExtensionPrefix;
-  const invalid = (detail: string): void => {
-    errors.invalid('spec.preserveUnknownFields', true, detail);
-  };
-  if (!flagAt(recordAt(old, 'spec'), 'preserveUnknownFields')) {
-    invalid(
-      `cannot set to true, set ${prefix}preserve-unknown-fields to true in ` +
-        'spec.versions[*].schema instead',
-    );
-  }
-  const schemas = recordsAt(spec, 'versions').map((version) => recordAt(version, 'schema'));
-  const hasDefault = schemas.some((schema) =>
-    [...nodesOf(recordAt(schema, 'openAPIV3Schema') ?? {})].some((node) => isSet(node, 'default')),
-  );
-  if (hasDefault) invalid('must be false in order to use defaults in the schema');
 }
 
-function validateNames(names: JsonObject, errors: FieldErrors): void {
-  const path = 'spec.names';
-  for (const name of ['plural', 'singular', 'kind', 'listKind']) {
-    if (textAt(names, name) === '') errors.required(`${path}.${name}`);
-  }
-  for (const name of ['kind', 'listKind']) {
-    const text = textAt(names, name);
-    const problems = text === '' ? [] : dns1035LabelProblems(text.toLowerCase());
-    if (problems.length === 0) continue;
-    const detail = `may have mixed case, but should otherwise match: ${problems.join(',')}`;
-    errors.invalid(`${path}.${name}`, text, detail);
-  }
-  const kind = textAt(names, 'kind');
-  if (kind !== '' && kind === textAt(names, 'listKind')) {
-    errors.invalid(`${path}.listKind`, kind, 'kind and listKind may not be the same');
-  }
-}
+const hasSchema = (version: JsonObject): boolean =>
+  recordIn(version, 'schema', 'openAPIV3Schema') !== undefined;
 
-function validateConversion(spec: JsonObject, errors: FieldErrors): void {
-  const conversion = recordAt(spec, 'conversion');
-  const webhook = recordAt(conversion, 'webhook');
-  const client = recordAt(webhook, 'clientConfig');
-  const versions = textsAt(webhook, 'conversionReviewVersions');
-  const clientPath = 'spec.conversion.webhookClientConfig';
-  const versionsPath = 'spec.conversion.conversionReviewVersions';
-  const strategy = textAt(conversion, 'strategy');
-  if (flagAt(spec, 'preserveUnknownFields') && strategy !== 'None') {
-    const detail = 'must be None if spec.preserveUnknownFields is true';
-    errors.invalid('spec.conversion.strategy', strategy, detail);
-  }
-  if (strategy !== 'Webhook') {
-    const detail = 'should not be set when strategy is not set to Webhook';
-    if (client !== undefined) errors.forbidden(clientPath, detail);
-    if (versions.length > 0) errors.forbidden(versionsPath, detail);
-    return;
-  }
-  if (client === undefined) {
-    errors.required(clientPath, 'required when strategy is set to Webhook');
-  } else validateClient(client, clientPath, errors);
-  validateReviewVersions(versions, versionsPath, errors);
-}
-
-/** Groups of the product's own domains need a word of who approved them. */
-function validateApproval({ object, old, errors, naming }: ValidatedWrite, group: string): void {
-  const own = [naming.resolve('{v}'), naming.metadataDomain];
-  if (!own.some((domain) => group === domain || group.endsWith(`.${domain}`))) return;
-  const key = naming.resolve('api-approved.{kubernetes}.io');
-  const approvalOf = (of: Holder): string =>
-    textAt(recordAt(recordAt(of, 'metadata'), 'annotations'), key);
-  const value = approvalOf(object);
-  if (old !== undefined && value === approvalOf(old)) return;
-  const path = `metadata.annotations[${key}]`;
-  const wanted = `protected groups must have approval annotation "${key}"`;
-  const reading = 'see https://github.com/kubernetes/enhancements/pull/1111';
-  if (value === '') errors.required(path, `${wanted}, ${reading}`);
-  else if (!value.startsWith('unapproved') && !/^[A-Za-z][A-Za-z0-9+.-]*:\/\/[^/]+/.test(value)) {
-    const detail = `${wanted} with either a URL or a reason starting with "unapproved", ${reading}`;
-    errors.invalid(path, value, detail);
+/** In all versions; in those that are served, where some stored one has none. */
+function requireSchemas(spec: JsonObject, before: Holder, errors: FieldErrors): void {
+  const areRequired = recordsAt(before, 'versions').every(hasSchema);
+  if (!areRequired && flagAt(spec, 'preserveUnknownFields')) return;
+  for (const [at, version] of recordsAt(spec, 'versions').entries()) {
+    if (hasSchema(version)) continue;
+    const path = `spec.versions[${String(at)}].schema.openAPIV3Schema`;
+    if (areRequired) errors.required(path);
+    else if (flagAt(version, 'served')) {
+      errors.required(path, 'because otherwise all fields are pruned');
+    }
   }
 }
 
@@ -126,13 +112,10 @@ const fixedFields = [
   [['names', 'plural'], false],
 ] as const;
 
-function validateUpdate({ old, errors }: ValidatedWrite, spec: JsonObject): void {
-  const isEstablished = recordsAt(recordAt(old, 'status'), 'conditions').some(
-    (one) => textAt(one, 'type') === 'Established' && textAt(one, 'status') === 'True',
-  );
+function validateFixed(spec: JsonObject, old: JsonObject, errors: FieldErrors): void {
   const before = recordAt(old, 'spec');
   for (const [path, onceEstablished] of fixedFields) {
-    if (onceEstablished && !isEstablished) continue;
+    if (onceEstablished && !isEstablished(old)) continue;
     const now = valueIn(spec, path) ?? '';
     if (now !== (valueIn(before, path) ?? '')) {
       errors.invalid(`spec.${path.join('.')}`, now, immutableDetail);
@@ -140,28 +123,36 @@ function validateUpdate({ old, errors }: ValidatedWrite, spec: JsonObject): void
   }
 }
 
-function validateStoredVersions(object: JsonObject, spec: JsonObject, errors: FieldErrors): void {
-  const status = recordAt(object, 'status');
-  const stored = textsAt(status, 'storedVersions');
+function validateStoredVersions(object: Holder, spec: JsonObject, errors: FieldErrors): void {
+  const stored = textsAt(recordAt(object, 'status'), 'storedVersions');
   const path = 'status.storedVersions';
   if (stored.length === 0) {
-    const given = valueAt(status, 'storedVersions') ?? null;
-    errors.invalid(path, given, 'must have at least one stored version');
+    errors.invalid(path, null, 'must have at least one stored version');
     return;
   }
-  const versions = recordsAt(spec, 'versions');
-  for (const version of versions) {
+  const names = new Set<string>();
+  for (const version of recordsAt(spec, 'versions')) {
     const name = textAt(version, 'name');
+    names.add(name);
     if (!flagAt(version, 'storage') || stored.includes(name)) continue;
-    errors.invalid(path, version, `must have the storage version ${name}`);
+    errors.invalid(path, stored, `must have the storage version ${name}`);
   }
-  const names = versions.map((version) => textAt(version, 'name'));
   for (const [at, version] of stored.entries()) {
-    if (names.includes(version)) continue;
+    if (names.has(version)) continue;
     const detail =
       `missing from spec.versions; ${version} was previously a storage version, and must remain ` +
       'in spec.versions until a storage migration ensures no data remains persisted in ' +
       `${version} and removes ${version} from status.storedVersions`;
     errors.invalid(`${path}[${String(at)}]`, version, detail);
   }
+}
+
+/** Groups of the product's own domains need a word of who approved them. */
+function validateApproval({ object, old, errors, naming }: ValidatedWrite): void {
+  if (!isProtectedGroup(textAt(recordAt(object, 'spec'), 'group'), naming)) return;
+  const { state, key, value, problem } = approvalOf(object, naming);
+  if (old !== undefined && approvalOf(old, naming).state === state) return;
+  const path = `metadata.annotations[${key}]`;
+  if (state === 'missing') errors.required(path, problem);
+  else if (state === 'invalid') errors.invalid(path, value, problem);
 }

@@ -9,57 +9,120 @@ import {
   textAt,
   valueAt,
 } from '../../api/json-access.ts';
-import { loadResourceSchema } from '../../api/load-schema.ts';
-import { dns1035LabelProblems } from '../../api/name-rules.ts';
+import { sameJson } from '../../api/json-equal.ts';
 import type { JsonObject, ValueInfo } from '../../api/type-info.ts';
-import { memberOf, valueOf } from '../../api/value-info.ts';
-import type { NamingProfile } from '../../api/vendor.ts';
+import { memberOf } from '../../api/value-info.ts';
+import type { Steps } from '../../base/steps.ts';
 import { FieldPathError, relativeFieldPath } from '../../cel/schema/field-path.ts';
-import type { Holder, ValidatedWrite } from '../validator.ts';
-import { validateSchemas } from './definition-schemas.ts';
-import { schemaSource } from './schema-source.ts';
-import { partsOf } from './version-parts.ts';
+import type { Holder } from '../validator.ts';
+import { validateLabel } from './definition-names.ts';
+import type { DefinitionSchemas } from './definition-schemas.ts';
+import { shownVersions } from './internal-form.ts';
+import { isShared, sharedPath } from './version-parts.ts';
+import type { SharedPart } from './version-parts.ts';
 
-export function validateVersions(spec: JsonObject, write: ValidatedWrite): void {
-  const { errors } = write;
+/** Versions, each with what it does not have in common with all others. */
+export function* validateVersions(
+  spec: JsonObject,
+  before: Holder,
+  schemas: DefinitionSchemas,
+  errors: FieldErrors,
+): Steps<void> {
   const versions = recordsAt(spec, 'versions');
-  const names = versions.map((version) => textAt(version, 'name'));
+  const own = parts.filter((part) => !isShared(spec, part));
   for (const [at, version] of versions.entries()) {
     const path = `spec.versions[${String(at)}]`;
-    const name = textAt(version, 'name');
-    errors.problems(`${path}.name`, name, dns1035LabelProblems(name));
-    if (!isSet(recordAt(version, 'schema'), 'openAPIV3Schema')) {
-      errors.required(`${path}.schema.openAPIV3Schema`);
-    }
+    validateLabel(textAt(version, 'name'), `${path}.name`, errors);
     validateWarning(version, path, errors);
+    for (const part of own) {
+      const place = { part, path: `${path}.${part}`, sharing: [version] };
+      yield* validatePart(version, place, { before, schemas, errors });
+    }
   }
-  const shown = valueAt(spec, 'versions') ?? null;
+  const names = versions.map((version) => textAt(version, 'name'));
+  const prefix = schemas.naming.schemaExtensionPrefix;
   if (new Set(names).size < names.length) {
+    const shown = shownVersions(spec, prefix);
     errors.invalid('spec.versions', shown, 'must contain unique version names');
   }
   if (versions.filter((version) => flagAt(version, 'storage')).length !== 1) {
     const detail = 'must have exactly one version marked as storage version';
-    errors.invalid('spec.versions', shown, detail);
+    errors.invalid('spec.versions', shownVersions(spec, prefix), detail);
   }
   const [first = ''] = names;
-  if (first !== '') errors.problems('spec.version', first, dns1035LabelProblems(first));
+  if (first !== '') validateLabel(first, 'spec.version', errors);
 }
 
-/** Parts of versions, each where it is reported. */
-export function validateParts(spec: JsonObject, write: ValidatedWrite): void {
-  const { errors, naming } = write;
-  validateSchemas(spec, write);
-  for (const { version, path } of partsOf(spec, 'subresources')) {
-    const scale = recordIn(version, 'subresources', 'scale');
-    if (scale !== undefined) validateScale(scale, `${path}.scale`, errors);
+/** What all versions have in common, where it is reported. */
+export function* validateParts(
+  spec: JsonObject,
+  before: Holder,
+  schemas: DefinitionSchemas,
+  errors: FieldErrors,
+): Steps<void> {
+  const sharing = recordsAt(spec, 'versions');
+  const [version] = sharing;
+  if (version === undefined) return;
+  for (const part of parts) {
+    if (!isShared(spec, part)) continue;
+    const place = { part, path: sharedPath(part), sharing };
+    yield* validatePart(version, place, { before, schemas, errors });
   }
-  for (const { version, path } of partsOf(spec, 'additionalPrinterColumns')) {
-    for (const [at, column] of recordsAt(version, 'additionalPrinterColumns').entries()) {
-      validateColumn(column, `${path}[${String(at)}]`, errors);
+}
+
+const parts: readonly SharedPart[] = [
+  ...(['schema', 'subresources', 'additionalPrinterColumns', 'selectableFields'] as const),
+];
+
+interface PartPlace {
+  readonly part: SharedPart;
+  readonly path: string;
+  /** The versions that have this very part. */
+  readonly sharing: readonly JsonObject[];
+}
+
+interface PartContext {
+  readonly before: Holder;
+  readonly schemas: DefinitionSchemas;
+  readonly errors: FieldErrors;
+}
+
+function* validatePart(
+  version: JsonObject,
+  { part, path, sharing }: PartPlace,
+  { before, schemas, errors }: PartContext,
+): Steps<void> {
+  const schema = recordIn(version, 'schema', 'openAPIV3Schema');
+  switch (part) {
+    case 'schema': {
+      if (schema === undefined) return;
+      const hasStatus = sharing.some((one) => isSet(recordAt(one, 'subresources'), 'status'));
+      const of = { hasStatus, version: textAt(version, 'name') };
+      errors.add(yield* schemas.errors(schema, `${path}.openAPIV3Schema`, of));
+      return;
     }
-  }
-  for (const { version, path } of partsOf(spec, 'selectableFields')) {
-    validateSelectableFields(version, path, errors, naming);
+    case 'subresources': {
+      const scale = recordIn(version, 'subresources', 'scale');
+      if (scale !== undefined) validateScale(scale, `${path}.scale`, errors);
+      return;
+    }
+    case 'additionalPrinterColumns': {
+      for (const [at, column] of recordsAt(version, part).entries()) {
+        validateColumn(column, `${path}[${String(at)}]`, errors);
+      }
+      return;
+    }
+    case 'selectableFields': {
+      if (recordsAt(version, part).length === 0) return;
+      if (schema === undefined) {
+        errors.invalid(path, '', 'may only be set when a schema is');
+        return;
+      }
+      const value = yield* schemas.value(schema);
+      const mayBeMany = hasStoredMany(version, before);
+      validateSelectableFields(version, { path, schema, value, mayBeMany }, errors);
+      return;
+    }
   }
 }
 
@@ -71,7 +134,10 @@ function validateWarning(version: JsonObject, path: string, errors: FieldErrors)
   const invalid = (detail: string): void => {
     errors.invalid(`${path}.deprecationWarning`, warning, detail);
   };
-  if (!flagAt(version, 'deprecated')) invalid('can only be set for deprecated versions');
+  if (!flagAt(version, 'deprecated')) {
+    invalid('can only be set for deprecated versions');
+    return;
+  }
   if (Buffer.byteLength(warning) > warningBytesMax) {
     invalid(`must be <= ${String(warningBytesMax)} characters long`);
   }
@@ -129,50 +195,78 @@ function validateScale(scale: JsonObject, path: string, errors: FieldErrors): vo
 const selectableMax = 8;
 const selectableTypes = ['string', 'boolean', 'integer'];
 
-function validateSelectableFields(
-  version: JsonObject,
-  path: string,
-  errors: FieldErrors,
-  naming: NamingProfile,
-): void {
-  const fields = recordsAt(version, 'selectableFields');
-  const schema = recordIn(version, 'schema', 'openAPIV3Schema');
-  if (fields.length === 0 || schema === undefined) return;
-  const root = valueOf(loadResourceSchema(schema, schemaSource(naming)));
-  const seen = new Set<string>();
-  for (const [at, field] of fields.entries()) {
-    const jsonPath = textAt(field, 'jsonPath');
-    const where = `${path}[${String(at)}].jsonPath`;
-    if (jsonPath === '') errors.required(where);
-    else {
-      const problem = selectableProblem(jsonPath, root, schema);
-      if (problem !== undefined) errors.invalid(where, jsonPath, problem);
-      else if (seen.has(jsonPath)) errors.duplicate(where, jsonPath);
-    }
-    seen.add(jsonPath);
-  }
-  if (fields.length > selectableMax) errors.tooMany(path, fields.length, selectableMax);
+interface SelectablePlace {
+  readonly path: string;
+  readonly schema: JsonObject;
+  /** What the schema describes. */
+  readonly value: ValueInfo;
+  readonly mayBeMany: boolean;
 }
 
-function selectableProblem(jsonPath: string, root: ValueInfo, schema: Holder): string | undefined {
-  if (jsonPath.includes('[')) return 'is an invalid path: array notation is not allowed';
+/** More than there may be is kept where it is stored just so. */
+function hasStoredMany(version: JsonObject, before: Holder): boolean {
+  const name = textAt(version, 'name');
+  const old = recordsAt(before, 'versions').find((one) => textAt(one, 'name') === name);
+  const fields = valueAt(old, 'selectableFields');
+  return (
+    recordsAt(old, 'selectableFields').length > selectableMax &&
+    sameJson(fields, valueAt(version, 'selectableFields'))
+  );
+}
+
+function validateSelectableFields(
+  version: JsonObject,
+  { path, schema, value, mayBeMany }: SelectablePlace,
+  errors: FieldErrors,
+): void {
+  const seen = new Set<string>();
+  for (const [at, field] of recordsAt(version, 'selectableFields').entries()) {
+    const jsonPath = textAt(field, 'jsonPath');
+    const where = `${path}[${String(at)}].jsonPath`;
+    if (jsonPath === '') {
+      errors.required(where);
+      continue;
+    }
+    const found = pathOf(jsonPath, value, schema);
+    if ('problem' in found) {
+      errors.invalid(where, jsonPath, `is an invalid path: ${found.problem}`);
+      continue;
+    }
+    if (found.names[0] === 'metadata') {
+      errors.invalid(where, jsonPath, 'must not point to fields in metadata');
+    }
+    if (!selectableTypes.includes(typeAt(value, found.names))) {
+      errors.invalid(where, jsonPath, selectableTypesDetail);
+    }
+    if (seen.has(found.path)) errors.duplicate(where, jsonPath);
+    seen.add(found.path);
+  }
+  if (seen.size > selectableMax && !mayBeMany) errors.tooMany(path, seen.size, selectableMax);
+}
+
+const selectableTypesDetail =
+  'must point to a field of type string, boolean or integer. Enum string fields and strings ' +
+  'with formats are allowed.';
+
+function pathOf(
+  jsonPath: string,
+  root: ValueInfo,
+  schema: Holder,
+): { readonly path: string; readonly names: readonly string[] } | { readonly problem: string } {
+  if (jsonPath.includes('[')) return { problem: 'array notation is not allowed' };
   const names = jsonPath.split('.').slice(1);
   const isListed = recordIn(schema, 'properties', 'metadata') !== undefined;
-  if (names[0] === 'metadata' && !isListed) {
-    return 'is an invalid path: does not refer to a valid field';
-  }
+  if (names[0] === 'metadata' && !isListed) return { problem: 'does not refer to a valid field' };
   try {
-    relativeFieldPath(jsonPath, root);
+    return { path: relativeFieldPath(jsonPath, root), names };
   } catch (error) {
-    if (error instanceof FieldPathError) return `is an invalid path: ${error.message}`;
+    if (error instanceof FieldPathError) return { problem: error.message };
     throw error;
   }
-  if (names[0] === 'metadata') return 'must not point to fields in metadata';
+}
+
+function typeAt(root: ValueInfo, names: readonly string[]): string {
   let value: ValueInfo | undefined = root;
   for (const name of names) value = value && memberOf(value, name);
-  if (selectableTypes.includes(value?.schema?.type ?? '')) return undefined;
-  return (
-    'must point to a field of type string, boolean or integer. Enum string fields and strings ' +
-    'with formats are allowed.'
-  );
+  return value?.schema?.type ?? '';
 }

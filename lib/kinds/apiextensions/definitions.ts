@@ -5,6 +5,14 @@ import type { JsonObject } from '../../api/type-info.ts';
 import type { NamingProfile } from '../../api/vendor.ts';
 import type { ApiObject } from '../../codec/codec.ts';
 import type { ResourceStrategy } from '../strategy.ts';
+import { conditionsOf, withCondition } from './conditions.ts';
+import type { Condition } from './conditions.ts';
+
+/** Whether the resource has ever been served. */
+export const isEstablished = (definition: Readonly<JsonObject>): boolean =>
+  recordsAt(recordAt(definition, 'status'), 'conditions').some(
+    (one) => textAt(one, 'type') === 'Established' && textAt(one, 'status') === 'True',
+  );
 
 /** Held by it until no custom resource is left. */
 export const cleanupFinalizer = (naming: NamingProfile): string =>
@@ -15,22 +23,19 @@ export const definitionStrategy = (naming: NamingProfile): ResourceStrategy => (
   // Versions in which objects may be stored are unchanged when a version goes.
   validatesUnchanged: true,
   deletionFinalizer: cleanupFinalizer(naming),
+  // Labels, annotations and finalizers are written with the status, though nobody applies them so.
+  keptBySubresource: { status: ['spec'] },
   beginDeletion(definition) {
     const status = statusOf(definition);
-    const others = recordsAt(status, 'conditions').filter(
-      (condition) => textAt(condition, 'type') !== 'Terminating',
-    );
-    status['conditions'] = [
-      ...others,
-      {
-        type: 'Terminating',
-        status: 'True',
-        lastTransitionTime: definition.metadata?.deletionTimestamp ?? null,
-        reason: 'InstanceDeletionPending',
-        message:
-          'CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon',
-      },
-    ];
+    const pending: Condition = {
+      type: 'Terminating',
+      status: 'True',
+      reason: 'InstanceDeletionPending',
+      message:
+        'CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon',
+    };
+    const now = definition.metadata?.deletionTimestamp ?? '';
+    status['conditions'] = [...withCondition(conditionsOf(definition), pending, now)];
   },
   prepare(definition, stored, { subresource }) {
     if (stored === undefined || subresource !== '') return;

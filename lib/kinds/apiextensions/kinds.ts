@@ -3,7 +3,6 @@ import type { Kind } from '../kind.ts';
 import { definitionConversions } from './conversion.ts';
 import { definitionDefaults } from './defaults.ts';
 import { validateDefinition } from './definition-validation.ts';
-import { definitionWarnings } from './schema-formats.ts';
 import { definitionStrategy } from './definitions.ts';
 
 export const apiextensionsKinds: readonly Kind[] = [
@@ -12,7 +11,7 @@ export const apiextensionsKinds: readonly Kind[] = [
     defaults: definitionDefaults,
     conversions: definitionConversions,
     strategy: ({ naming }) => definitionStrategy(naming),
-    validate: validateDefinition,
-    warnings: definitionWarnings,
+    validateInSteps: validateDefinition,
+    rulesByHand: true,
   },
 ];

@@ -1,34 +1,29 @@
-// Rules of a schema, as expressions over its values: their texts, that they compile, and what they
-// may cost.
+// The form of rules of a schema, whatever their expressions say.
 import type { FieldErrors } from '../../api/field-errors.ts';
 import { isSet, textAt } from '../../api/json-access.ts';
-import type { JsonObject } from '../../api/type-info.ts';
+import type { JsonObject, ValueInfo } from '../../api/type-info.ts';
+import { FieldPathError, relativeFieldPath } from '../../cel/schema/field-path.ts';
 
 const reasons = [
   ...['FieldValueDuplicate', 'FieldValueForbidden', 'FieldValueInvalid', 'FieldValueRequired'],
 ];
 const lineBreak = /[\n\r]/;
 
-/** The form of rules, whatever they say. */
-export function validateRuleTexts(
-  rules: readonly JsonObject[],
+/** The form of a rule, whatever it says; `value` is what it is about, where that is known. */
+export function validateRuleText(
+  rule: JsonObject,
   path: string,
+  value: ValueInfo | undefined,
   errors: FieldErrors,
 ): void {
-  for (const [at, rule] of rules.entries()) {
-    validateRuleText(rule, `${path}[${String(at)}]`, errors);
-  }
-}
-
-function validateRuleText(rule: JsonObject, path: string, errors: FieldErrors): void {
   const text = textAt(rule, 'rule').trim();
   const message = textAt(rule, 'message');
   if (text === '') errors.required(`${path}.rule`, 'rule is not specified');
   else if (message !== '' && message.trim() === '') {
-    errors.invalid(`${path}.message`, message, 'message must be non-empty if specified');
+    errors.invalid(`${path}.message`, message, 'must be non-empty if specified');
   } else if (lineBreak.test(message.trim())) {
-    errors.invalid(`${path}.message`, message, 'message must not contain line breaks');
-  } else if (lineBreak.test(text) && message === '') {
+    errors.invalid(`${path}.message`, message, 'must not contain line breaks');
+  } else if (lineBreak.test(text) && message.trim() === '') {
     errors.required(`${path}.message`, 'message must be specified if rule contains line breaks');
   }
   const expression = textAt(rule, 'messageExpression');
@@ -42,9 +37,22 @@ function validateRuleText(rule: JsonObject, path: string, errors: FieldErrors): 
   }
   const fieldPath = textAt(rule, 'fieldPath');
   if (fieldPath !== '' && fieldPath.trim() === '') {
-    errors.invalid(`${path}.fieldPath`, fieldPath, 'fieldPath must be non-empty if specified');
+    errors.invalid(`${path}.fieldPath`, fieldPath, 'must be non-empty if specified');
   }
   if (lineBreak.test(fieldPath)) {
-    errors.invalid(`${path}.fieldPath`, fieldPath, 'fieldPath must not contain line breaks');
+    errors.invalid(`${path}.fieldPath`, fieldPath, 'must not contain line breaks');
+  }
+  if (fieldPath !== '' && value !== undefined && !isFieldPath(fieldPath, value)) {
+    errors.invalid(`${path}.fieldPath`, fieldPath, 'must be a valid path');
+  }
+}
+
+function isFieldPath(fieldPath: string, value: ValueInfo): boolean {
+  try {
+    relativeFieldPath(fieldPath, value);
+    return true;
+  } catch (error) {
+    if (error instanceof FieldPathError) return false;
+    throw error;
   }
 }

@@ -13,14 +13,21 @@ import {
 } from '../../api/json-access.ts';
 import { isObject } from '../../api/json-value.ts';
 import { isZero } from '../../api/presence.ts';
-import type { JsonObject, JsonValue } from '../../api/type-info.ts';
-import { validateRuleTexts } from './schema-rules.ts';
+import type { JsonObject, ValueInfo } from '../../api/type-info.ts';
+import { elementOf, memberOf } from '../../api/value-info.ts';
+import type { Steps } from '../../base/steps.ts';
+import { childCardinality } from '../../cel/schema/cardinality.ts';
+import { shownItems } from './internal-form.ts';
+import type { RuleNode } from './schema-expressions.ts';
+import { validateRuleText } from './schema-rules.ts';
 import type { SchemaReport } from './schema-report.ts';
 
 export interface SchemaContext {
   readonly report: SchemaReport;
   /** Of the product's own words: `x-…-`. */
   readonly prefix: string;
+  /** Judges the rules of a node whose schema is right; absent: expressions are not looked at. */
+  readonly judgeRules?: ((node: RuleNode) => Steps<void>) | undefined;
 }
 
 /** Where a node is, as far as it decides what it may say. */
@@ -29,9 +36,20 @@ export interface NodePlace {
   readonly isInMetadata: boolean;
   /** Why there may be no defaults; absent: there may. */
   readonly withoutDefaults?: string;
+  /** What the values are; undefined: nothing says it, or there are conditions around. */
+  readonly value: ValueInfo | undefined;
+  /** Conditions have no rules that run. */
+  readonly isCondition: boolean;
+  /** How often a value of the node can occur; undefined: without bound. */
+  readonly times: bigint | undefined;
+  /** The outermost list whose items have no older value; undefined: there is none around. */
+  readonly unrelated: string | undefined;
 }
 
-export const rootPlace: NodePlace = { isRoot: true, isInMetadata: false };
+export const rootPlace = (value: ValueInfo | undefined): NodePlace => ({
+  ...{ isRoot: true, isInMetadata: false, isCondition: false },
+  ...{ value, times: 1n, unrelated: undefined },
+});
 
 const types = ['array', 'boolean', 'integer', 'number', 'object', 'string'];
 
@@ -57,24 +75,37 @@ const mergeWords = [
 ] as const;
 
 /** Validates a node and those below it. */
-export function validateNode(
+export function* validateNode(
   schema: JsonObject,
   path: string,
   place: NodePlace,
   context: SchemaContext,
-): void {
+): Steps<void> {
+  const { report, prefix, judgeRules } = context;
+  yield;
+  if (report.isFull) return;
+  const before = report.errors.list.length;
   validateSupported(schema, path, place, context);
   if (flagAt(schema, 'uniqueItems')) {
     const detail =
       'uniqueItems cannot be set to true since the runtime complexity becomes quadratic';
-    context.report.errors.forbidden(`${path}.uniqueItems`, detail);
+    report.errors.forbidden(`${path}.uniqueItems`, detail);
   }
-  validateChildren(schema, path, { ...place, isRoot: false }, place.isRoot, context);
+  yield* validateChildren(schema, path, place, context);
   validateExtensions(schema, path, context);
   validateListMap(schema, path, context);
   validateKeys(schema, path, context);
-  const rules = recordsAt(schema, `${context.prefix}validations`);
-  validateRuleTexts(rules, `${path}.${context.prefix}validations`, context.report.errors);
+  const rules = recordsAt(schema, `${prefix}validations`);
+  if (rules.length === 0) return;
+  const where = `${path}.${prefix}validations`;
+  for (const [at, rule] of rules.entries()) {
+    validateRuleText(rule, `${where}[${String(at)}]`, place.value, report.errors);
+    yield;
+  }
+  const isRight = report.errors.list.length === before;
+  const { value, times, unrelated, isCondition } = place;
+  if (!isRight || value === undefined || isCondition || judgeRules === undefined) return;
+  yield* judgeRules({ rules, path: where, value, times, unrelated });
 }
 
 function validateSupported(
@@ -108,49 +139,88 @@ function validateSupported(
   }
 }
 
-function validateChildren(
+function* validateChildren(
   schema: JsonObject,
   path: string,
   place: NodePlace,
-  isRoot: boolean,
   context: SchemaContext,
-): void {
-  const child = (value: JsonValue | undefined, step: string, at: NodePlace = place): void => {
-    if (isObject(value)) validateNode(value, `${path}.${step}`, at, context);
-  };
+): Steps<void> {
+  const { isRoot, isInMetadata, value } = place;
+  const below = { ...place, isRoot: false };
+  const times = value && childCardinality(place.times, value);
   const additional = valueAt(schema, 'additionalProperties');
   const properties = entriesAt(schema, 'properties');
   if (additional !== undefined && additional !== true && properties.length > 0) {
     const detail = 'additionalProperties and properties are mutual exclusive';
     context.report.errors.forbidden(`${path}.additionalProperties`, detail);
   }
-  const withoutDefaults = 'inside additionalProperties applying to object metadata';
-  child(
-    additional,
-    'additionalProperties',
-    place.isInMetadata ? { ...place, withoutDefaults } : place,
-  );
+  if (isObject(additional)) {
+    const element = value?.cardinality === 'map' ? elementOf(value) : undefined;
+    const withoutDefaults = 'inside additionalProperties applying to object metadata';
+    const at = { ...below, value: element, times, ...(isInMetadata ? { withoutDefaults } : {}) };
+    yield* validateNode(additional, `${path}.additionalProperties`, at, context);
+  }
   const isResource = isRoot || flagAt(schema, `${context.prefix}embedded-resource`);
   for (const [name, property] of properties) {
-    const isMetadata = isResource && resourceMembers.includes(name);
+    if (!isObject(property)) continue;
     const at = {
-      ...place,
+      ...below,
+      value: value?.cardinality === 'single' ? memberOf(value, name) : undefined,
+    };
+    const isMetadata = isResource && isOneOf(name, resourceMembers);
+    const inMetadata = {
+      ...at,
       isInMetadata: true,
       ...(isRoot ? { withoutDefaults: `in top-level ${name}` } : {}),
     };
-    child(property, `properties[${name}]`, isMetadata ? at : place);
+    const childPlace = isMetadata ? inMetadata : at;
+    yield* validateNode(property, `${path}.properties[${name}]`, childPlace, context);
   }
-  child(valueAt(schema, 'not'), 'not');
-  for (const junctor of ['allOf', 'oneOf', 'anyOf']) {
-    for (const [at, part] of listAt(schema, junctor).entries())
-      child(part, `${junctor}[${String(at)}]`);
+  yield* validateConditions(schema, path, { ...below, isCondition: true }, context);
+  const unrelated = place.unrelated ?? (value?.listType === 'map' ? undefined : path);
+  const inList = { ...below, value: value && elementOf(value), times, unrelated };
+  for (const [step, part] of partsOf(schema, 'items')) {
+    yield* validateNode(part, `${path}.${step}`, inList, context);
+  }
+}
+
+/** Schemas that say something of the same value, and those that are not supported. */
+function* validateConditions(
+  schema: JsonObject,
+  path: string,
+  place: NodePlace,
+  context: SchemaContext,
+): Steps<void> {
+  const { not, allOf = [], oneOf = [], anyOf = [] } = place.value?.schema ?? {};
+  const values: Readonly<Record<string, readonly (ValueInfo | undefined)[]>> = {
+    ...{ not: [not], allOf, oneOf, anyOf },
+  };
+  for (const word of ['not', 'allOf', 'oneOf', 'anyOf']) {
+    for (const [at, [step, part]] of partsOf(schema, word).entries()) {
+      const inCondition = { ...place, value: values[word]?.[at] };
+      yield* validateNode(part, `${path}.${step}`, inCondition, context);
+    }
   }
   for (const word of ['definitions', 'dependencies']) {
-    for (const [name, part] of entriesAt(schema, word)) child(part, `${word}[${name}]`);
+    for (const [name, part] of entriesAt(schema, word)) {
+      if (!isObject(part)) continue;
+      const at = { ...place, value: undefined };
+      yield* validateNode(part, `${path}.${word}[${name}]`, at, context);
+    }
   }
-  child(valueAt(schema, 'items'), 'items');
-  for (const [at, part] of listAt(schema, 'items').entries()) child(part, `items[${String(at)}]`);
 }
+
+/** The schema of a word, or those of its list. */
+const partsOf = (
+  schema: JsonObject,
+  word: string,
+): readonly (readonly [step: string, part: JsonObject])[] => {
+  const value = valueAt(schema, word);
+  if (isObject(value)) return [[word, value]];
+  return listAt(schema, word).map(
+    (part, at) => [`${word}[${String(at)}]`, isObject(part) ? part : {}] as const,
+  );
+};
 
 function validateExtensions(schema: JsonObject, path: string, context: SchemaContext): void {
   const { errors } = context.report;
@@ -209,7 +279,7 @@ function validateListMap(schema: JsonObject, path: string, context: SchemaContex
     errors.required(`${path}.items`, `must have a schema if ${listType} is map`);
   } else if (items === undefined) {
     const detail = `must only have a single schema if ${listType} is map`;
-    errors.invalid(`${path}.items`, valueAt(schema, 'items'), detail);
+    errors.invalid(`${path}.items`, shownItems(valueAt(schema, 'items'), context.prefix), detail);
   } else if (textAt(items, 'type') !== 'object') {
     const detail = `must be object if parent array's ${listType} is map`;
     errors.invalid(`${path}.items.type`, textAt(items, 'type'), detail);
@@ -224,7 +294,9 @@ function validateKeyNames(
 ): void {
   const { errors } = context.report;
   const keysPath = `${path}.${context.prefix}list-map-keys`;
-  for (const [at, key] of keys.entries()) {
+  const seen = new Set<string>();
+  for (const key of keys) {
+    if (context.report.isFull) return;
     const property = recordAt(recordAt(items, 'properties'), key);
     const type = textAt(property, 'type');
     if (property === undefined) {
@@ -233,9 +305,8 @@ function validateKeyNames(
       const detail = `must be a scalar type if parent array's ${context.prefix}list-type is map`;
       errors.invalid(`${path}.items.properties[${key}].type`, textAt(items, 'type'), detail);
     }
-    if (keys.indexOf(key) < at) {
-      errors.invalid(keysPath, keys, 'must not contain duplicate entries');
-    }
+    if (seen.has(key)) errors.invalid(keysPath, keys, 'must not contain duplicate entries');
+    seen.add(key);
   }
 }
 
@@ -252,6 +323,7 @@ function validateKeys(schema: JsonObject, path: string, context: SchemaContext):
   const required = new Set(textsAt(items, 'required'));
   const keysName = `${context.prefix}list-map-keys`;
   for (const key of textsAt(schema, keysName)) {
+    if (context.report.isFull) return;
     const property = recordAt(recordAt(items, 'properties'), key);
     if (property === undefined) continue;
     const where = `${path}.items.properties[${key}]`;

@@ -4,7 +4,6 @@ import {
   entriesAt,
   flagAt,
   isSet,
-  listAt,
   recordAt,
   recordsAt,
   textAt,
@@ -13,56 +12,37 @@ import {
 import { sameJson } from '../../api/json-equal.ts';
 import { isObject, without } from '../../api/json-value.ts';
 import { isZero } from '../../api/presence.ts';
-import { FieldErrors } from '../../api/field-errors.ts';
-import type { JsonObject, JsonValue } from '../../api/type-info.ts';
+import type { FieldErrors } from '../../api/field-errors.ts';
+import type { JsonObject } from '../../api/type-info.ts';
 import { compilePattern } from '../../base/pattern.ts';
 import { fieldErrorMessage } from '../../base/status.ts';
 import type { FieldError } from '../../base/status.ts';
+import type { Steps } from '../../base/steps.ts';
 import type { Holder } from '../validator.ts';
+import { SchemaReport } from './schema-report.ts';
 
 interface Structure {
+  readonly report: SchemaReport;
   readonly errors: FieldErrors;
   /** Of the product's own words: `x-…-`. */
   readonly prefix: string;
 }
 
-export function structuralErrors(
+/** Of a schema that can be read as structure. */
+export function* structuralErrors(
   schema: JsonObject,
   path: string,
   prefix: string,
-): readonly FieldError[] {
-  const structure = { errors: new FieldErrors(), prefix };
-  validateStructure(schema, path, 'root', structure);
-  validateCompleteness(schema, path, structure);
-  const textOf = (error: FieldError): string => `${error.field}: ${fieldErrorMessage(error)}`;
-  return [...structure.errors.list].sort((one, other) => (textOf(one) < textOf(other) ? -1 : 1));
-}
-
-/** Why a schema cannot be read as structure at all; undefined: it can. */
-export function unreadableWord(schema: JsonObject): string | undefined {
-  for (const word of ['id', '$schema', '$ref', ...emptyWords, 'additionalItems']) {
-    const value = valueAt(schema, word);
-    if (value === undefined || (word !== 'additionalItems' && isZero(value))) continue;
-    return word === '$schema' ? 'schema' : word;
-  }
-  for (const child of childrenOf(schema)) {
-    const word = unreadableWord(child);
-    if (word !== undefined) return word;
-  }
-  return undefined;
-}
-
-const emptyWords = ['patternProperties', 'definitions', 'dependencies'];
-
-function childrenOf(schema: JsonObject): readonly JsonObject[] {
-  const values: readonly (JsonValue | undefined)[] = [
-    valueAt(schema, 'items'),
-    valueAt(schema, 'additionalProperties'),
-    valueAt(schema, 'not'),
-    ...entriesAt(schema, 'properties').map(([, property]) => property),
-    ...junctors.flatMap((junctor) => listAt(schema, junctor)),
-  ];
-  return values.filter(isObject);
+): Steps<readonly FieldError[]> {
+  const report = new SchemaReport(new Set());
+  const structure = { errors: report.errors, prefix, report };
+  yield* validateStructure(schema, path, 'root', structure);
+  yield* validateCompleteness(schema, path, structure);
+  const texts = report.errors.list.map(
+    (error) => [`${error.field}: ${fieldErrorMessage(error)}`, error] as const,
+  );
+  yield;
+  return texts.sort(([one], [other]) => (one < other ? -1 : 1)).map(([, error]) => error);
 }
 
 const junctors = ['allOf', 'anyOf', 'oneOf'] as const;
@@ -74,31 +54,33 @@ const missingTypes = {
 };
 type Level = keyof typeof missingTypes;
 
-function validateStructure(
+function* validateStructure(
   schema: JsonObject,
   path: string,
   level: Level,
   structure: Structure,
-): void {
-  const { prefix, errors } = structure;
+): Steps<void> {
+  const { prefix, errors, report } = structure;
+  yield;
+  if (report.isFull) return;
   const items = recordAt(schema, 'items');
-  if (items !== undefined) validateStructure(items, `${path}.items`, 'item', structure);
+  if (items !== undefined) yield* validateStructure(items, `${path}.items`, 'item', structure);
   for (const [name, property] of entriesAt(schema, 'properties')) {
     if (!isObject(property)) continue;
-    validateStructure(property, `${path}.properties[${name}]`, 'field', structure);
+    yield* validateStructure(property, `${path}.properties[${name}]`, 'field', structure);
   }
   const additional = recordAt(schema, 'additionalProperties');
   if (level === 'root' && isSet(schema, 'additionalProperties')) {
     errors.forbidden(`${path}.additionalProperties`, 'must not be used at the root');
   }
   if (additional !== undefined) {
-    validateStructure(additional, `${path}.additionalProperties`, 'field', structure);
+    yield* validateStructure(additional, `${path}.additionalProperties`, 'field', structure);
   }
   validateIntOrString(schema, path, structure);
   const isText = flagAt(schema, `${prefix}int-or-string`);
   const inFirst = isText && isIntOrStringPair(recordsAt(schema, 'allOf')[0]);
   const skips = { ownAnyOf: isText && isIntOrStringPair(schema), firstAnyOf: inFirst };
-  validateConditions(schema, path, skips, structure);
+  yield* validateConditions(schema, path, skips, structure);
   validateType(schema, path, level, structure);
   if (textAt(schema, 'type') === 'array' && !isSet(schema, 'items')) {
     errors.required(`${path}.items`, 'must be specified');
@@ -195,22 +177,22 @@ interface SkippedConditions {
 const skipsNothing: SkippedConditions = { ownAnyOf: false, firstAnyOf: false };
 
 /** Conditions on a value: allOf and its like, and the pattern of a text. */
-function validateConditions(
+function* validateConditions(
   schema: JsonObject,
   path: string,
   skips: SkippedConditions,
   structure: Structure,
-): void {
+): Steps<void> {
   for (const junctor of junctors) {
     if (junctor === 'anyOf' && skips.ownAnyOf) continue;
     for (const [at, part] of recordsAt(schema, junctor).entries()) {
       const ownAnyOf = junctor === 'allOf' && at === 0 && skips.firstAnyOf;
       const where = `${path}.${junctor}[${String(at)}]`;
-      validateCondition(part, where, { ownAnyOf, firstAnyOf: false }, structure);
+      yield* validateCondition(part, where, { ownAnyOf, firstAnyOf: false }, structure);
     }
   }
   const not = recordAt(schema, 'not');
-  if (not !== undefined) validateCondition(not, `${path}.not`, skipsNothing, structure);
+  if (not !== undefined) yield* validateCondition(not, `${path}.not`, skipsNothing, structure);
   const pattern = textAt(schema, 'pattern');
   const compiled = pattern === '' ? undefined : compilePattern(pattern);
   if (compiled === undefined || !('error' in compiled)) return;
@@ -225,19 +207,22 @@ const ownUndefined = ['list-type', 'map-type'];
 const ownFalse = ['preserve-unknown-fields', 'embedded-resource', 'int-or-string'];
 
 /** A condition, which may say nothing of structure, and those in it. */
-function validateCondition(
+function* validateCondition(
   schema: JsonObject,
   path: string,
   skips: SkippedConditions,
   structure: Structure,
-): void {
-  const { prefix, errors } = structure;
-  validateConditions(schema, path, skips, structure);
+): Steps<void> {
+  const { prefix, errors, report } = structure;
+  yield;
+  if (report.isFull) return;
+  yield* validateConditions(schema, path, skips, structure);
   const items = recordAt(schema, 'items');
-  if (items !== undefined) validateCondition(items, `${path}.items`, skipsNothing, structure);
+  if (items !== undefined)
+    yield* validateCondition(items, `${path}.items`, skipsNothing, structure);
   for (const [name, property] of entriesAt(schema, 'properties')) {
     if (!isObject(property)) continue;
-    validateCondition(property, `${path}.properties[${name}]`, skipsNothing, structure);
+    yield* validateCondition(property, `${path}.properties[${name}]`, skipsNothing, structure);
   }
   const own = (words: readonly string[]): readonly string[] => words.map((word) => prefix + word);
   const forbid = (words: readonly string[], state: string): void => {
@@ -257,29 +242,55 @@ function validateCondition(
 }
 
 /** What the conditions of the root speak of is part of the structure. */
-function validateCompleteness(schema: JsonObject, path: string, { errors }: Structure): void {
-  const visit = (condition: JsonObject, from: string, structure: Holder, at: string): void => {
-    const child = (part: Holder, step: string, own: Holder): void => {
-      if (part === undefined) return;
-      if (own === undefined) {
-        errors.required(`${at}.${step}`, `because it is defined in ${from}.${step}`);
-      } else visit(part, `${from}.${step}`, own, `${at}.${step}`);
-    };
-    child(recordAt(condition, 'items'), 'items', recordAt(structure, 'items'));
-    for (const [name] of entriesAt(condition, 'properties')) {
-      const part = recordAt(recordAt(condition, 'properties'), name);
-      child(part, `properties[${name}]`, recordAt(recordAt(structure, 'properties'), name));
+function* validateCompleteness(
+  schema: JsonObject,
+  path: string,
+  structure: Structure,
+): Steps<void> {
+  yield* completeJunctors(schema, { from: path, own: schema, at: path }, structure);
+}
+
+/** A condition's place, and the part of the structure that it speaks of. */
+interface Spoken {
+  readonly from: string;
+  readonly own: Holder;
+  readonly at: string;
+}
+
+function* completeJunctors(of: JsonObject, spoken: Spoken, structure: Structure): Steps<void> {
+  const { from } = spoken;
+  for (const junctor of junctors) {
+    for (const [index, part] of recordsAt(of, junctor).entries()) {
+      const place = `${from}.${junctor}[${String(index)}]`;
+      yield* completeCondition(part, { ...spoken, from: place }, structure);
     }
-    visitJunctors(condition, from, structure, at);
-  };
-  const visitJunctors = (of: JsonObject, from: string, structure: Holder, at: string): void => {
-    for (const junctor of junctors) {
-      for (const [index, part] of recordsAt(of, junctor).entries()) {
-        visit(part, `${from}.${junctor}[${String(index)}]`, structure, at);
-      }
-    }
-    const not = recordAt(of, 'not');
-    if (not !== undefined) visit(not, `${from}.not`, structure, at);
-  };
-  visitJunctors(schema, path, schema, path);
+  }
+  const not = recordAt(of, 'not');
+  if (not === undefined) return;
+  yield* completeCondition(not, { ...spoken, from: `${from}.not` }, structure);
+}
+
+function* completeCondition(
+  condition: JsonObject,
+  { from, own, at }: Spoken,
+  structure: Structure,
+): Steps<void> {
+  yield;
+  if (structure.report.isFull) return;
+  const items = recordAt(condition, 'items');
+  const properties = entriesAt(condition, 'properties');
+  const ownProperties = recordAt(own, 'properties');
+  const parts = [
+    ...(items === undefined ? [] : [[items, 'items', recordAt(own, 'items')] as const]),
+    ...properties.map(
+      ([name, part]) => [part, `properties[${name}]`, recordAt(ownProperties, name)] as const,
+    ),
+  ];
+  for (const [part, step, ownPart] of parts) {
+    if (!isObject(part)) continue;
+    const spoken = { from: `${from}.${step}`, own: ownPart, at: `${at}.${step}` };
+    if (ownPart !== undefined) yield* completeCondition(part, spoken, structure);
+    else structure.errors.required(spoken.at, `because it is defined in ${spoken.from}`);
+  }
+  yield* completeJunctors(condition, { from, own, at }, structure);
 }

@@ -11,21 +11,14 @@ const sharedParts = [
   ['additionalPrinterColumns', 'additionalPrinterColumns'],
   ['selectableFields', 'selectableFields'],
 ] as const;
-type SharedPart = (typeof sharedParts)[number][0];
+export type SharedPart = (typeof sharedParts)[number][0];
 
-export interface VersionPart {
-  readonly version: JsonObject;
-  /** Where failures of the part are reported. */
-  readonly path: string;
-}
+/** Where failures of a part are reported that is the same in all versions. */
+export const sharedPath = (name: SharedPart): string =>
+  `spec.${sharedParts.find(([part]) => part === name)?.[1] ?? name}`;
 
-/** A part of each version; once, where it is the same in all of them. */
-export function partsOf(spec: JsonObject, name: SharedPart): readonly VersionPart[] {
-  const versions = recordsAt(spec, 'versions');
-  const [first, ...others] = versions;
-  if (first === undefined) return [];
-  const isShared = others.every((other) => sameJson(valueAt(other, name), valueAt(first, name)));
-  const [, shared] = sharedParts.find(([part]) => part === name) ?? ['', name];
-  if (isShared) return [{ version: first, path: `spec.${shared}` }];
-  return versions.map((version, at) => ({ version, path: `spec.versions[${String(at)}].${name}` }));
+/** Whether all versions have the same, or none. */
+export function isShared(spec: JsonObject, name: SharedPart): boolean {
+  const [first, ...others] = recordsAt(spec, 'versions');
+  return others.every((other) => sameJson(valueAt(other, name), valueAt(first, name)));
 }

@@ -42,11 +42,9 @@ export interface Services {
 export function openServices(options: ServicesOptions): Services | undefined {
   const { scheme, naming, keyspace, viewOf, clusterIpRanges, nodePortRange } = options;
   const group = naming.resolve('networking.{v}');
-  const resourceOf = (of: string, plural: string): ResourceInfo | undefined =>
-    scheme.storedResources.find((one) => one.group === of && one.resource === plural);
-  const addressResource = resourceOf(group, 'ipaddresses');
-  const rangeResource = resourceOf(group, 'servicecidrs');
-  const serviceResource = resourceOf('', 'services');
+  const addressResource = scheme.storedResource(group, 'ipaddresses');
+  const rangeResource = scheme.storedResource(group, 'servicecidrs');
+  const serviceResource = scheme.storedResource('', 'services');
   if (addressResource === undefined || rangeResource === undefined) return undefined;
   if (serviceResource === undefined) return undefined;
   const ranges = new AddressRanges({ view: viewOf(rangeResource), naming, clusterIpRanges });

@@ -105,7 +105,8 @@ export function mixedStores(replica: Replica, options: MixedOptions): MixedStore
         canDeleteUnreadable: false,
         keyspace: createKeyspace('/registry'),
         strategy: {},
-        rules: objectRules(stored, {}, defaultValidation),
+        judgedIn: 'served',
+        rules: objectRules(served, {}, defaultValidation),
         view,
       },
     );
@@ -118,7 +119,7 @@ export function mixedStores(replica: Replica, options: MixedOptions): MixedStore
       if (store === undefined) throw new Error(`${version} is not served`);
       return store;
     },
-    own: createResourceStore({ ...partsOf(stored), conversion: undefined }),
+    own: createResourceStore(partsOf(stored)).stored,
     records,
   };
 }

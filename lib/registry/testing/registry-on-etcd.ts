@@ -18,13 +18,13 @@ import type { ResourceView } from '../../cacher/resource-view.ts';
 import { intercept } from '../../cacher/testing/cache-fixture.ts';
 import { schemeTranscoder } from '../../cacher/transcoder.ts';
 import { createStoredMedia } from '../../codec/stored-media.ts';
-import type { StoredMediaName } from '../../codec/stored-media.ts';
+import type { StoredMedia, StoredMediaName } from '../../codec/stored-media.ts';
 import { EtcdStorage } from '../../storage-etcd/etcd-storage.ts';
 import { createKeyspace } from '../../storage-etcd/keys.ts';
 import type { Storage, StorageMetrics, WatchBatch } from '../../storage-etcd/storage.ts';
 import { EtcdCluster } from '../../storage-etcd/testing/etcd-process.ts';
-import { builtInStores } from '../built-in-stores.ts';
-import type { BuiltInStoreOptions } from '../built-in-stores.ts';
+import { builtInStores, sharedDeps } from '../built-in-stores.ts';
+import type { BuiltInStoreOptions, SharedDeps } from '../built-in-stores.ts';
 import { builtInOwner, ResourceMapHolder } from '../resource-map.ts';
 import type { Companions } from '../companions.ts';
 import type { ResourceStore } from '../resource-store.ts';
@@ -40,6 +40,9 @@ export interface Replica {
   readonly scheme: Scheme;
   readonly naming: NamingProfile;
   readonly services: Services | undefined;
+  readonly media: StoredMedia;
+  /** For stores of resources that come at run time. */
+  readonly deps: SharedDeps;
   /** `apps/deployments`, or `configmaps` in the core group; version `v1` unless given. */
   store(name: string, version?: string): ResourceStore;
   stop(): Promise<void>;
@@ -64,6 +67,7 @@ export interface ReplicaOptions {
   /** Absent: nobody holds any rights to give to others. */
   readonly heldRulesOf?: HeldRulesOf;
   readonly companionsOf?: (stored: ResourceInfo, storage: Storage) => Companions | undefined;
+  readonly onStoredOf?: BuiltInStoreOptions['onStoredOf'];
   /** Where etcd serves at the moment, if not where it was started. */
   readonly endpoint?: string;
   /** How long a write waits for etcd. */
@@ -130,7 +134,7 @@ async function startReplica(etcd: EtcdCluster, options: ReplicaOptions): Promise
   const viewOf = (stored: ResourceInfo): ResourceView => cache.view(stored);
   const parts = { scheme, storage, keyspace, media, naming, clock: systemClock, viewOf };
   const services = options.services && openServices({ ...parts, ...options.services });
-  const all = builtInStores({
+  const made: BuiltInStoreOptions = {
     ...parts,
     continueKey: options.continueKey ?? Buffer.from('shared by the replicas of a test'),
     tokens: options.tokens ?? testIssuer(naming),
@@ -139,12 +143,13 @@ async function startReplica(etcd: EtcdCluster, options: ReplicaOptions): Promise
     eventTtlSeconds: 3_600,
     heldRulesOf: options.heldRulesOf,
     ...(options.admission === undefined ? {} : { admission: options.admission }),
+    ...(options.onStoredOf === undefined ? {} : { onStoredOf: options.onStoredOf }),
     ...(options.reviews === undefined ? {} : { reviews: options.reviews }),
     companionsOf: (stored) =>
       options.companionsOf?.(stored, storage) ?? services?.companionsOf(stored),
-  });
+  };
   const stores = new ResourceMapHolder();
-  stores.set(builtInOwner, all);
+  stores.set(builtInOwner, builtInStores(made));
   return {
     storage,
     cache,
@@ -152,6 +157,8 @@ async function startReplica(etcd: EtcdCluster, options: ReplicaOptions): Promise
     scheme,
     naming,
     services,
+    media,
+    deps: sharedDeps(made),
     store(name, version = 'v1') {
       const [group, resource] = name.includes('/') ? name.split('/') : ['', name];
       const found = stores.find({ group: group ?? '', version, resource: resource ?? '' });

@@ -1,7 +1,7 @@
 // Scripts of validation: an object, changes to it, and every failure that they bring. One line a
 // case: `[operation] claim | changes | failures`; `~c`, `~v` stand for the first container, volume.
 // Failures may be left to `npm test -- -u`, which writes them.
-import { builtInScheme } from '../../kinds/built-in-kinds.ts';
+import { builtInKind, builtInScheme } from '../../kinds/built-in-kinds.ts';
 import type { Scheme } from '../../api/scheme.ts';
 import type { JsonObject, JsonValue, ResourceInfo } from '../../api/type-info.ts';
 import { namingProfile } from '../../api/vendor.ts';
@@ -11,7 +11,9 @@ import type { FieldError, StatusCause } from '../../base/status.ts';
 import { featureGates } from '../../config/gates.ts';
 import type { ApiObject } from '../../codec/codec.ts';
 import { jsonCodec } from '../../codec/json.ts';
+import { FieldErrors } from '../../api/field-errors.ts';
 import { cloneJson } from '../../api/json-value.ts';
+import { atOnce } from '../../base/steps.ts';
 import { kindStrategies } from '../../kinds/built-in-kinds.ts';
 import type { WriteContext } from '../../kinds/strategy.ts';
 import { objectRules } from '../validation.ts';
@@ -122,6 +124,16 @@ export function runCase(test: ScriptCase): string {
     },
   });
   const context = contextOf(test, changes, resource);
+  const validate = (object: ApiObject, before: ApiObject | undefined): readonly FieldError[] => {
+    const errors = new FieldErrors();
+    const { subresource, apiVersion } = context;
+    const write = { object, old: before, subresource, apiVersion, naming, errors };
+    const inSteps = builtInKind(resource.type)?.validateInSteps;
+    if (inSteps !== undefined) {
+      atOnce(inSteps({ ...write, isOn: (gate) => enabled.isEnabled(gate) }));
+    }
+    return [...rules.validate(object, before, context), ...errors.list];
+  };
   const make = (from: JsonObject, isNew: boolean): ApiObject => {
     const { object } = jsonCodec.decode(Buffer.from(JSON.stringify(from)), resource.type);
     everyKind().defaults.apply(object, resource.type);
@@ -133,10 +145,7 @@ export function runCase(test: ScriptCase): string {
     for (const one of changes) change(base, one);
     const object = make(base, true);
     rules.dropDisabled(object, undefined);
-    return failuresOf(() => [
-      ...metaErrors(object, resource),
-      ...rules.validate(object, undefined, context),
-    ]);
+    return failuresOf(() => [...metaErrors(object, resource), ...validate(object, undefined)]);
   }
   for (const one of changes) if (one.startsWith('old:')) change(base, one.slice(4));
   const old = make(base, strategyKeepsStatus(base));
@@ -144,7 +153,7 @@ export function runCase(test: ScriptCase): string {
   for (const one of changes) if (!one.startsWith('old:')) change(next, one);
   const object = make(next, false);
   rules.dropDisabled(object, old);
-  return failuresOf(() => rules.validate(object, cloneJson(old), context));
+  return failuresOf(() => validate(object, cloneJson(old)));
 }
 
 /** What a rule that ends all others throws counts as what is found. */

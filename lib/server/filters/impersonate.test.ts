@@ -7,6 +7,7 @@ import type { Attributes, Decision } from '../../authz/authorizer.ts';
 import { systemClock } from '../../base/clock.ts';
 import { innerFilters } from '../chain.ts';
 import type { InnerFilterOptions } from '../chain.ts';
+import { ResourceMapHolder } from '../../registry/resource-map.ts';
 import type { Filter } from '../request-context.ts';
 import { sendNow } from '../respond.ts';
 import {
@@ -54,6 +55,7 @@ const filtersOf = (change: Partial<InnerFilterOptions> = {}): readonly Filter[] 
     naming: namingProfile('svc'),
     clock: systemClock,
     isConstrained: true,
+    resourceMap: new ResourceMapHolder(),
     resources: handle,
     operatorPaths: handle,
     ...change,

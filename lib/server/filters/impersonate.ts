@@ -25,7 +25,7 @@ export function impersonateFilter(
   return function impersonate(request, _response, next): MaybePromise<void> {
     if (!mentionsImpersonation(request.rawHeaders)) return next();
     const wanted = readWantedUser(request.rawHeaders, describe);
-    dropImpersonationHeaders(request.headers);
+    dropImpersonationHeaders(request);
     return wanted === undefined ? next() : becomes(wanted, request, next);
   };
 

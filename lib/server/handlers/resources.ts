@@ -1,6 +1,7 @@
 // Requests that name a resource: which verb of which store, or the 404 and 405 of paths and methods
 // that are none. Those of a group version with a proxy are the proxy's.
 import { methodNotAllowed, pathNotFound } from '../../base/status.ts';
+import { StoreReplaced } from '../../registry/store-replaced.ts';
 import type { ResourceStore } from '../../registry/resource-store.ts';
 import type { Subresource, VerbTarget } from '../../registry/verb-target.ts';
 import type { NoteDeprecation } from '../deprecations.ts';
@@ -53,7 +54,7 @@ export function resourceRequests(
   noteDeprecation: NoteDeprecation,
   servesGroup: ServesGroup,
 ): Filter {
-  return function handleResource(request, response, next) {
+  const handle: Filter = (request, response, next) => {
     const { context } = request;
     const { info, store, proxy } = context;
     if (proxy !== undefined) return proxy.serve(request, response);
@@ -72,7 +73,23 @@ export function resourceRequests(
     noteDeprecation(context, store.resource);
     return handlers[info.verb as Exclude<keyof VerbHandlers, 'connect'>](store, request, response);
   };
+  /** A write whose store was replaced meanwhile begins anew on what has its place. */
+  const handleResource: Filter = (request, response, next) => {
+    const { context } = request;
+    const answered = handle(request, response, next);
+    if (reads.has(context.info.verb) || !(answered instanceof Promise)) return answered;
+    return answered.catch(async (error: unknown) => {
+      if (!(error instanceof StoreReplaced)) throw error;
+      await error.renewed(context.signal);
+      context.find();
+      context.warnings.length = 0;
+      return handleResource(request, response, next);
+    });
+  };
+  return handleResource;
 }
+
+const reads: ReadonlySet<string> = new Set(['get', 'list', 'watch']);
 
 /** @throws StatusError 404 where the path goes on behind what it names. */
 function checkRest({ info, subresource }: RequestContext): void {

@@ -9,10 +9,10 @@ import { methodNotAllowed } from '../../base/status.ts';
 import type { Item } from '../../cacher/resource-view.ts';
 import { cborAsJson } from '../../codec/cbor.ts';
 import type { Decoded } from '../../codec/codec.ts';
-import { negotiatePatch } from '../../codec/negotiate.ts';
+import { isYaml, negotiatePatch } from '../../codec/negotiate.ts';
 import type { PatchOffers } from '../../codec/negotiate.ts';
 import type { Permissions } from '../../kinds/strategy.ts';
-import { mustBeOf } from '../../registry/incoming.ts';
+import { mustBeOf, mustNameItself } from '../../registry/incoming.ts';
 import {
   mustBeDeleteOptions,
   parseDeleteOptions,
@@ -35,6 +35,7 @@ import {
   recordPatch,
 } from '../audited-objects.ts';
 import { readBody } from '../body.ts';
+import { YamlBodies } from '../../codec/yaml-bodies.ts';
 import { attributesOf, refusal } from '../filters/authorize.ts';
 import type { HttpRequest, HttpResponse } from '../request-context.ts';
 import { sendBytes } from '../respond.ts';
@@ -50,13 +51,19 @@ export interface WriteHandlerOptions extends ReadOptions {
   readonly patches: PatchOffers;
 }
 
+/** With what the handlers share. */
+interface Shared extends WriteHandlerOptions {
+  readonly yaml: YamlBodies;
+}
+
 type WriteHandlers = Pick<
   VerbHandlers,
   'create' | 'update' | 'patch' | 'delete' | 'deletecollection'
 >;
 
 /** Each asks for its serializer first: a 406 comes before anything is written. */
-export function writeHandlers(options: WriteHandlerOptions): WriteHandlers {
+export function writeHandlers(given: WriteHandlerOptions): WriteHandlers {
+  const options = { ...given, yaml: new YamlBodies() };
   return {
     create: createHandler(options),
     update: updateHandler(options),
@@ -66,14 +73,13 @@ export function writeHandlers(options: WriteHandlerOptions): WriteHandlers {
   };
 }
 
-function createHandler(options: WriteHandlerOptions): TargetHandler {
+function createHandler(options: Shared): TargetHandler {
   return async function create(target, request, response) {
     if (target.create === undefined) throw methodNotAllowed();
-    const { signal } = request.context;
     const shown = target.createAnswer ?? target.resource;
     const serializer = options.serializers.of(request, shown, 'object');
     const writeOptions = writeOptionsOf(request, 'create', options);
-    const body = decoded(options, request, target, await readBody(request, signal));
+    const body = decoded(options, request, target, await bodyOf(options, request));
     const answer = await target.create({
       ...scopeOf(request),
       permissions: permissionsOf(options.authorizer, request),
@@ -86,13 +92,13 @@ function createHandler(options: WriteHandlerOptions): TargetHandler {
   };
 }
 
-function updateHandler(options: WriteHandlerOptions): TargetHandler {
+function updateHandler(options: Shared): TargetHandler {
   return async function update(target, request, response) {
     if (target.update === undefined) throw methodNotAllowed();
     const { context } = request;
     const serializer = options.serializers.of(request, target.resource, 'object');
     const writeOptions = writeOptionsOf(request, 'update', options);
-    const body = decoded(options, request, target, await readBody(request, context.signal));
+    const body = decoded(options, request, target, await bodyOf(options, request));
     const answer = await target.update({
       ...scopeOf(request),
       permissions: permissionsOf(options.authorizer, request),
@@ -105,14 +111,15 @@ function updateHandler(options: WriteHandlerOptions): TargetHandler {
   };
 }
 
-function patchHandler(options: WriteHandlerOptions): TargetHandler {
+function patchHandler(options: Shared): TargetHandler {
   return async function patch(target, request, response) {
     if (target.patch === undefined) throw methodNotAllowed();
     const { context } = request;
     const serializer = options.serializers.of(request, target.resource, 'object');
-    const { name: kind, cbor } = negotiatePatch(request.headers['content-type'], options.patches);
+    const offers = patchOffers(options.patches, target);
+    const { name: kind, cbor } = negotiatePatch(request.headers['content-type'], offers);
     const writeOptions = writeOptionsOf(request, kind, options);
-    const body = await readBody(request, context.signal);
+    const body = await bodyOf(options, request);
     const patch = cbor ? cborAsJson(body) : body;
     recordPatch(request, patch);
     const answer = await target.patch({
@@ -128,6 +135,12 @@ function patchHandler(options: WriteHandlerOptions): TargetHandler {
   };
 }
 
+/** Of what the server takes, what the target takes. */
+function patchOffers(offers: PatchOffers, { patches }: VerbTarget): PatchOffers {
+  if (patches === undefined) return offers;
+  return { ...offers, names: offers.names.filter((name) => patches.includes(name)) };
+}
+
 function writeOptionsOf(
   { context, headers }: HttpRequest,
   verb: WriteVerb,
@@ -138,7 +151,7 @@ function writeOptionsOf(
   return { ...options, fieldManager: nameOfAgent(headers['user-agent'] ?? '') };
 }
 
-function deleteHandler(options: WriteHandlerOptions): StoreHandler {
+function deleteHandler(options: Shared): StoreHandler {
   const unsafe = { verb: 'unsafe-delete-ignore-read-errors' };
   return async function deleteOne(store, request, response) {
     const serializer = options.serializers.of(request, store.resource, 'object');
@@ -158,7 +171,7 @@ function deleteHandler(options: WriteHandlerOptions): StoreHandler {
   };
 }
 
-function deleteCollectionHandler(options: WriteHandlerOptions): StoreHandler {
+function deleteCollectionHandler(options: Shared): StoreHandler {
   return async function deleteCollection(store, request, response) {
     const { info } = request.context;
     const serializer = options.serializers.of(request, store.resource, 'list');
@@ -173,6 +186,13 @@ function deleteCollectionHandler(options: WriteHandlerOptions): StoreHandler {
   };
 }
 
+/** The body of a request, large YAML as JSON. @throws StatusError 413, 415, 400, 429. */
+async function bodyOf({ yaml }: Shared, request: HttpRequest): Promise<Uint8Array> {
+  const { signal } = request.context;
+  const body = await readBody(request, signal);
+  return isYaml(request.headers['content-type']) ? yaml.asJson(body, signal) : body;
+}
+
 /** The object of a body. @throws StatusError 415, 400. */
 function decoded(
   { serializers }: WriteHandlerOptions,
@@ -181,17 +201,16 @@ function decoded(
   body: Uint8Array,
 ): Decoded {
   const read = serializers.decode(request, body, input.type, (named) => mustBeOf(input, named));
+  mustNameItself(input, read.object, body);
   recordObject(request, read.object, input);
   return read;
 }
 
 /** From the body and the query; the body wins. @throws StatusError 413, 415, 400. */
-async function readDeleteOptions(
-  { serializers, deleteOptionsType, naming }: WriteHandlerOptions,
-  request: HttpRequest,
-): Promise<DeleteOptions> {
-  const { info, signal } = request.context;
-  const bytes = await readBody(request, signal);
+async function readDeleteOptions(options: Shared, request: HttpRequest): Promise<DeleteOptions> {
+  const { serializers, deleteOptionsType, naming } = options;
+  const { info } = request.context;
+  const bytes = await bodyOf(options, request);
   const body =
     bytes.length === 0
       ? undefined

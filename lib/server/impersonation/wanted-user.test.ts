@@ -98,6 +98,9 @@ test('all of them are deleted, and nothing else', () => {
     'impersonate-x': 'y',
     'x-impersonate-': 'z',
   };
-  dropImpersonationHeaders(headers);
+  const rawHeaders = ['Host', 'a', 'Impersonate-User', '', 'IMPERSONATE-X', 'y', 'impersonate-x'];
+  rawHeaders.push('z', 'X-Impersonate-', 'z');
+  dropImpersonationHeaders({ headers, rawHeaders });
   expect(headers).toEqual({ host: 'a', 'x-impersonate-': 'z' });
+  expect(rawHeaders).toEqual(['Host', 'a', 'X-Impersonate-', 'z']);
 });

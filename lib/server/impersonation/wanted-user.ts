@@ -1,6 +1,8 @@
 // Who a request wants to act as, read from its `Impersonate-` headers as they were sent: Node joins
 // headers that come several times, in which a group's comma would make two of it.
 import { limits } from '../../base/limits.ts';
+import { dropHeaders, percentDecoded } from '../../base/raw-headers.ts';
+import type { SentHeaders } from '../../base/raw-headers.ts';
 import { badRequest } from '../../base/status.ts';
 import type { User } from '../../base/user.ts';
 
@@ -48,7 +50,7 @@ export function readWantedUser(
     else if (about === 'uid') uid ??= value;
     else if (about === 'group') groups.push(value);
     else if (about.startsWith(extraPrefix)) {
-      const key = decoded(about.slice(extraPrefix.length)).toLowerCase();
+      const key = percentDecoded(about.slice(extraPrefix.length)).toLowerCase();
       const values = extra.get(key);
       if (values === undefined) extra.set(key, [value]);
       else values.push(value);
@@ -73,19 +75,6 @@ function textOf(value: string, header: string): string {
   }
 }
 
-/** Once; what is not encoded properly is taken as it stands. */
-function decoded(key: string): string {
-  try {
-    return decodeURIComponent(key);
-  } catch {
-    return key;
-  }
-}
-
-/** Deletes them: what follows, a backend too, must not act on them again. */
-export function dropImpersonationHeaders(headers: Record<string, unknown>): void {
-  for (const name in headers) {
-    // Node's record of headers has no prototype and is not shared.
-    if (name.startsWith(prefix)) Reflect.deleteProperty(headers, name);
-  }
-}
+/** What follows must not act on them again. */
+export const dropImpersonationHeaders = (request: SentHeaders): void =>
+  dropHeaders(request, (name) => name.startsWith(prefix));

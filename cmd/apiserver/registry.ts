@@ -1,0 +1,87 @@
+// The stores of everything that is served: of built-in kinds, and of those that come at run time.
+import type { TokenIssuer } from '../../lib/authn/service-account/token-issuer.ts';
+import type { Cache } from '../../lib/cacher/cache.ts';
+import { builtInStores, sharedDeps } from '../../lib/registry/built-in-stores.ts';
+import type { BuiltInStoreOptions } from '../../lib/registry/built-in-stores.ts';
+import { componentStatusStores } from '../../lib/registry/component-statuses.ts';
+import { builtInOwner } from '../../lib/registry/resource-map.ts';
+import type { ResourceMapHolder } from '../../lib/registry/resource-map.ts';
+import type { Services } from '../../lib/registry/services/services.ts';
+import { openAdmission } from './admission.ts';
+import type { OpenedAuthentication } from './authentication.ts';
+import type { OpenedAuthorization } from './authorization.ts';
+import type { Base } from './base.ts';
+import { definitionsRecord, openDefinitions } from './custom-resources.ts';
+import type { FollowedDefinitions } from './custom-resources.ts';
+import type { SharedState } from './shared-state.ts';
+import type { OpenedStorage } from './storage.ts';
+import {
+  admissionObserver,
+  etcdComponents,
+  mismatchObserver,
+  podSecurityObserver,
+} from './observers.ts';
+
+export function openRegistry(
+  base: Base,
+  { storage, keyspace }: OpenedStorage,
+  options: {
+    readonly cache: Cache;
+    readonly shared: SharedState;
+    readonly services: Services | undefined;
+    readonly authorization: OpenedAuthorization;
+    readonly authentication: OpenedAuthentication;
+    readonly tokens: TokenIssuer;
+    /** Filled. */
+    readonly resources: ResourceMapHolder;
+  },
+): FollowedDefinitions | undefined {
+  const { flags, logger, clock, gates, naming, metrics, scheme } = base;
+  const { cache, shared, services, authentication, tokens, resources } = options;
+  const { authorizer, heldRulesOf } = options.authorization;
+  const definitions = definitionsRecord(base);
+  const validation = {
+    isOn: (gate: string) => gates.isEnabled(gate),
+    onMismatch: mismatchObserver(metrics, logger),
+  };
+  const made: BuiltInStoreOptions = {
+    scheme,
+    keyspace,
+    storage,
+    admission: openAdmission({
+      ...base,
+      storage,
+      keyspace,
+      cache,
+      authorizer,
+      observer: admissionObserver(metrics),
+      podSecurityObserver: podSecurityObserver(metrics),
+    }),
+    reviews: {
+      authenticator: authentication.reviewer,
+      authorizer,
+      apiAudiences: authentication.apiAudiences,
+    },
+    naming,
+    heldRulesOf,
+    clock,
+    media: base.media,
+    viewOf: (stored) => cache.view(stored),
+    companionsOf: (stored) => services?.companionsOf(stored),
+    continueKey: shared.continueKey,
+    tokens,
+    validation,
+    onStoredOf: (stored) =>
+      stored === definitions ? (item) => followed?.onStored(item) : undefined,
+    canStreamLists: gates.isOn('WatchList'),
+    canDeleteUnreadable: gates.isOn('AllowUnsafeMalformedObjectDeletion'),
+    eventTtlSeconds: flags['event-ttl'] / 1000,
+  };
+  const stores = builtInStores(made);
+  const components = componentStatusStores(scheme, (signal) => etcdComponents(storage, signal));
+  resources.set(builtInOwner, [...stores, ...components]);
+  const followed =
+    definitions &&
+    openDefinitions(base, { definitions, deps: sharedDeps(made), validation, cache, resources });
+  return followed;
+}

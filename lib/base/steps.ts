@@ -1,0 +1,35 @@
+// Long work as a generator that yields after each small step, so that its caller decides whether it
+// runs at once or leaves turns of the event loop to others.
+import type { MaybePromise } from './maybe-promise.ts';
+import { Yielder } from './yielder.ts';
+
+/** Work that yields after each small step and returns its result. */
+export type Steps<T> = Generator<undefined, T, undefined>;
+
+/** The result, within this turn. */
+export function atOnce<T>(steps: Steps<T>): T {
+  let step = steps.next();
+  while (step.done !== true) step = steps.next();
+  return step.value;
+}
+
+/** The result: within this turn where the work is short, else over as many as it takes. */
+export function inTurns<T>(steps: Steps<T>, yielder = new Yielder()): MaybePromise<T> {
+  let step = steps.next();
+  while (step.done !== true) {
+    if (yielder.isDue()) return restInTurns(steps, yielder);
+    step = steps.next();
+  }
+  return step.value;
+}
+
+async function restInTurns<T>(steps: Steps<T>, yielder: Yielder): Promise<T> {
+  for (;;) {
+    await yielder.yield();
+    for (;;) {
+      const step = steps.next();
+      if (step.done === true) return step.value;
+      if (yielder.isDue()) break;
+    }
+  }
+}

@@ -1,0 +1,139 @@
+// A definition of a custom resource as what serves it needs it, read from the stored object. It
+// reads and does not check: what is not as it must be counts as absent.
+import { createHash } from 'node:crypto';
+import { flagAt, recordAt, recordIn, recordsAt, textAt, textsAt } from '../api/json-access.ts';
+import type { JsonObject } from '../api/type-info.ts';
+import { stringify } from '../codec/json.ts';
+
+export interface DefinitionNames {
+  readonly plural: string;
+  readonly singular: string;
+  readonly shortNames: readonly string[];
+  readonly kind: string;
+  readonly listKind: string;
+  readonly categories: readonly string[];
+}
+
+export interface DefinitionVersion {
+  readonly name: string;
+  readonly served: boolean;
+  readonly deprecated: boolean;
+  /** undefined: the usual text. */
+  readonly deprecationWarning: string | undefined;
+  readonly hasStatus: boolean;
+  /** Of the subresource `scale`; undefined: it has none. */
+  readonly scale: JsonObject | undefined;
+  readonly columns: readonly JsonObject[];
+  /** Paths with their leading dot. */
+  readonly selectableFields: readonly string[];
+  /** What decides the bytes of objects that are stored in this version. */
+  readonly fingerprint: string;
+}
+
+export interface Definition {
+  /** PLURAL.GROUP. */
+  readonly name: string;
+  readonly uid: string;
+  readonly group: string;
+  readonly namespaced: boolean;
+  /** As they were accepted. */
+  readonly names: DefinitionNames;
+  readonly versions: readonly DefinitionVersion[];
+  readonly storageVersion: string;
+  readonly conversion: JsonObject;
+  /** Unknown fields are kept whatever the schemas say (definitions of the beta). */
+  readonly preservesUnknownFields: boolean;
+  /** Its objects are served: its names were accepted once. */
+  readonly isServed: boolean;
+  /** It is in discovery. */
+  readonly isEstablished: boolean;
+  readonly isTerminating: boolean;
+  /** The same as long as what is served of it is the same. */
+  readonly shape: string;
+}
+
+/** `object` is in the stable version. */
+export function readDefinition(object: Readonly<JsonObject>): Definition {
+  const [metadata, spec, status] = ['metadata', 'spec', 'status'].map((name) =>
+    recordAt(object, name),
+  );
+  const wished = namesOf(recordAt(spec, 'names'));
+  const accepted = namesOf(recordAt(status, 'acceptedNames'));
+  const names = accepted.kind === '' ? wished : { ...accepted, plural: wished.plural };
+  const isTrue = (type: string): boolean =>
+    recordsAt(status, 'conditions').some(
+      (one) => textAt(one, 'type') === type && textAt(one, 'status') === 'True',
+    );
+  const group = textAt(spec, 'group');
+  const namespaced = textAt(spec, 'scope') === 'Namespaced';
+  const preservesUnknownFields = flagAt(spec, 'preserveUnknownFields');
+  const common = [group, names.kind, namespaced, preservesUnknownFields];
+  const versions = recordsAt(spec, 'versions');
+  const isEstablished = isTrue('Established');
+  const state = {
+    isServed: isEstablished || isTrue('NamesAccepted'),
+    isEstablished,
+    isTerminating: isTrue('Terminating') || textAt(metadata, 'deletionTimestamp') !== '',
+  };
+  const uid = textAt(metadata, 'uid');
+  return {
+    name: textAt(metadata, 'name'),
+    uid,
+    group,
+    namespaced,
+    names,
+    versions: versions.map((version) => versionOf(version, common)),
+    storageVersion: textAt(
+      versions.find((version) => flagAt(version, 'storage')),
+      'name',
+    ),
+    conversion: recordAt(spec, 'conversion') ?? {},
+    preservesUnknownFields,
+    ...state,
+    shape: digestOf([uid, names, state, spec ?? {}]),
+  };
+}
+
+/** The schema of a version as it is written; undefined: there is none. */
+export const schemaIn = (object: Readonly<JsonObject>, version: string): JsonObject | undefined =>
+  recordIn(
+    recordsAt(recordAt(object, 'spec'), 'versions').find((one) => textAt(one, 'name') === version),
+    'schema',
+    'openAPIV3Schema',
+  );
+
+const namesOf = (names: JsonObject | undefined): DefinitionNames => ({
+  plural: textAt(names, 'plural'),
+  singular: textAt(names, 'singular'),
+  shortNames: textsAt(names, 'shortNames'),
+  kind: textAt(names, 'kind'),
+  listKind: textAt(names, 'listKind'),
+  categories: textsAt(names, 'categories'),
+});
+
+function versionOf(version: JsonObject, common: readonly unknown[]): DefinitionVersion {
+  const name = textAt(version, 'name');
+  const subresources = recordAt(version, 'subresources');
+  const selectableFields = recordsAt(version, 'selectableFields')
+    .map((field) => textAt(field, 'jsonPath'))
+    .filter((path) => path !== '');
+  const schema = recordIn(version, 'schema', 'openAPIV3Schema');
+  return {
+    name,
+    served: flagAt(version, 'served'),
+    deprecated: flagAt(version, 'deprecated'),
+    deprecationWarning:
+      typeof version['deprecationWarning'] === 'string' ? version['deprecationWarning'] : undefined,
+    hasStatus: recordAt(subresources, 'status') !== undefined,
+    scale: recordAt(subresources, 'scale'),
+    columns: recordsAt(version, 'additionalPrinterColumns'),
+    selectableFields,
+    fingerprint: digestOf([common, name, selectableFields, schema ?? null]),
+  };
+}
+
+const digestOf = (value: unknown): string =>
+  createHash('sha256')
+    .update(stringify(value as JsonObject))
+    .digest('base64url')
+    .slice(0, 16);

@@ -1,0 +1,37 @@
+// Custom resources over a real etcd, as one replica and as two serve them.
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { RegistryOnEtcd } from '../registry/testing/registry-on-etcd.ts';
+import { VerbDriver } from '../registry/testing/verb-driver.ts';
+import { definingReplica } from './testing/definitions-on-etcd.ts';
+import type { ServingDefinitions } from './testing/definitions-on-etcd.ts';
+
+let registry: RegistryOnEtcd;
+let custom: ServingDefinitions;
+let verbs: VerbDriver;
+
+beforeAll(async () => {
+  registry = await RegistryOnEtcd.start();
+  custom = await definingReplica(registry);
+  verbs = new VerbDriver(custom.replica);
+});
+afterAll(async () => {
+  custom.end();
+  await registry.stop();
+});
+
+test('a definition is served by who stored it once the write is answered', async () => {
+  await custom.define({ plural: 'widgets', versions: [{ name: 'v1' }, { name: 'v2' }] });
+  const made = await verbs.create(custom.store('widgets'), { metadata: { name: 'a' }, spec: {} });
+  expect(made).toMatchObject({ kind: 'Widget', apiVersion: 'example.com/v1' });
+  const other = await verbs.get(custom.store('widgets', 'v2'), 'a');
+  expect(other).toMatchObject({ kind: 'Widget', apiVersion: 'example.com/v2' });
+});
+
+test('another replica serves what was defined before it began', async () => {
+  await custom.define({ plural: 'gadgets', versions: [{ name: 'v1' }] });
+  const other = await definingReplica(registry);
+  const theirs = new VerbDriver(other.replica);
+  const made = await theirs.create(other.store('gadgets'), { metadata: { name: 'b' } });
+  expect(made).toMatchObject({ kind: 'Gadget' });
+  other.end();
+});
