@@ -62,9 +62,11 @@ export interface MixedOptions {
   /** Versions that the definition has; all where it is not given. */
   readonly versions?: readonly VersionName[];
   readonly resource?: string;
+  /** It takes the place of what was served before. */
+  readonly isReplacing?: boolean;
 }
 
-/** Serves it from now on; what was there before has to be removed from the cache. */
+/** Serves it from now on. */
 export function mixedStores(replica: Replica, options: MixedOptions): MixedStores {
   const { naming, scheme, cache, storage } = replica;
   const { versions = ['v1', 'v2', 'v3'], resource: plural = 'walls' } = options;
@@ -77,7 +79,7 @@ export function mixedStores(replica: Replica, options: MixedOptions): MixedStore
   const media = createStoredMedia('json', naming);
   const { defaults } = scheme;
   const convert = 'convert' in converter ? converter.convert : undefined;
-  const view = cache.add({
+  const view = cache[options.isReplacing === true ? 'replace' : 'add']({
     resource: stored,
     versions: convert === undefined ? known.filter((version) => version !== stored) : [],
     isRemovable: true,

@@ -55,8 +55,7 @@ export class MixedWalls {
 
   /** From now on new bytes are written in this version. */
   storeIn(storage: VersionName, versions?: readonly VersionName[]): void {
-    this.replica.cache.remove(this.#stores.records.v1);
-    this.#stores = this.#serve(storage, versions);
+    this.#stores = this.#serve(storage, versions, true);
   }
 
   /** Nothing is stored, v1 is the storage version, and no call is made or fails. */
@@ -103,9 +102,14 @@ export class MixedWalls {
     return this.registry.stop();
   }
 
-  #serve(storage: VersionName, versions: readonly VersionName[] | undefined): MixedStores {
+  #serve(
+    storage: VersionName,
+    versions: readonly VersionName[] | undefined,
+    isReplacing = false,
+  ): MixedStores {
     return mixedStores(this.replica, {
       storage,
+      isReplacing,
       ...(versions === undefined ? {} : { versions }),
       converter: {
         generation: String(++this.#generation),
