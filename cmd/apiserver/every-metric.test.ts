@@ -39,6 +39,10 @@ const openApiTest =
 const issuersTest =
   'cmd/apiserver/jwt-observer.test.ts › the keys of issuers are shown while they are in force';
 
+const conversionsTest =
+  'lib/crd/conversion/conversion-metrics.test.ts › ' +
+  'conversions by webhooks are counted and timed by how they ended';
+
 /** Metric → `file › title` of the test that shows it, which stands in that file. */
 const shownElsewhere: Readonly<Record<string, string>> = {
   rest_client_requests_total: callsTest,
@@ -56,6 +60,9 @@ const shownElsewhere: Readonly<Record<string, string>> = {
   apiserver_authorization_config_controller_automatic_reloads_total: reloadsTest,
   apiserver_authorization_config_controller_automatic_reload_last_timestamp_seconds: reloadsTest,
   apiserver_authorization_config_controller_last_config_info: reloadsTest,
+  apiserver_conversion_webhook_request_total: conversionsTest,
+  apiserver_conversion_webhook_duration_seconds: conversionsTest,
+  apiserver_crd_conversion_webhook_duration_seconds: conversionsTest,
   apiserver_terminated_watchers_total:
     'cmd/apiserver/cache-metrics.test.ts › ' +
     'objects read, states of watches, events and waits are counted by resource',

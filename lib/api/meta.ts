@@ -164,6 +164,18 @@ function validateContents(meta: Meta, rules: FinalizerRules, at: PathOf, errors:
   }
 }
 
+/** Labels or annotations that come by themselves. */
+export function textMapErrors(
+  of: 'labels' | 'annotations',
+  texts: Readonly<JsonObject>,
+  path: string,
+): readonly FieldError[] {
+  const errors = new Errors();
+  if (of === 'labels') validateLabels(texts, path, errors);
+  else validateAnnotations(texts, path, errors);
+  return errors.list;
+}
+
 function validateLabels(
   labels: Readonly<JsonObject> | undefined,
   path: string,

@@ -524,8 +524,24 @@ export const limits = {
   reviewRetryFirstMs: 500,
   /** How often files of an outgoing identity are read: certificates, keys, tokens, CAs. */
   clientFilesIntervalMs: 10_000,
+  /** Calls in a row that fail before a webhook is only probed any more. */
+  clientBreakerFailuresMax: 5,
+  /** Wait before it is probed, and before each probe after that. */
+  clientBreakerProbeMs: 1_000,
   /** Hosts that have labels of their own in metrics; webhooks are user data. */
   clientMetricHostsMax: 100,
+
+  // Conversion of custom objects
+  /** Calls of one conversion webhook under way at once: each may hold a list's part in memory. */
+  conversionWebhookCallsMax: 8,
+  /** Characters of the answer of a conversion webhook beside the objects in it. */
+  conversionReviewLengthMax: 1024 * 1024,
+  /** Definitions that have labels of their own in the metrics of conversion. */
+  conversionMetricNamesMax: 1_000,
+  /** Bytes of the objects in one call, unless one alone is larger: a turn's work to read back. */
+  conversionCallBytesTarget: 1024 * 1024,
+  /** Calls for one answer that are under way at once: gets and other lists have a chance, too. */
+  conversionCallsAtOnceMax: 4,
 
   // Profiles
   /** Seconds of a profile whose request names none (upstream's). */

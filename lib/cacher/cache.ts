@@ -12,6 +12,7 @@ import { CacheState } from './cache-state.ts';
 import { EventLog } from './event-log.ts';
 import { Reflector } from './reflector.ts';
 import type { ReflectorState } from './reflector.ts';
+import { withVersions } from './item.ts';
 import type { CachedItem } from './item.ts';
 import { LogView } from './log-view.ts';
 import { MemoryBudget } from './memory-budget.ts';
@@ -37,6 +38,10 @@ export interface CachedResource {
    * one in another record reads everything as before, unless `schemaOf` says otherwise.
    */
   readonly transcoder?: Transcoder;
+  /**
+   * Other versions in which its objects may be stored, and stay: only calls that wait convert them.
+   */
+  readonly versions?: readonly ResourceInfo[];
   /** `remove` and `replace` may be called for it: stored bytes in other encodings are kept. */
   readonly isRemovable?: boolean;
 }
@@ -309,7 +314,7 @@ class ReplicaCache implements Cache {
       shared: this.#shared,
       keepsStored: cached.isRemovable ?? false,
     };
-    return { source, indexedFields };
+    return { source: withVersions(source, cached.versions ?? []), indexedFields };
   }
 
   #makeHost(): ViewHost {

@@ -39,6 +39,17 @@ export interface ItemSource {
   /** Values stored in another encoding are kept as stored, for another record of the resource. */
   readonly keepsStored: boolean;
   readonly shared: SharedValues;
+  /** Of items that stay in another version, by the schema generation of that (`schema`). */
+  readonly versions?: ReadonlyMap<string, ItemSource>;
+}
+
+/** `source` for items that stay in the version that they were stored in, which is one of these. */
+export function withVersions(source: ItemSource, others: readonly ResourceInfo[]): ItemSource {
+  if (others.length === 0) return source;
+  const versions = others.map((resource): ItemSource => {
+    return { ...source, resource, schema: source.transcoder.schemaOf(resource) };
+  });
+  return { ...source, versions: new Map(versions.map((version) => [version.schema, version])) };
 }
 
 export class CachedItem implements Item, MemoOwner {
@@ -80,6 +91,10 @@ export class CachedItem implements Item, MemoOwner {
     this.#foreign = content.foreign;
   }
 
+  get resource(): ResourceInfo {
+    return this.source.resource;
+  }
+
   get source(): ItemSource {
     return this.#source;
   }
@@ -91,8 +106,9 @@ export class CachedItem implements Item, MemoOwner {
 
   /** Passes to another source where that makes the same of it. False: it must be made anew. */
   joins(source: ItemSource): boolean {
-    if (this.isForeign || this.source.schema !== source.schema) return false;
-    this.#source = source;
+    const own = this.isForeign ? undefined : sourceOf(source, this.source.schema);
+    if (own === undefined) return false;
+    this.#source = own;
     return true;
   }
 
@@ -184,7 +200,8 @@ export class CachedItem implements Item, MemoOwner {
   /** The same content showing another revision: what a DELETED event carries. */
   atRevision(revision: Revision): CachedItem {
     if (this.problem !== undefined) {
-      return new CachedItem(this.source, this.path, revision, noContent(this.problem, undefined));
+      const none = noContent(this.source, this.problem, undefined);
+      return new CachedItem(this.source, this.path, revision, none);
     }
     const old = versionMember(this.revision).length;
     const at = this.#versionAt;
@@ -192,6 +209,7 @@ export class CachedItem implements Item, MemoOwner {
     const moved = data.byteLength - this.data.byteLength;
     const labelsMove = this.#labelsStart > at ? moved : 0;
     const copy = new CachedItem(this.source, this.path, revision, {
+      source: this.source,
       problem: undefined,
       data,
       stored: this.#stored,
@@ -225,6 +243,8 @@ export class CachedItem implements Item, MemoOwner {
 }
 
 interface ItemContent {
+  /** Of the version that the content is in. */
+  readonly source: ItemSource;
   readonly problem: string | undefined;
   readonly data: Uint8Array;
   readonly stored: OpenedStored | undefined;
@@ -239,8 +259,9 @@ interface ItemContent {
 }
 
 /**
- * An item from stored bytes. Bytes of another generation or encoding are converted here, once;
- * unreadable ones make a corrupted item. `encoded`: what `value` was made from, where it is known.
+ * An item from stored bytes. Bytes of another generation or encoding are converted here, once, and
+ * those of another version unless they stay in it (`ItemSource.versions`); unreadable ones make a
+ * corrupted item. `encoded`: what `value` was made from, where it is known.
  */
 export function makeItem(
   source: ItemSource,
@@ -249,32 +270,40 @@ export function makeItem(
   revision: Revision,
   encoded?: EncodedStored,
 ): CachedItem {
-  return new CachedItem(source, path, revision, contentOf(source, value, revision, encoded));
+  const content = contentOf(source, value, revision, encoded);
+  return new CachedItem(content.source, path, revision, content);
 }
 
+/** Of a schema generation; undefined: not one of those that are served as they are stored. */
+const sourceOf = (source: ItemSource, schema: string | undefined): ItemSource | undefined =>
+  schema === source.schema ? source : source.versions?.get(schema ?? '');
+
 function contentOf(
-  source: ItemSource,
+  asked: ItemSource,
   value: Uint8Array,
   revision: Revision,
   encoded: EncodedStored | undefined,
 ): ItemContent {
   let foreign: Uint8Array | undefined;
   try {
-    const { transcoder, resource, schema, keepsStored } = source;
+    const { transcoder, keepsStored } = asked;
     const opened = encoded ?? transcoder.open(value);
-    const isCurrent = opened?.header.schema === schema;
-    const isForeign = !isCurrent || (encoded !== undefined && encoded.value !== value);
+    const current = sourceOf(asked, opened?.header.schema);
+    const isForeign = current === undefined || (encoded !== undefined && encoded.value !== value);
     // Storage's bytes may be a view into a whole page.
     if (isForeign && keepsStored) foreign = Uint8Array.from(value);
-    const stored = isCurrent ? opened : transcoder.decodeForeign(value, resource);
+    const isAtHand = current !== undefined && opened !== undefined;
+    const stored = isAtHand ? opened : transcoder.decodeForeign(value, asked.resource);
+    const source = current ?? sourceOf(asked, stored.header.schema) ?? asked;
     const isSent = stored.header.rawAsSent !== false;
-    const { header, payload } = isSent ? stored : transcoder.asSent(stored, resource);
+    const { header, payload } = isSent ? stored : transcoder.asSent(stored, source.resource);
     requireShape(header.versionAt, header.bodyAt, payload);
     const member = versionMember(revision);
     const data = spliced(payload, { at: header.versionAt, removed: 0, member });
     const moved = data.byteLength - payload.byteLength;
     const shift = (at: number): number => (at >= header.versionAt ? at + moved : at);
     return {
+      source,
       problem: undefined,
       data,
       stored: isSent ? undefined : { ...stored, payload: new Uint8Array(stored.payload) },
@@ -286,15 +315,19 @@ function contentOf(
       foreign,
     };
   } catch (error) {
-    foreign ??= source.keepsStored ? Uint8Array.from(value) : undefined;
-    return noContent(error instanceof Error ? error.message : String(error), foreign);
+    foreign ??= asked.keepsStored ? Uint8Array.from(value) : undefined;
+    return noContent(asked, error instanceof Error ? error.message : String(error), foreign);
   }
 }
 
-function noContent(problem: string | undefined, foreign: Uint8Array | undefined): ItemContent {
+function noContent(
+  source: ItemSource,
+  problem: string | undefined,
+  foreign: Uint8Array | undefined,
+): ItemContent {
   const offsets = { versionAt: 0, bodyAt: 0, labelsStart: 0, labelsEnd: 0 };
   const none = { stored: undefined, fields: undefined, ...offsets };
-  return { problem, data: new Uint8Array(), ...none, foreign };
+  return { source, problem, data: new Uint8Array(), ...none, foreign };
 }
 
 /** Catches truncated and overwritten values without reading all of them. */

@@ -187,12 +187,14 @@ export class ResourceCache {
   }
 
   /** The record of another source joins this one, where it makes the same of all that is here. */
-  #takesOver({ schema, transcoder, resource }: ItemSource): boolean {
+  #takesOver(given: ItemSource): boolean {
     const source = this.#source;
-    if (schema !== source.schema) return false;
-    if (transcoder !== source.transcoder && this.#foreignCount > 0) return false;
-    source.resource = resource;
-    source.transcoder = transcoder;
+    if (given.schema !== source.schema || !hasSameVersions(given, source)) return false;
+    if (given.transcoder !== source.transcoder && this.#foreignCount > 0) return false;
+    for (const [schema, version] of source.versions ?? []) {
+      takeOver(version, given.versions?.get(schema) ?? version);
+    }
+    takeOver(source, given);
     return true;
   }
 
@@ -338,3 +340,13 @@ const everything: PathRange = { start: '', isAfter: false, end: undefined };
 
 const isSame = (some: readonly string[], others: readonly string[]): boolean =>
   some.length === others.length && some.every((one, at) => one === others[at]);
+
+function hasSameVersions({ versions: one }: ItemSource, { versions: other }: ItemSource): boolean {
+  if ((one?.size ?? 0) !== (other?.size ?? 0)) return false;
+  return [...(one?.keys() ?? [])].every((schema) => other?.has(schema) === true);
+}
+
+function takeOver(source: ItemSource, { resource, transcoder }: ItemSource): void {
+  source.resource = resource;
+  source.transcoder = transcoder;
+}

@@ -1,5 +1,6 @@
 // What every reader of cluster state sees: one read-only view per resource over the replica's
 // ordered event log.
+import type { ResourceInfo } from '../api/type-info.ts';
 import type { WaitEnd } from '../base/abort.ts';
 import type { ApiObject } from '../codec/codec.ts';
 import type { EncodedStored } from '../codec/stored-form.ts';
@@ -31,6 +32,8 @@ export interface ItemKey {
 
 /** One version of one object: bytes first, the rest on demand. Shared and immutable. */
 export interface Item extends ItemKey {
+  /** The version that it is in: not always that of the view (`CachedResource.versions`). */
+  readonly resource: ResourceInfo;
   readonly revision: Revision;
   readonly labels: Readonly<Record<string, string>>;
   /**

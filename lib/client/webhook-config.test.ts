@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { openTarget } from './open-target.ts';
-import { call, clientParts } from './testing/open-calls.ts';
+import { call, clientParts, failureOf } from './testing/open-calls.ts';
 import { RawServer, answerOk, hookTls } from './testing/raw-server.ts';
 
 describe('the clientConfig of a webhook', () => {
@@ -32,6 +32,14 @@ describe('the clientConfig of a webhook', () => {
     expect(asked).toEqual([{ namespace: 'tests', name: 'hook', port: 443 }]);
     expect(server.requests[0]?.head).toMatch(/^POST \/admit\?timeout=10s HTTP/);
     expect(server.requests[0]?.head).toMatch(/^host: hook\.tests\.svc/m);
+    target.close();
+  });
+
+  test('with a bundle of white space alone: the roots of the system are trusted', async () => {
+    await using server = await RawServer.start(answerOk);
+    const caBundle = Buffer.from(' \n').toString('base64');
+    const target = await openTarget({ webhook: { url: server.url, caBundle } }, clientParts());
+    expect(await failureOf(call(target))).toMatchObject({ kind: 'tls' });
     target.close();
   });
 

@@ -13,7 +13,7 @@ export interface WebhookClientConfig {
     /** 443 when not given. */
     readonly port?: number;
   };
-  /** Base64 of PEM; empty: the roots of the system. */
+  /** Base64 of PEM; empty, or of nothing but white space: the roots of the system. */
   readonly caBundle?: string;
 }
 
@@ -45,16 +45,23 @@ export function webhookSettings(
     resolveService,
   }: { readonly resolve: Resolve; readonly resolveService: ResolveService },
 ): WebhookSettings {
-  const ca = caBundle === '' ? {} : { ca: decodeBase64(caBundle, 'caBundle') };
+  const bundle = decodeBase64(caBundle, 'caBundle');
+  const ca = bundle.trim() === '' ? {} : { ca: bundle };
   if (service === undefined) {
     if (url === undefined) throw new SettingsError('url or service is missing');
     return { settings: makeSettings({ url, ...ca }), resolve };
   }
   if (url !== undefined) throw new SettingsError('url and service exclude each other');
-  const { namespace, name, path = '/', port = 443 } = service;
-  const serviceUrl = `https://${name}.${namespace}.svc:${port}${path}`;
+  const { namespace, name, port = 443 } = service;
   return {
-    settings: makeSettings({ url: serviceUrl, ...ca }),
+    settings: makeSettings({ url: webhookUrl({ service }), ...ca }),
     resolve: (_host, signal) => resolveService({ namespace, name, port }, signal),
   };
+}
+
+/** As configured; that of a service has the name that its certificate needs. */
+export function webhookUrl({ url = '', service }: WebhookClientConfig): string {
+  if (service === undefined) return url;
+  const { namespace, name, path = '/', port = 443 } = service;
+  return `https://${name}.${namespace}.svc:${String(port)}${path}`;
 }

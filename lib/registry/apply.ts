@@ -41,7 +41,8 @@ export async function applyObject(store: StoreParts, request: PatchRequest): Pro
     const live = await shownObject(parts, old, signal);
     const context = writeContext(parts, request, path.subresource);
     const owners = await ownersBefore(parts, { old, live }, context, signal);
-    const write = ownershipWrite(parts, { owners }, { ...context, operation: 'Apply' }, signal);
+    const owned = { owners, object: old?.object() };
+    const write = ownershipWrite(parts, owned, { ...context, operation: 'Apply' }, signal);
     const result = await tellingWhere(
       applyWithLastApplied(live, configuration, {
         ...write,
@@ -105,7 +106,7 @@ async function ownersBefore(
   const owners = storedOwners(old?.object());
   if (owners.size > 0 || old === undefined) return owners;
   const before = { ...context, fieldManager: beforeFirstApply, operation: 'Update' } as const;
-  const write = ownershipWrite(parts, { owners }, before, signal);
+  const write = ownershipWrite(parts, { owners, object: old.object() }, before, signal);
   const change = { before: emptyObject(parts.resource), after: live };
   return (await ownUpdate(change, write)) ?? owners;
 }

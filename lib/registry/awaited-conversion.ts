@@ -1,107 +1,101 @@
-// Conversion by calls that wait: one for all objects of an answer that are not converted yet. Bytes
-// of a converted version stay with the stored item, and calls that are under way are shared, so
-// that watchers of one version need one call for each change.
+// Conversion by calls that wait, for a resource whose objects may lie in several versions: an item
+// stays in the version that it was stored in until somebody needs another one.
 import { apiVersionOf } from '../api/type-info.ts';
 import { abortable } from '../base/abort.ts';
 import type { WaitEnd } from '../base/abort.ts';
 import { invariant } from '../base/invariant.ts';
-import { Yielder } from '../base/yielder.ts';
+import type { MaybePromise } from '../base/maybe-promise.ts';
 import type { Item, WatchCursor, WatchEvent } from '../cacher/resource-view.ts';
 import type { ApiObject } from '../codec/codec.ts';
-import type { ConvertAll, Conversion, VersionPair } from './conversion.ts';
-import { convertedEvent, convertedItem, keptConversion } from './converted-item.ts';
+import { isOfKey } from './conversion.ts';
+import type { ConvertAll, Conversion, Converter, VersionPair } from './conversion.ts';
+import { convertedEvent } from './converted-item.ts';
+import type { ShownIn } from './converted-item.ts';
+import { ItemConversion } from './item-conversion.ts';
 import { SteppedCursor } from './stepped-cursor.ts';
 
-/** Served items by the stored ones that they were made of. */
-type Call = Promise<ReadonlyMap<Item, Item>>;
+type AwaitedConverter = Extract<Converter, { readonly convertAll: ConvertAll }>;
 
 export class AwaitedConversion implements Conversion {
-  readonly selectsServed = true;
   readonly #versions: VersionPair;
-  readonly #convertAll: ConvertAll;
-  /** By stored item. */
-  readonly #underWay = new Map<Item, Call>();
+  readonly #convert: ReturnType<typeof convertingOne>;
+  readonly #shown: ShownIn;
+  readonly #toServed: ItemConversion;
+  readonly #toStored: ItemConversion;
 
-  constructor(versions: VersionPair, convertAll: ConvertAll) {
+  constructor(versions: VersionPair, converter: AwaitedConverter) {
+    const { convertAll, generation = '' } = converter;
+    const { served, stored } = versions;
     this.#versions = versions;
-    this.#convertAll = convertAll;
+    this.#convert = convertingOne(convertAll);
+    this.#shown = { resource: served, generation, hasOwnLabels: true };
+    this.#toServed = new ItemConversion(this.#shown, convertAll);
+    this.#toStored =
+      served === stored
+        ? this.#toServed
+        : new ItemConversion({ ...this.#shown, resource: stored }, convertAll);
   }
 
-  async toStored(object: Readonly<ApiObject>, signal: AbortSignal): Promise<ApiObject> {
-    const call = this.#convertAll([object], apiVersionOf(this.#versions.stored.kind));
-    const [stored] = await abortable(call, signal);
-    invariant(stored !== undefined, 'a conversion answers as many objects as it was given');
-    return stored;
+  toStored(object: Readonly<ApiObject>, signal: AbortSignal): MaybePromise<ApiObject> {
+    return this.#convert(object, apiVersionOf(this.#versions.stored.kind), signal);
   }
 
-  async item(stored: Item, end: WaitEnd): Promise<Item> {
-    const [served = stored] = await this.items([stored], end);
-    return served;
+  storedItem(item: Item, end: WaitEnd): MaybePromise<Item> {
+    return this.#toStored.item(item, end);
   }
 
-  async items(stored: readonly Item[], end: WaitEnd): Promise<readonly Item[]> {
-    const atHand = new Map<Item, Item>();
-    const calls = new Set<Call>();
-    const missing = new Set<Item>();
-    for (const item of stored) {
-      const kept = item.corrupted ? item : keptConversion(item, this.#versions.served);
-      const call = this.#underWay.get(item);
-      if (kept !== undefined) atHand.set(item, kept);
-      else if (call !== undefined) calls.add(call);
-      else missing.add(item);
-    }
-    if (missing.size > 0) calls.add(this.#begin([...missing]));
-    const made = calls.size === 0 ? [] : await abortable(Promise.all(calls), end);
-    return stored.map((item) => {
-      const served = atHand.get(item) ?? made.find((call) => call.has(item))?.get(item);
-      invariant(served !== undefined, 'what was missing is converted');
-      return served;
-    });
+  item(stored: Item, end: WaitEnd): MaybePromise<Item> {
+    return this.#toServed.item(stored, end);
+  }
+
+  items(stored: readonly Item[], end: WaitEnd): MaybePromise<readonly Item[]> {
+    return this.#toServed.items(stored, end);
   }
 
   cursor(stored: WatchCursor): WatchCursor {
-    const { served } = this.#versions;
     return new SteppedCursor(stored, async (events, signal) => {
-      const items = await this.items(itemsOf(events), signal);
+      const items = itemsOf(events);
+      const [only] = items;
+      const served =
+        only !== undefined && items.length === 1
+          ? [await this.item(only, signal)]
+          : await this.items(items, signal);
+      if (served === items) return events;
       let next = 0;
       return events.map((event) => {
-        const item = event.item === undefined ? undefined : items[next++];
-        return item === undefined ? event : convertedEvent(event, item, served);
+        const item = event.item === undefined ? undefined : served[next++];
+        const isAsItWas = item === undefined || item === event.item;
+        return isAsItWas ? event : convertedEvent(event, item, this.#shown);
       });
     });
   }
 
-  #begin(items: readonly Item[]): Call {
-    // It starts once it can be found: it may fail at once.
-    const call = Promise.resolve().then(() => this.#convert(items));
-    for (const item of items) this.#underWay.set(item, call);
-    return call;
+  selectsStored(path: string): boolean {
+    return isOfKey(path) || this.selectsStoredLabels;
   }
 
-  async #convert(items: readonly Item[]): Call {
-    const { served } = this.#versions;
-    const yielder = new Yielder();
-    try {
-      const objects: Readonly<ApiObject>[] = [];
-      for (const item of items) {
-        objects.push(item.object());
-        if (yielder.isDue()) await yielder.yield();
-      }
-      const converted = await this.#convertAll(objects, apiVersionOf(served.kind));
-      const made = new Map<Item, Item>();
-      for (const [index, item] of items.entries()) {
-        const object = converted[index];
-        invariant(object !== undefined, 'a conversion answers as many objects as it was given');
-        const one = convertedItem(item, served, () => object);
-        one.json(); // kept from now on
-        made.set(item, one);
-        if (yielder.isDue()) await yielder.yield();
-      }
-      return made;
-    } finally {
-      for (const item of items) this.#underWay.delete(item);
-    }
+  /** Unless all lie in the version of the request, which then is what selectors see. */
+  get selectsStoredLabels(): boolean {
+    const { served, stored, isMixed = false } = this.#versions;
+    return served === stored && !isMixed;
   }
+}
+
+/** One object by itself; there is no call, and no wait, for one that is in the version. */
+export function convertingOne(
+  convertAll: ConvertAll,
+): (
+  object: Readonly<ApiObject>,
+  toApiVersion: string,
+  signal: AbortSignal,
+) => MaybePromise<ApiObject> {
+  return (object, toApiVersion, signal) => {
+    if (object.apiVersion === toApiVersion) return object;
+    return abortable(convertAll([object], toApiVersion), signal).then(([converted]) => {
+      invariant(converted !== undefined, 'a conversion answers as many objects as it was given');
+      return converted;
+    });
+  };
 }
 
 const itemsOf = (events: readonly WatchEvent[]): readonly Item[] =>

@@ -24,36 +24,50 @@ export function objectItem(
   );
 }
 
+/** What items and events are shown in. */
+export interface ShownIn {
+  readonly resource: ResourceInfo;
+  /**
+   * Of the way to convert (`Converter`): bytes that were made in another one are not used.
+   */
+  readonly generation: string;
+  /** Conversion may change labels; not given: they are those of the stored item. */
+  readonly hasOwnLabels?: boolean;
+}
+
 /**
- * `item` in the version of `resource`; nothing is decoded or converted before somebody needs it.
+ * `item` in another version; nothing is decoded or converted before somebody needs it.
  */
 export function convertedItem(
   item: Item,
-  resource: ResourceInfo,
+  shown: ShownIn,
   convert: (object: Readonly<ApiObject>) => ApiObject,
 ): Item {
+  const { resource } = shown;
   let converted: Readonly<ApiObject> | undefined;
   const object = (): Readonly<ApiObject> => (converted ??= convert(item.object()));
-  return lazyItem(item, resource, encodedOf(object, resource), item);
+  return lazyItem(item, resource, encodedOf(object, resource), keptWith(item, shown));
 }
 
 /** The same from bytes that an earlier conversion made; undefined: there are none. */
-export function keptConversion(item: Item, resource: ResourceInfo): Item | undefined {
-  const json = item.keptEncoding(variantOf(resource, 'json'));
+export function keptConversion(item: Item, shown: ShownIn): Item | undefined {
+  const { resource } = shown;
+  const kept = keptWith(item, shown);
+  const json = item.keptEncoding(kept.variantOf('json'));
   if (json === undefined) return undefined;
   let decoded: Readonly<ApiObject> | undefined;
   const object = (): Readonly<ApiObject> => (decoded ??= decodeCanonical(json, resource.type));
-  return lazyItem(item, resource, { object, json: () => json }, item);
+  return lazyItem(item, resource, { object, json: () => json }, kept);
 }
 
-/** `event` with its item in the version of `resource`. */
-export function convertedEvent(event: WatchEvent, item: Item, resource: ResourceInfo): WatchEvent {
+/** `event` with its item in another version. */
+export function convertedEvent(event: WatchEvent, item: Item, shown: ShownIn): WatchEvent {
   const { type, revision } = event;
   const converted: WatchEvent = {
     type,
     revision,
     item,
-    memo: (variant, make) => event.memo(variantOf(resource, variant), () => make(converted)),
+    memo: (variant, make) => event.memo(variantIn(shown, variant), () => make(converted)),
   };
   return converted;
 }
@@ -72,39 +86,62 @@ const encodedOf = (object: () => Readonly<ApiObject>, { type }: ResourceInfo): C
 });
 
 /** Names bytes of a version among those that are kept with the stored item or event. */
-const variantOf = ({ kind }: ResourceInfo, variant: string): string =>
-  `${apiVersionOf(kind)} ${variant}`;
+const variantIn = ({ resource, generation }: ShownIn, variant: string): string =>
+  `${apiVersionOf(resource.kind)} ${generation} ${variant}`;
+
+/** Where bytes of an item are kept. */
+interface KeptWith {
+  readonly stored: Item;
+  readonly hasOwnLabels: boolean;
+  /** Their name there. */
+  readonly variantOf: (variant: string) => string;
+}
+
+const keptWith = (stored: Item, shown: ShownIn): KeptWith => ({
+  stored,
+  hasOwnLabels: shown.hasOwnLabels === true,
+  variantOf: (variant) => variantIn(shown, variant),
+});
 
 function lazyItem(
   identity: Identity,
   resource: ResourceInfo,
   { object, json }: Content,
-  stored?: Item,
+  keptAt?: KeptWith,
 ): Item {
+  const stored = keptAt?.stored;
   const own = new Map<string, Uint8Array>();
   const kept = (variant: string, make: () => Uint8Array): Uint8Array => {
-    if (stored !== undefined) return stored.encoded(variantOf(resource, variant), make);
+    if (keptAt !== undefined) return keptAt.stored.encoded(keptAt.variantOf(variant), make);
     const made = own.get(variant) ?? make();
     own.set(variant, made);
     return made;
   };
+  let read: Selected | undefined;
+  const selected = (): Selected =>
+    (read ??= parseSelected(kept('selected', () => selectedText(object(), resource))));
   const item: Item = {
+    resource,
     namespace: identity.namespace,
     name: identity.name,
     get labels() {
-      return identity.labels;
+      return keptAt?.hasOwnLabels === true ? selected().labels : identity.labels;
     },
     revision: identity.revision,
     corrupted: stored?.corrupted ?? false,
     object,
     ...(stored === undefined ? {} : { stored: () => stored.object() }),
-    field: (path) => fieldOf(item, path, resource),
+    field(path) {
+      if (path === 'metadata.name') return identity.name;
+      if (path === 'metadata.namespace') return identity.namespace;
+      return selected().fields[path] ?? '';
+    },
     json: () => kept('json', json),
     listJson: () => listEntry(item.listTail()),
     listTail: () => withoutTypeMembers(item.json(), resource),
     encoded: (variant, make) => kept(variant, () => make(item)),
     keptEncoding: (variant) =>
-      stored?.keptEncoding(variantOf(resource, variant)) ?? own.get(variant),
+      keptAt?.stored.keptEncoding(keptAt.variantOf(variant)) ?? own.get(variant),
   };
   return item;
 }
@@ -128,8 +165,25 @@ function listEntry(tail: Uint8Array): Uint8Array {
   return entry;
 }
 
-function fieldOf(item: Item, path: string, resource: ResourceInfo): string {
-  if (path === 'metadata.name') return item.name;
-  if (path === 'metadata.namespace') return item.namespace;
-  return selectableFields(item.object(), resource)[path] ?? '';
+/** What selectors look at: kept, so that nothing is decoded for them. */
+interface Selected {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly fields: Readonly<Record<string, string>>;
 }
+
+const selectedText = (object: Readonly<ApiObject>, resource: ResourceInfo): Uint8Array =>
+  Buffer.from(
+    JSON.stringify({
+      labels: object.metadata?.labels ?? {},
+      fields: selectableFields(object, resource),
+    }),
+  );
+
+function parseSelected(text: Uint8Array): Selected {
+  const { labels, fields } = JSON.parse(Buffer.from(text).toString('utf8')) as Selected;
+  return { labels: asMap(labels), fields: asMap(fields) };
+}
+
+/** Users choose the keys. */
+const asMap = (of: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
+  Object.assign(Object.create(null) as Record<string, string>, of);

@@ -1,6 +1,6 @@
-// What a write starts from. The cached item comes first and costs no round trip, but it may be old:
-// an answer that says no (or "nothing to do") is only given when it was computed from etcd's
-// current state.
+// What a write starts from, and its version. The cached item comes first and costs no round trip,
+// but it may be old: an answer that says no (or "nothing to do") is only given when it was computed
+// from etcd's current state.
 import { StatusError } from '../base/status.ts';
 import type { Item, ItemKey } from '../cacher/resource-view.ts';
 import type { Epoch, StoredItem } from '../storage-etcd/storage.ts';

@@ -1,10 +1,11 @@
 // Tracks on each write who owns which fields of the object (lib/apply/ownership.ts has the rules):
 // from the request and the stored object to `metadata.managedFields` and back. Ownership is that of
 // the versioned object that the request shows, before admission and strategies change it.
+import { recordAt } from '../api/json-access.ts';
 import { isObject, jsonEqual, without as withoutMembers } from '../api/json-value.ts';
 import { parseApiVersion } from '../api/resource-records.ts';
 import { apiVersionOf } from '../api/type-info.ts';
-import type { JsonValue, ResourceInfo, TypeInfo } from '../api/type-info.ts';
+import type { JsonObject, JsonValue, ResourceInfo, TypeInfo } from '../api/type-info.ts';
 import { UnidentifiedElement } from '../apply/elements.ts';
 import { anyElement, setOf, within, without } from '../apply/field-set.ts';
 import { readOwners, writeOwners } from '../apply/owners.ts';
@@ -40,7 +41,13 @@ export function trackUpdate(
   else meta.managedFields = known.list;
   if (known.list === undefined && !known.isTracked) return true;
   const by = { ...context, operation: 'Update' } as const;
-  const write = ownershipWrite(parts, known, by, signal);
+  const owned: OwnedObject = {
+    get owners() {
+      return known.owners;
+    },
+    object: old?.object() ?? wanted,
+  };
+  const write = ownershipWrite(parts, owned, by, signal);
   const track = (before: Readonly<ApiObject>, after: Readonly<ApiObject>): MaybePromise<boolean> =>
     whenThere(ownedAfter({ before, after }, write), (owners) => {
       if (owners !== undefined) setOwners(wanted, owners);
@@ -141,6 +148,13 @@ function isSameContent(next: Readonly<ApiObject>, old: Readonly<ApiObject>): boo
   return jsonEqual(content, oldContent);
 }
 
+/** Whose fields they are. */
+export interface OwnedObject {
+  readonly owners: Owners;
+  /** The stored object, or the one that is to be stored. */
+  readonly object: Readonly<JsonObject> | undefined;
+}
+
 interface OwnerContext extends Pick<WriteContext, 'fieldManager' | 'subresource' | 'nowMs'> {
   readonly operation: Operation;
 }
@@ -148,7 +162,7 @@ interface OwnerContext extends Pick<WriteContext, 'fieldManager' | 'subresource'
 /** What the rules need to know of a write through a resource. */
 export function ownershipWrite(
   parts: StoreParts,
-  known: { readonly owners: Owners },
+  owned: OwnedObject,
   context: OwnerContext,
   signal: AbortSignal,
 ): Write {
@@ -162,15 +176,19 @@ export function ownershipWrite(
       subresource,
     },
     get owners() {
-      return known.owners;
+      return owned.owners;
     },
-    versions: versionsOf(parts, signal),
+    versions: versionsOf(parts, owned.object, signal),
     settable: settableFields(parts.resource, subresource),
     time: formatTime(context.nowMs),
   };
 }
 
-function versionsOf(parts: StoreParts, signal: AbortSignal): ObjectVersions {
+function versionsOf(
+  parts: StoreParts,
+  whole: Readonly<JsonObject> | undefined,
+  signal: AbortSignal,
+): ObjectVersions {
   const { resource } = parts;
   const apiVersion = apiVersionOf(resource.kind);
   const typeIn = (version: string): TypeInfo | undefined =>
@@ -185,13 +203,34 @@ function versionsOf(parts: StoreParts, signal: AbortSignal): ObjectVersions {
     },
     to(object, version) {
       const type = typeIn(object['apiVersion'] as string) ?? resource.type;
-      const canonical = canonicalObject(object, type);
+      const canonical = canonicalObject(identified(object, whole), type);
       return whenThere(parts.convert(canonical, version, signal), (converted) =>
         canonicalObject(converted, typeIn(version) ?? resource.type),
       );
     },
   };
 }
+
+/**
+ * What converts an object may ask which one it is: parts of one, and what stands for none, say so,
+ * too. Nobody owns these fields.
+ */
+function identified(
+  object: Readonly<JsonObject>,
+  whole: Readonly<JsonObject> | undefined,
+): Readonly<JsonObject> {
+  const own = recordAt(whole, 'metadata');
+  const { name, namespace, uid = unknownUid } = own ?? {};
+  const identity = {
+    ...(name === undefined ? {} : { name }),
+    ...(namespace === undefined ? {} : { namespace }),
+    uid,
+  };
+  return { ...object, metadata: { ...identity, ...recordAt(object, 'metadata') } };
+}
+
+/** Of objects that have none yet. */
+const unknownUid = '00000000-0000-0000-0000-000000000000';
 
 /** The stored object as the request's version shows it; an empty one where there is none. */
 export function shownObject(

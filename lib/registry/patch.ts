@@ -31,7 +31,7 @@ export async function patchObject(store: StoreParts, request: PatchRequest): Pro
   if (kind === 'apply') return applyObject(parts, request);
   const patch = readPatch(kind, request.patch, parts.resource);
   return writeTransformed(parts, request, {
-    transform: (old) => patchStored(parts, old, patch, request),
+    transform: (old, at) => patchStored(at, old, patch, request),
     create: undefined,
   });
 }

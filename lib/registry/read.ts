@@ -3,7 +3,6 @@
 // where bytes come from.
 import { comparedText, storedRequirement } from '../api/selectable-fields.ts';
 import { parseFieldSelector, parseLabelSelector } from '../api/selector.ts';
-import type { FieldRequirement } from '../api/selector.ts';
 import { expiredContinue, notFound, StatusError } from '../base/status.ts';
 import type { Item, ListPage, ListResult, ReadAt, Selection } from '../cacher/resource-view.ts';
 import { makeContinueToken, readContinueToken } from './continue-token.ts';
@@ -77,13 +76,13 @@ export async function watchObjects(parts: StoreParts, request: ListRequest): Pro
  */
 function selectionOf(parts: StoreParts, request: ListRequest): Selection {
   const { labelSelector, fieldSelector } = request.options;
-  const labels = parseLabelSelector(labelSelector);
   const { resource, conversion } = parts;
+  const wantedLabels = parseLabelSelector(labelSelector);
+  const labels = conversion?.selectsStoredLabels === false ? undefined : wantedLabels;
   const wanted = parseFieldSelector(fieldSelector, resource);
-  const fields =
-    conversion?.selectsServed === true
-      ? wanted.filter(isOfKey)
-      : wanted.map((field) => storedRequirement(field, parts));
+  const fields = wanted
+    .filter(({ path }) => conversion?.selectsStored(path) !== false)
+    .map((field) => storedRequirement(field, parts));
   const exact = (path: string): string | undefined =>
     fields.find((field) => field.path === path && field.operator === '=')?.value;
   const asked = resource.namespaced ? request.namespace : '';
@@ -98,16 +97,18 @@ function selectionOf(parts: StoreParts, request: ListRequest): Selection {
   };
 }
 
-const isOfKey = ({ path }: FieldRequirement): boolean => path.startsWith('metadata.');
-
-/** Field selectors that are evaluated after the conversion; undefined: none. */
+/** Selectors that are evaluated after the conversion; undefined: none. */
 function servedSelectionOf(parts: StoreParts, request: ListRequest): ServedSelection | undefined {
   const { resource, conversion } = parts;
-  if (conversion?.selectsServed !== true) return undefined;
+  if (conversion === undefined) return undefined;
   const fields = parseFieldSelector(request.options.fieldSelector, resource)
-    .filter((field) => !isOfKey(field))
+    .filter(({ path }) => !conversion.selectsStored(path))
     .map((field) => ({ ...field, value: comparedText(field.value) }));
-  return fields.length === 0 ? undefined : { conversion, fields };
+  const labels = conversion.selectsStoredLabels
+    ? undefined
+    : parseLabelSelector(request.options.labelSelector);
+  if (fields.length === 0 && labels === undefined) return undefined;
+  return { conversion, fields, ...(labels === undefined ? {} : { labels }) };
 }
 
 /** Pages are cut after the conversion where selectors are evaluated after it. */

@@ -11,6 +11,7 @@ import type { Conversion } from './conversion.ts';
 import { createObject } from './create.ts';
 import { deleteCollection } from './delete-collection.ts';
 import { deleteObject } from './delete.ts';
+import { metadataRules } from './parts-in-place.ts';
 import { patchObject } from './patch.ts';
 import { bindingSubresource } from './pods/binding.ts';
 import { evictionSubresource } from './pods/eviction.ts';
@@ -76,6 +77,8 @@ export function createResourceStore(parts: StoreParts): ResourceStore {
   const { patches } = resource;
   const object = { resource, input: resource, patches, get, update, patch };
   const { storedAs } = parts;
+  // Rules that judge the version of requests know nothing of another one.
+  const isOwnVersion = parts.writing === undefined || resource === storedAs;
   let inStorage: ResourceStore | undefined;
   const store: ResourceStore = {
     resource,
@@ -89,6 +92,8 @@ export function createResourceStore(parts: StoreParts): ResourceStore {
         ...parts,
         resource: storedAs,
         conversion: undefined,
+        writing: undefined,
+        ...(isOwnVersion ? {} : { rules: metadataRules }),
       }));
     },
     answersDeletedObject: parts.strategy.answersDeletedObject === true,

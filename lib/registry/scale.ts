@@ -152,7 +152,7 @@ async function rescaled(
   const ofScale = ownersOfScale(known, apiVersionOf(scale.kind), replicas);
   const asScale = { ...parts, resource: scale, conversion: undefined };
   const write = {
-    ...ownershipWrite(asScale, { owners: ofScale }, context, request.signal),
+    ...ownershipWrite(asScale, { owners: ofScale, object: undefined }, context, request.signal),
     owners: ofScale,
     settable: (fields: typeof scaleReplicas) => intersection(fields, scaleReplicas),
   };

@@ -1,5 +1,5 @@
-// Field selectors on what is served, where objects are converted by calls that wait: what is stored
-// need not have the fields. Items and events stay those of the storage version.
+// Selectors on what is served, where that has other labels than what is stored, or fields that this
+// has not. Items and events stay those of the storage version.
 import type { FieldRequirement } from '../api/selector.ts';
 import { limits } from '../base/limits.ts';
 import { Yielder } from '../base/yielder.ts';
@@ -17,6 +17,7 @@ export interface ServedSelection {
   readonly conversion: Conversion;
   /** With values as they are compared (`comparedText`). */
   readonly fields: readonly FieldRequirement[];
+  readonly labels?: (labels: Readonly<Record<string, string>>) => boolean;
 }
 
 /**
@@ -70,7 +71,7 @@ function eventFor(event: WatchEvent, isSelected: ReadonlySet<Item>): WatchEvent 
 /** Those that cannot be read are selected: nobody can say that they are not. */
 async function selected(
   stored: readonly Item[],
-  { conversion, fields }: ServedSelection,
+  { conversion, fields, labels }: ServedSelection,
   signal: AbortSignal,
 ): Promise<ReadonlySet<Item>> {
   const served = await conversion.items(stored, signal);
@@ -78,10 +79,13 @@ async function selected(
   const yielder = new Yielder();
   for (const [index, item] of stored.entries()) {
     const shown = served[index] ?? item;
-    const isSelected = fields.every(
-      ({ path, operator, value }) => (shown.field(path) === value) === (operator === '='),
-    );
-    if (item.corrupted || isSelected) found.add(item);
+    const isSelected =
+      item.corrupted ||
+      (fields.every(
+        ({ path, operator, value }) => (shown.field(path) === value) === (operator === '='),
+      ) &&
+        labels?.(shown.labels) !== false);
+    if (isSelected) found.add(item);
     if (yielder.isDue()) await yielder.yield();
   }
   return found;

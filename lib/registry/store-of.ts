@@ -1,9 +1,7 @@
 // The store of one resource in one served version, from what it is made of. Built-in kinds and
 // resources that come at run time are made alike.
-import { abortable } from '../base/abort.ts';
-import { invariant } from '../base/invariant.ts';
 import type { Keyspace } from '../storage-etcd/keys.ts';
-import { AwaitedConversion } from './awaited-conversion.ts';
+import { AwaitedConversion, convertingOne } from './awaited-conversion.ts';
 import { lazyConversion } from './conversion.ts';
 import type { Conversion, Converter, VersionPair } from './conversion.ts';
 import { createResourceStore } from './resource-store.ts';
@@ -32,7 +30,7 @@ export const storeOf = (versions: VersionPair, deps: StoreDeps): ResourceStore =
 export function storeParts(versions: VersionPair, deps: StoreDeps): StoreParts {
   const { keyspace, converter, judgedIn = 'stored', ...shared } = deps;
   const { served, stored } = versions;
-  const conversion = served === stored ? undefined : conversionOf(versions, converter);
+  const conversion = conversionOf(versions, converter);
   const parts: StoreParts = {
     ...shared,
     resource: served,
@@ -46,17 +44,11 @@ export function storeParts(versions: VersionPair, deps: StoreDeps): StoreParts {
   return { ...parts, writing: { ...parts, storedAs: served, conversion: undefined, storing } };
 }
 
-const conversionOf = (versions: VersionPair, converter: Converter): Conversion =>
-  'convert' in converter
-    ? lazyConversion(versions, converter.convert)
-    : new AwaitedConversion(versions, converter.convertAll);
+/** What is converted at once lies in the storage version; what waits may lie in any. */
+function conversionOf(versions: VersionPair, converter: Converter): Conversion | undefined {
+  if (!('convert' in converter)) return new AwaitedConversion(versions, converter);
+  return versions.served === versions.stored ? undefined : lazyConversion(versions, converter);
+}
 
 const convertOne = (converter: Converter): StoreParts['convert'] =>
-  'convert' in converter
-    ? converter.convert
-    : async (object, toApiVersion, signal) => {
-        const call = converter.convertAll([object], toApiVersion);
-        const [converted] = await abortable(call, signal);
-        invariant(converted !== undefined, 'a conversion answers as many objects as it was given');
-        return converted;
-      };
+  'convert' in converter ? converter.convert : convertingOne(converter.convertAll);

@@ -31,7 +31,10 @@ export interface StoreParts {
   readonly resource: ResourceInfo;
   /** The same resource in its storage version. */
   readonly storedAs: ResourceInfo;
-  /** Between the two; undefined: they are one. */
+  /**
+   * Between the two. undefined: they are one, and an item that lies in another version is taken as
+   * it lies; only its metadata can be written then.
+   */
   readonly conversion: Conversion | undefined;
   /**
    * What writes work with where objects are judged in the version of requests: to them it is the

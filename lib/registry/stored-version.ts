@@ -4,12 +4,14 @@
 import { cloneAlike, jsonEqual } from '../api/json-value.ts';
 import { whenThere } from '../base/maybe-promise.ts';
 import type { MaybePromise } from '../base/maybe-promise.ts';
+import { apiVersionOf } from '../api/type-info.ts';
 import type { ResourceInfo } from '../api/type-info.ts';
 import type { Item } from '../cacher/resource-view.ts';
 import type { ApiObject } from '../codec/codec.ts';
 import { canonicalObject } from '../codec/normalise.ts';
 import { closeStored, encodeStored, openStored } from '../codec/stored-form.ts';
 import type { EncodedStored } from '../codec/stored-form.ts';
+import { isIn } from './conversion.ts';
 import type { StoreParts } from './store-parts.ts';
 
 /** What etcd gets of an object. */
@@ -21,10 +23,11 @@ export interface StoredBytes {
 
 /** What writes start from: the stored item in the version that they are judged in. */
 export const judgedItem = (
-  { storing }: StoreParts,
+  { storing, conversion }: StoreParts,
   stored: Item,
   signal: AbortSignal,
-): MaybePromise<Item> => (storing === undefined ? stored : storing.conversion.item(stored, signal));
+): MaybePromise<Item> =>
+  storing?.conversion.item(stored, signal) ?? conversion?.storedItem(stored, signal) ?? stored;
 
 /** A judged object in the stored version. @throws StatusError 500 of the conversion. */
 export const inStoredVersion = (
@@ -38,20 +41,30 @@ export const inStoredVersion = (
         canonicalObject(stored, storing.resource.type),
       );
 
-/** The record of the version in etcd. */
-export const storedRecord = ({ storing, storedAs }: StoreParts): ResourceInfo =>
-  storing === undefined ? storedAs : storing.resource;
+/**
+ * The record of the version in etcd. What takes the place of `old` without a conversion stays in
+ * the version of that.
+ */
+export function storedRecord(
+  { storing, storedAs }: StoreParts,
+  change?: { readonly object: Readonly<ApiObject>; readonly old: Item },
+): ResourceInfo {
+  const record = storing === undefined ? storedAs : storing.resource;
+  if (change === undefined || isIn(change.old, record)) return record;
+  const { resource } = change.old;
+  return change.object.apiVersion === apiVersionOf(resource.kind) ? resource : record;
+}
 
 /**
  * `object` is in the stored version. Defaults of that version are no part of what is written in
  * another one: they are filled in when it is read.
  */
-export function storedBytes(parts: StoreParts, object: ApiObject): StoredBytes {
+export function storedBytes(parts: StoreParts, object: ApiObject, old?: Item): StoredBytes {
   const { storing, media, defaults } = parts;
-  const record = storedRecord(parts);
+  const record = storedRecord(parts, old === undefined ? undefined : { object, old });
   const encoded = encodeStored(object, record);
   const value = media.write(object, record, encoded.value);
-  if (storing === undefined) return { value, encoded };
+  if (storing === undefined || record === parts.storedAs) return { value, encoded };
   const completed = cloneAlike(object);
   defaults.apply(completed, record.type);
   if (jsonEqual(completed, object)) return { value, encoded };

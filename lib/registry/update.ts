@@ -12,6 +12,7 @@ import { holdsRaw } from '../codec/raw-fields.ts';
 import { encodeStored, withResourceVersion } from '../codec/stored-form.ts';
 import { objectItem } from './converted-item.ts';
 import { admitNew, putNew } from './create.ts';
+import { isIn } from './conversion.ts';
 import { decide, stateOf } from './current-state.ts';
 import type { State } from './current-state.ts';
 import { canRemove } from './deletion-plan.ts';
@@ -28,6 +29,7 @@ import {
   take,
 } from './object-meta.ts';
 import { keepTimes, trackUpdate } from './managed-fields.ts';
+import { partsInPlace } from './parts-in-place.ts';
 import { parseResourceVersion } from './read-mode.ts';
 import type { ObjectPath, RequestScope, UpdateRequest } from './requests.ts';
 import type { WriteAnswer, WriteOptions } from './requests.ts';
@@ -43,8 +45,11 @@ import type { Found } from './write-turns.ts';
 
 const { writeTurnMsMax } = limits;
 
-/** A new object in the storage version from the stored one, which it must not change. */
-export type Transform = (old: Item) => MaybePromise<ApiObject>;
+/**
+ * A new object in the storage version from the stored one, which it must not change. `at`: what it
+ * is written with, which is not always what the verb began with (`partsInPlace`).
+ */
+export type Transform = (old: Item, at: StoreParts) => MaybePromise<ApiObject>;
 
 interface Write {
   readonly transform: Transform;
@@ -135,10 +140,11 @@ async function replace(
   context: WriteContext,
   signal: AbortSignal,
 ): Promise<Try<WriteAnswer>> {
+  const at = partsInPlace(parts, state.item);
   const decision = await decide(async () => {
-    const item = judgedItem(parts, state.item, signal);
+    const item = judgedItem(at, state.item, signal);
     const old = item instanceof Promise ? await item : item;
-    return nextObject(parts, old, write, context, signal);
+    return nextObject(at, old, write, context, signal);
   });
   if (decision.kind === 'stop') {
     const { error } = decision;
@@ -146,7 +152,7 @@ async function replace(
     throw error;
   }
   if (isLongTurn(writeTurnMsMax)) await nextTurn();
-  return store(parts, key, state, decision.plan, context, signal);
+  return store(at, key, state, decision.plan, context, signal);
 }
 
 interface Next {
@@ -195,8 +201,9 @@ const written = (item: Item, stored?: Found): Try<WriteAnswer> => ({
 
 /** Where the stored bytes are not at hand, those that memory has are of today's form. */
 function hasTodaysForm(parts: StoreParts, { item, value }: State & Found): boolean {
-  if (value === undefined) return !item.corrupted;
-  return parts.media.isTodays(value, storedRecord(parts));
+  const record = storedRecord(parts);
+  if (value === undefined) return !item.corrupted && isIn(item, record);
+  return parts.media.isTodays(value, record);
 }
 
 /** The object as it would be stored. @throws StatusError 409, 422. */
@@ -209,7 +216,7 @@ async function nextObject(
 ): Promise<Next> {
   const { storedAs, strategy } = parts;
   const old = item.object();
-  const made = transform(item);
+  const made = transform(item, parts);
   const wanted = made instanceof Promise ? await made : made;
   checkVersion(parts, wanted, item);
   if (isLongTurn(writeTurnMsMax)) await nextTurn();
@@ -291,6 +298,7 @@ function isSameAsStored(parts: StoreParts, state: State, bytes: StoredBytes): bo
   const { value, encoded } = bytes;
   if (state.value !== undefined) return holdSame(state.value, value, record);
   if (state.item === undefined || state.item.corrupted) return false;
+  if (!isIn(state.item, record)) return false;
   if (encoded === undefined) return undefined;
   if (holdsRaw(record.type)) {
     // What is kept of raw JSON need not be what the item shows.
@@ -310,5 +318,5 @@ function isSameAsStored(parts: StoreParts, state: State, bytes: StoredBytes): bo
  */
 export function unstoredItem(parts: StoreParts, object: ApiObject, stored: Item): Item {
   metaOf(object).resourceVersion = String(stored.revision);
-  return objectItem(object, storedRecord(parts), stored.revision);
+  return objectItem(object, storedRecord(parts, { object, old: stored }), stored.revision);
 }

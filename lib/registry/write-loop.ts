@@ -117,7 +117,7 @@ export async function putInstead(
 ): Promise<(Found & { readonly kind: 'stored' }) | Lost> {
   const { item, epoch, object } = change;
   const etcdKey = parts.keyOf(key);
-  const { value, encoded } = change.bytes ?? storedBytes(parts, object);
+  const { value, encoded } = change.bytes ?? storedBytes(parts, object, item);
   const ttlSeconds = parts.strategy.ttlSeconds?.(object);
   const lifetime = ttlSeconds === undefined ? {} : { ttlSeconds };
   const expected = { expected: item.revision, epoch };

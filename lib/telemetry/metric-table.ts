@@ -41,6 +41,8 @@ const authSeconds = [
   16.384,
 ];
 const webhookSeconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+const conversionSeconds = [0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60];
+const crdConversionSeconds = Array.from({ length: 15 }, (_, index) => 0.001 * 2 ** index);
 const delegatedSeconds = [0.25, 0.5, 0.7, 1, 1.5, 3, 5, 10];
 const clientSeconds = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60];
 const clientBytes = [
@@ -304,6 +306,23 @@ export const metricTable = {
     'ALPHA',
     ['decision', 'name', 'type'],
     'What each authorizer has decided, by its type and name: allowed, denied.',
+  ),
+  apiserver_conversion_webhook_request_total: counter(
+    'ALPHA',
+    ['result', 'failure_type'],
+    'Calls of conversion webhooks by result and, of failures, by what failed.',
+  ),
+  apiserver_conversion_webhook_duration_seconds: histogram(
+    'ALPHA',
+    ['result', 'failure_type'],
+    conversionSeconds,
+    'Time that each call of a conversion webhook took.',
+  ),
+  apiserver_crd_conversion_webhook_duration_seconds: histogram(
+    'ALPHA',
+    ['crd_name', 'from_version', 'succeeded', 'to_version'],
+    crdConversionSeconds,
+    'Time that each conversion by a webhook took, by definition and versions.',
   ),
   apiserver_authorization_webhook_evaluations_total: counter(
     'ALPHA',
