@@ -12,7 +12,7 @@ import { CacheState } from './cache-state.ts';
 import { EventLog } from './event-log.ts';
 import { Reflector } from './reflector.ts';
 import type { ReflectorState } from './reflector.ts';
-import { withVersions } from './item.ts';
+import { withVersions } from './item-versions.ts';
 import type { CachedItem } from './item.ts';
 import { LogView } from './log-view.ts';
 import { MemoryBudget } from './memory-budget.ts';

@@ -43,15 +43,6 @@ export interface ItemSource {
   readonly versions?: ReadonlyMap<string, ItemSource>;
 }
 
-/** `source` for items that stay in the version that they were stored in, which is one of these. */
-export function withVersions(source: ItemSource, others: readonly ResourceInfo[]): ItemSource {
-  if (others.length === 0) return source;
-  const versions = others.map((resource): ItemSource => {
-    return { ...source, resource, schema: source.transcoder.schemaOf(resource) };
-  });
-  return { ...source, versions: new Map(versions.map((version) => [version.schema, version])) };
-}
-
 export class CachedItem implements Item, MemoOwner {
   #source: ItemSource;
   /** Key below the resource's prefix: `namespace/name`, or `name` in cluster scope. */

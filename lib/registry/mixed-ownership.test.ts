@@ -49,7 +49,7 @@ function owners({ metadata }: Sent): string[] {
     .toSorted();
 }
 
-test('each manager owns its fields in the version that it wrote, whoever writes in another', async () => {
+test('managers own fields in the version that they wrote, whoever writes in another', async () => {
   await apply('v1', 'applier', { color: 'red' });
   const grown = await patch('v2', { spec: { size: 4 } });
   expect(owners(grown)).toEqual(['applier Apply v1 f:color', 'updater Update v2 f:size']);

@@ -166,7 +166,7 @@ describe('strategy None', () => {
     await replica.storage.put(key, bytesOf(object), { expected: 0 }, signal);
   };
 
-  test('shows of an object what the version knows, read by that in which it is stored', async () => {
+  test('shows what the version knows of what the stored version knows', async () => {
     const spec = { color: 'red', paint: 'blue', tint: 'gold' };
     const metadata = { name: 'old', namespace: 'ns', uid: 'u' };
     await put('nonewalls', { kind: 'Wall', apiVersion: 'example.com/v1', metadata, spec });
