@@ -3,12 +3,14 @@ import type { ResourceInfo } from '../../lib/api/type-info.ts';
 import type { Cache } from '../../lib/cacher/cache.ts';
 import type { Item } from '../../lib/cacher/resource-view.ts';
 import { OwnWrites } from '../../lib/controllers/definitions/own-writes.ts';
+import { ConversionMetrics } from '../../lib/crd/conversion/conversion-metrics.ts';
 import { definitionStores } from '../../lib/crd/definition-stores.ts';
 import { ServedDefinitions } from '../../lib/crd/served-definitions.ts';
 import type { SharedDeps } from '../../lib/registry/built-in-stores.ts';
 import type { ResourceMapHolder } from '../../lib/registry/resource-map.ts';
 import type { ValidationOptions } from '../../lib/registry/validation.ts';
 import type { Base } from './base.ts';
+import { clusterServices } from './cluster-services.ts';
 
 export interface FollowedDefinitions {
   readonly served: ServedDefinitions;
@@ -24,7 +26,7 @@ export const definitionsRecord = ({ scheme, naming }: Base): ResourceInfo | unde
   scheme.storedResource(naming.resolve('apiextensions.{v}'), 'customresourcedefinitions');
 
 export function openDefinitions(
-  { scheme, media, clock, logger: log, started }: Base,
+  { scheme, media, calls, metrics, clock, logger: log, started }: Base,
   of: {
     readonly definitions: ResourceInfo;
     readonly deps: SharedDeps;
@@ -34,9 +36,12 @@ export function openDefinitions(
   },
 ): FollowedDefinitions {
   const { definitions, deps, validation, cache, resources } = of;
+  const services = scheme.storedResource('', 'services');
   const makeStores = definitionStores({
     ...{ deps, cache, media, validation },
     objectMeta: scheme.type('meta/v1.ObjectMeta'),
+    calls: { ...calls, resolveService: clusterServices(services && cache.view(services)) },
+    conversionMetrics: new ConversionMetrics(metrics.series),
     definitionKey: (name) => deps.keyspace.key(definitions.storagePrefix, '', name),
     proven: (signal) => resources.proven(signal),
   });

@@ -1,17 +1,17 @@
 // The stores of one definition: those of its served versions, over one place in the cache and in
 // etcd. What they write states in its own transaction that the definition is still the same.
+import { isDeepStrictEqual } from 'node:util';
 import type { TypeInfo } from '../api/type-info.ts';
-import { apiVersionOf } from '../api/type-info.ts';
 import type { JsonObject, ResourceInfo } from '../api/type-info.ts';
-import { internalError } from '../base/status.ts';
 import type { Cache } from '../cacher/cache.ts';
-import { createTranscoder } from '../cacher/transcoder.ts';
-import type { ApiObject } from '../codec/codec.ts';
-import { readObject } from '../codec/normalise.ts';
-import type { StoredMedia, StoredTypeMeta } from '../codec/stored-media.ts';
+import { versionsTranscoder } from '../cacher/transcoder.ts';
+import type { Transcoder } from '../cacher/transcoder.ts';
+import type { ClientParts } from '../client/open-target.ts';
+import type { StoredMedia } from '../codec/stored-media.ts';
 import type { ResourceStore } from '../registry/resource-store.ts';
 import { StoreReplaced } from '../registry/store-replaced.ts';
 import type { SharedDeps } from '../registry/built-in-stores.ts';
+import type { Converter } from '../registry/conversion.ts';
 import { storeOf } from '../registry/store-of.ts';
 import type { StoreDeps } from '../registry/store-of.ts';
 import { schemaObjectRules } from '../registry/schema-object-rules.ts';
@@ -19,9 +19,12 @@ import type { ObjectRules, ValidationOptions } from '../registry/validation.ts';
 import { fencedStorage } from '../storage-etcd/fenced-storage.ts';
 import type { Term } from '../storage-etcd/fenced-storage.ts';
 import type { Revision } from '../storage-etcd/storage.ts';
+import type { ConversionMetrics } from './conversion/conversion-metrics.ts';
+import { ConversionWebhook } from './conversion/conversion-webhook.ts';
+import type { ConversionWebhookConfig } from './conversion/conversion-webhook.ts';
+import { converterOf } from './conversion/converter.ts';
 import type { Definition } from './definition.ts';
 import { recordsOf } from './records.ts';
-import type { Records } from './records.ts';
 import { customStrategy } from './strategy.ts';
 
 /** Where a definition was read: revisions of different histories of the store say nothing. */
@@ -36,6 +39,14 @@ export interface DefinitionStores {
   /** The storage version, served or not. */
   readonly stored: ResourceStore;
   readonly resource: ResourceInfo;
+  /** What converts its objects; undefined: nothing needs to be asked. */
+  readonly webhook:
+    | { readonly client: ConversionWebhook; readonly config: ConversionWebhookConfig | undefined }
+    | undefined;
+  /** How what is stored is read, by what decides it. */
+  readonly reading: { readonly key: string; readonly transcoder: Transcoder };
+  /** Others take their place: no watch begins on them any more. */
+  retire(): void;
   /** The definition has another revision, and is the same for all that is served of it. */
   renew(at: ReadAt): void;
   /** It is gone. */
@@ -58,6 +69,9 @@ export interface DefinitionStoresOptions {
   readonly cache: Cache;
   readonly media: StoredMedia;
   readonly objectMeta: TypeInfo;
+  /** For calls of conversion webhooks. */
+  readonly calls: ClientParts;
+  readonly conversionMetrics: ConversionMetrics;
   readonly validation: ValidationOptions;
   /** The key of a definition. */
   readonly definitionKey: (name: string) => string;
@@ -78,13 +92,24 @@ export const definitionStores =
       return undefined;
     }
     const { stored } = records;
+    const versions = [...records.versions.values()];
+    const webhook = webhookOf(definition, former, options);
+    const converter = converterOf({
+      ...{ name: definition.name, versions, generation: definition.shape, webhook },
+      metrics: options.conversionMetrics,
+    });
+    const reading = readingOf({ versions, stored, converter }, former, options);
     const cached = {
       resource: stored,
+      // What only a call converts stays in its version.
+      versions: webhook === undefined ? [] : versions.filter((version) => version !== stored),
       indexedFields: stored.fieldSelectors.filter((path) => !path.startsWith('metadata.')),
-      transcoder: transcoderOf(records, options),
+      transcoder: reading.transcoder,
       isRemovable: true,
     };
+    former?.retire();
     const view = former === undefined ? cache.add(cached) : cache.replace(cached);
+    const life = { isOver: false };
     const key = definitionKey(definition.name);
     const guard = {
       ...guardOf(key, at),
@@ -102,23 +127,60 @@ export const definitionStores =
           ? records.versions.get(kind.version)?.type
           : deps.typeOf(kind),
       storage: fencedStorage(deps.storage, guard),
-      view,
-      strategy,
-      converter: { convert: (object, to) => converted(object, to, records) },
+      ...{ view, life, strategy },
+      converter,
     };
     const rulesOf = (served: ResourceInfo): ObjectRules =>
       whenNeeded(() => schemaObjectRules(served, strategy, { naming, ...validation }));
     const make = (served: ResourceInfo): ResourceStore =>
-      storeOf({ served, stored }, { ...own, rules: rulesOf(served) });
+      storeOf({ served, stored, isMixed: definition.isMixed }, { ...own, rules: rulesOf(served) });
     const served = records.served.map(make);
     return {
       served,
       stored: served.find(({ resource }) => resource === stored) ?? make(stored),
       resource: stored,
+      reading,
+      retire: () => void (life.isOver = true),
       renew: (next) => void Object.assign(guard, guardOf(key, next)),
-      end: () => cache.remove(stored),
+      webhook: webhook && { client: webhook, config: definition.webhook },
+      end() {
+        life.isOver = true;
+        webhook?.close();
+        cache.remove(stored);
+      },
     };
   };
+
+/** The former one as long as it is configured alike: it knows how its service does. */
+function webhookOf(
+  { webhook: config }: Definition,
+  former: DefinitionStores | undefined,
+  { calls, deps: { naming } }: DefinitionStoresOptions,
+): ConversionWebhook | undefined {
+  const known = former?.webhook;
+  if (config !== undefined && isDeepStrictEqual(known?.config, config)) return known?.client;
+  known?.client.close();
+  const reviewGroup = naming.resolve('apiextensions.{v}');
+  return config && new ConversionWebhook(config, { ...calls, reviewGroup });
+}
+
+/** The former one where it reads alike: nothing in memory is read again. */
+function readingOf(
+  of: {
+    readonly versions: readonly ResourceInfo[];
+    readonly stored: ResourceInfo;
+    readonly converter: Converter;
+  },
+  former: DefinitionStores | undefined,
+  { media, deps: { defaults } }: DefinitionStoresOptions,
+): DefinitionStores['reading'] {
+  const { versions, stored, converter } = of;
+  const convert = 'convert' in converter ? converter.convert : undefined;
+  const fingerprints = versions.map(({ fingerprint }) => fingerprint);
+  const key = JSON.stringify([stored.version, convert === undefined, fingerprints]);
+  if (former?.reading.key === key) return former.reading;
+  return { key, transcoder: versionsTranscoder(versions, { media, defaults, convert }) };
+}
 
 /** The rules of a type, which is made with them. */
 function whenNeeded(make: () => ObjectRules): ObjectRules {
@@ -138,32 +200,3 @@ const guardOf = (key: string, { revision, history }: ReadAt): Pick<Term, 'fence'
   fence: { key, expected: revision },
   history,
 });
-
-/** Only the version changes; what the schema of that does not know is dropped. */
-function converted(object: Readonly<ApiObject>, toApiVersion: string, records: Records): ApiObject {
-  if (object.apiVersion === toApiVersion) return { ...object };
-  const to = recordIn(records, toApiVersion);
-  if (to === undefined) throw internalError(`${toApiVersion} is no version of the kind`);
-  return readObject({ ...object, apiVersion: toApiVersion }, to.type).object;
-}
-
-const recordIn = ({ versions }: Records, apiVersion: string): ResourceInfo | undefined =>
-  [...versions.values()].find(({ kind }) => apiVersionOf(kind) === apiVersion);
-
-/** Objects are read by the schema of the version that they were stored in. */
-const transcoderOf = (
-  records: Records,
-  { media, deps: { defaults } }: DefinitionStoresOptions,
-): ReturnType<typeof createTranscoder> => {
-  const { stored } = records;
-  const typeOf = ({ apiVersion }: StoredTypeMeta): TypeInfo =>
-    (typeof apiVersion === 'string' ? recordIn(records, apiVersion) : stored)?.type ?? stored.type;
-  return createTranscoder({
-    media,
-    typeOf,
-    complete(object) {
-      defaults.apply(object, typeOf(object));
-      return converted(object, apiVersionOf(stored.kind), records);
-    },
-  });
-};

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { flagAt, recordAt, recordIn, recordsAt, textAt, textsAt } from '../api/json-access.ts';
 import type { JsonObject } from '../api/type-info.ts';
 import { stringify } from '../codec/json.ts';
+import type { ConversionWebhookConfig } from './conversion/conversion-webhook.ts';
 
 export interface DefinitionNames {
   readonly plural: string;
@@ -40,7 +41,10 @@ export interface Definition {
   readonly names: DefinitionNames;
   readonly versions: readonly DefinitionVersion[];
   readonly storageVersion: string;
-  readonly conversion: JsonObject;
+  /** Objects may lie in other versions than the storage version. */
+  readonly isMixed: boolean;
+  /** `spec.conversion.webhook`; undefined: the versions have the same fields. */
+  readonly webhook: ConversionWebhookConfig | undefined;
   /** Those of all versions, once each. */
   readonly selectableFields: readonly string[];
   /** Unknown fields are kept whatever the schemas say (definitions of the beta). */
@@ -74,6 +78,7 @@ export function readDefinition(object: Readonly<JsonObject>): Definition {
   const common = [group, names.kind, namespaced, preservesUnknownFields, selectableFields];
   const isEstablished = isTrue('Established');
   const state = {
+    isMixed: textsAt(status, 'storedVersions').length > 1,
     isServed: isEstablished || isTrue('NamesAccepted'),
     isEstablished,
     isTerminating: isTrue('Terminating') || textAt(metadata, 'deletionTimestamp') !== '',
@@ -90,13 +95,19 @@ export function readDefinition(object: Readonly<JsonObject>): Definition {
       versions.find((version) => flagAt(version, 'storage')),
       'name',
     ),
-    conversion: recordAt(spec, 'conversion') ?? {},
+    webhook: webhookOf(recordAt(spec, 'conversion')),
     selectableFields,
     preservesUnknownFields,
     ...state,
     shape: digestOf([uid, names, state, spec ?? {}]),
   };
 }
+
+const webhookOf = (conversion: JsonObject | undefined): ConversionWebhookConfig | undefined =>
+  textAt(conversion, 'strategy') === 'Webhook'
+    ? // Its members are those that the type of definitions has.
+      (recordAt(conversion, 'webhook') as unknown as ConversionWebhookConfig | undefined)
+    : undefined;
 
 /** The schema of a version as it is written; undefined: there is none. */
 export const schemaIn = (object: Readonly<JsonObject>, version: string): JsonObject | undefined =>

@@ -63,6 +63,8 @@ export async function watchObjects(parts: StoreParts, request: ListRequest): Pro
       : asked;
   const bookmarks = options.allowWatchBookmarks;
   const cursor = await parts.view.watch(select, start, { bookmarks }, signal);
+  // It was opened too late to be ended with the others.
+  if (parts.life?.isOver === true) cursor.close();
   return {
     cursor: served === undefined ? cursor : selectEvents(cursor, served),
     timeoutSeconds: options.timeoutSeconds,

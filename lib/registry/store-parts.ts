@@ -50,6 +50,8 @@ export interface StoreParts {
   /** What is written beside the objects; undefined: nothing. */
   readonly companions?: Companions | undefined;
   readonly view: ResourceView;
+  /** Of a store that others may take the place of: once it is over, no watch begins. */
+  readonly life?: { readonly isOver: boolean };
   /** Told of each object that was stored, before the writer is answered. */
   readonly onStored?: ((item: Item) => void) | undefined;
   readonly storage: Storage;

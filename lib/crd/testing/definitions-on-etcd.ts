@@ -13,6 +13,9 @@ import { sent, VerbDriver } from '../../registry/testing/verb-driver.ts';
 import type { Sent } from '../../registry/testing/verb-driver.ts';
 import type { ResourceStore } from '../../registry/resource-store.ts';
 import { defaultValidation } from '../../registry/validation.ts';
+import { clientParts } from '../../client/testing/open-calls.ts';
+import { testMetrics } from '../../telemetry/testing/test-metrics.ts';
+import { ConversionMetrics } from '../conversion/conversion-metrics.ts';
 import { definitionStores } from '../definition-stores.ts';
 import { ServedDefinitions } from '../served-definitions.ts';
 
@@ -87,6 +90,8 @@ export class ServingDefinitions {
     const makeStores = definitionStores({
       ...{ deps, cache, media, validation: defaultValidation },
       objectMeta: scheme.type('meta/v1.ObjectMeta'),
+      calls: clientParts(),
+      conversionMetrics: new ConversionMetrics(testMetrics().series),
       definitionKey: (name) => deps.keyspace.key(definitions.storagePrefix, '', name),
       proven: (signal) => resources.proven(signal),
     });
