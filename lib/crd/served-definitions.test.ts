@@ -35,3 +35,15 @@ test('another replica serves what was defined before it began', async () => {
   expect(made).toMatchObject({ kind: 'Gadget' });
   other.end();
 });
+
+test('a definition of what the server stores itself is not served, and hinders nothing', async () => {
+  const { naming } = custom.replica;
+  const group = naming.resolve('apiregistration.{v}');
+  const annotations = { [naming.resolve('api-approved.{kubernetes}.io')]: 'unapproved, of a test' };
+  await custom.define({ group, plural: 'apiservices', versions: [{ name: 'v1' }], annotations });
+  const name = `${group}/apiservices`;
+  expect(custom.replica.store(name).resource.kind.kind).toBe('APIService');
+  await verbs.list(custom.replica.store(name));
+  await custom.define({ plural: 'after', versions: [{ name: 'v1' }] });
+  expect(custom.store('after').resource.resource).toBe('after');
+});

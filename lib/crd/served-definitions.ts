@@ -70,7 +70,7 @@ export class ServedDefinitions implements ObjectKeeper {
     const { name, revision } = item;
     const key = objectKey(item);
     const known = this.#known.get(key);
-    const { view, resources, makeStores, log } = this.#options;
+    const { scheme, view, resources, makeStores, log } = this.#options;
     const at = { revision, history: view.epoch?.history ?? 0 };
     if (known?.history === at.history && known.revision >= revision) return;
     try {
@@ -83,10 +83,19 @@ export class ServedDefinitions implements ObjectKeeper {
       }
       const schemaOf = (version: string): JsonObject | undefined =>
         schemaIn(this.#stable(item), version);
-      const stores = makeStores(definition, { schemaOf, at, former: known?.stores });
+      const { group, names } = definition;
+      // What the server has itself stays its own.
+      const isTaken = scheme.storedResource(group, names.plural) !== undefined;
+      const stores = isTaken
+        ? undefined
+        : makeStores(definition, { schemaOf, at, former: known?.stores });
       this.#known.set(key, { ...at, shape, stores });
       resources.set(ownerOf(name), stores?.served ?? []);
     } catch (error) {
+      // What it was is over: writes under it would find that again and again.
+      known?.stores?.end();
+      this.#known.set(key, { ...at, shape: '', stores: undefined });
+      resources.set(ownerOf(name), []);
       log.error('a definition of a custom resource cannot be served', { name, error });
     }
   }

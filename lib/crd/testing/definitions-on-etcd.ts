@@ -43,6 +43,7 @@ export interface GivenDefinition {
   readonly versions: readonly GivenVersion[];
   /** Of the spec. */
   readonly more?: object;
+  readonly annotations?: Readonly<Record<string, string>>;
 }
 
 const keepsAll = { type: 'object', 'x-svc-preserve-unknown-fields': true };
@@ -61,7 +62,7 @@ export function definitionOf(given: GivenDefinition): JsonObject {
   const names = { plural, singular, kind, listKind: `${kind}List` };
   return JSON.parse(
     JSON.stringify({
-      metadata: { name: `${plural}.${group}` },
+      metadata: { name: `${plural}.${group}`, annotations: given.annotations },
       spec: { group, scope, names, versions, ...given.more },
     }),
   ) as JsonObject;
