@@ -1,7 +1,10 @@
 // Custom resources over a real etcd, as one replica and as two serve them.
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { createLogger } from '../base/log.ts';
+import { ResourceMapHolder } from '../registry/resource-map.ts';
 import { RegistryOnEtcd } from '../registry/testing/registry-on-etcd.ts';
-import { VerbDriver } from '../registry/testing/verb-driver.ts';
+import { failure, VerbDriver } from '../registry/testing/verb-driver.ts';
+import { ServedDefinitions } from './served-definitions.ts';
 import { definingReplica } from './testing/definitions-on-etcd.ts';
 import type { ServingDefinitions } from './testing/definitions-on-etcd.ts';
 
@@ -46,4 +49,27 @@ test('a definition of what the server stores itself is not served, and hinders n
   await verbs.list(custom.replica.store(name));
   await custom.define({ plural: 'after', versions: [{ name: 'v1' }] });
   expect(custom.store('after').resource.resource).toBe('after');
+});
+
+test('before definitions were read nothing is said to be absent: 503, to be tried again', async () => {
+  const { scheme, naming, cache } = custom.replica;
+  const group = naming.resolve('apiextensions.{v}');
+  const definitions = scheme.storedResource(group, 'customresourcedefinitions');
+  if (definitions === undefined) throw new Error('definitions are served');
+  const resources = new ResourceMapHolder();
+  const view = cache.view(definitions);
+  const log = createLogger('error');
+  const served = new ServedDefinitions({
+    scheme,
+    view,
+    resources,
+    makeStores: () => undefined,
+    log,
+  });
+  const refused = await failure(resources.proven(AbortSignal.timeout(60_000)));
+  expect([served.isWhole, refused.code, refused.details]).toEqual([
+    false,
+    503,
+    { retryAfterSeconds: 1 },
+  ]);
 });
