@@ -39,7 +39,7 @@ test('another replica serves what was defined before it began', async () => {
   other.end();
 });
 
-test('a definition of what the server stores itself is not served, and hinders nothing', async () => {
+test('a definition of a kind of the server itself is not served and hinders nothing', async () => {
   const { naming } = custom.replica;
   const group = naming.resolve('apiregistration.{v}');
   const annotations = { [naming.resolve('api-approved.{kubernetes}.io')]: 'unapproved, of a test' };
@@ -51,7 +51,7 @@ test('a definition of what the server stores itself is not served, and hinders n
   expect(custom.store('after').resource.resource).toBe('after');
 });
 
-test('before definitions were read nothing is said to be absent: 503, to be tried again', async () => {
+test('before definitions were read nothing is absent: 503, to be tried again', async () => {
   const { scheme, naming, cache } = custom.replica;
   const group = naming.resolve('apiextensions.{v}');
   const definitions = scheme.storedResource(group, 'customresourcedefinitions');
