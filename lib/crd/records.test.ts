@@ -86,3 +86,23 @@ describe('the type for one use', () => {
     expect(await published(given)?.typeOnce()).toBeUndefined();
   });
 });
+
+test('records of many versions share what they say of all of them', () => {
+  const scale = { specReplicasPath: '.spec.n', statusReplicasPath: '.status.n' };
+  const versions = Array.from({ length: 1_000 }, (_version, at) => ({
+    ...{ name: `v${String(at + 1)}`, served: true, storage: at === 0 },
+    ...{ schema: { openAPIV3Schema: schema }, subresources: { scale } },
+  }));
+  const definition = {
+    metadata: { name: 'things.example.com', uid: '1' },
+    spec: { group: 'example.com', scope: 'Namespaced', names, versions },
+  } as unknown as JsonObject;
+  const schemaOf = (of: string): JsonObject | undefined => schemaIn(definition, of);
+  const records = recordsOf(readDefinition(definition), { naming, objectMeta, schemaOf });
+  const places = (records?.served ?? []).map(
+    ({ subresources }) => subresources.find(({ name }) => name === 'scale')?.scale?.specReplicasIn,
+  );
+  expect(places.length).toBe(1_000);
+  expect(new Set(places).size).toBe(1);
+  expect(places[0]?.size).toBe(1_000);
+});

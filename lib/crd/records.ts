@@ -39,8 +39,12 @@ export interface Records {
 
 /** undefined: the definition has no storage version. */
 export function recordsOf(definition: Definition, source: RecordSource): Records | undefined {
+  const specReplicasIn = specReplicasOf(definition);
   const versions = new Map(
-    definition.versions.map((version) => [version.name, recordOf(definition, version, source)]),
+    definition.versions.map((version) => [
+      version.name,
+      recordOf(definition, version, { ...source, specReplicasIn }),
+    ]),
   );
   const stored = versions.get(definition.storageVersion);
   if (stored === undefined) return undefined;
@@ -59,7 +63,7 @@ const allVerbs = [
 function recordOf(
   definition: Definition,
   version: DefinitionVersion,
-  source: RecordSource,
+  source: RecordSource & Pick<ScalePlaces, 'specReplicasIn'>,
 ): ResourceInfo {
   const { group, names, namespaced } = definition;
   const kind = { group, version: version.name, kind: names.kind };
@@ -80,7 +84,7 @@ function recordOf(
     categories: names.categories,
     namespaced,
     verbs: allVerbs,
-    subresources: subresourcesOf(definition, version, kind),
+    subresources: subresourcesOf(version, kind, source),
     virtual: false,
     get type() {
       return (type ??= loadResourceSchema(...schemaSource(definition, version, source)));
@@ -140,18 +144,22 @@ function publishedAs(
 
 const withoutDot = (path: string): string => path.replace(/^\./, '');
 
-function subresourcesOf(
-  { group, versions }: Definition,
-  { hasStatus, scale }: DefinitionVersion,
-  own: ResourceInfo['kind'],
-): readonly SubresourceInfo[] {
-  const verbs = ['get', 'patch', 'update'];
-  const scaleKind = { group: 'autoscaling', version: 'v1', kind: 'Scale' };
+/** Of all versions of a definition, which may be many: made once. */
+function specReplicasOf({ group, versions }: Definition): ScalePlaces['specReplicasIn'] {
   const places = versions.flatMap((version): [string, readonly string[]][] => {
     const apiVersion = apiVersionOf({ group, version: version.name });
     return version.scale === undefined ? [] : [[apiVersion, placesOf(version.scale).specReplicas]];
   });
-  const specReplicasIn = new Map(places);
+  return new Map(places);
+}
+
+function subresourcesOf(
+  { hasStatus, scale }: DefinitionVersion,
+  own: ResourceInfo['kind'],
+  { specReplicasIn }: Pick<ScalePlaces, 'specReplicasIn'>,
+): readonly SubresourceInfo[] {
+  const verbs = ['get', 'patch', 'update'];
+  const scaleKind = { group: 'autoscaling', version: 'v1', kind: 'Scale' };
   return [
     ...(hasStatus ? [{ name: 'status', kind: own, verbs }] : []),
     ...(scale === undefined

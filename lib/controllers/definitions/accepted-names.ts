@@ -20,16 +20,17 @@ export class AcceptedNames {
   /** `names`: of its status; undefined: none any more. @returns whether a name is free now. */
   set(definition: string, group: string, names: Holder): boolean {
     const before = this.#names.get(definition) ?? [];
-    const after = [...new Set(keysOf(group, names))];
-    for (const key of before) if (!after.includes(key)) this.#release(key, definition);
+    const after = new Set(keysOf(group, names));
+    const freed = before.filter((key) => !after.has(key));
+    for (const key of freed) this.#release(key, definition);
     for (const key of after) {
       const holders = this.#holders.get(key);
       if (holders === undefined) this.#holders.set(key, new Set([definition]));
       else holders.add(definition);
     }
-    if (after.length === 0) this.#names.delete(definition);
-    else this.#names.set(definition, after);
-    return before.some((key) => !after.includes(key));
+    if (after.size === 0) this.#names.delete(definition);
+    else this.#names.set(definition, [...after]);
+    return freed.length > 0;
   }
 
   isTakenFrom(definition: string, group: string): IsTaken {
@@ -83,9 +84,8 @@ export function judgeNames(definition: Holder, isTaken: IsTaken): NamesVerdict {
   const plural = single('plural', 'resources', 'PluralConflict');
   const singular = single('singular', 'resources', 'SingularConflict');
   const [wishedShort, hadShort] = [textsAt(wished, 'shortNames'), textsAt(accepted, 'shortNames')];
-  const taken = wishedShort.filter(
-    (name) => !hadShort.includes(name) && isTaken('resources', name),
-  );
+  const kept = new Set(hadShort);
+  const taken = wishedShort.filter((name) => !kept.has(name) && isTaken('resources', name));
   if (taken.length > 0) {
     conflicts.push({ reason: 'ShortNamesConflict', message: aggregate(taken.map(inUse)) });
   }
