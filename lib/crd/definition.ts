@@ -77,8 +77,12 @@ export function readDefinition(object: Readonly<JsonObject>): Definition {
   const selectableFields = [...new Set(versions.flatMap(selectableFieldsOf))];
   const common = [group, names.kind, namespaced, preservesUnknownFields, selectableFields];
   const isEstablished = isTrue('Established');
+  const storageVersion = textAt(
+    versions.find((version) => flagAt(version, 'storage')),
+    'name',
+  );
   const state = {
-    isMixed: textsAt(status, 'storedVersions').length > 1,
+    isMixed: textsAt(status, 'storedVersions').some((version) => version !== storageVersion),
     isServed: isEstablished || isTrue('NamesAccepted'),
     isEstablished,
     isTerminating: isTrue('Terminating') || textAt(metadata, 'deletionTimestamp') !== '',
@@ -91,10 +95,7 @@ export function readDefinition(object: Readonly<JsonObject>): Definition {
     namespaced,
     names,
     versions: versions.map((version) => versionOf(version, common)),
-    storageVersion: textAt(
-      versions.find((version) => flagAt(version, 'storage')),
-      'name',
-    ),
+    storageVersion,
     webhook: webhookOf(recordAt(spec, 'conversion')),
     selectableFields,
     preservesUnknownFields,
