@@ -35,22 +35,14 @@ export interface SchemaRulesOptions {
   readonly isOn: (gate: string) => boolean;
 }
 
-export interface SchemaObjectRules extends ObjectRules {
-  /** Forgets what was compiled: it is made again for the next write. */
-  drop(): void;
-}
-
 /** The rules of a kind whose type comes from a schema (`type.open`). */
 export function schemaObjectRules(
   { type }: Pick<ResourceInfo, 'type'>,
   strategy: ResourceStrategy,
   { naming, isOn }: SchemaRulesOptions,
-): SchemaObjectRules {
+): ObjectRules {
   let compiled: CompiledSchema | undefined;
   return {
-    drop() {
-      compiled = undefined;
-    },
     dropDisabled: dropDisabledFields(type, isOn),
     prepare(object, old, context) {
       strategy.prepare?.(object, old, context, isOn);
