@@ -1,7 +1,8 @@
 // JSON of a declared type as values: wrapped on access, never converted as a whole. Lists of sets
 // and of keyed items compare and add by their rules.
+import { goType } from '../../api/go-text.ts';
 import { jsonEqual } from '../../api/json-value.ts';
-import type { TypeInfo, ValueInfo } from '../../api/type-info.ts';
+import type { JsonValue, TypeInfo, ValueInfo } from '../../api/type-info.ts';
 import { elementOf } from '../../api/value-info.ts';
 import { dynamicValue } from '../model/json-value.ts';
 import { CelError, Double, toInt } from '../model/value.ts';
@@ -76,23 +77,7 @@ const intOrString: Wrap = (raw) => {
 };
 
 const wrongData = (wanted: string, raw: unknown): CelError =>
-  new CelError(`invalid data, expected ${wanted}, got ${goTypeOf(raw)}`);
-
-// Error texts name the reference implementation's own types.
-function goTypeOf(raw: unknown): string {
-  switch (typeof raw) {
-    case 'string':
-      return 'string';
-    case 'boolean':
-      return 'bool';
-    case 'bigint':
-      return 'int64';
-    case 'number':
-      return Number.isInteger(raw) ? 'int64' : 'float64';
-    default:
-      return Array.isArray(raw) ? '[]interface {}' : 'map[string]interface {}';
-  }
-}
+  new CelError(`invalid data, expected ${wanted}, got ${goType(raw as JsonValue)}`);
 
 const wrongType = (type: string): CelError =>
   new CelError(

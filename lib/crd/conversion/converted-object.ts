@@ -1,5 +1,6 @@
 // One object of a webhook's answer: what it may be, and what becomes of its metadata. Labels and
 // annotations may change; whatever else the answer says of metadata is not heard.
+import { goType } from '../../api/go-text.ts';
 import { isObject } from '../../api/json-value.ts';
 import { textMapErrors } from '../../api/meta.ts';
 import { apiVersionOf } from '../../api/type-info.ts';
@@ -111,7 +112,7 @@ function restoredMetadata(object: JsonObject, original: Readonly<ApiObject>): Ob
   const given = object['metadata'];
   if (given === undefined) throw metadataError('missing metadata in converted object');
   if (!isObject(given)) {
-    throw metadataError(`invalid metadata of type ${goTypeOf(given)} in converted object`);
+    throw metadataError(`invalid metadata of type ${goType(given)} in converted object`);
   }
   const metadata: ObjectMeta = { ...original.metadata };
   for (const member of ['labels', 'annotations'] as const) {
@@ -131,14 +132,14 @@ function checkedTexts(
   before: Readonly<Record<string, string>>,
 ): Record<string, string> {
   if (!isObject(texts)) {
-    const type = goTypeOf(texts);
+    const type = goType(texts);
     throw metadataError(`invalid metadata.${member} of type ${type} in converted object`);
   }
   const entries = Object.entries(texts);
   let isChanged = entries.length !== Object.keys(before).length;
   for (const [key, value] of entries) {
     if (typeof value !== 'string') {
-      const type = goTypeOf(value);
+      const type = goType(value ?? null);
       throw metadataError(
         `metadata.${member}[${key}] must be a string, but is ${type} in converted object`,
       );
@@ -157,21 +158,3 @@ function checkedTexts(
 }
 
 const metadataError = (text: string): InvalidObject => new InvalidObject('metadata', text);
-
-/** As messages of the reference name the types of JSON. */
-function goTypeOf(value: JsonValue | undefined): string {
-  if (value === null || value === undefined) return '<nil>';
-  if (Array.isArray(value)) return '[]interface {}';
-  switch (typeof value) {
-    case 'string':
-      return 'string';
-    case 'boolean':
-      return 'bool';
-    case 'bigint':
-      return 'int64';
-    case 'number':
-      return Number.isInteger(value) ? 'int64' : 'float64';
-    default:
-      return 'map[string]interface {}';
-  }
-}
