@@ -1,19 +1,19 @@
 // A definition of a custom resource as what serves it needs it, read from the stored object. It
 // reads and does not check: what is not as it must be counts as absent.
 import { createHash } from 'node:crypto';
-import { flagAt, recordAt, recordIn, recordsAt, textAt, textsAt } from '../api/json-access.ts';
+import { flagAt, recordAt, recordsAt, textAt } from '../api/json-access.ts';
 import type { JsonObject } from '../api/type-info.ts';
 import { stringify } from '../codec/json.ts';
+import { isConditionTrue, isEstablished, isServed } from '../kinds/apiextensions/conditions.ts';
+import {
+  acceptedNamesOf,
+  namesOf,
+  schemaOf,
+  storageVersionOf,
+  storedVersionsOf,
+} from '../kinds/apiextensions/definition-parts.ts';
+import type { DefinitionNames } from '../kinds/apiextensions/definition-parts.ts';
 import type { ConversionWebhookConfig } from './conversion/conversion-webhook.ts';
-
-export interface DefinitionNames {
-  readonly plural: string;
-  readonly singular: string;
-  readonly shortNames: readonly string[];
-  readonly kind: string;
-  readonly listKind: string;
-  readonly categories: readonly string[];
-}
 
 export interface DefinitionVersion {
   readonly name: string;
@@ -60,32 +60,23 @@ export interface Definition {
 
 /** `object` is in the stable version. */
 export function readDefinition(object: Readonly<JsonObject>): Definition {
-  const [metadata, spec, status] = ['metadata', 'spec', 'status'].map((name) =>
-    recordAt(object, name),
-  );
+  const [metadata, spec] = ['metadata', 'spec'].map((name) => recordAt(object, name));
   const wished = namesOf(recordAt(spec, 'names'));
-  const accepted = namesOf(recordAt(status, 'acceptedNames'));
+  const accepted = namesOf(acceptedNamesOf(object));
   const names = accepted.kind === '' ? wished : { ...accepted, plural: wished.plural };
-  const isTrue = (type: string): boolean =>
-    recordsAt(status, 'conditions').some(
-      (one) => textAt(one, 'type') === type && textAt(one, 'status') === 'True',
-    );
   const group = textAt(spec, 'group');
   const namespaced = textAt(spec, 'scope') === 'Namespaced';
   const preservesUnknownFields = flagAt(spec, 'preserveUnknownFields');
   const versions = recordsAt(spec, 'versions');
   const selectableFields = [...new Set(versions.flatMap(selectableFieldsOf))];
   const common = [group, names.kind, namespaced, preservesUnknownFields, selectableFields];
-  const isEstablished = isTrue('Established');
-  const storageVersion = textAt(
-    versions.find((version) => flagAt(version, 'storage')),
-    'name',
-  );
+  const storageVersion = storageVersionOf(spec);
   const state = {
-    isMixed: textsAt(status, 'storedVersions').some((version) => version !== storageVersion),
-    isServed: isEstablished || isTrue('NamesAccepted'),
-    isEstablished,
-    isTerminating: isTrue('Terminating') || textAt(metadata, 'deletionTimestamp') !== '',
+    isMixed: storedVersionsOf(object).some((version) => version !== storageVersion),
+    isServed: isServed(object),
+    isEstablished: isEstablished(object),
+    isTerminating:
+      isConditionTrue(object, 'Terminating') || textAt(metadata, 'deletionTimestamp') !== '',
   };
   const uid = textAt(metadata, 'uid');
   return {
@@ -112,26 +103,15 @@ const webhookOf = (conversion: JsonObject | undefined): ConversionWebhookConfig 
 
 /** The schema of a version as it is written; undefined: there is none. */
 export const schemaIn = (object: Readonly<JsonObject>, version: string): JsonObject | undefined =>
-  recordIn(
+  schemaOf(
     recordsAt(recordAt(object, 'spec'), 'versions').find((one) => textAt(one, 'name') === version),
-    'schema',
-    'openAPIV3Schema',
   );
-
-const namesOf = (names: JsonObject | undefined): DefinitionNames => ({
-  plural: textAt(names, 'plural'),
-  singular: textAt(names, 'singular'),
-  shortNames: textsAt(names, 'shortNames'),
-  kind: textAt(names, 'kind'),
-  listKind: textAt(names, 'listKind'),
-  categories: textsAt(names, 'categories'),
-});
 
 function versionOf(version: JsonObject, common: readonly unknown[]): DefinitionVersion {
   const name = textAt(version, 'name');
   const subresources = recordAt(version, 'subresources');
   const selectableFields = selectableFieldsOf(version);
-  const schema = recordIn(version, 'schema', 'openAPIV3Schema');
+  const schema = schemaOf(version);
   return {
     name,
     served: flagAt(version, 'served'),

@@ -5,6 +5,8 @@ import { jsonEqual } from '../../api/json-value.ts';
 import type { JsonObject } from '../../api/type-info.ts';
 import type { Holder } from '../../kinds/validator.ts';
 import type { Condition } from '../../kinds/apiextensions/conditions.ts';
+import { acceptedNamesOf, namesOf } from '../../kinds/apiextensions/definition-parts.ts';
+import type { DefinitionNames } from '../../kinds/apiextensions/definition-parts.ts';
 
 /** Which of the two sets a name is in. */
 export type NameSet = 'resources' | 'kinds';
@@ -73,7 +75,7 @@ export interface NamesVerdict {
 /** Each name moves on its own, short names only together; the last conflict is reported. */
 export function judgeNames(definition: Holder, isTaken: IsTaken): NamesVerdict {
   const wished = recordAt(recordAt(definition, 'spec'), 'names');
-  const accepted = recordAt(recordAt(definition, 'status'), 'acceptedNames');
+  const accepted = acceptedNamesOf(definition);
   const conflicts: { readonly reason: string; readonly message: string }[] = [];
   const single = (member: string, set: NameSet, reason: string): string => {
     const [wish, had] = [textAt(wished, member), textAt(accepted, member)];
@@ -108,16 +110,7 @@ export function judgeNames(definition: Holder, isTaken: IsTaken): NamesVerdict {
   };
 }
 
-interface Names {
-  readonly plural: string;
-  readonly singular: string;
-  readonly shortNames: readonly string[];
-  readonly kind: string;
-  readonly listKind: string;
-  readonly categories: readonly string[];
-}
-
-function namesRecord(names: Names): JsonObject {
+function namesRecord(names: DefinitionNames): JsonObject {
   const { plural, singular, shortNames, kind, listKind, categories } = names;
   return {
     plural,
@@ -131,16 +124,7 @@ function namesRecord(names: Names): JsonObject {
 
 /** Whether the status says these names already. */
 export function hasNames(definition: Holder, names: JsonObject): boolean {
-  const accepted = recordAt(recordAt(definition, 'status'), 'acceptedNames');
-  const said = namesRecord({
-    plural: textAt(accepted, 'plural'),
-    singular: textAt(accepted, 'singular'),
-    shortNames: textsAt(accepted, 'shortNames'),
-    kind: textAt(accepted, 'kind'),
-    listKind: textAt(accepted, 'listKind'),
-    categories: textsAt(accepted, 'categories'),
-  });
-  return jsonEqual(said, names);
+  return jsonEqual(namesRecord(namesOf(acceptedNamesOf(definition))), names);
 }
 
 const inUse = (name: string): string => `${JSON.stringify(name)} is already in use`;

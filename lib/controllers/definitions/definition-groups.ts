@@ -4,6 +4,7 @@ import { recordAt, textAt } from '../../api/json-access.ts';
 import type { Item } from '../../cacher/resource-view.ts';
 import type { Keyspace } from '../../storage-etcd/keys.ts';
 import type { Revision, Storage } from '../../storage-etcd/storage.ts';
+import { acceptedNamesOf } from '../../kinds/apiextensions/definition-parts.ts';
 import { AcceptedNames } from './accepted-names.ts';
 import { GroupClaim } from './group-claim.ts';
 
@@ -66,7 +67,7 @@ export class DefinitionGroups {
     const group = this.#made(name);
     if ((group.members.get(item.name) ?? 0) >= item.revision) return undefined;
     group.members.set(item.name, item.revision);
-    const accepted = recordAt(recordAt(definition, 'status'), 'acceptedNames');
+    const accepted = acceptedNamesOf(definition);
     if (this.names.set(item.name, name, accepted)) group.openRefused();
     group.open.add(item.name);
     return group;

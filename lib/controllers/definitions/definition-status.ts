@@ -7,7 +7,7 @@ import { approvalCondition } from '../../kinds/apiextensions/approval.ts';
 import { hasInvalidCaBundle } from '../../kinds/apiextensions/ca-bundle.ts';
 import {
   conditionsOf,
-  isConditionTrue,
+  isEstablished,
   withCondition,
   withoutCondition,
 } from '../../kinds/apiextensions/conditions.ts';
@@ -57,7 +57,7 @@ export function judgeStatus(definition: Holder, context: StatusContext): StatusV
 
 /** undefined: it stays; what was established once stays so while it lives. */
 function establishment(definition: Holder, names: Condition): Condition | undefined {
-  if (isConditionTrue(definition, 'Established')) return undefined;
+  if (isEstablished(definition)) return undefined;
   if (names.status !== 'True') {
     const message = 'not all names are accepted';
     return { type: 'Established', status: 'False', reason: 'NotAccepted', message };

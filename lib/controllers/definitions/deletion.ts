@@ -16,7 +16,8 @@ import { isDeleting, metaOf } from '../../codec/object-meta.ts';
 import {
   conditionOf,
   conditionsOf,
-  isConditionTrue,
+  isEstablished,
+  isServed,
   withCondition,
 } from '../../kinds/apiextensions/conditions.ts';
 import type { Condition } from '../../kinds/apiextensions/conditions.ts';
@@ -120,12 +121,10 @@ export class DefinitionDeletion implements Controller {
       item = await this.#report(item, inProgress, signal);
     }
     if (this.#builtIn.has(name)) return this.#release(item, overlapping, signal);
-    const isEstablished = isConditionTrue(item.object(), 'Established');
-    const isServed = isEstablished || isConditionTrue(item.object(), 'NamesAccepted');
-    const done = isEstablished ? completed : neverEstablished;
+    const done = isEstablished(item.object()) ? completed : neverEstablished;
     const prefix = this.#prefixOf(item);
     // Nothing is created any more since the deletion was stored: what is empty stays so.
-    if (!isServed || (await this.#isEmpty(prefix, signal))) {
+    if (!isServed(item.object()) || (await this.#isEmpty(prefix, signal))) {
       return this.#release(item, done, signal);
     }
     const store = this.#options.storeOf(name);

@@ -27,6 +27,14 @@ export const conditionOf = (definition: Holder, type: ConditionType): JsonObject
 export const isConditionTrue = (definition: Holder, type: ConditionType): boolean =>
   textAt(conditionOf(definition, type), 'status') === 'True';
 
+/** Whether it was accepted once: it stays so while it lives. */
+export const isEstablished = (definition: Holder): boolean =>
+  isConditionTrue(definition, 'Established');
+
+/** Whether its objects are served: its names were accepted once. */
+export const isServed = (definition: Holder): boolean =>
+  isEstablished(definition) || isConditionTrue(definition, 'NamesAccepted');
+
 /** The conditions with this one in its place. `now`: RFC 3339. */
 export function withCondition(
   conditions: readonly JsonObject[],

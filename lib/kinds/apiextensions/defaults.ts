@@ -3,14 +3,14 @@ import { recordAt, recordsAt, textAt } from '../../api/json-access.ts';
 import { ensureRecord } from '../../api/default-rule.ts';
 import type { DefaultRule, DefaultRules } from '../../api/default-rule.ts';
 import { isZero } from '../../api/presence.ts';
+import { storageVersionOf } from './definition-parts.ts';
 
 const definition: DefaultRule = {
   version: 1,
   complete(object) {
     const spec = recordAt(object, 'spec');
     if (!isZero(recordAt(object, 'status')?.['storedVersions'])) return;
-    const stored = recordsAt(spec, 'versions').find((version) => version['storage'] === true);
-    const name = textAt(stored, 'name');
+    const name = storageVersionOf(spec);
     if (name !== '') ensureRecord(object, 'status')['storedVersions'] = [name];
   },
 };

@@ -5,7 +5,7 @@ import type { JsonObject } from '../../api/type-info.ts';
 import type { Holder } from '../validator.ts';
 import { knownReviewVersions, validateClient, validateReviewVersions } from '../webhook-client.ts';
 import { caBundleProblem } from './ca-bundle.ts';
-import { isEstablished } from './definitions.ts';
+import { isEstablished } from './conditions.ts';
 
 /** `old`: the stored definition; undefined: a create. */
 export function validateConversion(spec: JsonObject, old: Holder, errors: FieldErrors): void {

@@ -1,6 +1,6 @@
 // The schema of one version, or of all: the words of each node, the structural form, defaults,
 // rules. An update need not mend what was stored.
-import { flagAt, recordIn, recordsAt, textAt } from '../../api/json-access.ts';
+import { flagAt, recordsAt, textAt } from '../../api/json-access.ts';
 import { sameJson } from '../../api/json-equal.ts';
 import { resourceSchemaSteps } from '../../api/load-schema.ts';
 import type { JsonObject, ValueInfo } from '../../api/type-info.ts';
@@ -8,6 +8,7 @@ import { valueOf } from '../../api/value-info.ts';
 import type { NamingProfile } from '../../api/vendor.ts';
 import type { FieldError } from '../../base/status.ts';
 import type { Steps } from '../../base/steps.ts';
+import { schemaOf } from './definition-parts.ts';
 import { hasMember, schemaMembers, shownSchema } from './internal-form.ts';
 import { validateDefaults } from './schema-defaults.ts';
 import { RuleJudge } from './schema-expressions.ts';
@@ -148,7 +149,7 @@ export class DefinitionSchemas {
     const messages = new Set<string>();
     let isStored = false;
     for (const one of recordsAt(this.#before, 'versions')) {
-      const known = recordIn(one, 'schema', 'openAPIV3Schema');
+      const known = schemaOf(one);
       if (known === undefined) continue;
       const survey = yield* this.survey(known);
       for (const rule of survey.rules) rules.add(rule);
@@ -191,7 +192,7 @@ export class DefinitionSchemas {
 
 const schemasOf = (spec: JsonObject | undefined): readonly JsonObject[] =>
   recordsAt(spec, 'versions')
-    .map((version) => recordIn(version, 'schema', 'openAPIV3Schema'))
+    .map(schemaOf)
     .filter((schema) => schema !== undefined);
 
 const allOf = ({ errors, expressions }: SchemaReport): readonly FieldError[] => [

@@ -2,31 +2,24 @@
 // for, what was given, what never changes. Large definitions take as many steps as they have nodes.
 import type { FieldErrors } from '../../api/field-errors.ts';
 import { immutableDetail } from '../../api/field-errors.ts';
-import {
-  flagAt,
-  recordAt,
-  recordIn,
-  recordsAt,
-  textAt,
-  textsAt,
-  valueIn,
-} from '../../api/json-access.ts';
+import { flagAt, recordAt, recordsAt, textAt, valueIn } from '../../api/json-access.ts';
 import { sameJson } from '../../api/json-equal.ts';
 import { dns1123SubdomainProblems } from '../../api/name-rules.ts';
 import type { JsonObject } from '../../api/type-info.ts';
 import type { Steps } from '../../base/steps.ts';
 import type { Holder, ValidatedWrite } from '../validator.ts';
 import { approvalOf, isProtectedGroup } from './approval.ts';
+import { isEstablished } from './conditions.ts';
 import { validateConversion } from './definition-conversion.ts';
 import { requireNames, validateNames } from './definition-names.ts';
+import { acceptedNamesOf, schemaOf, storedVersionsOf } from './definition-parts.ts';
 import { DefinitionSchemas } from './definition-schemas.ts';
 import { validateParts, validateVersions } from './definition-versions.ts';
-import { isEstablished } from './definitions.ts';
 
 /** What is wrong goes to the write's errors. The result: texts that a valid write is told. */
 export function* validateDefinition(write: ValidatedWrite): Steps<readonly string[]> {
   const { object, old, errors, naming, subresource } = write;
-  const accepted = recordIn(object, 'status', 'acceptedNames');
+  const accepted = acceptedNamesOf(object);
   if (subresource === 'status') {
     validateNames(accepted, 'status.acceptedNames', errors);
     return [];
@@ -87,8 +80,7 @@ function validateGroup(group: string, errors: FieldErrors): void {
   }
 }
 
-const hasSchema = (version: JsonObject): boolean =>
-  recordIn(version, 'schema', 'openAPIV3Schema') !== undefined;
+const hasSchema = (version: JsonObject): boolean => schemaOf(version) !== undefined;
 
 /** In all versions; in those that are served, where some stored one has none. */
 function requireSchemas(spec: JsonObject, before: Holder, errors: FieldErrors): void {
@@ -124,7 +116,7 @@ function validateFixed(spec: JsonObject, old: JsonObject, errors: FieldErrors): 
 }
 
 function validateStoredVersions(object: Holder, spec: JsonObject, errors: FieldErrors): void {
-  const stored = textsAt(recordAt(object, 'status'), 'storedVersions');
+  const stored = storedVersionsOf(object);
   const path = 'status.storedVersions';
   if (stored.length === 0) {
     errors.invalid(path, null, 'must have at least one stored version');

@@ -16,6 +16,7 @@ import type { Steps } from '../../base/steps.ts';
 import { FieldPathError, relativeFieldPath } from '../../cel/schema/field-path.ts';
 import type { Holder } from '../validator.ts';
 import { validateLabel } from './definition-names.ts';
+import { schemaOf } from './definition-parts.ts';
 import type { DefinitionSchemas } from './definition-schemas.ts';
 import { shownVersions } from './internal-form.ts';
 import { isShared, sharedPath } from './version-parts.ts';
@@ -92,7 +93,7 @@ function* validatePart(
   { part, path, sharing }: PartPlace,
   { before, schemas, errors }: PartContext,
 ): Steps<void> {
-  const schema = recordIn(version, 'schema', 'openAPIV3Schema');
+  const schema = schemaOf(version);
   switch (part) {
     case 'schema': {
       if (schema === undefined) return;

@@ -1,18 +1,13 @@
 // Custom resource definitions: their status lists every version that objects were ever stored in.
 // One whose deletion has begun is held until nothing of its resource is left.
-import { recordAt, recordsAt, textAt, textsAt } from '../../api/json-access.ts';
+import { recordAt } from '../../api/json-access.ts';
 import type { JsonObject } from '../../api/type-info.ts';
 import type { NamingProfile } from '../../api/vendor.ts';
 import type { ApiObject } from '../../codec/codec.ts';
 import type { ResourceStrategy } from '../strategy.ts';
 import { conditionsOf, withCondition } from './conditions.ts';
 import type { Condition } from './conditions.ts';
-
-/** Whether the resource has ever been served. */
-export const isEstablished = (definition: Readonly<JsonObject>): boolean =>
-  recordsAt(recordAt(definition, 'status'), 'conditions').some(
-    (one) => textAt(one, 'type') === 'Established' && textAt(one, 'status') === 'True',
-  );
+import { storageVersionOf, storedVersionsOf } from './definition-parts.ts';
 
 /** Held by it until no custom resource is left. */
 export const cleanupFinalizer = (naming: NamingProfile): string =>
@@ -39,12 +34,8 @@ export const definitionStrategy = (naming: NamingProfile): ResourceStrategy => (
   },
   prepare(definition, stored, { subresource }) {
     if (stored === undefined || subresource !== '') return;
-    const versions = recordsAt(recordAt(definition, 'spec'), 'versions');
-    const storage = textAt(
-      versions.find((version) => version['storage'] === true),
-      'name',
-    );
-    const known = textsAt(recordAt(definition, 'status'), 'storedVersions');
+    const storage = storageVersionOf(recordAt(definition, 'spec'));
+    const known = storedVersionsOf(definition);
     if (storage === '' || known.includes(storage)) return;
     statusOf(definition)['storedVersions'] = [...known, storage];
   },

@@ -1,12 +1,13 @@
 // What keeps the schemas of a definition from being structural, each at its own version: what the
 // condition of the definition tells. A pure function of the definition.
-import { flagAt, recordAt, recordIn, recordsAt, textAt } from '../../api/json-access.ts';
+import { flagAt, recordAt, recordsAt, textAt } from '../../api/json-access.ts';
 import { FieldErrors } from '../../api/field-errors.ts';
 import type { JsonObject } from '../../api/type-info.ts';
 import type { NamingProfile } from '../../api/vendor.ts';
 import type { FieldError } from '../../base/status.ts';
 import type { Steps } from '../../base/steps.ts';
 import type { Holder } from '../validator.ts';
+import { schemaOf } from './definition-parts.ts';
 import { surveySchema } from './schema-survey.ts';
 import { structuralErrors } from './structural-rules.ts';
 
@@ -29,7 +30,7 @@ export function* structuralViolationSteps(
     errors.invalid('spec.preserveUnknownFields', true, 'must be false');
   }
   for (const [at, version] of recordsAt(spec, 'versions').entries()) {
-    const schema = recordIn(version, 'schema', 'openAPIV3Schema');
+    const schema = schemaOf(version);
     if (schema === undefined) continue;
     const { unreadable: word } = yield* surveySchema(schema, prefix);
     if (word !== undefined) {
