@@ -1,6 +1,7 @@
 // Asks authorizers in order: the first that allows or denies decides; without an opinion the answer
 // is no. What fails is noted and the next one is asked.
 import type { WaitEnd } from '../base/abort.ts';
+import { aggregateText } from '../base/aggregate-text.ts';
 import type { MaybePromise } from '../base/maybe-promise.ts';
 import type { Attributes, Authorizer, Decision, ResolvedRules } from './authorizer.ts';
 
@@ -60,13 +61,7 @@ function allSilent(silent: readonly Decision[]): Decision {
   const reasons = silent.flatMap(({ reason }) => (reason === '' ? [] : [reason]));
   const errors = silent.flatMap(({ error }) => error ?? []);
   const decision: Decision = { effect: 'noOpinion', reason: reasons.join('\n') };
-  return errors.length === 0 ? decision : { ...decision, error: together(errors) };
-}
-
-/** Several errors as one text, each once, as Kubernetes writes them. */
-function together(errors: readonly string[]): string {
-  const [first = '', ...more] = new Set(errors);
-  return more.length === 0 ? first : `[${[first, ...more].join(', ')}]`;
+  return errors.length === 0 ? decision : { ...decision, error: aggregateText(errors) };
 }
 
 function joined(parts: readonly ResolvedRules[]): ResolvedRules {
@@ -77,6 +72,6 @@ function joined(parts: readonly ResolvedRules[]): ResolvedRules {
     resourceRules: parts.flatMap(({ resourceRules }) => resourceRules),
     nonResourceRules: parts.flatMap(({ nonResourceRules }) => nonResourceRules),
     incomplete: parts.some(({ incomplete }) => incomplete),
-    evaluationError: together(errors),
+    evaluationError: aggregateText(errors),
   };
 }

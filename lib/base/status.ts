@@ -1,6 +1,7 @@
 // Every failure that a client may see: the Status error and one constructor for each way to fail;
 // status-reasons.ts has the reasons. Anything else thrown is a bug and becomes InternalError in one
 // place (lib/server/filters/panic.ts).
+import { aggregateText } from './aggregate-text.ts';
 import { fieldReasons } from './status-reasons.ts';
 import type { FieldErrorReason, StatusReason } from './status-reasons.ts';
 
@@ -265,9 +266,8 @@ export const shownJson = (value: unknown): string =>
 /** 422 with one cause per field error. `kind` and `group` name the kind that was validated. */
 export function invalid(ref: KindRef, name: string, errors: readonly FieldError[]): StatusError {
   // A failure that is there twice is told once, and is two causes.
-  const texts = [...new Set(errors.map((error) => `${error.field}: ${fieldErrorMessage(error)}`))];
-  const list = texts.length === 1 ? texts[0] : `[${texts.join(', ')}]`;
-  const message = `${qualified(ref.kind, ref.group)} "${name}" is invalid: ${list ?? ''}`;
+  const list = aggregateText(errors.map((error) => `${error.field}: ${fieldErrorMessage(error)}`));
+  const message = `${qualified(ref.kind, ref.group)} "${name}" is invalid: ${list}`;
   const causes = errors.map((error) => ({
     reason: error.reason,
     message: fieldErrorMessage(error),

@@ -4,6 +4,7 @@ import { entriesAt, recordAt, recordsAt, textAt } from '../../api/json-access.ts
 import { isEmpty } from '../../api/presence.ts';
 import type { JsonObject } from '../../api/type-info.ts';
 import type { NamingProfile } from '../../api/vendor.ts';
+import { aggregateText } from '../../base/aggregate-text.ts';
 import type { ApiObject } from '../../codec/codec.ts';
 import { isDeleting } from '../../codec/object-meta.ts';
 import { containerTotals } from '../../kinds/core/pod-defaults.ts';
@@ -71,11 +72,9 @@ const isOf =
   (limit: JsonObject): boolean =>
     textAt(limit, 'type') === type;
 
-/** Each text once; undefined: there is none. */
-function joined(problems: readonly string[]): string | undefined {
-  const [first, ...more] = new Set(problems);
-  return more.length === 0 ? first : `[${[first, ...more].join(', ')}]`;
-}
+/** undefined: there is none. */
+const joined = (problems: readonly string[]): string | undefined =>
+  problems.length === 0 ? undefined : aggregateText(problems);
 
 const kindsOf = [
   ['containers', 'container'],

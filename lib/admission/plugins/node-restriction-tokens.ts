@@ -2,6 +2,7 @@
 // names or that the node is permitted by name.
 import { isSet, recordAt, recordsAt, textAt, textsAt } from '../../api/json-access.ts';
 import type { JsonObject } from '../../api/type-info.ts';
+import { aggregateText } from '../../base/aggregate-text.ts';
 import { StatusError } from '../../base/status.ts';
 import type { ApiObject } from '../../codec/codec.ts';
 import { volumeClaimName } from '../../kinds/core/pod-references.ts';
@@ -80,8 +81,7 @@ async function checkAudience(
   const { isNamed, problems } = await namesAudience(pod, audience, parts, signal);
   if (isNamed) return;
   if (problems.length > 0) {
-    const all = problems.length === 1 ? problems.join() : `[${problems.join(', ')}]`;
-    refuse(`error validating audience ${quoted}: ${all}`);
+    refuse(`error validating audience ${quoted}: ${aggregateText(problems)}`);
   }
   const { user, namespace, name } = request;
   const decision = await parts.authorizer.authorize(

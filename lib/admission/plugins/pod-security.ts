@@ -3,6 +3,7 @@
 // event. Labels are valid, and who makes a namespace stricter hears which of its pods are not.
 import type { NamingProfile } from '../../api/vendor.ts';
 import { recordIn } from '../../api/json-access.ts';
+import { aggregateText } from '../../base/aggregate-text.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { MaybePromise } from '../../base/maybe-promise.ts';
 import { fieldErrorMessage, forbidden, invalid, notFound } from '../../base/status.ts';
@@ -193,11 +194,8 @@ function askedBy({ configuration, naming }: PodSecurityOptions, namespace: Item)
   return { policy: unknownPolicy, problems: [problem] };
 }
 
-/** As one text, in brackets where there are several. */
-function problemsText(problems: readonly FieldError[]): string {
-  const texts = problems.map((problem) => `${problem.field}: ${fieldErrorMessage(problem)}`);
-  return texts.length === 1 ? texts.join() : `[${texts.join(', ')}]`;
-}
+const problemsText = (problems: readonly FieldError[]): string =>
+  aggregateText(problems.map((problem) => `${problem.field}: ${fieldErrorMessage(problem)}`));
 
 /** @throws StatusError 403 */
 function evaluate(

@@ -3,6 +3,7 @@
 import { FieldErrors, childPath } from '../../api/field-errors.ts';
 import { formatOf } from '../../api/formats.ts';
 import type { NamingProfile } from '../../api/vendor.ts';
+import { aggregateText } from '../../base/aggregate-text.ts';
 import { limits } from '../../base/limits.ts';
 import { fieldErrorMessage } from '../../base/status.ts';
 import { SettingsError, makeSettings } from '../../client/target-settings.ts';
@@ -89,7 +90,7 @@ export function compileJwt(jwt: JwtConfiguration, context: ValidationContext): C
 function refuse({ list }: FieldErrors): void {
   if (list.length === 0) return;
   const texts = list.map((error) => `${error.field}: ${fieldErrorMessage(error)}`);
-  throw new Error(texts.length === 1 ? texts[0] : `[${texts.join(', ')}]`);
+  throw new Error(aggregateText(texts));
 }
 
 /** Notes the value, which must not have been there. */

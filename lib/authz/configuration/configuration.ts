@@ -5,6 +5,7 @@ import { isAbsolute } from 'node:path';
 import { FieldErrors } from '../../api/field-errors.ts';
 import { dns1123SubdomainProblems } from '../../api/name-rules.ts';
 import type { NamingProfile } from '../../api/vendor.ts';
+import { aggregateText } from '../../base/aggregate-text.ts';
 import { limits } from '../../base/limits.ts';
 import { fieldErrorMessage } from '../../base/status.ts';
 import type { Environment } from '../../cel/environment.ts';
@@ -64,9 +65,7 @@ export function readAuthorizationConfiguration(
   const authorizers = readAuthorizers(root, { errors, environment });
   root.finish();
   const problems = errors.list.map((error) => `${error.field}: ${fieldErrorMessage(error)}`);
-  const [only] = problems;
-  if (problems.length === 1) throw new Error(only);
-  if (problems.length > 1) throw new Error(`[${problems.join(', ')}]`);
+  if (problems.length > 0) throw new Error(aggregateText(problems));
   return authorizers;
 }
 

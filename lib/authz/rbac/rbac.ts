@@ -1,6 +1,7 @@
 // The authorizer of roles and bindings: allows what a rule of a bound role allows, and has no
 // opinion otherwise. It answers from memory, at once.
 import type { NamingProfile } from '../../api/vendor.ts';
+import { aggregateText } from '../../base/aggregate-text.ts';
 import type { User } from '../../base/user.ts';
 import type { HeldRules } from '../../kinds/rbac/held-rules.ts';
 import type { PolicyRule } from '../../kinds/rbac/policy-rules.ts';
@@ -86,12 +87,10 @@ class AllowedBy implements Decision {
   }
 }
 
-/** Each once, in the words of Kubernetes. */
+/** In the words of Kubernetes. */
 function missingText(missing: readonly Binding[], naming: NamingProfile): string {
   const group = naming.resolve('rbac.authorization.{v}');
-  const texts = new Set(missing.map((binding) => whyNoRules(binding, group)));
-  const [first = ''] = texts;
-  return texts.size === 1 ? first : `[${[...texts].join(', ')}]`;
+  return aggregateText(missing.map((binding) => whyNoRules(binding, group)));
 }
 
 const whyNoRules = ({ roleKind, roleName }: Binding, group: string): string =>

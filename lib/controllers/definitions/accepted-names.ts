@@ -3,6 +3,7 @@
 import { recordAt, textAt, textsAt } from '../../api/json-access.ts';
 import { jsonEqual } from '../../api/json-value.ts';
 import type { JsonObject } from '../../api/type-info.ts';
+import { aggregateText } from '../../base/aggregate-text.ts';
 import type { Holder } from '../../kinds/validator.ts';
 import type { Condition } from '../../kinds/apiextensions/conditions.ts';
 import { acceptedNamesOf, namesOf } from '../../kinds/apiextensions/definition-parts.ts';
@@ -89,7 +90,7 @@ export function judgeNames(definition: Holder, isTaken: IsTaken): NamesVerdict {
   const kept = new Set(hadShort);
   const taken = wishedShort.filter((name) => !kept.has(name) && isTaken('resources', name));
   if (taken.length > 0) {
-    conflicts.push({ reason: 'ShortNamesConflict', message: aggregate(taken.map(inUse)) });
+    conflicts.push({ reason: 'ShortNamesConflict', message: aggregateText(taken.map(inUse)) });
   }
   const shortNames = taken.length > 0 ? hadShort : wishedShort;
   const kind = single('kind', 'kinds', 'KindConflict');
@@ -128,9 +129,3 @@ export function hasNames(definition: Holder, names: JsonObject): boolean {
 }
 
 const inUse = (name: string): string => `${JSON.stringify(name)} is already in use`;
-
-/** Several messages as one text, each once. */
-export function aggregate(messages: readonly string[]): string {
-  const each = [...new Set(messages)];
-  return each.length === 1 ? (each[0] ?? '') : `[${each.join(', ')}]`;
-}

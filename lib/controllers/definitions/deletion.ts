@@ -4,6 +4,7 @@
 import { recordAt, recordIn, textAt } from '../../api/json-access.ts';
 import { cloneJson } from '../../api/json-value.ts';
 import type { NamingProfile } from '../../api/vendor.ts';
+import { aggregateText } from '../../base/aggregate-text.ts';
 import { formatTime } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
 import { limits } from '../../base/limits.ts';
@@ -29,7 +30,6 @@ import type { Keyspace } from '../../storage-etcd/keys.ts';
 import type { Storage } from '../../storage-etcd/storage.ts';
 import { KeyedQueue } from '../controller.ts';
 import type { Controller, Outcome, QueueObserver } from '../controller.ts';
-import { aggregate } from './accepted-names.ts';
 import { deleteObjects, untilGone } from './object-deletion.ts';
 
 export interface DefinitionDeletionOptions {
@@ -136,7 +136,7 @@ export class DefinitionDeletion implements Controller {
     const { client } = this.#options;
     const failures = await deleteObjects(store, client, signal);
     if (failures.length > 0) {
-      const text = `could not issue all deletes: ${aggregate(failures)}`;
+      const text = `could not issue all deletes: ${aggregateText(failures)}`;
       await this.#report(item, failed(text), signal);
       return 'again';
     }

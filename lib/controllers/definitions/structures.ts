@@ -1,5 +1,6 @@
 // What the schemas of definitions have against them, looked at once for each of their generations.
 import type { NamingProfile } from '../../api/vendor.ts';
+import { aggregateText } from '../../base/aggregate-text.ts';
 import { limits } from '../../base/limits.ts';
 import { whenThere } from '../../base/maybe-promise.ts';
 import type { MaybePromise } from '../../base/maybe-promise.ts';
@@ -10,7 +11,6 @@ import type { Condition } from '../../kinds/apiextensions/conditions.ts';
 import { structuralViolationSteps } from '../../kinds/apiextensions/structural-violations.ts';
 import type { StructuralViolations } from '../../kinds/apiextensions/structural-violations.ts';
 import type { Holder } from '../../kinds/validator.ts';
-import { aggregate } from './accepted-names.ts';
 
 interface Seen {
   readonly uid: string;
@@ -58,7 +58,7 @@ function conditionOf({ errors, unreadable }: StructuralViolations): Condition | 
   }
   if (errors.length === 0) return undefined;
   const texts = errors.map((error) => `${error.field}: ${fieldErrorMessage(error)}`);
-  const message = aggregate(shortened(texts));
+  const message = aggregateText(shortened(texts));
   return { type, status: 'True', reason: 'Violations', message };
 }
 

@@ -5,6 +5,7 @@ import { isObject } from '../../api/json-value.ts';
 import { textMapErrors } from '../../api/meta.ts';
 import { apiVersionOf } from '../../api/type-info.ts';
 import type { JsonObject, JsonValue, ResourceInfo } from '../../api/type-info.ts';
+import { aggregateText } from '../../base/aggregate-text.ts';
 import { limits } from '../../base/limits.ts';
 import { fieldErrorMessage, StatusError } from '../../base/status.ts';
 import type { ApiObject, ObjectMeta } from '../../codec/codec.ts';
@@ -151,7 +152,7 @@ function checkedTexts(
     const errors = textMapErrors(member, texts, path);
     const found = errors.map((error) => `${error.field}: ${fieldErrorMessage(error)}`);
     if (found.length > 0) {
-      throw metadataError(found.length === 1 ? String(found[0]) : `[${found.join(', ')}]`);
+      throw metadataError(aggregateText(found));
     }
   }
   return texts as Record<string, string>; // Each value was looked at.
