@@ -1,5 +1,15 @@
 // What is served of custom resources, at this replica: follows the definitions, and gives the map
-// of resources the stores of each. A change costs what it changes.
+// of resources the stores of each, which are as those of built-in kinds. A change costs what it
+// changes. The folder is read from here:
+//
+//   stored definition ── definition.ts ──► Definition        what serving it needs, unchecked
+//     ── records.ts ──► a ResourceInfo for each version      type, columns, scale: when asked for
+//     ── conversion/converter.ts ──► Converter               at once, or by calls of a webhook
+//     ── definition-stores.ts ──► a store for each served version, over one place in the cache
+//     ── this file ──► ResourceMap                           where requests find them
+//
+// Who may have which names, and the end of a definition, are lib/controllers/definitions; whether
+// a definition is right is lib/kinds/apiextensions; discovery and OpenAPI read the map.
 import { convertObject } from '../api/convert.ts';
 import type { Scheme } from '../api/scheme.ts';
 import { apiVersionOf } from '../api/type-info.ts';
