@@ -7,28 +7,33 @@ import { isObject, ownMember } from './json-value.ts';
 import { validateObjectMeta } from './meta.ts';
 import { dns1035LabelProblems } from './name-rules.ts';
 import { walkTo } from './schema-walk.ts';
-import type { Walk } from './schema-walk.ts';
+import type { PartVisit, Walk } from './schema-walk.ts';
 import type { JsonObject, ValueInfo } from './type-info.ts';
 import type { NamingProfile } from './vendor.ts';
 
 /** undefined: no object is embedded. The root itself is not one. */
 export function compileEmbeddedChecks(root: ValueInfo, profile: NamingProfile): Walk | undefined {
-  return walkTo(root, {
-    has: (info) => info !== root && isEmbedded(info),
-    visit(value, _info, path, { errors }) {
-      if (!isObject(value)) return;
-      checkApiVersion(ownMember(value, 'apiVersion'), childPath(path, 'apiVersion'), errors);
-      checkKind(ownMember(value, 'kind'), childPath(path, 'kind'), errors);
-      const metadata = ownMember(value, 'metadata');
-      if (!isObject(metadata)) return;
-      for (const error of metadataErrors(metadata, childPath(path, 'metadata'), profile)) {
-        errors.push(error);
-      }
-    },
-  });
+  const has = (info: ValueInfo): boolean => info !== root && isEmbedded(info);
+  return walkTo(root, { ...embeddedChecks(profile), has });
 }
 
-const isEmbedded = ({ cardinality, message }: ValueInfo): boolean =>
+/** What whole objects must be. */
+export const embeddedChecks = (profile: NamingProfile): PartVisit => ({
+  has: isEmbedded,
+  visit(value, _info, path, { errors }) {
+    if (!isObject(value)) return;
+    checkApiVersion(ownMember(value, 'apiVersion'), childPath(path, 'apiVersion'), errors);
+    checkKind(ownMember(value, 'kind'), childPath(path, 'kind'), errors);
+    const metadata = ownMember(value, 'metadata');
+    if (!isObject(metadata)) return;
+    for (const error of metadataErrors(metadata, childPath(path, 'metadata'), profile)) {
+      errors.push(error);
+    }
+  },
+});
+
+/** Whether a value is a whole object. */
+export const isEmbedded = ({ cardinality, message }: ValueInfo): boolean =>
   cardinality === 'single' && message?.open?.typeMeta !== undefined;
 
 const invalid = (field: string, badValue: unknown, detail: string): FieldError => ({

@@ -28,9 +28,14 @@ export interface PartVisit {
 /** Parts come before what they hold. undefined: the schema has no such part. */
 export function walkTo(root: ValueInfo, visit: PartVisit): Walk | undefined {
   const reaching = valuesReaching(root, (info) => visit.has(info));
-  if (!reaching.has(root)) return undefined;
-  return (value, path, run) => walk(value, { info: root, path, visit, reaching }, run);
+  return reaching.has(root) ? walkAlong(root, visit, reaching) : undefined;
 }
+
+/** `reaching`: the values of the schema that are such a part, or hold one. */
+export const walkAlong =
+  (root: ValueInfo, visit: PartVisit, reaching: ReadonlySet<ValueInfo>): Walk =>
+  (value, path, run) =>
+    walk(value, { info: root, path, visit, reaching }, run);
 
 interface Place {
   readonly info: ValueInfo;

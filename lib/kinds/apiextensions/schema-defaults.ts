@@ -3,12 +3,15 @@ import { entriesAt, isSet, recordAt, valueAt } from '../../api/json-access.ts';
 import { isObject } from '../../api/json-value.ts';
 import { valueErrors } from '../../api/open-validation.ts';
 import type { JsonObject, JsonValue, ValueInfo } from '../../api/type-info.ts';
+import { isEmbedded } from '../../api/embedded-resources.ts';
 import { elementOf, memberOf } from '../../api/value-info.ts';
 import type { NamingProfile } from '../../api/vendor.ts';
 import type { FieldError } from '../../base/status.ts';
 import type { Steps } from '../../base/steps.ts';
 import { Budget } from '../../cel/use/budget.ts';
 import { createObjectValidator, valuesWithRules } from '../../cel/use/object-validator.ts';
+import { DefaultMetadata, itemStep } from './default-metadata.ts';
+import type { InMetadata } from './default-metadata.ts';
 import type { SchemaReport } from './schema-report.ts';
 
 /** What all defaults of a schema may spend on its rules. */
@@ -21,14 +24,19 @@ export function* validateDefaults(
   report: SchemaReport,
 ): Steps<void> {
   const { value } = node;
-  const reaching = value === undefined ? new Set<ValueInfo>() : valuesWithRules(value);
-  yield* validateWithin(node, { naming, report, budget: new Budget(costMax), reaching });
+  if (value === undefined) return;
+  const reaching = valuesWithRules(value);
+  const metadata = new DefaultMetadata(value, naming);
+  const budget = new Budget(costMax);
+  yield* validateWithin(node, { naming, report, budget, reaching, metadata });
 }
 
 export interface SchemaNode {
   readonly schema: JsonObject;
   readonly path: string;
   readonly value: ValueInfo | undefined;
+  /** Where the node is in the metadata of an embedded resource; absent: in none. */
+  readonly inMetadata?: InMetadata | undefined;
 }
 
 interface DefaultsContext {
@@ -36,22 +44,26 @@ interface DefaultsContext {
   readonly report: SchemaReport;
   readonly budget: Budget;
   readonly reaching: ReadonlySet<ValueInfo>;
+  readonly metadata: DefaultMetadata;
 }
 
 function* validateWithin(node: SchemaNode, context: DefaultsContext): Steps<void> {
   const { schema, path, value } = node;
   yield;
   if (context.report.isFull || value === undefined) return;
-  if (isSet(schema, 'default')) yield* validateDefault(schema, value, `${path}.default`, context);
+  if (isSet(schema, 'default')) yield* validateDefault(node, value, context);
   const items = recordAt(schema, 'items');
   const element = elementOf(value);
   if (items !== undefined) {
-    yield* validateWithin({ schema: items, path: `${path}.items`, value: element }, context);
+    const inMetadata = below(node, value, itemStep);
+    const at = { schema: items, path: `${path}.items`, value: element, inMetadata };
+    yield* validateWithin(at, context);
   }
   for (const [name, property] of entriesAt(schema, 'properties')) {
     if (!isObject(property)) continue;
-    const at = `${path}.properties[${name}]`;
-    yield* validateWithin({ schema: property, path: at, value: memberOf(value, name) }, context);
+    const inMetadata = below(node, value, name);
+    const at = { schema: property, path: `${path}.properties[${name}]`, inMetadata };
+    yield* validateWithin({ ...at, value: memberOf(value, name) }, context);
   }
   const additional = recordAt(schema, 'additionalProperties');
   if (additional === undefined) return;
@@ -59,21 +71,39 @@ function* validateWithin(node: SchemaNode, context: DefaultsContext): Steps<void
   yield* validateWithin({ schema: additional, path: at, value: element }, context);
 }
 
+/** Where a child of a node is in metadata. */
+function below({ inMetadata }: SchemaNode, value: ValueInfo, step: string): InMetadata | undefined {
+  if (inMetadata !== undefined) return { ...inMetadata, steps: [...inMetadata.steps, step] };
+  return step === 'metadata' && isEmbedded(value) ? { resource: value, steps: [] } : undefined;
+}
+
 function* validateDefault(
-  schema: JsonObject,
+  { schema, path: of, inMetadata }: SchemaNode,
   value: ValueInfo,
-  path: string,
   context: DefaultsContext,
 ): Steps<void> {
+  const { report, metadata } = context;
+  const path = `${of}.default`;
   const given = valueAt(schema, 'default') ?? null;
-  if (hasUnknown(given, value)) {
+  if (inMetadata === undefined && hasUnknown(given, value)) {
     const detail = 'must not have unknown fields';
-    context.report.of('prunedDefaults').invalid(path, given, detail);
+    report.of('prunedDefaults').invalid(path, given, detail);
   }
   yield;
+  if (inMetadata === undefined) {
+    const wrong = metadata.errors(value, given, path);
+    report.errors.add(wrong);
+    if (wrong.length > 0) return;
+  } else {
+    const problem = metadata.problem(inMetadata, given);
+    if (problem !== undefined) {
+      report.errors.invalid(path, given, `must result in valid metadata: ${problem}`);
+      return;
+    }
+  }
   const errors = valueErrors(value, given);
   const found = errors.length > 0 ? errors : yield* ruleErrors(value, given, context);
-  context.report.errors.add(found.map(at(path)));
+  report.errors.add(found.map(at(path)));
 }
 
 /** Rules hold for a default as for a new value, and as for one that was there before. */
@@ -108,10 +138,10 @@ function hasUnknown(value: JsonValue, info: ValueInfo | undefined): boolean {
   if (!isObject(value)) return false;
   const { open } = info.message ?? {};
   return Object.keys(value).some((name) => {
+    if (open?.typeMeta !== undefined && resourceMembers.includes(name)) return false;
     const member = memberOf(info, name);
     if (member !== undefined) return hasUnknown(value[name] ?? null, member);
-    const isImplied = open?.typeMeta !== undefined && resourceMembers.includes(name);
-    return open?.unknownFields === 'drop' && !isImplied;
+    return open?.unknownFields === 'drop';
   });
 }
 

@@ -66,7 +66,6 @@ function pushChildren(schema: JsonObject, waiting: JsonObject[]): void {
 /** Words that structure does not have, and whether an empty one is as good as none. */
 const unreadableWords = [
   ['id', true],
-  ['$schema', true],
   ['$ref', true],
   ['patternProperties', true],
   ['definitions', true],
@@ -78,7 +77,7 @@ function unreadableWord(schema: JsonObject): string | undefined {
   for (const [word, mayBeEmpty] of unreadableWords) {
     const value = valueAt(schema, word);
     if (value === undefined || (mayBeEmpty && isZero(value))) continue;
-    return word === '$schema' ? 'schema' : word;
+    return word;
   }
   return Array.isArray(schema['items']) ? 'items' : undefined;
 }
