@@ -83,3 +83,32 @@ test('kind and metadata of embedded objects', () => {
     spec: { b: 'x' },
   });
 });
+
+describe('fields that metadata has not are dropped from defaults that are used', () => {
+  const embeds = (more: object): object => ({
+    type: 'object',
+    'x-kubernetes-embedded-resource': true,
+    ...more,
+  });
+  test('of a whole resource', () => {
+    const pod = embeds({ default: { kind: 'Pod', metadata: { name: 'x', foo: 1 } } });
+    const holder = { type: 'object', properties: { pod } };
+    expect(completed(holder, {})).toEqual({ pod: { kind: 'Pod', metadata: { name: 'x' } } });
+  });
+  test('of what holds one', () => {
+    const list = { type: 'array', items: embeds({}), default: [{ metadata: { foo: 1 } }] };
+    expect(completed({ type: 'object', properties: { list } }, {})).toEqual({
+      list: [{ metadata: {} }],
+    });
+  });
+  test('of metadata, and in it', () => {
+    const metadata = { type: 'object', default: { foo: 1, name: 'a' } };
+    expect(completed(embeds({ properties: { metadata } }), {})).toEqual({
+      metadata: { name: 'a' },
+    });
+    const inside = { type: 'object', properties: { name: text, foo: text } };
+    expect(completed(embeds({ properties: { metadata: inside } }), { metadata: {} })).toEqual({
+      metadata: { name: 'x' },
+    });
+  });
+});

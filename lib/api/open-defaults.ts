@@ -3,7 +3,7 @@
 // that is absent itself. Compiled once per type.
 import { cloneJson, isObject, ownMember, setMember } from './json-value.ts';
 import type { JsonObject, JsonValue, TypeInfo, ValueInfo } from './type-info.ts';
-import { elementOf, valueOf } from './value-info.ts';
+import { elementOf, memberOf, valueOf } from './value-info.ts';
 
 /** Fills in what a value leaves open, in place. */
 type Complete = (value: JsonValue) => void;
@@ -46,6 +46,11 @@ function completeMembers({ message }: ValueInfo): Complete | undefined {
     if (steps.below !== undefined) nested.push({ name, below: steps.below });
   }
   if (defaulted.length === 0 && nested.length === 0) return undefined;
+  const speaksOfMetadata = [...defaulted, ...nested].some(({ name }) => name === 'metadata');
+  const metadata =
+    speaksOfMetadata && open.typeMeta?.has('metadata') === true
+      ? message.fieldByJsonName.get('metadata')?.message
+      : undefined;
   return (object) => {
     if (!isObject(object)) return;
     for (const { name, steps } of defaulted) {
@@ -56,7 +61,44 @@ function completeMembers({ message }: ValueInfo): Complete | undefined {
       const member = ownMember(object, name);
       if (member !== undefined) below(member);
     }
+    const made = metadata === undefined ? undefined : ownMember(object, 'metadata');
+    if (made !== undefined && metadata !== undefined) dropUnknown(made, metadata);
   };
+}
+
+/** Fields that metadata has not, which only a default can have brought. */
+function dropUnknown(metadata: JsonValue, { fieldByJsonName }: TypeInfo): void {
+  if (!isObject(metadata)) return;
+  for (const name of Object.keys(metadata)) {
+    if (!fieldByJsonName.has(name)) Reflect.deleteProperty(metadata, name);
+  }
+}
+
+/** A default as it is used. */
+function usedDefault(value: JsonValue, info: ValueInfo): JsonValue {
+  const used = cloneJson(value);
+  dropBelow(used, info);
+  return used;
+}
+
+/** Drops what the metadata of embedded objects in a default does not know. */
+function dropBelow(value: JsonValue, info: ValueInfo): void {
+  if (Array.isArray(value)) {
+    const element = info.cardinality === 'map' ? undefined : elementOf(info);
+    if (element !== undefined) for (const item of value) dropBelow(item, element);
+    return;
+  }
+  if (!isObject(value)) return;
+  const { message } = info;
+  const metadata = ownMember(value, 'metadata');
+  if (message?.open?.typeMeta !== undefined && metadata !== undefined) {
+    const known = message.fieldByJsonName.get('metadata')?.message;
+    if (known !== undefined) dropUnknown(metadata, known);
+  }
+  for (const [name, member] of Object.entries(value)) {
+    const below = memberOf(info, name);
+    if (below !== undefined && member !== undefined) dropBelow(member, below);
+  }
 }
 
 function completeElements(value: ValueInfo): Complete | undefined {
@@ -81,7 +123,8 @@ interface Steps {
 }
 
 const stepsOf = (value: ValueInfo): Steps => ({
-  default: value.schema?.default,
+  default:
+    value.schema?.default === undefined ? undefined : usedDefault(value.schema.default, value),
   isNullable: value.nullable === true,
   below: compile(value),
 });
