@@ -51,21 +51,20 @@ function setOf(fields: JsonObject, canBeLeaf: boolean): FieldSet {
 export function writeFieldsV1(set: FieldSet): JsonObject {
   let fields = written.get(set);
   if (fields === undefined) {
-    fields = fieldsOf(set);
+    fields = fieldsOf(set, false);
     written.set(set, fields);
   }
   return fields;
 }
 
 /** Names of users stand behind `f:`: none can be a name that means more to an object. */
-function fieldsOf({ children }: FieldSet): JsonObject {
-  const fields: JsonObject = {};
+function fieldsOf({ children }: FieldSet, isInner: boolean): JsonObject {
+  const fields: JsonObject = isInner ? { '.': leaf } : {};
   // One order, so that equal sets are equal texts.
   for (const element of [...children.keys()].sort()) {
     const set = children.get(element) ?? FieldSet.leaf;
-    const below = set === FieldSet.leaf ? leaf : fieldsOf(set);
-    const isInner = set.isMember && set.children.size > 0;
-    fields[element] = isInner ? { '.': leaf, ...below } : below;
+    fields[element] =
+      set === FieldSet.leaf ? leaf : fieldsOf(set, set.isMember && set.children.size > 0);
   }
   return Object.freeze(fields);
 }

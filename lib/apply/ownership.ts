@@ -132,8 +132,10 @@ export async function applyConfiguration(
   const merged = mergeApplied(live, configuration, shape) as JsonObject;
   if (isLongTurn(writeTurnMsMax)) await nextTurn();
   const fields = difference(stated, nobodys);
+  if (isLongTurn(writeTurnMsMax)) await nextTurn();
   const isRepeated = last?.apiVersion === versions.apiVersion && isSameSet(last.fields, fields);
   const left = isRepeated ? merged : await prune(merged, last, { ...write, owners });
+  if (isLongTurn(writeTurnMsMax)) await nextTurn();
   let object = left === live ? live : write.canonical(left);
   if (left !== merged) {
     // What lost all it held is stated again where it is stated without members.
@@ -142,9 +144,11 @@ export async function applyConfiguration(
   if (isLongTurn(writeTurnMsMax)) await nextTurn();
   const change = { before: live, after: object };
   const here = object === live ? undefined : differenceOf(change, shape, write);
+  if (isLongTurn(writeTurnMsMax)) await nextTurn();
   const differences = await differencesOf(change, { ...write, owners }, here);
   const others = ownersAfter(differences, owners, identity);
   if (!write.force && others.conflicts.length > 0) return others.conflicts;
+  if (isLongTurn(writeTurnMsMax)) await nextTurn();
   const isSame = object === live || jsonEqual(object, live);
   const isOldNews = isSame && isRepeated;
   const result = new Map(others.owners);

@@ -16,5 +16,12 @@ export function turnMs(): number {
 /** For the steps of long work: the next one waits for the next turn where this one was long. */
 export const isLongTurn = (longMs: number): boolean => turnMs() > longMs;
 
+/**
+ * Between two stages of work on what may be large: a promise of the next turn where this one was
+ * long; undefined: the next stage may begin at once, and nothing waits.
+ */
+export const afterLongTurn = (longMs: number): Promise<void> | undefined =>
+  isLongTurn(longMs) ? nextTurn() : undefined;
+
 /** Lets everything else that waits for the event loop run first. */
 export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

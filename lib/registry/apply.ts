@@ -41,6 +41,7 @@ export async function applyObject(store: StoreParts, request: PatchRequest): Pro
     const live = await shownObject(parts, old, signal);
     const context = writeContext(parts, request, path.subresource);
     const owners = await ownersBefore(parts, { old, live }, context, signal);
+    if (isLongTurn(limits.writeTurnMsMax)) await nextTurn();
     const owned = { owners, object: old?.object() };
     const write = ownershipWrite(parts, owned, { ...context, operation: 'Apply' }, signal);
     const result = await tellingWhere(
@@ -55,6 +56,7 @@ export async function applyObject(store: StoreParts, request: PatchRequest): Pro
     const object = cloneAlike(appliedOf(result).object) as ApiObject;
     checkName(object, path.name);
     settleNamespace(object, resource, path.namespace);
+    if (isLongTurn(limits.writeTurnMsMax)) await nextTurn();
     setOwners(object, appliedOf(result).owners);
     return toStored(parts, object, signal);
   };

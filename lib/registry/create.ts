@@ -5,6 +5,7 @@ import { apiVersionOf } from '../api/type-info.ts';
 import { cloneAlike } from '../api/json-value.ts';
 import { newName, validateObjectMeta } from '../api/meta.ts';
 import { limits } from '../base/limits.ts';
+import { isLongTurn, nextTurn } from '../base/turn.ts';
 import { alreadyExists, invalid, StatusError } from '../base/status.ts';
 import type { FieldError } from '../base/status.ts';
 import type { Item, ItemKey } from '../cacher/resource-view.ts';
@@ -27,6 +28,8 @@ import { inStoredVersion, storedBytes, storedRecord } from './stored-version.ts'
 import type { WriteContext } from '../kinds/strategy.ts';
 import { tooManyWriters } from './write-loop.ts';
 
+const { writeTurnMsMax } = limits;
+
 export async function createObject(
   store: StoreParts,
   request: CreateRequest,
@@ -35,13 +38,16 @@ export async function createObject(
   const { resource } = parts;
   const { options, warnings, signal } = request;
   mayBeNew(parts, request.body.object.metadata?.name ?? '');
+  if (isLongTurn(writeTurnMsMax)) await nextTurn(); // Reading the body has begun the turn.
   const body = readBody(resource, request.body, options.fieldValidation, warnings);
   settleNamespace(body, resource, request.path.namespace);
   const given = toStored(parts, body, signal);
   const object = given instanceof Promise ? await given : given;
   const context = writeContext(parts, request, '');
+  if (isLongTurn(writeTurnMsMax)) await nextTurn();
   const tracked = trackUpdate(parts, { old: undefined, wanted: object }, context, signal);
   if (tracked instanceof Promise) await tracked;
+  if (isLongTurn(writeTurnMsMax)) await nextTurn();
   const admitted = await admitNew(parts, object, context, signal);
   const prefix = nameOf(admitted) === '' ? (admitted.metadata?.generateName ?? '') : '';
   const warningCount = warnings.length;
@@ -115,11 +121,13 @@ export async function putNew(
   parts.defaults.apply(object, storedAs.type);
   const settled = parts.companions?.settle?.(object, undefined, context, signal);
   if (settled instanceof Promise) await settled;
+  if (isLongTurn(writeTurnMsMax)) await nextTurn();
   const refused = parts.rules.authorize(object, undefined, context, signal);
   errors.unshift(...(refused instanceof Promise ? await refused : refused));
   const found = parts.rules.validate(object, undefined, context, errors);
   const failures = errors.concat(found instanceof Promise ? await found : found);
   if (failures.length > 0) throw invalid(storedAs.kind, nameOf(object), failures);
+  if (isLongTurn(writeTurnMsMax)) await nextTurn();
   parts.rules.warn(object, undefined, context);
   await parts.admission.validate(attributesOf(parts, object, context), object, signal);
   const key = keyOfObject(object);
@@ -127,7 +135,9 @@ export async function putNew(
   const stored = converted instanceof Promise ? await converted : converted;
   if (context.dryRun) return rehearse(parts, stored, key, signal);
   const etcdKey = parts.keyOf(key);
+  if (isLongTurn(writeTurnMsMax)) await nextTurn();
   const { value, encoded } = storedBytes(parts, stored);
+  if (isLongTurn(writeTurnMsMax)) await nextTurn();
   const ttlSeconds = strategy.ttlSeconds?.(object);
   const lifetime = ttlSeconds === undefined ? {} : { ttlSeconds };
   const asked = parts.companions?.of({ object, old: undefined }, signal);

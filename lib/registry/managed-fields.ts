@@ -17,6 +17,8 @@ import { shapeOf } from '../apply/shape.ts';
 import { formatTime } from '../base/clock.ts';
 import { whenThere } from '../base/maybe-promise.ts';
 import type { MaybePromise } from '../base/maybe-promise.ts';
+import { limits } from '../base/limits.ts';
+import { afterLongTurn } from '../base/turn.ts';
 import type { Item } from '../cacher/resource-view.ts';
 import type { ApiObject } from '../codec/codec.ts';
 import { canonicalObject } from '../codec/normalise.ts';
@@ -50,8 +52,11 @@ export function trackUpdate(
   const write = ownershipWrite(parts, owned, by, signal);
   const track = (before: Readonly<ApiObject>, after: Readonly<ApiObject>): MaybePromise<boolean> =>
     whenThere(ownedAfter({ before, after }, write), (owners) => {
-      if (owners !== undefined) setOwners(wanted, owners);
-      return owners === undefined;
+      if (owners === undefined) return true;
+      return whenThere(afterLongTurn(limits.writeTurnMsMax), () => {
+        setOwners(wanted, owners);
+        return false;
+      });
     });
   return whenThere(shownObject(parts, old, signal), (before) =>
     whenThere(served(parts, wanted, signal), (after) => track(before, after)),

@@ -9,8 +9,10 @@ import type { JsonValue, ResourceInfo } from '../api/type-info.ts';
 import { apiVersionOf } from '../api/type-info.ts';
 import { whenThere } from '../base/maybe-promise.ts';
 import type { MaybePromise } from '../base/maybe-promise.ts';
+import { limits } from '../base/limits.ts';
 import { invalid, StatusError } from '../base/status.ts';
 import type { FieldError } from '../base/status.ts';
+import { afterLongTurn, isLongTurn, nextTurn } from '../base/turn.ts';
 import type { Item } from '../cacher/resource-view.ts';
 import type { ApiObject, Decoded } from '../codec/codec.ts';
 import { decodeJson, parseData, rawData } from '../codec/json.ts';
@@ -23,12 +25,15 @@ import type { PatchKind, PatchRequest, WriteAnswer } from './requests.ts';
 import type { StoreParts } from './store-parts.ts';
 import { writeTransformed } from './update.ts';
 
+const { writeTurnMsMax } = limits;
+
 export type PatchFunction = (document: JsonValue) => JsonValue;
 
 export async function patchObject(store: StoreParts, request: PatchRequest): Promise<WriteAnswer> {
   const parts = store.writing ?? store;
   const { kind } = request;
   if (kind === 'apply') return applyObject(parts, request);
+  if (isLongTurn(writeTurnMsMax)) await nextTurn(); // Reading the body has begun the turn.
   const patch = readPatch(kind, request.patch, parts.resource);
   return writeTransformed(parts, request, {
     transform: (old, at) => patchStored(at, old, patch, request),
@@ -47,7 +52,9 @@ function patchStored(
   const { signal } = request;
   const served = conversion === undefined ? old : conversion.item(old, signal);
   return whenThere(served, (item) =>
-    toStored(parts, patchItem(resource, item, patch, request), signal),
+    whenThere(patchItem(resource, item, patch, request), (patched) =>
+      toStored(parts, patched, signal),
+    ),
   );
 }
 
@@ -86,15 +93,28 @@ export function patchItem(
   item: Item,
   patch: PatchFunction,
   request: PatchRequest,
-): ApiObject {
+): MaybePromise<ApiObject> {
   const document = patch(documentOf(item, resource));
-  const { object: patched, problems } = readPatched(resource, document);
-  const object = cloneAlike(patched); // It shares with the item what the patch left as it was.
+  return whenThere(afterLongTurn(writeTurnMsMax), () => {
+    const { object: patched, problems } = readPatched(resource, document);
+    return whenThere(afterLongTurn(writeTurnMsMax), () => {
+      const object = cloneAlike(patched); // It shares with the item what the patch left as it was.
+      mustFitRequest(resource, { object, problems }, request);
+      return object;
+    });
+  });
+}
+
+/** @throws StatusError 400, 422 */
+function mustFitRequest(
+  resource: ResourceInfo,
+  { object, problems }: Decoded,
+  request: PatchRequest,
+): void {
   checkKind(resource, object, request);
   checkName(object, request.path.name);
   settleNamespace(object, resource, request.path.namespace);
   reportProblems(resource, problems, request.options.fieldValidation, request.warnings);
-  return object;
 }
 
 /** What the patch works on: as one text where that counts. */

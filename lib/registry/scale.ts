@@ -86,7 +86,9 @@ export function scaleSubresource(
       const patch = readPatch(kind, request.patch, scale);
       return write(request, (live, known) => {
         const item = objectItem(live, scale, Number(live.metadata?.resourceVersion ?? '0'));
-        return updated(live, patchItem(scale, item, patch, request), known);
+        return whenThere(patchItem(scale, item, patch, request), (patched) =>
+          updated(live, patched, known),
+        );
       });
     },
   };

@@ -71,6 +71,7 @@ export async function updateObject(
   const parts = store.writing ?? store;
   const { resource } = parts;
   const { path, options, warnings, signal } = request;
+  if (isLongTurn(writeTurnMsMax)) await nextTurn(); // Reading the body has begun the turn.
   const body = readBody(resource, request.body, options.fieldValidation, warnings);
   checkName(body, path.name);
   settleNamespace(body, resource, path.namespace);
@@ -215,7 +216,9 @@ async function nextObject(
   signal: AbortSignal,
 ): Promise<Next> {
   const { storedAs, strategy } = parts;
+  if (isLongTurn(writeTurnMsMax)) await nextTurn();
   const old = item.object();
+  if (isLongTurn(writeTurnMsMax)) await nextTurn();
   const made = transform(item, parts);
   const wanted = made instanceof Promise ? await made : made;
   checkVersion(parts, wanted, item);
@@ -223,6 +226,7 @@ async function nextObject(
   const hasSameFields =
     isApplied === true || (await trackUpdate(parts, { old: item, wanted }, context, signal));
   const owned = metaOf(wanted);
+  if (isLongTurn(writeTurnMsMax)) await nextTurn();
   const attributes = admissionRequest(parts, { operation: 'UPDATE', key: item, old }, context);
   const object = await mutated(parts, attributes, wanted, context, signal);
   if (hasSameFields && jsonEqual(object, old)) {
@@ -233,6 +237,7 @@ async function nextObject(
     await parts.admission.validate(attributes, object, signal);
     return { object, isUnchanged: true };
   }
+  if (isLongTurn(writeTurnMsMax)) await nextTurn();
   metaOf(object).resourceVersion = String(item.revision); // admission cannot choose another
   keepResetFields(object, old, storedAs, { subresource: context.subresource, strategy });
   keepServerMeta(object, old);
@@ -259,6 +264,7 @@ async function nextObject(
   parts.rules.warn(object, old, context);
   object.apiVersion = apiVersionOf(storedAs.kind);
   await parts.admission.validate(attributes, object, signal);
+  if (isLongTurn(writeTurnMsMax)) await nextTurn();
   keepTimes(object, old);
   return { object, isUnchanged: false };
 }

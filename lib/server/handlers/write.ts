@@ -5,7 +5,9 @@ import { nameOfAgent } from '../../api/meta.ts';
 import type { NamingProfile } from '../../api/vendor.ts';
 import { anonymousUser } from '../../base/user.ts';
 import type { Authorizer } from '../../authz/authorizer.ts';
+import { limits } from '../../base/limits.ts';
 import { methodNotAllowed } from '../../base/status.ts';
+import { isLongTurn, nextTurn } from '../../base/turn.ts';
 import type { Item } from '../../cacher/resource-view.ts';
 import { cborAsJson } from '../../codec/cbor.ts';
 import type { Decoded } from '../../codec/codec.ts';
@@ -185,6 +187,8 @@ function deleteCollectionHandler(options: WriteHandlerOptions): StoreHandler {
 async function bodyOf({ yaml }: WriteHandlerOptions, request: HttpRequest): Promise<Uint8Array> {
   const { signal } = request.context;
   const body = await readBody(request, signal);
+  // What is made of the body counts to this turn, and begins a new one where others had theirs.
+  if (isLongTurn(limits.writeTurnMsMax)) await nextTurn();
   return isYaml(request.headers['content-type']) ? yaml.asJson(body, signal) : body;
 }
 
@@ -244,15 +248,16 @@ export function scopeOf(request: HttpRequest): RequestScope {
   return { user: user ?? anonymousUser, warnings, annotations: auditAnnotations, signal };
 }
 
-function sendWritten(
+async function sendWritten(
   options: WriteHandlerOptions,
   serializer: Serializer,
   request: HttpRequest,
   response: HttpResponse,
   answer: WriteAnswer,
-): void | Promise<void> {
+): Promise<void> {
+  if (isLongTurn(limits.writeTurnMsMax)) await nextTurn();
   const status = answer.created ? 201 : 200;
-  return sendObject(options, serializer, request, response, status, answer.item);
+  await sendObject(options, serializer, request, response, status, answer.item);
 }
 
 function sendObject(
