@@ -5,6 +5,17 @@ import { cloneAlike, cloneJson, copyMember, jsonEqual } from './json-value.ts';
 const parse = (text: string): JsonObject => JSON.parse(text) as JsonObject;
 
 describe('copies', () => {
+  test('of many members share nothing, keep prototypes, and treat every key as data', () => {
+    const members = Array.from({ length: 200 }, (_, at) => `"k${String(at)}":{"n":${String(at)}}`);
+    const original = parse(`{"__proto__":{"x":1},${members.join(',')}}`);
+    const copy = cloneAlike(original);
+    expect(JSON.stringify(copy)).toBe(JSON.stringify(original));
+    expect(Object.getPrototypeOf(copy)).toBe(Object.prototype);
+    expect(Object.getPrototypeOf(cloneAlike(cloneJson(original)))).toBeNull();
+    expect(copy['k7']).not.toBe(original['k7']);
+    expect(copy['x']).toBeUndefined();
+  });
+
   test('share nothing and treat every key as data', () => {
     const original = parse('{"a":[{"b":1}],"__proto__":{"x":1},"constructor":"c"}');
     const copy = cloneJson(original);

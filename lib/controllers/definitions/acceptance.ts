@@ -177,8 +177,9 @@ export class DefinitionAcceptance implements Controller {
   ): Promise<boolean> {
     const { client, log } = this.#options;
     const { name } = item;
-    const object = cloneJson(item.object()) as ApiObject;
-    object.status = status;
+    const { metadata, ...rest } = item.object();
+    // What a write of the status leaves as it is may be large: it is shared.
+    const object: ApiObject = { ...rest, metadata: cloneJson(metadata ?? {}), status };
     try {
       const path = { namespace: '', name, subresource: 'status' };
       this.#groups.place(await client.update(store, { path, object }, signal));

@@ -170,7 +170,7 @@ export class DefinitionDeletion implements Controller {
   }
 
   async #release(item: Item, condition: Condition, signal: AbortSignal): Promise<Outcome> {
-    const object = this.#withCondition(item, condition) ?? cloneJson(item.object());
+    const object = this.#withCondition(item, condition) ?? writableOf(item);
     const meta = metaOf(object);
     meta.finalizers = (meta.finalizers ?? []).filter((one) => one !== this.#finalizer);
     await this.#write(object, signal);
@@ -183,9 +183,8 @@ export class DefinitionDeletion implements Controller {
     const now = formatTime(this.#options.clock.nowMs());
     const conditions = withCondition(before, condition, now);
     if (conditions === before) return undefined;
-    const object = cloneJson(item.object()) as ApiObject;
-    object.status = { ...recordAt(object, 'status'), conditions: [...conditions] };
-    return object;
+    const status = { ...recordAt(item.object(), 'status'), conditions: [...conditions] };
+    return { ...writableOf(item), status };
   }
 
   /** `object` carries the version that it was made of: one that changed since is 409. */
@@ -224,6 +223,12 @@ const isRaced = (error: unknown): boolean =>
 
 const reasonOf = (item: Item): string =>
   textAt(conditionOf(item.object(), 'Terminating'), 'reason');
+
+/** What a write of the status leaves as it is may be large: it is shared. */
+function writableOf(item: Item): ApiObject {
+  const { metadata, ...rest } = item.object();
+  return { ...rest, metadata: cloneJson(metadata ?? {}) };
+}
 
 const terminating = (status: Condition['status'], reason: string, message: string): Condition => ({
   type: 'Terminating',
