@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { atOnce, inTurns } from './steps.ts';
+import { atOnce, inTurns, longStep } from './steps.ts';
 import type { Steps } from './steps.ts';
 import { Yielder } from './yielder.ts';
 
@@ -31,6 +31,22 @@ describe('work in steps', () => {
     expect(await result).toBe(5_000_050_000);
     clearInterval(others);
     expect(turnCount).toBeGreaterThan(0);
+  });
+
+  test('reads the clock after each step that may be long', async () => {
+    let turnCount = 0;
+    const pace = new Yielder(-1);
+    pace.yield = () => {
+      turnCount += 1;
+      return Promise.resolve();
+    };
+    function* long(weight: number | undefined): Steps<void> {
+      for (let at = 0; at < 32; at += 1) yield weight;
+    }
+    await inTurns(long(longStep), pace);
+    expect(turnCount).toBe(32);
+    await inTurns(long(undefined), pace);
+    expect(turnCount).toBe(32 + 2);
   });
 
   test('tells its failure as it was, at once and later', async () => {

@@ -3,8 +3,14 @@
 import type { MaybePromise } from './maybe-promise.ts';
 import { Yielder } from './yielder.ts';
 
-/** Work that yields after each small step and returns its result. */
-export type Steps<T> = Generator<undefined, T, undefined>;
+/**
+ * Work that yields after each small step and returns its result. It yields how many steps of a
+ * microsecond or so that was; undefined: one.
+ */
+export type Steps<T> = Generator<number | undefined, T, undefined>;
+
+/** For a step that may take a millisecond: the clock is read after it. */
+export const longStep = 1_000;
 
 /** The result, within this turn. */
 export function atOnce<T>(steps: Steps<T>): T {
@@ -17,7 +23,7 @@ export function atOnce<T>(steps: Steps<T>): T {
 export function inTurns<T>(steps: Steps<T>, yielder = new Yielder()): MaybePromise<T> {
   let step = steps.next();
   while (step.done !== true) {
-    if (yielder.isDue()) return restInTurns(steps, yielder);
+    if (yielder.isDue(step.value)) return restInTurns(steps, yielder);
     step = steps.next();
   }
   return step.value;
@@ -29,7 +35,7 @@ async function restInTurns<T>(steps: Steps<T>, yielder: Yielder): Promise<T> {
     for (;;) {
       const step = steps.next();
       if (step.done === true) return step.value;
-      if (yielder.isDue()) break;
+      if (yielder.isDue(step.value)) break;
     }
   }
 }

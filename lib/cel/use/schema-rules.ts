@@ -1,7 +1,7 @@
 // Compiling the rules about one value of a custom resource: `self` and `oldSelf` have its type.
 import type { ValidationRule, ValueInfo } from '../../api/type-info.ts';
 import type { NamingProfile } from '../../api/vendor.ts';
-import { atOnce } from '../../base/steps.ts';
+import { atOnce, longStep } from '../../base/steps.ts';
 import type { Steps } from '../../base/steps.ts';
 import { optionalType } from '../model/cel-type.ts';
 import { CompileErrors, Environment, ProgramFailure, defaultVersion } from '../environment.ts';
@@ -83,7 +83,7 @@ export function* schemaRuleSteps(
   const compiled: CompiledRule[] = [];
   for (const rule of rules) {
     compiled.push(yield* compileRule(rule, value, environments));
-    yield;
+    yield longStep;
   }
   return {
     rules: compiled,

@@ -3,6 +3,7 @@ import type { FieldErrors } from '../../api/field-errors.ts';
 import { isSet, textAt, valueAt } from '../../api/json-access.ts';
 import type { JsonObject, ValueInfo } from '../../api/type-info.ts';
 import type { NamingProfile } from '../../api/vendor.ts';
+import { longStep } from '../../base/steps.ts';
 import type { Steps } from '../../base/steps.ts';
 import { summarizeCosts } from '../../cel/schema/cardinality.ts';
 import { SchemaTypes } from '../../cel/schema/schema-types.ts';
@@ -65,6 +66,7 @@ export class RuleJudge {
       for (const [at, one] of compiled.rules.entries()) {
         const given = node.rules[at] ?? {};
         this.#judgeRule(one, given, { ...node, path: `${path}[${String(at)}]`, times });
+        yield longStep;
       }
     } catch (error) {
       if (!(error instanceof UnsupportedSchemaError)) throw error;

@@ -19,6 +19,7 @@ import { compilePattern } from '../../base/pattern.ts';
 import { patternSteps } from '../../base/pattern-size.ts';
 import { fieldErrorMessage } from '../../base/status.ts';
 import type { FieldError } from '../../base/status.ts';
+import { longStep } from '../../base/steps.ts';
 import type { Steps } from '../../base/steps.ts';
 import type { Holder } from '../validator.ts';
 import { SchemaReport } from './schema-report.ts';
@@ -199,7 +200,9 @@ function* validateConditions(
   const not = recordAt(schema, 'not');
   if (not !== undefined) yield* validateCondition(not, `${path}.not`, skipsNothing, structure);
   const pattern = textAt(schema, 'pattern');
-  const problem = pattern === '' ? undefined : structure.patterns.problemOf(pattern);
+  if (pattern === '') return;
+  const problem = structure.patterns.problemOf(pattern);
+  yield longStep; // A pattern may be compiled for milliseconds.
   if (problem === undefined) return;
   const detail = `must be a valid regular expression, but isn't: ${problem}`;
   structure.errors.invalid(`${path}.pattern`, pattern, detail);
