@@ -1,4 +1,6 @@
 // Custom resources: the stores of what definitions say, made as they come, change and go.
+import { limits } from '../../lib/base/limits.ts';
+import { isLongTurn, ownTurn } from '../../lib/base/turn.ts';
 import type { ResourceInfo } from '../../lib/api/type-info.ts';
 import type { Cache } from '../../lib/cacher/cache.ts';
 import type { Item } from '../../lib/cacher/resource-view.ts';
@@ -18,7 +20,7 @@ export interface FollowedDefinitions {
   readonly whole: Promise<void>;
   readonly ownWrites: OwnWrites;
   /** A definition was just stored by this replica. */
-  onStored(item: Item): void;
+  onStored(item: Item): Promise<void>;
 }
 
 /** The record of definitions, as they are stored; undefined: they are not served. */
@@ -54,9 +56,10 @@ export function openDefinitions(
     await following.ended;
   });
   const ownWrites = new OwnWrites(clock);
-  const onStored = (item: Item): void => {
-    served.set(item);
+  const onStored = async (item: Item): Promise<void> => {
     ownWrites.note(item);
+    if (isLongTurn(limits.writeTurnMsMax)) await ownTurn();
+    served.set(item);
   };
   return { served, whole: following.whole, ownWrites, onStored };
 }

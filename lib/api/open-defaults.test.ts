@@ -1,5 +1,5 @@
 // Defaults of schemas, through the scheme that completes objects of all kinds.
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { createScheme } from './scheme.ts';
 import { noKindRules } from './testing/no-kind-rules.ts';
 import { typeOf } from './testing/schema-types.ts';

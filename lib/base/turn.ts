@@ -21,7 +21,29 @@ export const isLongTurn = (longMs: number): boolean => turnMs() > longMs;
  * long; undefined: the next stage may begin at once, and nothing waits.
  */
 export const afterLongTurn = (longMs: number): Promise<void> | undefined =>
-  isLongTurn(longMs) ? nextTurn() : undefined;
+  isLongTurn(longMs) ? ownTurn() : undefined;
 
 /** Lets everything else that waits for the event loop run first. */
 export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+/** They wait for a turn of their own, in order. */
+const waiting: (() => void)[] = [];
+
+/**
+ * For long work: lets everything else run first, and begins a turn that no other long work is given
+ * a part of. Who waits is served in order, so that short work passes work that is much longer.
+ */
+export function ownTurn(): Promise<void> {
+  return new Promise((resolve) => {
+    waiting.push(resolve);
+    if (waiting.length === 1) setImmediate(giveTurn);
+  });
+}
+
+function giveTurn(): void {
+  startedMs = undefined;
+  waiting[0]?.();
+  // What was given a turn runs before the next callback, and may wait again behind the others.
+  waiting.shift();
+  if (waiting.length > 0) setImmediate(giveTurn);
+}

@@ -8,7 +8,11 @@ import type { Logger } from '../base/log.ts';
 import { expired, StatusError } from '../base/status.ts';
 import type { Epoch, Revision, Storage, StoredItem } from '../storage-etcd/storage.ts';
 import type { WatchBatch } from '../storage-etcd/storage.ts';
+import { isLongTurn, nextTurn } from '../base/turn.ts';
 import { Yielder } from '../base/yielder.ts';
+
+/** Batches between two looks at the clock. */
+const batchesPerQuestion = 16;
 
 /** What the reflector fills: the state in memory. */
 export interface ReflectorSink {
@@ -228,7 +232,7 @@ export class Reflector {
     }
   }
 
-  readonly #yielder = new Yielder();
+  #batchCount = 0;
 
   async #take(batch: WatchBatch): Promise<void> {
     const { sink, clock } = this.#options;
@@ -236,7 +240,9 @@ export class Reflector {
     this.#movedMs = clock.monotonicMs();
     sink.apply(batch);
     if (this.#epoch !== batch.epoch) this.#turn(batch.epoch);
-    if (this.#yielder.isDue()) await this.#yielder.yield();
+    // Reads wait for events: they keep no place in the queue of long work.
+    const isAsked = ++this.#batchCount % batchesPerQuestion === 0;
+    if (isAsked && isLongTurn(limits.workSliceMs)) await nextTurn();
   }
 
   #turn(epoch: Epoch): void {

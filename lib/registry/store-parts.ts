@@ -52,8 +52,8 @@ export interface StoreParts {
   readonly view: ResourceView;
   /** Of a store that others may take the place of: once it is over, no watch begins. */
   readonly life?: { readonly isOver: boolean };
-  /** Told of each object that was stored, before the writer is answered. */
-  readonly onStored?: ((item: Item) => void) | undefined;
+  /** Told of each object that was stored; the writer is answered when that is done. */
+  readonly onStored?: ((item: Item) => MaybePromise<void>) | undefined;
   readonly storage: Storage;
   /** The encoding that objects have in etcd. */
   readonly media: Pick<StoredMedia, 'write' | 'isTodays'>;

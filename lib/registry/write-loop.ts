@@ -136,7 +136,7 @@ export async function putInstead(
   if (!result.ok) return { kind: 'lost', state: stateOf(parts, result.current, sentIn) };
   const stored = { key: etcdKey, value, modRevision: result.revision, createRevision: 0 };
   const written = parts.view.itemOf(stored, encoded);
-  parts.onStored?.(written);
+  await parts.onStored?.(written);
   return { kind: 'stored', item: written, epoch };
 }
 

@@ -142,6 +142,7 @@ async function startReplica(etcd: EtcdCluster, options: ReplicaOptions): Promise
     canDeleteUnreadable: options.canDeleteUnreadable ?? false,
     eventTtlSeconds: 3_600,
     heldRulesOf: options.heldRulesOf,
+    ...(options.onStoredOf === undefined ? {} : { onStoredOf: options.onStoredOf }),
     ...(options.admission === undefined ? {} : { admission: options.admission }),
     ...(options.onStoredOf === undefined ? {} : { onStoredOf: options.onStoredOf }),
     ...(options.reviews === undefined ? {} : { reviews: options.reviews }),

@@ -7,7 +7,7 @@ import { anonymousUser } from '../../base/user.ts';
 import type { Authorizer } from '../../authz/authorizer.ts';
 import { limits } from '../../base/limits.ts';
 import { methodNotAllowed } from '../../base/status.ts';
-import { isLongTurn, nextTurn } from '../../base/turn.ts';
+import { isLongTurn, ownTurn } from '../../base/turn.ts';
 import type { Item } from '../../cacher/resource-view.ts';
 import { cborAsJson } from '../../codec/cbor.ts';
 import type { Decoded } from '../../codec/codec.ts';
@@ -188,7 +188,7 @@ async function bodyOf({ yaml }: WriteHandlerOptions, request: HttpRequest): Prom
   const { signal } = request.context;
   const body = await readBody(request, signal);
   // What is made of the body counts to this turn, and begins a new one where others had theirs.
-  if (isLongTurn(limits.writeTurnMsMax)) await nextTurn();
+  if (isLongTurn(limits.writeTurnMsMax)) await ownTurn();
   return isYaml(request.headers['content-type']) ? yaml.asJson(body, signal) : body;
 }
 
@@ -255,7 +255,7 @@ async function sendWritten(
   response: HttpResponse,
   answer: WriteAnswer,
 ): Promise<void> {
-  if (isLongTurn(limits.writeTurnMsMax)) await nextTurn();
+  if (isLongTurn(limits.writeTurnMsMax)) await ownTurn();
   const status = answer.created ? 201 : 200;
   await sendObject(options, serializer, request, response, status, answer.item);
 }
