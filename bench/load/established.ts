@@ -14,7 +14,8 @@ await withBench(async (bench) => {
   const one = await smallOnes([first]);
   verdict('established with one replica, p90 ms', one, { atMost: 200 });
   await largeOnes(first);
-  const three = [first, await bench.server(), await bench.server()];
+  const another = (name: string) => bench.server({ flags: [`--data-dir=${bench.file(name)}`] });
+  const three = [first, await another('second'), await another('third')];
   const together = await smallOnes(three);
   verdict('established with three replicas, p90 ms', together, { atMost: 1_000 });
 });

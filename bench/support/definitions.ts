@@ -102,20 +102,31 @@ export const nameOf = (definition: JsonObject): string =>
 export const createBytes = (definition: JsonObject): Buffer =>
   requestBytes('POST', definitionsPath, Buffer.from(JSON.stringify(definition)));
 
-/** One connection that keeps bodies. @throws Error for an answer of 300 or more but 304. */
-export class Asker {
-  readonly #connection: Connection;
+/** The server closes connections on which nothing is asked for long. */
+const idleMsMax = 5_000;
 
-  private constructor(connection: Connection) {
+/** Asks one thing after the other. @throws Error for an answer of 300 or more but 304. */
+export class Asker {
+  readonly #port: number;
+  #connection: Connection;
+  #usedMs = performance.now();
+
+  private constructor(port: number, connection: Connection) {
+    this.#port = port;
     this.#connection = connection;
   }
 
   static async open(port: number): Promise<Asker> {
-    return new Asker(await Connection.open(port, { keepBodies: true }));
+    return new Asker(port, await Connection.open(port, { keepBodies: true }));
   }
 
   async ask(bytes: Buffer): Promise<Answer> {
+    if (performance.now() - this.#usedMs > idleMsMax) {
+      this.#connection.close();
+      this.#connection = await Connection.open(this.#port, { keepBodies: true });
+    }
     const answer = await this.#connection.request(bytes);
+    this.#usedMs = performance.now();
     if (answer.status > 299 && answer.status !== 304) {
       throw new Error(`status ${String(answer.status)}: ${String(answer.body)}`);
     }

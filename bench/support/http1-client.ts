@@ -160,13 +160,20 @@ export interface LoadResult {
   readonly latenciesMs: readonly number[];
 }
 
+export interface LoadBounds {
+  readonly durationMs: number;
+  readonly countMax: number;
+  /** The largest status that is no failure; default: 299. */
+  readonly statusMax?: number;
+}
+
 /**
  * Closed loop on all connections until `durationMs` is over or `countMax` requests are answered.
  */
 export async function closedLoop(
   connections: readonly Connection[],
   next: (index: number) => Buffer,
-  bounds: { readonly durationMs: number; readonly countMax: number },
+  bounds: LoadBounds,
 ): Promise<LoadResult> {
   const startedMs = performance.now();
   const endMs = startedMs + bounds.durationMs;
@@ -180,7 +187,8 @@ export async function closedLoop(
         const sentMs = performance.now();
         if (sentMs > endMs) return;
         const answer = await connection.request(next(started++));
-        if (answer.status > 299) throw new Error(`status ${String(answer.status)}\n${answer.head}`);
+        if (answer.status > (bounds.statusMax ?? 299))
+          throw new Error(`status ${String(answer.status)}\n${answer.head}`);
         count++;
         bodyBytes += answer.bodyBytes;
         latenciesMs.push(performance.now() - sentMs);

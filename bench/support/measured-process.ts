@@ -84,6 +84,8 @@ export class MeasuredProcess {
       /** Pauses are watched as soon as the process listens. */
       readonly watchStalls?: boolean;
       readonly ready: RegExp;
+      /** Of the tree whose script it is; default: this one. Ends in a slash. */
+      readonly folder?: string;
     },
   ): Promise<{ process: MeasuredProcess; match: RegExpExecArray }> {
     const product = productStart();
@@ -94,12 +96,12 @@ export class MeasuredProcess {
       ...(options.nodeFlags ?? product.flags),
       ...extraFlags,
       `--import=${probe}`,
-      `${root}${script}`,
+      `${options.folder ?? root}${script}`,
       ...options.args,
     ];
     const [file = '', ...args] = command;
     const child = spawn(file, args, {
-      cwd: root,
+      cwd: options.folder ?? root,
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
       env: {
         ...process.env,

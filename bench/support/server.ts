@@ -58,6 +58,8 @@ export class Bench {
       readonly watchStalls?: boolean;
       /** Of this server alone, in place of those of the same name. */
       readonly flags?: readonly string[];
+      /** Another tree whose server it is. Ends in a slash. */
+      readonly folder?: string;
     } = {},
   ): Promise<Target> {
     const own = options.flags ?? [];

@@ -1,0 +1,91 @@
+// This tree beside another one, such as the commit before a change: GET and LIST of Pods and CREATE
+// and UPDATE of ConfigMaps, each server on its own etcd.
+// Run: npm run bench -- former /path/to/the/other/tree [rounds]
+import { samplePod } from '../micro/sample-pod.ts';
+import { compare, printSides, verdict } from '../support/compare.ts';
+import { closedLoop, openConnections, requestBytes } from '../support/http1-client.ts';
+import type { Connection, LoadBounds, LoadResult } from '../support/http1-client.ts';
+import { configMap, namespaceObject, podIn } from '../support/objects.ts';
+import { withBench } from '../support/server.ts';
+import type { Bench } from '../support/server.ts';
+
+const [folder = '', rounds = '7'] = process.argv.slice(2);
+if (folder === '') throw new Error('which tree?');
+
+const pods = '/api/v1/namespaces/busy/pods';
+const maps = '/api/v1/namespaces/busy/configmaps';
+
+/** A new request each time: writes say something new. */
+type NextRequest = () => Buffer;
+
+const loads: Readonly<Record<string, { make: () => NextRequest; bounds: LoadBounds }>> = {
+  'GET of a Pod': {
+    make: () => () => requestBytes('GET', `${pods}/web-000007`),
+    bounds: { durationMs: 2_000, countMax: 8_000 },
+  },
+  'LIST of 1,000 Pods': {
+    make: () => () => requestBytes('GET', `${pods}?limit=1000&resourceVersion=0`),
+    bounds: { durationMs: 2_000, countMax: 100 },
+  },
+  'CREATE of a ConfigMap': {
+    make() {
+      let index = 0;
+      return () => requestBytes('POST', maps, json(configMap('busy', index++)));
+    },
+    bounds: { durationMs: 4_000, countMax: 1_500 },
+  },
+  'UPDATE of a ConfigMap': {
+    make() {
+      let index = 0;
+      return () => {
+        const labels = { round: String(index) };
+        const object = configMap('busy', index++ % 1_000);
+        const metadata = object['metadata'] as { readonly name: string };
+        const body = json({ ...object, metadata: { ...metadata, labels } });
+        return requestBytes('PUT', `${maps}/${metadata.name}`, body);
+      };
+    },
+    bounds: { durationMs: 4_000, countMax: 1_500 },
+  },
+};
+
+const json = (value: object): Buffer => Buffer.from(JSON.stringify(value));
+
+await withBench(async (first) =>
+  withBench(async (second) => {
+    const [former, now] = [await sideOf(first, folder), await sideOf(second)];
+    for (const [name, { make, bounds }] of Object.entries(loads)) {
+      const runOf = ({ connections }: Started) => {
+        const next = make();
+        return (): Promise<LoadResult> => closedLoop(connections, next, bounds);
+      };
+      const sides = await compare(
+        [
+          { name: 'former', process: former.process, run: runOf(former) },
+          { name: 'now', process: now.process, run: runOf(now) },
+        ],
+        Number(rounds),
+      );
+      console.log(name);
+      printSides(sides);
+      const [base, own] = sides;
+      verdict('CPU, now to former', own.microsPerRequest / base.microsPerRequest, { atMost: 1.03 });
+    }
+  }),
+);
+
+interface Started {
+  readonly process: Awaited<ReturnType<Bench['server']>>['process'];
+  readonly connections: readonly Connection[];
+}
+
+async function sideOf(bench: Bench, tree?: string): Promise<Started> {
+  await bench.fill(bench.resource('namespaces'), 1, () => namespaceObject('busy'));
+  await bench.fill(bench.resource('pods'), 1_000, (index) =>
+    podIn(samplePod(index), 'busy', index),
+  );
+  const { port, process: started } = await bench.server(
+    tree === undefined ? {} : { folder: tree.endsWith('/') ? tree : `${tree}/` },
+  );
+  return { process: started, connections: await openConnections(port, 16) };
+}
