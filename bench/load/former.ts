@@ -1,6 +1,6 @@
 // This tree beside another one, such as the commit before a change: GET and LIST of Pods and CREATE
 // and UPDATE of ConfigMaps, each server on its own etcd.
-// Run: npm run bench -- former /path/to/the/other/tree [rounds]
+// Run: npm run bench -- former /path/to/the/other/tree [rounds [part of a name]]
 import { samplePod } from '../micro/sample-pod.ts';
 import { compare, printSides, verdict } from '../support/compare.ts';
 import { closedLoop, openConnections, requestBytes } from '../support/http1-client.ts';
@@ -9,9 +9,10 @@ import { configMap, namespaceObject, podIn } from '../support/objects.ts';
 import { withBench } from '../support/server.ts';
 import type { Bench } from '../support/server.ts';
 
-const [folder = '', rounds = '7'] = process.argv.slice(2);
+const [folder = '', rounds = '7', part = ''] = process.argv.slice(2);
 if (folder === '') throw new Error('which tree?');
 
+const mapCount = 1_000;
 const pods = '/api/v1/namespaces/busy/pods';
 const maps = '/api/v1/namespaces/busy/configmaps';
 
@@ -29,7 +30,7 @@ const loads: Readonly<Record<string, { make: () => NextRequest; bounds: LoadBoun
   },
   'CREATE of a ConfigMap': {
     make() {
-      let index = 0;
+      let index = mapCount;
       return () => requestBytes('POST', maps, json(configMap('busy', index++)));
     },
     bounds: { durationMs: 4_000, countMax: 1_500 },
@@ -39,7 +40,7 @@ const loads: Readonly<Record<string, { make: () => NextRequest; bounds: LoadBoun
       let index = 0;
       return () => {
         const labels = { round: String(index) };
-        const object = configMap('busy', index++ % 1_000);
+        const object = configMap('busy', index++ % mapCount);
         const metadata = object['metadata'] as { readonly name: string };
         const body = json({ ...object, metadata: { ...metadata, labels } });
         return requestBytes('PUT', `${maps}/${metadata.name}`, body);
@@ -55,6 +56,7 @@ await withBench(async (first) =>
   withBench(async (second) => {
     const [former, now] = [await sideOf(first, folder), await sideOf(second)];
     for (const [name, { make, bounds }] of Object.entries(loads)) {
+      if (!name.includes(part)) continue;
       const runOf = ({ connections }: Started) => {
         const next = make();
         return (): Promise<LoadResult> => closedLoop(connections, next, bounds);
@@ -84,6 +86,7 @@ async function sideOf(bench: Bench, tree?: string): Promise<Started> {
   await bench.fill(bench.resource('pods'), 1_000, (index) =>
     podIn(samplePod(index), 'busy', index),
   );
+  await bench.fill(bench.resource('configmaps'), mapCount, (index) => configMap('busy', index));
   const { port, process: started } = await bench.server(
     tree === undefined ? {} : { folder: tree.endsWith('/') ? tree : `${tree}/` },
   );

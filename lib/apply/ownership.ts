@@ -7,7 +7,7 @@ import { invariant } from '../base/invariant.ts';
 import { whenThere } from '../base/maybe-promise.ts';
 import type { MaybePromise } from '../base/maybe-promise.ts';
 import { limits } from '../base/limits.ts';
-import { isLongTurn, ownTurn } from '../base/turn.ts';
+import { isLongTurn, nextTurn } from '../base/turn.ts';
 import { appliedFields } from './applied-fields.ts';
 import { compare } from './compare.ts';
 import type { Difference } from './compare.ts';
@@ -128,27 +128,27 @@ export async function applyConfiguration(
   const stated = write.settable(appliedFields(configuration, shape));
   // What is nobody's, too, keeps what holds it in the object.
   const owners = new Map(known).set(identity, { ...writer, time: last?.time, fields: stated });
-  if (isLongTurn(writeTurnMsMax)) await ownTurn();
+  if (isLongTurn(writeTurnMsMax)) await nextTurn();
   const merged = mergeApplied(live, configuration, shape) as JsonObject;
-  if (isLongTurn(writeTurnMsMax)) await ownTurn();
+  if (isLongTurn(writeTurnMsMax)) await nextTurn();
   const fields = difference(stated, nobodys);
-  if (isLongTurn(writeTurnMsMax)) await ownTurn();
+  if (isLongTurn(writeTurnMsMax)) await nextTurn();
   const isRepeated = last?.apiVersion === versions.apiVersion && isSameSet(last.fields, fields);
   const left = isRepeated ? merged : await prune(merged, last, { ...write, owners });
-  if (isLongTurn(writeTurnMsMax)) await ownTurn();
+  if (isLongTurn(writeTurnMsMax)) await nextTurn();
   let object = left === live ? live : write.canonical(left);
   if (left !== merged) {
     // What lost all it held is stated again where it is stated without members.
     object = write.canonical(mergeApplied(object, configuration, shape) as JsonObject);
   }
-  if (isLongTurn(writeTurnMsMax)) await ownTurn();
+  if (isLongTurn(writeTurnMsMax)) await nextTurn();
   const change = { before: live, after: object };
   const here = object === live ? undefined : differenceOf(change, shape, write);
-  if (isLongTurn(writeTurnMsMax)) await ownTurn();
+  if (isLongTurn(writeTurnMsMax)) await nextTurn();
   const differences = await differencesOf(change, { ...write, owners }, here);
   const others = ownersAfter(differences, owners, identity);
   if (!write.force && others.conflicts.length > 0) return others.conflicts;
-  if (isLongTurn(writeTurnMsMax)) await ownTurn();
+  if (isLongTurn(writeTurnMsMax)) await nextTurn();
   const isSame = object === live || jsonEqual(object, live);
   const isOldNews = isSame && isRepeated;
   const result = new Map(others.owners);

@@ -189,6 +189,8 @@ export const limits = {
   // Writes
   /** A write of a large object goes on in the next turn of the event loop after so long. */
   writeTurnMsMax: 8,
+  /** Reading a body of so many bytes takes a noticeable part of a turn of the event loop. */
+  largeBodyBytes: 16 * 1024,
   /** Races for one object that a write may lose before it is 429; only replicas race. */
   lostRacesMax: 100,
   /** Evicted pods that a budget lists while nobody confirms that they are gone (Kubernetes'). */

@@ -21,7 +21,7 @@ export const isLongTurn = (longMs: number): boolean => turnMs() > longMs;
  * long; undefined: the next stage may begin at once, and nothing waits.
  */
 export const afterLongTurn = (longMs: number): Promise<void> | undefined =>
-  isLongTurn(longMs) ? ownTurn() : undefined;
+  isLongTurn(longMs) ? nextTurn() : undefined;
 
 /** Lets everything else that waits for the event loop run first. */
 export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

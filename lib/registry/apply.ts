@@ -12,7 +12,7 @@ import type { Owners } from '../apply/owners.ts';
 import { ownUpdate } from '../apply/ownership.ts';
 import type { Applied } from '../apply/ownership.ts';
 import { limits } from '../base/limits.ts';
-import { isLongTurn, ownTurn } from '../base/turn.ts';
+import { isLongTurn, nextTurn } from '../base/turn.ts';
 import { badRequest, conflict, StatusError } from '../base/status.ts';
 import type { Item } from '../cacher/resource-view.ts';
 import type { ApiObject } from '../codec/codec.ts';
@@ -34,9 +34,9 @@ export async function applyObject(store: StoreParts, request: PatchRequest): Pro
   const parts = store.writing ?? store;
   const { resource } = parts;
   const { path, signal } = request;
-  if (isLongTurn(limits.writeTurnMsMax)) await ownTurn(); // Reading the body has begun the turn.
+  if (isLongTurn(limits.writeTurnMsMax)) await nextTurn(); // Reading the body has begun the turn.
   const configuration = readConfiguration(request, resource);
-  if (isLongTurn(limits.writeTurnMsMax)) await ownTurn();
+  if (isLongTurn(limits.writeTurnMsMax)) await nextTurn();
   const applied = async (old: Item | undefined): Promise<ApiObject> => {
     const live = await shownObject(parts, old, signal);
     const context = writeContext(parts, request, path.subresource);
@@ -52,7 +52,7 @@ export async function applyObject(store: StoreParts, request: PatchRequest): Pro
         annotation: parts.naming.lastAppliedAnnotation,
       }),
     );
-    if (isLongTurn(limits.writeTurnMsMax)) await ownTurn();
+    if (isLongTurn(limits.writeTurnMsMax)) await nextTurn();
     const object = cloneAlike(appliedOf(result).object) as ApiObject;
     checkName(object, path.name);
     settleNamespace(object, resource, path.namespace);

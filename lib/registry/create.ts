@@ -7,7 +7,7 @@ import { newName, validateObjectMeta } from '../api/meta.ts';
 import { limits } from '../base/limits.ts';
 import { alreadyExists, invalid, StatusError } from '../base/status.ts';
 import type { FieldError } from '../base/status.ts';
-import { isLongTurn, ownTurn } from '../base/turn.ts';
+import { isLongTurn, nextTurn } from '../base/turn.ts';
 import type { Item, ItemKey } from '../cacher/resource-view.ts';
 import type { ApiObject } from '../codec/codec.ts';
 import type { StoredItem } from '../storage-etcd/storage.ts';
@@ -38,16 +38,16 @@ export async function createObject(
   const { resource } = parts;
   const { options, warnings, signal } = request;
   mayBeNew(parts, request.body.object.metadata?.name ?? '');
-  if (isLongTurn(writeTurnMsMax)) await ownTurn(); // Reading the body has begun the turn.
+  if (isLongTurn(writeTurnMsMax)) await nextTurn(); // Reading the body has begun the turn.
   const body = readBody(resource, request.body, options.fieldValidation, warnings);
   settleNamespace(body, resource, request.path.namespace);
   const given = toStored(parts, body, signal);
   const object = given instanceof Promise ? await given : given;
   const context = writeContext(parts, request, '');
-  if (isLongTurn(writeTurnMsMax)) await ownTurn();
+  if (isLongTurn(writeTurnMsMax)) await nextTurn();
   const tracked = trackUpdate(parts, { old: undefined, wanted: object }, context, signal);
   if (tracked instanceof Promise) await tracked;
-  if (isLongTurn(writeTurnMsMax)) await ownTurn();
+  if (isLongTurn(writeTurnMsMax)) await nextTurn();
   const admitted = await admitNew(parts, object, context, signal);
   const prefix = nameOf(admitted) === '' ? (admitted.metadata?.generateName ?? '') : '';
   const warningCount = warnings.length;
@@ -111,7 +111,7 @@ export async function putNew(
   if (nameOf(object) === '' && strategy.defaultName !== undefined) {
     metaOf(object).name = strategy.defaultName();
   }
-  if (isLongTurn(writeTurnMsMax)) await ownTurn();
+  if (isLongTurn(writeTurnMsMax)) await nextTurn();
   fillNewMeta(object, parts, context);
   clearStatus(object, storedAs, strategy);
   parts.rules.dropDisabled(object, undefined);
@@ -122,13 +122,13 @@ export async function putNew(
   parts.defaults.apply(object, storedAs.type);
   const settled = parts.companions?.settle?.(object, undefined, context, signal);
   if (settled instanceof Promise) await settled;
-  if (isLongTurn(writeTurnMsMax)) await ownTurn();
+  if (isLongTurn(writeTurnMsMax)) await nextTurn();
   const refused = parts.rules.authorize(object, undefined, context, signal);
   errors.unshift(...(refused instanceof Promise ? await refused : refused));
   const found = parts.rules.validate(object, undefined, context, errors);
   const failures = errors.concat(found instanceof Promise ? await found : found);
   if (failures.length > 0) throw invalid(storedAs.kind, nameOf(object), failures);
-  if (isLongTurn(writeTurnMsMax)) await ownTurn();
+  if (isLongTurn(writeTurnMsMax)) await nextTurn();
   parts.rules.warn(object, undefined, context);
   await parts.admission.validate(attributesOf(parts, object, context), object, signal);
   const key = keyOfObject(object);
@@ -136,9 +136,9 @@ export async function putNew(
   const stored = converted instanceof Promise ? await converted : converted;
   if (context.dryRun) return rehearse(parts, stored, key, signal);
   const etcdKey = parts.keyOf(key);
-  if (isLongTurn(writeTurnMsMax)) await ownTurn();
+  if (isLongTurn(writeTurnMsMax)) await nextTurn();
   const { value, encoded } = storedBytes(parts, stored);
-  if (isLongTurn(writeTurnMsMax)) await ownTurn();
+  if (isLongTurn(writeTurnMsMax)) await nextTurn();
   const ttlSeconds = strategy.ttlSeconds?.(object);
   const lifetime = ttlSeconds === undefined ? {} : { ttlSeconds };
   const asked = parts.companions?.of({ object, old: undefined }, signal);

@@ -4,7 +4,7 @@ import { apiVersionOf } from '../api/type-info.ts';
 import { validateObjectMetaUpdate } from '../api/meta.ts';
 import type { MaybePromise } from '../base/maybe-promise.ts';
 import { limits } from '../base/limits.ts';
-import { isLongTurn, ownTurn } from '../base/turn.ts';
+import { isLongTurn, nextTurn } from '../base/turn.ts';
 import { conflict, invalid, modifiedConflict, notFound } from '../base/status.ts';
 import type { Item, ItemKey } from '../cacher/resource-view.ts';
 import type { ApiObject } from '../codec/codec.ts';
@@ -71,7 +71,7 @@ export async function updateObject(
   const parts = store.writing ?? store;
   const { resource } = parts;
   const { path, options, warnings, signal } = request;
-  if (isLongTurn(writeTurnMsMax)) await ownTurn(); // Reading the body has begun the turn.
+  if (isLongTurn(writeTurnMsMax)) await nextTurn(); // Reading the body has begun the turn.
   const body = readBody(resource, request.body, options.fieldValidation, warnings);
   checkName(body, path.name);
   settleNamespace(body, resource, path.namespace);
@@ -152,7 +152,7 @@ async function replace(
     if (!state.isCurrent) return { kind: 'stale', again: () => Promise.reject(error) };
     throw error;
   }
-  if (isLongTurn(writeTurnMsMax)) await ownTurn();
+  if (isLongTurn(writeTurnMsMax)) await nextTurn();
   return store(at, key, state, decision.plan, context, signal);
 }
 
@@ -181,7 +181,7 @@ async function store(
   const converted = inStoredVersion(parts, next.object, signal);
   const object = converted instanceof Promise ? await converted : converted;
   const bytes = isKnownNoOp ? undefined : storedBytes(parts, object);
-  if (bytes !== undefined && isLongTurn(writeTurnMsMax)) await ownTurn();
+  if (bytes !== undefined && isLongTurn(writeTurnMsMax)) await nextTurn();
   const isNoOp = bytes === undefined || isSameAsStored(parts, state, bytes);
   if (isNoOp !== false && !state.isCurrent) return ifCurrent;
   if (isNoOp && !removes) return written(item);
@@ -216,17 +216,17 @@ async function nextObject(
   signal: AbortSignal,
 ): Promise<Next> {
   const { storedAs, strategy } = parts;
-  if (isLongTurn(writeTurnMsMax)) await ownTurn();
+  if (isLongTurn(writeTurnMsMax)) await nextTurn();
   const old = item.object();
-  if (isLongTurn(writeTurnMsMax)) await ownTurn();
+  if (isLongTurn(writeTurnMsMax)) await nextTurn();
   const made = transform(item, parts);
   const wanted = made instanceof Promise ? await made : made;
   checkVersion(parts, wanted, item);
-  if (isLongTurn(writeTurnMsMax)) await ownTurn();
+  if (isLongTurn(writeTurnMsMax)) await nextTurn();
   const hasSameFields =
     isApplied === true || (await trackUpdate(parts, { old: item, wanted }, context, signal));
   const owned = metaOf(wanted);
-  if (isLongTurn(writeTurnMsMax)) await ownTurn();
+  if (isLongTurn(writeTurnMsMax)) await nextTurn();
   const attributes = admissionRequest(parts, { operation: 'UPDATE', key: item, old }, context);
   const object = await mutated(parts, attributes, wanted, context, signal);
   if (hasSameFields && jsonEqual(object, old)) {
@@ -237,7 +237,7 @@ async function nextObject(
     await parts.admission.validate(attributes, object, signal);
     return { object, isUnchanged: true };
   }
-  if (isLongTurn(writeTurnMsMax)) await ownTurn();
+  if (isLongTurn(writeTurnMsMax)) await nextTurn();
   metaOf(object).resourceVersion = String(item.revision); // admission cannot choose another
   keepResetFields(object, old, storedAs, { subresource: context.subresource, strategy });
   keepServerMeta(object, old);
@@ -249,7 +249,7 @@ async function nextObject(
   const settled = parts.companions?.settle?.(object, old, context, signal);
   if (settled instanceof Promise) await settled;
   bumpGeneration(object, old, parts, context);
-  if (isLongTurn(writeTurnMsMax)) await ownTurn();
+  if (isLongTurn(writeTurnMsMax)) await nextTurn();
   const takesUnqualifiedFinalizers = canTakeUnqualifiedFinalizers(parts, old);
   const rules = { profile: parts.naming, takesUnqualifiedFinalizers };
   const refused = parts.rules.authorize(object, old, context, signal);
@@ -264,7 +264,7 @@ async function nextObject(
   parts.rules.warn(object, old, context);
   object.apiVersion = apiVersionOf(storedAs.kind);
   await parts.admission.validate(attributes, object, signal);
-  if (isLongTurn(writeTurnMsMax)) await ownTurn();
+  if (isLongTurn(writeTurnMsMax)) await nextTurn();
   keepTimes(object, old);
   return { object, isUnchanged: false };
 }

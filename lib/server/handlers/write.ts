@@ -187,8 +187,9 @@ function deleteCollectionHandler(options: WriteHandlerOptions): StoreHandler {
 async function bodyOf({ yaml }: WriteHandlerOptions, request: HttpRequest): Promise<Uint8Array> {
   const { signal } = request.context;
   const body = await readBody(request, signal);
-  // What is made of the body counts to this turn, and begins a new one where others had theirs.
-  if (isLongTurn(limits.writeTurnMsMax)) await ownTurn();
+  // Many may end in one turn; small ones are not worth a turn of their own.
+  const isLarge = body.length >= limits.largeBodyBytes;
+  if (isLarge && isLongTurn(limits.writeTurnMsMax)) await ownTurn();
   return isYaml(request.headers['content-type']) ? yaml.asJson(body, signal) : body;
 }
 
