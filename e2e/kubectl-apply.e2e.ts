@@ -1,17 +1,10 @@
 // What stock kubectl makes of patches and of both kinds of apply, against a replica in the
 // kubernetes profile. Skipped where there is no kubectl.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import {
-  chmodSync,
-  copyFileSync,
-  existsSync,
-  readFileSync,
-  readdirSync,
-  writeFileSync,
-} from 'node:fs';
+import { copyFileSync, existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { hasKubectl, KubectlCluster, runKubectl, toldBy } from './run-kubectl.ts';
+import { hasKubectl, KubectlCluster, runKubectl, toldBy, verdictsOf } from './run-kubectl.ts';
 import type { KubectlHome, KubectlResult } from './run-kubectl.ts';
 import { shopManifests } from './shop-manifests.ts';
 
@@ -74,14 +67,6 @@ const ownersIn = (namespace: string, object: string): string[] =>
     .map((line) => line.trim())
     .sort();
 
-/** An `EDITOR` that edits as sed does. */
-function editor(name: string, command: string): Readonly<Record<string, string>> {
-  const path = join(kube.folder, `${name}.sh`);
-  writeFileSync(path, `#!/bin/sh\nexec sed -i '${command}' "$1"\n`);
-  chmodSync(path, 0o700);
-  return { EDITOR: path, KUBE_EDITOR: path };
-}
-
 /** Those beside the checkout whose kinds are built in, in a namespace. */
 function manifestsFor(namespace: string): string {
   const files = readdirSync(manifests, { recursive: true, encoding: 'utf8' });
@@ -94,10 +79,6 @@ function manifestsFor(namespace: string): string {
   writeFileSync(path, texts.join('\n---\n'));
   return path;
 }
-
-const verdictsOf = (out: string): string[] => [
-  ...new Set(out.split('\n').map((line) => line.split(' ').slice(1).join(' '))),
-];
 
 (hasKubectl ? describe : describe.skip)('stock kubectl', () => {
   beforeAll(async () => {
@@ -193,7 +174,7 @@ const verdictsOf = (out: string): string[] => [
     const view = ['apply', 'view-last-applied', 'configmap/settings', ...inLast];
     expect(told(...view, '-o', 'json')).toContain('"c": "3"');
     const edit = ['apply', 'edit-last-applied', 'configmap/settings', ...inLast];
-    const edited = runKubectl(kube.home, edit, editor('last', 's/c: "3"/d: "4"/'));
+    const edited = runKubectl(kube.home, edit, kube.editor('last', 's/c: "3"/d: "4"/'));
     expect(edited).toMatchObject({ code: 0, err: '' });
     expect(told(...view)).toContain('d: "4"');
     told('replace', '-f', second);
@@ -208,7 +189,7 @@ const verdictsOf = (out: string): string[] => [
   test('edits, labels, annotates, scales and sets', () => {
     told('apply', '-f', shopIn('change').first);
     const front = ['deployment/front', '-n', 'change'];
-    const edit = editor('edit', 's/replicas: 3/replicas: 4/');
+    const edit = kube.editor('edit', 's/replicas: 3/replicas: 4/');
     expect(runKubectl(kube.home, ['edit', ...front], edit)).toMatchObject({ code: 0, err: '' });
     expect(runKubectl(kube.home, ['edit', ...front], edit).err).toContain('no changes made');
     told('label', ...front, 'tier=web');

@@ -1,7 +1,7 @@
 // Stock kubectl as a process of its own, which knows one server and no other configuration.
 import { expect } from '@jest/globals';
 import { spawn, spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { TestCluster } from './harness.ts';
@@ -40,12 +40,31 @@ export function runKubectl(
   return { code: result.status, out: result.stdout, err: result.stderr };
 }
 
+/** As `runKubectl`, while the test goes on. */
+export function startKubectl(
+  at: KubectlHome,
+  args: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+): Promise<KubectlResult> {
+  const env = { ...kubectlEnvironment(at), ...environment };
+  const child = spawn('kubectl', args, { env, timeout: 120_000 });
+  let [out, err] = ['', ''];
+  child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString('utf8')));
+  child.stderr.on('data', (chunk: Buffer) => (err += chunk.toString('utf8')));
+  return new Promise((resolve) => child.once('close', (code) => resolve({ code, out, err })));
+}
+
 /** What it prints; it must succeed without a word beside it. */
 export function toldBy(home: KubectlHome, ...args: readonly string[]): string {
   const { code, out, err } = runKubectl(home, args);
   expect([args.join(' '), code, err]).toEqual([args.join(' '), 0, '']);
   return out.trim();
 }
+
+/** What `apply` says of the objects, each word once. */
+export const verdictsOf = (out: string): string[] => [
+  ...new Set(out.split('\n').map((line) => line.split(' ').slice(1).join(' '))),
+];
 
 /** kubectl beside a replica of its own in the kubernetes profile, for the tests of one file. */
 export class KubectlCluster {
@@ -80,11 +99,7 @@ export class KubectlCluster {
 
   /** While it runs, the test goes on: for commands that wait for what a script does. */
   start(...args: readonly string[]): Promise<KubectlResult> {
-    const child = spawn('kubectl', args, { env: kubectlEnvironment(this.home) });
-    let [out, err] = ['', ''];
-    child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString('utf8')));
-    child.stderr.on('data', (chunk: Buffer) => (err += chunk.toString('utf8')));
-    return new Promise((resolve) => child.once('close', (code) => resolve({ code, out, err })));
+    return startKubectl(this.home, args);
   }
 
   /** A file that `-f` names. */
@@ -92,6 +107,14 @@ export class KubectlCluster {
     const path = join(this.folder, `${name}.json`);
     writeFileSync(path, JSON.stringify(content));
     return path;
+  }
+
+  /** An `EDITOR` that edits as sed does. */
+  editor(name: string, command: string): Readonly<Record<string, string>> {
+    const path = join(this.folder, `${name}.sh`);
+    writeFileSync(path, `#!/bin/sh\nexec sed -i '${command}' "$1"\n`);
+    chmodSync(path, 0o700);
+    return { EDITOR: path, KUBE_EDITOR: path };
   }
 
   async stop(): Promise<void> {
