@@ -39,8 +39,8 @@ const word = (name: string): string => `x-kubernetes-${name}`;
 /** As long as the texts of generated definitions are. */
 const described = (what: string): string =>
   `${what} says how this part of the workload is made. The operator reads it whenever it makes ` +
-  `or changes one; what is left out is as the operator's own settings have it.\nIt is checked as it ` +
-  `is written, so that ${what} is never half right.`;
+  `or changes one; what is left out is as the settings of the operator have it.\nIt is checked ` +
+  `as it is written, so that ${what} is never half right.`;
 
 const named = (what: string, schema: object): object => ({
   description: described(what),
