@@ -25,6 +25,8 @@ export interface Scenario {
   readonly check?: CheckOptions;
   /** Where the clients go; default: straight to the replicas. */
   readonly serversOf?: (cluster: TestCluster) => Promise<readonly string[]>;
+  /** Before the traffic begins. */
+  readonly prepare?: (cluster: TestCluster) => Promise<void>;
   readonly harm: (scene: Scene) => Promise<void>;
   /** Runs after the traffic ended, whether or not it went well. */
   readonly cleanUp?: () => Promise<void>;
@@ -44,6 +46,7 @@ export async function judge(scenario: Scenario): Promise<Verdict & { history: Hi
   const seed = process.env['HISTORY_SEED'] ?? newSeed();
   const cluster = await TestCluster.start({ replicaCount: 3, tls: true, ...scenario.cluster });
   try {
+    await scenario.prepare?.(cluster);
     const servers = await serversOf(scenario, cluster);
     const workload = await startWorkload({
       settleMs: 45_000,

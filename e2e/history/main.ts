@@ -22,7 +22,8 @@ const USAGE = `node e2e/history/main.ts --server URL [--server URL…] [flags]
   --watchers N           concurrent watchers (2 for each server)
   --slow-watchers N      watchers that read slowly, beside the others (0)
   --names N              objects the clients contend for (6)
-  --resource NAME        what they are: configmaps (default) or events
+  --resource NAME        what they are: configmaps (default), events, or widgets, whose
+                         definition there must be
   --padding-bytes N      size of the objects beside the data of the run (0)
   --pause-ms N           mean rest of a client between two requests (10)
   --seed S               choices of an earlier run
@@ -96,7 +97,8 @@ function sizes(): Readonly<Record<string, number>> {
 
 async function record(): Promise<History> {
   const { server, seed, seconds, namespace, resource } = values;
-  if (!isSubject(resource)) throw new Error(`--resource: not configmaps or events: ${resource}`);
+  if (!isSubject(resource))
+    throw new Error(`--resource: not configmaps, events or widgets: ${resource}`);
   if (server.length === 0) throw new Error('--server is missing; --help lists the flags');
   const durationMs = numberOf('seconds', seconds) * 1000;
   console.log(`seed ${seed}`);

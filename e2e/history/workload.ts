@@ -199,8 +199,11 @@ class Run implements Workload {
       const at = this.#readAt(random, 'list');
       return (await operations.list(at, { ...limit, serverOfPage: pickServer })) !== undefined;
     }
+    const compares = action === 'update' && this.#subject.updateCompares;
     const write =
-      action === 'get' ? undefined : planWrite(action, operations, name, random, client);
+      action === 'get'
+        ? undefined
+        : planWrite(action, { operations, name, random, client, compares });
     if (write === undefined) return operations.get(name, server, this.#readAt(random, 'get'));
     const outcome = await operations.write({ ...write, server });
     return outcome.kind !== 'unknown' && !(outcome.kind === 'refused' && outcome.why === 'other');
@@ -251,13 +254,23 @@ class Run implements Workload {
 /** Undefined: the client has not seen the object and should look first. */
 function planWrite(
   verb: WriteOptions['verb'],
-  operations: Operations,
-  name: string,
-  random: Random,
-  client: number,
+  {
+    operations,
+    name,
+    random,
+    client,
+    compares,
+  }: {
+    readonly operations: Operations;
+    readonly name: string;
+    readonly random: Random;
+    readonly client: number;
+    /** It must name the version that it replaces. */
+    readonly compares: boolean;
+  },
 ): Omit<WriteOptions, 'server'> | undefined {
   const seen = operations.lastSeen(name);
-  const isCompared = random.chance(verb === 'update' ? 0.9 : 0.4);
+  const isCompared = random.chance(verb === 'update' ? 0.9 : 0.4) || compares;
   const expected = seen !== undefined && isCompared ? { revision: seen.revision } : {};
   const mine: Fields = { [`client-${client}`]: String(random.below(1_000_000)) };
   switch (verb) {
