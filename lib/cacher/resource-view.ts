@@ -192,6 +192,11 @@ export interface WatchCursor {
    * opened with.
    */
   readonly replaced?: Replaced | undefined;
+  /**
+   * Has `listener` called once, when the cursor ends, now if it has: for who does something else
+   * between two calls of `next`. It takes the place of the one before; undefined: nobody is told.
+   */
+  onEnd?(listener: (() => void) | undefined): void;
   close(): void;
 }
 

@@ -52,6 +52,7 @@ export class LogCursor implements WatchCursor, Waiter {
   #failure: StatusError | undefined;
   #endPosition: Revision = 0;
   #replaced: Replaced | undefined;
+  #onEnd: (() => void) | undefined;
 
   readonly isPrompt: boolean;
 
@@ -95,6 +96,11 @@ export class LogCursor implements WatchCursor, Waiter {
 
   get replaced(): Replaced | undefined {
     return this.#replaced;
+  }
+
+  onEnd(listener: (() => void) | undefined): void {
+    this.#onEnd = listener;
+    if (this.#state === 'ended') this.#tellEnd();
   }
 
   /** Ends the watch: what it was reading is no more. */
@@ -204,7 +210,14 @@ export class LogCursor implements WatchCursor, Waiter {
     this.#initial = undefined;
     watchIndex.leave(bucket);
     onClose(this);
+    this.#tellEnd();
     return call;
+  }
+
+  #tellEnd(): void {
+    const listener = this.#onEnd;
+    this.#onEnd = undefined;
+    listener?.();
   }
 
   /** One listener for all calls with the same signal. */

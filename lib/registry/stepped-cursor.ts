@@ -1,4 +1,5 @@
-// A cursor whose batches pass an asynchronous step: an event counts as returned only after it.
+// A cursor whose batches pass an asynchronous step: an event counts as returned only after it, and
+// not at all when the cursor ends before.
 import type { WatchCursor, WatchEvent } from '../cacher/resource-view.ts';
 import type { Revision } from '../storage-etcd/storage.ts';
 
@@ -26,7 +27,8 @@ export class SteppedCursor implements WatchCursor {
     for (;;) {
       this.#taken ??= await this.#cursor.next(signal);
       if (this.#taken === undefined) return undefined;
-      const events = await this.#step(this.#taken, signal);
+      const events = await this.#stepped(this.#taken, signal);
+      if (events === undefined) return this.#cursor.next(signal);
       this.#taken = undefined;
       this.#position = this.#cursor.position;
       if (events.length > 0) return events;
@@ -37,7 +39,25 @@ export class SteppedCursor implements WatchCursor {
     return this.#taken === undefined ? this.#cursor.position : this.#position;
   }
 
+  onEnd(listener: (() => void) | undefined): void {
+    this.#cursor.onEnd?.(listener);
+  }
+
   close(): void {
     this.#cursor.close();
+  }
+
+  /** undefined: the cursor ended meanwhile, and the step is waited for no longer. */
+  async #stepped(
+    events: readonly WatchEvent[],
+    signal: AbortSignal,
+  ): Promise<readonly WatchEvent[] | undefined> {
+    const { promise: ended, resolve } = Promise.withResolvers<undefined>();
+    this.onEnd(() => resolve(undefined));
+    try {
+      return await Promise.race([ended, this.#step(events, signal)]);
+    } finally {
+      this.onEnd(undefined);
+    }
   }
 }

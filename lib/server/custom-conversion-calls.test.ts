@@ -224,12 +224,17 @@ test('a webhook that hangs holds neither other definitions nor built-in requests
     endedCount++;
     return status;
   });
+  const writes = [
+    slow.send(`PATCH ${slow.path('v2', 'a2')}`, { body: { spec: { count: 9 } } }),
+    slow.send(`POST ${slow.path('v2')}`, { body: slow.body('v2', 'b', { color: 'red' }) }),
+    slow.send(`DELETE ${slow.path('v2')}?fieldSelector=spec.paint%3Dred`),
+  ];
   const watch = await OpenWatch.open(api.served.api.server, slow.path('v2'));
   await eventually(() => hanging.reviews.length > 0);
   for (let count = 0; count < 10; count++) {
     await crates.patch('v2', 'a', { spec: { count } });
     expect((await crates.get('v3', 'a'))['spec']).toMatchObject({ count });
-    await slow.patch('v1', 'a1', { spec: { size: count } });
+    for (const name of ['a1', 'a2']) await slow.patch('v1', name, { spec: { size: count } });
     const metadata = { name: `m${String(count)}` };
     expect((await slow.send(`POST ${configMaps}`, { body: { metadata } })).status).toBe(201);
     expect((await slow.send(`GET ${configMaps}`)).status).toBe(200);
@@ -241,4 +246,5 @@ test('a webhook that hangs holds neither other definitions nor built-in requests
   watch.close();
   await hanging[Symbol.asyncDispose]();
   expect(new Set(await Promise.all(held))).toEqual(new Set([500]));
+  for (const { status } of await Promise.all(writes)) expect(status).toBe(500);
 });

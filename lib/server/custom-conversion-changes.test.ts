@@ -205,6 +205,31 @@ describe('a conversion that changes', () => {
       next.close();
     }));
 
+  test('ends watches that wait for a webhook that hangs', async () => {
+    await using hanging = await ConversionServer.start();
+    hanging.answer = () => undefined;
+    const slow = await api.define({ hook: hanging });
+    const { resourceVersion } = (await slow.make('a', red)).metadata;
+    const query = `allowWatchBookmarks=true&resourceVersion=${resourceVersion}`;
+    const watches = [await slow.watch('v2', query), await slow.watch('v3', query)];
+    const selecting = await slow.watch('v2', `${query}&fieldSelector=spec.paint%3Dblue`);
+    await slow.patch('v1', 'a', { spec: { color: 'blue' } });
+    await eventually(() => hanging.reviews.length > 1);
+    await slow.redefine((spec) => void (spec['conversion'] = conversionBy(api.hook)));
+    for (const watch of [...watches, selecting]) {
+      await watch.ended();
+      expect(watch.events.map(({ type }) => type)).toEqual(['BOOKMARK']);
+      const [last] = watch.events;
+      const again = `resourceVersion=${last ? revisionOf(last.object) : ''}`;
+      const next = await slow.watch('v2', again);
+      await next.count(1);
+      expect(next.events).toMatchObject([
+        { type: 'MODIFIED', object: { spec: { paint: 'blue' } } },
+      ]);
+      next.close();
+    }
+  });
+
   test('from a webhook to none and back loses nothing, whatever lies in etcd', async () => {
     await crates.make('a', red);
     await crates.storeIn('v2');
