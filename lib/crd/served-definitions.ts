@@ -1,15 +1,5 @@
 // What is served of custom resources, at this replica: follows the definitions, and gives the map
-// of resources the stores of each, which are as those of built-in kinds. A change costs what it
-// changes. The folder is read from here:
-//
-//   stored definition ── definition.ts ──► Definition        what serving it needs, unchecked
-//     ── records.ts ──► a ResourceInfo for each version      type, columns, scale: when asked for
-//     ── conversion/converter.ts ──► Converter               at once, or by calls of a webhook
-//     ── definition-stores.ts ──► a store for each served version, over one place in the cache
-//     ── this file ──► ResourceMap                           where requests find them
-//
-// Who may have which names, and the end of a definition, are lib/controllers/definitions; whether
-// a definition is right is lib/kinds/apiextensions; discovery and OpenAPI read the map.
+// of resources the stores of each. A change costs what it changes.
 import { convertObject } from '../api/convert.ts';
 import type { Scheme } from '../api/scheme.ts';
 import { apiVersionOf } from '../api/type-info.ts';
@@ -24,6 +14,19 @@ import type { ResourceMapHolder } from '../registry/resource-map.ts';
 import type { ResourceStore } from '../registry/resource-store.ts';
 import { readDefinition, schemaIn } from './definition.ts';
 import type { DefinitionStores, MakeStores, ReadAt } from './definition-stores.ts';
+
+/*
+ * The folder is read from here:
+ *
+ *   stored definition ─ definition.ts ──► Definition: what serving it needs, unchecked
+ *     ─ records.ts ─────────────────────► a ResourceInfo a version; type and columns when asked for
+ *     ─ conversion/converter.ts ────────► Converter: at once, or by calls of a webhook
+ *     ─ definition-stores.ts ───────────► a store a served version, over one place in the cache
+ *     ─ this file ──────────────────────► ResourceMap: where requests find them, as built-in kinds
+ *
+ * Whether a definition is right is lib/kinds/apiextensions; who has which names, and the end of a
+ * definition, are lib/controllers/definitions; discovery and OpenAPI read the map.
+ */
 
 export interface ServedDefinitionsOptions {
   readonly scheme: Scheme;
