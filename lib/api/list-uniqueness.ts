@@ -1,6 +1,6 @@
 // Lists whose items exclude each other, by the schema: sets hold each value once, keyed lists each
 // combination of keys.
-import { eachInTurns } from '../base/in-turns.ts';
+import { eachInTurns } from '../base/each-in-turns.ts';
 import type { MaybePromise } from '../base/maybe-promise.ts';
 import { sortedJson } from './canonical-json.ts';
 import { isObject, ownMember } from './json-value.ts';

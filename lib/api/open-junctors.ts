@@ -2,7 +2,7 @@
 // below them has an old value.
 import type { MaybePromise } from '../base/maybe-promise.ts';
 import { whenThere } from '../base/maybe-promise.ts';
-import { eachInTurns } from '../base/in-turns.ts';
+import { eachInTurns } from '../base/each-in-turns.ts';
 import { FailureList } from './failure-list.ts';
 import type { JsonValue, ValueInfo, ValueSchema } from './type-info.ts';
 import { invalidWhole } from './value-checks.ts';

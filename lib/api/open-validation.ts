@@ -1,7 +1,7 @@
 // Validation of values of open types by their schemas: of what the codec left as it was given.
 // Failures come in a fixed order: those of a value, then those of what it holds. A schema is
 // compiled where values first need it, and large objects are looked at in several turns.
-import { eachInTurns } from '../base/in-turns.ts';
+import { eachInTurns } from '../base/each-in-turns.ts';
 import { invariant } from '../base/invariant.ts';
 import type { MaybePromise } from '../base/maybe-promise.ts';
 import { whenThere } from '../base/maybe-promise.ts';

@@ -1,6 +1,6 @@
 // Walks a value along its schema to the parts that something is to be said of, and nowhere else: a
 // schema is searched for them once. Large values are walked in several turns.
-import { eachInTurns } from '../base/in-turns.ts';
+import { eachInTurns } from '../base/each-in-turns.ts';
 import type { MaybePromise } from '../base/maybe-promise.ts';
 import type { Yielder } from '../base/yielder.ts';
 import type { FailureList } from './failure-list.ts';

@@ -1,5 +1,5 @@
 // Items of two lists that are the same item: in keyed lists by their keys, in sets by themselves.
-import { eachInTurns } from '../base/in-turns.ts';
+import { eachInTurns } from '../base/each-in-turns.ts';
 import type { MaybePromise } from '../base/maybe-promise.ts';
 import type { Yielder } from '../base/yielder.ts';
 import { canonicalText } from './canonical-json.ts';

@@ -3,6 +3,14 @@
 import type { MaybePromise } from './maybe-promise.ts';
 import { Yielder } from './yielder.ts';
 
+/*
+ * Which of four to use where work may be long:
+ * - turn.ts: between the few steps of many small works, a request each, that share one turn's time.
+ * - yielder.ts: in a loop of one asynchronous function.
+ * - each-in-turns.ts: over a list, where the answer comes at once unless the list is long.
+ * - this file: for recursive work, and for work that some callers need within the turn.
+ */
+
 /**
  * Work that yields after each small step and returns its result. It yields how many steps of a
  * microsecond or so that was; undefined: one.

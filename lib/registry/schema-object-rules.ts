@@ -13,7 +13,7 @@ import type { JsonValue, ResourceInfo, TypeInfo } from '../api/type-info.ts';
 import { memberOf, valueOf } from '../api/value-info.ts';
 import type { NamingProfile } from '../api/vendor.ts';
 import { limits } from '../base/limits.ts';
-import { eachInTurns } from '../base/in-turns.ts';
+import { eachInTurns } from '../base/each-in-turns.ts';
 import type { MaybePromise } from '../base/maybe-promise.ts';
 import { whenThere } from '../base/maybe-promise.ts';
 import { fieldErrorMessage } from '../base/status.ts';

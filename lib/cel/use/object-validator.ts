@@ -6,7 +6,7 @@ import { isAbsent } from '../../api/presence.ts';
 import { isObject } from '../../api/json-value.ts';
 import { valuesReaching } from '../../api/schema-walk.ts';
 import { StoredParts } from '../../api/stored-parts.ts';
-import { eachInTurns } from '../../base/in-turns.ts';
+import { eachInTurns } from '../../base/each-in-turns.ts';
 import { limits } from '../../base/limits.ts';
 import type { MaybePromise } from '../../base/maybe-promise.ts';
 import { whenThere } from '../../base/maybe-promise.ts';

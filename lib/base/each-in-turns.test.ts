@@ -1,6 +1,6 @@
 // Long work in turns: what is short is done at once, what is long lets others run in between.
 import { describe, expect, test } from '@jest/globals';
-import { eachInTurns } from './in-turns.ts';
+import { eachInTurns } from './each-in-turns.ts';
 import { Yielder } from './yielder.ts';
 
 const numbers = (count: number): number[] => Array.from({ length: count }, (_item, at) => at);
