@@ -195,7 +195,7 @@ describe('while the webhook fails', () => {
     await until('ended', () => gone('/api/v1/namespaces/doomed'));
   });
 
-  test('a definition ends with its objects, and is made again with another conversion', async () => {
+  test('a definition ends with its objects and is made again with another conversion', async () => {
     await done(0, `DELETE ${definitions}/${plural}.example.com`);
     await until('deleted', () => gone(`${definitions}/${plural}.example.com`));
     expect((await send(0, `GET ${pathOf(plural, 'v1')}`)).status).toBe(404);

@@ -162,7 +162,7 @@ test('a version neither served nor stored is asked for by its owners alone', asy
   expect(api.calls.slice(1)).toContain('1 v3');
 });
 
-test('a webhook that fails is an error of each write that needs it, and wipes nothing', async () => {
+test('a webhook that fails is an error of each write that needs it and wipes nothing', async () => {
   await apply('v1', 'one', { spec: { color: 'red' } });
   await patch('v2', { count: 4 });
   const before = await crates.get('v1', 'a');
