@@ -160,6 +160,16 @@ describe('what others stored', () => {
     expect((await verbs.get(v1, name))['spec']).toEqual({ shared: 3 });
   });
 
+  test('plain JSON in the storage version is not rewritten by a write that changes nothing', async () => {
+    const name = fresh();
+    const spec = { shared: 3, b: 'two' };
+    const whole = { creationTimestamp: '2024-01-01T00:00:00Z', generation: 1 };
+    await put(name, json({ ...object(name, whole), spec }));
+    const before = await verbs.get(v2, name);
+    const after = sent((await verbs.update(v2, name, before)).item);
+    expect(after.metadata.resourceVersion).toBe(before.metadata.resourceVersion);
+  });
+
   test('malformed metadata is dropped member by member, a generation is there', async () => {
     const name = fresh();
     const labels = { good: 'x', bad: 1 };

@@ -1,6 +1,7 @@
 // The last step of a write: from the object as it was judged to the bytes in etcd. Most kinds are
 // judged in the version that is stored; where it is the version of the request (`Storing`), the
 // object is converted here, and loses what the schema of the stored version does not know.
+import { parseData } from '../codec/json.ts';
 import { cloneAlike, jsonEqual } from '../api/json-value.ts';
 import { whenThere } from '../base/maybe-promise.ts';
 import type { MaybePromise } from '../base/maybe-promise.ts';
@@ -76,7 +77,7 @@ export function storedBytes(parts: StoreParts, object: ApiObject, old?: Item): S
 const uncompleted = ({ header, payload }: EncodedStored): Uint8Array =>
   closeStored({ header: { ...header, schema: '' }, payload });
 
-/** Whether two values hold the same object in the same form. */
+/** Whether two values hold the same object in the same form. Of custom kinds, plain JSON is one. */
 export function holdSame(
   one: Uint8Array,
   other: Uint8Array,
@@ -85,6 +86,18 @@ export function holdSame(
   if (Buffer.compare(one, other) === 0) return true;
   if (!hasLiveSchema) return false;
   const [opened, expected] = [openStored(one), openStored(other)];
-  if (opened === undefined || expected === undefined) return false;
+  if (expected === undefined) return false;
+  if (opened === undefined) return isPlainJson(one) && holdSameData(one, expected.payload);
   return Buffer.compare(opened.payload, expected.payload) === 0;
+}
+
+const isPlainJson = (value: Uint8Array): boolean => value[0] === '{'.charCodeAt(0);
+
+/** What others stored may have its members in another order. */
+function holdSameData(one: Uint8Array, other: Uint8Array): boolean {
+  try {
+    return jsonEqual(parseData(one), parseData(other));
+  } catch {
+    return false; // It is read as well as it can be, and written anew.
+  }
 }
