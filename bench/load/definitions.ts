@@ -1,6 +1,5 @@
-// Definitions of custom resources in number: 2,000 of 20 KB with three rules each, written by 16
-// writers, beside the same server without any: time, memory, start, idle CPU, what one more costs,
-// what others notice, OpenAPI v2 of all, and what is left when they are gone.
+// 2,000 definitions of 20 KB with three rules each, written by 16 writers, beside the same server
+// without any: time, memory, start, what others notice, OpenAPI, what is left when they are gone.
 // Run: npm run bench -- definitions [count [ms to wait for what the event log keeps]]
 import { samplePod } from '../micro/sample-pod.ts';
 import { closedLoop, openConnections, requestBytes } from '../support/http1-client.ts';

@@ -1,5 +1,5 @@
-// Yields to the event loop during long work: ask `isDue` often, await `yield` when it is. The turn is
-// what is measured: work of several requests that goes on in one turn shares its slice.
+// Yields to the event loop during long work: ask `isDue` often, await `yield` when it is. The turn
+// is what is measured: work of several requests that goes on in one turn shares its slice.
 import { limits } from './limits.ts';
 import { isLongTurn, ownTurn, turnMs } from './turn.ts';
 
