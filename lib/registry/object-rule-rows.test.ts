@@ -45,7 +45,7 @@ describe('a rule', () => {
       `a: Invalid value: failed rule: !(${known})`,
     ]);
   });
-  test('of a node comes before those of its allOf, and these before those of its children', async () => {
+  test('of a node comes before those of its allOf, then those of its children', async () => {
     const schema = {
       type: 'object',
       properties: { a: { ...text, ...validations('self == "child"') } },

@@ -160,7 +160,7 @@ describe('what others stored', () => {
     expect((await verbs.get(v1, name))['spec']).toEqual({ shared: 3 });
   });
 
-  test('plain JSON in the storage version is not rewritten by a write that changes nothing', async () => {
+  test('plain JSON in the storage version stays when nothing changes', async () => {
     const name = fresh();
     const spec = { shared: 3, b: 'two' };
     const whole = { creationTimestamp: '2024-01-01T00:00:00Z', generation: 1 };

@@ -71,11 +71,7 @@ describe('a rule', () => {
     [
       'is not too dear; the factor has one place from 1.5 up',
       { ...rules({ rule: 'self.contains(self)' }), maxLength: 15_000 },
-      [
-        matching(
-          /\.rule: Forbidden: estimated rule cost exceeds budget by factor of \d+\.\dx \(try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared\)$/,
-        ),
-      ],
+      [matching(/\.rule: Forbidden: .* exceeds budget by factor of \d+\.\dx \(try simplifying /)],
     ],
     [
       'that is more than 100 times too dear says so',
@@ -106,9 +102,7 @@ describe('a rule', () => {
         },
       },
       [
-        matching(
-          /\.messageExpression: Forbidden: estimated messageExpression cost exceeds budget by factor of /,
-        ),
+        matching(/Forbidden: estimated messageExpression cost exceeds budget by factor of /),
         ...['contributed to', 'estimated rule cost total for entire'].map((one) =>
           matching(new RegExp(one)),
         ),
@@ -220,7 +214,7 @@ describe('a default', () => {
       embeds(labels({ 'a b': 'c' })),
       [
         matching(
-          /\[labels\]\.default: Invalid value: \{"a b":"c"\}: must result in valid metadata: metadata\.labels: Invalid value: "a b": name part must consist of/,
+          /\.default: .*: must result in valid metadata: metadata\.labels: .* name part must/,
         ),
       ],
     ],
@@ -232,11 +226,7 @@ describe('a default', () => {
           labels: { type: 'object', additionalProperties: { type: 'integer' }, default: { a: 1 } },
         },
       }),
-      [
-        matching(
-          /\[labels\]\.default: Invalid value: \{"a":1\}: must result in valid metadata: metadata: Invalid value: /,
-        ),
-      ],
+      [matching(/\.default: .*: must result in valid metadata: metadata: Invalid value: /)],
     ],
     [
       'that holds an embedded resource has all of it',
