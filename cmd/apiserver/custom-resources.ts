@@ -12,6 +12,7 @@ import type { SharedDeps } from '../../lib/registry/built-in-stores.ts';
 import type { ResourceMapHolder } from '../../lib/registry/resource-map.ts';
 import type { ValidationOptions } from '../../lib/registry/validation.ts';
 import type { Base } from './base.ts';
+import { schemaRulesObserver } from './schema-rules-observer.ts';
 import { clusterServices } from './cluster-services.ts';
 
 export interface FollowedDefinitions {
@@ -44,6 +45,7 @@ export function openDefinitions(
     objectMeta: scheme.type('meta/v1.ObjectMeta'),
     calls: { ...calls, resolveService: clusterServices(services && cache.view(services)) },
     conversionMetrics: new ConversionMetrics(metrics.series),
+    rulesObserver: schemaRulesObserver(metrics),
     definitionKey: (name) => deps.keyspace.key(definitions.storagePrefix, '', name),
     proven: (signal) => resources.proven(signal),
   });

@@ -43,6 +43,10 @@ const conversionsTest =
   'lib/crd/conversion/conversion-metrics.test.ts › ' +
   'conversions by webhooks are counted and timed by how they ended';
 
+const rulesTest =
+  'cmd/apiserver/schema-rules-observer.test.ts › ' +
+  'rules of custom resources are timed: compiled once, evaluated at each write';
+
 /** Metric → `file › title` of the test that shows it, which stands in that file. */
 const shownElsewhere: Readonly<Record<string, string>> = {
   rest_client_requests_total: callsTest,
@@ -60,6 +64,9 @@ const shownElsewhere: Readonly<Record<string, string>> = {
   apiserver_authorization_config_controller_automatic_reloads_total: reloadsTest,
   apiserver_authorization_config_controller_automatic_reload_last_timestamp_seconds: reloadsTest,
   apiserver_authorization_config_controller_last_config_info: reloadsTest,
+  apiserver_cel_compilation_duration_seconds: rulesTest,
+  apiserver_cel_evaluation_duration_seconds: rulesTest,
+  apiextensions_apiserver_validation_ratcheting_seconds: rulesTest,
   apiserver_conversion_webhook_request_total: conversionsTest,
   apiserver_conversion_webhook_duration_seconds: conversionsTest,
   apiserver_crd_conversion_webhook_duration_seconds: conversionsTest,

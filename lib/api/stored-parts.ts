@@ -16,6 +16,13 @@ interface Compared {
 export class StoredParts {
   readonly #compared = new Map<object, Compared>();
   readonly #twins = new Map<readonly unknown[], Twins<unknown>>();
+  #isComparing = false;
+  #comparedMs = 0;
+
+  /** Time that comparing has taken so far. */
+  get comparedMs(): number {
+    return this.#comparedMs;
+  }
 
   /** Whether a part is stored just so: as `jsonEqual` has it. */
   isSame(value: unknown, old: unknown): boolean {
@@ -23,8 +30,17 @@ export class StoredParts {
     if (typeof old !== 'object' || old === null) return false;
     const known = this.#compared.get(value);
     if (known?.old === old) return known.isSame;
-    const isSame = this.#compare(value, old);
+    const isSame = this.#isComparing ? this.#compare(value, old) : this.#timed(value, old);
     this.#compared.set(value, { old, isSame });
+    return isSame;
+  }
+
+  #timed(value: object, old: object): boolean {
+    const fromMs = performance.now();
+    this.#isComparing = true;
+    const isSame = this.#compare(value, old);
+    this.#isComparing = false;
+    this.#comparedMs += performance.now() - fromMs;
     return isSame;
   }
 

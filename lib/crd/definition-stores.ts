@@ -15,6 +15,7 @@ import type { Converter } from '../registry/conversion.ts';
 import { storeOf } from '../registry/store-of.ts';
 import type { StoreDeps } from '../registry/store-of.ts';
 import { schemaObjectRules } from '../registry/schema-object-rules.ts';
+import type { SchemaRulesObserver } from '../registry/schema-object-rules.ts';
 import type { ObjectRules, ValidationOptions } from '../registry/validation.ts';
 import { fencedStorage } from '../storage-etcd/fenced-storage.ts';
 import type { Term } from '../storage-etcd/fenced-storage.ts';
@@ -72,6 +73,7 @@ export interface DefinitionStoresOptions {
   /** For calls of conversion webhooks. */
   readonly calls: ClientParts;
   readonly conversionMetrics: ConversionMetrics;
+  readonly rulesObserver?: SchemaRulesObserver;
   readonly validation: ValidationOptions;
   /** The key of a definition. */
   readonly definitionKey: (name: string) => string;
@@ -131,7 +133,13 @@ export const definitionStores =
       converter,
     };
     const rulesOf = (served: ResourceInfo): ObjectRules =>
-      whenNeeded(() => schemaObjectRules(served, strategy, { naming, ...validation }));
+      whenNeeded(() =>
+        schemaObjectRules(served, strategy, {
+          naming,
+          ...validation,
+          observer: options.rulesObserver,
+        }),
+      );
     const make = (served: ResourceInfo): ResourceStore =>
       storeOf({ served, stored, isMixed: definition.isMixed }, { ...own, rules: rulesOf(served) });
     const served = records.served.map(make);

@@ -33,13 +33,24 @@ export interface SchemaRulesOptions {
   /** Of the names that expressions know. */
   readonly naming: NamingProfile;
   readonly isOn: (gate: string) => boolean;
+  readonly observer?: SchemaRulesObserver | undefined;
+}
+
+/** Told how long things took, in seconds. */
+export interface SchemaRulesObserver {
+  /** The rules of one value of a schema, at their first use. */
+  compiled(seconds: number): void;
+  /** All rules of one write, without what compiling them took. */
+  evaluated(seconds: number): void;
+  /** What was compared of an update with what is stored. */
+  ratcheted(seconds: number): void;
 }
 
 /** The rules of a kind whose type comes from a schema (`type.open`). */
 export function schemaObjectRules(
   { type }: Pick<ResourceInfo, 'type'>,
   strategy: ResourceStrategy,
-  { naming, isOn }: SchemaRulesOptions,
+  { naming, isOn, observer }: SchemaRulesOptions,
 ): ObjectRules {
   let compiled: CompiledSchema | undefined;
   return {
@@ -50,7 +61,7 @@ export function schemaObjectRules(
     authorize: (object, old, context, signal) =>
       strategy.authorize?.(object, old, context, { isOn, signal }) ?? [],
     validate(object, old, context, earlier) {
-      const schema = (compiled ??= compileSchema(type, naming));
+      const schema = (compiled ??= compileSchema(type, naming, observer));
       const byStrategy = (found: FieldError[]): readonly FieldError[] =>
         strategy.validate?.(object, old, context, isOn, found) ?? [];
       return validateWrite(schema, { object, old, context, earlier, byStrategy });
@@ -69,17 +80,30 @@ interface CompiledSchema {
   readonly embedded: Walk | undefined;
   readonly lists: Walk | undefined;
   readonly expressions: ObjectValidator | undefined;
+  readonly observer: SchemaRulesObserver | undefined;
+  /** What compiling expressions has taken so far. */
+  readonly compiling: { ms: number };
 }
 
-function compileSchema(type: TypeInfo, naming: NamingProfile): CompiledSchema {
+function compileSchema(
+  type: TypeInfo,
+  naming: NamingProfile,
+  observer: SchemaRulesObserver | undefined,
+): CompiledSchema {
   const root = valueOf(type);
   const status = memberOf(root, 'status');
+  const compiling = { ms: 0 };
+  const onCompiled = (ms: number): void => {
+    compiling.ms += ms;
+    observer?.compiled(ms / 1_000);
+  };
   return {
     whole: compileOpenValidation(root),
     status: status && compileOpenValidation(status),
     embedded: compileEmbeddedChecks(root, naming),
     lists: compileListChecks(root),
-    expressions: createObjectValidator(root, { naming, version: 'stored' }),
+    expressions: createObjectValidator(root, { naming, version: 'stored', onCompiled }),
+    ...{ observer, compiling },
   };
 }
 
@@ -100,7 +124,13 @@ interface Run extends Write {
 
 function validateWrite(schema: CompiledSchema, write: Write): MaybePromise<readonly FieldError[]> {
   const run: Run = { ...write, stored: new StoredParts(), pace: new Yielder() };
-  return whenThere(valueErrorsOf(schema, run), (found) => validateRest(schema, run, found));
+  const errors = whenThere(valueErrorsOf(schema, run), (found) => validateRest(schema, run, found));
+  if (write.old === undefined || schema.observer === undefined) return errors;
+  const { observer } = schema;
+  return whenThere(errors, (found) => {
+    observer.ratcheted(run.stored.comparedMs / 1_000);
+    return found;
+  });
 }
 
 /** A write of the status is judged by the status alone. */
@@ -165,7 +195,7 @@ const checkLists: Part = ({ lists }, { object, old, pace }, errors) => {
   });
 };
 
-const checkExpressions: Part = ({ expressions }, run, errors) => {
+const checkExpressions: Part = ({ expressions, observer, compiling }, run, errors) => {
   if (expressions === undefined) return undefined;
   const { object, old, stored, pace, context, earlier } = run;
   if (isUnstructured(earlier) || isUnstructured(errors)) {
@@ -174,8 +204,10 @@ const checkExpressions: Part = ({ expressions }, run, errors) => {
   }
   const budget = new Budget(limits.objectRulesCostMax);
   const before = old === undefined ? {} : { oldObject: old, ratchets: true };
+  const fromMs = performance.now() - compiling.ms;
   const outcome = expressions({ path: '', object, ...before, budget, stored }, pace);
   return whenThere(outcome, ({ errors: found, warnings }) => {
+    observer?.evaluated(Math.max(0, performance.now() - compiling.ms - fromMs) / 1_000);
     append(errors, found);
     addWarnings(
       context,

@@ -43,6 +43,7 @@ const authSeconds = [
 const webhookSeconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const conversionSeconds = [0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60];
 const crdConversionSeconds = Array.from({ length: 15 }, (_, index) => 0.001 * 2 ** index);
+const ratchetingSeconds = Array.from({ length: 10 }, (_, index) => 1e-5 * 4 ** index);
 const delegatedSeconds = [0.25, 0.5, 0.7, 1, 1.5, 3, 5, 10];
 const clientSeconds = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60];
 const clientBytes = [
@@ -317,6 +318,24 @@ export const metricTable = {
     ['result', 'failure_type'],
     conversionSeconds,
     'Time that each call of a conversion webhook took.',
+  ),
+  apiextensions_apiserver_validation_ratcheting_seconds: histogram(
+    'ALPHA',
+    [],
+    ratchetingSeconds,
+    'Time that comparing an updated custom object with the stored one took.',
+  ),
+  apiserver_cel_compilation_duration_seconds: histogram(
+    'BETA',
+    [],
+    webhookSeconds,
+    'Time that compiling the rules of one value of a schema took.',
+  ),
+  apiserver_cel_evaluation_duration_seconds: histogram(
+    'BETA',
+    [],
+    webhookSeconds,
+    'Time that the rules of a schema took for one write, without compiling them.',
   ),
   apiserver_crd_conversion_webhook_duration_seconds: histogram(
     'ALPHA',

@@ -29,6 +29,8 @@ import type { CompiledRule } from './schema-rules.ts';
 export interface ValidatorOptions {
   readonly naming: NamingProfile;
   readonly version?: number | 'stored';
+  /** Told how long it took to compile the rules of one value. */
+  readonly onCompiled?: ((ms: number) => void) | undefined;
   /** `valuesWithRules` of a value around this one, where several validators look into it. */
   readonly reaching?: ReadonlySet<ValueInfo>;
 }

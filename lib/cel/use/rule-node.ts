@@ -9,6 +9,8 @@ import type { CompiledRule, SchemaRulesOptions } from './schema-rules.ts';
 export interface RuleNodeOptions extends SchemaRulesOptions {
   /** The values of the schema that have rules, and those that hold one. */
   readonly reaching: ReadonlySet<ValueInfo>;
+  /** Told how long it took to compile the rules of one value. */
+  readonly onCompiled?: ((ms: number) => void) | undefined;
 }
 
 interface Compiled {
@@ -77,7 +79,13 @@ export class RuleNode {
   }
 
   #compile(): Compiled {
-    return (this.#compiled ??= compileRules(this.#rulesOf, this.info, this.#options));
+    if (this.#compiled !== undefined) return this.#compiled;
+    const fromMs = performance.now();
+    this.#compiled = compileRules(this.#rulesOf, this.info, this.#options);
+    if (this.#rulesOf.schema?.rules.length !== 0) {
+      this.#options.onCompiled?.(performance.now() - fromMs);
+    }
+    return this.#compiled;
   }
 }
 
