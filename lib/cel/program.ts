@@ -95,8 +95,8 @@ export class Program {
 function ended(error: unknown, cost: number): Evaluation {
   if (error instanceof PendingAuthorization) return { kind: 'pending', check: error.check };
   // The engine of JavaScript itself gives up on data that nests too deeply.
-  const isTooDeep = error instanceof RangeError;
-  if (!isTooDeep && !(error instanceof Cancelled)) throw error;
-  const message = isTooDeep ? memoryLimitMessage : error.message;
-  return { kind: 'error', message, cost, isCancelled: true };
+  const cancelled = { kind: 'error', cost, isCancelled: true } as const;
+  if (error instanceof RangeError) return { ...cancelled, message: memoryLimitMessage };
+  if (error instanceof Cancelled) return { ...cancelled, message: error.message };
+  throw error;
 }
