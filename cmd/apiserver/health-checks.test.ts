@@ -105,3 +105,27 @@ test('/livez holds while pages come, however long all of them take', async () =>
   expect(new Set(said)).toEqual(new Set(['200 500']));
   expect([status('livez'), status('readyz')]).toEqual([200, 200]);
 });
+
+test('/readyz waits for the definitions of custom resources, /livez does not', async () => {
+  const cache = fixture.cache({});
+  await cache.start(fixture.signal);
+  const reading = { isWhole: false };
+  const lifecycle = { isDraining: false };
+  const times = { clock, startedAtMs: 0, graceMs: 0 };
+  const checks = healthChecks({ cache, lifecycle, ...times, roles, definitions: reading });
+  const health = new Health(checks);
+  const answers = (): unknown =>
+    (['livez', 'readyz'] as const).map((endpoint) => {
+      const { status, failures } = health.answer(endpoint, { verbose: false, exclude: [] });
+      return [status, failures.map(({ name }) => name)];
+    });
+  expect(answers()).toEqual([
+    [200, []],
+    [500, ['poststarthook/crd-informer-synced']],
+  ]);
+  reading.isWhole = true;
+  expect(answers()).toEqual([
+    [200, []],
+    [200, []],
+  ]);
+});
