@@ -42,6 +42,7 @@ export function ownTurn(): Promise<void> {
 
 function giveTurn(): void {
   startedMs = undefined;
+  turnMs(); // It begins here, not at the first look at the clock.
   waiting[0]?.();
   // What was given a turn runs before the next callback, and may wait again behind the others.
   waiting.shift();

@@ -8,6 +8,7 @@ import { versionsTranscoder } from '../cacher/transcoder.ts';
 import type { Transcoder } from '../cacher/transcoder.ts';
 import type { ClientParts } from '../client/open-target.ts';
 import type { StoredMedia } from '../codec/stored-media.ts';
+import type { ResourceStrategy } from '../kinds/strategy.ts';
 import type { ResourceStore } from '../registry/resource-store.ts';
 import { StoreReplaced } from '../registry/store-replaced.ts';
 import type { SharedDeps } from '../registry/built-in-stores.ts';
@@ -26,6 +27,7 @@ import type { ConversionWebhookConfig } from './conversion/conversion-webhook.ts
 import { converterOf } from './conversion/converter.ts';
 import type { Definition } from './definition.ts';
 import { recordsOf } from './records.ts';
+import type { Records } from './records.ts';
 import { customStrategy } from './strategy.ts';
 
 /** Where a definition was read: revisions of different histories of the store say nothing. */
@@ -84,7 +86,7 @@ export interface DefinitionStoresOptions {
 export const definitionStores =
   (options: DefinitionStoresOptions): MakeStores =>
   (definition, { schemaOf, at, former }) => {
-    const { deps, cache, objectMeta, validation, definitionKey, proven } = options;
+    const { deps, cache, objectMeta, definitionKey, proven } = options;
     const { naming } = deps;
     const records = definition.isServed
       ? recordsOf(definition, { naming, objectMeta, schemaOf })
@@ -124,22 +126,12 @@ export const definitionStores =
       ...deps,
       judgedIn: 'served',
       partsOf: () => undefined,
-      typeOf: (kind) =>
-        kind.group === definition.group && kind.kind === definition.names.kind
-          ? records.versions.get(kind.version)?.type
-          : deps.typeOf(kind),
+      typeOf: typesOf(definition, records, deps),
       storage: fencedStorage(deps.storage, guard),
       ...{ view, life, strategy },
       converter,
     };
-    const rulesOf = (served: ResourceInfo): ObjectRules =>
-      whenNeeded(() =>
-        schemaObjectRules(served, strategy, {
-          naming,
-          ...validation,
-          observer: options.rulesObserver,
-        }),
-      );
+    const rulesOf = rulesBy(strategy, options);
     const make = (served: ResourceInfo): ResourceStore =>
       storeOf({ served, stored, isMixed: definition.isMixed }, { ...own, rules: rulesOf(served) });
     const served = records.served.map(make);
@@ -158,6 +150,22 @@ export const definitionStores =
       },
     };
   };
+
+/** All versions of the kind itself are known, served or not. */
+const typesOf =
+  ({ group, names }: Definition, { versions }: Records, deps: SharedDeps): StoreDeps['typeOf'] =>
+  (kind) =>
+    kind.group === group && kind.kind === names.kind
+      ? versions.get(kind.version)?.type
+      : deps.typeOf(kind);
+
+const rulesBy = (
+  strategy: ResourceStrategy,
+  { deps: { naming }, validation, rulesObserver: observer }: DefinitionStoresOptions,
+): ((served: ResourceInfo) => ObjectRules) => {
+  const options = { naming, ...validation, observer };
+  return (served) => whenNeeded(() => schemaObjectRules(served, strategy, options));
+};
 
 /** The former one as long as it is configured alike: it knows how its service does. */
 function webhookOf(

@@ -7,14 +7,29 @@ import type { JsonObject } from '../api/type-info.ts';
 import { parseRequestUri } from '../base/request-uri.ts';
 import type { FieldErrors } from '../api/field-errors.ts';
 
-/** By a URL, or as a service of the cluster. */
-export function validateClient(config: JsonObject, path: string, errors: FieldErrors): void {
+/**
+ * By a URL, or as a service of the cluster. `swapsNames`: an empty name of a service is told of at
+ * its namespace and the reverse, as clients of admission have always known it.
+ */
+export function validateClient(
+  config: JsonObject,
+  path: string,
+  errors: FieldErrors,
+  { swapsNames = false } = {},
+): void {
   const service = recordAt(config, 'service');
   const hasUrl = isSet(config, 'url');
   if (hasUrl === (service !== undefined)) {
     errors.required(path, 'exactly one of url or service is required');
   } else if (service === undefined) validateUrl(textAt(config, 'url'), `${path}.url`, errors);
-  else validateService(service, `${path}.service`, errors);
+  else {
+    const other = { name: 'namespace', namespace: 'name' } as const;
+    for (const at of ['name', 'namespace'] as const) {
+      const empty = swapsNames ? other[at] : at;
+      if (textAt(service, empty) === '') errors.required(`${path}.service.${at}`);
+    }
+    validateService(service, `${path}.service`, errors);
+  }
 }
 
 const uriParts = new RegExp(
@@ -61,9 +76,6 @@ function uriProblem(text: string, { scheme, host, path }: UriStart): string | un
 }
 
 function validateService(service: JsonObject, path: string, errors: FieldErrors): void {
-  for (const name of ['name', 'namespace']) {
-    if (textAt(service, name) === '') errors.required(`${path}.${name}`);
-  }
   const port = numberAt(service, 'port') ?? 0;
   const problems = portNumberProblems(port).map((problem) => `port is not valid: ${problem}`);
   errors.problems(`${path}.port`, port, problems);

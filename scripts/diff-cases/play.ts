@@ -1,7 +1,7 @@
 // Plays recorded cases against one server. Base objects are made on first need and only read or
 // changed dry; a case that stores makes objects of its own and removes them.
 import type { JsonObject, JsonValue } from '../../lib/api/type-info.ts';
-import { recordAt, textAt } from '../../lib/api/json-access.ts';
+import { recordAt, recordsAt, textAt } from '../../lib/api/json-access.ts';
 import { isObject } from '../../lib/api/json-value.ts';
 import { namingProfile } from '../../lib/api/vendor.ts';
 import { changed } from './changes.ts';
@@ -106,11 +106,24 @@ export class Player {
     if (base === undefined) throw new Error(`the recording has no base object ${id}`);
     const kind = this.#kindOf(base.k);
     const made = await this.#call('POST', collectionOf(kind), base.object);
+    if (made.status === 201 && kind.resource === 'customresourcedefinitions') {
+      return this.#settled(pathOf(kind, base.object));
+    }
     const object = objectOf(made);
     if (made.status !== 201 || base.status === undefined) return object;
     const before = recordAt(object, 'status');
     const body = { ...object, status: { ...before, ...base.status } };
     return objectOf(await this.#call('PUT', `${pathOf(kind, base.object)}/status`, body));
+  }
+
+  /** As the server's own part in its status has left it. */
+  async #settled(path: string): Promise<Stored> {
+    for (;;) {
+      const object = objectOf(await this.#call('GET', path));
+      const conditions = recordsAt(recordAt(object, 'status'), 'conditions');
+      if (object === undefined || conditions.length > 0) return object;
+      await new Promise(setImmediate);
+    }
   }
 
   /** The requests of a case, each made of the answer before; the last is the one compared. */

@@ -37,7 +37,9 @@ export const validateWebhooks: Validator = (write) => {
     for (const selector of ['namespaceSelector', 'objectSelector']) {
       validateLabelSelector(recordAt(webhook, selector), `${path}.${selector}`, errors);
     }
-    validateClient(recordAt(webhook, 'clientConfig') ?? {}, `${path}.clientConfig`, errors);
+    validateClient(recordAt(webhook, 'clientConfig') ?? {}, `${path}.clientConfig`, errors, {
+      swapsNames: true,
+    });
     validateMatchConditions(webhook, path, environment, write);
     const versions = textsAt(webhook, 'admissionReviewVersions');
     validateReviewVersions(versions, `${path}.admissionReviewVersions`, errors);
