@@ -11,6 +11,7 @@ import { sleep } from '../base/abort.ts';
 import { limits } from '../base/limits.ts';
 import type { RequestMetrics } from '../telemetry/request-metrics.ts';
 import type { Connections } from './connections.ts';
+import { keepReading } from './keep-reading.ts';
 import { framingFault } from './message-rules.ts';
 import { serverDraining } from './open-request.ts';
 import type { OpenRequests } from './open-requests.ts';
@@ -80,6 +81,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   const accept = (request: HttpRequest, response: HttpResponse): void => {
     if (!('stream' in request)) {
       if (!request.socket.writable) return; // refused before: what follows is no request
+      keepReading(request.socket, connections);
       const fault = framingFault(request);
       if (fault !== undefined) {
         refuse(request.socket, fault);
