@@ -12,14 +12,16 @@ import { isSegment } from '../../lib/storage-etcd/keys.ts';
 import type { Keyspace } from '../../lib/storage-etcd/keys.ts';
 import type { Storage } from '../../lib/storage-etcd/storage.ts';
 import type { ChosenPlugins } from './chosen-plugins.ts';
+import type { Logger } from '../../lib/base/log.ts';
 import { orFlagError } from './from-flags.ts';
 
-export interface AdmissionOptions extends Omit<PluginParts, 'objects' | 'configurationOf'> {
+export interface AdmissionOptions extends Omit<PluginParts, 'objects' | 'configurationOf' | 'log'> {
   readonly plugins: ChosenPlugins;
   readonly storage: Storage;
   readonly keyspace: Keyspace;
   readonly cache: Cache;
   readonly observer: AdmissionObserver;
+  readonly logger: Logger;
 }
 
 /** @throws FlagError for a plugin whose configuration is wrong */
@@ -27,6 +29,7 @@ export function openAdmission(options: AdmissionOptions): AdmissionChain {
   const { plugins, observer } = options;
   const parts: PluginParts = {
     ...options,
+    log: options.logger,
     objects: (group, resource) => objectsOf(options, group, resource),
     configurationOf: (name) => plugins.configurations.get(name),
   };

@@ -11,6 +11,8 @@ import { openAdmission } from './admission.ts';
 import type { OpenedAuthentication } from './authentication.ts';
 import type { OpenedAuthorization } from './authorization.ts';
 import type { Base } from './base.ts';
+import { clusterServices } from './cluster-services.ts';
+import { servedResources } from './served-resources.ts';
 import { definitionsRecord, openDefinitions } from './custom-resources.ts';
 import type { FollowedDefinitions } from './custom-resources.ts';
 import type { SharedState } from './shared-state.ts';
@@ -40,6 +42,8 @@ export function openRegistry(
   const { cache, shared, services, authentication, tokens, resources } = options;
   const { authorizer, heldRulesOf } = options.authorization;
   const definitions = definitionsRecord(base);
+  const stored = scheme.storedResource('', 'services');
+  const resolveService = clusterServices(stored && cache.view(stored));
   const validation = {
     isOn: (gate: string) => gates.isEnabled(gate),
     onMismatch: mismatchObserver(metrics, logger),
@@ -54,6 +58,8 @@ export function openRegistry(
       keyspace,
       cache,
       authorizer,
+      served: servedResources(resources),
+      calls: { ...base.calls, resolveService },
       observer: admissionObserver(metrics),
       podSecurityObserver: podSecurityObserver(metrics),
     }),

@@ -99,3 +99,41 @@ test('no plugin admits everything, at once', () => {
   expect(chain.mutate(asked().request, {}, signal)).toBe(false);
   expect(chain.validate(asked().request, {}, signal)).toBeUndefined();
 });
+
+describe('a change by a plugin that is configured by the API', () => {
+  const counting = (
+    name: string,
+    more: Partial<AdmissionPlugin> & { readonly changes?: boolean },
+    said: string[],
+  ): Partial<AdmissionPlugin> => ({
+    name,
+    ...more,
+    mutate: (_request, _object, _signal, { index, kept }) => {
+      const plugin = kept.get(own) as number | undefined;
+      said.push(`${name} ${String(index)}${plugin === undefined ? '' : ' knows'}`);
+      kept.set(own, 1);
+      return more.changes === true;
+    },
+  });
+  const own = {} as AdmissionPlugin;
+
+  test('w.reinvocation: begins one more pass of all, and never a third', async () => {
+    const said: string[] = [];
+    const chain = chainOf([
+      counting('built-in', {}, said),
+      counting('hook', { isConfigured: true, changes: true }, said),
+    ]);
+    expect(await chain.mutate(asked().request, {}, signal)).toBe(true);
+    expect(said).toEqual(['built-in 0', 'hook 0 knows', 'built-in 1 knows', 'hook 1 knows']);
+  });
+
+  test('w.reinvocation: one by a built-in plugin begins none', async () => {
+    const said: string[] = [];
+    const chain = chainOf([
+      counting('built-in', { changes: true }, said),
+      counting('hook', { isConfigured: true }, said),
+    ]);
+    expect(await chain.mutate(asked().request, {}, signal)).toBe(true);
+    expect(said).toEqual(['built-in 0', 'hook 0 knows']);
+  });
+});

@@ -1,13 +1,16 @@
-// The plugins in their order, as the write paths see them: first all that change, later all that
-// only validate. A plugin that answers at once costs no promise: `undefined` means done.
+// The plugins in their order, as the write paths see them: first all that change, once more where a
+// configured one did, later all that only validate. One that answers at once costs no promise.
+import { whenThere } from '../base/maybe-promise.ts';
 import type { MaybePromise } from '../base/maybe-promise.ts';
 import { badRequest } from '../base/status.ts';
 import type { ApiObject } from '../codec/codec.ts';
-import type { AdmissionPlugin, AdmissionRequest } from './plugin.ts';
+import type { AdmissionPlugin, AdmissionRequest, MutatingPass } from './plugin.ts';
 
 export interface AdmissionChain {
   /** @returns whether `object` was changed. @throws StatusError of the plugin that refuses. */
   mutate(request: AdmissionRequest, object: ApiObject, signal: AbortSignal): MaybePromise<boolean>;
+  /** The mutating phase of a DELETE. @throws StatusError of the plugin that refuses. */
+  beforeDelete(request: AdmissionRequest, signal: AbortSignal): MaybePromise<void>;
   /** @throws StatusError of the plugin that refuses. */
   validate(
     request: AdmissionRequest,
@@ -18,33 +21,53 @@ export interface AdmissionChain {
 
 export function admissionChain(plugins: readonly AdmissionPlugin[]): AdmissionChain {
   const mutating = plugins.filter((plugin) => plugin.mutate !== undefined);
+  const deleting = plugins.filter((plugin) => plugin.beforeDelete !== undefined);
   const validating = plugins.filter((plugin) => plugin.validate !== undefined);
   return {
-    mutate: (request, object, signal) =>
-      runFrom(0, mutating, request, (plugin) => plugin.mutate?.(request, object, signal)),
-    validate(request, object, signal) {
-      const done = runFrom(0, validating, request, (plugin) =>
-        plugin.validate?.(request, object, signal),
+    mutate(request, object, signal) {
+      const kept: MutatingPass['kept'] = new Map();
+      const pass = (index: 0 | 1): MaybePromise<Changed> =>
+        runFrom(0, mutating, request, (plugin) =>
+          plugin.mutate?.(request, object, signal, { index, kept }),
+        );
+      const isChanged = (changed: Changed): boolean => changed !== 'no';
+      return whenThere(pass(0), (first) =>
+        first === 'byConfigured' ? whenThere(pass(1), () => true) : isChanged(first),
       );
-      if (done instanceof Promise) return done.then(() => undefined);
     },
+    beforeDelete: (request, signal) =>
+      whenThere(
+        runFrom(0, deleting, request, (plugin) => plugin.beforeDelete?.(request, signal)),
+        () => undefined,
+      ),
+    validate: (request, object, signal) =>
+      whenThere(
+        runFrom(0, validating, request, (plugin) => plugin.validate?.(request, object, signal)),
+        () => undefined,
+      ),
   };
 }
+
+/** Whether a plugin changed the object, and whether a configured one did. */
+type Changed = 'no' | 'yes' | 'byConfigured';
 
 /** The result of one plugin, or a promise of it: true where it changed the object. */
 type Step = (plugin: AdmissionPlugin) => unknown;
 
-/**
- * One plugin after the other; the first that has to wait makes the rest wait. Returns whether
- * one of them returned true.
- */
+function after(before: Changed, plugin: AdmissionPlugin, said: unknown): Changed {
+  if (said !== true || before === 'byConfigured') return before;
+  return plugin.isConfigured === true ? 'byConfigured' : 'yes';
+}
+
+/** One plugin after the other; the first that has to wait makes the rest wait. */
 function runFrom(
   start: number,
   plugins: readonly AdmissionPlugin[],
   request: AdmissionRequest,
   step: Step,
-): MaybePromise<boolean> {
-  let isTrue = false;
+  before: Changed = 'no',
+): MaybePromise<Changed> {
+  let changed = before;
   for (let index = start; index < plugins.length; index++) {
     const plugin = plugins[index];
     if (plugin?.handles(request) !== true) continue;
@@ -52,18 +75,13 @@ function runFrom(
       throw badRequest(`admission plugin ${plugin.name} does not support dry run`);
     }
     const said = step(plugin);
-    if (said instanceof Promise) return restAfter(said, isTrue, index);
-    if (said === true) isTrue = true;
+    if (said instanceof Promise) {
+      const soFar = changed;
+      return said.then((value: unknown) =>
+        runFrom(index + 1, plugins, request, step, after(soFar, plugin, value)),
+      );
+    }
+    changed = after(changed, plugin, said);
   }
-  return isTrue;
-
-  async function restAfter(
-    pending: Promise<unknown>,
-    before: boolean,
-    index: number,
-  ): Promise<boolean> {
-    const said = (await pending) === true;
-    const rest = await runFrom(index + 1, plugins, request, step);
-    return before || said || rest;
-  }
+  return changed;
 }

@@ -1,7 +1,8 @@
 // Admission whose plugins and steps tell how long each took, and whether it refused.
 import type { MaybePromise } from '../base/maybe-promise.ts';
 import type { AdmissionChain } from './chain.ts';
-import type { AdmissionOperation, AdmissionPlugin, AdmissionRequest } from './plugin.ts';
+import type { AdmissionOperation, AdmissionPlugin } from './plugin.ts';
+import type { AdmissionRequest } from './plugin.ts';
 
 export type AdmissionType = 'admit' | 'validate';
 export type AdmissionOutcome = 'admitted' | 'rejected';
@@ -31,14 +32,17 @@ export function measuredPlugin(
 ): AdmissionPlugin {
   const { name } = plugin;
   const mutate = plugin.mutate?.bind(plugin);
+  const beforeDelete = plugin.beforeDelete?.bind(plugin);
   const validate = plugin.validate?.bind(plugin);
   const tell: Tell = (operation, type, outcome, seconds) =>
     observer.onPlugin(name, operation, type, outcome, seconds);
   return {
     name,
+    ...(plugin.isConfigured === true && { isConfigured: true }),
     sideEffects: plugin.sideEffects,
     handles: (request) => plugin.handles(request),
     ...(mutate && { mutate: measured(mutate, 'admit', tell) }),
+    ...(beforeDelete && { beforeDelete: measured(beforeDelete, 'admit', tell) }),
     ...(validate && { validate: measured(validate, 'validate', tell) }),
   };
 }
@@ -47,21 +51,21 @@ export function measuredChain(chain: AdmissionChain, observer: AdmissionObserver
   const tell = observer.onStep.bind(observer);
   return {
     mutate: measured(chain.mutate.bind(chain), 'admit', tell),
+    beforeDelete: measured(chain.beforeDelete.bind(chain), 'admit', tell),
     validate: measured(chain.validate.bind(chain), 'validate', tell),
   };
 }
 
-type Call<Of, Answer> = (
+type Call<Rest extends readonly unknown[], Answer> = (
   request: AdmissionRequest,
-  object: Of,
-  signal: AbortSignal,
+  ...rest: Rest
 ) => MaybePromise<Answer>;
 
-function measured<Of, Answer>(
-  call: Call<Of, Answer>,
+function measured<Rest extends readonly unknown[], Answer>(
+  call: Call<Rest, Answer>,
   type: AdmissionType,
   tell: Tell,
-): Call<Of, Answer> {
+): Call<Rest, Answer> {
   const ended = (request: AdmissionRequest, outcome: AdmissionOutcome, fromMs: number): void =>
     tell(request.operation, type, outcome, (performance.now() - fromMs) / 1000);
   const late = async (
@@ -78,11 +82,11 @@ function measured<Of, Answer>(
       ended(request, outcome, fromMs);
     }
   };
-  return (request, object, signal) => {
+  return (request, ...rest) => {
     const fromMs = performance.now();
     let answer: MaybePromise<Answer>;
     try {
-      answer = call(request, object, signal);
+      answer = call(request, ...rest);
     } catch (error) {
       ended(request, 'rejected', fromMs);
       throw error;

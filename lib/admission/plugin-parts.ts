@@ -6,6 +6,10 @@ import type { Authorizer } from '../authz/authorizer.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Flags } from '../config/flags.ts';
 import type { FeatureGates } from '../config/gates.ts';
+import type { ServedResources } from './served-resources.ts';
+import type { ClientParts } from '../client/open-target.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import type { Logger } from '../base/log.ts';
 import type { Objects } from './objects.ts';
 import type { PodSecurityObserver } from './pod-security/observer.ts';
 
@@ -21,6 +25,12 @@ export interface PluginParts {
   >;
   /** undefined: this server does not serve the resource. The group has placeholders. */
   objects(group: string, resource: string): Objects | undefined;
+  /** What requests may name now, custom kinds too. */
+  readonly served: ServedResources;
+  /** Of outgoing calls, to services of the cluster too. */
+  readonly calls: ClientParts;
+  readonly metrics: Metrics;
+  readonly log: Logger;
   /** The document of `--admission-control-config-file` for a plugin, parsed and not checked. */
   configurationOf(name: string): object | undefined;
   readonly podSecurityObserver: PodSecurityObserver;

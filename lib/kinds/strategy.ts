@@ -1,5 +1,6 @@
 // What a resource may add to the generic verbs: a plain object literal, every member optional.
 // An absent member means the behaviour that the resource's record (ResourceInfo) describes.
+import type { JsonObject } from '../api/type-info.ts';
 import type { FieldError, StatusError } from '../base/status.ts';
 import type { User } from '../base/user.ts';
 import type { MaybePromise } from '../base/maybe-promise.ts';
@@ -13,6 +14,8 @@ export interface WriteContext {
   /** `All`: run every stage but the final store step (specification 1, Dry run). */
   readonly dryRun: boolean;
   readonly fieldManager: string;
+  /** Members of the request's options as they were stated; undefined: none of them was. */
+  readonly statedOptions?: JsonObject | undefined;
   /** '' for the main resource, else `status`, `scale`, … */
   readonly subresource: string;
   readonly warnings: string[];

@@ -72,6 +72,7 @@ async function admit(
   const { subresource } = request.path;
   const context = writeContext(parts, request, subresource);
   const attributes = admissionRequest(parts, { operation: 'DELETE', key, old }, context);
+  await parts.admission.beforeDelete(attributes, request.signal);
   await parts.admission.validate(attributes, undefined, request.signal);
 }
 

@@ -161,6 +161,7 @@ export function writeContext(
     user: request.user,
     dryRun: options.dryRun === true,
     fieldManager: options.fieldManager ?? '',
+    statedOptions: options.stated,
     subresource,
     warnings: request.warnings,
     annotations: request.annotations,
@@ -198,24 +199,74 @@ export async function mutated(
 export function admissionRequest(
   parts: StoreParts,
   change: Pick<AdmissionRequest, 'operation' | 'old'> & { readonly key: ItemKey },
-  context: Pick<WriteContext, 'user' | 'dryRun' | 'subresource' | 'warnings' | 'annotations'>,
+  context: AdmissionContext,
+  form: AdmissionForm = ownForm(parts),
 ): AdmissionRequest {
   const { namespace, name } = change.key;
+  const { operation, old } = change;
   const { warnings, annotations } = context;
   return {
-    operation: change.operation,
+    operation,
     resource: parts.resource,
     subresource: context.subresource,
+    kind: form.kind,
+    form: form.record,
     namespace,
     name,
     user: context.user,
-    dryRun: context.dryRun,
+    dryRun: context.dryRun && operation !== 'CONNECT',
+    get options() {
+      return shownOptions(parts, operation, context);
+    },
+    convert: form.convert,
     warn(text) {
       if (!warnings.includes(text)) warnings.push(text);
     },
     annotate(key, value) {
       annotations?.set(key, value);
     },
-    old: change.old,
+    old,
   };
+}
+
+type AdmissionContext = Pick<
+  WriteContext,
+  'user' | 'dryRun' | 'subresource' | 'warnings' | 'annotations' | 'statedOptions'
+>;
+
+/** How admission is shown the object of a write. */
+export interface AdmissionForm extends Pick<AdmissionRequest, 'kind' | 'convert'> {
+  readonly record: ResourceInfo;
+}
+
+/** The object itself, as it is judged. */
+const ownForm = (parts: StoreParts): AdmissionForm => ({
+  kind: parts.resource.kind,
+  record: parts.storedAs,
+  convert: parts.convert,
+});
+
+/** An object of a kind that has but one version: what is posted to a subresource, a scale. */
+export const singleForm = (record: ResourceInfo): AdmissionForm => ({
+  kind: record.kind,
+  record,
+  convert: (object) => object,
+});
+
+const optionKinds = {
+  CREATE: 'CreateOptions',
+  UPDATE: 'UpdateOptions',
+  DELETE: 'DeleteOptions',
+  CONNECT: undefined,
+} as const;
+
+function shownOptions(
+  { naming }: StoreParts,
+  operation: AdmissionRequest['operation'],
+  { statedOptions, dryRun }: AdmissionContext,
+): AdmissionRequest['options'] {
+  const kind = optionKinds[operation];
+  if (kind === undefined) return undefined;
+  const apiVersion = naming.resolve('meta.{v}/v1');
+  return { kind, apiVersion, ...statedOptions, ...(dryRun ? { dryRun: ['All'] } : {}) };
 }

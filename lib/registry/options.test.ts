@@ -119,6 +119,7 @@ describe('delete options', () => {
       propagationPolicy: 'Orphan',
       preconditions: { uid: 'u', resourceVersion: undefined },
       ignoreReadError: false,
+      stated: { gracePeriodSeconds: 0, preconditions: { uid: 'u' }, propagationPolicy: 'Orphan' },
     });
   });
 

@@ -1,6 +1,7 @@
 // Query parameters and DeleteOptions bodies to the option records of requests.ts. A value of the
 // wrong type is a 400; values that are well formed but not allowed are a 422 with one cause each.
 import { fieldManagerErrors } from '../api/meta.ts';
+import type { JsonObject } from '../api/type-info.ts';
 import type { NamingProfile } from '../api/vendor.ts';
 import { badRequest, invalid } from '../base/status.ts';
 import type { FieldError } from '../base/status.ts';
@@ -71,6 +72,10 @@ export function parseWriteOptions(
     fieldManager,
     fieldValidation: fieldValidation === '' ? 'Warn' : (fieldValidation as FieldValidation),
     force,
+    stated: {
+      ...(fieldManager === '' ? {} : { fieldManager }),
+      ...(fieldValidation === '' ? {} : { fieldValidation }),
+    },
   };
 }
 
@@ -101,9 +106,30 @@ export function parseDeleteOptions(
       resourceVersion: textOf(preconditions?.resourceVersion),
     },
     ignoreReadError,
+    stated: statedDeletion({
+      ...{ grace, orphan, policy, ignoreReadError },
+      preconditions: preconditions as JsonObject | undefined,
+    }),
   };
   throwInvalid('DeleteOptions', [...policyErrors(policy, orphan), ...dryRunErrors(dryRun)], naming);
   return options;
+}
+
+function statedDeletion(of: {
+  readonly grace: number | undefined;
+  readonly orphan: boolean | undefined;
+  readonly policy: string | undefined;
+  readonly preconditions: JsonObject | undefined;
+  readonly ignoreReadError: boolean;
+}): JsonObject {
+  const { grace, orphan, policy, preconditions, ignoreReadError } = of;
+  return {
+    ...(grace === undefined ? {} : { gracePeriodSeconds: grace }),
+    ...(preconditions === undefined ? {} : { preconditions }),
+    ...(orphan === undefined ? {} : { orphanDependents: orphan }),
+    ...(policy === undefined ? {} : { propagationPolicy: policy }),
+    ...(ignoreReadError ? { ignoreStoreReadErrorWithClusterBreakingPotential: true } : {}),
+  };
 }
 
 /** Every version has the same ones. @throws StatusError 400. */

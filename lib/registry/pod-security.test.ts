@@ -24,6 +24,7 @@ beforeAll(async () => {
   replica = await registry.replica({
     admission: {
       mutate: (...args) => chain.mutate(...args),
+      beforeDelete: (...args) => chain.beforeDelete(...args),
       validate: (...args) => chain.validate(...args),
     },
   });

@@ -6,7 +6,7 @@ import type { MaybePromise } from '../base/maybe-promise.ts';
 import type { StatusBody } from '../base/status.ts';
 import type { ApiObject } from '../codec/codec.ts';
 import { objectItem } from './converted-item.ts';
-import { admissionRequest, mutated, readBody, writeContext } from './incoming.ts';
+import { admissionRequest, mutated, readBody, singleForm, writeContext } from './incoming.ts';
 import type { BodyKind } from './incoming.ts';
 import { settleNamespace } from './object-meta.ts';
 import { recordOf } from './own-kind.ts';
@@ -33,6 +33,7 @@ export async function admittedBody<T>(
     parts,
     { operation: 'CREATE', key: path, old: undefined },
     context,
+    singleForm(kind),
   );
   const ofBody = { ...parts, storedAs: kind };
   const admitted = await mutated(ofBody, attributes, body, context, signal);

@@ -3,7 +3,7 @@
 import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import type { Http2ServerRequest } from 'node:http2';
 import type { Duplex, Writable } from 'node:stream';
-import type { PatchName } from '../api/type-info.ts';
+import type { JsonObject, PatchName } from '../api/type-info.ts';
 import type { WaitEnd } from '../base/abort.ts';
 import type { Item, WatchCursor } from '../cacher/resource-view.ts';
 import type { Decoded } from '../codec/codec.ts';
@@ -68,6 +68,8 @@ export interface WriteOptions {
   readonly fieldValidation: FieldValidation;
   /** Only for apply patches. */
   readonly force: boolean | undefined;
+  /** What of it the client has stated itself, as it has; absent: nothing. */
+  readonly stated?: JsonObject;
 }
 
 export type PropagationPolicy = 'Orphan' | 'Background' | 'Foreground';
@@ -84,6 +86,8 @@ export interface DeleteOptions {
   };
   /** `ignoreStoreReadErrorWithClusterBreakingPotential`. */
   readonly ignoreReadError: boolean;
+  /** Members as the client has stated them, but for `dryRun`; absent: none. */
+  readonly stated?: JsonObject;
 }
 
 export interface CreateRequest extends RequestScope {

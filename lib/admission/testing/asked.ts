@@ -1,5 +1,6 @@
 // A write as plugins are asked about it, of a resource that is served in the default naming, and
 // what they said meanwhile.
+import { convertObject } from '../../api/convert.ts';
 import { builtInScheme } from '../../kinds/built-in-kinds.ts';
 import { namingProfile } from '../../api/vendor.ts';
 import type { AdmissionRequest } from '../plugin.ts';
@@ -23,12 +24,17 @@ export interface Asked {
 
 /** CREATE of the pod `x` in the namespace `a`, but for what `change` says. */
 export function asked(change: Partial<AdmissionRequest> = {}): Asked {
+  const { resource = resourceOf('pods') } = change;
   const warnings: string[] = [];
   const annotations = new Map<string, string>();
   const request: AdmissionRequest = {
     operation: 'CREATE',
-    resource: resourceOf('pods'),
+    resource,
+    kind: resource.kind,
+    form: scheme.storageResource(resource),
     subresource: '',
+    options: undefined,
+    convert: (object, toApiVersion) => convertObject(object, toApiVersion, scheme),
     namespace: 'a',
     name: 'x',
     user: { name: 'tester', uid: '', groups: [], extra: {} },

@@ -2,6 +2,8 @@
 import { cloneJson } from '../../api/json-value.ts';
 import { StatusError } from '../../base/status.ts';
 import type { Clock } from '../../base/clock.ts';
+import { createLogger } from '../../base/log.ts';
+import { clientParts, metrics } from '../../client/testing/open-calls.ts';
 import type { Attributes, Authorizer } from '../../authz/authorizer.ts';
 import type { Item, ItemKey } from '../../cacher/resource-view.ts';
 import type { ApiObject } from '../../codec/codec.ts';
@@ -45,6 +47,16 @@ export function partsOf(known: Known): PluginParts {
     },
     objects: (_group, resource) => objectsOf(known, resource),
     configurationOf: () => known.configuration,
+    served: {
+      version: 0,
+      ofKind: () => undefined,
+      find: () => undefined,
+      equivalentsOf: (resource) => [resource],
+      proven: () => Promise.resolve(),
+    },
+    calls: clientParts(),
+    metrics,
+    log: createLogger('error'),
     podSecurityObserver: {
       onEvaluation: () => undefined,
       onExemption: () => undefined,
