@@ -12,6 +12,7 @@ import type { Metrics } from '../telemetry/metrics.ts';
 import type { Logger } from '../base/log.ts';
 import type { Objects } from './objects.ts';
 import type { PodSecurityObserver } from './pod-security/observer.ts';
+import type { StaticManifests } from './static-manifests.ts';
 
 export interface PluginParts {
   readonly naming: NamingProfile;
@@ -27,6 +28,8 @@ export interface PluginParts {
   objects(group: string, resource: string): Objects | undefined;
   /** What requests may name now, custom kinds too. */
   readonly served: ServedResources;
+  /** Configurations in files. */
+  readonly manifests: StaticManifests;
   /** Of outgoing calls, to services of the cluster too. */
   readonly calls: ClientParts;
   readonly metrics: Metrics;

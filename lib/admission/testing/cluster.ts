@@ -10,6 +10,7 @@ import type { ApiObject } from '../../codec/codec.ts';
 import { admissionChain } from '../chain.ts';
 import type { Objects } from '../objects.ts';
 import type { AdmissionPlugin, AdmissionRequest } from '../plugin.ts';
+import { noManifests } from '../static-manifests.ts';
 import type { PluginParts } from '../plugin-parts.ts';
 import { asked, naming, scheme } from './asked.ts';
 
@@ -54,6 +55,7 @@ export function partsOf(known: Known): PluginParts {
       equivalentsOf: (resource) => [resource],
       proven: () => Promise.resolve(),
     },
+    manifests: noManifests,
     calls: clientParts(),
     metrics,
     log: createLogger('error'),
