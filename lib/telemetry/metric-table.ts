@@ -402,6 +402,43 @@ export const metricTable = {
     admissionSeconds,
     'Time that all admission plugins took, by type: admit, validate.',
   ),
+  apiserver_admission_webhook_admission_duration_seconds: histogram(
+    'STABLE',
+    ['name', 'operation', 'rejected', 'type'],
+    [...admissionSeconds, 10, 25],
+    'Time that the call of each admission webhook took, by type: admit, validating.',
+  ),
+  apiserver_admission_webhook_request_total: counter(
+    'ALPHA',
+    ['code', 'name', 'operation', 'rejected', 'type'],
+    'Calls of admission webhooks by the code of what came of them; 0: the server failed.',
+  ),
+  apiserver_admission_webhook_rejection_count: counter(
+    'ALPHA',
+    ['error_type', 'name', 'operation', 'rejection_code', 'type'],
+    'Requests that an admission webhook, or the failure to call it, has refused.',
+  ),
+  apiserver_admission_webhook_fail_open_count: counter(
+    'ALPHA',
+    ['name', 'type'],
+    'Requests that were admitted although an admission webhook could not be asked.',
+  ),
+  apiserver_admission_match_condition_evaluation_errors_total: counter(
+    'ALPHA',
+    ['kind', 'name', 'operation', 'type'],
+    'Match conditions of webhooks and policies that could not be evaluated.',
+  ),
+  apiserver_admission_match_condition_evaluation_seconds: histogram(
+    'ALPHA',
+    ['kind', 'name', 'operation', 'type'],
+    [0.001, 0.005, 0.01, 0.025, 0.1, 0.2, 0.25],
+    'Time to evaluate all match conditions of a webhook or policy.',
+  ),
+  apiserver_admission_match_condition_exclusions_total: counter(
+    'ALPHA',
+    ['kind', 'name', 'operation', 'type'],
+    'Requests that match conditions have kept from a webhook or policy.',
+  ),
   pod_security_evaluations_total: counter(
     'ALPHA',
     [
