@@ -438,6 +438,15 @@ export const metricTable = {
     'ALPHA',
     ['kind', 'name', 'operation', 'type'],
     'Requests that match conditions have kept from a webhook or policy.',
+  apiserver_admission_configuration_revision: gauge(
+    'ALPHA',
+    [],
+    'Revision of the last change of webhooks, policies and bindings that is in force.',
+  ),
+  apiserver_admission_configuration_retries_total: counter(
+    'ALPHA',
+    [],
+    'Requests that were judged anew, since rules of admission had changed meanwhile.',
   ),
   pod_security_evaluations_total: counter(
     'ALPHA',
