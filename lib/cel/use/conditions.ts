@@ -42,8 +42,7 @@ export function* compileConditionSteps(
   const { resultType } = compiled instanceof ProgramFailure ? compiled.checked : compiled;
   if (types !== 'any' && !types.some((type) => sameType(type, resultType))) {
     const [only, ...others] = types.map(typeText);
-    const wanted =
-      others.length === 0 ? String(only) : `one of [${[only, ...others].join(' ')}]`;
+    const wanted = others.length === 0 ? String(only) : `one of [${[only, ...others].join(' ')}]`;
     return failed(`must evaluate to ${wanted} but got ${typeText(resultType)}`);
   }
   if (compiled instanceof ProgramFailure)

@@ -4,13 +4,7 @@ import { isSet, recordAt, recordsAt, textAt } from '../../api/json-access.ts';
 import { qualifiedNameProblems } from '../../api/name-rules.ts';
 import type { JsonObject } from '../../api/type-info.ts';
 import type { Environment } from '../../cel/environment.ts';
-import {
-  boolType,
-  listType,
-  nullType,
-  stringType,
-  structType,
-} from '../../cel/model/cel-type.ts';
+import { boolType, listType, nullType, stringType, structType } from '../../cel/model/cel-type.ts';
 import { isReservedWord } from '../../cel/schema/escaping.ts';
 import { composeVariables } from '../../cel/use/composition.ts';
 import type { NamedExpression } from '../../cel/use/composition.ts';
