@@ -566,6 +566,8 @@ export const limits = {
   authorizationWebhookTimeoutMs: 30_000,
   /** Conditions of one authorization webhook (specification 3, Limits). */
   webhookMatchConditionsMax: 64,
+  /** Warnings that are taken from one answer of an admission webhook: the headers have an end. */
+  webhookWarningsMax: 100,
   // Audit
   /** Characters of a User-Agent that events show (Kubernetes: 1,024). */
   auditUserAgentLengthMax: 1_024,

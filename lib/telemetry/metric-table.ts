@@ -438,6 +438,7 @@ export const metricTable = {
     'ALPHA',
     ['kind', 'name', 'operation', 'type'],
     'Requests that match conditions have kept from a webhook or policy.',
+  ),
   apiserver_admission_configuration_revision: gauge(
     'ALPHA',
     [],
