@@ -297,6 +297,10 @@ export const limits = {
   expressionCostMax: 1_000_000,
   /** Cost of all rules in the schema of one object (the reference's): about 1 s, in turns. */
   objectRulesCostMax: 10_000_000,
+  /** Cost of all match conditions of one rule for one request (the reference's). */
+  matchConditionsCostMax: 2_500_000,
+  /** Cost of the validations and messages, and again of the annotations, of a policy's evaluation. */
+  policyCostMax: 10_000_000,
   /** Characters of the texts of one evaluation that cost less than they take. */
   evaluationTextLengthMax: 32 * 1024 * 1024,
   /** Elements of a list by `lists.range`: it costs a limit's worth of units before it is full. */
@@ -311,8 +315,8 @@ export const limits = {
   definitionFailureBytesMax: 512 * 1024,
   /** Kinds of a policy that its expressions are checked for (the reference's). */
   typeCheckedKindsMax: 10,
-  /** Memory of compiled expressions that are kept for the next use. */
-  programCacheBytesMax: 32 * 1024 * 1024,
+  /** Memory of compiled policies that are kept for the next request, of each kind of policy. */
+  compiledPolicyBytesMax: 32 * 1024 * 1024,
   /**
    * Steps of a compiled regular expression, its repetitions written out: compiling so many takes
    * less than 50 ms. Larger ones are refused.

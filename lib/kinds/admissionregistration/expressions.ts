@@ -2,13 +2,14 @@
 import { recordsAt, textAt } from '../../api/json-access.ts';
 import type { JsonObject } from '../../api/type-info.ts';
 import type { Environment } from '../../cel/environment.ts';
+import { boolType } from '../../cel/model/cel-type.ts';
 import { compileCondition } from '../../cel/use/conditions.ts';
-import type { ResultKinds } from '../../cel/use/conditions.ts';
+import type { ResultTypes } from '../../cel/use/conditions.ts';
 import type { Scope } from '../validator.ts';
 
 export interface ExpressionNeeds {
   readonly environment: Environment;
-  readonly kinds: ResultKinds;
+  readonly types: ResultTypes;
 }
 
 /** `of[name]`, which must be there; `missing` says so. */
@@ -25,7 +26,7 @@ export function validateExpression(
     errors.required(where, needs.missing ?? `${name} is not specified`);
     return;
   }
-  const { error } = compileCondition(needs.environment, text, needs.kinds);
+  const { error } = compileCondition(needs.environment, text, needs.types);
   if (error !== undefined) errors.invalid(where, text, error);
 }
 
@@ -36,7 +37,7 @@ export function validateMatchConditions(
   environment: Environment,
   scope: Scope,
 ): void {
-  const needs = { environment, kinds: ['bool'], missing: '' } as const;
+  const needs = { environment, types: [boolType], missing: '' } as const;
   for (const [at, condition] of recordsAt(of, 'matchConditions').entries()) {
     const where = `${path}.matchConditions[${String(at)}]`;
     validateExpression(condition, 'expression', where, needs, scope);

@@ -4,6 +4,7 @@ import { isSet, recordAt, recordsAt, textAt } from '../../api/json-access.ts';
 import { qualifiedNameProblems } from '../../api/name-rules.ts';
 import type { JsonObject } from '../../api/type-info.ts';
 import type { Environment } from '../../cel/environment.ts';
+import { boolType, listType, nullType, stringType, structType } from '../../cel/model/cel-type.ts';
 import { isReservedWord } from '../../cel/schema/escaping.ts';
 import { composeVariables } from '../../cel/use/composition.ts';
 import type { NamedExpression } from '../../cel/use/composition.ts';
@@ -73,7 +74,7 @@ export const validateValidatingPolicy: Validator = (write) => {
   const messages = composeVariables(messageBase, variablesOf(spec)).environment;
   for (const [at, one] of validations.entries()) {
     const path = `spec.validations[${String(at)}]`;
-    validateExpression(one, 'expression', path, { environment, kinds: ['bool'] }, write);
+    validateExpression(one, 'expression', path, { environment, types: [boolType] }, write);
     validateMessages(one, path, messages, write);
   }
   validateAnnotations(annotations, environment, write);
@@ -99,7 +100,7 @@ function validateMessages(
   if (expression !== '' && expression.trim() === '') {
     errors.invalid(`${path}.messageExpression`, expression, 'must be non-empty if specified');
   } else if (expression !== '') {
-    const needs = { environment, kinds: ['string'] } as const;
+    const needs = { environment, types: [stringType] } as const;
     validateExpression(validation, 'messageExpression', path, needs, scope);
   }
   const message = textAt(validation, 'message');
@@ -136,7 +137,7 @@ function validateAnnotations(
       const detail = `must not exceed ${String(annotationBytesMax)} bytes in length`;
       errors.required(`${path}.valueExpression`, detail);
     } else {
-      const needs = { environment, kinds: ['string', 'null'] } as const;
+      const needs = { environment, types: [stringType, nullType] } as const;
       validateExpression(one, 'valueExpression', path, needs, write);
     }
     if (keys.has(key)) errors.duplicate(`${path}.key`, key);
@@ -163,8 +164,8 @@ export const validateMutatingPolicy: Validator = (write) => {
 };
 
 const patchParts = [
-  ['ApplyConfiguration', 'applyConfiguration', ['struct']],
-  ['JSONPatch', 'jsonPatch', ['list']],
+  ['ApplyConfiguration', 'applyConfiguration', [structType('Object')]],
+  ['JSONPatch', 'jsonPatch', [listType(structType('JSONPatch'))]],
 ] as const;
 
 /** Only the part that its type names; a type that is not known says nothing about either. */
@@ -177,13 +178,13 @@ function validateMutation(
   const { errors } = scope;
   const type = textAt(mutation, 'patchType');
   if (!patchParts.some(([name]) => name === type)) return;
-  for (const [name, member, kinds] of patchParts) {
+  for (const [name, member, types] of patchParts) {
     const part = recordAt(mutation, member);
     const where = `${path}.${member}`;
     if (name === type && part === undefined) {
       errors.required(where, `must be specified when patchType is ${type}`);
     } else if (name === type && part !== undefined) {
-      validateExpression(part, 'expression', where, { environment, kinds }, scope);
+      validateExpression(part, 'expression', where, { environment, types }, scope);
     } else if (part !== undefined) {
       const detail = `must not be specified when patchType is ${type}`;
       errors.invalid(where, `{${member}}`, detail);
