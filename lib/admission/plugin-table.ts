@@ -3,6 +3,7 @@
 // server does not have.
 import type { AdmissionPlugin } from './plugin.ts';
 import type { PluginParts } from './plugin-parts.ts';
+import { validatingPolicies } from './policies/validating-policies.ts';
 import { alwaysAdmit, alwaysDeny } from './plugins/always.ts';
 import {
   certificateApproval,
@@ -96,7 +97,7 @@ export const pluginTable: readonly PluginRow[] = [
   on('PodResizeValidator'),
   on('MutatingAdmissionPolicy'),
   on('MutatingAdmissionWebhook'),
-  on('ValidatingAdmissionPolicy'),
+  on('ValidatingAdmissionPolicy', validatingPolicies),
   on('ValidatingAdmissionWebhook'),
   on('ResourceQuota'),
   off('AlwaysDeny', alwaysDeny, { deprecated }),

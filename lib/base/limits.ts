@@ -301,6 +301,8 @@ export const limits = {
   matchConditionsCostMax: 2_500_000,
   /** Cost of the validations and messages, and again of the annotations, of a policy's evaluation. */
   policyCostMax: 10_000_000,
+  /** Bytes of one value that a policy writes into audit events; the rest is cut (the reference's). */
+  policyAnnotationBytesMax: 10 * 1024,
   /** Characters of the texts of one evaluation that cost less than they take. */
   evaluationTextLengthMax: 32 * 1024 * 1024,
   /** Elements of a list by `lists.range`: it costs a limit's worth of units before it is full. */

@@ -49,6 +49,7 @@ const clientSeconds = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60];
 const clientBytes = [
   64, 256, 512, 1_024, 4_096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216,
 ];
+const conditionSeconds = [0.001, 0.005, 0.01, 0.025, 0.1, 0.2, 0.25];
 const admissionSeconds = [0.005, 0.025, 0.1, 0.5, 1, 2.5];
 const queueSeconds = [1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 0.001, 0.01, 0.1, 1, 10];
 const bodyBytes = Array.from({ length: 31 }, (_, index) => 50_000 + index * 100_000);
@@ -362,7 +363,7 @@ export const metricTable = {
   apiserver_authorization_match_condition_evaluation_seconds: histogram(
     'ALPHA',
     ['name', 'type'],
-    [0.001, 0.005, 0.01, 0.025, 0.1, 0.2, 0.25],
+    conditionSeconds,
     'Time that the match conditions of an authorizer took.',
   ),
   apiserver_authorization_match_condition_evaluation_errors_total: counter(
@@ -448,6 +449,32 @@ export const metricTable = {
     'ALPHA',
     [],
     'Requests that were judged anew, since rules of admission had changed meanwhile.',
+  apiserver_admission_match_condition_evaluation_seconds: histogram(
+    'ALPHA',
+    ['kind', 'name', 'operation', 'type'],
+    conditionSeconds,
+    'Time that the match conditions of a webhook or policy took.',
+  ),
+  apiserver_admission_match_condition_evaluation_errors_total: counter(
+    'ALPHA',
+    ['kind', 'name', 'operation', 'type'],
+    'Match conditions of webhooks and policies that failed.',
+  ),
+  apiserver_admission_match_condition_exclusions_total: counter(
+    'ALPHA',
+    ['kind', 'name', 'operation', 'type'],
+    'Requests that a webhook or policy was not asked about: a match condition was false.',
+  ),
+  apiserver_validating_admission_policy_check_total: counter(
+    'BETA',
+    ['enforcement_action', 'error_type', 'policy', 'policy_binding'],
+    'Violations and errors of validating policies, by what followed.',
+  ),
+  apiserver_validating_admission_policy_check_duration_seconds: histogram(
+    'BETA',
+    ['enforcement_action', 'error_type', 'policy', 'policy_binding'],
+    [5e-7, 0.001, 0.01, 0.1, 1],
+    'Time of the evaluations that found a violation or an error.',
   ),
   pod_security_evaluations_total: counter(
     'ALPHA',
