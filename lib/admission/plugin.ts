@@ -43,8 +43,11 @@ export interface AdmissionRequest {
   ): MaybePromise<ApiObject>;
   /** Tells who writes, in a Warning header: each text once, however often a write is tried. */
   warn(text: string): void;
-  /** For the audit event: `key` is qualified by a domain; a later value replaces an earlier one. */
-  annotate(key: string, value: string): void;
+  /**
+   * For the audit event: `key` is qualified by a domain; a later value replaces an earlier one.
+   * `level`: the lowest at which it is told; not given: every level.
+   */
+  annotate(key: string, value: string, level?: 'Request'): void;
   /**
    * What is stored, in `form`; undefined for CREATE and CONNECT, and for DELETE of an object that
    * cannot be read.

@@ -424,22 +424,6 @@ export const metricTable = {
     ['name', 'type'],
     'Requests that were admitted although an admission webhook could not be asked.',
   ),
-  apiserver_admission_match_condition_evaluation_errors_total: counter(
-    'ALPHA',
-    ['kind', 'name', 'operation', 'type'],
-    'Match conditions of webhooks and policies that could not be evaluated.',
-  ),
-  apiserver_admission_match_condition_evaluation_seconds: histogram(
-    'ALPHA',
-    ['kind', 'name', 'operation', 'type'],
-    [0.001, 0.005, 0.01, 0.025, 0.1, 0.2, 0.25],
-    'Time to evaluate all match conditions of a webhook or policy.',
-  ),
-  apiserver_admission_match_condition_exclusions_total: counter(
-    'ALPHA',
-    ['kind', 'name', 'operation', 'type'],
-    'Requests that match conditions have kept from a webhook or policy.',
-  ),
   apiserver_admission_configuration_revision: gauge(
     'ALPHA',
     [],
@@ -449,6 +433,7 @@ export const metricTable = {
     'ALPHA',
     [],
     'Requests that were judged anew, since rules of admission had changed meanwhile.',
+  ),
   apiserver_admission_match_condition_evaluation_seconds: histogram(
     'ALPHA',
     ['kind', 'name', 'operation', 'type'],

@@ -2,7 +2,6 @@
 import { numberAt, recordAt, textAt, textsAt } from '../../api/json-access.ts';
 import { recordsAt } from '../../api/json-access.ts';
 import type { JsonObject } from '../../api/type-info.ts';
-import type { WebhookClientConfig } from '../../client/webhook-config.ts';
 import type { ApiObject } from '../../codec/codec.ts';
 import { webhookCriteria } from '../match/criteria.ts';
 import type { Criteria } from '../match/criteria.ts';
@@ -49,7 +48,7 @@ function configuredWebhook(
     ...of,
     name: textAt(webhook, 'name'),
     // As it is stored it passed validation, or is refused when it is opened.
-    clientConfig: (recordAt(webhook, 'clientConfig') ?? {}) as unknown as WebhookClientConfig,
+    clientConfig: recordAt(webhook, 'clientConfig') ?? {},
     ...(timeoutSeconds === undefined ? {} : { timeoutSeconds }),
     failurePolicy,
     ignoresFailures: failurePolicy === 'Ignore',

@@ -1,13 +1,11 @@
 // MutatingAdmissionWebhook: webhooks that may change what is written, one after the other, each on
 // what the one before has left; and those that want it once more where others changed it after them.
-import { setMember } from '../../api/json-value.ts';
-import { apiVersionOf } from '../../api/type-info.ts';
 import type { MaybePromise } from '../../base/maybe-promise.ts';
 import { limits } from '../../base/limits.ts';
-import { internalError } from '../../base/status.ts';
 import { afterLongTurn } from '../../base/turn.ts';
 import type { ApiObject } from '../../codec/codec.ts';
-import { inVersion, VersionedObjects } from '../match/versioned-objects.ts';
+import { VersionedObjects } from '../match/versioned-objects.ts';
+import { MutatedObject } from '../match/mutated-object.ts';
 import type { Versioned } from '../match/versioned-objects.ts';
 import type { AdmissionPlugin, AdmissionRequest, MutatingPass } from '../plugin.ts';
 import type { PluginParts } from '../plugin-parts.ts';
@@ -75,123 +73,71 @@ async function mutatedFrom(
   first: MaybePromise<SelectedWebhook | undefined>,
 ): Promise<boolean> {
   const { request, object, signal, round, kept } = pass;
-  const state = new MutatedObject(request, object, signal);
-  for (let next = await first; next !== undefined; next = await selection.next(state.current)) {
-    const versioned = await state.as(next);
+  const { defaults } = parts.scheme;
+  const state =
+    object === undefined
+      ? new VersionedObjects(request, undefined, signal)
+      : new MutatedObject(request, object, defaults, signal);
+  const current = (): Readonly<ApiObject> | undefined =>
+    state instanceof MutatedObject ? state.state.object : undefined;
+  let isAnyChanged = false;
+  let texts = new ReviewedTexts();
+  for (let next = await first; next !== undefined; next = await selection.next(current())) {
+    const versioned = await state.as(next.as);
     const holds = await selection.hold(next, versioned);
     // Who was not asked in the first pass is not asked in the second.
     if (!holds || (round === 1 && !kept.isWanted(next.webhook))) continue;
-    const isChanged = await askOne(parts, pass, state, next, versioned);
-    if (isChanged) kept.changed();
+    const changed = await askOne(parts, pass, next, { versioned, texts });
+    if (
+      changed !== undefined &&
+      state instanceof MutatedObject &&
+      state.replace(changed, versioned)
+    ) {
+      isAnyChanged = true;
+      texts = new ReviewedTexts();
+      kept.changed();
+    }
     kept.wasAsked(next.webhook);
     await afterLongTurn(limits.writeTurnMsMax);
   }
-  const isChanged = state.isChanged;
-  await state.putInPlace(parts);
+  if (state instanceof MutatedObject) await state.putBack();
   if (round === 0 && object !== undefined) kept.passEnded(object);
-  return isChanged;
+  return isAnyChanged;
 }
 
-/** @returns whether the webhook changed the object */
+interface Shown {
+  readonly versioned: Versioned;
+  /** Of the object as it is now. */
+  readonly texts: ReviewedTexts;
+}
+
+/** @returns what the webhook makes of the object; undefined: it changes nothing */
 async function askOne(
-  parts: WebhookParts,
+  { naming, asking }: WebhookParts,
   { request, signal, round }: Pass,
-  state: MutatedObject,
   { webhook, place, as }: SelectedWebhook,
-  versioned: Versioned,
-): Promise<boolean> {
+  { versioned, texts }: Shown,
+): Promise<ApiObject | undefined> {
   const at = `round_${String(round)}_index_${String(place)}`;
-  const { naming, scheme } = parts;
-  let isChanged = false;
+  const key = (name: string): string => naming.resolve(`${name}.webhook.admission.{v}/${at}`);
   const named = { configuration: webhook.configuration.name, webhook: webhook.name };
+  let changed: ApiObject | undefined;
   const take = (answer: ReviewAnswer): void => {
     const operations = readPatch(webhook.name, answer, versioned.type);
     if (operations.length === 0) return;
-    if (versioned.object === undefined) {
-      throw internalError(
-        `admission webhook ${JSON.stringify(webhook.name)} attempted to modify the object, ` +
-          'which is not supported for this operation',
-      );
-    }
-    const { kind, type, object } = versioned;
-    const patched = patchedObject({ object, kind, type }, operations, scheme.defaults);
-    isChanged = patched.isChanged;
-    if (isChanged) state.replace(patched.object);
+    changed = patchedObject(webhook.name, versioned, operations);
     const patch = JSON.parse(answer.patch) as unknown;
-    request.annotate(
-      naming.resolve(`patch.webhook.admission.{v}/${at}`),
-      JSON.stringify({ ...named, patch, patchType: 'JSONPatch' }),
-      'Request',
-    );
+    const told = JSON.stringify({ ...named, patch, patchType: 'JSONPatch' });
+    request.annotate(key('patch'), told, 'Request');
   };
+  const reviewed = texts.of(request, as, versioned);
+  const failedOpenKey = key('failed-open.mutation');
   try {
-    const failedOpenKey = naming.resolve(`failed-open.mutation.webhook.admission.{v}/${at}`);
-    const reviewed = state.texts.of(request, as, versioned);
-    await ask(
-      parts.asking,
-      { webhook, request, type: 'admit', reviewed, failedOpenKey, take },
-      signal,
-    );
+    const question = { webhook, request, type: 'admit', reviewed, failedOpenKey, take } as const;
+    await ask(asking, question, signal);
   } finally {
-    const key = naming.resolve(`mutation.webhook.admission.{v}/${at}`);
-    request.annotate(key, JSON.stringify({ ...named, mutated: isChanged }));
+    const mutated = changed !== undefined;
+    request.annotate(key('mutation'), JSON.stringify({ ...named, mutated }));
   }
-  return isChanged;
-}
-
-/**
- * The object of a pass as webhooks change it: one object, converted from the version of one webhook
- * to that of the next, and back in the end.
- */
-class MutatedObject {
-  readonly #request: AdmissionRequest;
-  readonly #signal: AbortSignal;
-  readonly #given: ApiObject | undefined;
-  readonly #old: VersionedObjects;
-  /** In the version in which it was changed last. */
-  #current: Readonly<ApiObject> | undefined;
-  /** Questions about it as it is now. */
-  texts = new ReviewedTexts();
-  isChanged = false;
-
-  constructor(request: AdmissionRequest, given: ApiObject | undefined, signal: AbortSignal) {
-    this.#request = request;
-    this.#signal = signal;
-    this.#given = given;
-    this.#current = given;
-    this.#old = new VersionedObjects(request, undefined, signal);
-  }
-
-  get current(): Readonly<ApiObject> | undefined {
-    return this.#current;
-  }
-
-  async as({ as }: SelectedWebhook): Promise<Versioned> {
-    const { kind, type, oldObject } = await this.#old.as(as);
-    const apiVersion = apiVersionOf(kind);
-    const object = await inVersion(this.#request, this.#current, kind, apiVersion, this.#signal);
-    if (this.isChanged) this.#current = object;
-    return { kind, type, object, oldObject };
-  }
-
-  replace(object: Readonly<ApiObject>): void {
-    this.#current = object;
-    this.isChanged = true;
-    this.texts = new ReviewedTexts();
-  }
-
-  /** What webhooks made is from now on what the given object holds. */
-  async putInPlace({ scheme }: Pick<WebhookParts, 'scheme'>): Promise<void> {
-    const given = this.#given;
-    if (!this.isChanged || given === undefined) return;
-    const { form } = this.#request;
-    const apiVersion = apiVersionOf(form.kind);
-    const made = await inVersion(this.#request, this.#current, form.kind, apiVersion, this.#signal);
-    if (made === undefined) return;
-    for (const name of Object.keys(given)) delete given[name];
-    for (const [name, value] of Object.entries(made)) {
-      if (value !== undefined) setMember(given, name, value);
-    }
-    scheme.defaults.apply(given, form.type);
-  }
+  return changed;
 }

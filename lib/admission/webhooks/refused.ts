@@ -23,24 +23,29 @@ export function refusedBy(name: string, status: Readonly<JsonObject> | undefined
 
 function detailsOf(given: Readonly<JsonObject> | undefined): StatusDetails | undefined {
   if (given === undefined) return undefined;
-  const texts = ['name', 'group', 'kind', 'uid'] as const;
+  const causes = recordsAt(given, 'causes').map((cause): StatusCause =>
+    textsOf(cause, ['reason', 'message', 'field']),
+  );
   const retryAfterSeconds = numberAt(given, 'retryAfterSeconds') ?? 0;
-  const causes = recordsAt(given, 'causes').map(causeOf);
   return {
-    ...Object.fromEntries(
-      texts.map((name) => [name, textAt(given, name)]).filter(([, text]) => text !== ''),
-    ),
+    ...textsOf(given, ['name', 'group', 'kind', 'uid']),
     ...(causes.length === 0 ? {} : { causes }),
     ...(retryAfterSeconds === 0 ? {} : { retryAfterSeconds }),
   };
 }
 
-const causeOf = (cause: Readonly<JsonObject>): StatusCause =>
-  Object.fromEntries(
-    ['reason', 'message', 'field']
-      .map((name) => [name, textAt(cause, name)])
-      .filter(([, text]) => text !== ''),
-  ) as unknown as StatusCause;
+/** Those that are not empty. */
+function textsOf<Name extends string>(
+  of: Readonly<JsonObject>,
+  names: readonly Name[],
+): { readonly [name in Name]?: string } {
+  const found: { [name in Name]?: string } = {};
+  for (const name of names) {
+    const text = textAt(of, name);
+    if (text !== '') found[name] = text;
+  }
+  return found;
+}
 
 /** `sideEffects` that a dry run must not have. */
 export const noDryRun = (name: string): StatusError =>

@@ -3,6 +3,7 @@
 import { inTurns } from '../../base/steps.ts';
 import type { Steps } from '../../base/steps.ts';
 import type { NamingProfile } from '../../api/vendor.ts';
+import type { Metrics } from '../../telemetry/metrics.ts';
 import { whenThere } from '../../base/maybe-promise.ts';
 import type { MaybePromise } from '../../base/maybe-promise.ts';
 import { forbidden } from '../../base/status.ts';
@@ -10,13 +11,14 @@ import { composeVariables } from '../../cel/use/composition.ts';
 import { compileConditionSteps } from '../../cel/use/conditions.ts';
 import type { CompiledCondition } from '../../cel/use/conditions.ts';
 import { policyEnvironment } from '../../cel/use/policy-environment.ts';
-import type { ConditionMetrics, ConditionOwner } from '../match/condition-metrics.ts';
 import { namespaceOf } from '../match/namespace.ts';
 import { requestRecord } from '../match/request-record.ts';
 import type { MatchedAs } from '../match/rules.ts';
 import type { Versioned } from '../match/versioned-objects.ts';
 import type { AuthorizerAnswers } from '../policies/authorizer-answers.ts';
 import type { PolicyExpressions } from '../policies/compiled.ts';
+import { countConditions } from '../policies/policy-metrics.ts';
+import type { ConditionLabels } from '../policies/policy-metrics.ts';
 import { matchConditions } from '../policies/match-conditions.ts';
 import type { AdmissionRequest } from '../plugin.ts';
 import type { ConfiguredWebhook } from './configured-webhook.ts';
@@ -29,11 +31,11 @@ export interface ToBeAsked extends Omit<Versioned, 'kind' | 'type'> {
 
 export class WebhookConditions {
   readonly #naming: NamingProfile;
-  readonly #metrics: ConditionMetrics;
-  readonly #type: ConditionOwner['type'];
+  readonly #metrics: Metrics;
+  readonly #type: ConditionLabels['type'];
   readonly #compiled = new WeakMap<ConfiguredWebhook, MaybePromise<PolicyExpressions>>();
 
-  constructor(naming: NamingProfile, metrics: ConditionMetrics, type: ConditionOwner['type']) {
+  constructor(naming: NamingProfile, metrics: Metrics, type: ConditionLabels['type']) {
     this.#naming = naming;
     this.#metrics = metrics;
     this.#type = type;
@@ -77,13 +79,14 @@ export class WebhookConditions {
     };
     const startMs = performance.now();
     return whenThere(matchConditions(expressions, bindings, answers), (matching) => {
-      const { kind, errorCount, message } = matching;
-      const owner = { kind: 'webhook', name: webhook.name, type: this.#type } as const;
-      this.#metrics.evaluated(owner, request.operation, {
-        errorCount,
-        isExcluded: kind !== 'match' && !(kind === 'failed' && !webhook.ignoresFailures),
-        seconds: (performance.now() - startMs) / 1_000,
-      });
+      const { kind, message } = matching;
+      const isPassedOver = kind === 'failed' && webhook.ignoresFailures;
+      countConditions(
+        this.#metrics,
+        { kind: 'webhook', name: webhook.name, type: this.#type, operation: request.operation },
+        { ...matching, kind: isPassedOver ? 'excluded' : kind },
+        (performance.now() - startMs) / 1_000,
+      );
       if (kind === 'failed' && !webhook.ignoresFailures) {
         throw forbidden(request.resource, request.name, message);
       }

@@ -5,7 +5,6 @@ import type { Scheme } from '../../api/scheme.ts';
 import type { JsonObject } from '../../api/type-info.ts';
 import type { Authorizer } from '../../authz/authorizer.ts';
 import { StrictFields } from '../../codec/strict-fields.ts';
-import { conditionMetrics } from '../match/condition-metrics.ts';
 import type { Objects } from '../objects.ts';
 import type { PluginParts } from '../plugin-parts.ts';
 import { openWebhookCaller } from './open-caller.ts';
@@ -43,7 +42,7 @@ export function webhookParts(
     authorizer,
     namespaces: parts.objects('', 'namespaces'),
     source: new WebhookSource(parts, resource),
-    conditions: new WebhookConditions(naming, conditionMetrics(metrics), owner),
+    conditions: new WebhookConditions(naming, metrics, owner),
     asking: {
       scheme,
       log,
