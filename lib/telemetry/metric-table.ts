@@ -430,6 +430,16 @@ export const metricTable = {
     [5e-7, 0.001, 0.01, 0.1, 1],
     'Time of the evaluations that found a violation or an error.',
   ),
+  apiserver_admission_configuration_revision: gauge(
+    'ALPHA',
+    [],
+    'Revision of the last change of webhooks, policies and bindings that is in force.',
+  ),
+  apiserver_admission_configuration_retries_total: counter(
+    'ALPHA',
+    [],
+    'Requests that were judged anew, since rules of admission had changed meanwhile.',
+  ),
   pod_security_evaluations_total: counter(
     'ALPHA',
     [
