@@ -92,14 +92,15 @@ export interface ResourceStrategy {
     declared: FieldError[],
   ): readonly FieldError[];
   /**
-   * Further rules, which may take several turns. What the writer of a valid object is told goes to
-   * the warnings of `context`.
+   * Further rules, which may take several turns; some of what was found before may be taken back.
+   * What the writer of a valid object is told goes to the warnings of `context`.
    */
   validateInTurns?(
     object: Readonly<ApiObject>,
     old: Readonly<ApiObject> | undefined,
     context: WriteContext,
     isOn: GateCheck,
+    found: FieldError[],
   ): MaybePromise<readonly FieldError[]>;
   /** `validate` has all rules: those in options of fields only describe. */
   readonly rulesByHand?: boolean;

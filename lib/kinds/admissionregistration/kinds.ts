@@ -16,7 +16,7 @@ export const admissionregistrationKinds: readonly Kind[] = [
     name: 'admissionregistration/ValidatingAdmissionPolicy',
     columns: validatingPolicyColumns,
     strategy: { takesUnqualifiedFinalizers: 'always' },
-    validate: validateValidatingPolicy,
+    validateInSteps: validateValidatingPolicy,
   },
   {
     name: 'admissionregistration/ValidatingAdmissionPolicyBinding',
@@ -28,7 +28,7 @@ export const admissionregistrationKinds: readonly Kind[] = [
     name: 'admissionregistration/MutatingAdmissionPolicy',
     columns: mutatingPolicyColumns,
     strategy: { takesUnqualifiedFinalizers: 'always' },
-    validate: validateMutatingPolicy,
+    validateInSteps: validateMutatingPolicy,
   },
   {
     name: 'admissionregistration/MutatingAdmissionPolicyBinding',
@@ -40,12 +40,12 @@ export const admissionregistrationKinds: readonly Kind[] = [
     name: 'admissionregistration/ValidatingWebhookConfiguration',
     columns: webhookColumns,
     strategy: { takesUnqualifiedFinalizers: 'always' },
-    validate: validateWebhooks,
+    validateInSteps: validateWebhooks,
   },
   {
     name: 'admissionregistration/MutatingWebhookConfiguration',
     columns: webhookColumns,
     strategy: { takesUnqualifiedFinalizers: 'always' },
-    validate: validateWebhooks,
+    validateInSteps: validateWebhooks,
   },
 ];

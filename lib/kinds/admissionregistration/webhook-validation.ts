@@ -7,14 +7,14 @@ import { dns1123SubdomainProblems, labelValueProblems } from '../../api/name-rul
 import type { JsonObject, JsonValue } from '../../api/type-info.ts';
 import { policyEnvironment } from '../../cel/use/policy-environment.ts';
 import { validateLabelSelector } from '../label-selectors.ts';
-import type { Scope, Validator } from '../validator.ts';
+import type { Scope, ValidatorInSteps } from '../validator.ts';
 import {
   allKnown,
   knownReviewVersions,
   validateClient,
   validateReviewVersions,
 } from '../webhook-client.ts';
-import { validateMatchConditions } from './expressions.ts';
+import { matchConditionSteps } from './expressions.ts';
 
 const timeoutSecondsMax = 30;
 
@@ -22,9 +22,14 @@ const timeoutSecondsMax = 30;
  * What objects of old have, and a write of today may not say, is tolerated in those that have it:
  * everything else of them can still be changed.
  */
-export const validateWebhooks: Validator = (write) => {
+export const validateWebhooks: ValidatorInSteps = function* (write) {
   const { object, old, errors, naming } = write;
-  const environment = policyEnvironment({ naming, hasParams: false, hasAuthorizer: true });
+  const options = { naming, hasParams: false, hasAuthorizer: true };
+  const environments = {
+    fresh: policyEnvironment(options),
+    stored: policyEnvironment({ ...options, version: 'stored' }),
+    storedTexts: new Set(recordsAt(old, 'webhooks').flatMap(expressionsOf)),
+  };
   const tolerated = toleratedOf(recordsAt(old, 'webhooks'));
   const webhooks = recordsAt(object, 'webhooks');
   const sameConditions = sameJson(webhooks.map(conditionsOf), old && conditionsOfAll(old));
@@ -32,7 +37,7 @@ export const validateWebhooks: Validator = (write) => {
   for (const [at, webhook] of webhooks.entries()) {
     const path = `webhooks[${String(at)}]`;
     validateWebhook(webhook, path, tolerated, write);
-    if (!sameConditions) validateMatchConditions(webhook, path, environment, write);
+    if (!sameConditions) yield* matchConditionSteps(webhook, path, environments, write);
     const versions = textsAt(webhook, 'admissionReviewVersions');
     const { required, mayBeUnknown } = { ...allKnown, ...tolerated };
     const where = `${path}.admissionReviewVersions`;
@@ -42,8 +47,13 @@ export const validateWebhooks: Validator = (write) => {
       errors.duplicate(`${path}.name`, name);
     }
     names.add(name);
+    yield undefined;
   }
+  return [];
 };
+
+const expressionsOf = (webhook: JsonObject): readonly string[] =>
+  recordsAt(webhook, 'matchConditions').map((condition) => textAt(condition, 'expression'));
 
 const conditionsOf = (webhook: JsonObject): JsonValue => valueAt(webhook, 'matchConditions') ?? [];
 const conditionsOfAll = (of: Readonly<JsonObject>): JsonValue[] =>
