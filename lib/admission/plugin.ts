@@ -4,6 +4,7 @@
 import type { GroupVersionKind, JsonObject, ResourceInfo } from '../api/type-info.ts';
 import type { MaybePromise } from '../base/maybe-promise.ts';
 import type { User } from '../base/user.ts';
+import type { WebhookTrail } from '../base/webhook-trail.ts';
 import type { ApiObject } from '../codec/codec.ts';
 
 export type AdmissionOperation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT';
@@ -48,6 +49,8 @@ export interface AdmissionRequest {
    * `level`: the lowest at which it is told; not given: every level.
    */
   annotate(key: string, value: string, level?: 'Request'): void;
+  /** undefined: the request has no deadline, and nobody asks how long it waited. */
+  readonly webhookTrail?: WebhookTrail | undefined;
   /**
    * What is stored, in `form`; undefined for CREATE and CONNECT, and for DELETE of an object that
    * cannot be read.

@@ -573,6 +573,8 @@ export const limits = {
   /** Warnings that are taken from one answer of an admission webhook: the headers have an end. */
   webhookWarningsMax: 100,
   // Audit
+  /** A request that took longer has annotations that tell what it waited for (Kubernetes' time). */
+  slowRequestMs: 500,
   /** Characters of a User-Agent that events show (Kubernetes: 1,024). */
   auditUserAgentLengthMax: 1_024,
   /** Bytes of all events that one backend keeps: objects in them may be large. */

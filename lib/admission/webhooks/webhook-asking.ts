@@ -74,7 +74,7 @@ export async function ask(
         refusedBy: undefined,
         isFailedOpen: false,
         isCanceled: false,
-        seconds: (performance.now() - startMs) / 1_000,
+        seconds: waited(question, performance.now() - startMs) / 1_000,
         ...end,
       },
     );
@@ -112,6 +112,14 @@ export async function ask(
   ended({ code: 200 });
 }
 
+/** @returns `ms`, which the request has waited for the webhook */
+function waited({ request: { webhookTrail }, type }: Question, ms: number): number {
+  if (webhookTrail === undefined) return ms;
+  if (type === 'admit') webhookTrail.mutatingMs += ms;
+  else webhookTrail.validatingMs = Math.max(webhookTrail.validatingMs, ms);
+  return ms;
+}
+
 /** Undefined: no policy covers it. */
 function failureOf(
   error: unknown,
@@ -140,7 +148,7 @@ async function answerTo(
     type,
     body: reviewBody(version, uid, reviewed, scheme),
     signal,
-    leftMs: Infinity,
+    leftMs: request.webhookTrail?.leftMs() ?? Infinity,
   });
   const answer = read(body, { version, uid, isMutating: type === 'admit' }, scheme, webhook);
   tell(answer, webhook, request);
