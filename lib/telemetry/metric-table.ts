@@ -109,6 +109,28 @@ export const metricTable = {
     ],
     'Requests answered, by what they asked for and the status code.',
   ),
+  apiserver_admission_webhook_circuit_open: gauge(
+    'ALPHA',
+    ['name', 'type'],
+    'Whether an admission webhook is only tried now and then, because its calls fail.',
+  ),
+  apiserver_admission_webhook_inflight: gauge(
+    'ALPHA',
+    ['name', 'type'],
+    'Calls of an admission webhook that are under way.',
+  ),
+  apiserver_admission_webhook_queue_seconds: histogram(
+    'ALPHA',
+    ['name', 'type'],
+    queueSeconds,
+    'Time that a call of an admission webhook waited for others of the same to end.',
+  ),
+  apiserver_admission_webhook_connections: gauge(
+    'ALPHA',
+    ['name'],
+    'Open connections to an admission webhook.',
+  ),
+
   apiserver_request_duration_seconds: histogram(
     'STABLE',
     ['component', 'dry_run', 'group', 'resource', 'scope', 'subresource', 'verb', 'version'],

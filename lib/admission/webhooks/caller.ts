@@ -1,5 +1,5 @@
 // Contract of the calls to admission webhooks: what is asked of one, and how a call fails. It knows
-// nothing of reviews: bytes go out, bytes come back. Bodies are never logged, nor part of a message.
+// nothing of reviews: bytes go out, bytes come back; no log and no message has any of them.
 import type { WebhookClientConfig } from '../../client/webhook-config.ts';
 
 export interface WebhookCaller {
@@ -77,5 +77,5 @@ export class WebhookCallError extends Error {
 }
 
 /** Upstream's words; what the API answers has `Internal error occurred: ` before them. */
-export const sayFailed = (webhook: string, cause: string): string =>
+const sayFailed = (webhook: string, cause: string): string =>
   `failed calling webhook "${webhook}": failed to call webhook: ${cause}`;

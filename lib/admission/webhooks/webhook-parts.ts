@@ -7,7 +7,6 @@ import type { Authorizer } from '../../authz/authorizer.ts';
 import { StrictFields } from '../../codec/strict-fields.ts';
 import type { Objects } from '../objects.ts';
 import type { PluginParts } from '../plugin-parts.ts';
-import { openWebhookCaller } from './open-caller.ts';
 import { WebhookConditions } from './webhook-conditions.ts';
 import type { AskingParts } from './webhook-asking.ts';
 import { webhookMetrics } from './webhook-metrics.ts';
@@ -33,9 +32,8 @@ export function webhookParts(
   parts: PluginParts,
   { name, type }: { readonly name: string; readonly type: keyof typeof kinds },
 ): WebhookParts {
-  const { naming, scheme, authorizer, metrics, log, calls } = parts;
+  const { naming, scheme, authorizer, metrics, log } = parts;
   const { resource, owner } = kinds[type];
-  const kubeconfigFile = kubeconfigFileOf(parts.configurationOf(name), naming);
   return {
     naming,
     scheme,
@@ -47,7 +45,7 @@ export function webhookParts(
       scheme,
       log,
       metrics: webhookMetrics(metrics),
-      caller: openWebhookCaller({ calls, kubeconfigFile }),
+      caller: parts.openWebhookCaller(kubeconfigFileOf(parts.configurationOf(name), naming)),
     },
   };
 }
