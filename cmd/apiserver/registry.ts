@@ -50,6 +50,7 @@ export function openRegistry(
     onMismatch: mismatchObserver(metrics, logger),
   };
   const rulesInForce = openRules(base, { keyspace, cache });
+  const served = servedResources(resources);
   const made: BuiltInStoreOptions = {
     scheme,
     keyspace,
@@ -62,7 +63,7 @@ export function openRegistry(
       keyspace,
       cache,
       authorizer,
-      served: servedResources(resources),
+      served,
       calls: { ...base.calls, resolveService },
       observer: admissionObserver(metrics),
       podSecurityObserver: podSecurityObserver(metrics),
@@ -77,6 +78,7 @@ export function openRegistry(
     clock,
     media: base.media,
     viewOf: (stored) => cache.view(stored),
+    resourceOfKind: (kind) => served.ofKind(kind)?.resource.resource,
     companionsOf: (stored) => services?.companionsOf(stored),
     continueKey: shared.continueKey,
     tokens,

@@ -8,6 +8,7 @@ import {
   validatingPolicyColumns,
   webhookColumns,
 } from './columns.ts';
+import { bindingStrategy, policyStrategy } from './param-permissions.ts';
 import { validateMutatingPolicy, validateValidatingPolicy } from './policy-validation.ts';
 import { validateWebhooks } from './webhook-validation.ts';
 
@@ -15,25 +16,25 @@ export const admissionregistrationKinds: readonly Kind[] = [
   {
     name: 'admissionregistration/ValidatingAdmissionPolicy',
     columns: validatingPolicyColumns,
-    strategy: { takesUnqualifiedFinalizers: 'always' },
+    strategy: policyStrategy,
     validateInSteps: validateValidatingPolicy,
   },
   {
     name: 'admissionregistration/ValidatingAdmissionPolicyBinding',
     columns: validatingBindingColumns,
-    strategy: { takesUnqualifiedFinalizers: 'always' },
+    strategy: bindingStrategy('validatingadmissionpolicies'),
     validate: validateValidatingBinding,
   },
   {
     name: 'admissionregistration/MutatingAdmissionPolicy',
     columns: mutatingPolicyColumns,
-    strategy: { takesUnqualifiedFinalizers: 'always' },
+    strategy: policyStrategy,
     validateInSteps: validateMutatingPolicy,
   },
   {
     name: 'admissionregistration/MutatingAdmissionPolicyBinding',
     columns: mutatingBindingColumns,
-    strategy: { takesUnqualifiedFinalizers: 'always' },
+    strategy: bindingStrategy('mutatingadmissionpolicies'),
     validate: validateMutatingBinding,
   },
   {
