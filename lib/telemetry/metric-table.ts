@@ -412,6 +412,7 @@ export const metricTable = {
     'ALPHA',
     [],
     'Requests that were judged anew, since rules of admission had changed meanwhile.',
+  ),
   apiserver_admission_match_condition_evaluation_seconds: histogram(
     'ALPHA',
     ['kind', 'name', 'operation', 'type'],
@@ -438,6 +439,17 @@ export const metricTable = {
     ['enforcement_action', 'error_type', 'policy', 'policy_binding'],
     [5e-7, 0.001, 0.01, 0.1, 1],
     'Time of the evaluations that found a violation or an error.',
+  ),
+  apiserver_mutating_admission_policy_check_total: counter(
+    'ALPHA',
+    ['error_type', 'policy', 'policy_binding'],
+    'Mutations of mutating policies, by what came of them.',
+  ),
+  apiserver_mutating_admission_policy_check_duration_seconds: histogram(
+    'ALPHA',
+    ['error_type', 'policy', 'policy_binding'],
+    [5e-7, 0.001, 0.01, 0.1, 1],
+    'Time of each mutation of mutating policies.',
   ),
   pod_security_evaluations_total: counter(
     'ALPHA',
