@@ -9,9 +9,10 @@ import {
   webhookColumns,
 } from './columns.ts';
 import { validateMutatingPolicy, validateValidatingPolicy } from './policy-validation.ts';
+import { withReservedNames } from './static-names.ts';
 import { validateWebhooks } from './webhook-validation.ts';
 
-export const admissionregistrationKinds: readonly Kind[] = [
+const kinds: readonly Kind[] = [
   {
     name: 'admissionregistration/ValidatingAdmissionPolicy',
     columns: validatingPolicyColumns,
@@ -49,3 +50,5 @@ export const admissionregistrationKinds: readonly Kind[] = [
     validate: validateWebhooks,
   },
 ];
+
+export const admissionregistrationKinds: readonly Kind[] = kinds.map(withReservedNames);
