@@ -9,7 +9,6 @@ import type { Objects } from '../../lib/admission/objects.ts';
 import type { AdmissionPlugin } from '../../lib/admission/plugin.ts';
 import type { PluginParts } from '../../lib/admission/plugin-parts.ts';
 import type { PluginRow } from '../../lib/admission/plugin-table.ts';
-import { noManifests } from '../../lib/admission/static-manifests.ts';
 import type { Cache } from '../../lib/cacher/cache.ts';
 import { isSegment } from '../../lib/storage-etcd/keys.ts';
 import type { Keyspace } from '../../lib/storage-etcd/keys.ts';
@@ -18,10 +17,7 @@ import type { ChosenPlugins } from './chosen-plugins.ts';
 import type { Logger } from '../../lib/base/log.ts';
 import { orFlagError } from './from-flags.ts';
 
-export interface AdmissionOptions extends Omit<
-  PluginParts,
-  'objects' | 'configurationOf' | 'log' | 'manifests'
-> {
+export interface AdmissionOptions extends Omit<PluginParts, 'objects' | 'configurationOf' | 'log'> {
   readonly plugins: ChosenPlugins;
   readonly storage: Storage;
   readonly keyspace: Keyspace;
@@ -38,7 +34,6 @@ export function openAdmission(options: AdmissionOptions): AdmissionChain {
   const parts: PluginParts = {
     ...options,
     log: options.logger,
-    manifests: noManifests,
     objects: (group, resource) => objectsOf(options, group, resource),
     configurationOf: (name) => plugins.configurations.get(name),
   };

@@ -61,6 +61,7 @@ import type { TrustedCertificates } from './trusted-certificates.ts';
 import { versionInfo } from './version.ts';
 import { viewsOf } from './views.ts';
 import type { ViewOf } from './views.ts';
+import { openStaticManifests } from './static-manifests.ts';
 import { openStorage } from './storage.ts';
 import type { OpenedStorage } from './storage.ts';
 export interface Assembled {
@@ -88,6 +89,7 @@ export async function assemble(
   await checkWebhookFiles(base.authorization);
   const webhook = await openTokenWebhook(base);
   const auditor = await openAudit(base);
+  const manifests = await openStaticManifests(base);
   const stored = await openStorage(base);
   const { starting } = stored;
   const cache = openCache(base, stored);
@@ -103,7 +105,7 @@ export async function assemble(
   const authorization = await openAuthorization(base, viewOf);
   const services = openAddresses(base, stored, cache);
   const judging = { authentication, authorization };
-  const registry = { cache, shared, ...judging, services, tokens, resources };
+  const registry = { cache, shared, ...judging, services, tokens, manifests, resources };
   const definitions = openRegistry(base, stored, registry);
   const clientCa = clientCas(trusted);
   const credentials = await ownCredentials({ directory, shared, flags, files, clientCa, address });

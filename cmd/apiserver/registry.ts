@@ -1,4 +1,5 @@
 // The stores of everything that is served: of built-in kinds, and of those that come at run time.
+import type { StaticManifests } from '../../lib/admission/static-manifests.ts';
 import type { TokenIssuer } from '../../lib/authn/service-account/token-issuer.ts';
 import type { Cache } from '../../lib/cacher/cache.ts';
 import { builtInStores, sharedDeps } from '../../lib/registry/built-in-stores.ts';
@@ -35,6 +36,7 @@ export function openRegistry(
     readonly authorization: OpenedAuthorization;
     readonly authentication: OpenedAuthentication;
     readonly tokens: TokenIssuer;
+    readonly manifests: StaticManifests;
     /** Filled. */
     readonly resources: ResourceMapHolder;
   },
@@ -59,6 +61,7 @@ export function openRegistry(
     admission: openAdmission({
       ...base,
       rulesInForce,
+      manifests: options.manifests,
       storage,
       keyspace,
       cache,
