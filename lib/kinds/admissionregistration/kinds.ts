@@ -42,13 +42,13 @@ const kinds: readonly Kind[] = [
     name: 'admissionregistration/ValidatingWebhookConfiguration',
     columns: webhookColumns,
     strategy: { takesUnqualifiedFinalizers: 'always' },
-    validate: validateWebhooks,
+    validateInSteps: validateWebhooks,
   },
   {
     name: 'admissionregistration/MutatingWebhookConfiguration',
     columns: webhookColumns,
     strategy: { takesUnqualifiedFinalizers: 'always' },
-    validate: validateWebhooks,
+    validateInSteps: validateWebhooks,
   },
 ];
 
