@@ -1,4 +1,5 @@
 // The stores of everything that is served: of built-in kinds, and of those that come at run time.
+import type { StaticManifests } from '../../lib/admission/static-manifests.ts';
 import type { TokenIssuer } from '../../lib/authn/service-account/token-issuer.ts';
 import type { Cache } from '../../lib/cacher/cache.ts';
 import type { ClientParts } from '../../lib/client/open-target.ts';
@@ -37,6 +38,7 @@ export function openRegistry(
     readonly authorization: OpenedAuthorization;
     readonly authentication: OpenedAuthentication;
     readonly tokens: TokenIssuer;
+    readonly manifests: StaticManifests;
     readonly webhooks: WebhookCalls;
     /** Filled. */
     readonly resources: ResourceMapHolder;
@@ -52,6 +54,7 @@ export function openRegistry(
     onMismatch: mismatchObserver(metrics, logger),
   };
   const rulesInForce = openRules(base, { keyspace, cache });
+  const served = servedResources(resources);
   const made: BuiltInStoreOptions = {
     scheme,
     keyspace,
@@ -60,11 +63,12 @@ export function openRegistry(
     admission: openAdmission({
       ...base,
       rulesInForce,
+      manifests: options.manifests,
       storage,
       keyspace,
       cache,
       authorizer,
-      served: servedResources(resources),
+      served,
       calls,
       webhooks: options.webhooks,
       observer: admissionObserver(metrics),
@@ -80,6 +84,7 @@ export function openRegistry(
     clock,
     media: base.media,
     viewOf: (stored) => cache.view(stored),
+    resourceOfKind: (kind) => served.ofKind(kind)?.resource.resource,
     companionsOf: (stored) => services?.companionsOf(stored),
     continueKey: shared.continueKey,
     tokens,

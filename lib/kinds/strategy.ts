@@ -34,7 +34,8 @@ export interface WriteContext {
 /** What is absent is as the request has it. */
 export interface Permission {
   readonly verb: string;
-  /** Of the request's group. */
+  readonly group?: string;
+  readonly version?: string;
   readonly resource?: string;
   readonly subresource: string;
   readonly namespace?: string;

@@ -8,32 +8,34 @@ import {
   validatingPolicyColumns,
   webhookColumns,
 } from './columns.ts';
+import { bindingStrategy, policyStrategy } from './param-permissions.ts';
 import { validateMutatingPolicy, validateValidatingPolicy } from './policy-validation.ts';
+import { withReservedNames } from './static-names.ts';
 import { validateWebhooks } from './webhook-validation.ts';
 
-export const admissionregistrationKinds: readonly Kind[] = [
+const kinds: readonly Kind[] = [
   {
     name: 'admissionregistration/ValidatingAdmissionPolicy',
     columns: validatingPolicyColumns,
-    strategy: { takesUnqualifiedFinalizers: 'always' },
+    strategy: policyStrategy,
     validateInSteps: validateValidatingPolicy,
   },
   {
     name: 'admissionregistration/ValidatingAdmissionPolicyBinding',
     columns: validatingBindingColumns,
-    strategy: { takesUnqualifiedFinalizers: 'always' },
+    strategy: bindingStrategy('validatingadmissionpolicies'),
     validate: validateValidatingBinding,
   },
   {
     name: 'admissionregistration/MutatingAdmissionPolicy',
     columns: mutatingPolicyColumns,
-    strategy: { takesUnqualifiedFinalizers: 'always' },
+    strategy: policyStrategy,
     validateInSteps: validateMutatingPolicy,
   },
   {
     name: 'admissionregistration/MutatingAdmissionPolicyBinding',
     columns: mutatingBindingColumns,
-    strategy: { takesUnqualifiedFinalizers: 'always' },
+    strategy: bindingStrategy('mutatingadmissionpolicies'),
     validate: validateMutatingBinding,
   },
   {
@@ -49,3 +51,5 @@ export const admissionregistrationKinds: readonly Kind[] = [
     validateInSteps: validateWebhooks,
   },
 ];
+
+export const admissionregistrationKinds: readonly Kind[] = kinds.map(withReservedNames);
