@@ -47,6 +47,13 @@ const rulesTest =
   'cmd/apiserver/schema-rules-observer.test.ts › ' +
   'rules of custom resources are timed: compiled once, evaluated at each write';
 
+const admissionCallsTest =
+  'lib/admission/webhooks/validating-webhooks.test.ts › ' +
+  'calls by code, refusals by who refused, and what was passed over';
+const admissionConditionsTest =
+  'lib/admission/webhooks/validating-webhooks.test.ts › ' +
+  'match conditions: exclusions by phase, times and errors by the name of the calls';
+
 /** Metric → `file › title` of the test that shows it, which stands in that file. */
 const shownElsewhere: Readonly<Record<string, string>> = {
   rest_client_requests_total: callsTest,
@@ -67,6 +74,13 @@ const shownElsewhere: Readonly<Record<string, string>> = {
   apiserver_cel_compilation_duration_seconds: rulesTest,
   apiserver_cel_evaluation_duration_seconds: rulesTest,
   apiextensions_apiserver_validation_ratcheting_seconds: rulesTest,
+  apiserver_admission_webhook_admission_duration_seconds: admissionCallsTest,
+  apiserver_admission_webhook_request_total: admissionCallsTest,
+  apiserver_admission_webhook_rejection_count: admissionCallsTest,
+  apiserver_admission_webhook_fail_open_count: admissionCallsTest,
+  apiserver_admission_match_condition_evaluation_seconds: admissionConditionsTest,
+  apiserver_admission_match_condition_evaluation_errors_total: admissionConditionsTest,
+  apiserver_admission_match_condition_exclusions_total: admissionConditionsTest,
   apiserver_conversion_webhook_request_total: conversionsTest,
   apiserver_conversion_webhook_duration_seconds: conversionsTest,
   apiserver_crd_conversion_webhook_duration_seconds: conversionsTest,
