@@ -55,6 +55,8 @@ export const limits = {
   knownQuantityLengthMax: 24,
   /** Resource amounts that are remembered as numbers, a few hundred bytes each. */
   knownAmountsMax: 4_096,
+  /** Devices that one claim can get, which is what it takes of a quota when it asks for all. */
+  devicesOfClaimMax: 32,
   /** Texts with vendor spellings that are remembered in their resolved form. */
   resolvedTextsMax: 1_000,
   /** Slots of decoded fields kept between bodies; those of a larger body are given back. */
