@@ -5,7 +5,7 @@ import type { Item, ItemKey, ReadAt, ResourceView } from '../cacher/resource-vie
 import type { ApiObject } from '../codec/codec.ts';
 
 export interface Objects {
-  readonly view: Pick<ResourceView, 'peek' | 'list'>;
+  readonly view: Pick<ResourceView, 'peek' | 'list' | 'all'>;
   /** Reads the store itself, past the memory. */
   lookUp(key: ItemKey, signal: AbortSignal): Promise<Item | undefined>;
 }

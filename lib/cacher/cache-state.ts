@@ -69,6 +69,11 @@ export class CacheState implements ReflectorSink {
     return true;
   }
 
+  /** Of a key that belongs to no resource; 0: there is none. */
+  revisionOf(key: string): Revision {
+    return this.#unclaimed.revisionOf(key.slice(this.#prefix.length));
+  }
+
   revision(): Revision {
     return this.#log.revision;
   }

@@ -353,3 +353,40 @@ test('encodings and objects of items are dropped when nobody asks for them', asy
     expect(cache.health().memory.memoBytes).toBe(0);
   });
 });
+
+describe('what memory holds at this moment', () => {
+  test('is one array until something changes, and that of a namespace alone', async () => {
+    await fixture.put('n/b');
+    await fixture.put('n/a');
+    await fixture.put('n-2/c');
+    const cache = await fixture.started();
+    const view = cache.view(widgets);
+    expect(paths(view.all())).toEqual(['n-2/c', 'n/a', 'n/b']);
+    expect(view.all()).toBe(view.all());
+    expect(paths(view.all('n'))).toEqual(['n/a', 'n/b']);
+    expect(view.all('absent')).toEqual([]);
+    const before = view.all();
+    await fixture.put('n/d');
+    await view.list({}, latest, all, signal);
+    expect(view.all()).not.toBe(before);
+    await fixture.delete('n/b');
+    await view.list({}, latest, all, signal);
+    expect(paths(view.all('n'))).toEqual(['n/a', 'n/d']);
+  });
+
+  test('is refused until memory is filled', () => {
+    const view = fixture.cache().view(widgets);
+    expect(() => view.all()).toThrow('storage is (re)initializing');
+  });
+
+  test('a key of no resource has the revision of its last change', async () => {
+    const first = await fixture.putRaw('internal/key', Buffer.from('1'));
+    const cache = await fixture.started();
+    const key = `${fixture.prefix}internal/key`;
+    expect(cache.revisionOf(key)).toBe(first);
+    expect(cache.revisionOf(`${fixture.prefix}internal/other`)).toBe(0);
+    const second = await fixture.putRaw('internal/key', Buffer.from('2'));
+    await cache.view(widgets).list({}, latest, all, signal);
+    expect(cache.revisionOf(key)).toBe(second);
+  });
+});

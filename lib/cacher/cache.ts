@@ -165,6 +165,11 @@ export interface Cache {
    * still held go to etcd, its memory is free. It may be added again, with another record too.
    */
   remove(resource: ResourceInfo): void;
+  /**
+   * When a key below the prefix that belongs to no resource was last changed, as memory knows it;
+   * 0: there is none. Memory learns of it together with all else of that revision.
+   */
+  revisionOf(key: string): Revision;
   health(): CacheHealth;
   resourceUse(): ResourceUse[];
 }
@@ -265,6 +270,10 @@ class ReplicaCache implements Cache {
     this.#state.remove(storagePrefix);
     this.#views.delete(storagePrefix);
     this.#budget.settle();
+  }
+
+  revisionOf(key: string): Revision {
+    return this.#state.revisionOf(key);
   }
 
   health(): CacheHealth {

@@ -4,13 +4,14 @@ import { limits } from '../base/limits.ts';
 import { abortable, signalOf } from '../base/abort.ts';
 import type { WaitEnd } from '../base/abort.ts';
 import { invariant } from '../base/invariant.ts';
-import { expired, tooManyRequests, tooOldResourceVersion } from '../base/status.ts';
+import { expired, tooOldResourceVersion } from '../base/status.ts';
 import { nextTurn, turnMs } from '../base/turn.ts';
 import { utf8SortKey } from '../base/utf8-order.ts';
 import type { EncodedStored } from '../codec/stored-form.ts';
 import type { Epoch, Revision, StoredItem } from '../storage-etcd/storage.ts';
 import { dimensionOf } from './watch-index.ts';
 import { makeItem } from './item.ts';
+import { limitedWait, notFilled } from './ready-wait.ts';
 import type { CachedItem } from './item.ts';
 import type { Answerer } from './read-at.ts';
 import type { ResourceCache } from './resource-cache.ts';
@@ -28,7 +29,7 @@ import { LogCursor } from './watch-cursor.ts';
 import type { InitialState } from './state-reader.ts';
 import type { ViewHost } from './view-host.ts';
 
-const { selectTurnMsMax, cacheReadyWaitMs } = limits;
+const { selectTurnMsMax } = limits;
 
 interface OrderedState {
   readonly items: ItemOrder;
@@ -152,6 +153,11 @@ export class LogView implements ResourceView {
 
   peek(key: ItemKey): Item | undefined {
     return this.#isHeld() ? this.#cache.get(pathOf(key)) : undefined;
+  }
+
+  all(namespace?: string): readonly Item[] {
+    if (!this.#isHeld()) throw notFilled();
+    return this.#cache.all(namespace);
   }
 
   get epoch(): Epoch | undefined {
@@ -385,15 +391,3 @@ const newest: Readonly<Record<Answerer, Source>> = {
   storage: { from: 'storage', at: undefined },
 };
 const newestOf = (answerer: Answerer): Source => newest[answerer];
-
-async function limitedWait(
-  wait: (signal: AbortSignal) => Promise<void>,
-  signal: AbortSignal,
-): Promise<void> {
-  try {
-    await wait(AbortSignal.any([signal, AbortSignal.timeout(cacheReadyWaitMs)]));
-  } catch (error) {
-    if (signal.aborted) throw error;
-    throw tooManyRequests('storage is (re)initializing', 1);
-  }
-}

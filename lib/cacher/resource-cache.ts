@@ -14,6 +14,7 @@ import { LogEntry } from './log-entry.ts';
 import { ResourceCounts } from './resource-counts.ts';
 import { ResourceIndex } from './resource-index.ts';
 import type { PathRange } from './resource-index.ts';
+import { rangeOf } from './select.ts';
 import { Settling } from './settling.ts';
 import { Snapshots } from './snapshots.ts';
 import type { UnclaimedValue } from './unclaimed.ts';
@@ -59,6 +60,7 @@ export class ResourceCache {
   readonly #unreadable = new Map<string, CachedItem>();
   #bytes = 0;
   #isRemoved = false;
+  #all: readonly CachedItem[] | undefined;
   readonly #answered = new Map<string, Answered>();
 
   constructor(options: ResourceCacheOptions) {
@@ -107,6 +109,19 @@ export class ResourceCache {
     return item === undefined ? this.#claimed(path) : this.#made(item);
   }
 
+  /** In the order of keys; of all namespaces: the same array until something changes. */
+  all(namespace: string | undefined): readonly CachedItem[] {
+    for (const path of this.#claims.keys()) this.#claimed(path);
+    if (namespace === undefined) return (this.#all ??= this.#within(everything));
+    return this.#within(rangeOf({ namespace }, undefined));
+  }
+
+  #within(range: PathRange): readonly CachedItem[] {
+    const items: CachedItem[] = [];
+    this.#index.walk(range, (item) => items.push(item) > 0);
+    return items.map((item) => this.#made(item));
+  }
+
   get log(): ResourceLog {
     return this.#log;
   }
@@ -135,6 +150,7 @@ export class ResourceCache {
   clear(): void {
     this.source.budget.addState(-this.#bytes);
     this.#bytes = 0;
+    this.#all = undefined;
     this.#foreignCount = 0;
     this.#changedAt = 0;
     this.#claims = new Map();
@@ -320,6 +336,7 @@ export class ResourceCache {
   }
 
   #replace(path: string, item: CachedItem | undefined): CachedItem | undefined {
+    this.#all = undefined;
     const previous = item === undefined ? this.#index.delete(path) : this.#index.set(item);
     for (const field of this.#fields) field.change(previous, item);
     const grown = (item?.bytes ?? 0) - (previous?.bytes ?? 0);

@@ -224,6 +224,11 @@ export interface ResourceView {
   /** What memory holds now, without waiting: for policy code and controllers. */
   peek(key: ItemKey): Item | undefined;
   /**
+   * All that memory holds now of a namespace, or of all, in the order of keys and without waiting;
+   * of all: the same array until something changes. @throws StatusError 429 until memory is filled.
+   */
+  all(namespace?: string): readonly Item[];
+  /**
    * The item of a value of this resource that was just read or written, as this view shows it.
    * `encoded`: what a written value was made from, which is then not parsed.
    */

@@ -24,6 +24,12 @@ export class Unclaimed {
     keys.set(key, held);
   }
 
+  /** The revision of its last change; 0: there is no such key here. */
+  revisionOf(key: string): Revision {
+    const [first, second] = segmentsOf(key);
+    return this.#byFirst.get(first)?.get(second)?.get(key)?.revision ?? 0;
+  }
+
   delete(key: string): void {
     const [first, second] = segmentsOf(key);
     const bySecond = this.#byFirst.get(first);

@@ -43,6 +43,6 @@ export function noView({ group, resource }: ResourceInfo): ResourceView {
   const never = (): never => {
     invariant(false, `${name} is not stored`);
   };
-  const reads = { get: never, list: never, watch: never, peek: never };
+  const reads = { get: never, list: never, watch: never, peek: never, all: never };
   return { name, epoch: undefined, ...reads, itemOf: never };
 }

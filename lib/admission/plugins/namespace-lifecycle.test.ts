@@ -29,7 +29,11 @@ function chainOf({ memory = {}, store = {} }: Known): {
   const chain = admissionChain([
     namespaceLifecycle({
       objects: () => ({
-        view: { peek: ({ name }) => itemIn(memory, name), list: () => Promise.reject(unasked) },
+        view: {
+          peek: ({ name }) => itemIn(memory, name),
+          list: () => Promise.reject(unasked),
+          all: () => [],
+        },
         lookUp: ({ name }) => {
           lookedUp.push(name);
           return Promise.resolve(itemIn(store, name));

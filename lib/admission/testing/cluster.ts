@@ -76,6 +76,10 @@ function objectsOf({ memory = {}, store = {} }: Known, resource: string): Object
   return {
     view: {
       peek: (key) => itemOf(known, key),
+      all: (namespace) =>
+        known
+          .filter((one) => namespace === undefined || one.metadata?.namespace === namespace)
+          .map(asItem),
       list: ({ namespace }, { mode }) => {
         if (mode === 'latest') known = newer; // memory waits until it has everything
         const items = known
