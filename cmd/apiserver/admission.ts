@@ -1,6 +1,8 @@
 // The admission chain of the plugins that are on: what each is made of, and how long it takes.
 import { admissionChain } from '../../lib/admission/chain.ts';
 import type { AdmissionChain } from '../../lib/admission/chain.ts';
+import type { RulesInForce } from '../../lib/admission/in-force.ts';
+import { provenPlugin } from '../../lib/admission/proven-plugin.ts';
 import { measuredChain, measuredPlugin } from '../../lib/admission/measured.ts';
 import type { AdmissionObserver } from '../../lib/admission/measured.ts';
 import type { Objects } from '../../lib/admission/objects.ts';
@@ -21,6 +23,8 @@ export interface AdmissionOptions extends Omit<PluginParts, 'objects' | 'configu
   readonly keyspace: Keyspace;
   readonly cache: Cache;
   readonly observer: AdmissionObserver;
+  /** undefined: there are no rules in the API. */
+  readonly rulesInForce: RulesInForce | undefined;
   readonly logger: Logger;
 }
 
@@ -36,9 +40,14 @@ export function openAdmission(options: AdmissionOptions): AdmissionChain {
   const made = plugins.rows
     .map((row) => make(row, parts))
     .filter((plugin) => plugin !== undefined)
-    .map((plugin) => measuredPlugin(plugin, observer));
+    .map((plugin) => measuredPlugin(proven(plugin, options), observer));
   return measuredChain(admissionChain(made), observer);
 }
+
+const proven = (plugin: AdmissionPlugin, { rulesInForce }: AdmissionOptions): AdmissionPlugin =>
+  plugin.isConfigured === true && rulesInForce !== undefined
+    ? provenPlugin(plugin, rulesInForce)
+    : plugin;
 
 const make = (row: PluginRow, parts: PluginParts): AdmissionPlugin | undefined =>
   orFlagError('admission-control-config-file', () => {
