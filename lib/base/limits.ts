@@ -432,6 +432,19 @@ export const limits = {
   misplacedOwnersPauseMs: 1_000,
   /** Objects of such a look between two turns of the event loop. */
   misplacedOwnersPageCount: 1_000,
+  /** Namespaces whose quotas are counted at a time (Kubernetes: 5 quotas). */
+  quotaWorkers: 5,
+  /** Quotas of one namespace that are written at a time. */
+  quotaWritesMax: 8,
+  /** Counts of a namespace in a row that lose a race with writes that are charged meanwhile. */
+  quotaRacesMax: 5,
+  /** How long releases of a namespace are gathered before they are counted, far within a second. */
+  quotaGatherMs: 100,
+  /**
+   * After a quota has begun to hold it is counted once more: until then a replica that was behind
+   * may have stored what it did not charge.
+   */
+  quotaRecheckMs: 1_500,
   /** How soon resources that come or go at run time are noticed. */
   servedResourcesCheckMs: 500,
   /**

@@ -26,6 +26,12 @@ export interface Measure {
   /** Whether a name in a quota is one of this resource. */
   isName(name: string, parts: UsageParts): boolean;
   usage(object: Readonly<ApiObject>, parts: UsageParts): Amounts;
+  /** What an object takes may change when another object does. */
+  readonly dependsOnOthers?: true;
+  /** What every object takes, where it is the same for all. */
+  readonly ofEach?: Amounts;
+  /** All that scopes look at; absent: no scope does. */
+  scopeText?(object: Readonly<ApiObject>): string;
   /** Of a scope that objects of this resource cannot have: never. */
   matches(scope: ScopeRequirement, object: Readonly<ApiObject>): boolean;
   /** Whether an update may take more than before; absent: none does. */

@@ -50,6 +50,13 @@ export function podMatches(scope: ScopeRequirement, pod: Readonly<ApiObject>): b
 export const claimMatches = (scope: ScopeRequirement, claim: Readonly<ApiObject>): boolean =>
   scope.scopeName === 'VolumeAttributesClass' && isSelected(scope, attributesClassesOf(claim));
 
+/** All of a pod that may change and that scopes look at. */
+export const podScopeText = (pod: Readonly<ApiObject>): string =>
+  `${String(isTerminatingPod(pod))} ${qualityOf(pod)}`;
+
+export const claimScopeText = (claim: Readonly<ApiObject>): string =>
+  [...attributesClassesOf(claim)].sort().join(' ');
+
 /** A pod that will end by itself, in time. */
 export const isTerminatingPod = (pod: Readonly<ApiObject> | undefined): boolean =>
   (numberAt(recordAt(pod, 'spec'), 'activeDeadlineSeconds') ?? -1) >= 0;

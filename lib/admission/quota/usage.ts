@@ -9,7 +9,13 @@ import { deviceUsage, isDeviceName } from './device-usage.ts';
 import { one } from './measure.ts';
 import type { Measure, MeasuredUpdate, UsageParts } from './measure.ts';
 import { isPodName, missingStatements, podUsage } from './pod-usage.ts';
-import { claimMatches, isTerminatingPod, podMatches } from './scopes.ts';
+import {
+  claimMatches,
+  claimScopeText,
+  isTerminatingPod,
+  podMatches,
+  podScopeText,
+} from './scopes.ts';
 import { isServiceName, serviceUsage } from './service-usage.ts';
 
 const never = (): boolean => false;
@@ -19,6 +25,7 @@ const pods: Measure = {
   isName: (name, { naming }) => isPodName(name, naming),
   usage: podUsage,
   matches: podMatches,
+  scopeText: podScopeText,
   isMeasuredAgain: ({ subresource, object, old }) =>
     subresource === 'resize' ||
     (subresource === '' && isTerminatingPod(object) !== isTerminatingPod(old)),
@@ -34,12 +41,14 @@ const claims: Measure = {
   isName: (name, { naming }) => isClaimName(name, naming),
   usage: (claim, { naming }) => claimUsage(claim, naming),
   matches: claimMatches,
+  scopeText: claimScopeText,
   isMeasuredAgain: ({ subresource, object, old }) =>
     subresource === '' || (subresource === 'status' && isClaimResized(object, old)),
 };
 const deviceClaims: Measure = {
   isName: isDeviceName,
   usage: deviceUsage,
+  dependsOnOthers: true,
   matches: never,
   isMeasuredAgain: ofMain,
 };
@@ -57,7 +66,7 @@ function countOf({ group, resource }: ResourceInfo): Measure {
   const name = `count/${resource}${group === '' ? '' : `.${group}`}`;
   const names = new Set(group === '' && countedByName.has(resource) ? [name, resource] : [name]);
   const usage: Amounts = new Map([...names].map((each) => [each, one]));
-  return { isName: (asked) => names.has(asked), usage: () => usage, matches: never };
+  return { isName: (asked) => names.has(asked), ofEach: usage, usage: () => usage, matches: never };
 }
 
 const counts = new WeakMap<ResourceInfo, Measure>();
