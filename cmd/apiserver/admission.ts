@@ -8,46 +8,54 @@ import type { AdmissionPlugin } from '../../lib/admission/plugin.ts';
 import type { PluginParts } from '../../lib/admission/plugin-parts.ts';
 import type { PluginRow } from '../../lib/admission/plugin-table.ts';
 import type { Cache } from '../../lib/cacher/cache.ts';
+import { FlagError } from '../../lib/config/flags.ts';
 import { isSegment } from '../../lib/storage-etcd/keys.ts';
 import type { Keyspace } from '../../lib/storage-etcd/keys.ts';
 import type { Storage } from '../../lib/storage-etcd/storage.ts';
 import type { ChosenPlugins } from './chosen-plugins.ts';
 import type { Logger } from '../../lib/base/log.ts';
-import { orFlagError } from './from-flags.ts';
 
-export interface AdmissionOptions extends Omit<PluginParts, 'objects' | 'configurationOf' | 'log'> {
+type GivenHere = 'objects' | 'configurationOf' | 'log' | 'atEnd';
+
+export interface AdmissionOptions extends Omit<PluginParts, GivenHere> {
   readonly plugins: ChosenPlugins;
   readonly storage: Storage;
   readonly keyspace: Keyspace;
   readonly cache: Cache;
   readonly observer: AdmissionObserver;
   readonly logger: Logger;
+  readonly started: AsyncDisposableStack;
 }
 
 /** @throws FlagError for a plugin whose configuration is wrong */
-export function openAdmission(options: AdmissionOptions): AdmissionChain {
+export async function openAdmission(options: AdmissionOptions): Promise<AdmissionChain> {
   const { plugins, observer } = options;
   const parts: PluginParts = {
     ...options,
     log: options.logger,
+    atEnd: (close) => {
+      options.started.defer(close);
+    },
     objects: (group, resource) => objectsOf(options, group, resource),
     configurationOf: (name) => plugins.configurations.get(name),
   };
-  const made = plugins.rows
-    .map((row) => make(row, parts))
-    .filter((plugin) => plugin !== undefined)
-    .map((plugin) => measuredPlugin(plugin, observer));
+  const made: AdmissionPlugin[] = [];
+  for (const row of plugins.rows) {
+    const plugin = await make(row, parts);
+    if (plugin !== undefined) made.push(measuredPlugin(plugin, observer));
+  }
   return measuredChain(admissionChain(made), observer);
 }
 
-const make = (row: PluginRow, parts: PluginParts): AdmissionPlugin | undefined =>
-  orFlagError('admission-control-config-file', () => {
-    try {
-      return row.make?.(parts);
-    } catch (error) {
-      throw new Error(`${row.name}: ${(error as Error).message}`, { cause: error });
-    }
-  });
+async function make(row: PluginRow, parts: PluginParts): Promise<AdmissionPlugin | undefined> {
+  try {
+    return await row.make?.(parts);
+  } catch (cause) {
+    const { message } = cause as Error;
+    const flag = '--admission-control-config-file';
+    throw new FlagError(`${flag}: ${row.name}: ${message}`, { cause });
+  }
+}
 
 function objectsOf(
   { scheme, naming, storage, keyspace, cache }: AdmissionOptions,

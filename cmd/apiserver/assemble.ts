@@ -104,7 +104,7 @@ export async function assemble(
   const services = openAddresses(base, stored, cache);
   const judging = { authentication, authorization };
   const registry = { cache, shared, ...judging, services, tokens, resources };
-  const definitions = openRegistry(base, stored, registry);
+  const definitions = await openRegistry(base, stored, registry);
   const clientCa = clientCas(trusted);
   const credentials = await ownCredentials({ directory, shared, flags, files, clientCa, address });
   const lifecycle = { isDraining: false };

@@ -1,13 +1,17 @@
 // The stores of everything that is served: of built-in kinds, and of those that come at run time.
 import type { TokenIssuer } from '../../lib/authn/service-account/token-issuer.ts';
+import { pathNotFound } from '../../lib/base/status.ts';
+import { serverUser } from '../../lib/base/user.ts';
 import type { Cache } from '../../lib/cacher/cache.ts';
 import { builtInStores, sharedDeps } from '../../lib/registry/built-in-stores.ts';
 import type { BuiltInStoreOptions } from '../../lib/registry/built-in-stores.ts';
 import { componentStatusStores } from '../../lib/registry/component-statuses.ts';
+import { internalClient } from '../../lib/registry/internal-client.ts';
 import { builtInOwner } from '../../lib/registry/resource-map.ts';
 import type { ResourceMapHolder } from '../../lib/registry/resource-map.ts';
 import type { Services } from '../../lib/registry/services/services.ts';
 import { openAdmission } from './admission.ts';
+import type { AdmissionOptions } from './admission.ts';
 import type { OpenedAuthentication } from './authentication.ts';
 import type { OpenedAuthorization } from './authorization.ts';
 import type { Base } from './base.ts';
@@ -24,7 +28,7 @@ import {
   podSecurityObserver,
 } from './observers.ts';
 
-export function openRegistry(
+export async function openRegistry(
   base: Base,
   { storage, keyspace }: OpenedStorage,
   options: {
@@ -37,7 +41,7 @@ export function openRegistry(
     /** Filled. */
     readonly resources: ResourceMapHolder;
   },
-): FollowedDefinitions | undefined {
+): Promise<FollowedDefinitions | undefined> {
   const { flags, logger, clock, gates, naming, metrics, scheme } = base;
   const { cache, shared, services, authentication, tokens, resources } = options;
   const { authorizer, heldRulesOf } = options.authorization;
@@ -52,13 +56,14 @@ export function openRegistry(
     scheme,
     keyspace,
     storage,
-    admission: openAdmission({
+    admission: await openAdmission({
       ...base,
       storage,
       keyspace,
       cache,
       authorizer,
       served: servedResources(resources),
+      create: createThrough(resources),
       calls: { ...base.calls, resolveService },
       observer: admissionObserver(metrics),
       podSecurityObserver: podSecurityObserver(metrics),
@@ -91,3 +96,13 @@ export function openRegistry(
     openDefinitions(base, { definitions, deps: sharedDeps(made), validation, cache, resources });
   return followed;
 }
+
+const createThrough = (resources: ResourceMapHolder): AdmissionOptions['create'] => {
+  const client = internalClient(serverUser);
+  return async (of, object, signal) => {
+    const store = resources.find(of);
+    if (store === undefined) throw pathNotFound();
+    const { namespace = '' } = object.metadata ?? {};
+    await client.create(store, { namespace, object }, signal);
+  };
+};

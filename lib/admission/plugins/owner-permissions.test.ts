@@ -62,11 +62,14 @@ describe('an update', () => {
       undefined,
     ],
     ['that blocks no more', owned(owner()), owned(blocking), [ofObject], undefined],
-  ])('%s', async (_claim, object, old, granted, message) => {
-    const refused = await ask(object, old, granted);
-    if (message === undefined) expect(refused).toBeUndefined();
-    else expect(refused).toMatch(message);
-  });
+  ])(
+    'p.OwnerReferencesPermissionEnforcement: %s',
+    async (_claim, object, old, granted, message) => {
+      const refused = await ask(object, old, granted);
+      if (message === undefined) expect(refused).toBeUndefined();
+      else expect(refused).toMatch(message);
+    },
+  );
 
   test('of the status of a pod is not judged', async () => {
     const change = { resource: resourceOf('pods'), subresource: 'status' };

@@ -107,7 +107,8 @@ function completePodResources(spec: JsonObject): void {
   if (!isEmpty(requests)) resources['requests'] = requests;
 }
 
-const isPodResource = (name: string): boolean =>
+/** Of those that a pod may state for all its containers together. */
+export const isPodResource = (name: string): boolean =>
   name === 'cpu' || name === 'memory' || name.startsWith(hugePages);
 
 function supported(amounts: JsonObject): JsonObject {
