@@ -1,6 +1,8 @@
 // The admission chain of the plugins that are on: what each is made of, and how long it takes.
 import { admissionChain } from '../../lib/admission/chain.ts';
 import type { AdmissionChain } from '../../lib/admission/chain.ts';
+import type { RulesInForce } from '../../lib/admission/in-force.ts';
+import { provenPlugin } from '../../lib/admission/proven-plugin.ts';
 import { measuredChain, measuredPlugin } from '../../lib/admission/measured.ts';
 import type { AdmissionObserver } from '../../lib/admission/measured.ts';
 import type { Objects } from '../../lib/admission/objects.ts';
@@ -23,6 +25,8 @@ export interface AdmissionOptions extends Omit<PluginParts, GivenHere> {
   readonly keyspace: Keyspace;
   readonly cache: Cache;
   readonly observer: AdmissionObserver;
+  /** undefined: there are no rules in the API. */
+  readonly rulesInForce: RulesInForce | undefined;
   readonly logger: Logger;
   readonly started: AsyncDisposableStack;
 }
@@ -42,10 +46,15 @@ export async function openAdmission(options: AdmissionOptions): Promise<Admissio
   const made: AdmissionPlugin[] = [];
   for (const row of plugins.rows) {
     const plugin = await make(row, parts);
-    if (plugin !== undefined) made.push(measuredPlugin(plugin, observer));
+    if (plugin !== undefined) made.push(measuredPlugin(proven(plugin, options), observer));
   }
   return measuredChain(admissionChain(made), observer);
 }
+
+const proven = (plugin: AdmissionPlugin, { rulesInForce }: AdmissionOptions): AdmissionPlugin =>
+  plugin.isConfigured === true && rulesInForce !== undefined
+    ? provenPlugin(plugin, rulesInForce)
+    : plugin;
 
 async function make(row: PluginRow, parts: PluginParts): Promise<AdmissionPlugin | undefined> {
   try {

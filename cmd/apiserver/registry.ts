@@ -17,6 +17,7 @@ import type { OpenedAuthorization } from './authorization.ts';
 import type { Base } from './base.ts';
 import { clusterServices } from './cluster-services.ts';
 import { servedResources } from './served-resources.ts';
+import { openRules } from './rules-in-force.ts';
 import { definitionsRecord, openDefinitions } from './custom-resources.ts';
 import type { FollowedDefinitions } from './custom-resources.ts';
 import type { SharedState } from './shared-state.ts';
@@ -52,12 +53,15 @@ export async function openRegistry(
     isOn: (gate: string) => gates.isEnabled(gate),
     onMismatch: mismatchObserver(metrics, logger),
   };
+  const rulesInForce = openRules(base, { keyspace, cache });
   const made: BuiltInStoreOptions = {
     scheme,
     keyspace,
     storage,
+    rulesInForce,
     admission: await openAdmission({
       ...base,
+      rulesInForce,
       storage,
       keyspace,
       cache,

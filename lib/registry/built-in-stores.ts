@@ -2,6 +2,7 @@
 // view and storage.
 import { admissionChain } from '../admission/chain.ts';
 import type { AdmissionChain } from '../admission/chain.ts';
+import type { RulesInForce } from '../admission/in-force.ts';
 import type { ResourceInfo } from '../api/type-info.ts';
 import type { Scheme } from '../api/scheme.ts';
 import { convertObject } from '../api/convert.ts';
@@ -20,6 +21,7 @@ import type { StoreParts } from './store-parts.ts';
 import { bindingStores } from './pods/bindings.ts';
 import { reviewStores } from './reviews/reviews.ts';
 import type { ReviewOptions } from './reviews/review.ts';
+import { rulesCompanions } from './rules-company.ts';
 import { storeOf, storeParts } from './store-of.ts';
 import type { StoreDeps } from './store-of.ts';
 import { noView } from './virtual-store.ts';
@@ -41,6 +43,8 @@ export interface BuiltInStoreOptions
   readonly companionsOf?: (stored: ResourceInfo) => Companions | undefined;
   /** Absent: everything is admitted. */
   readonly admission?: AdmissionChain;
+  /** Absent: no rules are objects of the API. */
+  readonly rulesInForce?: RulesInForce | undefined;
   /** Gates of validation, and who is told of differences; absent: gates at their defaults. */
   readonly validation?: ValidationOptions;
   /** Who answers reviews; absent: they are not served. */
@@ -70,12 +74,19 @@ export function builtInStores(options: BuiltInStoreOptions): ResourceStore[] {
         convertObject(object, toApiVersion, scheme),
     },
   };
+  // Rules are judged by none, so that they can always be changed.
+  const { rulesInForce } = options;
+  const ruleGroup = options.naming.resolve('admissionregistration.{v}');
+  const ofRules = {
+    rulesInForce: undefined,
+    companions: rulesInForce && rulesCompanions(rulesInForce.key),
+  };
   const depsOf = (stored: ResourceInfo, view = options.viewOf(stored)): StoreDeps => ({
     ...shared,
     strategy: strategyOf(stored),
     rules: rulesOf(stored),
     view,
-    companions: options.companionsOf?.(stored),
+    ...(stored.group === ruleGroup ? ofRules : { companions: options.companionsOf?.(stored) }),
     onStored: options.onStoredOf?.(stored),
     partsOf,
   });
@@ -108,6 +119,7 @@ export type SharedDeps = Omit<
 
 export const sharedDeps = (options: BuiltInStoreOptions): SharedDeps => ({
   admission: options.admission ?? admissionChain([]),
+  rulesInForce: options.rulesInForce,
   storage: options.storage,
   media: options.media,
   turns: new WriteTurns(options.clock),

@@ -28,6 +28,7 @@ import {
   settleNamespace,
   take,
 } from './object-meta.ts';
+import { judgedNow } from './judged-now.ts';
 import { keepTimes, trackUpdate } from './managed-fields.ts';
 import { partsInPlace } from './parts-in-place.ts';
 import { parseResourceVersion } from './read-mode.ts';
@@ -105,11 +106,12 @@ export function writeTransformed(
   const parts = store.writing ?? store;
   const key = itemKeyOf(parts, request.path);
   const context = writeContext(parts, request, request.path.subresource);
-  return untilWritten(parts, key, request, (state) =>
-    state.item === undefined
-      ? createAbsent(parts, key, write, context, request.signal)
-      : replace(parts, key, { ...state, item: state.item }, write, context, request.signal),
-  );
+  return untilWritten(parts, key, request, (state) => {
+    const now = judgedNow(parts);
+    return state.item === undefined
+      ? createAbsent(now, key, write, context, request.signal)
+      : replace(now, key, { ...state, item: state.item }, write, context, request.signal);
+  });
 }
 
 async function createAbsent(

@@ -402,6 +402,16 @@ export const metricTable = {
     admissionSeconds,
     'Time that all admission plugins took, by type: admit, validate.',
   ),
+  apiserver_admission_configuration_revision: gauge(
+    'ALPHA',
+    [],
+    'Revision of the last change of webhooks, policies and bindings that is in force.',
+  ),
+  apiserver_admission_configuration_retries_total: counter(
+    'ALPHA',
+    [],
+    'Requests that were judged anew, since rules of admission had changed meanwhile.',
+  ),
   pod_security_evaluations_total: counter(
     'ALPHA',
     [

@@ -1,6 +1,7 @@
 // Built-in stores over a real etcd and a real cache, as one replica has them: for suites.
 // `second()` makes another replica over the same etcd.
 import type { AdmissionChain } from '../../admission/chain.ts';
+import { RulesInForce } from '../../admission/in-force.ts';
 import { builtInScheme } from '../../kinds/built-in-kinds.ts';
 import type { HeldRulesOf } from '../../kinds/rbac/held-rules.ts';
 import type { Scheme } from '../../api/scheme.ts';
@@ -9,6 +10,7 @@ import { namingProfile } from '../../api/vendor.ts';
 import type { NamingProfile } from '../../api/vendor.ts';
 import { testIssuer } from '../../authn/service-account/testing/test-accounts.ts';
 import type { TokenIssuer } from '../../authn/service-account/token-issuer.ts';
+import { invariant } from '../../base/invariant.ts';
 import { abortable } from '../../base/abort.ts';
 import { systemClock } from '../../base/clock.ts';
 import { createLogger } from '../../base/log.ts';
@@ -41,6 +43,7 @@ export interface Replica {
   readonly naming: NamingProfile;
   readonly services: Services | undefined;
   readonly media: StoredMedia;
+  readonly rulesInForce: RulesInForce | undefined;
   /** For stores of resources that come at run time. */
   readonly deps: SharedDeps;
   /** `apps/deployments`, or `configmaps` in the core group; version `v1` unless given. */
@@ -58,6 +61,8 @@ export interface ReplicaOptions {
   readonly canDeleteUnreadable?: boolean;
   readonly storedMedia?: StoredMediaName;
   readonly admission?: AdmissionChain;
+  /** Told of requests that are judged anew; absent: no rules of the API hold. */
+  readonly onRulesChanged?: () => void;
   /** Absent: reviews are not served. */
   readonly reviews?: BuiltInStoreOptions['reviews'];
   /** Absent: one with a key that all replicas share. */
@@ -134,8 +139,10 @@ async function startReplica(etcd: EtcdCluster, options: ReplicaOptions): Promise
   const viewOf = (stored: ResourceInfo): ResourceView => cache.view(stored);
   const parts = { scheme, storage, keyspace, media, naming, clock: systemClock, viewOf };
   const services = options.services && openServices({ ...parts, ...options.services });
+  const rulesInForce = options.onRulesChanged && rulesOf(cache, scheme, options.onRulesChanged);
   const made: BuiltInStoreOptions = {
     ...parts,
+    rulesInForce,
     continueKey: options.continueKey ?? Buffer.from('shared by the replicas of a test'),
     tokens: options.tokens ?? testIssuer(naming),
     canStreamLists: true,
@@ -159,6 +166,7 @@ async function startReplica(etcd: EtcdCluster, options: ReplicaOptions): Promise
     naming,
     services,
     media,
+    rulesInForce,
     deps: sharedDeps(made),
     store(name, version = 'v1') {
       const [group, resource] = name.includes('/') ? name.split('/') : ['', name];
@@ -171,4 +179,20 @@ async function startReplica(etcd: EtcdCluster, options: ReplicaOptions): Promise
       storage.close();
     },
   };
+}
+
+function rulesOf(cache: Cache, scheme: Scheme, onChanged: () => void): RulesInForce {
+  const group = scheme.profile.resolve('admissionregistration.{v}');
+  const record = scheme.storedResource(group, 'validatingwebhookconfigurations');
+  invariant(record !== undefined, 'webhook configurations are served');
+  const view = cache.view(record);
+  const nobody = { namespace: '', name: 'none' };
+  return new RulesInForce({
+    key: keyspace.internalKey('admission-rules'),
+    revisionOf: (key) => cache.revisionOf(key),
+    async proven(signal) {
+      await view.get(nobody, { mode: 'latest' }, signal);
+    },
+    onChanged,
+  });
 }
