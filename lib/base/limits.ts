@@ -124,6 +124,8 @@ export const limits = {
   requestHeadersTimeoutMs: 32_000,
   /** A client that sends its body slower than this is cut. */
   requestBodyTimeoutMs: 90_000,
+  /** A write works at most that long, whatever it waits for: as in Kubernetes. */
+  writeDeadlineMs: 34_000,
   /** How long the rest of an unread body is waited for before its connection or stream ends. */
   unreadBodyLingerMs: 1_000,
   /** Idle connections live longer than common load balancers' own limit: those close first. */

@@ -195,6 +195,30 @@ export async function mutated(
   }
 }
 
+/** What admission is shown of an update, where that is not the object itself. */
+export interface ShownAs {
+  readonly form: AdmissionForm;
+  /** A new object; `object` is as it is judged and is not changed. */
+  show(object: Readonly<ApiObject>, signal: AbortSignal): MaybePromise<ApiObject>;
+  /** Takes over into `object` what admission has made of what it was shown. */
+  take(object: ApiObject, shown: Readonly<ApiObject>): void;
+}
+
+/** As `mutated`, through what is shown of `object`. */
+export async function mutatedAs(
+  parts: StoreParts,
+  shownAs: ShownAs,
+  attributes: AdmissionRequest,
+  object: ApiObject,
+  context: Pick<WriteContext, 'warnings'>,
+  signal: AbortSignal,
+): Promise<ApiObject> {
+  const shown = await shownAs.show(object, signal);
+  const ofForm = { ...parts, storedAs: shownAs.form.record };
+  shownAs.take(object, await mutated(ofForm, attributes, shown, context, signal));
+  return object;
+}
+
 /** What admission is told of a write. */
 export function admissionRequest(
   parts: StoreParts,

@@ -13,7 +13,7 @@ import type { Subresource } from '../registry/verb-target.ts';
 import type { RequestLabels } from '../telemetry/request-metrics.ts';
 import type { Connection } from './connections.ts';
 import { cut } from './cut.ts';
-import { parseRequestInfo } from './request-info.ts';
+import { isWrite, parseRequestInfo } from './request-info.ts';
 import type { HttpRequest, HttpResponse, RequestContext, RequestInfo } from './request-context.ts';
 
 /** Why a request's signal fired without an error for the client: nobody is there to read one. */
@@ -125,7 +125,8 @@ export class OpenRequest implements RequestContext {
       return;
     }
     this.#isOverdue = true;
-    const overdue = requestTimeout('request did not complete within the allotted timeout');
+    const within = isWrite(this.info) ? 'requested' : 'the allotted';
+    const overdue = requestTimeout(`request did not complete within ${within} timeout`);
     this.end(this.isStreaming ? watchTimedOut : overdue);
   }
 
