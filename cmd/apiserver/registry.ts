@@ -66,8 +66,7 @@ export async function openRegistry(
       keyspace,
       cache,
       authorizer,
-      served: servedResources(resources),
-      create: createThrough(resources),
+      ...throughStores(resources),
       calls: { ...base.calls, resolveService },
       observer: admissionObserver(metrics),
       podSecurityObserver: podSecurityObserver(metrics),
@@ -101,12 +100,15 @@ export async function openRegistry(
   return followed;
 }
 
-const createThrough = (resources: ResourceMapHolder): AdmissionOptions['create'] => {
-  const client = internalClient(serverUser);
-  return async (of, object, signal) => {
+/** What admission reads and writes as requests do. */
+const throughStores = (
+  resources: ResourceMapHolder,
+): Pick<AdmissionOptions, 'served' | 'create'> => ({
+  served: servedResources(resources),
+  async create(of, object, signal) {
     const store = resources.find(of);
     if (store === undefined) throw pathNotFound();
     const { namespace = '' } = object.metadata ?? {};
-    await client.create(store, { namespace, object }, signal);
-  };
-};
+    await internalClient(serverUser).create(store, { namespace, object }, signal);
+  },
+});

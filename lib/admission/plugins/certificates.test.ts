@@ -54,7 +54,7 @@ describe.each([
   });
 });
 
-test('p.CertificateSigning: a status that keeps certificate and conditions needs no permission', async () => {
+test('p.CertificateSigning: a status that keeps what counts needs no permission', async () => {
   const change = { resource: requests, operation: 'UPDATE', subresource: 'status' } as const;
   const object = { ...request({ conditions: [] }), metadata: { name: 'x', labels: { a: 'b' } } };
   const old = request({ conditions: [] });

@@ -130,7 +130,7 @@ describe('i.call', () => {
     });
   });
 
-  test('i.call, p.ImagePolicyWebhook: of debugging containers those alone', async () => {
+  test('i.call, p.ImagePolicyWebhook: debugging containers, too (CVE-2023-2727)', async () => {
     answer(allowed);
     const chain = await opened();
     const change = { operation: 'UPDATE' as const, subresource: 'ephemeralcontainers' };
