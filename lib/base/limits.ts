@@ -217,6 +217,18 @@ export const limits = {
   deletedNamespaceLookUpMs: 30_000,
   /** Such namespaces that are remembered. */
   deletedNamespacesMax: 1_000,
+  /** Counts of one limit of Events that are kept where it names no number (upstream's). */
+  eventLimitKeysMax: 4_096,
+  /** Length of what Events are counted by; a longer one is kept as its digest. */
+  eventLimitKeyLengthMax: 512,
+  /** Answers of the image policy webhook that are kept (upstream's). */
+  imageReviewsMax: 1_024,
+  /** Length of a question whose answer is kept under itself; of a longer one, its digest. */
+  imageReviewKeyLengthMax: 512,
+  /** Longest time that such an answer may be kept (upstream's). */
+  imageReviewTtlSecondsMax: 30 * 60,
+  /** Longest first wait before images are asked about again (upstream's). */
+  imageReviewBackoffMsMax: 5 * 60 * 1000,
   /** Pods that are looked at when a namespace enforces a stricter standard (Kubernetes: 3,000). */
   podSecurityPodsMax: 3_000,
   /** How long they are looked at (Kubernetes: 1 s). */
