@@ -109,7 +109,7 @@ export async function assemble(
   const webhooks = webhookCalls(base, resources);
   const made = { services, tokens, manifests, resources, webhooks };
   const registry = { cache, shared, ...judging, ...made };
-  const definitions = openRegistry(base, stored, registry);
+  const definitions = await openRegistry(base, stored, registry);
   await webhooks.checked();
   const clientCa = clientCas(trusted);
   const credentials = await ownCredentials({ directory, shared, flags, files, clientCa, address });

@@ -1,15 +1,20 @@
 // The stores of everything that is served: of built-in kinds, and of those that come at run time.
+import type { ServedResources } from '../../lib/admission/served-resources.ts';
 import type { StaticManifests } from '../../lib/admission/static-manifests.ts';
 import type { TokenIssuer } from '../../lib/authn/service-account/token-issuer.ts';
+import { pathNotFound } from '../../lib/base/status.ts';
+import { serverUser } from '../../lib/base/user.ts';
 import type { Cache } from '../../lib/cacher/cache.ts';
 import type { ClientParts } from '../../lib/client/open-target.ts';
 import { builtInStores, sharedDeps } from '../../lib/registry/built-in-stores.ts';
 import type { BuiltInStoreOptions } from '../../lib/registry/built-in-stores.ts';
 import { componentStatusStores } from '../../lib/registry/component-statuses.ts';
+import { internalClient } from '../../lib/registry/internal-client.ts';
 import { builtInOwner } from '../../lib/registry/resource-map.ts';
 import type { ResourceMapHolder } from '../../lib/registry/resource-map.ts';
 import type { Services } from '../../lib/registry/services/services.ts';
 import { openAdmission } from './admission.ts';
+import type { AdmissionOptions } from './admission.ts';
 import type { OpenedAuthentication } from './authentication.ts';
 import type { OpenedAuthorization } from './authorization.ts';
 import type { Base } from './base.ts';
@@ -28,7 +33,7 @@ import {
   podSecurityObserver,
 } from './observers.ts';
 
-export function openRegistry(
+export async function openRegistry(
   base: Base,
   { storage, keyspace }: OpenedStorage,
   options: {
@@ -43,7 +48,7 @@ export function openRegistry(
     /** Filled. */
     readonly resources: ResourceMapHolder;
   },
-): FollowedDefinitions | undefined {
+): Promise<FollowedDefinitions | undefined> {
   const { flags, logger, clock, gates, naming, metrics, scheme } = base;
   const { cache, shared, services, authentication, tokens, resources } = options;
   const { authorizer, heldRulesOf } = options.authorization;
@@ -60,7 +65,7 @@ export function openRegistry(
     keyspace,
     storage,
     rulesInForce,
-    admission: openAdmission({
+    admission: await openAdmission({
       ...base,
       rulesInForce,
       manifests: options.manifests,
@@ -68,7 +73,7 @@ export function openRegistry(
       keyspace,
       cache,
       authorizer,
-      served,
+      ...throughStores(resources, served),
       calls,
       webhooks: options.webhooks,
       observer: admissionObserver(metrics),
@@ -116,3 +121,17 @@ function callsWithin(base: Base, cache: Cache): ClientParts {
   });
   return { ...base.calls, services };
 }
+
+/** What admission reads and writes as requests do. */
+const throughStores = (
+  resources: ResourceMapHolder,
+  served: ServedResources,
+): Pick<AdmissionOptions, 'served' | 'create'> => ({
+  served,
+  async create(of, object, signal) {
+    const store = resources.find(of);
+    if (store === undefined) throw pathNotFound();
+    const { namespace = '' } = object.metadata ?? {};
+    await internalClient(serverUser).create(store, { namespace, object }, signal);
+  },
+});

@@ -509,6 +509,11 @@ export const metricTable = {
     [5e-7, 0.001, 0.01, 0.1, 1],
     'Time of each mutation of mutating policies.',
   ),
+  apiserver_admission_quota_recalculation_drift_total: counter(
+    'ALPHA',
+    [],
+    'Quotas that said another usage than a count found, which nothing that was given back explains.',
+  ),
   pod_security_evaluations_total: counter(
     'ALPHA',
     [

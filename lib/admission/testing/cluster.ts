@@ -30,6 +30,8 @@ export interface Known {
   readonly manifests?: Readonly<Record<string, readonly object[]>>;
   readonly clock?: Clock;
   readonly tolerationSeconds?: number;
+  /** Told of what a plugin makes. */
+  readonly onCreate?: (object: ApiObject) => Promise<unknown>;
 }
 
 export function partsOf(known: Known): PluginParts {
@@ -53,6 +55,8 @@ export function partsOf(known: Known): PluginParts {
     },
     objects: (_group, resource) => objectsOf(known, resource),
     configurationOf: () => known.configuration,
+    create: (_of, object) => known.onCreate?.(object) ?? Promise.resolve(),
+    atEnd: () => undefined,
     served: {
       version: 0,
       ofKind: () => undefined,
@@ -164,8 +168,10 @@ export async function admit(
   const { request } = asked({ ...change, old: change.old as ApiObject | undefined });
   let isChanged = false;
   try {
-    if (request.operation !== 'DELETE') isChanged = await chain.mutate(request, made, signal);
-    await chain.validate(request, made, signal);
+    const isDeletion = request.operation === 'DELETE';
+    if (isDeletion) await chain.beforeDelete(request, signal);
+    else isChanged = await chain.mutate(request, made, signal);
+    await chain.validate(request, isDeletion ? undefined : made, signal);
     return { refused: undefined, object: made, isChanged };
   } catch (error) {
     if (!(error instanceof StatusError)) throw error;
