@@ -52,7 +52,7 @@ const admissionCallsTest =
   'calls by code, refusals by who refused, and what was passed over';
 const admissionConditionsTest =
   'lib/admission/webhooks/validating-webhooks.test.ts › ' +
-  'match conditions: exclusions by phase, times and errors by the name of the calls';
+  'match conditions: exclusions by phase, times and errors by the type of calls';
 
 /** Metric → `file › title` of the test that shows it, which stands in that file. */
 const shownElsewhere: Readonly<Record<string, string>> = {

@@ -2,6 +2,7 @@
 // change. Kind and apiVersion must be the path's; unknown and duplicate fields become warnings or
 // an error here.
 import type { AdmissionRequest } from '../admission/plugin.ts';
+import { readOwners } from '../apply/owners.ts';
 import { apiVersionOf } from '../api/type-info.ts';
 import type { GroupVersionKind, JsonValue, ResourceInfo } from '../api/type-info.ts';
 import { whenThere } from '../base/maybe-promise.ts';
@@ -185,15 +186,32 @@ export async function mutated(
   signal: AbortSignal,
 ): Promise<ApiObject> {
   mergeOwners(object, warnings, '');
+  const owners = object.metadata?.managedFields;
   if (!(await parts.admission.mutate(attributes, object, signal))) return object;
   try {
     const read = readObject(object, parts.storedAs.type).object;
     mergeOwners(read, warnings, ' after mutating admission happens');
+    keepReadableOwners(read, owners, warnings);
     return read;
   } catch (error) {
     if (!(error instanceof StatusError)) throw error;
     throw internalError(`admission made an object that fits no schema: ${error.message}`);
   }
+}
+
+/** Managed fields that nobody can read any more are those from before again. */
+function keepReadableOwners(
+  { metadata }: ApiObject,
+  before: JsonValue[] | undefined,
+  warnings: string[],
+): void {
+  if (metadata === undefined || readOwners(metadata.managedFields) !== undefined) return;
+  if (before === undefined) delete metadata.managedFields;
+  else metadata.managedFields = before;
+  warnings.push(
+    '.metadata.managedFields was in an invalid state after admission; this could be caused by ' +
+      'an outdated mutating admission controller; please fix your requests',
+  );
 }
 
 /** What admission is shown of an update, where that is not the object itself. */

@@ -18,7 +18,7 @@ export interface Versioned {
 }
 
 /** The version that a way matched, and the type of objects in it. */
-export function versionOf(
+function versionOf(
   request: Pick<AdmissionRequest, 'resource' | 'kind' | 'form'>,
   as: MatchedAs | undefined,
 ): Pick<Versioned, 'kind' | 'type'> {

@@ -24,7 +24,7 @@ const labelsOf = (object: Readonly<ApiObject> | null): readonly string[] =>
   Object.keys(object?.metadata?.labels ?? {}).sort();
 const names = (): readonly string[] => hooks.asked.map(({ name }) => name);
 
-test('h.order: configurations by name, webhooks in order, each on what the one before left', async () => {
+test('h.order: configurations by name, webhooks in order, each on what was left to it', async () => {
   const [a, b, c] = await Promise.all(
     ['a', 'b', 'c'].map((name) => hooks.webhook(name, labelling(name))),
   );
@@ -105,7 +105,7 @@ describe('h.patch', () => {
   });
 });
 
-test('w.versions, w.defaults-after: one object goes through the versions of all and back', async () => {
+test('w.versions, w.defaults-after: one object goes through the versions and back', async () => {
   const rule = (version: string) => ({
     rules: [
       {

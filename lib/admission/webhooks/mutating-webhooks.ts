@@ -1,5 +1,5 @@
 // MutatingAdmissionWebhook: webhooks that may change what is written, one after the other, each on
-// what the one before has left; and those that want it once more where others changed it after them.
+// what the one before has left; and once more those that want it, where others changed it since.
 import type { MaybePromise } from '../../base/maybe-promise.ts';
 import { limits } from '../../base/limits.ts';
 import { afterLongTurn } from '../../base/turn.ts';

@@ -106,7 +106,8 @@ function mustAnswer(
   const expected = apiVersionOf(groupVersion(version, scheme));
   if (kind === 'AdmissionReview' && apiVersion === expected) return;
   throw new InvalidAnswer(
-    `expected webhook response of ${expected}, Kind=AdmissionReview, got ${apiVersion}, Kind=${kind}`,
+    `expected webhook response of ${expected}, Kind=AdmissionReview, ` +
+      `got ${apiVersion}, Kind=${kind}`,
   );
 }
 

@@ -258,7 +258,7 @@ describe('h.matchConditions', () => {
   });
 });
 
-test('h.order: all are asked at once; of several refusals the first in order is answered', async () => {
+test('h.order: all are asked at once; the first refusal in order is answered', async () => {
   const first = await hooks.webhook('first', deny({ message: 'first' }));
   const second = await hooks.webhook('second', deny({ message: 'second' }));
   const other = await hooks.webhook('other');
@@ -268,7 +268,7 @@ test('h.order: all are asked at once; of several refusals the first in order is 
   expect(refused?.message).toMatch(/: first$/);
 });
 
-test('h.warnings, n.warningsPerAnswer: of answers that allow and that refuse, 100 of each', async () => {
+test('h.warnings, n.warningsPerAnswer: of answers that allow and refuse, 100 of each', async () => {
   const warned =
     (count: number, allowed: boolean): Answering =>
     () => ({
@@ -279,7 +279,7 @@ test('h.warnings, n.warningsPerAnswer: of answers that allow and that refuse, 10
   expect((await judgedBy(warned(1_000, true))).warnings).toHaveLength(100);
 });
 
-test('h.audit-own: annotations carry the name of the webhook; the first of a key stays', async () => {
+test('h.audit-own: annotations begin with the webhook; the first of a key stays', async () => {
   const annotated =
     (value: string): Answering =>
     () => ({
@@ -342,7 +342,7 @@ describe('x.webhook, x.match, x.labels: what is counted', () => {
     const durations = 'apiserver_admission_webhook_admission_duration_seconds_count';
     expect(await counted(durations)).toHaveLength(5);
   });
-  test('match conditions: exclusions by phase, times and errors by the name of the calls', async () => {
+  test('match conditions: exclusions by phase, times and errors by the type of calls', async () => {
     const conditions = { matchConditions: [{ name: 'c', expression: 'object.none == 1' }] };
     const out = { matchConditions: [{ name: 'c', expression: 'false' }] };
     const [failing, excluded] = [

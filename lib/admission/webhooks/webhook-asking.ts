@@ -57,8 +57,8 @@ const unavailable = 503;
 
 /**
  * Returns where the request goes on.
- * @throws StatusError of a webhook that refuses, 500 of one that cannot be asked and whose policy is
- * to fail, 400 where a dry run is not supported; the reason of the signal
+ * @throws StatusError of a webhook that refuses, 500 of one that cannot be asked where its policy
+ * is to fail, 400 where a dry run is not supported; the reason of the signal
  */
 export async function ask(
   parts: AskingParts,

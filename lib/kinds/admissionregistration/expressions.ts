@@ -3,7 +3,6 @@
 // language does not matter to it.
 import { recordsAt, textAt } from '../../api/json-access.ts';
 import type { JsonObject } from '../../api/type-info.ts';
-import { atOnce } from '../../base/steps.ts';
 import type { Steps } from '../../base/steps.ts';
 import type { Environment } from '../../cel/environment.ts';
 import { boolType } from '../../cel/model/cel-type.ts';
@@ -25,15 +24,6 @@ export interface ExpressionNeeds {
   /** What is said of one that is not there. */
   readonly missing?: string;
 }
-
-const none: ReadonlySet<string> = new Set();
-
-/** Of what has no stored object, or looks at none. */
-export const onlyFresh = (environment: Environment): ExpressionEnvironments => ({
-  fresh: environment,
-  stored: environment,
-  storedTexts: none,
-});
 
 /** The environment of an expression. */
 export const environmentFor = (

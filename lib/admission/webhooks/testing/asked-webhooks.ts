@@ -1,5 +1,6 @@
 // Writes that are judged by webhooks which are real servers over TLS: what each was asked, and what
 // became of the write.
+import { cloneJson } from '../../../api/json-value.ts';
 import type { JsonObject } from '../../../api/type-info.ts';
 import { StatusError } from '../../../base/status.ts';
 import { RawServer, answerText } from '../../../client/testing/raw-server.ts';
@@ -157,7 +158,7 @@ export function judging(configured: Configured): Judge {
       old: change.old as ApiObject | undefined,
     });
     const { kind, apiVersion } = formOf(request);
-    const object = { kind, apiVersion, ...structuredClone(given) } as ApiObject;
+    const object = { kind, apiVersion, ...cloneJson(given as ApiObject) } as ApiObject;
     try {
       if (request.operation === 'DELETE') await chain.beforeDelete(request, signal);
       else await chain.mutate(request, object, signal);
