@@ -64,7 +64,10 @@ const asNamed: Way = { names: [], as: undefined };
 
 /** The way in which a request of this name fits; undefined: it does not. */
 export function wayFor({ ways, exclusions }: Fit, name: string): Way | undefined {
-  for (const { names } of exclusions) if (names.includes(name)) return undefined;
-  for (const way of ways) if (way.names.length === 0 || way.names.includes(name)) return way;
-  return undefined;
+  if (exclusions.length > 0 && exclusions.some(({ names }) => names.includes(name))) {
+    return undefined;
+  }
+  const best = ways[0];
+  if (best?.names.length === 0) return best; // Of most: rules that list names are rare.
+  return ways.find(({ names }) => names.length === 0 || names.includes(name));
 }

@@ -58,7 +58,7 @@ export function selects(
     if (namespace === 'absent') {
       if (bringsItsLabels(request) && !namespaceSelector.matches(labelsOf(object))) return false;
     } else if (namespace instanceof Error) throw namespace;
-    else if (!namespaceSelector.matches(labelsOf(namespace))) return false;
+    else if (!namespaceSelector.matches(labelsOfStored(namespace))) return false;
   }
   if (objectSelector.isEmpty) return true;
   return hasLabels(object, objectSelector) || hasLabels(request.old, objectSelector);
@@ -72,3 +72,11 @@ const hasLabels = (
 
 const labelsOf = (object: Readonly<ApiObject> | undefined): Labels =>
   recordAt(recordAt(object, 'metadata'), 'labels');
+
+/** Thousands of selectors are asked about the same namespace in a row; it never changes. */
+let last: { readonly namespace: Readonly<ApiObject>; readonly labels: Labels } | undefined;
+
+function labelsOfStored(namespace: Readonly<ApiObject>): Labels {
+  if (last?.namespace !== namespace) last = { namespace, labels: labelsOf(namespace) };
+  return last.labels;
+}

@@ -24,7 +24,7 @@ const labelsOf = (object: Readonly<ApiObject> | null): readonly string[] =>
   Object.keys(object?.metadata?.labels ?? {}).sort();
 const names = (): readonly string[] => hooks.asked.map(({ name }) => name);
 
-test('h.order: configurations by name, webhooks in order, each on what was left to it', async () => {
+test('h.order: configurations by name, webhooks in order, on what was left', async () => {
   const [a, b, c] = await Promise.all(
     ['a', 'b', 'c'].map((name) => hooks.webhook(name, labelling(name))),
   );
