@@ -58,7 +58,7 @@ export async function openRegistry(
     isOn: (gate: string) => gates.isEnabled(gate),
     onMismatch: mismatchObserver(metrics, logger),
   };
-  const rulesInForce = openRules(base, { keyspace, cache });
+  const rulesInForce = openRules(base, { keyspace, cache, resources });
   const served = servedResources(resources);
   const made: BuiltInStoreOptions = {
     scheme,
