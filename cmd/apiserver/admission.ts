@@ -16,10 +16,12 @@ import type { Keyspace } from '../../lib/storage-etcd/keys.ts';
 import type { Storage } from '../../lib/storage-etcd/storage.ts';
 import type { ChosenPlugins } from './chosen-plugins.ts';
 import type { Logger } from '../../lib/base/log.ts';
+import type { WebhookCalls } from './webhook-calls.ts';
 
-type GivenHere = 'objects' | 'configurationOf' | 'log' | 'atEnd';
+type GivenHere = 'objects' | 'configurationOf' | 'log' | 'atEnd' | 'openWebhookCaller';
 
 export interface AdmissionOptions extends Omit<PluginParts, GivenHere> {
+  readonly webhooks: WebhookCalls;
   readonly plugins: ChosenPlugins;
   readonly storage: Storage;
   readonly keyspace: Keyspace;
@@ -41,6 +43,7 @@ export async function openAdmission(options: AdmissionOptions): Promise<Admissio
       options.started.defer(close);
     },
     objects: (group, resource) => objectsOf(options, group, resource),
+    openWebhookCaller: (file) => options.webhooks.open(options.calls, file),
     configurationOf: (name) => plugins.configurations.get(name),
   };
   const made: AdmissionPlugin[] = [];
@@ -58,7 +61,7 @@ const proven = (plugin: AdmissionPlugin, { rulesInForce }: AdmissionOptions): Ad
 
 async function make(row: PluginRow, parts: PluginParts): Promise<AdmissionPlugin | undefined> {
   try {
-    return await row.make?.(parts);
+    return await row.make(parts);
   } catch (cause) {
     const { message } = cause as Error;
     const flag = '--admission-control-config-file';

@@ -1,8 +1,10 @@
 // The stores of everything that is served: of built-in kinds, and of those that come at run time.
+import type { StaticManifests } from '../../lib/admission/static-manifests.ts';
 import type { TokenIssuer } from '../../lib/authn/service-account/token-issuer.ts';
 import { pathNotFound } from '../../lib/base/status.ts';
 import { serverUser } from '../../lib/base/user.ts';
 import type { Cache } from '../../lib/cacher/cache.ts';
+import type { ClientParts } from '../../lib/client/open-target.ts';
 import { builtInStores, sharedDeps } from '../../lib/registry/built-in-stores.ts';
 import type { BuiltInStoreOptions } from '../../lib/registry/built-in-stores.ts';
 import { componentStatusStores } from '../../lib/registry/component-statuses.ts';
@@ -15,13 +17,14 @@ import type { AdmissionOptions } from './admission.ts';
 import type { OpenedAuthentication } from './authentication.ts';
 import type { OpenedAuthorization } from './authorization.ts';
 import type { Base } from './base.ts';
-import { clusterServices } from './cluster-services.ts';
+import { clusterServices, clusterViews } from './cluster-services.ts';
 import { servedResources } from './served-resources.ts';
 import { openRules } from './rules-in-force.ts';
 import { definitionsRecord, openDefinitions } from './custom-resources.ts';
 import type { FollowedDefinitions } from './custom-resources.ts';
 import type { SharedState } from './shared-state.ts';
 import type { OpenedStorage } from './storage.ts';
+import type { WebhookCalls } from './webhook-calls.ts';
 import {
   admissionObserver,
   etcdComponents,
@@ -29,31 +32,36 @@ import {
   podSecurityObserver,
 } from './observers.ts';
 
+interface Judging {
+  readonly authorization: OpenedAuthorization;
+  readonly authentication: OpenedAuthentication;
+}
+
 export async function openRegistry(
   base: Base,
   { storage, keyspace }: OpenedStorage,
-  options: {
+  options: Judging & {
     readonly cache: Cache;
     readonly shared: SharedState;
     readonly services: Services | undefined;
-    readonly authorization: OpenedAuthorization;
-    readonly authentication: OpenedAuthentication;
     readonly tokens: TokenIssuer;
+    readonly manifests: StaticManifests;
+    readonly webhooks: WebhookCalls;
     /** Filled. */
     readonly resources: ResourceMapHolder;
   },
 ): Promise<FollowedDefinitions | undefined> {
   const { flags, logger, clock, gates, naming, metrics, scheme } = base;
-  const { cache, shared, services, authentication, tokens, resources } = options;
+  const { cache, shared, services, tokens, resources } = options;
   const { authorizer, heldRulesOf } = options.authorization;
   const definitions = definitionsRecord(base);
-  const stored = scheme.storedResource('', 'services');
-  const resolveService = clusterServices(stored && cache.view(stored));
+  const calls = callsWithin(base, cache);
   const validation = {
     isOn: (gate: string) => gates.isEnabled(gate),
     onMismatch: mismatchObserver(metrics, logger),
   };
   const rulesInForce = openRules(base, { keyspace, cache });
+  const served = servedResources(resources);
   const made: BuiltInStoreOptions = {
     scheme,
     keyspace,
@@ -62,25 +70,19 @@ export async function openRegistry(
     admission: await openAdmission({
       ...base,
       rulesInForce,
-      storage,
-      keyspace,
-      cache,
-      authorizer,
-      ...throughStores(resources),
-      calls: { ...base.calls, resolveService },
+      ...{ manifests: options.manifests, webhooks: options.webhooks },
+      ...{ storage, keyspace, cache, authorizer, served, calls },
+      create: createThrough(resources),
       observer: admissionObserver(metrics),
       podSecurityObserver: podSecurityObserver(metrics),
     }),
-    reviews: {
-      authenticator: authentication.reviewer,
-      authorizer,
-      apiAudiences: authentication.apiAudiences,
-    },
+    reviews: reviewsOf(options),
     naming,
     heldRulesOf,
     clock,
     media: base.media,
     viewOf: (stored) => cache.view(stored),
+    resourceOfKind: (kind) => served.ofKind(kind)?.resource.resource,
     companionsOf: (stored) => services?.companionsOf(stored),
     continueKey: shared.continueKey,
     tokens,
@@ -96,19 +98,37 @@ export async function openRegistry(
   resources.set(builtInOwner, [...stores, ...components]);
   const followed =
     definitions &&
-    openDefinitions(base, { definitions, deps: sharedDeps(made), validation, cache, resources });
+    openDefinitions(
+      { ...base, calls },
+      { definitions, deps: sharedDeps(made), validation, cache, resources },
+    );
   return followed;
 }
 
-/** What admission reads and writes as requests do. */
-const throughStores = (
-  resources: ResourceMapHolder,
-): Pick<AdmissionOptions, 'served' | 'create'> => ({
-  served: servedResources(resources),
-  async create(of, object, signal) {
+const reviewsOf = ({
+  authentication,
+  authorization,
+}: Judging): NonNullable<BuiltInStoreOptions['reviews']> => ({
+  authenticator: authentication.reviewer,
+  authorizer: authorization.authorizer,
+  apiAudiences: authentication.apiAudiences,
+});
+
+const createThrough =
+  (resources: ResourceMapHolder): AdmissionOptions['create'] =>
+  async (of, object, signal) => {
     const store = resources.find(of);
     if (store === undefined) throw pathNotFound();
     const { namespace = '' } = object.metadata ?? {};
     await internalClient(serverUser).create(store, { namespace, object }, signal);
-  },
-});
+  };
+
+/** Outgoing calls, to services of the cluster too. */
+function callsWithin(base: Base, cache: Cache): ClientParts {
+  const services = clusterServices({
+    ...clusterViews(base, (record) => cache.view(record)),
+    naming: base.naming,
+    routesToEndpoints: base.flags['enable-aggregator-routing'],
+  });
+  return { ...base.calls, services };
+}

@@ -1,9 +1,10 @@
 // THE table of admission plugins, in the order of their work: which are on without being named,
-// and what makes each. Names and order are kube-apiserver's; a row without `make` is one that this
-// server does not have.
+// and what makes each. Names and order are kube-apiserver's.
 import type { MaybePromise } from '../base/maybe-promise.ts';
 import type { AdmissionPlugin } from './plugin.ts';
 import type { PluginParts } from './plugin-parts.ts';
+import { mutatingPolicies } from './policies/mutating-policies.ts';
+import { validatingPolicies } from './policies/validating-policies.ts';
 import { alwaysAdmit, alwaysDeny } from './plugins/always.ts';
 import { alwaysPullImages } from './plugins/always-pull-images.ts';
 import { nodeDeclaredFeatureValidator, podResizeValidator } from './plugins/bound-pod-changes.ts';
@@ -36,10 +37,13 @@ import { podSecurity } from './plugins/pod-security.ts';
 import { podTolerationRestriction } from './plugins/pod-toleration-restriction.ts';
 import { podTopologyLabels } from './plugins/pod-topology-labels.ts';
 import { priority } from './plugins/priority.ts';
+import { resourceQuota } from './plugins/resource-quota.ts';
 import { runtimeClass } from './plugins/runtime-class.ts';
 import { serviceAccount } from './plugins/service-account.ts';
 import { storageObjectInUseProtection } from './plugins/storage-object-in-use-protection.ts';
 import { taintNodesByCondition } from './plugins/taint-nodes-by-condition.ts';
+import { mutatingWebhooks } from './webhooks/mutating-webhooks.ts';
+import { validatingWebhooks } from './webhooks/validating-webhooks.ts';
 
 /**
  * undefined: nothing to do, for what it looks at is not served or its feature gate is off.
@@ -51,13 +55,12 @@ export interface PluginRow {
   readonly name: string;
   /** Without being named by a flag. */
   readonly isOn: boolean;
-  /** undefined: this server does not have it. */
-  readonly make: Make | undefined;
+  readonly make: Make;
   readonly deprecated?: boolean;
 }
 
-const on = (name: string, make?: Make): PluginRow => ({ name, isOn: true, make });
-const off = (name: string, make?: Make, more?: Partial<PluginRow>): PluginRow => ({
+const on = (name: string, make: Make): PluginRow => ({ name, isOn: true, make });
+const off = (name: string, make: Make, more?: Partial<PluginRow>): PluginRow => ({
   name,
   isOn: false,
   make,
@@ -101,10 +104,10 @@ export const pluginTable: readonly PluginRow[] = [
   on('NodeDeclaredFeatureValidator', nodeDeclaredFeatureValidator),
   on('JobValidation', jobValidation),
   on('PodResizeValidator', podResizeValidator),
-  on('MutatingAdmissionPolicy'),
-  on('MutatingAdmissionWebhook'),
-  on('ValidatingAdmissionPolicy'),
-  on('ValidatingAdmissionWebhook'),
-  on('ResourceQuota'),
+  on('MutatingAdmissionPolicy', mutatingPolicies),
+  on('MutatingAdmissionWebhook', mutatingWebhooks),
+  on('ValidatingAdmissionPolicy', validatingPolicies),
+  on('ValidatingAdmissionWebhook', validatingWebhooks),
+  on('ResourceQuota', resourceQuota),
   off('AlwaysDeny', alwaysDeny, { deprecated }),
 ];

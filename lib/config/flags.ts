@@ -161,6 +161,19 @@ export const flagTable = {
     path,
     'Configuration of admission plugins: an AdmissionConfiguration in YAML or JSON.',
   ),
+  'admission-webhook-circuit-breaker': required(
+    admission,
+    bool,
+    'true',
+    'An admission webhook that times out or cannot be reached five times in ten seconds is only ' +
+      'tried once a second until it answers; false: it is called, and waited for, every time.',
+  ),
+  'enable-aggregator-routing': required(
+    admission,
+    bool,
+    'false',
+    'Webhooks that are services are called at a ready endpoint, not at the address of the service.',
+  ),
   'default-not-ready-toleration-seconds': required(
     admission,
     anyInteger,
@@ -209,6 +222,12 @@ export const flagTable = {
     'Controllers to run on the replica that leads: * for all that are on by default, NAME for ' +
       'one, -NAME for all but one; tokencleaner and bootstrapsigner are on by name alone. Empty: ' +
       'none, as where a controller manager of its own does their work.',
+  ),
+  'resource-quota-sync-period': required(
+    controllers,
+    durationMs,
+    '5m0s',
+    'How often all quotas are counted anew, besides when something changes; 0: never.',
   ),
   'kubernetes-service-node-port': required(
     api,

@@ -5,7 +5,7 @@ import type { AdmissionPlugin, AdmissionRequest } from '../admission/plugin.ts';
 import type { JsonObject } from '../api/type-info.ts';
 import { badRequest } from '../base/status.ts';
 import type { ApiObject } from '../codec/codec.ts';
-import { parseDeleteOptions, parseWriteOptions } from './options.ts';
+import { parseDeleteOptions, parseListOptions, parseWriteOptions } from './options.ts';
 import type { ConnectRequest } from './requests.ts';
 import type { ResourceStore } from './resource-store.ts';
 import { RegistryOnEtcd } from './testing/registry-on-etcd.ts';
@@ -138,5 +138,51 @@ describe('a.kind: admission of what is no object of the resource itself', () => 
         dryRun: ['All'],
       },
     ]);
+  });
+
+  test('a.objects: old is what the write compares, the new one is as it will be stored', async () => {
+    const name = fresh();
+    const made = await verbs.create(configMaps, { metadata: { name } });
+    await verbs.patch(configMaps, name, { data: { a: 'b' } });
+    await verbs.remove(configMaps, name);
+    const { uid, resourceVersion } = made.metadata;
+    const [create, update, remove] = seen;
+    expect(create?.[0].old).toBeUndefined();
+    expect(create?.[1]).toMatchObject({ metadata: { name, uid } });
+    expect(update?.[0].old).toMatchObject({ metadata: { uid, resourceVersion } });
+    expect(update?.[1]).toMatchObject({ metadata: { uid, resourceVersion }, data: { a: 'b' } });
+    expect(remove?.[0].old).toMatchObject({ metadata: { uid }, data: { a: 'b' } });
+    expect(remove?.[1]).toBeUndefined();
+  });
+
+  test('a.name: of a generated one it is there in the validating phase only', async () => {
+    const names: string[] = [];
+    mutate = (request) => {
+      names.push(request.name);
+      return false;
+    };
+    const made = await verbs.create(configMaps, { metadata: { generateName: 'g-' } });
+    expect(names).toEqual(['']);
+    expect(seen.map(([request]) => request.name)).toEqual([made.metadata.name]);
+  });
+
+  test('a.name: each object of a collection that is deleted has its own', async () => {
+    const secrets = replica.store('secrets');
+    const names = [fresh(), fresh()];
+    for (const name of names) await verbs.create(secrets, { metadata: { name } });
+    seen.length = 0;
+    await secrets.deleteCollection({
+      ...scope(),
+      namespace: 'ns',
+      list: parseListOptions(params('')),
+      options: parseDeleteOptions(params(''), undefined, replica.naming),
+    });
+    const told = seen.map(([request]) => `${request.operation} ${request.name}`).sort();
+    expect(told).toEqual(names.map((name) => `DELETE ${name}`).sort());
+  });
+
+  test('a.user, a.dryRun: who writes, and whether it is a rehearsal', async () => {
+    await verbs.create(configMaps, { metadata: { name: fresh() } }, 'dryRun=All');
+    expect(seen.map(([{ user, dryRun }]) => [user, dryRun])).toEqual([[scope().user, true]]);
   });
 });

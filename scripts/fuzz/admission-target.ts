@@ -73,7 +73,7 @@ function pluginsOver(
   };
   return pluginTable
     .filter(({ name }) => !leftOut.has(name) && random.below(3) <= share)
-    .map((row) => row.make?.(parts))
+    .map((row) => row.make(parts))
     .filter((made) => made !== undefined && !(made instanceof Promise))
     .filter((plugin): plugin is AdmissionPlugin => plugin !== undefined);
 }

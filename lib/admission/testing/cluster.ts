@@ -1,6 +1,7 @@
 // A cluster of plain objects, and plugins that are asked about writes into it.
 import { cloneJson } from '../../api/json-value.ts';
 import { StatusError } from '../../base/status.ts';
+import { systemClock } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
 import { createLogger } from '../../base/log.ts';
 import { clientParts, metrics } from '../../client/testing/open-calls.ts';
@@ -10,6 +11,9 @@ import type { ApiObject } from '../../codec/codec.ts';
 import { admissionChain } from '../chain.ts';
 import type { Objects } from '../objects.ts';
 import type { AdmissionPlugin, AdmissionRequest } from '../plugin.ts';
+import type { StaticManifests } from '../static-manifests.ts';
+import { CallMetrics } from '../webhooks/call-metrics.ts';
+import { openWebhookCaller } from '../webhooks/open-caller.ts';
 import type { PluginParts } from '../plugin-parts.ts';
 import { asked, naming, scheme } from './asked.ts';
 
@@ -22,6 +26,8 @@ export interface Known {
   /** What the user may do, besides nothing. */
   readonly allows?: (attributes: Attributes) => boolean;
   readonly configuration?: object;
+  /** Objects in files, by plural name. */
+  readonly manifests?: Readonly<Record<string, readonly object[]>>;
   readonly clock?: Clock;
   readonly tolerationSeconds?: number;
   /** Told of what a plugin makes. */
@@ -58,7 +64,19 @@ export function partsOf(known: Known): PluginParts {
       equivalentsOf: (resource) => [resource],
       proven: () => Promise.resolve(),
     },
+    manifests: manifestsOf(known),
     calls: clientParts(),
+    openWebhookCaller: (kubeconfigFile) =>
+      openWebhookCaller({
+        calls: clientParts(),
+        clock: known.clock ?? systemClock,
+        log: createLogger('error'),
+        metrics: new CallMetrics(metrics),
+        userAgent: 'admission-tests',
+        breaksCircuits: true,
+        own: () => undefined,
+        kubeconfigFile,
+      }),
     metrics,
     log: createLogger('error'),
     podSecurityObserver: {
@@ -68,6 +86,15 @@ export function partsOf(known: Known): PluginParts {
     },
   };
 }
+
+function manifestsOf({ manifests = {} }: Known): StaticManifests {
+  const lists = new Map(
+    Object.entries(manifests).map(([name, list]) => [name, (list as ApiObject[]).map(asItem)]),
+  );
+  return { of: (resource) => lists.get(resource) ?? none };
+}
+
+const none: readonly never[] = [];
 
 function soon(_delayMs: number, run: () => void): () => void {
   const immediate = setImmediate(run);
@@ -106,7 +133,11 @@ function itemOf(objects: readonly ApiObject[], key: ItemKey): Item | undefined {
 
 /** What plugins read of an item. */
 const asItem = (object: ApiObject): Item =>
-  ({ corrupted: false, object: () => object }) as unknown as Item;
+  ({
+    name: object.metadata?.name ?? '',
+    corrupted: false,
+    object: () => object,
+  }) as unknown as Item;
 
 export interface Admitted {
   /** `403 text` of a refusal; undefined: it was admitted. */

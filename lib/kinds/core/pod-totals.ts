@@ -4,7 +4,8 @@ import { recordAt, textAt } from '../../api/json-access.ts';
 import { isEmpty } from '../../api/presence.ts';
 import { sumQuantities } from '../../api/quantity.ts';
 import type { JsonObject } from '../../api/type-info.ts';
-import { containerTotals, isPodResource } from './pod-defaults.ts';
+import { isPodLevelResource } from './container-totals.ts';
+import { containerTotals } from './pod-defaults.ts';
 
 export interface Amounts {
   readonly requests: Readonly<JsonObject>;
@@ -32,7 +33,7 @@ function totals(spec: JsonObject, part: 'requests' | 'limits', hasPodLevel: bool
   const stated = hasPodLevel ? recordAt(recordAt(spec, 'resources'), part) : undefined;
   if (stated === undefined || isEmpty(stated)) return sums;
   for (const name of Object.keys(stated)) {
-    if (isPodResource(name)) sums[name] = stated[name];
+    if (isPodLevelResource(name)) sums[name] = stated[name];
   }
   return sums;
 }

@@ -5,7 +5,7 @@ import { request1, startTestServer } from '../testing/test-server.ts';
 
 const text = { status: 200, contentType: 'text/plain' };
 
-describe('w.deadline: the time of a request', () => {
+describe('w.deadline, n.writeDeadline: the time of a request', () => {
   const slow: Filter = async ({ context }) => {
     await new Promise((_resolve, reject) => {
       const { signal } = context;
