@@ -1,4 +1,5 @@
 // The stores of everything that is served: of built-in kinds, and of those that come at run time.
+import type { ServedResources } from '../../lib/admission/served-resources.ts';
 import type { StaticManifests } from '../../lib/admission/static-manifests.ts';
 import type { TokenIssuer } from '../../lib/authn/service-account/token-issuer.ts';
 import { pathNotFound } from '../../lib/base/status.ts';
@@ -32,18 +33,15 @@ import {
   podSecurityObserver,
 } from './observers.ts';
 
-interface Judging {
-  readonly authorization: OpenedAuthorization;
-  readonly authentication: OpenedAuthentication;
-}
-
 export async function openRegistry(
   base: Base,
   { storage, keyspace }: OpenedStorage,
-  options: Judging & {
+  options: {
     readonly cache: Cache;
     readonly shared: SharedState;
     readonly services: Services | undefined;
+    readonly authorization: OpenedAuthorization;
+    readonly authentication: OpenedAuthentication;
     readonly tokens: TokenIssuer;
     readonly manifests: StaticManifests;
     readonly webhooks: WebhookCalls;
@@ -52,7 +50,7 @@ export async function openRegistry(
   },
 ): Promise<FollowedDefinitions | undefined> {
   const { flags, logger, clock, gates, naming, metrics, scheme } = base;
-  const { cache, shared, services, tokens, resources } = options;
+  const { cache, shared, services, authentication, tokens, resources } = options;
   const { authorizer, heldRulesOf } = options.authorization;
   const definitions = definitionsRecord(base);
   const calls = callsWithin(base, cache);
@@ -60,7 +58,7 @@ export async function openRegistry(
     isOn: (gate: string) => gates.isEnabled(gate),
     onMismatch: mismatchObserver(metrics, logger),
   };
-  const rulesInForce = openRules(base, { keyspace, cache });
+  const rulesInForce = openRules(base, { keyspace, cache, resources });
   const served = servedResources(resources);
   const made: BuiltInStoreOptions = {
     scheme,
@@ -70,13 +68,18 @@ export async function openRegistry(
     admission: await openAdmission({
       ...base,
       rulesInForce,
-      ...{ manifests: options.manifests, webhooks: options.webhooks },
-      ...{ storage, keyspace, cache, authorizer, served, calls },
-      create: createThrough(resources),
+      manifests: options.manifests,
+      ...{ storage, keyspace, cache, authorizer },
+      ...throughStores(resources, served),
+      calls,
+      webhooks: options.webhooks,
       observer: admissionObserver(metrics),
       podSecurityObserver: podSecurityObserver(metrics),
     }),
-    reviews: reviewsOf(options),
+    reviews: {
+      ...{ authorizer, authenticator: authentication.reviewer },
+      apiAudiences: authentication.apiAudiences,
+    },
     naming,
     heldRulesOf,
     clock,
@@ -105,24 +108,6 @@ export async function openRegistry(
   return followed;
 }
 
-const reviewsOf = ({
-  authentication,
-  authorization,
-}: Judging): NonNullable<BuiltInStoreOptions['reviews']> => ({
-  authenticator: authentication.reviewer,
-  authorizer: authorization.authorizer,
-  apiAudiences: authentication.apiAudiences,
-});
-
-const createThrough =
-  (resources: ResourceMapHolder): AdmissionOptions['create'] =>
-  async (of, object, signal) => {
-    const store = resources.find(of);
-    if (store === undefined) throw pathNotFound();
-    const { namespace = '' } = object.metadata ?? {};
-    await internalClient(serverUser).create(store, { namespace, object }, signal);
-  };
-
 /** Outgoing calls, to services of the cluster too. */
 function callsWithin(base: Base, cache: Cache): ClientParts {
   const services = clusterServices({
@@ -132,3 +117,17 @@ function callsWithin(base: Base, cache: Cache): ClientParts {
   });
   return { ...base.calls, services };
 }
+
+/** What admission reads and writes as requests do. */
+const throughStores = (
+  resources: ResourceMapHolder,
+  served: ServedResources,
+): Pick<AdmissionOptions, 'served' | 'create'> => ({
+  served,
+  async create(of, object, signal) {
+    const store = resources.find(of);
+    if (store === undefined) throw pathNotFound();
+    const { namespace = '' } = object.metadata ?? {};
+    await internalClient(serverUser).create(store, { namespace, object }, signal);
+  },
+});
