@@ -1,6 +1,7 @@
 // The fuzzer finds what it is there for, and says how to repeat it.
 import { describe, expect, test } from '@jest/globals';
 import { badRequest, internalError } from '../lib/base/status.ts';
+import { admissionTarget } from './fuzz/admission-target.ts';
 import { applyTarget } from './fuzz/apply-target.ts';
 import { decoderTarget } from './fuzz/decoder-target.ts';
 import type { DecoderName } from './fuzz/decoder-target.ts';
@@ -91,6 +92,10 @@ test.each<DecoderName>(['json', 'yaml', 'protobuf', 'cbor'])(
 
 test('what nodes need is what an evaluator of every pod and volume says (seeded)', async () => {
   expect(await fuzz(nodeTarget, 3_000, 42)).toMatchObject({ accepted: 3_000, findings: [] });
+});
+
+test('writes pass the built-in admission plugins, or are refused (seeded)', async () => {
+  expect(await fuzz(admissionTarget, 1_000, 42)).toMatchObject({ findings: [] });
 });
 
 test('objects with several owners are what the rules say (seeded)', async () => {

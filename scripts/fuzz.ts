@@ -19,6 +19,7 @@ const targets: Readonly<Record<string, () => Promise<FuzzTarget>>> = {
   cbor: decoderTarget('cbor'),
   cel: async () => (await import('./fuzz/cel-target.ts')).celTarget,
   crd: async () => (await import('./fuzz/crd-target.ts')).crdTarget,
+  admission: async () => (await import('./fuzz/admission-target.ts')).admissionTarget,
   apply: async () => (await import('./fuzz/apply-target.ts')).applyTarget,
   node: async () => (await import('./fuzz/node-target.ts')).nodeTarget,
   rbac: async () => (await import('./fuzz/rbac-target.ts')).rbacTarget,

@@ -61,7 +61,7 @@ const proven = (plugin: AdmissionPlugin, { rulesInForce }: AdmissionOptions): Ad
 
 async function make(row: PluginRow, parts: PluginParts): Promise<AdmissionPlugin | undefined> {
   try {
-    return await row.make?.(parts);
+    return await row.make(parts);
   } catch (cause) {
     const { message } = cause as Error;
     const flag = '--admission-control-config-file';

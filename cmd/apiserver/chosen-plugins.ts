@@ -12,7 +12,7 @@ import { fileProblem } from './file-problem.ts';
 import { orFlagError } from './from-flags.ts';
 
 export interface ChosenPlugins {
-  /** Those that are on and that this server has, in the order of their work. */
+  /** Those that are on, in the order of their work. */
   readonly rows: readonly PluginRow[];
   readonly configurations: PluginConfigurations;
   /** Lines for the log. */
@@ -38,12 +38,9 @@ export function chosenPlugins(flags: Flags, naming: NamingProfile): ChosenPlugin
     exactly === undefined
       ? enabled.includes(row) || (row.isOn && !disabled.includes(row))
       : exactly.includes(row);
-  const rows = pluginTable.filter((row) => row.make !== undefined && isChosen(row));
+  const rows = pluginTable.filter(isChosen);
   const configurations = readConfigurations(flags, naming);
   const notes = [
-    ...(exactly === undefined
-      ? missed('enable-admission-plugins', enabled)
-      : missed('admission-control', exactly)),
     ...rows
       .filter((row) => row.deprecated === true)
       .map(({ name }) => `the admission plugin ${name} is deprecated`),
@@ -64,15 +61,6 @@ function rowsOf(flag: NameFlag, names: readonly string[]): readonly PluginRow[] 
     }),
   );
 }
-
-/** What to tell of plugins that are asked for and are not here. */
-const missed = (flag: NameFlag, asked: readonly PluginRow[]): readonly string[] =>
-  asked
-    .filter((row) => row.make === undefined)
-    .map(
-      ({ name }) =>
-        `--${flag}: this server does not have the admission plugin ${name}: it has no effect`,
-    );
 
 const file = '--admission-control-config-file';
 

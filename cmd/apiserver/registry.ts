@@ -58,30 +58,20 @@ export async function openRegistry(
     isOn: (gate: string) => gates.isEnabled(gate),
     onMismatch: mismatchObserver(metrics, logger),
   };
-  const rulesInForce = openRules(base, { keyspace, cache });
+  const rulesInForce = openRules(base, { keyspace, cache, resources });
   const served = servedResources(resources);
   const made: BuiltInStoreOptions = {
-    scheme,
-    keyspace,
-    storage,
-    rulesInForce,
+    ...{ scheme, keyspace, storage, rulesInForce },
     admission: await openAdmission({
       ...base,
-      rulesInForce,
-      manifests: options.manifests,
-      storage,
-      keyspace,
-      cache,
-      authorizer,
+      ...{ manifests: options.manifests, webhooks: options.webhooks },
+      ...{ storage, keyspace, cache, authorizer, rulesInForce, calls },
       ...throughStores(resources, served),
-      calls,
-      webhooks: options.webhooks,
       observer: admissionObserver(metrics),
       podSecurityObserver: podSecurityObserver(metrics),
     }),
     reviews: {
-      authenticator: authentication.reviewer,
-      authorizer,
+      ...{ authorizer, authenticator: authentication.reviewer },
       apiAudiences: authentication.apiAudiences,
     },
     naming,

@@ -1,6 +1,5 @@
 // THE table of admission plugins, in the order of their work: which are on without being named,
-// and what makes each. Names and order are kube-apiserver's; a row without `make` is one that this
-// server does not have.
+// and what makes each. Names and order are kube-apiserver's.
 import type { MaybePromise } from '../base/maybe-promise.ts';
 import type { AdmissionPlugin } from './plugin.ts';
 import type { PluginParts } from './plugin-parts.ts';
@@ -56,13 +55,12 @@ export interface PluginRow {
   readonly name: string;
   /** Without being named by a flag. */
   readonly isOn: boolean;
-  /** undefined: this server does not have it. */
-  readonly make: Make | undefined;
+  readonly make: Make;
   readonly deprecated?: boolean;
 }
 
-const on = (name: string, make?: Make): PluginRow => ({ name, isOn: true, make });
-const off = (name: string, make?: Make, more?: Partial<PluginRow>): PluginRow => ({
+const on = (name: string, make: Make): PluginRow => ({ name, isOn: true, make });
+const off = (name: string, make: Make, more?: Partial<PluginRow>): PluginRow => ({
   name,
   isOn: false,
   make,

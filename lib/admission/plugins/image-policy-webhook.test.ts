@@ -108,7 +108,7 @@ const refused = 'pods "x" is forbidden: ';
 const prefix = 'imagepolicywebhook.image-policy.svc.io/';
 
 describe('i.call', () => {
-  test('i.call: images, annotations that are meant for it, and the namespace are sent', async () => {
+  test('i.call: images, annotations meant for it and the namespace are sent', async () => {
     answer(allowed);
     const annotations = { 'my.image-policy.svc.io/ticket': '1', other: '2' };
     const chain = await opened();

@@ -66,6 +66,26 @@ describe('what a container does not state', () => {
     );
   });
 
+  test('l.defaults: whatever the resource is called', async () => {
+    const amounts = JSON.parse('{"__proto__":"1","constructor":"2"}') as object;
+    const admitted = await ask(pod(undefined), [range({ type: 'Container', default: amounts })]);
+    expect(stated(admitted)).toEqual({ limits: amounts });
+    expect(Object.keys((stated(admitted) as { limits: object }).limits)).toHaveLength(2);
+    expect(
+      (await ask(admitted.object, [range({ type: 'Container', default: amounts })])).isChanged,
+    ).toBe(false);
+  });
+
+  test('l.defaults: of two limits of one kind the later one counts', async () => {
+    const two = [
+      { type: 'Container', default: { cpu: '1' } },
+      { type: 'Container', default: { cpu: '2' }, defaultRequest: { cpu: '1' } },
+    ];
+    const admitted = await ask(pod(undefined), [range(...two)]);
+    expect(stated(admitted)).toEqual({ requests: { cpu: '1' }, limits: { cpu: '2' } });
+    expect(note(admitted)).toBe(`${set}cpu request for container c; cpu limit for container c`);
+  });
+
   test('nothing else is changed', async () => {
     const full = { limits: { cpu: '1', memory: '1' }, requests: { cpu: '1' } };
     expect((await ask(pod(full), [range(defaults)])).isChanged).toBe(false);
@@ -193,11 +213,27 @@ describe('an update of a pod', () => {
   );
 });
 
-test('a range that memory does not know yet acts', async () => {
+test('p.LimitRanger, l.checks: a range that memory does not know yet acts', async () => {
   const limit = range({ type: 'Container', max: { cpu: '1' } });
   const store = { limitranges: [limit] };
   const { refused } = await admit(limitRanger, { memory: {}, store }, pod(limitsOf('2')));
   expect(refused).toMatch(/but limit is 2/);
+});
+
+test('p.LimitRanger: one that was deleted acts no more, though memory has it', async () => {
+  const limit = range({ type: 'Container', max: { cpu: '1' } });
+  const known = { memory: { limitranges: [limit] }, store: { limitranges: [] } };
+  const { refused } = await admit(limitRanger, known, pod(limitsOf('2')));
+  expect(refused).toBeUndefined();
+});
+
+test('l.checks: limits are judged in their order', async () => {
+  const bounds = [
+    { type: 'Pod', max: { cpu: '1' } },
+    { type: 'Container', max: { cpu: '1' } },
+  ];
+  const { refused } = await ask(pod(limitsOf('2')), [range(...bounds)]);
+  expect(refused).toMatch(/\[maximum cpu usage per Pod .*, maximum cpu usage per Container .*\]$/);
 });
 
 test('ranges of other namespaces do not act', async () => {

@@ -1,6 +1,7 @@
 // LimitRanger: the limit ranges of a namespace complete what containers ask for, and bound what
 // containers, pods and claims may ask for. A range that was changed acts on the next request.
 import { entriesAt, recordAt, recordsAt, textAt } from '../../api/json-access.ts';
+import { setMember } from '../../api/json-value.ts';
 import type { JsonObject } from '../../api/type-info.ts';
 import type { NamingProfile } from '../../api/vendor.ts';
 import { aggregateText } from '../../base/aggregate-text.ts';
@@ -119,7 +120,7 @@ function completeContainer(
     const stated = recordAt(resources, part) ?? {};
     const missing = Object.keys(defaults[part]).filter((name) => !Object.hasOwn(stated, name));
     if (missing.length === 0) return [];
-    for (const name of missing) stated[name] = defaults[part][name];
+    for (const name of missing) setMember(stated, name, defaults[part][name] ?? null);
     resources[part] = stated;
     container['resources'] = resources;
     const names = missing.sort().join(', ');
