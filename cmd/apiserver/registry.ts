@@ -42,7 +42,7 @@ export function openRegistry(
   },
 ): FollowedDefinitions | undefined {
   const { flags, logger, clock, gates, naming, metrics, scheme } = base;
-  const { cache, shared, services, authentication, tokens, resources } = options;
+  const { cache, shared, services, authentication, tokens, resources, webhooks } = options;
   const { authorizer, heldRulesOf } = options.authorization;
   const definitions = definitionsRecord(base);
   const calls = callsWithin(base, cache);
@@ -61,8 +61,7 @@ export function openRegistry(
       cache,
       authorizer,
       served: servedResources(resources),
-      calls,
-      webhooks: options.webhooks,
+      ...{ calls, webhooks },
       observer: admissionObserver(metrics),
       podSecurityObserver: podSecurityObserver(metrics),
     }),

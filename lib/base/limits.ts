@@ -512,6 +512,8 @@ export const limits = {
   clientAddressRestMs: 30_000,
   /** An answer: a patch of the largest object, in base64, and room. */
   clientAnswerBytesMax: 8 * 1024 * 1024,
+  /** An answer beyond this size needs a slot to grow. */
+  clientSmallAnswerBytes: 256 * 1024,
   /** The header of an answer. */
   clientAnswerHeaderBytesMax: 64 * 1024,
   /** What is read of an answer that is an error, to tell the caller why. */
@@ -542,6 +544,8 @@ export const limits = {
   admissionPendingCallsMax: 1_000,
   /** An answer of one. */
   admissionAnswerBytesMax: 6 * 1024 * 1024,
+  /** Answers beyond `clientSmallAnswerBytes` that are read at a time. */
+  admissionLargeAnswersMax: 6,
   /** How long a kept connection to one may be idle. */
   admissionIdleConnectionMs: 90_000,
   /** Connections that calls of one take turns over: a service spreads them over its endpoints. */

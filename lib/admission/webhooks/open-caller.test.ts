@@ -235,7 +235,7 @@ describe('clients', () => {
     expect(server.openCount).toBeGreaterThan(0);
   });
 
-  test('a kept connection closes before any byte of the answer: once more, on a fresh one', async () => {
+  test('a kept one closes before any byte of the answer: once more, on a fresh one', async () => {
     await using server = await RawServer.start(answerOk);
     const config = { url: server.url, caBundle: await caBundle() };
     const calling = open();
