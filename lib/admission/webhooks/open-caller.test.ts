@@ -4,6 +4,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { limits } from '../../base/limits.ts';
+import { ManualClock } from '../../base/testing/manual-clock.ts';
 import { clientParts, until } from '../../client/testing/open-calls.ts';
 import { RawServer, answerOk, answerText, hookTls } from '../../client/testing/raw-server.ts';
 import type { RawRequest } from '../../client/testing/raw-server.ts';
@@ -376,4 +377,52 @@ describe('n.circuit: a webhook that is down', () => {
       expect([kind, status]).toEqual(['status', 500]);
     }
   });
+});
+
+test('x.own: calls, lines, circuits and connections of webhooks are told', async () => {
+  const held: RawRequest[] = [];
+  await using server = await RawServer.start((request) => void held.push(request));
+  const config = { url: server.url, caBundle: await caBundle() };
+  const calling = open();
+  const changes = { webhook: { name: 'told' }, type: 'admit' } as const;
+  const made = calling.call(callOf(config, changes));
+  await until(() => held.length === 1);
+  const series = (name: string, text: string): string | undefined =>
+    text.split('\n').find((line) => line.startsWith(`apiserver_admission_webhook_${name}`));
+  const during = (await metrics.text()).body;
+  expect(series('inflight{name="told"', during)).toMatch(/type="admit"\} 1$/);
+  expect(series('circuit_open{name="told"', during)).toMatch(/type="admit"\} 0$/);
+  expect(series('connections{name="told"', during)).toMatch(/\} 1$/);
+  expect(series('queue_seconds_count{name="told"', during)).toMatch(/type="admit"\} 1$/);
+  for (const request of held) answerOk(request);
+  await made;
+  expect(series('inflight{name="told"', (await metrics.text()).body)).toMatch(/\} 0$/);
+});
+
+test('x.own: a webhook that is not called any more is told of no longer', async () => {
+  const clock = new ManualClock();
+  const calling = open({ clock });
+  const down = { url: 'https://127.0.0.1:1/x' };
+  await failedWith(calling.call(callOf(down, { webhook: { name: 'forgotten' } })));
+  expect((await metrics.text()).body).toContain('inflight{name="forgotten"');
+  clock.pass(limits.admissionGuardIdleMs + 1);
+  await metrics.text();
+  expect((await metrics.text()).body).not.toContain('inflight{name="forgotten"');
+});
+
+test('u.deadline: four dead optional webhooks of 10 s leave 2 s for the write', async () => {
+  const clock = new ManualClock();
+  await using server = await RawServer.start(() => undefined);
+  const config = { url: server.url, caBundle: await caBundle() };
+  const calling = open({ clock });
+  const deadlineMs = 34_000;
+  for (let index = 0; index < 4; index++) {
+    const webhook = { failurePolicy: 'Ignore', name: `dead-${String(index)}` };
+    const leftMs = deadlineMs - clock.monotonicMs();
+    const made = failedWith(calling.call(callOf(config, { webhook, leftMs })));
+    await until(() => server.requests.length === index + 1);
+    clock.pass(10_000 > leftMs - 2_000 ? leftMs - 2_000 : 10_000);
+    expect((await made).kind).toBe('timeout');
+  }
+  expect(deadlineMs - clock.monotonicMs()).toBe(limits.admissionReserveMs);
 });

@@ -9,6 +9,7 @@ import {
   webhookColumns,
 } from './columns.ts';
 import { validateMutatingPolicy, validateValidatingPolicy } from './policy-validation.ts';
+import { selfBlockWarnings } from './self-block.ts';
 import { validateWebhooks } from './webhook-validation.ts';
 
 export const admissionregistrationKinds: readonly Kind[] = [
@@ -41,11 +42,13 @@ export const admissionregistrationKinds: readonly Kind[] = [
     columns: webhookColumns,
     strategy: { takesUnqualifiedFinalizers: 'always' },
     validate: validateWebhooks,
+    warnings: selfBlockWarnings,
   },
   {
     name: 'admissionregistration/MutatingWebhookConfiguration',
     columns: webhookColumns,
     strategy: { takesUnqualifiedFinalizers: 'always' },
     validate: validateWebhooks,
+    warnings: selfBlockWarnings,
   },
 ];
