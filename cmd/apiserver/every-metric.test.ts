@@ -32,7 +32,7 @@ const webhooksTest =
   'cmd/apiserver/authorization-observers.test.ts › ' +
   'questions to webhooks and their conditions are counted by name';
 const hooksTest =
-  'lib/admission/webhooks/open-caller.test.ts › ' +
+  'lib/admission/webhooks/call-guards.test.ts › ' +
   'x.own: calls, lines, circuits and connections of webhooks are told';
 const askedTest =
   'cmd/apiserver/authentication-observers.test.ts › tokens that others are asked about are counted';

@@ -224,7 +224,7 @@ describe('a certificate', () => {
     );
   });
 
-  test('that is renewed with its CA: the new bundle counts at once, and no more the old', async () => {
+  test('that is renewed with its CA: the new bundle counts at once', async () => {
     await using server = await RawServer.start(answerOk);
     const next = await createTestCa('next');
     const nextBundle = Buffer.from(next.cert).toString('base64');
@@ -243,7 +243,7 @@ describe('a certificate', () => {
 });
 
 describe('under load', () => {
-  test('a webhook that is killed: all calls end, then all are skipped, and it comes back', async () => {
+  test('a killed webhook: all calls end, all are skipped, it comes back', async () => {
     const calling = open();
     let server = await RawServer.start(() => undefined);
     const { port, url } = server;
