@@ -238,6 +238,8 @@ async function doEverything(): Promise<void> {
   await ask(`GET ${configMaps}?resourceVersion=1&resourceVersionMatch=Exact`);
   const spec = { containers: [{ name: 'c', image: 'i' }] };
   await ask('POST /api/v1/namespaces/default/pods?dryRun=All', { body: { metadata, spec } });
+  const rules = '/apis/admissionregistration.svc.io/v1/validatingwebhookconfigurations';
+  await ask(`POST ${rules}`, { body: { metadata, webhooks: [] } });
   await ask('GET /api/v1/componentstatuses');
   await ask('GET /readyz');
   await ask(`GET ${configMaps}`, { token: '' });

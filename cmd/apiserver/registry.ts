@@ -1,19 +1,26 @@
 // The stores of everything that is served: of built-in kinds, and of those that come at run time.
+import type { ServedResources } from '../../lib/admission/served-resources.ts';
+import type { StaticManifests } from '../../lib/admission/static-manifests.ts';
 import type { TokenIssuer } from '../../lib/authn/service-account/token-issuer.ts';
+import { pathNotFound } from '../../lib/base/status.ts';
+import { serverUser } from '../../lib/base/user.ts';
 import type { Cache } from '../../lib/cacher/cache.ts';
 import type { ClientParts } from '../../lib/client/open-target.ts';
 import { builtInStores, sharedDeps } from '../../lib/registry/built-in-stores.ts';
 import type { BuiltInStoreOptions } from '../../lib/registry/built-in-stores.ts';
 import { componentStatusStores } from '../../lib/registry/component-statuses.ts';
+import { internalClient } from '../../lib/registry/internal-client.ts';
 import { builtInOwner } from '../../lib/registry/resource-map.ts';
 import type { ResourceMapHolder } from '../../lib/registry/resource-map.ts';
 import type { Services } from '../../lib/registry/services/services.ts';
 import { openAdmission } from './admission.ts';
+import type { AdmissionOptions } from './admission.ts';
 import type { OpenedAuthentication } from './authentication.ts';
 import type { OpenedAuthorization } from './authorization.ts';
 import type { Base } from './base.ts';
 import { clusterServices, clusterViews } from './cluster-services.ts';
 import { servedResources } from './served-resources.ts';
+import { openRules } from './rules-in-force.ts';
 import { definitionsRecord, openDefinitions } from './custom-resources.ts';
 import type { FollowedDefinitions } from './custom-resources.ts';
 import type { SharedState } from './shared-state.ts';
@@ -26,7 +33,7 @@ import {
   podSecurityObserver,
 } from './observers.ts';
 
-export function openRegistry(
+export async function openRegistry(
   base: Base,
   { storage, keyspace }: OpenedStorage,
   options: {
@@ -36,11 +43,12 @@ export function openRegistry(
     readonly authorization: OpenedAuthorization;
     readonly authentication: OpenedAuthentication;
     readonly tokens: TokenIssuer;
+    readonly manifests: StaticManifests;
     readonly webhooks: WebhookCalls;
     /** Filled. */
     readonly resources: ResourceMapHolder;
   },
-): FollowedDefinitions | undefined {
+): Promise<FollowedDefinitions | undefined> {
   const { flags, logger, clock, gates, naming, metrics, scheme } = base;
   const { cache, shared, services, authentication, tokens, resources, webhooks } = options;
   const { authorizer, heldRulesOf } = options.authorization;
@@ -50,17 +58,22 @@ export function openRegistry(
     isOn: (gate: string) => gates.isEnabled(gate),
     onMismatch: mismatchObserver(metrics, logger),
   };
+  const rulesInForce = openRules(base, { keyspace, cache, resources });
+  const served = servedResources(resources);
   const made: BuiltInStoreOptions = {
     scheme,
     keyspace,
     storage,
-    admission: openAdmission({
+    rulesInForce,
+    admission: await openAdmission({
       ...base,
+      rulesInForce,
+      manifests: options.manifests,
       storage,
       keyspace,
       cache,
       authorizer,
-      served: servedResources(resources),
+      ...throughStores(resources, served),
       ...{ calls, webhooks },
       observer: admissionObserver(metrics),
       podSecurityObserver: podSecurityObserver(metrics),
@@ -75,6 +88,7 @@ export function openRegistry(
     clock,
     media: base.media,
     viewOf: (stored) => cache.view(stored),
+    resourceOfKind: (kind) => served.ofKind(kind)?.resource.resource,
     companionsOf: (stored) => services?.companionsOf(stored),
     continueKey: shared.continueKey,
     tokens,
@@ -106,3 +120,17 @@ function callsWithin(base: Base, cache: Cache): ClientParts {
   });
   return { ...base.calls, services };
 }
+
+/** What admission reads and writes as requests do. */
+const throughStores = (
+  resources: ResourceMapHolder,
+  served: ServedResources,
+): Pick<AdmissionOptions, 'served' | 'create'> => ({
+  served,
+  async create(of, object, signal) {
+    const store = resources.find(of);
+    if (store === undefined) throw pathNotFound();
+    const { namespace = '' } = object.metadata ?? {};
+    await internalClient(serverUser).create(store, { namespace, object }, signal);
+  },
+});

@@ -55,6 +55,8 @@ export const limits = {
   knownQuantityLengthMax: 24,
   /** Resource amounts that are remembered as numbers, a few hundred bytes each. */
   knownAmountsMax: 4_096,
+  /** Devices that one claim can get, which is what it takes of a quota when it asks for all. */
+  devicesOfClaimMax: 32,
   /** Texts with vendor spellings that are remembered in their resolved form. */
   resolvedTextsMax: 1_000,
   /** Slots of decoded fields kept between bodies; those of a larger body are given back. */
@@ -124,6 +126,8 @@ export const limits = {
   requestHeadersTimeoutMs: 32_000,
   /** A client that sends its body slower than this is cut. */
   requestBodyTimeoutMs: 90_000,
+  /** A write works at most that long, whatever it waits for: as in Kubernetes. */
+  writeDeadlineMs: 34_000,
   /** How long the rest of an unread body is waited for before its connection or stream ends. */
   unreadBodyLingerMs: 1_000,
   /** Idle connections live longer than common load balancers' own limit: those close first. */
@@ -213,6 +217,18 @@ export const limits = {
   deletedNamespaceLookUpMs: 30_000,
   /** Such namespaces that are remembered. */
   deletedNamespacesMax: 1_000,
+  /** Counts of one limit of Events that are kept where it names no number (upstream's). */
+  eventLimitKeysMax: 4_096,
+  /** Length of what Events are counted by; a longer one is kept as its digest. */
+  eventLimitKeyLengthMax: 512,
+  /** Answers of the image policy webhook that are kept (upstream's). */
+  imageReviewsMax: 1_024,
+  /** Length of a question whose answer is kept under itself; of a longer one, its digest. */
+  imageReviewKeyLengthMax: 512,
+  /** Longest time that such an answer may be kept (upstream's). */
+  imageReviewTtlSecondsMax: 30 * 60,
+  /** Longest first wait before images are asked about again (upstream's). */
+  imageReviewBackoffMsMax: 5 * 60 * 1000,
   /** Pods that are looked at when a namespace enforces a stricter standard (Kubernetes: 3,000). */
   podSecurityPodsMax: 3_000,
   /** How long they are looked at (Kubernetes: 1 s). */
@@ -297,6 +313,12 @@ export const limits = {
   expressionCostMax: 1_000_000,
   /** Cost of all rules in the schema of one object (the reference's): about 1 s, in turns. */
   objectRulesCostMax: 10_000_000,
+  /** Cost of all match conditions of one rule for one request (the reference's). */
+  matchConditionsCostMax: 2_500_000,
+  /** Cost of the validations and messages, and again of the annotations, of a policy's evaluation. */
+  policyCostMax: 10_000_000,
+  /** Bytes of one value that a policy writes into audit events; the rest is cut (the reference's). */
+  policyAnnotationBytesMax: 10 * 1024,
   /** Characters of the texts of one evaluation that cost less than they take. */
   evaluationTextLengthMax: 32 * 1024 * 1024,
   /** Elements of a list by `lists.range`: it costs a limit's worth of units before it is full. */
@@ -311,8 +333,8 @@ export const limits = {
   definitionFailureBytesMax: 512 * 1024,
   /** Kinds of a policy that its expressions are checked for (the reference's). */
   typeCheckedKindsMax: 10,
-  /** Memory of compiled expressions that are kept for the next use. */
-  programCacheBytesMax: 32 * 1024 * 1024,
+  /** Memory of compiled policies that are kept for the next request, of each kind of policy. */
+  compiledPolicyBytesMax: 32 * 1024 * 1024,
   /**
    * Steps of a compiled regular expression, its repetitions written out: compiling so many takes
    * less than 50 ms. Larger ones are refused.
@@ -430,6 +452,19 @@ export const limits = {
   misplacedOwnersPauseMs: 1_000,
   /** Objects of such a look between two turns of the event loop. */
   misplacedOwnersPageCount: 1_000,
+  /** Namespaces whose quotas are counted at a time (Kubernetes: 5 quotas). */
+  quotaWorkers: 5,
+  /** Quotas of one namespace that are written at a time. */
+  quotaWritesMax: 8,
+  /** Counts of a namespace in a row that lose a race with writes that are charged meanwhile. */
+  quotaRacesMax: 5,
+  /** How long releases of a namespace are gathered before they are counted, far within a second. */
+  quotaGatherMs: 100,
+  /**
+   * After a quota has begun to hold it is counted once more: until then a replica that was behind
+   * may have stored what it did not charge.
+   */
+  quotaRecheckMs: 1_500,
   /** How soon resources that come or go at run time are noticed. */
   servedResourcesCheckMs: 500,
   /**
@@ -554,8 +589,9 @@ export const limits = {
   admissionCallTimeoutMs: 30_000,
   /** Of a request's time, what optional webhooks leave for storing. */
   admissionReserveMs: 2_000,
-  /** Timeouts and lost connections in a row, and the time they come in, that open the circuit. */
+  /** Timeouts and lost connections in a row that open the circuit. */
   admissionBreakerFailuresMax: 5,
+  /** Time from the first of them to the last. */
   admissionBreakerWithinMs: 10_000,
   /** From one try of a webhook whose circuit is open to the next. */
   admissionProbeMs: 1_000,
@@ -593,7 +629,11 @@ export const limits = {
   authorizationWebhookTimeoutMs: 30_000,
   /** Conditions of one authorization webhook (specification 3, Limits). */
   webhookMatchConditionsMax: 64,
+  /** Warnings that are taken from one answer of an admission webhook: the headers have an end. */
+  webhookWarningsMax: 100,
   // Audit
+  /** A request that took longer has annotations that tell what it waited for (Kubernetes' time). */
+  slowRequestMs: 500,
   /** Characters of a User-Agent that events show (Kubernetes: 1,024). */
   auditUserAgentLengthMax: 1_024,
   /** Bytes of all events that one backend keeps: objects in them may be large. */

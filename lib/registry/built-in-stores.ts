@@ -2,8 +2,10 @@
 // view and storage.
 import { admissionChain } from '../admission/chain.ts';
 import type { AdmissionChain } from '../admission/chain.ts';
+import type { RulesInForce } from '../admission/in-force.ts';
 import type { ResourceInfo } from '../api/type-info.ts';
 import type { Scheme } from '../api/scheme.ts';
+import { recordIn } from '../api/json-access.ts';
 import { convertObject } from '../api/convert.ts';
 import type { ItemKey, ResourceView } from '../cacher/resource-view.ts';
 import type { ApiObject } from '../codec/codec.ts';
@@ -11,7 +13,7 @@ import { isSegment } from '../storage-etcd/keys.ts';
 import type { Keyspace } from '../storage-etcd/keys.ts';
 import type { Storage } from '../storage-etcd/storage.ts';
 import { kindStrategies } from '../kinds/built-in-kinds.ts';
-import type { KindOptions, LabelsOfNamespace } from '../kinds/kind.ts';
+import type { KindOptions, LabelsOfNamespace, ParamKinds } from '../kinds/kind.ts';
 import type { RulesOfRole } from '../kinds/rbac/held-rules.ts';
 import { rulesOf } from '../kinds/rbac/policy-rules.ts';
 import type { Companions } from './companions.ts';
@@ -20,6 +22,7 @@ import type { StoreParts } from './store-parts.ts';
 import { bindingStores } from './pods/bindings.ts';
 import { reviewStores } from './reviews/reviews.ts';
 import type { ReviewOptions } from './reviews/review.ts';
+import { rulesCompanions } from './rules-company.ts';
 import { storeOf, storeParts } from './store-of.ts';
 import type { StoreDeps } from './store-of.ts';
 import { noView } from './virtual-store.ts';
@@ -29,7 +32,7 @@ import { WriteTurns } from './write-turns.ts';
 
 export interface BuiltInStoreOptions
   extends
-    Omit<KindOptions, 'labelsOfNamespace' | 'rulesOfRole'>,
+    Omit<KindOptions, 'labelsOfNamespace' | 'rulesOfRole' | 'paramKinds'>,
     Pick<StoreParts, 'media' | 'clock' | 'continueKey' | 'tokens'>,
     Pick<StoreParts, 'canStreamLists' | 'canDeleteUnreadable'> {
   readonly scheme: Scheme;
@@ -41,10 +44,14 @@ export interface BuiltInStoreOptions
   readonly companionsOf?: (stored: ResourceInfo) => Companions | undefined;
   /** Absent: everything is admitted. */
   readonly admission?: AdmissionChain;
+  /** Absent: no rules are objects of the API. */
+  readonly rulesInForce?: RulesInForce | undefined;
   /** Gates of validation, and who is told of differences; absent: gates at their defaults. */
   readonly validation?: ValidationOptions;
   /** Who answers reviews; absent: they are not served. */
   readonly reviews?: Omit<ReviewOptions, 'clock'>;
+  /** Plural name of what is served as a kind, custom ones too; absent: nothing is. */
+  readonly resourceOfKind?: ParamKinds['resourceOf'];
   /** The view of a stored resource. */
   readonly viewOf: (stored: ResourceInfo) => ResourceView;
 }
@@ -55,6 +62,7 @@ export function builtInStores(options: BuiltInStoreOptions): ResourceStore[] {
     ...options,
     labelsOfNamespace: namespaceLabels(options),
     rulesOfRole: roleRules(options),
+    paramKinds: paramKinds(options),
   });
   const rules = new Map<ResourceInfo, ObjectRules>();
   const rulesOf = (stored: ResourceInfo): ObjectRules => {
@@ -70,12 +78,19 @@ export function builtInStores(options: BuiltInStoreOptions): ResourceStore[] {
         convertObject(object, toApiVersion, scheme),
     },
   };
+  // Rules are judged by none, so that they can always be changed.
+  const { rulesInForce } = options;
+  const ruleGroup = options.naming.resolve('admissionregistration.{v}');
+  const ofRules = {
+    rulesInForce: undefined,
+    companions: rulesInForce && rulesCompanions(rulesInForce.key),
+  };
   const depsOf = (stored: ResourceInfo, view = options.viewOf(stored)): StoreDeps => ({
     ...shared,
     strategy: strategyOf(stored),
     rules: rulesOf(stored),
     view,
-    companions: options.companionsOf?.(stored),
+    ...(stored.group === ruleGroup ? ofRules : { companions: options.companionsOf?.(stored) }),
     onStored: options.onStoredOf?.(stored),
     partsOf,
   });
@@ -108,6 +123,7 @@ export type SharedDeps = Omit<
 
 export const sharedDeps = (options: BuiltInStoreOptions): SharedDeps => ({
   admission: options.admission ?? admissionChain([]),
+  rulesInForce: options.rulesInForce,
   storage: options.storage,
   media: options.media,
   turns: new WriteTurns(options.clock),
@@ -140,6 +156,17 @@ const roleRules = (options: BuiltInStoreOptions): RulesOfRole => {
   return async ({ kind, ...key }, signal) => {
     const role = await readers[kind]?.(key, signal);
     return role && rulesOf(role);
+  };
+};
+
+const paramKinds = (options: BuiltInStoreOptions): ParamKinds => {
+  const group = options.naming.resolve('admissionregistration.{v}');
+  return {
+    resourceOf: options.resourceOfKind ?? (() => undefined),
+    async paramKindOf(policies, name, signal) {
+      const policy = await storeReader(options, group, policies)?.({ namespace: '', name }, signal);
+      return recordIn(policy, 'spec', 'paramKind');
+    },
   };
 };
 

@@ -21,6 +21,7 @@ import {
   fillNewMeta,
   settleNamespace,
 } from './object-meta.ts';
+import { judgedNow } from './judged-now.ts';
 import { trackUpdate } from './managed-fields.ts';
 import type { CreateRequest, WriteAnswer } from './requests.ts';
 import type { StoreParts } from './store-parts.ts';
@@ -34,7 +35,7 @@ export async function createObject(
   store: StoreParts,
   request: CreateRequest,
 ): Promise<WriteAnswer> {
-  const parts = store.writing ?? store;
+  const parts = judgedNow(store.writing ?? store);
   const { resource } = parts;
   const { options, warnings, signal } = request;
   mayBeNew(parts, request.body.object.metadata?.name ?? '');

@@ -10,6 +10,7 @@ import { decide } from './current-state.ts';
 import type { State } from './current-state.ts';
 import { deletionPlan, warnOfDefaultPolicy } from './deletion-plan.ts';
 import { admissionRequest, writeContext } from './incoming.ts';
+import { judgedNow } from './judged-now.ts';
 import type { DeleteAnswer, DeleteRequest } from './requests.ts';
 import { itemKeyOf } from './store-parts.ts';
 import type { StoreParts } from './store-parts.ts';
@@ -30,7 +31,9 @@ export async function deleteObject(
   if (options.ignoreReadError && parts.canDeleteUnreadable) {
     return deleteUnreadable(parts, key, request);
   }
-  return untilWritten(parts, key, request, (state) => tryDelete(parts, key, state, request));
+  return untilWritten(parts, key, request, (state) =>
+    tryDelete(judgedNow(parts), key, state, request),
+  );
 }
 
 async function tryDelete(
@@ -152,6 +155,7 @@ async function deleteUnreadable(
   throwInvalid('DeleteOptions', unsafeDeleteErrors(request.options), parts.naming);
   return untilWritten(parts, key, request, async (state) => {
     if (!state.isCurrent) return stale;
+    const now = judgedNow(parts);
     const { item, epoch } = state;
     if (item === undefined) throw notFound(parts.resource, key.name);
     if (readFailureOf(item) === undefined) {
@@ -160,8 +164,8 @@ async function deleteUnreadable(
       refuseUnsafe(parts, detail);
     }
     await request.authorizeUnsafeDelete?.(request.signal);
-    await admit(parts, key, undefined, request);
-    const lost = await removeStored(parts, key, { item, epoch }, request.signal);
+    await admit(now, key, undefined, request);
+    const lost = await removeStored(now, key, { item, epoch }, request.signal);
     const status = deletedStatus(parts, key.name, undefined);
     return lost ?? { kind: 'done', answer: { kind: 'status', status } };
   });

@@ -1,7 +1,10 @@
 // Writes of the server's own parts, each as a user with a name: through the verbs of the stores, so
 // that admission, validation and audit hold for them as for everybody. They read through views.
 import type { JsonValue } from '../api/type-info.ts';
+import { cloneAlike } from '../api/json-value.ts';
+import { BeginAnew } from '../base/begin-anew.ts';
 import { pathNotFound } from '../base/status.ts';
+import { StoreReplaced } from './store-replaced.ts';
 import type { User } from '../base/user.ts';
 import type { Item } from '../cacher/resource-view.ts';
 import type { ApiObject } from '../codec/codec.ts';
@@ -19,6 +22,7 @@ import type {
   WriteOptions,
 } from './requests.ts';
 import type { ResourceStore } from './resource-store.ts';
+import type { VerbTarget } from './verb-target.ts';
 
 export interface InternalClient {
   readonly user: User;
@@ -84,36 +88,54 @@ export function internalClient(user: User, term?: Term): InternalClient {
   };
   return {
     user,
-    async create(store, { namespace, object }, signal) {
-      const body = { object, problems: [] };
+    create(store, { namespace, object }, signal) {
       const path = { namespace, name: '', subresource: '' };
-      return (await within(store).create({ ...scope(signal), path, body, options })).item;
+      return anew(async () => {
+        const body = { object: cloneAlike(object), problems: [] };
+        return (await within(store).create({ ...scope(signal), path, body, options })).item;
+      }, signal);
     },
-    async update(store, { path, object }, signal) {
-      const body = { object, problems: [] };
-      const whole = within(store);
-      const target = path.subresource === '' ? whole : whole.subresources.get(path.subresource);
-      if (target?.update === undefined) throw pathNotFound();
-      return (await target.update({ ...scope(signal), path, body, options })).item;
+    update(store, { path, object }, signal) {
+      return anew(async () => {
+        const target = targetOf(within(store), path);
+        if (target?.update === undefined) throw pathNotFound();
+        const body = { object: cloneAlike(object), problems: [] };
+        return (await target.update({ ...scope(signal), path, body, options })).item;
+      }, signal);
     },
-    async patch(store, { path, kind, patch, fieldManager = user.name, force }, signal) {
-      const whole = within(store);
-      const target = path.subresource === '' ? whole : whole.subresources.get(path.subresource);
-      if (target?.patch === undefined) throw pathNotFound();
-      const request = { path, kind, patch: Buffer.from(JSON.stringify(patch)) };
+    patch(store, { path, kind, patch, fieldManager = user.name, force }, signal) {
       const asIs: WriteOptions = { ...options, fieldValidation: 'Ignore', fieldManager, force };
-      return (await target.patch({ ...scope(signal), ...request, options: asIs })).item;
+      return anew(async () => {
+        const target = targetOf(within(store), path);
+        if (target?.patch === undefined) throw pathNotFound();
+        const request = { path, kind, patch: Buffer.from(JSON.stringify(patch)) };
+        return (await target.patch({ ...scope(signal), ...request, options: asIs })).item;
+      }, signal);
     },
-    delete: (store, { path, options: wished }, signal) =>
-      within(store).delete({ ...scope(signal), path, options: { ...plainDeletion, ...wished } }),
-    deleteCollection: (store, request, signal) =>
-      within(store).deleteCollection({
-        ...scope(signal),
-        ...request,
-        list: everything,
-        options: plainDeletion,
-      }),
+    delete(store, { path, options: wished }, signal) {
+      const request = { ...scope(signal), path, options: { ...plainDeletion, ...wished } };
+      return anew(() => within(store).delete(request), signal);
+    },
+    deleteCollection(store, request, signal) {
+      const all = { ...scope(signal), ...request, list: everything, options: plainDeletion };
+      return anew(() => within(store).deleteCollection(all), signal);
+    },
   };
+}
+
+const targetOf = (store: ResourceStore, { subresource }: ObjectPath): VerbTarget | undefined =>
+  subresource === '' ? store : store.subresources.get(subresource);
+
+/** A store that was replaced cannot be found here: that is its caller's to do. */
+async function anew<T>(write: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  for (;;) {
+    try {
+      return await write();
+    } catch (error) {
+      if (!(error instanceof BeginAnew) || error instanceof StoreReplaced) throw error;
+      await error.renewed(signal);
+    }
+  }
 }
 
 const plainDeletion: DeleteOptions = {

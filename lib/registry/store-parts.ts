@@ -1,6 +1,7 @@
 // What every verb of one resource works with, and the few steps that several verbs share.
 // Verbs are plain functions over this record; resource-store.ts binds them together.
 import type { AdmissionChain } from '../admission/chain.ts';
+import type { RulesInForce } from '../admission/in-force.ts';
 import type { Defaults } from '../api/defaults.ts';
 import type { GroupVersionKind, ResourceInfo, TypeInfo } from '../api/type-info.ts';
 import type { NamingProfile } from '../api/vendor.ts';
@@ -47,6 +48,8 @@ export interface StoreParts {
   /** Gated fields, and validation besides metadata. */
   readonly rules: ObjectRules;
   readonly admission: AdmissionChain;
+  /** Absent: what is written is judged by no rules of the API. */
+  readonly rulesInForce?: RulesInForce | undefined;
   /** What is written beside the objects; undefined: nothing. */
   readonly companions?: Companions | undefined;
   readonly view: ResourceView;

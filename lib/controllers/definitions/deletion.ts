@@ -25,7 +25,7 @@ import type { Condition } from '../../kinds/apiextensions/conditions.ts';
 import { cleanupFinalizer } from '../../kinds/apiextensions/definitions.ts';
 import type { InternalClient } from '../../registry/internal-client.ts';
 import type { ResourceStore } from '../../registry/resource-store.ts';
-import { StoreReplaced } from '../../registry/store-replaced.ts';
+import { BeginAnew } from '../../base/begin-anew.ts';
 import type { Keyspace } from '../../storage-etcd/keys.ts';
 import type { Storage } from '../../storage-etcd/storage.ts';
 import { KeyedQueue } from '../controller.ts';
@@ -218,8 +218,7 @@ export class DefinitionDeletion implements Controller {
 
 /** The definition was written, or has gone, meanwhile. */
 const isRaced = (error: unknown): boolean =>
-  error instanceof StoreReplaced ||
-  (error instanceof StatusError && [404, 409].includes(error.code));
+  error instanceof BeginAnew || (error instanceof StatusError && [404, 409].includes(error.code));
 
 const reasonOf = (item: Item): string =>
   textAt(conditionOf(item.object(), 'Terminating'), 'reason');

@@ -7,7 +7,7 @@ import type { Item, ItemKey, ResourceView } from '../../cacher/resource-view.ts'
 import { isDeleting } from '../../codec/object-meta.ts';
 import type { InternalClient } from '../../registry/internal-client.ts';
 import type { ResourceStore } from '../../registry/resource-store.ts';
-import { StoreReplaced } from '../../registry/store-replaced.ts';
+import { BeginAnew } from '../../base/begin-anew.ts';
 
 /** @returns why some could not be deleted: the first few reasons, sorted, each once. */
 export async function deleteObjects(
@@ -70,7 +70,7 @@ async function deleteOne(
     await client.delete(store, { path: { namespace, name, subresource: '' } }, signal);
     return undefined;
   } catch (error) {
-    if (!(error instanceof StatusError) || error instanceof StoreReplaced) throw error;
+    if (!(error instanceof StatusError) || error instanceof BeginAnew) throw error;
     return error.code === 404 ? undefined : error.message;
   }
 }

@@ -12,6 +12,7 @@ import type { FieldError } from '../../base/status.ts';
 import type { Item } from '../../cacher/resource-view.ts';
 import type { ApiObject } from '../../codec/codec.ts';
 import { isDeleting, metaOf, nameOf } from '../../codec/object-meta.ts';
+import { judgedNow } from '../judged-now.ts';
 import { changeStored } from '../change-stored.ts';
 import { canTakeUnqualifiedFinalizers, checkName } from '../object-meta.ts';
 import { notSupported } from '../options.ts';
@@ -52,10 +53,11 @@ interface BindingKinds {
 
 /** @throws StatusError 400, 404, 409, 422, and of admission plugins. */
 export async function bindPod(
-  pods: StoreParts,
+  stored: StoreParts,
   { binding, admittedAs }: BindingKinds,
   request: CreateRequest,
 ): Promise<void> {
+  const pods = judgedNow(stored);
   const posted = { ...pods, resource: admittedAs };
   const wanted = await admittedBody(posted, binding, request, (body) => {
     checkName(body, request.path.name);

@@ -14,6 +14,7 @@ import { changeStored } from '../change-stored.ts';
 import { currentState } from '../current-state.ts';
 import { deleteObject } from '../delete.ts';
 import { checkPreconditions } from '../deletion-plan.ts';
+import { judgedNow } from '../judged-now.ts';
 import { checkName } from '../object-meta.ts';
 import { parseDeleteOptions } from '../options.ts';
 import { recordOf } from '../own-kind.ts';
@@ -43,11 +44,12 @@ export function evictionSubresource(
     input: eviction,
     createAnswer: status,
     async create(request) {
+      const judged = judgedNow(pods);
       const options = await admittedBody(parts, eviction, request, (body) => {
         checkName(body, request.path.name);
         return deleteOptionsOf(parts, request, body);
       });
-      await evict({ pods, budgets, key: itemKeyOf(parts, request.path), request, options });
+      await evict({ pods: judged, budgets, key: itemKeyOf(parts, request.path), request, options });
       return succeeded(status);
     },
   };

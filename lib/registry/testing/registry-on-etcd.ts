@@ -1,6 +1,8 @@
 // Built-in stores over a real etcd and a real cache, as one replica has them: for suites.
 // `second()` makes another replica over the same etcd.
 import type { AdmissionChain } from '../../admission/chain.ts';
+import { ruleSnapshot } from '../../admission/concerning-rules.ts';
+import { RulesInForce } from '../../admission/in-force.ts';
 import { builtInScheme } from '../../kinds/built-in-kinds.ts';
 import type { HeldRulesOf } from '../../kinds/rbac/held-rules.ts';
 import type { Scheme } from '../../api/scheme.ts';
@@ -9,6 +11,7 @@ import { namingProfile } from '../../api/vendor.ts';
 import type { NamingProfile } from '../../api/vendor.ts';
 import { testIssuer } from '../../authn/service-account/testing/test-accounts.ts';
 import type { TokenIssuer } from '../../authn/service-account/token-issuer.ts';
+import { invariant } from '../../base/invariant.ts';
 import { abortable } from '../../base/abort.ts';
 import { systemClock } from '../../base/clock.ts';
 import { createLogger } from '../../base/log.ts';
@@ -28,6 +31,7 @@ import type { BuiltInStoreOptions, SharedDeps } from '../built-in-stores.ts';
 import { builtInOwner, ResourceMapHolder } from '../resource-map.ts';
 import type { Companions } from '../companions.ts';
 import type { ResourceStore } from '../resource-store.ts';
+import { rulePlaces } from '../rule-places.ts';
 import { openServices } from '../services/services.ts';
 import type { Services, ServicesOptions } from '../services/services.ts';
 
@@ -41,6 +45,7 @@ export interface Replica {
   readonly naming: NamingProfile;
   readonly services: Services | undefined;
   readonly media: StoredMedia;
+  readonly rulesInForce: RulesInForce | undefined;
   /** For stores of resources that come at run time. */
   readonly deps: SharedDeps;
   /** `apps/deployments`, or `configmaps` in the core group; version `v1` unless given. */
@@ -58,6 +63,8 @@ export interface ReplicaOptions {
   readonly canDeleteUnreadable?: boolean;
   readonly storedMedia?: StoredMediaName;
   readonly admission?: AdmissionChain;
+  /** Told of requests that are judged anew; absent: no rules of the API hold. */
+  readonly onRulesChanged?: () => void;
   /** Absent: reviews are not served. */
   readonly reviews?: BuiltInStoreOptions['reviews'];
   /** Absent: one with a key that all replicas share. */
@@ -134,8 +141,12 @@ async function startReplica(etcd: EtcdCluster, options: ReplicaOptions): Promise
   const viewOf = (stored: ResourceInfo): ResourceView => cache.view(stored);
   const parts = { scheme, storage, keyspace, media, naming, clock: systemClock, viewOf };
   const services = options.services && openServices({ ...parts, ...options.services });
+  const stores = new ResourceMapHolder();
+  const { onRulesChanged } = options;
+  const rulesInForce = onRulesChanged && rulesOf(cache, { scheme, stores }, onRulesChanged);
   const made: BuiltInStoreOptions = {
     ...parts,
+    rulesInForce,
     continueKey: options.continueKey ?? Buffer.from('shared by the replicas of a test'),
     tokens: options.tokens ?? testIssuer(naming),
     canStreamLists: true,
@@ -149,7 +160,6 @@ async function startReplica(etcd: EtcdCluster, options: ReplicaOptions): Promise
     companionsOf: (stored) =>
       options.companionsOf?.(stored, storage) ?? services?.companionsOf(stored),
   };
-  const stores = new ResourceMapHolder();
   stores.set(builtInOwner, builtInStores(made));
   return {
     storage,
@@ -159,6 +169,7 @@ async function startReplica(etcd: EtcdCluster, options: ReplicaOptions): Promise
     naming,
     services,
     media,
+    rulesInForce,
     deps: sharedDeps(made),
     store(name, version = 'v1') {
       const [group, resource] = name.includes('/') ? name.split('/') : ['', name];
@@ -171,4 +182,29 @@ async function startReplica(etcd: EtcdCluster, options: ReplicaOptions): Promise
       storage.close();
     },
   };
+}
+
+function rulesOf(
+  cache: Cache,
+  { scheme, stores }: { readonly scheme: Scheme; readonly stores: ResourceMapHolder },
+  onChanged: () => void,
+): RulesInForce {
+  const viewOf = (group: string, name: string): ResourceView => {
+    const record = scheme.storedResource(scheme.profile.resolve(group), name);
+    invariant(record !== undefined, `${name} are served`);
+    return cache.view(record);
+  };
+  const view = viewOf('admissionregistration.{v}', 'validatingwebhookconfigurations');
+  const nobody = { namespace: '', name: 'none' };
+  return new RulesInForce({
+    key: keyspace.internalKey('admission-rules'),
+    revisionOf: (key) => cache.revisionOf(key),
+    async proven(signal) {
+      await view.get(nobody, { mode: 'latest' }, signal);
+    },
+    rules: () => ruleSnapshot({ webhooks: [view], policies: [] }),
+    placeOf: rulePlaces(keyspace.root, stores),
+    labelsOf: (name) => viewOf('', 'namespaces').peek({ namespace: '', name })?.labels,
+    onChanged,
+  });
 }

@@ -1,8 +1,8 @@
 // Requests that name a resource: which verb of which store, or the 404 and 405 of paths and methods
 // that are none. Those of a group version with a proxy are the proxy's.
 import type { ResourceInfo } from '../../api/type-info.ts';
+import { BeginAnew } from '../../base/begin-anew.ts';
 import { methodNotAllowed, notFound, pathNotFound } from '../../base/status.ts';
-import { StoreReplaced } from '../../registry/store-replaced.ts';
 import type { ResourceStore } from '../../registry/resource-store.ts';
 import type { Subresource, VerbTarget } from '../../registry/verb-target.ts';
 import type { NoteDeprecation } from '../deprecations.ts';
@@ -76,20 +76,29 @@ export function resourceRequests(
     noteDeprecation(context, store.resource);
     return handlers[info.verb as Exclude<keyof VerbHandlers, 'connect'>](store, request, response);
   };
-  /** A write whose store was replaced meanwhile begins anew on what has its place. */
+  /** What was decided by something that has changed meanwhile is decided anew, by what is now. */
   const handleResource: Filter = (request, response, next) => {
     const { context } = request;
+    const toldBefore = context.auditAnnotations?.size ?? 0;
     const answered = handle(request, response, next);
-    if (reads.has(context.info.verb) || !(answered instanceof Promise)) return answered;
+    if (!(answered instanceof Promise)) return answered;
+    if (reads.has(context.info.verb) && context.subresource?.connect === undefined) return answered;
     return answered.catch(async (error: unknown) => {
-      if (!(error instanceof StoreReplaced)) throw error;
+      if (!(error instanceof BeginAnew)) throw error;
       await error.renewed(context.signal);
       context.find();
       context.warnings.length = 0;
+      forgetAnnotations(context, toldBefore);
       return handleResource(request, response, next);
     });
   };
   return handleResource;
+}
+
+/** Those that the filters have told stay. */
+function forgetAnnotations({ auditAnnotations }: RequestContext, keptCount: number): void {
+  const told = [...(auditAnnotations?.keys() ?? [])];
+  for (const key of told.slice(keptCount)) auditAnnotations?.delete(key);
 }
 
 /** A path of the other scope, where such paths are not there at all; lists cross namespaces. */
