@@ -1,9 +1,10 @@
 // Where a webhook that is a service of the cluster is found, over Services in a real etcd.
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { ServicesOfCluster } from '../../lib/client/webhook-config.ts';
 import { RegistryOnEtcd } from '../../lib/registry/testing/registry-on-etcd.ts';
 import type { Replica } from '../../lib/registry/testing/registry-on-etcd.ts';
 import { VerbDriver } from '../../lib/registry/testing/verb-driver.ts';
+import type { ResourceStore } from '../../lib/registry/resource-store.ts';
 import { clusterServices } from './cluster-services.ts';
 
 const signal = AbortSignal.timeout(60_000);
@@ -73,4 +74,84 @@ test('where Services are not served, there are none', async () => {
   });
   const none = nowhere.resolve({ namespace: 'ns', name: 'plain', port: 443 }, signal);
   await expect(none).rejects.toThrow('service "plain" not found');
+});
+
+describe('endpoints behind a service', () => {
+  let found: ServicesOfCluster;
+  let direct: ServicesOfCluster;
+  let driver: VerbDriver;
+  const asked = { namespace: 'ns', name: 'plain', port: 443 };
+  const slices = (): ResourceStore => replica.store('discovery.svc.io/endpointslices');
+  const label = 'svc.io/service-name';
+  const writeSlice = (name: string, slice: object): Promise<unknown> =>
+    driver.create(slices(), {
+      metadata: { name, labels: { [label]: 'plain' } },
+      addressType: 'IPv4',
+      ports: [
+        { name: 'https', port: 8443 },
+        { name: 'more', port: 9999 },
+      ],
+      ...slice,
+    });
+  /** Memory has seen all that was written. */
+  const settle = (): Promise<unknown> =>
+    slices().stored.view.list({}, { mode: 'latest' }, { limitCount: 0 }, signal);
+
+  beforeAll(async () => {
+    driver = new VerbDriver(replica);
+    const views = {
+      services: replica.store('services').stored.view,
+      slices: slices().stored.view,
+      naming: replica.naming,
+    };
+    found = clusterServices({ ...views, routesToEndpoints: false });
+    direct = clusterServices({ ...views, routesToEndpoints: true });
+    await expect(direct.resolve(asked, signal)).rejects.toThrow(
+      'no endpoints available for service "plain"',
+    );
+    const ready = (...addresses: readonly string[]): object => ({ addresses });
+    await writeSlice('a', {
+      endpoints: [
+        ready('10.1.0.1'),
+        { ...ready('10.1.0.2'), conditions: { ready: true } },
+        { ...ready('10.1.0.3'), conditions: { ready: false } },
+      ],
+    });
+    await writeSlice('six', { addressType: 'IPv6', endpoints: [ready('fd00::1')] });
+    await writeSlice('other', {
+      metadata: { name: 'other', labels: { [label]: 'another' } },
+      endpoints: [ready('10.1.0.9')],
+    });
+    await settle();
+  });
+
+  test('h.client-service: ready ones of the port, of the primary family first', async () => {
+    const addresses = await direct.resolve(asked, signal);
+    const texts = addresses.map(({ ip, port }) => `${ip} ${String(port)}`);
+    expect(texts.toSorted()).toEqual(['10.1.0.1 8443', '10.1.0.2 8443']);
+    const more = await direct.resolve({ ...asked, port: 9443 }, signal);
+    expect(new Set(more.map(({ port }) => port))).toEqual(new Set([9999]));
+    expect(direct.places(asked)?.addresses.length).toBe(2);
+  });
+
+  test('u.balance: they are the same until one of them changes', async () => {
+    const before = found.places(asked);
+    expect(before?.addresses).toEqual([{ ip: '10.0.0.7' }]);
+    expect([...(before?.behind ?? [])].toSorted()).toEqual([
+      '10.1.0.1:8443',
+      '10.1.0.2:8443',
+      '[fd00::1]:8443',
+    ]);
+    expect(found.places(asked)).toBe(before);
+    await driver.remove(slices(), 'a');
+    await settle();
+    expect([...(found.places(asked)?.behind ?? [])]).toEqual(['[fd00::1]:8443']);
+    expect(direct.places(asked)?.addresses).toEqual([{ ip: 'fd00::1', port: 8443 }]);
+  });
+
+  test('of a service that is not there, or outside, are not known', () => {
+    expect(found.places({ ...asked, name: 'none' })).toBeUndefined();
+    expect(found.places({ ...asked, name: 'outside' })).toBeUndefined();
+    expect(found.places({ ...asked, port: 1 })).toBeUndefined();
+  });
 });

@@ -31,6 +31,9 @@ const callsTest = 'lib/client/client-metrics.test.ts › calls are counted by wh
 const webhooksTest =
   'cmd/apiserver/authorization-observers.test.ts › ' +
   'questions to webhooks and their conditions are counted by name';
+const hooksTest =
+  'lib/admission/webhooks/call-guards.test.ts › ' +
+  'x.own: calls, lines, circuits and connections of webhooks are told';
 const askedTest =
   'cmd/apiserver/authentication-observers.test.ts › tokens that others are asked about are counted';
 const openApiTest =
@@ -62,6 +65,10 @@ const shownElsewhere: Readonly<Record<string, string>> = {
   rest_client_request_size_bytes: callsTest,
   rest_client_response_size_bytes: callsTest,
   rest_client_dns_resolution_duration_seconds: callsTest,
+  apiserver_admission_webhook_circuit_open: hooksTest,
+  apiserver_admission_webhook_inflight: hooksTest,
+  apiserver_admission_webhook_queue_seconds: hooksTest,
+  apiserver_admission_webhook_connections: hooksTest,
   apiserver_authorization_webhook_evaluations_total: webhooksTest,
   apiserver_authorization_webhook_duration_seconds: webhooksTest,
   apiserver_authorization_webhook_evaluations_fail_open_total: webhooksTest,

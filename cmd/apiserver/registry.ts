@@ -50,7 +50,7 @@ export async function openRegistry(
   },
 ): Promise<FollowedDefinitions | undefined> {
   const { flags, logger, clock, gates, naming, metrics, scheme } = base;
-  const { cache, shared, services, authentication, tokens, resources } = options;
+  const { cache, shared, services, authentication, tokens, resources, webhooks } = options;
   const { authorizer, heldRulesOf } = options.authorization;
   const definitions = definitionsRecord(base);
   const calls = callsWithin(base, cache);
@@ -64,7 +64,7 @@ export async function openRegistry(
     ...{ scheme, keyspace, storage, rulesInForce },
     admission: await openAdmission({
       ...base,
-      ...{ manifests: options.manifests, webhooks: options.webhooks },
+      ...{ manifests: options.manifests, webhooks },
       ...{ storage, keyspace, cache, authorizer, rulesInForce, calls },
       ...throughStores(resources, served),
       observer: admissionObserver(metrics),

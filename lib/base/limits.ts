@@ -547,6 +547,8 @@ export const limits = {
   clientAddressRestMs: 30_000,
   /** An answer: a patch of the largest object, in base64, and room. */
   clientAnswerBytesMax: 8 * 1024 * 1024,
+  /** An answer beyond this size needs a slot to grow. */
+  clientSmallAnswerBytes: 256 * 1024,
   /** The header of an answer. */
   clientAnswerHeaderBytesMax: 64 * 1024,
   /** What is read of an answer that is an error, to tell the caller why. */
@@ -577,6 +579,8 @@ export const limits = {
   admissionPendingCallsMax: 1_000,
   /** An answer of one. */
   admissionAnswerBytesMax: 6 * 1024 * 1024,
+  /** Answers beyond `clientSmallAnswerBytes` that are read at a time. */
+  admissionLargeAnswersMax: 6,
   /** How long a kept connection to one may be idle. */
   admissionIdleConnectionMs: 90_000,
   /** Connections that calls of one take turns over: a service spreads them over its endpoints. */
@@ -585,8 +589,9 @@ export const limits = {
   admissionCallTimeoutMs: 30_000,
   /** Of a request's time, what optional webhooks leave for storing. */
   admissionReserveMs: 2_000,
-  /** Timeouts and lost connections in a row, and the time they come in, that open the circuit. */
+  /** Timeouts and lost connections in a row that open the circuit. */
   admissionBreakerFailuresMax: 5,
+  /** Time from the first of them to the last. */
   admissionBreakerWithinMs: 10_000,
   /** From one try of a webhook whose circuit is open to the next. */
   admissionProbeMs: 1_000,

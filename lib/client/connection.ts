@@ -104,6 +104,7 @@ export class Connection {
       }
       const exchange = new Exchange({
         answerBytesMax: outgoing.answerBytesMax,
+        slots: outgoing.slots,
         socket: this.#socket,
         progress,
         resolve,

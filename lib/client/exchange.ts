@@ -3,6 +3,7 @@
 import type { TLSSocket } from 'node:tls';
 import type { Dispatcher } from 'undici';
 import { limits } from '../base/limits.ts';
+import type { AnswerSlots } from './answer-slots.ts';
 import type { CallFailure } from './call-error.ts';
 import type { CallProgress } from './call-progress.ts';
 import { closed, exchangeFailure } from './socket-failure.ts';
@@ -14,6 +15,7 @@ export interface Outgoing {
   readonly body: Uint8Array | undefined;
   readonly answerBytesMax: number;
   readonly repeatsOnNew: boolean;
+  readonly slots: AnswerSlots | undefined;
 }
 
 export interface Incoming {
@@ -24,6 +26,12 @@ export interface Incoming {
 
 /** Told to a request that finds its connection closed and would need another. */
 export class Unconnected extends Error {}
+
+/** How the reading of an answer is held up. */
+interface Reading {
+  pause(): void;
+  resume(): void;
+}
 
 export interface ExchangeEnds {
   readonly resolve: (incoming: Incoming) => void;
@@ -41,6 +49,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
   readonly #progress: CallProgress;
   readonly #socket: TLSSocket;
   readonly #chunks: Buffer[] = [];
+  readonly #slots: AnswerSlots | undefined;
+  #giveSlot: (() => void) | undefined;
   #bytesMax: number;
   #byteCount = 0;
   #status = 0;
@@ -52,11 +62,13 @@ export class Exchange implements Dispatcher.DispatchHandler {
   constructor(
     options: ExchangeEnds & {
       readonly answerBytesMax: number;
+      readonly slots: AnswerSlots | undefined;
       readonly socket: TLSSocket;
       readonly progress: CallProgress;
     },
   ) {
     this.#ends = options;
+    this.#slots = options.slots;
     this.#bytesMax = options.answerBytesMax;
     this.#socket = options.socket;
     this.#progress = options.progress;
@@ -95,19 +107,22 @@ export class Exchange implements Dispatcher.DispatchHandler {
     }
   }
 
-  onResponseData(_controller: unknown, chunk: Buffer): void {
+  onResponseData(controller: Reading, chunk: Buffer): void {
     if (this.#isOver) return;
     this.#byteCount += chunk.length;
     this.#chunks.push(chunk);
-    if (this.#byteCount <= this.#bytesMax) return;
+    if (this.#byteCount <= this.#bytesMax) {
+      if (this.#slots?.isLarge(this.#byteCount) === true) this.#takeSlot(this.#slots, controller);
+      return;
+    }
     this.#breakWith(this.#isSuccess ? tooLarge(this.#bytesMax) : this.#statusFailure());
   }
 
   onResponseEnd(): void {
     if (this.#isOver) return;
-    this.#isOver = true;
+    this.#end();
     if (this.#isSuccess) {
-      this.#ends.resolve({ status: this.#status, body: Buffer.concat(this.#chunks) });
+      this.#ends.resolve({ status: this.#status, body: this.#takeBody() });
     } else {
       this.#ends.reject(this.#progress.failed(this.#statusFailure()));
     }
@@ -132,10 +147,36 @@ export class Exchange implements Dispatcher.DispatchHandler {
   /** Ends it before the answer is complete. */
   readonly break = (error: Error): void => {
     if (this.#isOver) return;
-    this.#isOver = true;
+    this.#end();
+    this.#chunks.length = 0;
     this.#ends.reject(error);
     this.#ends.close();
   };
+
+  #end(): void {
+    this.#isOver = true;
+    this.#giveSlot?.();
+  }
+
+  /** Takes what was read: it is not held any longer. */
+  #takeBody(): Buffer {
+    return Buffer.concat(this.#chunks.splice(0));
+  }
+
+  /** Reads on when it has one. */
+  #takeSlot(slots: AnswerSlots, controller: Reading): void {
+    if (this.#giveSlot !== undefined) return;
+    let isPaused = false;
+    let hasSlot = false;
+    this.#giveSlot = slots.take(() => {
+      hasSlot = true;
+      // Later: undici reads one answer at a time, and the one that gave the slot is being read.
+      if (isPaused) queueMicrotask(() => controller.resume());
+    });
+    if (hasSlot) return;
+    isPaused = true;
+    controller.pause();
+  }
 
   readonly #onDrain = (): void => {
     if (!this.#isOver && this.#progress.step === 'send') this.#progress.enter('header');
@@ -151,7 +192,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   #statusFailure(): CallFailure {
-    const excerpt = excerptOf(Buffer.concat(this.#chunks));
+    const excerpt = excerptOf(this.#takeBody());
     return { kind: 'status', status: this.#status, excerpt };
   }
 

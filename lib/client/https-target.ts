@@ -115,6 +115,7 @@ export class HttpsTarget implements Target {
       body: call.body,
       answerBytesMax: call.answerBytesMax ?? limits.clientAnswerBytesMax,
       repeatsOnNew: call.repeatsOnNew ?? false,
+      slots: call.slots,
     };
   }
 }

@@ -1,5 +1,6 @@
 // Contract of outgoing HTTPS calls. A target is one service (a webhook) with its identity and its
 // kept connections. It follows no redirect, knows no proxy, and never logs or trusts what it gets.
+import type { AnswerSlots } from './answer-slots.ts';
 
 export interface Target {
   /** Makes one call. @throws CallError, or `call.signal.reason` when that fires first */
@@ -35,6 +36,8 @@ export interface Call<T> {
    * the answer came: the other side closes kept connections when it likes.
    */
   readonly repeatsOnNew?: boolean;
+  /** What bounds the memory of this answer and others; not given: nothing does. */
+  readonly slots?: AnswerSlots;
 }
 
 export interface Answer<T> {

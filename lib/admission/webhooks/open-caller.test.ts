@@ -6,10 +6,9 @@ import { join } from 'node:path';
 import { limits } from '../../base/limits.ts';
 import { clientParts, until } from '../../client/testing/open-calls.ts';
 import { RawServer, answerOk, answerText, hookTls } from '../../client/testing/raw-server.ts';
-import type { RawRequest } from '../../client/testing/raw-server.ts';
 import type { Places } from '../../client/connection-pool.ts';
 import type { WebhookCaller } from './caller.ts';
-import { caBundle, callOf, failedWith, metrics, openCaller, steady } from './testing/calling.ts';
+import { caBundle, callOf, failedWith, openCaller } from './testing/calling.ts';
 
 let caller: WebhookCaller | undefined;
 afterEach(() => caller?.close());
@@ -235,7 +234,7 @@ describe('clients', () => {
     expect(server.openCount).toBeGreaterThan(0);
   });
 
-  test('a kept connection closes before any byte of the answer: once more, on a fresh one', async () => {
+  test('a kept one closes before any byte of the answer: once more, on a fresh one', async () => {
     await using server = await RawServer.start(answerOk);
     const config = { url: server.url, caBundle: await caBundle() };
     const calling = open();
@@ -266,114 +265,5 @@ describe('clients', () => {
     });
     const begun = await failedWith(calling.call(callOf(config)));
     expect([begun.kind, server.requests.length]).toEqual(['connection', 5]);
-  });
-});
-
-describe('n.webhookInflight: the line of a webhook', () => {
-  test('has 200 under way and 1,000 that wait; others never wait for it', async () => {
-    const held: RawRequest[] = [];
-    await using slow = await RawServer.start((request) => void held.push(request));
-    await using quick = await RawServer.start(answerOk);
-    const bundle = await caBundle();
-    const calling = open({ breaksCircuits: false });
-    const config = { url: slow.url, caBundle: bundle };
-    const { admissionCallsMax, admissionPendingCallsMax } = limits;
-    const leaving = new AbortController();
-    const all = Array.from({ length: admissionCallsMax + admissionPendingCallsMax }, () =>
-      calling.call(callOf(config, { signal: leaving.signal })).catch(() => undefined),
-    );
-    await until(() => held.length === limits.clientConnectionsMax);
-    const over = await failedWith(calling.call(callOf(config)));
-    expect([over.kind, over.message]).toEqual([
-      'overloaded',
-      'failed calling webhook "hook.example.com": failed to call webhook: ' +
-        `Post "${slow.url}?timeout=10s": 1000 calls are waiting for a connection already ` +
-        '(configuration "checks")',
-    ]);
-    await calling.call(
-      callOf({ url: quick.url, caBundle: bundle }, { webhook: { name: 'quick.example.com' } }),
-    );
-    const { body } = await metrics.text();
-    expect(body).toContain(
-      'apiserver_admission_webhook_inflight{name="hook.example.com",type="validating"} 200',
-    );
-    expect(body).toContain('apiserver_admission_webhook_connections{name="hook.example.com"} 64');
-    leaving.abort(new Error('left'));
-    await Promise.all(all);
-  });
-});
-
-describe('n.circuit: a webhook that is down', () => {
-  const down = { url: 'https://127.0.0.1:1/x' };
-
-  async function fail(calling: WebhookCaller, count: number): Promise<string[]> {
-    const kinds: string[] = [];
-    for (let index = 0; index < count; index++) {
-      kinds.push((await failedWith(calling.call(callOf(down)))).kind);
-    }
-    return kinds;
-  }
-
-  test('is not called after five failures in a row; log and Event are told once', async () => {
-    const told: unknown[] = [];
-    const calling = open({ onCircuit: (of, problem) => void told.push([of, problem]) });
-    expect(await fail(calling, 7)).toEqual([
-      ...Array.from({ length: 5 }, () => 'connection'),
-      'circuit',
-      'circuit',
-    ]);
-    expect(told).toEqual([
-      [
-        {
-          type: 'validating',
-          webhook: 'hook.example.com',
-          configuration: { name: 'checks', uid: 'u-1' },
-        },
-        expect.stringContaining('connection refused'),
-      ],
-    ]);
-    const error = await failedWith(calling.call(callOf(down)));
-    expect(steady(error.message)).toBe(
-      'failed calling webhook "hook.example.com": failed to call webhook: ' +
-        'not called now, its last calls failed and it is tried every 1 s: ' +
-        'Post "https://127.0.0.1:PORT/x?timeout=10s": ' +
-        'dial tcp 127.0.0.1:PORT: connect: connection refused ' +
-        '(configuration "checks", address 127.0.0.1:PORT, step connect, N ms)',
-    );
-    const { body } = await metrics.text();
-    expect(body).toContain(
-      'apiserver_admission_webhook_circuit_open{name="hook.example.com",type="validating"} 1',
-    );
-  });
-
-  test('of another configuration, type or name, is another one', async () => {
-    const calling = open();
-    await fail(calling, 5);
-    const kindOf = async (changes: Parameters<typeof callOf>[1]): Promise<string> =>
-      (await failedWith(calling.call(callOf(down, changes)))).kind;
-    expect([
-      await kindOf({}),
-      await kindOf({ type: 'admit' }),
-      await kindOf({ webhook: { name: 'other' } }),
-      await kindOf({ configuration: { name: 'more', uid: '' } }),
-    ]).toEqual(['circuit', 'connection', 'connection', 'connection']);
-  });
-
-  test('is called every time where the flag says so', async () => {
-    expect(new Set(await fail(open({ breaksCircuits: false }), 12))).toEqual(
-      new Set(['connection']),
-    );
-  });
-
-  test('an answer that is no success is no outage', async () => {
-    await using server = await RawServer.start(({ socket }) =>
-      socket.write(answerText('broken', { status: '500 Oops' })),
-    );
-    const config = { url: server.url, caBundle: await caBundle() };
-    const calling = open();
-    for (let index = 0; index < 8; index++) {
-      const { kind, status } = await failedWith(calling.call(callOf(config)));
-      expect([kind, status]).toEqual(['status', 500]);
-    }
   });
 });

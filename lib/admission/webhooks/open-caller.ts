@@ -6,6 +6,7 @@ import type { Logger } from '../../base/log.ts';
 import { Recent } from '../../base/recent.ts';
 import { resolveBySystem } from '../../client/addresses.ts';
 import type { Address } from '../../client/addresses.ts';
+import { AnswerSlots } from '../../client/answer-slots.ts';
 import { CallError } from '../../client/call-error.ts';
 import type { BreakerRule } from '../../client/circuit-breaker.ts';
 import { GuardedTarget } from '../../client/guarded-target.ts';
@@ -65,6 +66,8 @@ interface Guarded extends Omit<CalledNow, 'isOpen' | 'underWayCount' | 'connecti
   calledAtMs: number;
 }
 
+/** Of all calls of this process: their answers share its memory. */
+const slots = new AnswerSlots(limits.admissionLargeAnswersMax);
 const nobody: HostIdentities = () => ({});
 const unread = (body: Uint8Array): Uint8Array => body;
 
@@ -102,6 +105,7 @@ class Caller implements WebhookCaller {
         headers: { 'user-agent': this.#parts.userAgent },
         answerBytesMax: limits.admissionAnswerBytesMax,
         repeatsOnNew: true,
+        slots,
         decode: unread,
       });
       return answer.body;

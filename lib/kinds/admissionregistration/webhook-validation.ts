@@ -15,6 +15,7 @@ import {
   validateReviewVersions,
 } from '../webhook-client.ts';
 import { matchConditionSteps } from './expressions.ts';
+import { selfBlockWarnings } from './self-block.ts';
 
 const timeoutSecondsMax = 30;
 
@@ -49,7 +50,7 @@ export const validateWebhooks: ValidatorInSteps = function* (write) {
     names.add(name);
     yield undefined;
   }
-  return [];
+  return selfBlockWarnings(write);
 };
 
 const expressionsOf = (webhook: JsonObject): readonly string[] =>
