@@ -48,14 +48,17 @@ describe('the plugins that are on', () => {
   test.each([
     ['--enable-admission-plugins=AlwaysAdmit', /^the admission plugin AlwaysAdmit is deprecated$/],
     [
-      '--enable-admission-plugins=ResourceQuota',
-      /does not have the admission plugin ResourceQuota: it has no effect/,
+      '--enable-admission-plugins=MutatingAdmissionPolicy',
+      /does not have the admission plugin MutatingAdmissionPolicy: it has no effect/,
     ],
     [
       '--enable-admission-plugins=NamespaceAutoProvision',
       /does not have the admission plugin NamespaceAutoProvision/,
     ],
-    ['--admission-control=ResourceQuota', /^--admission-control: this server does not have/],
+    [
+      '--admission-control=MutatingAdmissionPolicy',
+      /^--admission-control: this server does not have/,
+    ],
   ])('%s is told of in the log', (flag, note) => {
     const { notes } = chosen(flag);
     expect(notes).toHaveLength(1);
@@ -63,9 +66,9 @@ describe('the plugins that are on', () => {
   });
 
   test('leave out what is not here without a word', () => {
-    expect(chosen('--disable-admission-plugins=ResourceQuota,ImagePolicyWebhook').notes).toEqual(
-      [],
-    );
+    expect(
+      chosen('--disable-admission-plugins=MutatingAdmissionPolicy,ImagePolicyWebhook').notes,
+    ).toEqual([]);
   });
 
   test.each([
