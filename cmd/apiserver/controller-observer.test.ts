@@ -62,3 +62,12 @@ test('who leads is told by the name of the Lease', async () => {
   observer.onLeading('l', false);
   expect((await metrics.text()).body).toContain(line(0));
 });
+
+test('quotas that said another usage are counted', async () => {
+  const metrics = testMetrics();
+  const observer = controllerObserver(metrics, new ManualClock());
+  for (const _quota of [1, 2]) observer.onQuotaDrift();
+  expect((await metrics.text()).body).toContain(
+    'apiserver_admission_quota_recalculation_drift_total 2\n',
+  );
+});

@@ -122,6 +122,8 @@ const shownElsewhere: Readonly<Record<string, string>> = {
   pod_security_errors_total:
     'cmd/apiserver/pod-security-observer.test.ts › ' +
     'writes that are exempt, and labels that say nothing, are counted',
+  apiserver_admission_quota_recalculation_drift_total:
+    'cmd/apiserver/controller-observer.test.ts › quotas that said another usage are counted',
   workqueue_depth:
     'cmd/apiserver/controller-observer.test.ts › ' +
     'a work queue is measured: what waits, what runs and how long, what is retried',

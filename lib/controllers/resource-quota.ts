@@ -1,7 +1,6 @@
-// Keeps the status of quotas: what they hold for, and what is used of it, counted anew when objects
-// go or take less, when a quota is new or has changed, and from time to time. What is taken is
-// charged by who stores it. Right on any number of replicas: each write states the version that was
-// counted for.
+// Keeps the status of quotas: counted anew when objects go or take less, when a quota is new or has
+// changed, and from time to time. What is taken is charged by who stores it. Right on any number of
+// replicas: each write states the version that was counted for.
 import type { Measure, UsageParts } from '../admission/quota/measure.ts';
 import { measureOf } from '../admission/quota/usage.ts';
 import { recordIn, valueIn } from '../api/json-access.ts';

@@ -512,7 +512,7 @@ export const metricTable = {
   apiserver_admission_quota_recalculation_drift_total: counter(
     'ALPHA',
     [],
-    'Quotas that said another usage than a count found, which nothing that was given back explains.',
+    'Quotas that said another usage than a count found, where nothing that was given back is why.',
   ),
   pod_security_evaluations_total: counter(
     'ALPHA',

@@ -261,7 +261,7 @@ function usedTexts(before: JsonObject | undefined, total: Amounts, changed: Amou
 }
 
 /** The quota with another `status.used`. */
-export const withUsed = (quota: Quota, used: JsonObject): ApiObject => ({
+const withUsed = (quota: Quota, used: JsonObject): ApiObject => ({
   ...quota,
   status: { ...recordAt(quota, 'status'), used },
 });

@@ -20,7 +20,7 @@ export function scopesOf(quota: Readonly<ApiObject>): readonly ScopeRequirement[
   ];
 }
 
-export const requirementOf = (one: JsonObject): ScopeRequirement => ({
+const requirementOf = (one: JsonObject): ScopeRequirement => ({
   scopeName: textAt(one, 'scopeName'),
   operator: textAt(one, 'operator'),
   values: textsAt(one, 'values'),

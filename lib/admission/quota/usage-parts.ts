@@ -1,5 +1,5 @@
-// What measuring for quotas knows of this server: its spelling, its gates, the time, and what memory
-// has of pods and classes of devices.
+// What measuring for quotas knows of this server: its spelling, its gates, the time, and what
+// memory has of pods and classes of devices.
 import type { NamingProfile } from '../../api/vendor.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { ResourceView } from '../../cacher/resource-view.ts';

@@ -5,7 +5,7 @@ import type { ApiObject } from '../../codec/codec.ts';
 import { widgetResource } from '../../codec/testing/sample-types.ts';
 import { naming, resourceOf, scheme } from '../testing/asked.ts';
 import type { UsageParts } from './measure.ts';
-import { measureOf, usageOf } from './usage.ts';
+import { measureOf } from './usage.ts';
 
 const nowMs = Date.parse('2026-01-01T00:01:00Z');
 
@@ -24,7 +24,7 @@ function used(
   object: object,
   parts = partsOf(),
 ): Readonly<Record<string, string>> {
-  const amounts = usageOf(resource, object as ApiObject, parts);
+  const amounts = measureOf(resource, naming)?.usage(object as ApiObject, parts) ?? [];
   return Object.fromEntries([...amounts].map(([name, amount]) => [name, formatQuantity(amount)]));
 }
 

@@ -2,12 +2,11 @@
 // kinds are not counted at all. Pure: it reads the object, and of other objects what it is given.
 import type { ResourceInfo } from '../../api/type-info.ts';
 import type { NamingProfile } from '../../api/vendor.ts';
-import type { ApiObject } from '../../codec/codec.ts';
 import type { Amounts } from '../../kinds/core/container-totals.ts';
 import { claimUsage, isClaimName, isClaimResized } from './claim-usage.ts';
 import { deviceUsage, isDeviceName } from './device-usage.ts';
 import { one } from './measure.ts';
-import type { Measure, MeasuredUpdate, UsageParts } from './measure.ts';
+import type { Measure, MeasuredUpdate } from './measure.ts';
 import { isPodName, missingStatements, podUsage } from './pod-usage.ts';
 import {
   claimMatches,
@@ -94,12 +93,3 @@ export function measureOf(resource: ResourceInfo, naming: NamingProfile): Measur
   if (count === undefined) counts.set(resource, (count = countOf(resource)));
   return count;
 }
-
-/** Exact amounts by name; none of what quotas do not count. */
-export const usageOf = (
-  resource: ResourceInfo,
-  object: Readonly<ApiObject>,
-  parts: UsageParts,
-): Amounts => measureOf(resource, parts.naming)?.usage(object, parts) ?? nothing;
-
-const nothing: Amounts = new Map();

@@ -1,5 +1,5 @@
-// Counts a namespace anew: what all its stored objects take at one revision, and which quotas do not
-// say so. A quota that was charged meanwhile has another version, and is not written over.
+// Counts a namespace anew: what all its stored objects take at one revision, and which quotas do
+// not say so. A quota that was charged meanwhile has another version, and is not written over.
 import { amountText } from '../../admission/quota/charges.ts';
 import type { Measure, UsageParts } from '../../admission/quota/measure.ts';
 import { endOfGraceMs } from '../../admission/quota/pod-usage.ts';
