@@ -1,10 +1,14 @@
 // THE table of controllers that run inside the server, and what `--controllers` makes of it.
+import { usageParts } from '../../lib/admission/quota/usage-parts.ts';
 import type { NamingProfile } from '../../lib/api/vendor.ts';
 import type { TokenIssuer } from '../../lib/authn/service-account/token-issuer.ts';
 import type { Clock } from '../../lib/base/clock.ts';
 import type { Logger } from '../../lib/base/log.ts';
+import type { ResourceView } from '../../lib/cacher/resource-view.ts';
+import type { Flags } from '../../lib/config/flags.ts';
+import type { FeatureGates } from '../../lib/config/gates.ts';
 import { BootstrapSigner } from '../../lib/controllers/bootstrap-signer.ts';
-import type { Controller, QueueObserver } from '../../lib/controllers/controller.ts';
+import type { Controller } from '../../lib/controllers/controller.ts';
 import { AccountTokensController } from '../../lib/controllers/accounts/account-tokens.ts';
 import { TokenCleanerController } from '../../lib/controllers/accounts/token-cleaner.ts';
 import { TokenTrackingController } from '../../lib/controllers/accounts/token-tracking.ts';
@@ -14,6 +18,8 @@ import { NamespaceObjectController } from '../../lib/controllers/namespace-objec
 import type { NewObject } from '../../lib/controllers/namespace-object.ts';
 import { NamespaceController } from '../../lib/controllers/namespace.ts';
 import { RoleAggregationController } from '../../lib/controllers/role-aggregation.ts';
+import { ResourceQuotaController } from '../../lib/controllers/resource-quota.ts';
+import type { ResourceQuotaObserver } from '../../lib/controllers/resource-quota.ts';
 import { rootCaConfigMap } from '../../lib/controllers/root-ca.ts';
 import { SystemNamespaceController } from '../../lib/controllers/system-namespaces.ts';
 import { TokenCleaner } from '../../lib/controllers/bootstrap-token-cleaner.ts';
@@ -44,9 +50,11 @@ export interface ControllerContext {
   /** The same for what is no object: it ends with the lead, too. */
   readonly storage: Storage;
   readonly naming: NamingProfile;
+  readonly gates: Pick<FeatureGates, 'isEnabled'>;
+  readonly flags: Pick<Flags, 'resource-quota-sync-period'>;
   readonly clock: Clock;
   readonly log: Logger;
-  readonly observer: QueueObserver;
+  readonly observer: ResourceQuotaObserver;
   readonly tokens: TokenIssuer;
   /** PEM: what clients check this server's certificate against. */
   readonly serverCa: string;
@@ -131,6 +139,20 @@ export const controllerTable: readonly ControllerRow[] = [
     alias: 'garbagecollector',
     account: 'generic-garbage-collector',
     make: (context: ControllerContext): Controller => new GarbageCollector(context),
+  },
+  {
+    name: 'resourcequota-controller',
+    alias: 'resourcequota',
+    account: 'resourcequota-controller',
+    make: ({ store, flags, ...context }: ControllerContext): Controller | undefined => {
+      const quotas = store('resourcequotas');
+      if (quotas === undefined) return undefined;
+      const viewOf = (group: string, resource: string): ResourceView | undefined =>
+        store(group === '' ? resource : `${group}/${resource}`)?.view;
+      const parts = usageParts({ ...context, viewOf });
+      const syncPeriodMs = flags['resource-quota-sync-period'];
+      return new ResourceQuotaController({ ...context, quotas, parts, syncPeriodMs });
+    },
   },
   {
     name: 'clusterrole-aggregation-controller',

@@ -275,6 +275,9 @@ export function controllerObserver({ series }: Metrics, clock: Clock): Controlle
     onEnd(queue, readyCount) {
       of(queue).depth.value -= readyCount;
     },
+    onQuotaDrift() {
+      series.apiserver_admission_quota_recalculation_drift_total.child().value++;
+    },
     onLeading(name, isLeading) {
       series.leader_election_master_status.child(name).value = Number(isLeading);
     },

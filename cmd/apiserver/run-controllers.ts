@@ -8,9 +8,9 @@ import type { TokenIssuer } from '../../lib/authn/service-account/token-issuer.t
 import type { Clock } from '../../lib/base/clock.ts';
 import type { Logger } from '../../lib/base/log.ts';
 import { serverUser } from '../../lib/base/user.ts';
-import type { QueueObserver } from '../../lib/controllers/controller.ts';
 import { controllerUser } from '../../lib/controllers/controller-user.ts';
 import { Leader } from '../../lib/controllers/leader.ts';
+import type { ResourceQuotaObserver } from '../../lib/controllers/resource-quota.ts';
 import { internalClient } from '../../lib/registry/internal-client.ts';
 import type { ResourceMapHolder } from '../../lib/registry/resource-map.ts';
 import type { Services } from '../../lib/registry/services/services.ts';
@@ -30,6 +30,8 @@ export interface ControllerOptions {
   readonly storage: Storage;
   readonly keyspace: Keyspace;
   readonly naming: NamingProfile;
+  readonly gates: ControllerContext['gates'];
+  readonly flags: ControllerContext['flags'];
   readonly clock: Clock;
   readonly logger: Logger;
   readonly tokens: TokenIssuer;
@@ -37,7 +39,7 @@ export interface ControllerOptions {
   readonly observer: ControllerObserver;
 }
 
-export interface ControllerObserver extends QueueObserver {
+export interface ControllerObserver extends ResourceQuotaObserver {
   /** This replica begins, or ceases, to lead by the Lease `name`. */
   onLeading(name: string, isLeading: boolean): void;
 }
@@ -90,13 +92,14 @@ async function runOne(
   signal: AbortSignal,
 ): Promise<void> {
   const { term, naming, resources, services, clock, logger: log, observer } = options;
-  const { tokens, serverCa, keyspace, customStoreOf } = options;
+  const { tokens, serverCa, keyspace, customStoreOf, gates, flags } = options;
   const user = row.account === undefined ? serverUser : controllerUser(naming, row.account);
   const client = internalClient(user, term);
   const store = storesOf(options);
   const storage = term === undefined ? options.storage : fencedStorage(options.storage, term);
   const within = { resources, services, customStoreOf, store, client, storage, keyspace };
-  await row.make({ ...within, naming, clock, log, observer, tokens, serverCa })?.run(signal);
+  const server = { naming, gates, flags, clock, log, observer, tokens, serverCa };
+  await row.make({ ...within, ...server })?.run(signal);
 }
 
 const storesOf =

@@ -25,6 +25,7 @@ import { persistentVolumeClaimResize } from './plugins/persistent-volume-claim-r
 import { podNodeSelector } from './plugins/pod-node-selector.ts';
 import { podSecurity } from './plugins/pod-security.ts';
 import { priority } from './plugins/priority.ts';
+import { resourceQuota } from './plugins/resource-quota.ts';
 import { runtimeClass } from './plugins/runtime-class.ts';
 import { serviceAccount } from './plugins/service-account.ts';
 import { storageObjectInUseProtection } from './plugins/storage-object-in-use-protection.ts';
@@ -98,6 +99,6 @@ export const pluginTable: readonly PluginRow[] = [
   on('MutatingAdmissionWebhook'),
   on('ValidatingAdmissionPolicy'),
   on('ValidatingAdmissionWebhook'),
-  on('ResourceQuota'),
+  on('ResourceQuota', resourceQuota),
   off('AlwaysDeny', alwaysDeny, { deprecated }),
 ];

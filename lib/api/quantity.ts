@@ -86,6 +86,18 @@ function makeCanonical(text: string): string | undefined {
   return quantity === undefined ? undefined : formatQuantity(quantity);
 }
 
+/** Of a count; it is taken to be whole. */
+export const wholeQuantity = (count: number): Quantity => ({
+  nano: BigInt(count) * nanoPerUnit,
+  format: 'decimal',
+});
+
+/** The sum in the format of `left`; of `right` where `left` is nothing. */
+export const addQuantities = (left: Quantity, right: Quantity): Quantity => ({
+  nano: left.nano + right.nano,
+  format: left.nano === 0n ? right.format : left.format,
+});
+
 /** Negative, zero or positive as `left` is below, equal to or above `right`. */
 export function compareQuantities(left: Quantity, right: Quantity): number {
   return left.nano < right.nano ? -1 : left.nano > right.nano ? 1 : 0;

@@ -55,6 +55,8 @@ export const limits = {
   knownQuantityLengthMax: 24,
   /** Resource amounts that are remembered as numbers, a few hundred bytes each. */
   knownAmountsMax: 4_096,
+  /** Devices that one claim can get, which is what it takes of a quota when it asks for all. */
+  devicesOfClaimMax: 32,
   /** Texts with vendor spellings that are remembered in their resolved form. */
   resolvedTextsMax: 1_000,
   /** Slots of decoded fields kept between bodies; those of a larger body are given back. */
@@ -432,6 +434,19 @@ export const limits = {
   misplacedOwnersPauseMs: 1_000,
   /** Objects of such a look between two turns of the event loop. */
   misplacedOwnersPageCount: 1_000,
+  /** Namespaces whose quotas are counted at a time (Kubernetes: 5 quotas). */
+  quotaWorkers: 5,
+  /** Quotas of one namespace that are written at a time. */
+  quotaWritesMax: 8,
+  /** Counts of a namespace in a row that lose a race with writes that are charged meanwhile. */
+  quotaRacesMax: 5,
+  /** How long releases of a namespace are gathered before they are counted, far within a second. */
+  quotaGatherMs: 100,
+  /**
+   * After a quota has begun to hold it is counted once more: until then a replica that was behind
+   * may have stored what it did not charge.
+   */
+  quotaRecheckMs: 1_500,
   /** How soon resources that come or go at run time are noticed. */
   servedResourcesCheckMs: 500,
   /**

@@ -18,8 +18,8 @@ export interface Follower {
    * was deleted meanwhile; a follower that answers questions keeps its old answers until then.
    */
   restarted?(): void;
-  /** An object is there or has changed. */
-  present(item: Item): void;
+  /** An object is there, or has changed: then `previous` is what it was. */
+  present(item: Item, previous?: Item): void;
   /** An object is gone, or is selected no more; `item` is its last state. */
   absent(item: Item): void;
   /** Every object up to `revision` was reported: after a state, and with each bookmark. */
@@ -92,8 +92,8 @@ async function followOnce(
   }
 }
 
-function tell(follower: Follower, { type, item, revision }: WatchEvent): void {
+function tell(follower: Follower, { type, item, revision, change }: WatchEvent): void {
   if (item === undefined) follower.synced?.(revision);
   else if (type === 'DELETED') follower.absent(item);
-  else follower.present(item);
+  else follower.present(item, change?.previous);
 }

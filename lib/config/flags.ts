@@ -210,6 +210,12 @@ export const flagTable = {
       'one, -NAME for all but one; tokencleaner and bootstrapsigner are on by name alone. Empty: ' +
       'none, as where a controller manager of its own does their work.',
   ),
+  'resource-quota-sync-period': required(
+    controllers,
+    durationMs,
+    '5m0s',
+    'How often all quotas are counted anew, besides when something changes; 0: never.',
+  ),
   'kubernetes-service-node-port': required(
     api,
     integer(0, 65_535),

@@ -412,6 +412,11 @@ export const metricTable = {
     [],
     'Requests that were judged anew, since rules of admission had changed meanwhile.',
   ),
+  apiserver_admission_quota_recalculation_drift_total: counter(
+    'ALPHA',
+    [],
+    'Quotas that said another usage than a count found, which nothing that was given back explains.',
+  ),
   pod_security_evaluations_total: counter(
     'ALPHA',
     [

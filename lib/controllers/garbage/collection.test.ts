@@ -11,7 +11,7 @@ import { internalClient } from '../../registry/internal-client.ts';
 import { ResourceMapHolder } from '../../registry/resource-map.ts';
 import { virtualStore } from '../../registry/virtual-store.ts';
 import { controllerUser } from '../controller-user.ts';
-import type { CollectedResource } from './collected-resources.ts';
+import type { FollowedResource } from '../followed-resources.ts';
 import { Collection } from './collection.ts';
 
 const naming = namingProfile('svc');
@@ -25,7 +25,7 @@ const configMaps = found;
 const { view } = virtualStore(configMaps, {});
 
 let collection: Collection;
-let source: CollectedResource;
+let source: FollowedResource;
 
 beforeEach(() => {
   const options = {

@@ -12,8 +12,8 @@ import type { InternalClient } from '../../registry/internal-client.ts';
 import type { ResourceMap } from '../../registry/resource-map.ts';
 import { KeyedQueue } from '../controller.ts';
 import type { QueueObserver } from '../controller.ts';
-import { CollectedResources } from './collected-resources.ts';
-import type { Changes, CollectedResource } from './collected-resources.ts';
+import { FollowedResources } from '../followed-resources.ts';
+import type { Changes, FollowedResource } from '../followed-resources.ts';
 import { GarbageJudge } from './garbage-judge.ts';
 import { GarbageWrites } from './garbage-writes.ts';
 import { MisplacedOwners } from './misplaced-owners.ts';
@@ -31,12 +31,12 @@ export interface CollectionOptions {
   readonly observer?: QueueObserver | undefined;
 }
 
-type Node = OwnedNode<CollectedResource>;
+type Node = OwnedNode<FollowedResource>;
 
 export class Collection implements Changes {
   readonly #signal: AbortSignal;
-  readonly #graph: OwnerGraph<CollectedResource>;
-  readonly #resources: CollectedResources;
+  readonly #graph: OwnerGraph<FollowedResource>;
+  readonly #resources: FollowedResources;
   /** By uid. */
   readonly #queue: KeyedQueue;
   readonly #misplaced: MisplacedOwners;
@@ -49,7 +49,7 @@ export class Collection implements Changes {
     this.#graph = new OwnerGraph((owner) => {
       this.#queue.add(owner.uid);
     });
-    this.#resources = new CollectedResources({ ...options, changes: this });
+    this.#resources = new FollowedResources({ ...options, changes: this });
     this.#misplaced = new MisplacedOwners(options, signal);
     const judge = new GarbageJudge({
       graph: this.#graph,
@@ -76,7 +76,7 @@ export class Collection implements Changes {
     return this.#graph.size;
   }
 
-  present(source: CollectedResource, item: Item): void {
+  present(source: FollowedResource, item: Item): void {
     if (item.corrupted) return; // what was known of it stays true until it can be read again
     const ownership = ownershipOf(item.listTail());
     const waiting = waitingOf(ownership);
@@ -96,7 +96,7 @@ export class Collection implements Changes {
     if (begins && waiting === 'foreground') this.#addDependents(node);
   }
 
-  absent(source: CollectedResource, item: Item): void {
+  absent(source: FollowedResource, item: Item): void {
     if (!item.corrupted) {
       const node = this.#graph.get(uidOf(item.listTail()));
       if (node !== undefined) this.#remove(node);
@@ -108,12 +108,12 @@ export class Collection implements Changes {
     );
   }
 
-  settled(source: CollectedResource): void {
+  settled(source: FollowedResource): void {
     const { round } = source; // another one may begin during the walk
     this.#removeWhere((node) => node.source === source && node.round < round);
   }
 
-  left(source: CollectedResource, how: { readonly isGone: boolean }): void {
+  left(source: FollowedResource, how: { readonly isGone: boolean }): void {
     this.#removeWhere((node) => node.source === source, how);
   }
 

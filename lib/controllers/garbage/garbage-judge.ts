@@ -7,7 +7,7 @@ import { ownershipOf } from '../../codec/ownership.ts';
 import type { Ownership } from '../../codec/ownership.ts';
 import type { PropagationPolicy } from '../../registry/requests.ts';
 import type { Outcome } from '../controller.ts';
-import type { CollectedResource, CollectedResources } from './collected-resources.ts';
+import type { FollowedResource, FollowedResources } from '../followed-resources.ts';
 import { liveItem } from './garbage-writes.ts';
 import type { GarbageWrites, Target } from './garbage-writes.ts';
 import type { MisplacedOwners } from './misplaced-owners.ts';
@@ -15,13 +15,13 @@ import type { OwnedNode, OwnerGraph } from './owner-graph.ts';
 import { foregroundFinalizer, liveState, orphanFinalizer } from './owner-states.ts';
 
 export interface GarbageJudgeOptions {
-  readonly graph: OwnerGraph<CollectedResource>;
-  readonly resources: CollectedResources;
+  readonly graph: OwnerGraph<FollowedResource>;
+  readonly resources: FollowedResources;
   readonly writes: GarbageWrites;
   readonly misplaced: MisplacedOwners;
 }
 
-type Node = OwnedNode<CollectedResource>;
+type Node = OwnedNode<FollowedResource>;
 
 /** An object as the store has it. */
 interface Case {

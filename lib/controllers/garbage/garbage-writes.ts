@@ -10,11 +10,11 @@ import type { InternalClient } from '../../registry/internal-client.ts';
 import type { PropagationPolicy } from '../../registry/requests.ts';
 import type { ResourceStore } from '../../registry/resource-store.ts';
 import type { Outcome } from '../controller.ts';
-import type { CollectedResource } from './collected-resources.ts';
+import type { FollowedResource } from '../followed-resources.ts';
 
 /** One object, by its uid. */
 export interface Target {
-  readonly resource: CollectedResource;
+  readonly resource: FollowedResource;
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;

@@ -1,12 +1,13 @@
 // Defaults of pods that depend on other fields. Those of core/v1.Pod hold for pods only, those of
 // containers and volumes for every pod template too.
-import { compareQuantities, parseQuantity, sumQuantities } from '../../api/quantity.ts';
+import { formatQuantity } from '../../api/quantity.ts';
 import type { JsonObject } from '../../api/type-info.ts';
 import { numberAt, recordAt, recordsAt, textAt } from '../../api/json-access.ts';
 import { ensureRecord, mirrorFirst, newRecord } from '../../api/default-rule.ts';
 import type { DefaultRule, DefaultRules } from '../../api/default-rule.ts';
 import { isAbsent, isEmpty, isZero } from '../../api/presence.ts';
 import type { NamingProfile } from '../../api/vendor.ts';
+import { isPodLevelResource, statedAmounts, totalOf } from './container-totals.ts';
 import { imageTagOf } from './image-names.ts';
 
 const podLevelResources = 'PodLevelResources';
@@ -107,57 +108,19 @@ function completePodResources(spec: JsonObject): void {
   if (!isEmpty(requests)) resources['requests'] = requests;
 }
 
-const isPodResource = (name: string): boolean =>
-  name === 'cpu' || name === 'memory' || name.startsWith(hugePages);
-
 function supported(amounts: JsonObject): JsonObject {
   const kept = newRecord();
-  for (const name of Object.keys(amounts)) if (isPodResource(name)) kept[name] = amounts[name];
+  for (const name of Object.keys(amounts)) if (isPodLevelResource(name)) kept[name] = amounts[name];
   return kept;
 }
 
-/**
- * What runs at once: all containers with the init containers that stay, or, while the pod starts,
- * one init container with those that stay before it.
- */
+/** What runs at once, as canonical texts. */
 export function containerTotals(spec: JsonObject, part: 'limits' | 'requests'): JsonObject {
-  const sums = newRecord();
-  for (const container of recordsAt(spec, 'containers')) add(sums, amountsOf(container, part));
-  const staying = newRecord();
-  const starting = newRecord();
-  for (const container of recordsAt(spec, 'initContainers')) {
-    const amounts = amountsOf(container, part);
-    if (container['restartPolicy'] === 'Always') {
-      add(sums, amounts);
-      add(staying, amounts);
-      raise(starting, staying);
-    } else {
-      const atOnce = Object.assign(newRecord(), staying);
-      add(atOnce, amounts);
-      raise(starting, atOnce);
-    }
+  const totals = newRecord();
+  for (const [name, amount] of totalOf(spec, (one) => statedAmounts(one, part))) {
+    totals[name] = formatQuantity(amount);
   }
-  raise(sums, starting);
-  return sums;
-}
-
-const amountsOf = (container: JsonObject, part: string): JsonObject =>
-  recordAt(recordAt(container, 'resources'), part) ?? newRecord();
-
-function add(sums: JsonObject, amounts: JsonObject): void {
-  for (const name of Object.keys(amounts)) {
-    const sum = sumQuantities([textAt(sums, name), textAt(amounts, name)]);
-    if (sum !== undefined) sums[name] = sum;
-  }
-}
-
-function raise(highest: JsonObject, amounts: JsonObject): void {
-  for (const name of Object.keys(amounts)) {
-    const known = parseQuantity(textAt(highest, name));
-    const amount = parseQuantity(textAt(amounts, name));
-    if (amount === undefined) continue;
-    if (known === undefined || compareQuantities(known, amount) < 0) highest[name] = amounts[name];
-  }
+  return totals;
 }
 
 const container: DefaultRule = {

@@ -1,20 +1,20 @@
-// The resources whose objects are collected: each stored one is followed once, in whatever versions
-// and groups it is served, from when it is served until it is served no more.
-import type { NamingProfile } from '../../api/vendor.ts';
-import { apiVersionOf } from '../../api/type-info.ts';
-import { sleep } from '../../base/abort.ts';
-import { limits } from '../../base/limits.ts';
-import type { Logger } from '../../base/log.ts';
-import { nextTurn } from '../../base/turn.ts';
-import { follow } from '../../cacher/follow.ts';
-import type { Follower } from '../../cacher/follow.ts';
-import type { Item, ResourceView, WatchCursor } from '../../cacher/resource-view.ts';
-import type { ResourceMap } from '../../registry/resource-map.ts';
-import type { ResourceStore } from '../../registry/resource-store.ts';
-import type { Revision } from '../../storage-etcd/storage.ts';
-import type { Source } from './owner-graph.ts';
+// The resources whose objects are collected or counted: each stored one is followed once, in
+// whatever versions and groups it is served, from when it is served until it is served no more.
+import type { NamingProfile } from '../api/vendor.ts';
+import { apiVersionOf } from '../api/type-info.ts';
+import { sleep } from '../base/abort.ts';
+import { limits } from '../base/limits.ts';
+import type { Logger } from '../base/log.ts';
+import { nextTurn } from '../base/turn.ts';
+import { follow } from '../cacher/follow.ts';
+import type { Follower } from '../cacher/follow.ts';
+import type { Item, ResourceView, WatchCursor } from '../cacher/resource-view.ts';
+import type { ResourceMap } from '../registry/resource-map.ts';
+import type { ResourceStore } from '../registry/resource-store.ts';
+import type { Revision } from '../storage-etcd/storage.ts';
+import type { Source } from './garbage/owner-graph.ts';
 
-export interface CollectedResource extends Source {
+export interface FollowedResource extends Source {
   readonly view: ResourceView;
   readonly namespaced: boolean;
   /** One for each group and version that shows these objects. */
@@ -23,15 +23,20 @@ export interface CollectedResource extends Source {
 
 /** Told of all objects, in order for each resource. Called in turns of the loop: must not wait. */
 export interface Changes {
-  present(of: CollectedResource, item: Item): void;
-  absent(of: CollectedResource, item: Item): void;
+  /** `previous`: of an object that has changed, as it was. */
+  present(of: FollowedResource, item: Item, previous: Item | undefined): void;
+  absent(of: FollowedResource, item: Item): void;
   /** What was not told in the present round of the resource is gone. */
-  settled(of: CollectedResource): void;
+  settled(of: FollowedResource): void;
+  /** It is served from now on: its objects are told next. */
+  joined?(of: FollowedResource): void;
   /** It is served no more. `isGone`: nothing of it is stored; else nothing is known of it. */
-  left(of: CollectedResource, how: { readonly isGone: boolean }): void;
+  left(of: FollowedResource, how: { readonly isGone: boolean }): void;
 }
 
-export interface CollectedResourcesOptions {
+export interface FollowedResourcesOptions {
+  /** Absent: those of the cluster, too. */
+  readonly isNamespacedOnly?: boolean;
   readonly resources: ResourceMap;
   readonly naming: NamingProfile;
   readonly log: Logger;
@@ -41,19 +46,19 @@ export interface CollectedResourcesOptions {
 const neededVerbs = ['delete', 'list', 'watch'] as const;
 
 interface Followed {
-  readonly resource: CollectedResource;
+  readonly resource: FollowedResource;
   readonly ending: AbortController;
   cursor: Pick<WatchCursor, 'position'> | undefined;
   running: Promise<void>;
 }
 
-export class CollectedResources {
-  readonly #options: CollectedResourcesOptions;
+export class FollowedResources {
+  readonly #options: FollowedResourcesOptions;
   readonly #followed = new Map<ResourceView, Followed>();
   readonly #leaving = new Set<Promise<void>>();
   #kinds = { version: -1, stores: new Map<string, ResourceStore>() };
 
-  constructor(options: CollectedResourcesOptions) {
+  constructor(options: FollowedResourcesOptions) {
     this.#options = options;
   }
 
@@ -87,7 +92,7 @@ export class CollectedResources {
   }
 
   /** undefined: its objects are not followed. */
-  of(store: ResourceStore): CollectedResource | undefined {
+  of(store: ResourceStore): FollowedResource | undefined {
     return this.#followed.get(store.view)?.resource;
   }
 
@@ -123,7 +128,7 @@ export class CollectedResources {
   #servedViews(): Map<ResourceView, ResourceStore[]> {
     const served = new Map<ResourceView, ResourceStore[]>();
     for (const store of this.#options.resources.all) {
-      if (!this.#canCollect(store)) continue;
+      if (!this.#canFollow(store)) continue;
       const others = served.get(store.view);
       if (others === undefined) served.set(store.view, [store]);
       else others.push(store);
@@ -132,7 +137,9 @@ export class CollectedResources {
   }
 
   /** Events are many, end by themselves and own nothing. */
-  #canCollect({ resource: { group, resource, verbs, virtual } }: ResourceStore): boolean {
+  #canFollow({ resource: of }: ResourceStore): boolean {
+    const { group, resource, verbs, virtual, namespaced } = of;
+    if (this.#options.isNamespacedOnly === true && !namespaced) return false;
     if (virtual || !neededVerbs.every((verb) => verbs.includes(verb))) return false;
     const groups = ['', this.#options.naming.resolve('events.{v}')];
     return resource !== 'events' || !groups.includes(group);
@@ -140,12 +147,13 @@ export class CollectedResources {
 
   #begin(view: ResourceView, stores: readonly ResourceStore[], signal: AbortSignal): void {
     const namespaced = stores.some((store) => store.resource.namespaced);
-    const resource: CollectedResource = { view, namespaced, stores, round: 1 };
+    const resource: FollowedResource = { view, namespaced, stores, round: 1 };
     const ending = new AbortController();
     const until = AbortSignal.any([signal, ending.signal]);
     const running = Promise.resolve();
     const followed: Followed = { resource, ending, cursor: undefined, running };
     this.#followed.set(view, followed);
+    this.#options.changes.joined?.(resource);
     const { log } = this.#options;
     const options = { view, select: { showsUnreadable: true }, log };
     followed.running = follow(this.#follower(followed), options, until);
@@ -162,8 +170,8 @@ export class CollectedResources {
         resource.round += 1;
         isRestarted = true;
       },
-      present: (item) => {
-        if (!signal.aborted) changes.present(resource, item);
+      present: (item, previous) => {
+        if (!signal.aborted) changes.present(resource, item, previous);
       },
       absent: (item) => {
         if (!signal.aborted) changes.absent(resource, item);
