@@ -31,18 +31,20 @@ export interface AdmissionOptions extends Omit<PluginParts, 'objects' | 'configu
 /** @throws FlagError for a plugin whose configuration is wrong */
 export function openAdmission(options: AdmissionOptions): AdmissionChain {
   const { plugins, observer } = options;
-  const parts: PluginParts = {
-    ...options,
-    log: options.logger,
-    objects: (group, resource) => objectsOf(options, group, resource),
-    configurationOf: (name) => plugins.configurations.get(name),
-  };
+  const parts = pluginParts(options);
   const made = plugins.rows
     .map((row) => make(row, parts))
     .filter((plugin) => plugin !== undefined)
     .map((plugin) => measuredPlugin(proven(plugin, options), observer));
   return measuredChain(admissionChain(made), observer);
 }
+
+export const pluginParts = (options: AdmissionOptions): PluginParts => ({
+  ...options,
+  log: options.logger,
+  objects: (group, resource) => objectsOf(options, group, resource),
+  configurationOf: (name) => options.plugins.configurations.get(name),
+});
 
 const proven = (plugin: AdmissionPlugin, { rulesInForce }: AdmissionOptions): AdmissionPlugin =>
   plugin.isConfigured === true && rulesInForce !== undefined

@@ -3,6 +3,7 @@ import type { TokenIssuer } from '../../lib/authn/service-account/token-issuer.t
 import type { Cache } from '../../lib/cacher/cache.ts';
 import { builtInStores, sharedDeps } from '../../lib/registry/built-in-stores.ts';
 import type { BuiltInStoreOptions } from '../../lib/registry/built-in-stores.ts';
+import { joinedCompanions } from '../../lib/registry/companions.ts';
 import { componentStatusStores } from '../../lib/registry/component-statuses.ts';
 import { builtInOwner } from '../../lib/registry/resource-map.ts';
 import type { ResourceMapHolder } from '../../lib/registry/resource-map.ts';
@@ -13,6 +14,7 @@ import type { OpenedAuthorization } from './authorization.ts';
 import type { Base } from './base.ts';
 import { clusterServices } from './cluster-services.ts';
 import { servedResources } from './served-resources.ts';
+import { openQuotas } from './quotas.ts';
 import { openRules } from './rules-in-force.ts';
 import { definitionsRecord, openDefinitions } from './custom-resources.ts';
 import type { FollowedDefinitions } from './custom-resources.ts';
@@ -50,23 +52,18 @@ export function openRegistry(
     onMismatch: mismatchObserver(metrics, logger),
   };
   const rulesInForce = openRules(base, { keyspace, cache });
+  const admission = {
+    ...base,
+    ...{ rulesInForce, storage, keyspace, cache, authorizer },
+    served: servedResources(resources),
+    calls: { ...base.calls, resolveService },
+    observer: admissionObserver(metrics),
+    podSecurityObserver: podSecurityObserver(metrics),
+  };
+  const quotas = openQuotas(base, admission);
   const made: BuiltInStoreOptions = {
-    scheme,
-    keyspace,
-    storage,
-    rulesInForce,
-    admission: openAdmission({
-      ...base,
-      rulesInForce,
-      storage,
-      keyspace,
-      cache,
-      authorizer,
-      served: servedResources(resources),
-      calls: { ...base.calls, resolveService },
-      observer: admissionObserver(metrics),
-      podSecurityObserver: podSecurityObserver(metrics),
-    }),
+    ...{ scheme, keyspace, storage, rulesInForce },
+    admission: openAdmission(admission),
     reviews: {
       authenticator: authentication.reviewer,
       authorizer,
@@ -77,7 +74,8 @@ export function openRegistry(
     clock,
     media: base.media,
     viewOf: (stored) => cache.view(stored),
-    companionsOf: (stored) => services?.companionsOf(stored),
+    companionsOf: (stored) =>
+      joinedCompanions([services?.companionsOf(stored), quotas?.of(stored)]),
     continueKey: shared.continueKey,
     tokens,
     validation,
@@ -92,6 +90,9 @@ export function openRegistry(
   resources.set(builtInOwner, [...stores, ...components]);
   const followed =
     definitions &&
-    openDefinitions(base, { definitions, deps: sharedDeps(made), validation, cache, resources });
+    openDefinitions(base, {
+      ...{ definitions, deps: sharedDeps(made), validation, cache, resources },
+      companionsOf: (custom) => quotas?.of(custom),
+    });
   return followed;
 }

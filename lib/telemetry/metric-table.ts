@@ -417,6 +417,12 @@ export const metricTable = {
     [],
     'Quotas that said another usage than a count found, which nothing that was given back explains.',
   ),
+  apiserver_admission_quota_transactions_total: counter(
+    'ALPHA',
+    ['result'],
+    'Transactions that charge quotas, each with one object or several, by what became of them: ' +
+      'committed, lost (something it depends on had changed), failed.',
+  ),
   pod_security_evaluations_total: counter(
     'ALPHA',
     [

@@ -1,6 +1,7 @@
 // Built-in stores over a real etcd and a real cache, as one replica has them: for suites.
 // `second()` makes another replica over the same etcd.
 import type { AdmissionChain } from '../../admission/chain.ts';
+import type { ChargeParts } from '../../admission/quota/charges.ts';
 import { RulesInForce } from '../../admission/in-force.ts';
 import { builtInScheme } from '../../kinds/built-in-kinds.ts';
 import type { HeldRulesOf } from '../../kinds/rbac/held-rules.ts';
@@ -28,7 +29,10 @@ import { EtcdCluster } from '../../storage-etcd/testing/etcd-process.ts';
 import { builtInStores, sharedDeps } from '../built-in-stores.ts';
 import type { BuiltInStoreOptions, SharedDeps } from '../built-in-stores.ts';
 import { builtInOwner, ResourceMapHolder } from '../resource-map.ts';
+import { joinedCompanions } from '../companions.ts';
 import type { Companions } from '../companions.ts';
+import { QuotaCompanions } from '../quota/quota-companions.ts';
+import type { QuotaCompanionsOptions } from '../quota/quota-companions.ts';
 import type { ResourceStore } from '../resource-store.ts';
 import { openServices } from '../services/services.ts';
 import type { Services, ServicesOptions } from '../services/services.ts';
@@ -42,6 +46,7 @@ export interface Replica {
   readonly scheme: Scheme;
   readonly naming: NamingProfile;
   readonly services: Services | undefined;
+  readonly quotas: QuotaCompanions | undefined;
   readonly media: StoredMedia;
   readonly rulesInForce: RulesInForce | undefined;
   /** For stores of resources that come at run time. */
@@ -72,6 +77,10 @@ export interface ReplicaOptions {
   /** Absent: nobody holds any rights to give to others. */
   readonly heldRulesOf?: HeldRulesOf;
   readonly companionsOf?: (stored: ResourceInfo, storage: Storage) => Companions | undefined;
+  /** Told of transactions over quotas; absent: quotas limit nothing. */
+  readonly onQuotaTransaction?: QuotaCompanionsOptions['observe'];
+  /** Takes the place of the storage of all stores. */
+  readonly through?: (storage: Storage) => Storage;
   readonly onStoredOf?: BuiltInStoreOptions['onStoredOf'];
   /** Where etcd serves at the moment, if not where it was started. */
   readonly endpoint?: string;
@@ -117,13 +126,8 @@ async function startReplica(etcd: EtcdCluster, options: ReplicaOptions): Promise
   const naming = namingProfile('svc');
   const scheme = builtInScheme({ profile: naming });
   const media = createStoredMedia(options.storedMedia ?? 'json', naming);
-  const { metrics, isFrozen = false, endpoint, writeTimeoutMs } = options;
-  const storage = new EtcdStorage({
-    ...etcd.connection,
-    ...(endpoint === undefined ? {} : { endpoints: [endpoint] }),
-    ...(metrics === undefined ? {} : { metrics }),
-    ...(writeTimeoutMs === undefined ? {} : { writeTimeoutMs }),
-  });
+  const { isFrozen = false, through } = options;
+  const storage = storageOf(etcd, options);
   const cache = createCache({
     storage: isFrozen ? intercept(storage, { watch: silence }) : storage,
     health: () => storage.health,
@@ -140,8 +144,10 @@ async function startReplica(etcd: EtcdCluster, options: ReplicaOptions): Promise
   const parts = { scheme, storage, keyspace, media, naming, clock: systemClock, viewOf };
   const services = options.services && openServices({ ...parts, ...options.services });
   const rulesInForce = options.onRulesChanged && rulesOf(cache, scheme, options.onRulesChanged);
+  const quotas = quotaCompanions(parts, options);
   const made: BuiltInStoreOptions = {
     ...parts,
+    storage: through?.(storage) ?? storage,
     rulesInForce,
     continueKey: options.continueKey ?? Buffer.from('shared by the replicas of a test'),
     tokens: options.tokens ?? testIssuer(naming),
@@ -149,12 +155,14 @@ async function startReplica(etcd: EtcdCluster, options: ReplicaOptions): Promise
     canDeleteUnreadable: options.canDeleteUnreadable ?? false,
     eventTtlSeconds: 3_600,
     heldRulesOf: options.heldRulesOf,
-    ...(options.onStoredOf === undefined ? {} : { onStoredOf: options.onStoredOf }),
     ...(options.admission === undefined ? {} : { admission: options.admission }),
     ...(options.onStoredOf === undefined ? {} : { onStoredOf: options.onStoredOf }),
     ...(options.reviews === undefined ? {} : { reviews: options.reviews }),
     companionsOf: (stored) =>
-      options.companionsOf?.(stored, storage) ?? services?.companionsOf(stored),
+      joinedCompanions([
+        options.companionsOf?.(stored, storage) ?? services?.companionsOf(stored),
+        quotas?.of(stored),
+      ]),
   };
   const stores = new ResourceMapHolder();
   stores.set(builtInOwner, builtInStores(made));
@@ -165,6 +173,7 @@ async function startReplica(etcd: EtcdCluster, options: ReplicaOptions): Promise
     scheme,
     naming,
     services,
+    quotas,
     media,
     rulesInForce,
     deps: sharedDeps(made),
@@ -179,6 +188,38 @@ async function startReplica(etcd: EtcdCluster, options: ReplicaOptions): Promise
       storage.close();
     },
   };
+}
+
+function storageOf(
+  etcd: EtcdCluster,
+  { endpoint, metrics, writeTimeoutMs }: ReplicaOptions,
+): EtcdStorage {
+  return new EtcdStorage({
+    ...etcd.connection,
+    ...(endpoint === undefined ? {} : { endpoints: [endpoint] }),
+    ...(metrics === undefined ? {} : { metrics }),
+    ...(writeTimeoutMs === undefined ? {} : { writeTimeoutMs }),
+  });
+}
+
+function quotaCompanions(
+  parts: Pick<BuiltInStoreOptions, 'scheme' | 'keyspace' | 'viewOf' | 'naming' | 'clock'> &
+    Pick<QuotaCompanionsOptions, 'media'>,
+  { onQuotaTransaction: observe }: ReplicaOptions,
+): QuotaCompanions | undefined {
+  const { scheme, keyspace, media, naming, clock, viewOf } = parts;
+  const resource = scheme.storedResource('', 'resourcequotas');
+  if (observe === undefined || resource === undefined) return undefined;
+  const charging: ChargeParts = {
+    ...{ naming, limited: [] },
+    gates: { isEnabled: () => true },
+    nowMs: () => clock.nowMs(),
+    find: () => undefined,
+  };
+  return new QuotaCompanions({
+    ...{ resource, keyspace, media, charging, observe },
+    view: viewOf(resource),
+  });
 }
 
 function rulesOf(cache: Cache, scheme: Scheme, onChanged: () => void): RulesInForce {
