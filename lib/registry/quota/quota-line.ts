@@ -115,7 +115,11 @@ export class QuotaLine {
 
   async #read(storage: Storage): Promise<Ground> {
     const { epoch } = storage;
-    const { items, revision } = await this.#parts.records.read(storage, this.#namespace, unending);
+    const { items, revision } = await this.#parts.records.read(
+      storage,
+      this.#namespace,
+      unending(),
+    );
     this.#known.tellAll(items, revision, epoch);
     const quotas = items.filter(({ corrupted }) => !corrupted);
     return { storage, epoch, quotas, isProven: true };
@@ -202,7 +206,7 @@ export class QuotaLine {
     const sentIn = storage.epoch;
     let result: TransactionResult;
     try {
-      result = await storage.transact({ conditions, changes, epoch }, unending);
+      result = await storage.transact({ conditions, changes, epoch }, unending());
     } catch (error) {
       observe('failed');
       return apart(members, error);
@@ -272,7 +276,7 @@ export class QuotaLine {
 }
 
 /** Of the transactions of a line: each ends by itself, whoever of its writers gives up. */
-const unending = new AbortController().signal;
+const unending = (): AbortSignal => new AbortController().signal;
 
 /**
  * Each by itself, unless nobody would fare better: the failure of one is not that of the others.
