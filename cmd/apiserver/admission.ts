@@ -10,14 +10,18 @@ import type { AdmissionPlugin } from '../../lib/admission/plugin.ts';
 import type { PluginParts } from '../../lib/admission/plugin-parts.ts';
 import type { PluginRow } from '../../lib/admission/plugin-table.ts';
 import type { Cache } from '../../lib/cacher/cache.ts';
+import { FlagError } from '../../lib/config/flags.ts';
 import { isSegment } from '../../lib/storage-etcd/keys.ts';
 import type { Keyspace } from '../../lib/storage-etcd/keys.ts';
 import type { Storage } from '../../lib/storage-etcd/storage.ts';
 import type { ChosenPlugins } from './chosen-plugins.ts';
 import type { Logger } from '../../lib/base/log.ts';
-import { orFlagError } from './from-flags.ts';
+import type { WebhookCalls } from './webhook-calls.ts';
 
-export interface AdmissionOptions extends Omit<PluginParts, 'objects' | 'configurationOf' | 'log'> {
+type GivenHere = 'objects' | 'configurationOf' | 'log' | 'atEnd' | 'openWebhookCaller';
+
+export interface AdmissionOptions extends Omit<PluginParts, GivenHere> {
+  readonly webhooks: WebhookCalls;
   readonly plugins: ChosenPlugins;
   readonly storage: Storage;
   readonly keyspace: Keyspace;
@@ -26,23 +30,29 @@ export interface AdmissionOptions extends Omit<PluginParts, 'objects' | 'configu
   /** undefined: there are no rules in the API. */
   readonly rulesInForce: RulesInForce | undefined;
   readonly logger: Logger;
+  readonly started: AsyncDisposableStack;
 }
 
 /** @throws FlagError for a plugin whose configuration is wrong */
-export function openAdmission(options: AdmissionOptions): AdmissionChain {
+export async function openAdmission(options: AdmissionOptions): Promise<AdmissionChain> {
   const { plugins, observer } = options;
   const parts = pluginParts(options);
-  const made = plugins.rows
-    .map((row) => make(row, parts))
-    .filter((plugin) => plugin !== undefined)
-    .map((plugin) => measuredPlugin(proven(plugin, options), observer));
+  const made: AdmissionPlugin[] = [];
+  for (const row of plugins.rows) {
+    const plugin = await make(row, parts);
+    if (plugin !== undefined) made.push(measuredPlugin(proven(plugin, options), observer));
+  }
   return measuredChain(admissionChain(made), observer);
 }
 
 export const pluginParts = (options: AdmissionOptions): PluginParts => ({
   ...options,
   log: options.logger,
+  atEnd: (close) => {
+    options.started.defer(close);
+  },
   objects: (group, resource) => objectsOf(options, group, resource),
+  openWebhookCaller: (file) => options.webhooks.open(options.calls, file),
   configurationOf: (name) => options.plugins.configurations.get(name),
 });
 
@@ -51,14 +61,15 @@ const proven = (plugin: AdmissionPlugin, { rulesInForce }: AdmissionOptions): Ad
     ? provenPlugin(plugin, rulesInForce)
     : plugin;
 
-const make = (row: PluginRow, parts: PluginParts): AdmissionPlugin | undefined =>
-  orFlagError('admission-control-config-file', () => {
-    try {
-      return row.make?.(parts);
-    } catch (error) {
-      throw new Error(`${row.name}: ${(error as Error).message}`, { cause: error });
-    }
-  });
+async function make(row: PluginRow, parts: PluginParts): Promise<AdmissionPlugin | undefined> {
+  try {
+    return await row.make?.(parts);
+  } catch (cause) {
+    const { message } = cause as Error;
+    const flag = '--admission-control-config-file';
+    throw new FlagError(`${flag}: ${row.name}: ${message}`, { cause });
+  }
+}
 
 function objectsOf(
   { scheme, naming, storage, keyspace, cache }: AdmissionOptions,

@@ -61,7 +61,9 @@ import type { TrustedCertificates } from './trusted-certificates.ts';
 import { versionInfo } from './version.ts';
 import { viewsOf } from './views.ts';
 import type { ViewOf } from './views.ts';
+import { openStaticManifests } from './static-manifests.ts';
 import { openStorage } from './storage.ts';
+import { webhookCalls } from './webhook-calls.ts';
 import type { OpenedStorage } from './storage.ts';
 export interface Assembled {
   /** What to print for whoever started it. */
@@ -88,6 +90,7 @@ export async function assemble(
   await checkWebhookFiles(base.authorization);
   const webhook = await openTokenWebhook(base);
   const auditor = await openAudit(base);
+  const manifests = await openStaticManifests(base);
   const stored = await openStorage(base);
   const { starting } = stored;
   const cache = openCache(base, stored);
@@ -103,8 +106,11 @@ export async function assemble(
   const authorization = await openAuthorization(base, viewOf);
   const services = openAddresses(base, stored, cache);
   const judging = { authentication, authorization };
-  const registry = { cache, shared, ...judging, services, tokens, resources };
-  const definitions = openRegistry(base, stored, registry);
+  const webhooks = webhookCalls(base, resources);
+  const made = { services, tokens, manifests, resources, webhooks };
+  const registry = { cache, shared, ...judging, ...made };
+  const definitions = await openRegistry(base, stored, registry);
+  await webhooks.checked();
   const clientCa = clientCas(trusted);
   const credentials = await ownCredentials({ directory, shared, flags, files, clientCa, address });
   const lifecycle = { isDraining: false };
@@ -116,6 +122,7 @@ export async function assemble(
     tls: credentials.serving,
     definitions: definitions?.served,
   });
+  await webhooks.serve({ ca: shared.ca, serverCa: credentials.serverCa, port: server.port });
   followServingTls(base, server, { serving: credentials.serving, trusted });
   await cache.start(starting);
   await authorization.whole;

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pluginTable } from '../../lib/admission/plugin-table.ts';
 import { namingProfile } from '../../lib/api/vendor.ts';
+import { readDocument } from '../../lib/codec/strict-fields.ts';
 import { FlagError } from '../../lib/config/flags.ts';
 import { parseFlags } from '../../lib/config/parse-flags.ts';
 import { chosenPlugins } from './chosen-plugins.ts';
@@ -41,7 +42,7 @@ describe('the plugins that are on', () => {
     ],
     ['exactly those', ['--admission-control=AlwaysAdmit'], ['AlwaysAdmit']],
     ['none', ['--admission-control='], []],
-  ])('are %s', (_claim, argv, names) => {
+  ])('f.enable-admission-plugins, f.admission-control: are %s', (_claim, argv, names) => {
     expect(namesOf(chosen(...argv))).toEqual(names);
   });
 
@@ -50,10 +51,6 @@ describe('the plugins that are on', () => {
     [
       '--enable-admission-plugins=ResourceQuota',
       /does not have the admission plugin ResourceQuota: it has no effect/,
-    ],
-    [
-      '--enable-admission-plugins=NamespaceAutoProvision',
-      /does not have the admission plugin NamespaceAutoProvision/,
     ],
     ['--admission-control=ResourceQuota', /^--admission-control: this server does not have/],
   ])('%s is told of in the log', (flag, note) => {
@@ -75,17 +72,26 @@ describe('the plugins that are on', () => {
     ],
     ['--disable-admission-plugins=None', /^--disable-admission-plugins: "None" is no/],
     ['--admission-control=None', /^--admission-control: "None" is no/],
-    [
-      '--enable-admission-plugins=ImagePolicyWebhook',
-      /ImagePolicyWebhook: its rules would not hold$/,
-    ],
-    ['--admission-control=EventRateLimit', /EventRateLimit: its rules would not hold$/],
-  ])('%s refuses the start', (flag, message) => {
-    expect(() => chosen(flag)).toThrow(FlagError);
-    expect(() => chosen(flag)).toThrow(message);
-  });
+  ])(
+    'f.enable-admission-plugins, f.disable-admission-plugins: %s refuses the start',
+    (flag, message) => {
+      expect(() => chosen(flag)).toThrow(FlagError);
+      expect(() => chosen(flag)).toThrow(message);
+    },
+  );
 
-  test('a plugin is not on and off', () => {
+  test.each(['enable', 'disable'])(
+    'f.admission-control: it excludes --%s-admission-plugins',
+    (verb) => {
+      const flags = ['--admission-control=Priority', `--${verb}-admission-plugins=AlwaysDeny`];
+      expect(() => chosen(...flags)).toThrow(FlagError);
+      expect(() => chosen(...flags)).toThrow(
+        /^--admission-control says which plugins are on, all of them: leave out --/,
+      );
+    },
+  );
+
+  test('f.disable-admission-plugins: a plugin is not on and off', () => {
     const flags = ['enable', 'disable'].map((verb) => `--${verb}-admission-plugins=AlwaysDeny`);
     expect(() => chosen(...flags)).toThrow(/AlwaysDeny is in --enable-admission-plugins, too/);
   });
@@ -107,7 +113,7 @@ describe('the configuration of plugins', () => {
       { level: 1 },
     ],
     ['may be left out', "path: ''", undefined],
-  ])('%s', (_claim, members, document) => {
+  ])('f.admission-control-config-file: %s', (_claim, members, document) => {
     file('sub/own.yaml', 'own: true');
     const { configurations, notes } = configured(entry(members));
     expect(configurations.get('NamespaceLifecycle')).toEqual(document);
@@ -130,10 +136,17 @@ describe('the configuration of plugins', () => {
     expect(notes).toEqual([expect.stringMatching(/configuration of EventRateLimit has no effect/)]);
   });
 
-  test('may be the document of the one plugin that has it', () => {
-    const { configurations } = configured('podNodeSelectorPluginConfig: { a: b=c }');
-    const document = { podNodeSelectorPluginConfig: { a: 'b=c' } };
-    expect(configurations.get('PodNodeSelector')).toEqual(document);
+  test.each([
+    ['podNodeSelectorPluginConfig: { a: b=c }', ['PodNodeSelector']],
+    ['imagePolicy: { kubeConfigFile: f }', ['ImagePolicyWebhook']],
+    [
+      '{ imagePolicy: {}, podNodeSelectorPluginConfig: {} }',
+      ['ImagePolicyWebhook', 'PodNodeSelector'],
+    ],
+  ])('f.admission-control-config-file: it may be the bare document %s', (text, plugins) => {
+    const { configurations } = configured(text);
+    expect([...configurations.keys()]).toEqual(plugins);
+    expect(Object.assign({}, ...configurations.values())).toEqual(readDocument(text));
   });
 
   test.each([
@@ -168,7 +181,7 @@ describe('the configuration of plugins', () => {
     ],
     ['with plugins that are no list', `${head}plugins: a`, /plugins: must be a list/],
     ['that is a list', '[]', /must hold an object/],
-  ])('%s refuses the start', (_claim, text, message) => {
+  ])('f.admission-control-config-file: %s refuses the start', (_claim, text, message) => {
     expect(() => configured(text)).toThrow(FlagError);
     expect(() => configured(text)).toThrow(message);
     expect(() => configured(text)).toThrow(/^--admission-control-config-file: .*admission\.yaml: /);

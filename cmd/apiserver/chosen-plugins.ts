@@ -22,8 +22,8 @@ export interface ChosenPlugins {
 type NameFlag = 'enable-admission-plugins' | 'disable-admission-plugins' | 'admission-control';
 
 /**
- * @throws FlagError for a name that is unknown or in both lists, for a plugin that would guard
- * something and that this server does not have, and for a configuration that cannot be read.
+ * @throws FlagError for a name that is unknown or in both lists, and for a configuration that
+ * cannot be read.
  */
 export function chosenPlugins(flags: Flags, naming: NamingProfile): ChosenPlugins {
   const enabled = rowsOf('enable-admission-plugins', flags['enable-admission-plugins']);
@@ -65,17 +65,14 @@ function rowsOf(flag: NameFlag, names: readonly string[]): readonly PluginRow[] 
   );
 }
 
-/** What to tell of plugins that are asked for and are not here. @throws FlagError */
-function missed(flag: NameFlag, asked: readonly PluginRow[]): readonly string[] {
-  const absent = asked.filter((row) => row.make === undefined);
-  return absent.map(({ name, isOn, canBeMissed }) => {
-    const text = `this server does not have the admission plugin ${name}`;
-    if (isOn || canBeMissed === true) return `--${flag}: ${text}: it has no effect`;
-    return orFlagError(flag, () => {
-      throw new Error(`${text}: its rules would not hold`);
-    });
-  });
-}
+/** What to tell of plugins that are asked for and are not here. */
+const missed = (flag: NameFlag, asked: readonly PluginRow[]): readonly string[] =>
+  asked
+    .filter((row) => row.make === undefined)
+    .map(
+      ({ name }) =>
+        `--${flag}: this server does not have the admission plugin ${name}: it has no effect`,
+    );
 
 const file = '--admission-control-config-file';
 

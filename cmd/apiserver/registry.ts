@@ -1,18 +1,25 @@
 // The stores of everything that is served: of built-in kinds, and of those that come at run time.
+import type { ServedResources } from '../../lib/admission/served-resources.ts';
+import type { StaticManifests } from '../../lib/admission/static-manifests.ts';
 import type { TokenIssuer } from '../../lib/authn/service-account/token-issuer.ts';
+import { pathNotFound } from '../../lib/base/status.ts';
+import { serverUser } from '../../lib/base/user.ts';
 import type { Cache } from '../../lib/cacher/cache.ts';
+import type { ClientParts } from '../../lib/client/open-target.ts';
 import { builtInStores, sharedDeps } from '../../lib/registry/built-in-stores.ts';
 import type { BuiltInStoreOptions } from '../../lib/registry/built-in-stores.ts';
 import { joinedCompanions } from '../../lib/registry/companions.ts';
 import { componentStatusStores } from '../../lib/registry/component-statuses.ts';
+import { internalClient } from '../../lib/registry/internal-client.ts';
 import { builtInOwner } from '../../lib/registry/resource-map.ts';
 import type { ResourceMapHolder } from '../../lib/registry/resource-map.ts';
 import type { Services } from '../../lib/registry/services/services.ts';
 import { openAdmission } from './admission.ts';
+import type { AdmissionOptions } from './admission.ts';
 import type { OpenedAuthentication } from './authentication.ts';
 import type { OpenedAuthorization } from './authorization.ts';
 import type { Base } from './base.ts';
-import { clusterServices } from './cluster-services.ts';
+import { clusterServices, clusterViews } from './cluster-services.ts';
 import { servedResources } from './served-resources.ts';
 import { openQuotas } from './quotas.ts';
 import { openRules } from './rules-in-force.ts';
@@ -20,6 +27,7 @@ import { definitionsRecord, openDefinitions } from './custom-resources.ts';
 import type { FollowedDefinitions } from './custom-resources.ts';
 import type { SharedState } from './shared-state.ts';
 import type { OpenedStorage } from './storage.ts';
+import type { WebhookCalls } from './webhook-calls.ts';
 import {
   admissionObserver,
   etcdComponents,
@@ -27,7 +35,7 @@ import {
   podSecurityObserver,
 } from './observers.ts';
 
-export function openRegistry(
+export async function openRegistry(
   base: Base,
   { storage, keyspace }: OpenedStorage,
   options: {
@@ -37,33 +45,36 @@ export function openRegistry(
     readonly authorization: OpenedAuthorization;
     readonly authentication: OpenedAuthentication;
     readonly tokens: TokenIssuer;
+    readonly manifests: StaticManifests;
+    readonly webhooks: WebhookCalls;
     /** Filled. */
     readonly resources: ResourceMapHolder;
   },
-): FollowedDefinitions | undefined {
+): Promise<FollowedDefinitions | undefined> {
   const { flags, logger, clock, gates, naming, metrics, scheme } = base;
   const { cache, shared, services, authentication, tokens, resources } = options;
   const { authorizer, heldRulesOf } = options.authorization;
   const definitions = definitionsRecord(base);
-  const stored = scheme.storedResource('', 'services');
-  const resolveService = clusterServices(stored && cache.view(stored));
+  const calls = callsWithin(base, cache);
   const validation = {
     isOn: (gate: string) => gates.isEnabled(gate),
     onMismatch: mismatchObserver(metrics, logger),
   };
-  const rulesInForce = openRules(base, { keyspace, cache });
-  const admission = {
+  const rulesInForce = openRules(base, { keyspace, cache, resources });
+  const served = servedResources(resources);
+  const admission: AdmissionOptions = {
     ...base,
-    ...{ rulesInForce, storage, keyspace, cache, authorizer },
-    served: servedResources(resources),
-    calls: { ...base.calls, resolveService },
+    ...{ rulesInForce, storage, keyspace, cache, authorizer, calls },
+    manifests: options.manifests,
+    ...throughStores(resources, served),
+    webhooks: options.webhooks,
     observer: admissionObserver(metrics),
     podSecurityObserver: podSecurityObserver(metrics),
   };
   const quotas = openQuotas(base, admission);
   const made: BuiltInStoreOptions = {
     ...{ scheme, keyspace, storage, rulesInForce },
-    admission: openAdmission(admission),
+    admission: await openAdmission(admission),
     reviews: {
       authenticator: authentication.reviewer,
       authorizer,
@@ -74,6 +85,7 @@ export function openRegistry(
     clock,
     media: base.media,
     viewOf: (stored) => cache.view(stored),
+    resourceOfKind: (kind) => served.ofKind(kind)?.resource.resource,
     companionsOf: (stored) =>
       joinedCompanions([services?.companionsOf(stored), quotas?.of(stored)]),
     continueKey: shared.continueKey,
@@ -90,9 +102,36 @@ export function openRegistry(
   resources.set(builtInOwner, [...stores, ...components]);
   const followed =
     definitions &&
-    openDefinitions(base, {
-      ...{ definitions, deps: sharedDeps(made), validation, cache, resources },
-      companionsOf: (custom) => quotas?.of(custom),
-    });
+    openDefinitions(
+      { ...base, calls },
+      {
+        ...{ definitions, deps: sharedDeps(made), validation, cache, resources },
+        companionsOf: (custom) => quotas?.of(custom),
+      },
+    );
   return followed;
 }
+
+/** Outgoing calls, to services of the cluster too. */
+function callsWithin(base: Base, cache: Cache): ClientParts {
+  const services = clusterServices({
+    ...clusterViews(base, (record) => cache.view(record)),
+    naming: base.naming,
+    routesToEndpoints: base.flags['enable-aggregator-routing'],
+  });
+  return { ...base.calls, services };
+}
+
+/** What admission reads and writes as requests do. */
+const throughStores = (
+  resources: ResourceMapHolder,
+  served: ServedResources,
+): Pick<AdmissionOptions, 'served' | 'create'> => ({
+  served,
+  async create(of, object, signal) {
+    const store = resources.find(of);
+    if (store === undefined) throw pathNotFound();
+    const { namespace = '' } = object.metadata ?? {};
+    await internalClient(serverUser).create(store, { namespace, object }, signal);
+  },
+});

@@ -27,9 +27,8 @@ export function readAdmissionConfiguration(
   readFile: ReadFile,
 ): PluginConfigurations {
   const document = readDocument(text);
-  const [first] = Object.keys(document);
-  const bare = bareDocuments.get(first ?? '');
-  if (bare !== undefined) return new Map([[bare, document]]);
+  const bare = bareConfigurations(document);
+  if (bare !== undefined) return bare;
   const apiVersions = [naming.resolve('apiserver.config.{v}/v1')];
   const root = StrictFields.of(document, { kind: 'AdmissionConfiguration', apiVersions });
   const plugins = root.objects('plugins').map((plugin) => ({
@@ -48,6 +47,18 @@ export function readAdmissionConfiguration(
     if (configuration !== undefined) configurations.set(name, configuration);
   }
   return configurations;
+}
+
+/** undefined: it is another document. */
+function bareConfigurations(document: JsonObject): PluginConfigurations | undefined {
+  const members = Object.keys(document);
+  const configurations = new Map<string, JsonObject>();
+  for (const member of members) {
+    const plugin = bareDocuments.get(member);
+    if (plugin === undefined) return undefined;
+    configurations.set(plugin, { [member]: document[member] });
+  }
+  return members.length === 0 ? undefined : configurations;
 }
 
 function checkName(name: string, path: string): void {

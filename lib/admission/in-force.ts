@@ -2,8 +2,11 @@
 // change of what they say moves one key in its own transaction, and every other write states in
 // its own that the key is where it was when the write began to be judged (docs/adr/0050).
 import { BeginAnew } from '../base/begin-anew.ts';
-import { fencedStorage } from '../storage-etcd/fenced-storage.ts';
-import type { Revision, Storage } from '../storage-etcd/storage.ts';
+import type { Revision, Storage, Transaction, TransactionResult } from '../storage-etcd/storage.ts';
+import { storageThrough } from '../storage-etcd/storage-through.ts';
+import { concerningRules } from './concerning-rules.ts';
+import type { Place, RuleSnapshot } from './concerning-rules.ts';
+import type { Labels } from './match/selector.ts';
 
 export interface RulesInForceOptions {
   /** Of the key that moves, in full. */
@@ -12,12 +15,23 @@ export interface RulesInForceOptions {
   readonly revisionOf: (key: string) => Revision;
   /** Resolves once memory has everything that was stored at the call. */
   readonly proven: (signal: AbortSignal) => Promise<void>;
+  /** The rules that memory has. @throws StatusError 429 while memory is filled. */
+  readonly rules: () => RuleSnapshot;
+  /** Where a key lies; undefined: at no place that rules are for. */
+  readonly placeOf: (key: string) => Place | undefined;
+  /** Of a namespace, as memory has it. */
+  readonly labelsOf: (namespace: string) => Labels;
   /** A request is judged anew, since the rules have changed. */
   readonly onChanged?: () => void;
 }
 
-interface Guarded {
+/** The rules by which requests that begin now are judged. */
+interface Moment {
   readonly revision: Revision;
+  readonly rules: RuleSnapshot;
+}
+
+interface Guarded extends Moment {
   readonly history: number;
   readonly storage: Storage;
 }
@@ -25,6 +39,7 @@ interface Guarded {
 export class RulesInForce {
   readonly #options: RulesInForceOptions;
   readonly #guarded = new WeakMap<Storage, Guarded>();
+  #last: Moment | undefined;
 
   constructor(options: RulesInForceOptions) {
     this.#options = options;
@@ -43,22 +58,67 @@ export class RulesInForce {
     return this.#options.proven(signal);
   }
 
+  /** The same one until what rules say is changed. @throws StatusError 429 while memory is filled */
+  moment(): Moment {
+    const { revision } = this;
+    if (this.#last?.revision === revision) return this.#last;
+    return (this.#last = { revision, rules: this.#options.rules() });
+  }
+
+  /** Whether other rules may concern one of the places now. */
+  haveChanged({ revision, rules }: Moment, places: readonly Place[]): boolean {
+    if (revision === this.revision) return false;
+    const now = this.#options.rules();
+    return places.some((place) => {
+      const labels = this.#options.labelsOf(place.namespace);
+      return concerningRules(rules, place, labels) !== concerningRules(now, place, labels);
+    });
+  }
+
   /**
-   * The storage for who begins to judge now: its writes reject with BeginAnew once other rules are
-   * in force than those that memory has at this moment.
+   * The storage for who begins to judge now: its writes reject with BeginAnew once other rules
+   * that may concern them are in force than those that memory has at this moment.
    */
   guarded(storage: Storage): Storage {
-    const { key, revision } = this;
     const { history } = storage.epoch;
     const known = this.#guarded.get(storage);
-    if (known?.revision === revision && known.history === history) return known.storage;
-    const fence = { key, expected: revision };
-    const ended = (): never => {
-      throw this.changed();
-    };
-    const made = fencedStorage(storage, { fence, history, ended });
-    this.#guarded.set(storage, { revision, history, storage: made });
-    return made;
+    if (known?.revision === this.revision && known.history === history) return known.storage;
+    const moment = this.moment();
+    const guarded = storageThrough(storage, (transaction, signal) =>
+      this.#transact(storage, { ...moment, history }, transaction, signal),
+    );
+    this.#guarded.set(storage, { ...moment, history, storage: guarded });
+    return guarded;
+  }
+
+  async #transact(
+    storage: Storage,
+    judged: Moment & { readonly history: number },
+    transaction: Transaction,
+    signal: AbortSignal,
+  ): Promise<TransactionResult> {
+    const { key, placeOf } = this.#options;
+    for (let expected = judged.revision; ;) {
+      // In another history the revision of the key may be that of other rules.
+      if (storage.epoch.history !== judged.history) throw this.changed();
+      const conditions = [...transaction.conditions, { key, expected }];
+      const result = await storage.transact({ ...transaction, conditions }, signal);
+      if (result.ok) return result;
+      if ((result.current.at(-1)?.modRevision ?? 0) === expected) {
+        return { ok: false, current: result.current.slice(0, -1) };
+      }
+      await this.proven(signal);
+      const places = transaction.changes.map((change) => placeOf(change.key));
+      if (
+        this.haveChanged(
+          judged,
+          places.filter((place) => place !== undefined),
+        )
+      ) {
+        throw this.changed();
+      }
+      expected = this.revision;
+    }
   }
 
   /** For a request that was judged by rules which are no longer in force. */

@@ -35,22 +35,22 @@ type ProvenCall = <T>(
 ) => MaybePromise<T>;
 
 function provenCall(inForce: RulesInForce): ProvenCall {
-  const refused = async (error: unknown, before: number, signal: AbortSignal): Promise<never> => {
-    signal.throwIfAborted();
-    await inForce.proven(signal);
-    throw inForce.revision === before ? error : inForce.changed();
-  };
   return (request, signal, call) => {
     if (request.dryRun || request.operation === 'CONNECT') {
       return inForce.proven(signal).then(call);
     }
-    const before = inForce.revision;
+    const before = inForce.moment();
+    const refused = async (error: unknown): Promise<never> => {
+      signal.throwIfAborted();
+      await inForce.proven(signal);
+      const place = { resources: [request.resource], namespace: request.namespace };
+      throw inForce.haveChanged(before, [place]) ? inForce.changed() : error;
+    };
     try {
       const answer = call();
-      if (!(answer instanceof Promise)) return answer;
-      return answer.catch((error: unknown) => refused(error, before, signal));
+      return answer instanceof Promise ? answer.catch(refused) : answer;
     } catch (error) {
-      return refused(error, before, signal);
+      return refused(error);
     }
   };
 }

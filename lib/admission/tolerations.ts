@@ -19,7 +19,7 @@ export function mergeTolerations(
 }
 
 /** Whether `wide` tolerates every taint that `narrow` does, and for as long. */
-function covers(wide: JsonObject, narrow: JsonObject): boolean {
+export function covers(wide: JsonObject, narrow: JsonObject): boolean {
   if (sameJson(wide, narrow)) return true;
   const [key, effect] = [textAt(wide, 'key'), textAt(wide, 'effect')];
   const operator = textAt(wide, 'operator');

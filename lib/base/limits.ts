@@ -227,6 +227,18 @@ export const limits = {
   deletedNamespaceLookUpMs: 30_000,
   /** Such namespaces that are remembered. */
   deletedNamespacesMax: 1_000,
+  /** Counts of one limit of Events that are kept where it names no number (upstream's). */
+  eventLimitKeysMax: 4_096,
+  /** Length of what Events are counted by; a longer one is kept as its digest. */
+  eventLimitKeyLengthMax: 512,
+  /** Answers of the image policy webhook that are kept (upstream's). */
+  imageReviewsMax: 1_024,
+  /** Length of a question whose answer is kept under itself; of a longer one, its digest. */
+  imageReviewKeyLengthMax: 512,
+  /** Longest time that such an answer may be kept (upstream's). */
+  imageReviewTtlSecondsMax: 30 * 60,
+  /** Longest first wait before images are asked about again (upstream's). */
+  imageReviewBackoffMsMax: 5 * 60 * 1000,
   /** Pods that are looked at when a namespace enforces a stricter standard (Kubernetes: 3,000). */
   podSecurityPodsMax: 3_000,
   /** How long they are looked at (Kubernetes: 1 s). */
@@ -311,6 +323,12 @@ export const limits = {
   expressionCostMax: 1_000_000,
   /** Cost of all rules in the schema of one object (the reference's): about 1 s, in turns. */
   objectRulesCostMax: 10_000_000,
+  /** Cost of all match conditions of one rule for one request (the reference's). */
+  matchConditionsCostMax: 2_500_000,
+  /** Cost of the validations and messages, and again of the annotations, of a policy's evaluation. */
+  policyCostMax: 10_000_000,
+  /** Bytes of one value that a policy writes into audit events; the rest is cut (the reference's). */
+  policyAnnotationBytesMax: 10 * 1024,
   /** Characters of the texts of one evaluation that cost less than they take. */
   evaluationTextLengthMax: 32 * 1024 * 1024,
   /** Elements of a list by `lists.range`: it costs a limit's worth of units before it is full. */
@@ -325,8 +343,8 @@ export const limits = {
   definitionFailureBytesMax: 512 * 1024,
   /** Kinds of a policy that its expressions are checked for (the reference's). */
   typeCheckedKindsMax: 10,
-  /** Memory of compiled expressions that are kept for the next use. */
-  programCacheBytesMax: 32 * 1024 * 1024,
+  /** Memory of compiled policies that are kept for the next request, of each kind of policy. */
+  compiledPolicyBytesMax: 32 * 1024 * 1024,
   /**
    * Steps of a compiled regular expression, its repetitions written out: compiling so many takes
    * less than 50 ms. Larger ones are refused.
@@ -517,6 +535,8 @@ export const limits = {
   clientConnectionsMax: 64,
   /** Calls that may wait for one of them; more fail at once. */
   clientPendingCallsMax: 512,
+  /** Targets of admission webhooks that are kept, by URL or service and CA (upstream's). */
+  clientTargetsMax: 200,
   /** Time of one call when the caller names none; the longest that webhooks may have. */
   clientCallTimeoutMs: 30_000,
   /** Time to look up a name. */
@@ -560,6 +580,31 @@ export const limits = {
   /** Hosts that have labels of their own in metrics; webhooks are user data. */
   clientMetricHostsMax: 100,
 
+  // Calls of admission webhooks
+  /** Calls of one webhook under way at once. */
+  admissionCallsMax: 200,
+  /** Calls of one webhook that wait for those; more fail at once. */
+  admissionPendingCallsMax: 1_000,
+  /** An answer of one. */
+  admissionAnswerBytesMax: 6 * 1024 * 1024,
+  /** How long a kept connection to one may be idle. */
+  admissionIdleConnectionMs: 90_000,
+  /** Connections that calls of one take turns over: a service spreads them over its endpoints. */
+  admissionSpreadCount: 4,
+  /** Time of one call when the webhook has none (upstream's). */
+  admissionCallTimeoutMs: 30_000,
+  /** Of a request's time, what optional webhooks leave for storing. */
+  admissionReserveMs: 2_000,
+  /** Timeouts and lost connections in a row, and the time they come in, that open the circuit. */
+  admissionBreakerFailuresMax: 5,
+  admissionBreakerWithinMs: 10_000,
+  /** From one try of a webhook whose circuit is open to the next. */
+  admissionProbeMs: 1_000,
+  /** Webhooks whose line and circuit are remembered: more than clusters have. */
+  admissionGuardsMax: 1_000,
+  /** How long a webhook that is not called any more is in the metrics. */
+  admissionGuardIdleMs: 600_000,
+
   // Conversion of custom objects
   /** Calls of one conversion webhook under way at once: each may hold a list's part in memory. */
   conversionWebhookCallsMax: 8,
@@ -589,7 +634,11 @@ export const limits = {
   authorizationWebhookTimeoutMs: 30_000,
   /** Conditions of one authorization webhook (specification 3, Limits). */
   webhookMatchConditionsMax: 64,
+  /** Warnings that are taken from one answer of an admission webhook: the headers have an end. */
+  webhookWarningsMax: 100,
   // Audit
+  /** A request that took longer has annotations that tell what it waited for (Kubernetes' time). */
+  slowRequestMs: 500,
   /** Characters of a User-Agent that events show (Kubernetes: 1,024). */
   auditUserAgentLengthMax: 1_024,
   /** Bytes of all events that one backend keeps: objects in them may be large. */

@@ -212,9 +212,9 @@ export const upgradeRequired = (message: string): StatusError => new StatusError
 export const requestEntityTooLarge = (message: string): StatusError =>
   new StatusError(413, 'RequestEntityTooLarge', `Request entity is too large: ${message}`);
 
-export function tooManyRequests(message: string, retryAfterSeconds: number): StatusError {
-  return new StatusError(429, 'TooManyRequests', message, { retryAfterSeconds });
-}
+/** `retryAfterSeconds`: undefined where trying again soon would help nobody. */
+export const tooManyRequests = (message: string, retryAfterSeconds?: number): StatusError =>
+  new StatusError(429, 'TooManyRequests', message, retryAfter(retryAfterSeconds));
 
 export const internalError = (message: string): StatusError =>
   new StatusError(500, 'InternalError', `Internal error occurred: ${message}`, {
@@ -222,12 +222,10 @@ export const internalError = (message: string): StatusError =>
   });
 
 export const serviceUnavailable = (message: string, retryAfterSeconds?: number): StatusError =>
-  new StatusError(
-    503,
-    'ServiceUnavailable',
-    message,
-    retryAfterSeconds === undefined ? undefined : { retryAfterSeconds },
-  );
+  new StatusError(503, 'ServiceUnavailable', message, retryAfter(retryAfterSeconds));
+
+const retryAfter = (retryAfterSeconds: number | undefined): StatusDetails | undefined =>
+  retryAfterSeconds === undefined ? undefined : { retryAfterSeconds };
 
 const withoutValue: ReadonlySet<FieldErrorReason> = new Set([
   'FieldValueRequired',
@@ -243,6 +241,10 @@ export function fieldErrorMessage(error: FieldError): string {
   const value = hasValue ? `: ${shownValue(error.badValue)}` : '';
   return `${label}${value}${error.detail === '' ? '' : `: ${error.detail}`}`;
 }
+
+/** The same with its path. */
+export const fieldErrorText = (error: FieldError): string =>
+  `${error.field}: ${fieldErrorMessage(error)}`;
 
 const shownValue = (value: unknown): string =>
   typeof value === 'number' && !Number.isInteger(value) ? shownFloat(value) : shownJson(value);
@@ -266,7 +268,7 @@ export const shownJson = (value: unknown): string =>
 /** 422 with one cause per field error. `kind` and `group` name the kind that was validated. */
 export function invalid(ref: KindRef, name: string, errors: readonly FieldError[]): StatusError {
   // A failure that is there twice is told once, and is two causes.
-  const list = aggregateText(errors.map((error) => `${error.field}: ${fieldErrorMessage(error)}`));
+  const list = aggregateText(errors.map(fieldErrorText));
   const message = `${qualified(ref.kind, ref.group)} "${name}" is invalid: ${list}`;
   const causes = errors.map((error) => ({
     reason: error.reason,

@@ -13,6 +13,8 @@ export interface ReviewCall<T> {
   readonly signal: AbortSignal;
   /** Of each attempt; the service is told of it in the query. */
   readonly timeoutMs: number;
+  /** Wait before it is asked for again; not given: `limits.reviewRetryFirstMs`; 0: at once. */
+  readonly retryFirstMs?: number;
   /** Told of each attempt: the status of its answer, or what it failed with. */
   readonly attempted?: (ended: { readonly status: number } | Failed, seconds: number) => void;
 }
@@ -35,7 +37,7 @@ export async function askReview<T>(
   clock: Clock,
   call: ReviewCall<T>,
 ): Promise<T> {
-  let delayMs: number = limits.reviewRetryFirstMs;
+  let delayMs: number = call.retryFirstMs ?? limits.reviewRetryFirstMs;
   for (let leftCount = limits.reviewAttemptsMax - 1; ; leftCount--) {
     try {
       return await attempt(target, clock, call);

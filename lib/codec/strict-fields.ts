@@ -73,10 +73,15 @@ export class StrictFields {
   /** @throws Error when the document is of another kind */
   static of(document: JsonObject, wanted: WantedDocument): StrictFields {
     checkDocumentKind(document, wanted);
-    const root = new StrictFields(document, '', { problems: [], all: [] });
+    const root = StrictFields.unnamed(document);
     root.text('kind');
     root.text('apiVersion');
     return root;
+  }
+
+  /** Of a document that says nothing of its kind. */
+  static unnamed(document: JsonObject): StrictFields {
+    return new StrictFields(document, '', { problems: [], all: [] });
   }
 
   /** @throws Error that tells every problem, unknown fields too, in Kubernetes' words */
@@ -116,6 +121,16 @@ export class StrictFields {
   /** undefined: it is absent. */
   flag(name: string): boolean | undefined {
     return this.#typed<boolean>(name, 'boolean');
+  }
+
+  /** A whole number; undefined: it is absent. */
+  integer(name: string): number | undefined {
+    const value = this.#read(name);
+    if (value === undefined) return undefined;
+    const number = typeof value === 'bigint' ? Number(value) : value;
+    if (typeof number === 'number' && Number.isSafeInteger(number)) return number;
+    this.#problems.push(`${this.path(name)}: must be a whole number`);
+    return undefined;
   }
 
   /** Nanoseconds; undefined: it is absent. */

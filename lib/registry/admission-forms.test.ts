@@ -68,7 +68,7 @@ describe('a.kind: admission of what is no object of the resource itself', () => 
       patch: Buffer.from('{"spec":{"replicas":3}}'),
       options: parseWriteOptions(params(''), 'merge', replica.naming),
     });
-    const [[request, object] = []] = seen;
+    const [request, object] = seen.at(-1) ?? [];
     expect(request).toMatchObject({
       operation: 'UPDATE',
       subresource: 'scale',
@@ -128,7 +128,9 @@ describe('a.kind: admission of what is no object of the resource itself', () => 
       replica.naming,
     );
     await configMaps.delete({ ...scope(), path, options: wished });
-    expect(seen.map(([request]) => request.options)).toEqual([
+    const stated = seen.map(([request]) => JSON.stringify(request.options));
+    // An object that memory does not know yet is looked at twice.
+    expect([...new Set(stated)].map((text) => JSON.parse(text) as unknown)).toEqual([
       { kind: 'CreateOptions', apiVersion: 'meta.svc.io/v1', fieldManager: 'me' },
       {
         kind: 'DeleteOptions',
@@ -146,7 +148,9 @@ describe('a.kind: admission of what is no object of the resource itself', () => 
     await verbs.patch(configMaps, name, { data: { a: 'b' } });
     await verbs.remove(configMaps, name);
     const { uid, resourceVersion } = made.metadata;
-    const [create, update, remove] = seen;
+    const lastOf = (operation: string) =>
+      seen.findLast(([request]) => request.operation === operation);
+    const [create, update, remove] = ['CREATE', 'UPDATE', 'DELETE'].map(lastOf);
     expect(create?.[0].old).toBeUndefined();
     expect(create?.[1]).toMatchObject({ metadata: { name, uid } });
     expect(update?.[0].old).toMatchObject({ metadata: { uid, resourceVersion } });

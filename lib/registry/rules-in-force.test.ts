@@ -68,10 +68,18 @@ function closing(view: ResourceView, inForce: RulesInForce): AdmissionPlugin {
   return provenPlugin(plugin, inForce);
 }
 
+const webhook = (resource: string): JsonObject => ({
+  name: 'closed.example.com',
+  clientConfig: { url: 'https://127.0.0.1:1/' },
+  sideEffects: 'None',
+  admissionReviewVersions: ['v1'],
+  rules: [{ operations: ['*'], apiGroups: [''], apiVersions: ['*'], resources: [resource] }],
+});
+
 const close = (replica: Replica) =>
   client.create(
     replica.store(configurations),
-    { namespace: '', object: { metadata: { name: 'closed' }, webhooks: [] } },
+    { namespace: '', object: { metadata: { name: 'closed' }, webhooks: [webhook('configmaps')] } },
     signal,
   );
 const closedPath = { namespace: '', name: 'closed', subresource: '' };
@@ -157,7 +165,7 @@ test('a change of labels moves nothing, one of what a rule says does', async () 
     return movedAt();
   };
   expect(await patch({ metadata: { labels: { a: 'b' } } })).toBe(before);
-  expect(await patch({ webhooks: null })).toBe(before);
+  expect(await patch({ webhooks: [webhook('configmaps')] })).toBe(before);
   await open(here);
   expect(await movedAt()).toBeGreaterThan(before);
 });
@@ -180,4 +188,26 @@ test('a dry run, an update and a deletion are judged by what is in force', async
   expect(await messageOf(client.delete(store, dryRun, signal))).toBe(refused);
   await open(there);
   expect(await messageOf(client.delete(store, { path }, signal))).toBe('written');
+});
+
+test('rules for others that come meanwhile are no reason to be judged anew', async () => {
+  const before = here.anewCount() + there.anewCount();
+  let isOver = false;
+  const writer = async (replica: Judging, at: number): Promise<void> => {
+    for (let count = 0; !isOver; count++) {
+      const name = `other-${String(at)}-${String(count)}`;
+      expect(await messageOf(write(replica, name))).toBe('written');
+    }
+  };
+  const writers = [writer(here, 0), writer(there, 1)];
+  const store = here.store(configurations);
+  for (let round = 0; round < 20; round++) {
+    const name = `others-${String(round)}`;
+    const object = { metadata: { name }, webhooks: [webhook('secrets')] };
+    await client.create(store, { namespace: '', object }, signal);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  isOver = true;
+  await Promise.all(writers);
+  expect(here.anewCount() + there.anewCount()).toBe(before);
 });

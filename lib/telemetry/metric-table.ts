@@ -49,6 +49,7 @@ const clientSeconds = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60];
 const clientBytes = [
   64, 256, 512, 1_024, 4_096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216,
 ];
+const conditionSeconds = [0.001, 0.005, 0.01, 0.025, 0.1, 0.2, 0.25];
 const admissionSeconds = [0.005, 0.025, 0.1, 0.5, 1, 2.5];
 const queueSeconds = [1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 0.001, 0.01, 0.1, 1, 10];
 const bodyBytes = Array.from({ length: 31 }, (_, index) => 50_000 + index * 100_000);
@@ -108,6 +109,28 @@ export const metricTable = {
     ],
     'Requests answered, by what they asked for and the status code.',
   ),
+  apiserver_admission_webhook_circuit_open: gauge(
+    'ALPHA',
+    ['name', 'type'],
+    'Whether an admission webhook is only tried now and then, because its calls fail.',
+  ),
+  apiserver_admission_webhook_inflight: gauge(
+    'ALPHA',
+    ['name', 'type'],
+    'Calls of an admission webhook that are under way.',
+  ),
+  apiserver_admission_webhook_queue_seconds: histogram(
+    'ALPHA',
+    ['name', 'type'],
+    queueSeconds,
+    'Time that a call of an admission webhook waited for others of the same to end.',
+  ),
+  apiserver_admission_webhook_connections: gauge(
+    'ALPHA',
+    ['name'],
+    'Open connections to an admission webhook.',
+  ),
+
   apiserver_request_duration_seconds: histogram(
     'STABLE',
     ['component', 'dry_run', 'group', 'resource', 'scope', 'subresource', 'verb', 'version'],
@@ -362,7 +385,7 @@ export const metricTable = {
   apiserver_authorization_match_condition_evaluation_seconds: histogram(
     'ALPHA',
     ['name', 'type'],
-    [0.001, 0.005, 0.01, 0.025, 0.1, 0.2, 0.25],
+    conditionSeconds,
     'Time that the match conditions of an authorizer took.',
   ),
   apiserver_authorization_match_condition_evaluation_errors_total: counter(
@@ -402,6 +425,27 @@ export const metricTable = {
     admissionSeconds,
     'Time that all admission plugins took, by type: admit, validate.',
   ),
+  apiserver_admission_webhook_admission_duration_seconds: histogram(
+    'STABLE',
+    ['name', 'operation', 'rejected', 'type'],
+    [...admissionSeconds, 10, 25],
+    'Time that the call of each admission webhook took, by type: admit, validating.',
+  ),
+  apiserver_admission_webhook_request_total: counter(
+    'ALPHA',
+    ['code', 'name', 'operation', 'rejected', 'type'],
+    'Calls of admission webhooks by the code of what came of them; 0: the server failed.',
+  ),
+  apiserver_admission_webhook_rejection_count: counter(
+    'ALPHA',
+    ['error_type', 'name', 'operation', 'rejection_code', 'type'],
+    'Requests that an admission webhook, or the failure to call it, has refused.',
+  ),
+  apiserver_admission_webhook_fail_open_count: counter(
+    'ALPHA',
+    ['name', 'type'],
+    'Requests that were admitted although an admission webhook could not be asked.',
+  ),
   apiserver_admission_configuration_revision: gauge(
     'ALPHA',
     [],
@@ -411,6 +455,59 @@ export const metricTable = {
     'ALPHA',
     [],
     'Requests that were judged anew, since rules of admission had changed meanwhile.',
+  ),
+  apiserver_admission_match_condition_evaluation_seconds: histogram(
+    'ALPHA',
+    ['kind', 'name', 'operation', 'type'],
+    conditionSeconds,
+    'Time that the match conditions of a webhook or policy took.',
+  ),
+  apiserver_admission_match_condition_evaluation_errors_total: counter(
+    'ALPHA',
+    ['kind', 'name', 'operation', 'type'],
+    'Match conditions of webhooks and policies that failed.',
+  ),
+  apiserver_admission_match_condition_exclusions_total: counter(
+    'ALPHA',
+    ['kind', 'name', 'operation', 'type'],
+    'Requests that a webhook or policy was not asked about: a match condition was false.',
+  ),
+  apiserver_validating_admission_policy_check_total: counter(
+    'BETA',
+    ['enforcement_action', 'error_type', 'policy', 'policy_binding'],
+    'Violations and errors of validating policies, by what followed.',
+  ),
+  apiserver_validating_admission_policy_check_duration_seconds: histogram(
+    'BETA',
+    ['enforcement_action', 'error_type', 'policy', 'policy_binding'],
+    [5e-7, 0.001, 0.01, 0.1, 1],
+    'Time of the evaluations that found a violation or an error.',
+  ),
+  apiserver_manifest_admission_config_controller_automatic_reloads_total: counter(
+    'ALPHA',
+    ['apiserver_id_hash', 'plugin', 'status'],
+    'Manifests of admission that were read, at the start and after changes: success, failure.',
+  ),
+  apiserver_manifest_admission_config_controller_automatic_reload_last_timestamp_seconds: gauge(
+    'ALPHA',
+    ['apiserver_id_hash', 'plugin', 'status'],
+    'When manifests of admission were read last, by what came of it.',
+  ),
+  apiserver_manifest_admission_config_controller_last_config_info: gauge(
+    'ALPHA',
+    ['apiserver_id_hash', 'hash', 'plugin'],
+    'Digest of the manifests of admission that are in force.',
+  ),
+  apiserver_mutating_admission_policy_check_total: counter(
+    'ALPHA',
+    ['error_type', 'policy', 'policy_binding'],
+    'Mutations of mutating policies, by what came of them.',
+  ),
+  apiserver_mutating_admission_policy_check_duration_seconds: histogram(
+    'ALPHA',
+    ['error_type', 'policy', 'policy_binding'],
+    [5e-7, 0.001, 0.01, 0.1, 1],
+    'Time of each mutation of mutating policies.',
   ),
   apiserver_admission_quota_recalculation_drift_total: counter(
     'ALPHA',

@@ -1,6 +1,7 @@
 // Runs the cases of policies and of authentication and authorization configuration.
 import { objectCostBudget } from '../../lib/cel/testing/evaluate.ts';
 import { loadResourceSchema } from '../../lib/api/load-schema.ts';
+import { compileExpression } from '../../lib/authn/jwt/expressions.ts';
 import { sourceOf } from '../../lib/api/testing/schema-types.ts';
 import { parseLabelRequirements } from '../../lib/api/selector.ts';
 import type {
@@ -16,10 +17,9 @@ import { compileCondition, evaluateConditions } from '../../lib/cel/use/conditio
 import type { ConditionsOutcome } from '../../lib/cel/use/conditions.ts';
 import {
   authorizationEnvironment,
-  claimsEnvironment,
   policyEnvironment,
-  userEnvironment,
 } from '../../lib/cel/use/policy-environment.ts';
+import { atOnce } from '../../lib/base/steps.ts';
 import { typeCheckPolicy } from '../../lib/cel/use/type-check.ts';
 import { naming } from './base-runners.ts';
 import type { Runner } from './base-runners.ts';
@@ -28,15 +28,12 @@ import type { Json, JsonRecord } from './case-values.ts';
 import type { Outcome } from './differences.ts';
 
 const authentication: Runner = (record) => {
-  const environment =
-    record['scope'] === 'claims' ? claimsEnvironment({ naming }) : userEnvironment({ naming });
-  const isCondition = textOf(record['kind']).endsWith('Condition');
-  const compiled = compileCondition(
-    environment,
-    textOf(record['expr']),
-    isCondition ? ['bool'] : 'any',
-  );
-  return { compileError: compiled.error ?? null };
+  const compiled = compileExpression(textOf(record['expr']), {
+    subject: record['scope'] === 'claims' ? 'claims' : 'user',
+    naming,
+    result: textOf(record['kind']).endsWith('Condition') ? 'bool' : 'any',
+  });
+  return { compileError: typeof compiled === 'string' ? compiled : null };
 };
 
 const authorization: Runner = (record) => {
@@ -231,14 +228,16 @@ const typeCheck: Runner = (record) => {
     }),
   );
   return {
-    warnings: typeCheckPolicy({
-      naming,
-      kinds: type === undefined ? [] : kindsOf(spec).map((kind) => ({ ...kind, type })),
-      hasParams: spec['paramKind'] !== undefined,
-      ...(type === undefined ? {} : { paramsType: type }),
-      variables: (spec['variables'] ?? []) as unknown as readonly NamedExpression[],
-      expressions,
-    }),
+    warnings: atOnce(
+      typeCheckPolicy({
+        naming,
+        kinds: type === undefined ? [] : kindsOf(spec).map((kind) => ({ ...kind, type })),
+        hasParams: spec['paramKind'] !== undefined,
+        ...(type === undefined ? {} : { paramsType: type }),
+        variables: (spec['variables'] ?? []) as unknown as readonly NamedExpression[],
+        expressions,
+      }),
+    ),
   };
 };
 

@@ -1,6 +1,7 @@
 // AlwaysAdmit and AlwaysDeny: the two ends. Both are deprecated.
-import { forbidden } from '../../base/status.ts';
-import type { AdmissionPlugin } from '../plugin.ts';
+import type { ApiObject } from '../../codec/codec.ts';
+import type { AdmissionPlugin, AdmissionRequest } from '../plugin.ts';
+import { refusal } from '../refusal.ts';
 
 export const alwaysAdmit = (): AdmissionPlugin => ({
   name: 'AlwaysAdmit',
@@ -12,7 +13,11 @@ export const alwaysDeny = (): AdmissionPlugin => ({
   name: 'AlwaysDeny',
   sideEffects: false,
   handles: () => true,
-  validate({ resource, name }) {
-    throw forbidden(resource, name, 'admission control is denying all modifications');
-  },
+  mutate: deny,
+  beforeDelete: (request) => deny(request, undefined),
+  validate: deny,
 });
+
+function deny(request: AdmissionRequest, object: Readonly<ApiObject> | undefined): never {
+  throw refusal(request, object, 'admission control is denying all modifications');
+}

@@ -45,7 +45,7 @@ describe.each([
     expect(refused).toBe(isAllowed ? undefined : text);
   });
 
-  test('is of the signer that is stored', async () => {
+  test('p.CertificateApproval, p.CertificateSigning: is of the signer that is stored', async () => {
     const other = { ...object, spec: { signerName: 'example.com/other' } };
     const known = { allows: granting(`${verb} certificates.svc.io/signers example.com/other`) };
     expect((await admit(plugin, known, other, { ...change, old })).refused).toMatch(
@@ -54,7 +54,7 @@ describe.each([
   });
 });
 
-test('a status that keeps certificate and conditions needs no permission', async () => {
+test('p.CertificateSigning: a status that keeps what counts needs no permission', async () => {
   const change = { resource: requests, operation: 'UPDATE', subresource: 'status' } as const;
   const object = { ...request({ conditions: [] }), metadata: { name: 'x', labels: { a: 'b' } } };
   const old = request({ conditions: [] });
@@ -95,7 +95,7 @@ describe('a new request to the signer of client certificates', () => {
     ['of masters to another signer', masters, signer, undefined],
     ['in two blocks', team + masters, client, /failed to parse CSR/],
     ['in no block', 'text', client, /failed to parse CSR/],
-  ])('%s', async (_claim, pem, signerName, message) => {
+  ])('p.CertificateSubjectRestriction: %s', async (_claim, pem, signerName, message) => {
     const spec = { signerName, request: Buffer.from(pem).toString('base64') };
     const change = { resource: requests, namespace: '' };
     const { refused } = await admit(certificateSubjectRestriction, {}, { spec }, change);
@@ -113,13 +113,18 @@ describe('a trust bundle', () => {
   });
   const change = { resource: bundles, namespace: '' };
 
-  test.each(grants('attest'))('by who may %s: %s', async (granted, isAllowed) => {
-    const known = { allows: granting(granted) };
-    const { refused } = await admit(clusterTrustBundleAttest, known, bundle(signer), change);
-    if (isAllowed) expect(refused).toBeUndefined();
-    else
-      expect(refused).toMatch(/user not permitted to attest for signerName "example.com\/signer"$/);
-  });
+  test.each(grants('attest'))(
+    'p.ClusterTrustBundleAttest: by who may %s: %s',
+    async (granted, isAllowed) => {
+      const known = { allows: granting(granted) };
+      const { refused } = await admit(clusterTrustBundleAttest, known, bundle(signer), change);
+      if (isAllowed) expect(refused).toBeUndefined();
+      else
+        expect(refused).toMatch(
+          /user not permitted to attest for signerName "example.com\/signer"$/,
+        );
+    },
+  );
 
   test('of no signer needs no permission', async () => {
     const { refused } = await admit(clusterTrustBundleAttest, {}, bundle(''), change);

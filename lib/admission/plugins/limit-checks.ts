@@ -1,12 +1,8 @@
 // What one limit of a range finds wrong with what is asked for, one text each.
 import { recordAt, textAt } from '../../api/json-access.ts';
 import type { JsonObject } from '../../api/type-info.ts';
+import type { Amounts } from '../../kinds/core/pod-totals.ts';
 import { nanoOf } from '../../kinds/core/resource-lists.ts';
-
-export interface Amounts {
-  readonly requests: Readonly<JsonObject>;
-  readonly limits: Readonly<JsonObject>;
-}
 
 /** Of a container, or of a whole pod. */
 export const usageProblems = (

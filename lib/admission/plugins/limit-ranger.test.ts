@@ -47,14 +47,14 @@ describe('what a container does not state', () => {
       { requests: { cpu: '1' }, limits: { cpu: '1', memory: '512Mi' } },
       `${set}memory limit for container c`,
     ],
-  ])('%j becomes %j', async (given, expected, text) => {
+  ])('l.defaults: %j becomes %j', async (given, expected, text) => {
     const admitted = await ask(pod(given), [range(defaults)]);
     expect(stated(admitted)).toEqual(expected);
     expect(note(admitted)).toBe(text);
     expect(admitted.isChanged).toBe(true);
   });
 
-  test('nor an init container', async () => {
+  test('l.defaults: nor an init container', async () => {
     const spec = { initContainers: [{ name: 'i' }] };
     const admitted = await ask(
       pod({ limits: { cpu: '1', memory: '1' }, requests: { cpu: '1' } }, spec),
@@ -109,14 +109,14 @@ describe('a container or pod is refused', () => {
       'cpu max limit to request ratio per T is 2, but provided ratio is 3.000000',
     ],
     ['maxLimitRequestRatio', '2500m', limits('2500m'), undefined],
-  ])('by %s %s: %j', async (part, amount, resources, text) => {
+  ])('l.say: by %s %s: %j', async (part, amount, resources, text) => {
     for (const type of ['Container', 'Pod']) {
       const limit = { type, [part]: { cpu: amount } };
       expect(await refusedOf(pod(resources), limit)).toBe(text?.replace('T', type));
     }
   });
 
-  test('for all that one range finds, each text once and in one order', async () => {
+  test('l.checks: for all that one range finds, each text once and in one order', async () => {
     const bounds = { type: 'Container', min: { memory: '1', cpu: '1' }, max: { cpu: '1' } };
     const spec = { initContainers: [{ name: 'i' }] };
     expect(await refusedOf(pod({ requests: { memory: '1' } }, spec), bounds)).toBe(
@@ -126,7 +126,7 @@ describe('a container or pod is refused', () => {
     );
   });
 
-  test('by the sum of containers, and the largest init container', async () => {
+  test('l.checks: by the sum of containers, and the largest init container', async () => {
     const limit = { type: 'Pod', max: { cpu: '3' } };
     const two = {
       containers: [
@@ -156,7 +156,7 @@ describe('a claim', () => {
     ['512Mi', 'minimum storage usage per PersistentVolumeClaim is 1Gi, but request is 512Mi'],
     ['3Gi', 'maximum storage usage per PersistentVolumeClaim is 2Gi, but request is 3Gi'],
     ['1536Mi', undefined],
-  ])('of %s is judged, also when it grows', async (storage, text) => {
+  ])('l.checks: of %s is judged, also when it grows', async (storage, text) => {
     for (const operation of ['CREATE', 'UPDATE']) {
       expect(await refusedOf(claim(storage), limit, { resource, operation })).toBe(text);
     }
@@ -182,12 +182,15 @@ describe('an update of a pod', () => {
     ['', undefined, undefined],
     ['status', undefined, undefined],
     ['resize', { deletionTimestamp: '2026-01-01T00:00:00Z' }, undefined],
-  ])('by "%s" of %j (CVE-2023-2727 class)', async (subresource, metadata, message) => {
-    const change = { operation: 'UPDATE', subresource, old: { metadata } };
-    const refused = await refusedOf(pod(limitsOf('2')), limit, change);
-    if (message === undefined) expect(refused).toBeUndefined();
-    else expect(refused).toMatch(message);
-  });
+  ])(
+    'p.LimitRanger: by "%s" of %j (CVE-2023-2727 class)',
+    async (subresource, metadata, message) => {
+      const change = { operation: 'UPDATE', subresource, old: { metadata } };
+      const refused = await refusedOf(pod(limitsOf('2')), limit, change);
+      if (message === undefined) expect(refused).toBeUndefined();
+      else expect(refused).toMatch(message);
+    },
+  );
 });
 
 test('a range that memory does not know yet acts', async () => {

@@ -1,20 +1,19 @@
 // LimitRanger: the limit ranges of a namespace complete what containers ask for, and bound what
 // containers, pods and claims may ask for. A range that was changed acts on the next request.
 import { entriesAt, recordAt, recordsAt, textAt } from '../../api/json-access.ts';
-import { isEmpty } from '../../api/presence.ts';
 import type { JsonObject } from '../../api/type-info.ts';
 import type { NamingProfile } from '../../api/vendor.ts';
 import { aggregateText } from '../../base/aggregate-text.ts';
 import type { ApiObject } from '../../codec/codec.ts';
 import { isDeleting } from '../../codec/object-meta.ts';
-import { containerTotals } from '../../kinds/core/pod-defaults.ts';
+import { podTotals } from '../../kinds/core/pod-totals.ts';
+import type { Amounts } from '../../kinds/core/pod-totals.ts';
 import { handling } from '../handling.ts';
 import { listObjects } from '../objects.ts';
 import type { AdmissionPlugin, AdmissionRequest } from '../plugin.ts';
 import type { PluginParts } from '../plugin-parts.ts';
 import { refusal } from '../refusal.ts';
 import { claimProblems, usageProblems } from './limit-checks.ts';
-import type { Amounts } from './limit-checks.ts';
 
 type Parts = Pick<PluginParts, 'objects' | 'naming' | 'gates'>;
 
@@ -143,22 +142,15 @@ function podProblems(
 ): readonly string[] {
   const spec = recordAt(pod, 'spec') ?? {};
   const containers = kindsOf.flatMap(([list]) => recordsAt(spec, list));
-  const ofContainers = limits
-    .filter(isOf('Container'))
-    .flatMap((limit) =>
-      containers.flatMap((container) => usageProblems('Container', limit, amountsOf(container))),
-    );
-  const bounds = limits.filter(isOf('Pod'));
-  if (bounds.length === 0) return ofContainers;
-  const total = totalsOf(spec, gates.isEnabled('PodLevelResources'));
-  return [...ofContainers, ...bounds.flatMap((limit) => usageProblems('Pod', limit, total))];
-}
-
-/** What all containers of a pod ask for together, or what the pod states for them. */
-function totalsOf(spec: JsonObject, hasPodLevel: boolean): Amounts {
-  const stated = hasPodLevel && !isEmpty(spec['resources']) ? amountsOf(spec) : undefined;
-  return {
-    requests: { ...containerTotals(spec, 'requests'), ...stated?.requests },
-    limits: { ...containerTotals(spec, 'limits'), ...stated?.limits },
-  };
+  const hasPodLevel = gates.isEnabled('PodLevelResources');
+  let total: Amounts | undefined;
+  return limits.flatMap((limit) => {
+    const type = textAt(limit, 'type');
+    if (type === 'Container') {
+      return containers.flatMap((container) => usageProblems(type, limit, amountsOf(container)));
+    }
+    if (type !== 'Pod') return [];
+    total ??= podTotals(spec, { hasPodLevel, hasOverhead: false });
+    return usageProblems(type, limit, total);
+  });
 }

@@ -2,9 +2,10 @@
 // by the store.
 import { whenThere } from '../../base/maybe-promise.ts';
 import { notFound } from '../../base/status.ts';
-import type { Item } from '../../cacher/resource-view.ts';
+import { findItem } from '../objects.ts';
 import type { AdmissionPlugin } from '../plugin.ts';
 import type { PluginParts } from '../plugin-parts.ts';
+import { isNamespace } from './namespace-lifecycle.ts';
 
 export function namespaceExists(parts: Pick<PluginParts, 'objects'>): AdmissionPlugin | undefined {
   const namespaces = parts.objects('', 'namespaces');
@@ -12,13 +13,11 @@ export function namespaceExists(parts: Pick<PluginParts, 'objects'>): AdmissionP
   return {
     name: 'NamespaceExists',
     sideEffects: false,
-    handles: ({ namespace, operation }) => namespace !== '' && operation !== 'CONNECT',
-    validate({ namespace: name }, _object, signal) {
-      const key = { namespace: '', name };
-      const known: Item | undefined = namespaces.view.peek(key);
-      return whenThere(known ?? namespaces.lookUp(key, signal), (found) => {
+    handles: (request) =>
+      request.namespace !== '' && request.operation !== 'CONNECT' && !isNamespace(request),
+    validate: ({ namespace: name }, _object, signal) =>
+      whenThere(findItem(namespaces, { namespace: '', name }, signal), (found) => {
         if (found === undefined) throw notFound({ group: '', resource: 'namespaces' }, name);
-      });
-    },
+      }),
   };
 }

@@ -47,7 +47,8 @@ function chainOf({ memory = {}, store = {} }: Known): {
     const { request } = asked({ resource: resourceOf('configmaps'), ...change });
     const object: ApiObject = { metadata: { name: request.name } };
     try {
-      if (request.operation !== 'DELETE') await chain.mutate(request, object, signal);
+      if (request.operation === 'DELETE') await chain.beforeDelete(request, signal);
+      else await chain.mutate(request, object, signal);
       await chain.validate(request, object, signal);
       return 'admitted';
     } catch (error) {
@@ -82,13 +83,13 @@ describe('writes into a namespace', () => {
     expect(lookedUp).toEqual(['a']);
   });
 
-  test('that does not exist are 404 of the namespace', async () => {
+  test('p.NamespaceLifecycle: that does not exist are 404 of the namespace', async () => {
     const { ask } = chainOf({});
     expect(await ask({})).toBe('404 namespaces "a" not found');
     expect(await ask({ operation: 'UPDATE' })).toBe('404 namespaces "a" not found');
   });
 
-  test('that ends are refused when they create, and only then', async () => {
+  test('p.NamespaceLifecycle: that ends are refused when they create, and only then', async () => {
     const { ask } = chainOf({ memory: { a: true }, store: { a: true } });
     expect(await ask({})).toBe('403 NamespaceTerminating');
     expect(await ask({ operation: 'UPDATE' })).toBe('admitted');

@@ -24,10 +24,11 @@ export function namespaceLifecycle(
     name: 'NamespaceLifecycle',
     sideEffects: false,
     handles: (request) =>
-      isNamespace(request) || (request.namespace !== '' && !isQuestion(request)),
+      request.operation !== 'CONNECT' &&
+      (isNamespace(request) || (request.namespace !== '' && !isQuestion(request))),
     mutate(request, object, signal) {
       const name = request.namespace;
-      if (name === '') return false;
+      if (name === '' || isNamespace(request)) return false;
       const shown = request.name === '' ? (object.metadata?.generateName ?? '') : request.name;
       const key = { namespace: '', name };
       const known = deleted.has(name) ? undefined : namespaces.view.peek(key);
@@ -35,8 +36,8 @@ export function namespaceLifecycle(
       if (known !== undefined && !isRefused(request, known)) return false;
       return admitLater({ ...request, name: shown }, namespaces.lookUp(key, signal));
     },
-    validate(request) {
-      if (request.operation !== 'DELETE' || !isNamespace(request)) return;
+    beforeDelete(request) {
+      if (!isNamespace(request)) return;
       if (kept.has(request.name)) {
         throw forbidden(request.resource, request.name, 'this namespace may not be deleted');
       }
@@ -45,7 +46,7 @@ export function namespaceLifecycle(
   };
 }
 
-const isNamespace = ({ resource }: AdmissionRequest): boolean =>
+export const isNamespace = ({ resource }: AdmissionRequest): boolean =>
   resource.group === '' && resource.resource === 'namespaces';
 
 /** Who may do what is asked about namespaces that do not exist, too. */

@@ -18,7 +18,7 @@ describe('who is restricted', () => {
     ['not without the group', { ...nodeUser('n1'), groups: ['other'] }, undefined],
     ['not without the prefix', { ...nodeUser('n1'), name: 'n1' }, undefined],
     ['a node without a name', nodeUser(''), 'could not determine node from user "system:node:"'],
-  ])('%s', async (_claim, user, refused) => {
+  ])('p.NodeRestriction: %s', async (_claim, user, refused) => {
     expect(await refusedOf({ ...foreign, user }, node())).toBe(refused);
   });
 

@@ -23,8 +23,9 @@ const asText = ({ verb, group, resource, subresource, namespace, name }: Attribu
 const ofObject = 'delete apps/replicasets a/x';
 const ofOwner = 'update apps/deployments/finalizers a/d';
 const ofAll = 'update */*/finalizers /';
-const cannotDelete = /cannot set an ownerRef on a resource you can't delete$/;
-const cannotBlock = /cannot set blockOwnerDeletion .* a resource you can't set finalizers on$/;
+const cannotDelete = /cannot set an ownerRef on a resource you can't delete: , <nil>$/;
+const cannotBlock =
+  /cannot set blockOwnerDeletion .* a resource you can't set finalizers on: , <nil>$/;
 const unknownKind = /cannot find RESTMapping for APIVersion example.com\/v1 Kind Other$/;
 
 const ask = async (
@@ -62,11 +63,14 @@ describe('an update', () => {
       undefined,
     ],
     ['that blocks no more', owned(owner()), owned(blocking), [ofObject], undefined],
-  ])('%s', async (_claim, object, old, granted, message) => {
-    const refused = await ask(object, old, granted);
-    if (message === undefined) expect(refused).toBeUndefined();
-    else expect(refused).toMatch(message);
-  });
+  ])(
+    'p.OwnerReferencesPermissionEnforcement: %s',
+    async (_claim, object, old, granted, message) => {
+      const refused = await ask(object, old, granted);
+      if (message === undefined) expect(refused).toBeUndefined();
+      else expect(refused).toMatch(message);
+    },
+  );
 
   test('of the status of a pod is not judged', async () => {
     const change = { resource: resourceOf('pods'), subresource: 'status' };

@@ -39,21 +39,22 @@ async function mustBeAllowed(
   object: Readonly<ApiObject>,
   signal: AbortSignal,
 ): Promise<void> {
-  const refuse = (text: string, reason = ''): never => {
-    throw refusal(request, object, reason === '' ? text : `${text}: ${reason}`);
+  const refuse = (text: string): never => {
+    throw refusal(request, object, text);
   };
   const reasonAgainst = async (asked: Asked): Promise<string | undefined> => {
     const attributes = attributesOf(request, asked);
-    const { effect, reason } = await parts.authorizer.authorize(attributes, signal);
-    return effect === 'allow' ? undefined : reason;
+    const { effect, reason, error } = await parts.authorizer.authorize(attributes, signal);
+    return effect === 'allow' ? undefined : `${reason}, ${error ?? '<nil>'}`;
   };
   if (request.operation === 'UPDATE') {
     const { group, version, resource } = request.resource;
     const { namespace, name, subresource } = request;
     const of = { verb: 'delete', group, version, resource, subresource, namespace, name };
     const reason = await reasonAgainst(of);
-    if (reason !== undefined)
-      refuse("cannot set an ownerRef on a resource you can't delete", reason);
+    if (reason !== undefined) {
+      refuse(`cannot set an ownerRef on a resource you can't delete: ${reason}`);
+    }
   }
   const before = new Set(blockingOf(request.old).map((owner) => textAt(owner, 'uid')));
   const blocking = blockingOf(object).filter((owner) => !before.has(textAt(owner, 'uid')));
@@ -71,8 +72,7 @@ async function mustBeAllowed(
     if (reason === undefined) continue;
     refuse(
       'cannot set blockOwnerDeletion if an ownerReference refers to a resource you ' +
-        "can't set finalizers on",
-      reason,
+        `can't set finalizers on: ${reason}`,
     );
   }
 }

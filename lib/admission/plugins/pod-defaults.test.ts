@@ -45,7 +45,7 @@ describe('DefaultTolerationSeconds', () => {
         { ...unreachable, ...added },
       ],
     ],
-  ])('makes of %j %j', async (tolerations, expected) => {
+  ])('p.DefaultTolerationSeconds: makes of %j %j', async (tolerations, expected) => {
     for (const operation of ['CREATE', 'UPDATE'] as const) {
       const pod = { spec: tolerations === undefined ? {} : { tolerations } };
       const known = { tolerationSeconds: 7 };
@@ -70,7 +70,7 @@ describe('TaintNodesByCondition', () => {
       { taints: [{ key: 'x', effect: 'NoExecute' }, taint] },
     ],
     [{ spec: { taints: [taint] } }, { taints: [taint] }],
-  ])('makes of %j %j', async (node, spec) => {
+  ])('p.TaintNodesByCondition: makes of %j %j', async (node, spec) => {
     const change = { resource: resourceOf('nodes'), namespace: '' };
     expect((await admit(taintNodesByCondition, {}, node, change)).object['spec']).toEqual(spec);
   });
@@ -101,7 +101,7 @@ describe('ExtendedResourceToleration', () => {
       { initContainers: [{ resources: { requests: { 'example.com/a': '1' } } }] },
       [of('example.com/a')],
     ],
-  ])('%j tolerates %j', async (spec, tolerations) => {
+  ])('p.ExtendedResourceToleration: %j tolerates %j', async (spec, tolerations) => {
     const { object } = await admit(extendedResourceToleration, {}, { spec });
     expect((object['spec'] as Record<string, unknown>)['tolerations']).toEqual(tolerations);
   });
@@ -129,7 +129,7 @@ describe('LimitPodHardAntiAffinityTopology', () => {
       '403 pods "x" is forbidden: affinity.PodAntiAffinity.RequiredDuringScheduling has ' +
         'TopologyKey zone but only key svc.io/hostname is allowed',
     ],
-  ])('%j', async (keys, refused) => {
+  ])('p.LimitPodHardAntiAffinityTopology: %j', async (keys, refused) => {
     const { refused: found } = await admit(hardAntiAffinity, {}, pod(...keys));
     expect(found).toBe(refused);
   });
@@ -143,7 +143,7 @@ describe('DenyServiceExternalIPs', () => {
     [service('192.0.2.1'), undefined, /Use of external IPs is denied by admission control/],
     [service('192.0.2.1'), service('192.0.2.1', '192.0.2.2'), undefined],
     [service('192.0.2.3'), service('192.0.2.1'), /external IPs is denied/],
-  ])('%j over %j', async (object, old, message) => {
+  ])('p.DenyServiceExternalIPs: %j over %j', async (object, old, message) => {
     const operation = old === undefined ? 'CREATE' : 'UPDATE';
     const change = { resource: resourceOf('services'), operation, old } as const;
     const { refused } = await admit(denyServiceExternalIps, {}, object, change);

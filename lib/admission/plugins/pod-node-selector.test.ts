@@ -27,11 +27,14 @@ describe('a pod', () => {
     [undefined, '', { podNodeSelectorPluginConfig }, {}],
     [undefined, 'disk=ssd', { podNodeSelectorPluginConfig }, { nodeSelector: { disk: 'ssd' } }],
     [{ env: 'a' }, undefined, bounded, { nodeSelector: { env: 'a' } }],
-  ])('that selects %j, in a namespace with %j and %j', async (given, selector, config, spec) => {
-    const { object, refused } = await ask(given, selector, config);
-    expect(refused).toBeUndefined();
-    expect(object['spec']).toEqual(spec);
-  });
+  ])(
+    'p.PodNodeSelector: that selects %j, in a namespace with %j and %j',
+    async (given, selector, config, spec) => {
+      const { object, refused } = await ask(given, selector, config);
+      expect(refused).toBeUndefined();
+      expect(object['spec']).toEqual(spec);
+    },
+  );
 
   const conflict = 'pod node label selector conflicts with its namespace node label selector';
   const outside = 'pod node label selector labels conflict with its namespace whitelist';

@@ -30,7 +30,7 @@ describe('a pod', () => {
     });
   });
 
-  test('that does not is refused, audited and not warned of', async () => {
+  test('p.PodSecurity: that does not is refused, audited and not warned of', async () => {
     const labels = {
       enforce: 'baseline',
       'enforce-version': 'v1.5',
@@ -48,7 +48,7 @@ describe('a pod', () => {
     });
   });
 
-  test('is warned of and audited by what is not enforced', async () => {
+  test('p.PodSecurity: is warned of and audited by what is not enforced', async () => {
     const labels = { audit: 'baseline', warn: 'baseline', 'warn-version': 'v1.1' };
     expect(await ask({ labels }, { object: onHost })).toMatchObject({
       outcome: 'admitted',

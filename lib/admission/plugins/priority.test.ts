@@ -20,7 +20,7 @@ describe('a new pod', () => {
     [{}, [normal], { priorityClassName: 'normal', priority: 55 }],
     [{}, [other, normal], { priorityClassName: 'normal', priority: 55 }],
     [{ priorityClassName: 'high', priority: 1000 }, [high], { priority: 1000 }],
-  ])('%j of %j becomes %j', async (spec, classes, expected) => {
+  ])('p.Priority: %j of %j becomes %j', async (spec, classes, expected) => {
     const { object, refused } = await ask(spec, classes);
     expect(refused).toBeUndefined();
     expect(object['spec']).toMatchObject(expected);
@@ -38,7 +38,7 @@ describe('a new pod', () => {
       'the string value of PreemptionPolicy (PreemptLowerPriority) must not be provided in pod ' +
         'spec; priority admission controller computed Never from the given PriorityClass name',
     ],
-  ])('%j is refused', async (spec, text) => {
+  ])('p.Priority: %j is refused', async (spec, text) => {
     expect((await ask(spec, [high])).refused).toBe(`403 pods "x" is forbidden: ${text}`);
   });
 
@@ -53,7 +53,7 @@ test.each([
   [{}, { priority: 5, preemptionPolicy: 'Never' }, { priority: 5, preemptionPolicy: 'Never' }],
   [{ priority: 6 }, { priority: 5 }, { priority: 6 }],
   [{}, {}, {}],
-])('an update %j of %j is %j', async (spec, old, expected) => {
+])('p.Priority: an update %j of %j is %j', async (spec, old, expected) => {
   const change = { operation: 'UPDATE', old: { spec: old } };
   const { object, isChanged } = await ask(spec, [normal], change);
   expect(object['spec']).toEqual(expected);

@@ -39,7 +39,7 @@ describe('a pod', () => {
         ],
       },
     ],
-  ])('%j gets %j', async (spec, expected) => {
+  ])('p.RuntimeClass: %j gets %j', async (spec, expected) => {
     const { object, refused } = await ask(spec);
     expect(refused).toBeUndefined();
     expect(object['spec']).toEqual({ ...spec, ...expected });
@@ -63,7 +63,7 @@ describe('a pod', () => {
       { runtimeClassName: 'placed', nodeSelector: { rt: 'y' } },
       'conflict: runtimeClass.scheduling.nodeSelector[rt] = x; pod.spec.nodeSelector[rt] = y',
     ],
-  ])('%j is refused', async (spec, text) => {
+  ])('p.RuntimeClass: %j is refused', async (spec, text) => {
     expect((await ask(spec)).refused).toBe(`403 pods "x" is forbidden: ${text}`);
   });
 

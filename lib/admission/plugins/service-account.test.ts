@@ -22,7 +22,7 @@ const mountPath = '/var/run/secrets/svc.io/serviceaccount';
 const mirror = { 'svc.io/config.mirror': 'x' };
 
 describe('a pod', () => {
-  test('without an account gets the default one', async () => {
+  test('p.ServiceAccount: without an account gets the default one', async () => {
     expect(specOf(await ask(pod()))).toMatchObject({ serviceAccountName: 'default' });
   });
 
@@ -177,7 +177,7 @@ describe('a pod that a node runs by itself', () => {
       },
       /may not use ServiceAccountToken volume projections/,
     ],
-  ])('is refused with %j', async (spec, message) => {
+  ])('p.ServiceAccount: is refused with %j', async (spec, message) => {
     expect((await ask(pod(spec, mirror))).refused).toMatch(message);
   });
 });
@@ -240,12 +240,15 @@ describe('an account that limits the secrets of its pods', () => {
     [env('other'), /ephemeral container c with envVar E referencing secret.secretName="other"/],
     [envFrom('other'), /ephemeral container c with envFrom referencing secret.secretName="other"/],
     [env('known'), undefined],
-  ])('judges containers that come later, too: %j (CVE-2023-2728)', async (uses, message) => {
-    const spec = { serviceAccountName: 'default', ephemeralContainers: [{ name: 'c', ...uses }] };
-    const change = { operation: 'UPDATE', subresource: 'ephemeralcontainers' } as const;
-    const { refused, isChanged } = await ask(pod(spec), limited('true'), change);
-    if (message === undefined) expect(refused).toBeUndefined();
-    else expect(refused).toMatch(message);
-    expect(isChanged).toBe(false);
-  });
+  ])(
+    'p.ServiceAccount: judges containers that come later, too: %j (CVE-2023-2728)',
+    async (uses, message) => {
+      const spec = { serviceAccountName: 'default', ephemeralContainers: [{ name: 'c', ...uses }] };
+      const change = { operation: 'UPDATE', subresource: 'ephemeralcontainers' } as const;
+      const { refused, isChanged } = await ask(pod(spec), limited('true'), change);
+      if (message === undefined) expect(refused).toBeUndefined();
+      else expect(refused).toMatch(message);
+      expect(isChanged).toBe(false);
+    },
+  );
 });

@@ -31,7 +31,7 @@ describe('a claim without a storage class', () => {
     ['one marked the older way', [marked('a', 'storageclass.beta.svc.io/is-default-class')], 'a'],
     ['the newest', [marked('a', mark, 1), marked('c', mark, 3), marked('b', mark, 2)], 'c'],
     ['of two of one second the first by name', [marked('b', mark), marked('a', mark)], 'a'],
-  ])('gets %s', async (_claim, classes, name) => {
+  ])('p.DefaultStorageClass: gets %s', async (_claim, classes, name) => {
     expect(await nameOf(classes, { spec: {} })).toBe(name);
   });
 
@@ -57,7 +57,7 @@ describe('an ingress without a class', () => {
     [{ spec: {} }, { ingressClassName: 'a' }],
     [{ spec: { ingressClassName: 'own' } }, { ingressClassName: 'own' }],
     [{ metadata: { annotations: { 'svc.io/ingress.class': 'old' } }, spec: {} }, {}],
-  ])('%j becomes %j', async (ingress, spec) => {
+  ])('p.DefaultIngressClass: %j becomes %j', async (ingress, spec) => {
     expect((await admit(defaultIngressClass, known, ingress, change)).object['spec']).toEqual(spec);
   });
 });
@@ -66,17 +66,20 @@ test.each([
   ['persistentvolumes', '', 'svc.io/pv-protection'],
   ['persistentvolumeclaims', '', 'svc.io/pvc-protection'],
   ['volumeattributesclasses', 'storage.{v}', 'svc.io/vac-protection'],
-])('%s are held by a finalizer', async (resource, group, finalizer) => {
-  const change = { resource: resourceOf(resource, group) };
-  const finalizersOf = async (given: readonly string[] | undefined): Promise<unknown> => {
-    const made = { metadata: { name: 'x', ...(given && { finalizers: given }) } };
-    const { object } = await admit(storageObjectInUseProtection, {}, made, change);
-    return object.metadata?.finalizers;
-  };
-  expect(await finalizersOf(undefined)).toEqual([finalizer]);
-  expect(await finalizersOf(['own/f'])).toEqual(['own/f', finalizer]);
-  expect(await finalizersOf([finalizer])).toEqual([finalizer]);
-});
+])(
+  'p.StorageObjectInUseProtection: %s are held by a finalizer',
+  async (resource, group, finalizer) => {
+    const change = { resource: resourceOf(resource, group) };
+    const finalizersOf = async (given: readonly string[] | undefined): Promise<unknown> => {
+      const made = { metadata: { name: 'x', ...(given && { finalizers: given }) } };
+      const { object } = await admit(storageObjectInUseProtection, {}, made, change);
+      return object.metadata?.finalizers;
+    };
+    expect(await finalizersOf(undefined)).toEqual([finalizer]);
+    expect(await finalizersOf(['own/f'])).toEqual(['own/f', finalizer]);
+    expect(await finalizersOf([finalizer])).toEqual([finalizer]);
+  },
+);
 
 describe('a claim that grows', () => {
   const claim = (storage: string, storageClassName: string, phase = 'Bound'): object => ({
@@ -108,7 +111,7 @@ describe('a claim that grows', () => {
     ],
     ['not at all', claim('1024Mi', 'fixed'), claim('1Gi', 'fixed'), undefined],
     ['smaller', claim('1Gi', 'fixed'), claim('2Gi', 'fixed'), undefined],
-  ])('%s', async (_claim, object, old, message) => {
+  ])('p.PersistentVolumeClaimResize: %s', async (_claim, object, old, message) => {
     const change = { ...claims, operation: 'UPDATE', old } as const;
     const { refused } = await admit(persistentVolumeClaimResize, known, object, change);
     if (message === undefined) expect(refused).toBeUndefined();

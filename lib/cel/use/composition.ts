@@ -1,5 +1,7 @@
 // `variables.NAME` of policies: each is an expression over the variables before it, computed when
 // first used and only once.
+import { atOnce } from '../../base/steps.ts';
+import type { Steps } from '../../base/steps.ts';
 import { dynType, structType } from '../model/cel-type.ts';
 import type { CelType } from '../model/cel-type.ts';
 import type { ObjectTypes } from '../model/declarations.ts';
@@ -8,7 +10,7 @@ import { CelError } from '../model/value.ts';
 import type { MapValue, Value } from '../model/value.ts';
 import type { Bindings, EvaluationOptions } from '../program.ts';
 import { PendingAuthorization } from '../eval/frame.ts';
-import { compileCondition } from './conditions.ts';
+import { compileConditionSteps } from './conditions.ts';
 import type { CompiledCondition, SharedCosts } from './conditions.ts';
 
 export interface NamedExpression {
@@ -19,6 +21,8 @@ export interface NamedExpression {
 export interface Composition {
   /** The environment with `variables`. */
   readonly environment: Environment;
+  /** Another environment, which lacks some of the base, with the same `variables`. */
+  within(other: Environment): Environment;
   /** Each variable, in their order. */
   readonly conditions: readonly CompiledCondition[];
   /** The bindings of one object with `variables` added, and what computing them costs. */
@@ -29,30 +33,38 @@ export interface Composition {
 }
 
 /** Compiles variables in order. One that is refused fails only the expressions that use it. */
-export function composeVariables(
+export const composeVariables = (
   base: Environment,
   variables: readonly NamedExpression[],
-): Composition {
+): Composition => atOnce(composeVariablesSteps(base, variables));
+
+export function* composeVariablesSteps(
+  base: Environment,
+  variables: readonly NamedExpression[],
+): Steps<Composition> {
   const type = structType(base.options.naming.resolve('{kubernetes}.variables'));
   const types = new Map<string, CelType>();
   const compiled = new Map<string, CompiledCondition>();
   const conditions: CompiledCondition[] = [];
-  const environment = new Environment({
-    ...base.options,
-    variables: [
-      ...(base.options.variables ?? []),
-      { name: 'variables', type, wrap: (bound) => bound as Value },
-    ],
-    objects: withVariables(base.options.objects, type.name, types),
-  });
+  const within = ({ options }: Environment): Environment =>
+    new Environment({
+      ...options,
+      variables: [
+        ...(options.variables ?? []),
+        { name: 'variables', type, wrap: (bound) => bound as Value },
+      ],
+      objects: withVariables(options.objects, type.name, types),
+    });
+  const environment = within(base);
   for (const { name, expression } of variables) {
-    const condition = compileCondition(environment, expression, 'any');
+    const condition = yield* compileConditionSteps(environment, expression, 'any');
     compiled.set(name, condition);
     conditions.push(condition);
     types.set(name, condition.program?.resultType ?? dynType);
   }
   return {
     environment,
+    within,
     conditions,
     bind: (bindings, options = {}) => bindVariables(compiled, bindings, options),
   };

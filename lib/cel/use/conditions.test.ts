@@ -41,7 +41,7 @@ describe('conditions', () => {
       "expression 'object.spec.missing == 1' resulted in error: no such key: missing",
       true,
       expect.stringContaining('compilation error: compilation failed: ERROR: <input>:1:1'),
-      'compilation error: must evaluate to bool',
+      'compilation error: must evaluate to bool but got int',
     ]);
   });
 
@@ -139,7 +139,7 @@ test('each use has its own variables', () => {
   const errorOf = (environmentOf: typeof claimsEnvironment, text: string): string | undefined =>
     compileCondition(environmentOf({ naming }), text).error;
   expect(errorOf(claimsEnvironment, 'claims.sub == "a"')).toBeUndefined();
-  expect(errorOf(claimsEnvironment, 'claims.sub')).toBe('must evaluate to bool');
+  expect(errorOf(claimsEnvironment, 'claims.sub')).toBe('must evaluate to bool but got any');
   expect(errorOf(claimsEnvironment, 'claims + 1')).toMatch(/\(map\(string, any\), int\)/);
   expect(errorOf(claimsEnvironment, 'user.username == "a"')).toMatch(/undeclared reference/);
   expect(errorOf(userEnvironment, 'user.groups.exists(g, g == "a")')).toBeUndefined();

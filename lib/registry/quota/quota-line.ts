@@ -4,6 +4,7 @@
 import { chargesOf } from '../../admission/quota/charges.ts';
 import type { ChargeParts, QuotaWrite } from '../../admission/quota/charges.ts';
 import { refusal } from '../../admission/refusal.ts';
+import { BeginAnew } from '../../base/begin-anew.ts';
 import { limits } from '../../base/limits.ts';
 import { StatusError, tooManyRequests } from '../../base/status.ts';
 import { isLongTurn, nextTurn } from '../../base/turn.ts';
@@ -283,7 +284,8 @@ const unending = (): AbortSignal => new AbortController().signal;
  * @returns those who are to try again
  */
 function apart(members: readonly WaitingWrite[], error: unknown): WaitingWrite[] {
-  const isRefused = error instanceof StatusError && error.code < serverIsAway;
+  const isRefused =
+    error instanceof BeginAnew || (error instanceof StatusError && error.code < serverIsAway);
   for (const waiting of members) {
     if (isRefused && members.length > 1) waiting.isSolitary = true;
     else waiting.fail(error);

@@ -2,6 +2,7 @@
 // `second()` makes another replica over the same etcd.
 import type { AdmissionChain } from '../../admission/chain.ts';
 import type { ChargeParts } from '../../admission/quota/charges.ts';
+import { ruleSnapshot } from '../../admission/concerning-rules.ts';
 import { RulesInForce } from '../../admission/in-force.ts';
 import { builtInScheme } from '../../kinds/built-in-kinds.ts';
 import type { HeldRulesOf } from '../../kinds/rbac/held-rules.ts';
@@ -34,6 +35,7 @@ import type { Companions } from '../companions.ts';
 import { QuotaCompanions } from '../quota/quota-companions.ts';
 import type { QuotaCompanionsOptions } from '../quota/quota-companions.ts';
 import type { ResourceStore } from '../resource-store.ts';
+import { rulePlaces } from '../rule-places.ts';
 import { openServices } from '../services/services.ts';
 import type { Services, ServicesOptions } from '../services/services.ts';
 
@@ -143,7 +145,9 @@ async function startReplica(etcd: EtcdCluster, options: ReplicaOptions): Promise
   const viewOf = (stored: ResourceInfo): ResourceView => cache.view(stored);
   const parts = { scheme, storage, keyspace, media, naming, clock: systemClock, viewOf };
   const services = options.services && openServices({ ...parts, ...options.services });
-  const rulesInForce = options.onRulesChanged && rulesOf(cache, scheme, options.onRulesChanged);
+  const stores = new ResourceMapHolder();
+  const { onRulesChanged } = options;
+  const rulesInForce = onRulesChanged && rulesOf(cache, { scheme, stores }, onRulesChanged);
   const quotas = quotaCompanions(parts, options);
   const made: BuiltInStoreOptions = {
     ...parts,
@@ -164,7 +168,6 @@ async function startReplica(etcd: EtcdCluster, options: ReplicaOptions): Promise
         quotas?.of(stored),
       ]),
   };
-  const stores = new ResourceMapHolder();
   stores.set(builtInOwner, builtInStores(made));
   return {
     storage,
@@ -222,11 +225,17 @@ function quotaCompanions(
   });
 }
 
-function rulesOf(cache: Cache, scheme: Scheme, onChanged: () => void): RulesInForce {
-  const group = scheme.profile.resolve('admissionregistration.{v}');
-  const record = scheme.storedResource(group, 'validatingwebhookconfigurations');
-  invariant(record !== undefined, 'webhook configurations are served');
-  const view = cache.view(record);
+function rulesOf(
+  cache: Cache,
+  { scheme, stores }: { readonly scheme: Scheme; readonly stores: ResourceMapHolder },
+  onChanged: () => void,
+): RulesInForce {
+  const viewOf = (group: string, name: string): ResourceView => {
+    const record = scheme.storedResource(scheme.profile.resolve(group), name);
+    invariant(record !== undefined, `${name} are served`);
+    return cache.view(record);
+  };
+  const view = viewOf('admissionregistration.{v}', 'validatingwebhookconfigurations');
   const nobody = { namespace: '', name: 'none' };
   return new RulesInForce({
     key: keyspace.internalKey('admission-rules'),
@@ -234,6 +243,9 @@ function rulesOf(cache: Cache, scheme: Scheme, onChanged: () => void): RulesInFo
     async proven(signal) {
       await view.get(nobody, { mode: 'latest' }, signal);
     },
+    rules: () => ruleSnapshot({ webhooks: [view], policies: [] }),
+    placeOf: rulePlaces(keyspace.root, stores),
+    labelsOf: (name) => viewOf('', 'namespaces').peek({ namespace: '', name })?.labels,
     onChanged,
   });
 }
