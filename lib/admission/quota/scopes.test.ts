@@ -82,7 +82,7 @@ describe('q.scopes', () => {
   test('q.scopes: the list and the selector hold together', () => {
     const matchExpressions = [{ scopeName: 'PriorityClass', operator: 'In', values: ['high'] }];
     const spec = { scopes: ['Terminating'], scopeSelector: { matchExpressions } };
-    expect(scopesOf({ spec } as unknown as ApiObject)).toEqual([
+    expect(scopesOf({ spec })).toEqual([
       { scopeName: 'Terminating', operator: 'Exists', values: [] },
       { scopeName: 'PriorityClass', operator: 'In', values: ['high'] },
     ]);
