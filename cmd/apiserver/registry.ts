@@ -62,14 +62,10 @@ export async function openRegistry(
   };
   const rulesInForce = openRules(base, { keyspace, cache, resources });
   const served = servedResources(resources);
+  const { manifests, webhooks } = options;
   const admission: AdmissionOptions = {
-    ...base,
-    ...{ rulesInForce, storage, keyspace, cache, authorizer, calls },
-    manifests: options.manifests,
-    ...throughStores(resources, served),
-    webhooks: options.webhooks,
-    observer: admissionObserver(metrics),
-    podSecurityObserver: podSecurityObserver(metrics),
+    ...{ ...base, ...throughStores(resources, served), ...observers(base) },
+    ...{ rulesInForce, storage, keyspace, cache, authorizer, calls, manifests, webhooks },
   };
   const quotas = openQuotas(base, admission);
   const made: BuiltInStoreOptions = {
@@ -80,10 +76,7 @@ export async function openRegistry(
       authorizer,
       apiAudiences: authentication.apiAudiences,
     },
-    naming,
-    heldRulesOf,
-    clock,
-    media: base.media,
+    ...{ naming, heldRulesOf, clock, media: base.media },
     viewOf: (stored) => cache.view(stored),
     resourceOfKind: (kind) => served.ofKind(kind)?.resource.resource,
     companionsOf: (stored) =>
@@ -111,6 +104,13 @@ export async function openRegistry(
     );
   return followed;
 }
+
+const observers = ({
+  metrics,
+}: Base): Pick<AdmissionOptions, 'observer' | 'podSecurityObserver'> => ({
+  observer: admissionObserver(metrics),
+  podSecurityObserver: podSecurityObserver(metrics),
+});
 
 /** Outgoing calls, to services of the cluster too. */
 function callsWithin(base: Base, cache: Cache): ClientParts {

@@ -26,7 +26,7 @@ interface Counted {
   isOver: boolean;
 }
 
-test('q.all, u.quota-leak, u.quota-conflict: exact through kills and changes of leaders', async () => {
+test('q.all, u.quota-leak, u.quota-conflict: exact through kills and new leaders', async () => {
   const seed = process.env['HISTORY_SEED'] ?? newSeed();
   const cluster = await TestCluster.start({ replicaCount: 3, memberCount: 3 });
   const storage = new EtcdStorage(cluster.etcd.connection);
