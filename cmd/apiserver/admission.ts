@@ -36,16 +36,7 @@ export interface AdmissionOptions extends Omit<PluginParts, GivenHere> {
 /** @throws FlagError for a plugin whose configuration is wrong */
 export async function openAdmission(options: AdmissionOptions): Promise<AdmissionChain> {
   const { plugins, observer } = options;
-  const parts: PluginParts = {
-    ...options,
-    log: options.logger,
-    atEnd: (close) => {
-      options.started.defer(close);
-    },
-    objects: (group, resource) => objectsOf(options, group, resource),
-    openWebhookCaller: (file) => options.webhooks.open(options.calls, file),
-    configurationOf: (name) => plugins.configurations.get(name),
-  };
+  const parts = pluginParts(options);
   const made: AdmissionPlugin[] = [];
   for (const row of plugins.rows) {
     const plugin = await make(row, parts);
@@ -53,6 +44,17 @@ export async function openAdmission(options: AdmissionOptions): Promise<Admissio
   }
   return measuredChain(admissionChain(made), observer);
 }
+
+export const pluginParts = (options: AdmissionOptions): PluginParts => ({
+  ...options,
+  log: options.logger,
+  atEnd: (close) => {
+    options.started.defer(close);
+  },
+  objects: (group, resource) => objectsOf(options, group, resource),
+  openWebhookCaller: (file) => options.webhooks.open(options.calls, file),
+  configurationOf: (name) => options.plugins.configurations.get(name),
+});
 
 const proven = (plugin: AdmissionPlugin, { rulesInForce }: AdmissionOptions): AdmissionPlugin =>
   plugin.isConfigured === true && rulesInForce !== undefined

@@ -9,6 +9,7 @@ import { ConversionMetrics } from '../../lib/crd/conversion/conversion-metrics.t
 import { definitionStores } from '../../lib/crd/definition-stores.ts';
 import { ServedDefinitions } from '../../lib/crd/served-definitions.ts';
 import type { SharedDeps } from '../../lib/registry/built-in-stores.ts';
+import type { Companions } from '../../lib/registry/companions.ts';
 import type { ResourceMapHolder } from '../../lib/registry/resource-map.ts';
 import type { ValidationOptions } from '../../lib/registry/validation.ts';
 import type { Base } from './base.ts';
@@ -35,11 +36,12 @@ export function openDefinitions(
     readonly validation: ValidationOptions;
     readonly cache: Cache;
     readonly resources: ResourceMapHolder;
+    readonly companionsOf: (stored: ResourceInfo) => Companions | undefined;
   },
 ): FollowedDefinitions {
-  const { definitions, deps, validation, cache, resources } = of;
+  const { definitions, deps, validation, cache, resources, companionsOf } = of;
   const makeStores = definitionStores({
-    ...{ deps, cache, media, validation },
+    ...{ deps, cache, media, validation, companionsOf },
     objectMeta: scheme.type('meta/v1.ObjectMeta'),
     calls,
     conversionMetrics: new ConversionMetrics(metrics.series),

@@ -240,6 +240,18 @@ async function openWatch(path: string): Promise<() => Promise<void>> {
   };
 }
 
+/** A write that is charged to a quota, which memory knows by then. */
+async function underQuota(): Promise<void> {
+  const quotas = '/api/v1/namespaces/default/resourcequotas';
+  const hard = { secrets: '100' };
+  await ask(`POST ${quotas}`, { body: { metadata: { name: 'one' }, spec: { hard } } });
+  const status = { hard, used: { secrets: '0' } };
+  await ask(`PATCH ${quotas}/one/status`, { body: { status } });
+  await ask(`GET ${quotas}`);
+  const body = { metadata: { name: 'counted' } };
+  await ask('POST /api/v1/namespaces/default/secrets', { body });
+}
+
 async function doEverything(): Promise<void> {
   const metadata = { name: 'one' };
   await ask(`POST ${configMaps}`, { body: { metadata } });
@@ -256,6 +268,7 @@ async function doEverything(): Promise<void> {
   await ask('POST /api/v1/namespaces/default/pods?dryRun=All', { body: { metadata, spec } });
   const rules = '/apis/admissionregistration.svc.io/v1/validatingwebhookconfigurations';
   await ask(`POST ${rules}`, { body: { metadata, webhooks: [] } });
+  await underQuota();
   await ask('GET /api/v1/componentstatuses');
   await ask('GET /readyz');
   await ask(`GET ${configMaps}`, { token: '' });

@@ -8,6 +8,7 @@ import type { Cache } from '../../lib/cacher/cache.ts';
 import type { ClientParts } from '../../lib/client/open-target.ts';
 import { builtInStores, sharedDeps } from '../../lib/registry/built-in-stores.ts';
 import type { BuiltInStoreOptions } from '../../lib/registry/built-in-stores.ts';
+import { joinedCompanions } from '../../lib/registry/companions.ts';
 import { componentStatusStores } from '../../lib/registry/component-statuses.ts';
 import { internalClient } from '../../lib/registry/internal-client.ts';
 import { builtInOwner } from '../../lib/registry/resource-map.ts';
@@ -20,6 +21,7 @@ import type { OpenedAuthorization } from './authorization.ts';
 import type { Base } from './base.ts';
 import { clusterServices, clusterViews } from './cluster-services.ts';
 import { servedResources } from './served-resources.ts';
+import { openQuotas } from './quotas.ts';
 import { openRules } from './rules-in-force.ts';
 import { definitionsRecord, openDefinitions } from './custom-resources.ts';
 import type { FollowedDefinitions } from './custom-resources.ts';
@@ -50,7 +52,7 @@ export async function openRegistry(
   },
 ): Promise<FollowedDefinitions | undefined> {
   const { flags, logger, clock, gates, naming, metrics, scheme } = base;
-  const { cache, shared, services, authentication, tokens, resources, webhooks } = options;
+  const { cache, shared, services, authentication, tokens, resources } = options;
   const { authorizer, heldRulesOf } = options.authorization;
   const definitions = definitionsRecord(base);
   const calls = callsWithin(base, cache);
@@ -60,27 +62,24 @@ export async function openRegistry(
   };
   const rulesInForce = openRules(base, { keyspace, cache, resources });
   const served = servedResources(resources);
+  const { manifests, webhooks } = options;
+  const admission: AdmissionOptions = {
+    ...{ ...base, ...throughStores(resources, served), ...observers(base) },
+    ...{ rulesInForce, storage, keyspace, cache, authorizer, calls, manifests, webhooks },
+  };
+  const quotas = openQuotas(base, admission);
   const made: BuiltInStoreOptions = {
     ...{ scheme, keyspace, storage, rulesInForce },
-    admission: await openAdmission({
-      ...base,
-      ...{ manifests: options.manifests, webhooks },
-      ...{ storage, keyspace, cache, authorizer, rulesInForce, calls },
-      ...throughStores(resources, served),
-      observer: admissionObserver(metrics),
-      podSecurityObserver: podSecurityObserver(metrics),
-    }),
+    admission: await openAdmission(admission),
     reviews: {
       ...{ authorizer, authenticator: authentication.reviewer },
       apiAudiences: authentication.apiAudiences,
     },
-    naming,
-    heldRulesOf,
-    clock,
-    media: base.media,
+    ...{ naming, heldRulesOf, clock, media: base.media },
     viewOf: (stored) => cache.view(stored),
     resourceOfKind: (kind) => served.ofKind(kind)?.resource.resource,
-    companionsOf: (stored) => services?.companionsOf(stored),
+    companionsOf: (stored) =>
+      joinedCompanions([services?.companionsOf(stored), quotas?.of(stored)]),
     continueKey: shared.continueKey,
     tokens,
     validation,
@@ -97,10 +96,20 @@ export async function openRegistry(
     definitions &&
     openDefinitions(
       { ...base, calls },
-      { definitions, deps: sharedDeps(made), validation, cache, resources },
+      {
+        ...{ definitions, deps: sharedDeps(made), validation, cache, resources },
+        companionsOf: (custom) => quotas?.of(custom),
+      },
     );
   return followed;
 }
+
+const observers = ({
+  metrics,
+}: Base): Pick<AdmissionOptions, 'observer' | 'podSecurityObserver'> => ({
+  observer: admissionObserver(metrics),
+  podSecurityObserver: podSecurityObserver(metrics),
+});
 
 /** Outgoing calls, to services of the cluster too. */
 function callsWithin(base: Base, cache: Cache): ClientParts {

@@ -205,6 +205,16 @@ export const limits = {
   writersInLineMax: 1_000,
   /** How long one of them waits for those before it. */
   writeTurnWaitMs: 5_000,
+  /** Conditions, and changes, of the writes that share a transaction; storages add some to them. */
+  quotaTransactionOpsMax: 120,
+  /** Bytes of the objects in such a transaction: a third of what etcd takes, quotas not counted. */
+  quotaTransactionBytesMax: 512 * 1024,
+  /** Quotas that one write is charged to; of a transaction's changes its own must find room. */
+  quotasOfWriteMax: 100,
+  /** Writes that wait in a namespace with quotas, each with its object; one more is a 429. */
+  quotaWritersInLineMax: 5_000,
+  /** Namespaces whose quotas are remembered as they were last charged, a few kilobytes each. */
+  quotaLinesKeptMax: 1_000,
   /** Addresses that a replica remembers as given out before its memory shows them. */
   claimsRemembered: 4_096,
   /** Tries of `generateName` before AlreadyExists is given back. */

@@ -10,6 +10,7 @@ import type { ClientParts } from '../client/open-target.ts';
 import type { StoredMedia } from '../codec/stored-media.ts';
 import type { ResourceStrategy } from '../kinds/strategy.ts';
 import type { ResourceStore } from '../registry/resource-store.ts';
+import type { Companions } from '../registry/companions.ts';
 import { StoreReplaced } from '../registry/store-replaced.ts';
 import type { SharedDeps } from '../registry/built-in-stores.ts';
 import type { Converter } from '../registry/conversion.ts';
@@ -77,6 +78,8 @@ export interface DefinitionStoresOptions {
   readonly conversionMetrics: ConversionMetrics;
   readonly rulesObserver?: SchemaRulesObserver;
   readonly validation: ValidationOptions;
+  /** What is written beside objects of a custom resource; absent: nothing. */
+  readonly companionsOf?: (stored: ResourceInfo) => Companions | undefined;
   /** The key of a definition. */
   readonly definitionKey: (name: string) => string;
   /** Resolves once the map of resources shows what is stored. */
@@ -129,6 +132,7 @@ export const definitionStores =
       typeOf: typesOf(definition, records, deps),
       storage: fencedStorage(deps.storage, guard),
       ...{ view, life, strategy },
+      companions: options.companionsOf?.(stored),
       converter,
     };
     const rulesOf = rulesBy(strategy, options);

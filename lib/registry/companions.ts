@@ -1,6 +1,7 @@
 // Other keys that are written with an object, in its own transaction: what it claims is there when
 // the object is, whoever stops in between. A store without companions writes its one key and does
 // nothing of this.
+import { whenThere } from '../base/maybe-promise.ts';
 import type { MaybePromise } from '../base/maybe-promise.ts';
 import type { Item } from '../cacher/resource-view.ts';
 import type { ApiObject } from '../codec/codec.ts';
@@ -30,6 +31,11 @@ export interface CompanionWrite {
   readonly object: Readonly<ApiObject> | undefined;
   /** As it is stored: the version that the transaction depends on. undefined: it is new. */
   readonly old: Item | undefined;
+  /**
+   * Of a create or an update. undefined: a step of a deletion, or a change that another request
+   * brings with it.
+   */
+  readonly context: WriteContext | undefined;
 }
 
 /** More of one transaction. Its keys are full etcd keys, and none is the object's own. */
@@ -39,10 +45,21 @@ export interface Company {
   /**
    * Told what is stored under the keys of `conditions`, in their order, when the object itself was
    * as expected and nothing was written. The write begins again from that, `settle` and validation
-   * included. @throws StatusError to refuse it instead.
+   * included; a source without `settle` has nothing to begin with, and refuses.
+   * @throws StatusError to refuse it instead.
    */
   lost(current: readonly (StoredItem | undefined)[]): MaybePromise<void>;
+  /** Sends the transaction, with more of its own in it; absent: it is sent as it is. */
+  readonly commit?: Commit;
 }
+
+/** `company` is all that is written with the object besides what the sender adds. */
+export type Commit = (
+  storage: Storage,
+  own: OwnChange,
+  company: Omit<Company, 'commit'>,
+  signal: AbortSignal,
+) => Promise<Together>;
 
 /** The object's own part of the transaction. */
 export interface OwnChange {
@@ -63,11 +80,13 @@ export type Together =
 
 /** @throws StatusError of the company that refuses. */
 export async function commitTogether(
-  { storage }: { readonly storage: Pick<Storage, 'transact' | 'epoch'> },
-  { change, expected, epoch }: OwnChange,
+  { storage }: { readonly storage: Storage },
+  own: OwnChange,
   company: Company,
   signal: AbortSignal,
 ): Promise<Together> {
+  if (company.commit !== undefined) return company.commit(storage, own, company, signal);
+  const { change, expected, epoch } = own;
   const conditions = [{ key: change.key, expected }, ...company.conditions];
   const changes = [change, ...company.changes];
   const result = await storage.transact({ conditions, changes, epoch }, signal);
@@ -77,4 +96,50 @@ export async function commitTogether(
   const isCompany = (current?.modRevision ?? 0) === expected && !isEpochOver;
   if (isCompany) await company.lost(others);
   return { ok: false, current, isCompany };
+}
+
+/** What several sources write beside one resource; at most one of them has a `commit`. */
+export function joinedCompanions(
+  sources: readonly (Companions | undefined)[],
+): Companions | undefined {
+  const present = sources.filter((one) => one !== undefined);
+  const [first, second] = present;
+  if (second === undefined || first === undefined) return first;
+  const settling = present.filter((one) => one.settle !== undefined);
+  return {
+    settle(...of) {
+      const from = (at: number): MaybePromise<void> => {
+        const settled = settling[at]?.settle?.(...of);
+        return at >= settling.length ? undefined : whenThere(settled, () => from(at + 1));
+      };
+      return from(0);
+    },
+    of(...of) {
+      const from = (at: number, found: readonly Company[]): MaybePromise<Company | undefined> => {
+        const source = present[at];
+        if (source === undefined) return joinedCompany(found);
+        return whenThere(source.of(...of), (one) =>
+          from(at + 1, one === undefined ? found : [...found, one]),
+        );
+      };
+      return from(0, []);
+    },
+  };
+}
+
+function joinedCompany(companies: readonly Company[]): Company | undefined {
+  const [first, second] = companies;
+  if (second === undefined) return first;
+  const commit = companies.find((one) => one.commit !== undefined)?.commit;
+  return {
+    conditions: companies.flatMap(({ conditions }) => conditions),
+    changes: companies.flatMap(({ changes }) => changes),
+    async lost(current) {
+      let at = 0;
+      for (const company of companies) {
+        await company.lost(current.slice(at, (at += company.conditions.length)));
+      }
+    },
+    ...(commit === undefined ? {} : { commit }),
+  };
 }

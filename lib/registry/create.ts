@@ -54,7 +54,7 @@ export async function createObject(
   const warningCount = warnings.length;
   let nameCount = 0;
   for (let lostCount = 0; ;) {
-    const isLastTry = prefix === '' && parts.companions === undefined;
+    const isLastTry = prefix === '' && parts.companions?.settle === undefined;
     const named = isLastTry ? admitted : cloneAlike(admitted);
     if (prefix !== '') metaOf(named).name = newName(prefix);
     warnings.length = warningCount; // those of a name that was taken
@@ -142,7 +142,7 @@ export async function putNew(
   if (isLongTurn(writeTurnMsMax)) await nextTurn();
   const ttlSeconds = strategy.ttlSeconds?.(object);
   const lifetime = ttlSeconds === undefined ? {} : { ttlSeconds };
-  const asked = parts.companions?.of({ object, old: undefined }, signal);
+  const asked = parts.companions?.of({ object, old: undefined, context }, signal);
   const company = asked instanceof Promise ? await asked : asked;
   const result =
     company === undefined

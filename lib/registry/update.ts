@@ -193,7 +193,7 @@ async function store(
   if (isNoOp && !removes) return written(item);
   if (context.dryRun) return written(unstoredItem(parts, object, item));
   if (!removes) {
-    const result = await putInstead(parts, key, { item, epoch, object, bytes }, signal);
+    const result = await putInstead(parts, key, { item, epoch, object, bytes, context }, signal);
     return result.kind === 'lost' ? result : written(result.item, result);
   }
   const lost = await removeStored(parts, key, { item, epoch }, signal);

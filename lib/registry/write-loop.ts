@@ -9,6 +9,7 @@ import type { ApiObject } from '../codec/codec.ts';
 import { commitTogether } from './companions.ts';
 import { currentState, firstState, stateOf } from './current-state.ts';
 import type { State } from './current-state.ts';
+import type { WriteContext } from '../kinds/strategy.ts';
 import type { StoreParts } from './store-parts.ts';
 import { storedBytes } from './stored-version.ts';
 import type { StoredBytes } from './stored-version.ts';
@@ -112,16 +113,21 @@ function newer(state: State, turn: WriteTurn | undefined): State {
 export async function putInstead(
   parts: StoreParts,
   key: ItemKey,
-  change: Found & { readonly object: ApiObject; readonly bytes?: StoredBytes | undefined },
+  change: Found & {
+    readonly object: ApiObject;
+    readonly bytes?: StoredBytes | undefined;
+    /** Of an update; absent: see `CompanionWrite`. */
+    readonly context?: WriteContext;
+  },
   signal: AbortSignal,
 ): Promise<(Found & { readonly kind: 'stored' }) | Lost> {
-  const { item, epoch, object } = change;
+  const { item, epoch, object, context } = change;
   const etcdKey = parts.keyOf(key);
   const { value, encoded } = change.bytes ?? storedBytes(parts, object, item);
   const ttlSeconds = parts.strategy.ttlSeconds?.(object);
   const lifetime = ttlSeconds === undefined ? {} : { ttlSeconds };
   const expected = { expected: item.revision, epoch };
-  const asked = parts.companions?.of({ object, old: item }, signal);
+  const asked = parts.companions?.of({ object, old: item, context }, signal);
   const company = asked instanceof Promise ? await asked : asked;
   const sentIn = parts.storage.epoch;
   const result =
@@ -149,7 +155,7 @@ export async function removeStored(
 ): Promise<Lost | undefined> {
   const etcdKey = parts.keyOf(key);
   const expected = { expected: item.revision, epoch };
-  const asked = parts.companions?.of({ object: undefined, old: item }, signal);
+  const asked = parts.companions?.of({ object: undefined, old: item, context: undefined }, signal);
   const company = asked instanceof Promise ? await asked : asked;
   const sentIn = parts.storage.epoch;
   const result =

@@ -514,6 +514,12 @@ export const metricTable = {
     [],
     'Quotas that said another usage than a count found, where nothing that was given back is why.',
   ),
+  apiserver_admission_quota_transactions_total: counter(
+    'ALPHA',
+    ['result'],
+    'Transactions that charge quotas, each with one object or several, by what became of them: ' +
+      'committed, lost (something it depends on had changed), failed.',
+  ),
   pod_security_evaluations_total: counter(
     'ALPHA',
     [

@@ -90,6 +90,7 @@ export class ServingDefinitions {
     const definitions = replica.store(definitionsName(replica)).stored.resource;
     const makeStores = definitionStores({
       ...{ deps, cache, media, validation: defaultValidation },
+      companionsOf: (custom) => replica.quotas?.of(custom),
       objectMeta: scheme.type('meta/v1.ObjectMeta'),
       calls: clientParts(),
       conversionMetrics: new ConversionMetrics(testMetrics().series),

@@ -1,6 +1,7 @@
 // Built-in stores over a real etcd and a real cache, as one replica has them: for suites.
 // `second()` makes another replica over the same etcd.
 import type { AdmissionChain } from '../../admission/chain.ts';
+import type { ChargeParts } from '../../admission/quota/charges.ts';
 import { ruleSnapshot } from '../../admission/concerning-rules.ts';
 import { RulesInForce } from '../../admission/in-force.ts';
 import { builtInScheme } from '../../kinds/built-in-kinds.ts';
@@ -29,7 +30,10 @@ import { EtcdCluster } from '../../storage-etcd/testing/etcd-process.ts';
 import { builtInStores, sharedDeps } from '../built-in-stores.ts';
 import type { BuiltInStoreOptions, SharedDeps } from '../built-in-stores.ts';
 import { builtInOwner, ResourceMapHolder } from '../resource-map.ts';
+import { joinedCompanions } from '../companions.ts';
 import type { Companions } from '../companions.ts';
+import { QuotaCompanions } from '../quota/quota-companions.ts';
+import type { QuotaCompanionsOptions } from '../quota/quota-companions.ts';
 import type { ResourceStore } from '../resource-store.ts';
 import { rulePlaces } from '../rule-places.ts';
 import { openServices } from '../services/services.ts';
@@ -44,6 +48,7 @@ export interface Replica {
   readonly scheme: Scheme;
   readonly naming: NamingProfile;
   readonly services: Services | undefined;
+  readonly quotas: QuotaCompanions | undefined;
   readonly media: StoredMedia;
   readonly rulesInForce: RulesInForce | undefined;
   /** For stores of resources that come at run time. */
@@ -74,6 +79,10 @@ export interface ReplicaOptions {
   /** Absent: nobody holds any rights to give to others. */
   readonly heldRulesOf?: HeldRulesOf;
   readonly companionsOf?: (stored: ResourceInfo, storage: Storage) => Companions | undefined;
+  /** Told of transactions over quotas; absent: quotas limit nothing. */
+  readonly onQuotaTransaction?: QuotaCompanionsOptions['observe'];
+  /** Takes the place of the storage of all stores. */
+  readonly through?: (storage: Storage) => Storage;
   readonly onStoredOf?: BuiltInStoreOptions['onStoredOf'];
   /** Where etcd serves at the moment, if not where it was started. */
   readonly endpoint?: string;
@@ -119,13 +128,8 @@ async function startReplica(etcd: EtcdCluster, options: ReplicaOptions): Promise
   const naming = namingProfile('svc');
   const scheme = builtInScheme({ profile: naming });
   const media = createStoredMedia(options.storedMedia ?? 'json', naming);
-  const { metrics, isFrozen = false, endpoint, writeTimeoutMs } = options;
-  const storage = new EtcdStorage({
-    ...etcd.connection,
-    ...(endpoint === undefined ? {} : { endpoints: [endpoint] }),
-    ...(metrics === undefined ? {} : { metrics }),
-    ...(writeTimeoutMs === undefined ? {} : { writeTimeoutMs }),
-  });
+  const { isFrozen = false, through } = options;
+  const storage = storageOf(etcd, options);
   const cache = createCache({
     storage: isFrozen ? intercept(storage, { watch: silence }) : storage,
     health: () => storage.health,
@@ -144,8 +148,10 @@ async function startReplica(etcd: EtcdCluster, options: ReplicaOptions): Promise
   const stores = new ResourceMapHolder();
   const { onRulesChanged } = options;
   const rulesInForce = onRulesChanged && rulesOf(cache, { scheme, stores }, onRulesChanged);
+  const quotas = quotaCompanions(parts, options);
   const made: BuiltInStoreOptions = {
     ...parts,
+    storage: through?.(storage) ?? storage,
     rulesInForce,
     continueKey: options.continueKey ?? Buffer.from('shared by the replicas of a test'),
     tokens: options.tokens ?? testIssuer(naming),
@@ -153,12 +159,14 @@ async function startReplica(etcd: EtcdCluster, options: ReplicaOptions): Promise
     canDeleteUnreadable: options.canDeleteUnreadable ?? false,
     eventTtlSeconds: 3_600,
     heldRulesOf: options.heldRulesOf,
-    ...(options.onStoredOf === undefined ? {} : { onStoredOf: options.onStoredOf }),
     ...(options.admission === undefined ? {} : { admission: options.admission }),
     ...(options.onStoredOf === undefined ? {} : { onStoredOf: options.onStoredOf }),
     ...(options.reviews === undefined ? {} : { reviews: options.reviews }),
     companionsOf: (stored) =>
-      options.companionsOf?.(stored, storage) ?? services?.companionsOf(stored),
+      joinedCompanions([
+        options.companionsOf?.(stored, storage) ?? services?.companionsOf(stored),
+        quotas?.of(stored),
+      ]),
   };
   stores.set(builtInOwner, builtInStores(made));
   return {
@@ -168,6 +176,7 @@ async function startReplica(etcd: EtcdCluster, options: ReplicaOptions): Promise
     scheme,
     naming,
     services,
+    quotas,
     media,
     rulesInForce,
     deps: sharedDeps(made),
@@ -182,6 +191,38 @@ async function startReplica(etcd: EtcdCluster, options: ReplicaOptions): Promise
       storage.close();
     },
   };
+}
+
+function storageOf(
+  etcd: EtcdCluster,
+  { endpoint, metrics, writeTimeoutMs }: ReplicaOptions,
+): EtcdStorage {
+  return new EtcdStorage({
+    ...etcd.connection,
+    ...(endpoint === undefined ? {} : { endpoints: [endpoint] }),
+    ...(metrics === undefined ? {} : { metrics }),
+    ...(writeTimeoutMs === undefined ? {} : { writeTimeoutMs }),
+  });
+}
+
+function quotaCompanions(
+  parts: Pick<BuiltInStoreOptions, 'scheme' | 'keyspace' | 'viewOf' | 'naming' | 'clock'> &
+    Pick<QuotaCompanionsOptions, 'media'>,
+  { onQuotaTransaction: observe }: ReplicaOptions,
+): QuotaCompanions | undefined {
+  const { scheme, keyspace, media, naming, clock, viewOf } = parts;
+  const resource = scheme.storedResource('', 'resourcequotas');
+  if (observe === undefined || resource === undefined) return undefined;
+  const charging: ChargeParts = {
+    ...{ naming, limited: [] },
+    gates: { isEnabled: () => true },
+    nowMs: () => clock.nowMs(),
+    find: () => undefined,
+  };
+  return new QuotaCompanions({
+    ...{ resource, keyspace, media, charging, observe },
+    view: viewOf(resource),
+  });
 }
 
 function rulesOf(
