@@ -62,6 +62,7 @@ import { versionInfo } from './version.ts';
 import { viewsOf } from './views.ts';
 import type { ViewOf } from './views.ts';
 import { openStorage } from './storage.ts';
+import { webhookCalls } from './webhook-calls.ts';
 import type { OpenedStorage } from './storage.ts';
 export interface Assembled {
   /** What to print for whoever started it. */
@@ -103,8 +104,10 @@ export async function assemble(
   const authorization = await openAuthorization(base, viewOf);
   const services = openAddresses(base, stored, cache);
   const judging = { authentication, authorization };
-  const registry = { cache, shared, ...judging, services, tokens, resources };
+  const webhooks = webhookCalls(base, resources);
+  const registry = { cache, shared, ...judging, services, tokens, resources, webhooks };
   const definitions = openRegistry(base, stored, registry);
+  await webhooks.checked();
   const clientCa = clientCas(trusted);
   const credentials = await ownCredentials({ directory, shared, flags, files, clientCa, address });
   const lifecycle = { isDraining: false };
@@ -116,6 +119,7 @@ export async function assemble(
     tls: credentials.serving,
     definitions: definitions?.served,
   });
+  await webhooks.serve({ ca: shared.ca, serverCa: credentials.serverCa, port: server.port });
   followServingTls(base, server, { serving: credentials.serving, trusted });
   await cache.start(starting);
   await authorization.whole;

@@ -1,6 +1,7 @@
 // The stores of everything that is served: of built-in kinds, and of those that come at run time.
 import type { TokenIssuer } from '../../lib/authn/service-account/token-issuer.ts';
 import type { Cache } from '../../lib/cacher/cache.ts';
+import type { ClientParts } from '../../lib/client/open-target.ts';
 import { builtInStores, sharedDeps } from '../../lib/registry/built-in-stores.ts';
 import type { BuiltInStoreOptions } from '../../lib/registry/built-in-stores.ts';
 import { componentStatusStores } from '../../lib/registry/component-statuses.ts';
@@ -11,13 +12,14 @@ import { openAdmission } from './admission.ts';
 import type { OpenedAuthentication } from './authentication.ts';
 import type { OpenedAuthorization } from './authorization.ts';
 import type { Base } from './base.ts';
-import { clusterServices } from './cluster-services.ts';
+import { clusterServices, clusterViews } from './cluster-services.ts';
 import { servedResources } from './served-resources.ts';
 import { openRules } from './rules-in-force.ts';
 import { definitionsRecord, openDefinitions } from './custom-resources.ts';
 import type { FollowedDefinitions } from './custom-resources.ts';
 import type { SharedState } from './shared-state.ts';
 import type { OpenedStorage } from './storage.ts';
+import type { WebhookCalls } from './webhook-calls.ts';
 import {
   admissionObserver,
   etcdComponents,
@@ -35,6 +37,7 @@ export function openRegistry(
     readonly authorization: OpenedAuthorization;
     readonly authentication: OpenedAuthentication;
     readonly tokens: TokenIssuer;
+    readonly webhooks: WebhookCalls;
     /** Filled. */
     readonly resources: ResourceMapHolder;
   },
@@ -43,8 +46,7 @@ export function openRegistry(
   const { cache, shared, services, authentication, tokens, resources } = options;
   const { authorizer, heldRulesOf } = options.authorization;
   const definitions = definitionsRecord(base);
-  const stored = scheme.storedResource('', 'services');
-  const resolveService = clusterServices(stored && cache.view(stored));
+  const calls = callsWithin(base, cache);
   const validation = {
     isOn: (gate: string) => gates.isEnabled(gate),
     onMismatch: mismatchObserver(metrics, logger),
@@ -64,7 +66,8 @@ export function openRegistry(
       cache,
       authorizer,
       served,
-      calls: { ...base.calls, resolveService },
+      calls,
+      webhooks: options.webhooks,
       observer: admissionObserver(metrics),
       podSecurityObserver: podSecurityObserver(metrics),
     }),
@@ -94,6 +97,19 @@ export function openRegistry(
   resources.set(builtInOwner, [...stores, ...components]);
   const followed =
     definitions &&
-    openDefinitions(base, { definitions, deps: sharedDeps(made), validation, cache, resources });
+    openDefinitions(
+      { ...base, calls },
+      { definitions, deps: sharedDeps(made), validation, cache, resources },
+    );
   return followed;
+}
+
+/** Outgoing calls, to services of the cluster too. */
+function callsWithin(base: Base, cache: Cache): ClientParts {
+  const services = clusterServices({
+    ...clusterViews(base, (record) => cache.view(record)),
+    naming: base.naming,
+    routesToEndpoints: base.flags['enable-aggregator-routing'],
+  });
+  return { ...base.calls, services };
 }

@@ -32,6 +32,11 @@ export function parseJsonPatch(
 ): readonly JsonPatchOperation[] {
   const value = opened(read(body));
   if (!Array.isArray(value)) throw badRequest('a JSON patch must be a list of operations');
+  return readJsonPatch(value);
+}
+
+/** The same of a list that is there as JSON. @throws StatusError 400, 413 */
+export function readJsonPatch(value: readonly JsonValue[]): readonly JsonPatchOperation[] {
   const max = limits.jsonPatchOperationsMax;
   if (value.length > max) {
     throw requestEntityTooLarge(
@@ -41,8 +46,21 @@ export function parseJsonPatch(
   return value.map(parseOperation);
 }
 
+/** An operation that does not fit the document as those before it have left it. */
+export class JsonPatchMismatch extends StatusError {
+  readonly operation: JsonPatchOperation;
+  /** Not to be changed. */
+  readonly document: JsonValue;
+
+  constructor(message: string, operation: JsonPatchOperation, document: JsonValue) {
+    super(422, 'Invalid', message);
+    this.operation = operation;
+    this.document = document;
+  }
+}
+
 /**
- * @throws StatusError 422 when an operation does not fit, 413 when copies grow beyond the limit.
+ * @throws JsonPatchMismatch, StatusError 413 when copies grow beyond the limit.
  */
 export function applyJsonPatch(
   document: JsonValue,
@@ -108,7 +126,8 @@ function apply(state: PatchState, operation: JsonPatchOperation, index: number):
       .join('')
       .slice(0, limits.fieldPathLengthMax);
     const at = `operation ${String(index)} (${operation.op} "${pointer}")`;
-    throw new StatusError(422, 'Invalid', `the JSON patch does not fit the object: ${at}: ${why}`);
+    const message = `the JSON patch does not fit the object: ${at}: ${why}`;
+    throw new JsonPatchMismatch(message, operation, state.root);
   };
   switch (operation.op) {
     case 'add':

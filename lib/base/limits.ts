@@ -498,6 +498,8 @@ export const limits = {
   clientConnectionsMax: 64,
   /** Calls that may wait for one of them; more fail at once. */
   clientPendingCallsMax: 512,
+  /** Targets of admission webhooks that are kept, by URL or service and CA (upstream's). */
+  clientTargetsMax: 200,
   /** Time of one call when the caller names none; the longest that webhooks may have. */
   clientCallTimeoutMs: 30_000,
   /** Time to look up a name. */
@@ -541,6 +543,31 @@ export const limits = {
   /** Hosts that have labels of their own in metrics; webhooks are user data. */
   clientMetricHostsMax: 100,
 
+  // Calls of admission webhooks
+  /** Calls of one webhook under way at once. */
+  admissionCallsMax: 200,
+  /** Calls of one webhook that wait for those; more fail at once. */
+  admissionPendingCallsMax: 1_000,
+  /** An answer of one. */
+  admissionAnswerBytesMax: 6 * 1024 * 1024,
+  /** How long a kept connection to one may be idle. */
+  admissionIdleConnectionMs: 90_000,
+  /** Connections that calls of one take turns over: a service spreads them over its endpoints. */
+  admissionSpreadCount: 4,
+  /** Time of one call when the webhook has none (upstream's). */
+  admissionCallTimeoutMs: 30_000,
+  /** Of a request's time, what optional webhooks leave for storing. */
+  admissionReserveMs: 2_000,
+  /** Timeouts and lost connections in a row, and the time they come in, that open the circuit. */
+  admissionBreakerFailuresMax: 5,
+  admissionBreakerWithinMs: 10_000,
+  /** From one try of a webhook whose circuit is open to the next. */
+  admissionProbeMs: 1_000,
+  /** Webhooks whose line and circuit are remembered: more than clusters have. */
+  admissionGuardsMax: 1_000,
+  /** How long a webhook that is not called any more is in the metrics. */
+  admissionGuardIdleMs: 600_000,
+
   // Conversion of custom objects
   /** Calls of one conversion webhook under way at once: each may hold a list's part in memory. */
   conversionWebhookCallsMax: 8,
@@ -570,7 +597,11 @@ export const limits = {
   authorizationWebhookTimeoutMs: 30_000,
   /** Conditions of one authorization webhook (specification 3, Limits). */
   webhookMatchConditionsMax: 64,
+  /** Warnings that are taken from one answer of an admission webhook: the headers have an end. */
+  webhookWarningsMax: 100,
   // Audit
+  /** A request that took longer has annotations that tell what it waited for (Kubernetes' time). */
+  slowRequestMs: 500,
   /** Characters of a User-Agent that events show (Kubernetes: 1,024). */
   auditUserAgentLengthMax: 1_024,
   /** Bytes of all events that one backend keeps: objects in them may be large. */

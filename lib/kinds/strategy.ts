@@ -3,6 +3,7 @@
 import type { JsonObject } from '../api/type-info.ts';
 import type { FieldError, StatusError } from '../base/status.ts';
 import type { User } from '../base/user.ts';
+import type { WebhookTrail } from '../base/webhook-trail.ts';
 import type { MaybePromise } from '../base/maybe-promise.ts';
 import type { ApiObject } from '../codec/codec.ts';
 
@@ -21,6 +22,8 @@ export interface WriteContext {
   readonly warnings: string[];
   /** What its audit event is to say, by key; undefined: there is none. */
   readonly annotations?: Map<string, string> | undefined;
+  /** undefined: it has no deadline, and nobody asks how long it waited. */
+  readonly webhookTrail?: WebhookTrail | undefined;
   readonly nowMs: number;
   /** The `apiVersion` that the request names; objects are in the storage version. */
   readonly apiVersion: string;

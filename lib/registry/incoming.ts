@@ -165,6 +165,7 @@ export function writeContext(
     subresource,
     warnings: request.warnings,
     annotations: request.annotations,
+    webhookTrail: request.webhookTrail,
     nowMs: parts.clock.nowMs(),
     apiVersion: apiVersionOf(parts.resource),
     permissions: request.permissions,
@@ -228,7 +229,7 @@ export function admissionRequest(
 ): AdmissionRequest {
   const { namespace, name } = change.key;
   const { operation, old } = change;
-  const { warnings, annotations } = context;
+  const { warnings, annotations, webhookTrail } = context;
   return {
     operation,
     resource: parts.resource,
@@ -246,16 +247,17 @@ export function admissionRequest(
     warn(text) {
       if (!warnings.includes(text)) warnings.push(text);
     },
-    annotate(key, value) {
-      annotations?.set(key, value);
+    annotate(key, value, level) {
+      (level === 'Request' ? webhookTrail?.details : annotations)?.set(key, value);
     },
+    webhookTrail,
     old,
   };
 }
 
 type AdmissionContext = Pick<
   WriteContext,
-  'user' | 'dryRun' | 'subresource' | 'warnings' | 'annotations' | 'statedOptions'
+  'user' | 'dryRun' | 'subresource' | 'warnings' | 'annotations' | 'webhookTrail' | 'statedOptions'
 >;
 
 /** How admission is shown the object of a write. */

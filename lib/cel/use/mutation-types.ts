@@ -22,7 +22,7 @@ const isObjectName = (name: string): boolean =>
   name === rootName || name.startsWith(`${rootName}.`);
 
 /** An object written in an expression. */
-class WrittenObject implements MapValue {
+export class WrittenObject implements MapValue {
   readonly kind = 'map';
   readonly typeName: string;
   readonly fields: ReadonlyMap<string, Value>;

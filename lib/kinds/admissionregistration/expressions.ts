@@ -73,10 +73,3 @@ export function* matchConditionSteps(
     yield* validateExpression(condition, 'expression', where, needs, scope);
   }
 }
-
-export const validateMatchConditions = (
-  of: JsonObject,
-  path: string,
-  environment: Environment,
-  scope: Scope,
-): void => atOnce(matchConditionSteps(of, path, onlyFresh(environment), scope));

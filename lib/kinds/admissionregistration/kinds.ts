@@ -41,12 +41,12 @@ export const admissionregistrationKinds: readonly Kind[] = [
     name: 'admissionregistration/ValidatingWebhookConfiguration',
     columns: webhookColumns,
     strategy: { takesUnqualifiedFinalizers: 'always' },
-    validate: validateWebhooks,
+    validateInSteps: validateWebhooks,
   },
   {
     name: 'admissionregistration/MutatingWebhookConfiguration',
     columns: webhookColumns,
     strategy: { takesUnqualifiedFinalizers: 'always' },
-    validate: validateWebhooks,
+    validateInSteps: validateWebhooks,
   },
 ];
