@@ -9,7 +9,6 @@ import type { Objects } from '../../lib/admission/objects.ts';
 import type { AdmissionPlugin } from '../../lib/admission/plugin.ts';
 import type { PluginParts } from '../../lib/admission/plugin-parts.ts';
 import type { PluginRow } from '../../lib/admission/plugin-table.ts';
-import { noManifests } from '../../lib/admission/static-manifests.ts';
 import type { Cache } from '../../lib/cacher/cache.ts';
 import { isSegment } from '../../lib/storage-etcd/keys.ts';
 import type { Keyspace } from '../../lib/storage-etcd/keys.ts';
@@ -21,7 +20,7 @@ import type { WebhookCalls } from './webhook-calls.ts';
 
 export interface AdmissionOptions extends Omit<
   PluginParts,
-  'objects' | 'configurationOf' | 'log' | 'manifests' | 'openWebhookCaller'
+  'objects' | 'configurationOf' | 'log' | 'openWebhookCaller'
 > {
   readonly webhooks: WebhookCalls;
   readonly plugins: ChosenPlugins;
@@ -40,7 +39,6 @@ export function openAdmission(options: AdmissionOptions): AdmissionChain {
   const parts: PluginParts = {
     ...options,
     log: options.logger,
-    manifests: noManifests,
     objects: (group, resource) => objectsOf(options, group, resource),
     openWebhookCaller: (file) => options.webhooks.open(options.calls, file),
     configurationOf: (name) => plugins.configurations.get(name),

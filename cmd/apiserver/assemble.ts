@@ -61,6 +61,7 @@ import type { TrustedCertificates } from './trusted-certificates.ts';
 import { versionInfo } from './version.ts';
 import { viewsOf } from './views.ts';
 import type { ViewOf } from './views.ts';
+import { openStaticManifests } from './static-manifests.ts';
 import { openStorage } from './storage.ts';
 import { webhookCalls } from './webhook-calls.ts';
 import type { OpenedStorage } from './storage.ts';
@@ -89,6 +90,7 @@ export async function assemble(
   await checkWebhookFiles(base.authorization);
   const webhook = await openTokenWebhook(base);
   const auditor = await openAudit(base);
+  const manifests = await openStaticManifests(base);
   const stored = await openStorage(base);
   const { starting } = stored;
   const cache = openCache(base, stored);
@@ -105,7 +107,7 @@ export async function assemble(
   const services = openAddresses(base, stored, cache);
   const judging = { authentication, authorization };
   const webhooks = webhookCalls(base, resources);
-  const registry = { cache, shared, ...judging, services, tokens, resources, webhooks };
+  const registry = { cache, shared, ...judging, services, tokens, manifests, resources, webhooks };
   const definitions = openRegistry(base, stored, registry);
   await webhooks.checked();
   const clientCa = clientCas(trusted);

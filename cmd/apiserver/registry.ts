@@ -1,4 +1,5 @@
 // The stores of everything that is served: of built-in kinds, and of those that come at run time.
+import type { StaticManifests } from '../../lib/admission/static-manifests.ts';
 import type { TokenIssuer } from '../../lib/authn/service-account/token-issuer.ts';
 import type { Cache } from '../../lib/cacher/cache.ts';
 import type { ClientParts } from '../../lib/client/open-target.ts';
@@ -38,6 +39,7 @@ export function openRegistry(
     readonly authentication: OpenedAuthentication;
     readonly tokens: TokenIssuer;
     readonly webhooks: WebhookCalls;
+    readonly manifests: StaticManifests;
     /** Filled. */
     readonly resources: ResourceMapHolder;
   },
@@ -61,6 +63,7 @@ export function openRegistry(
     admission: openAdmission({
       ...base,
       rulesInForce,
+      manifests: options.manifests,
       storage,
       keyspace,
       cache,

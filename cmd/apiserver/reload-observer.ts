@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Clock } from '../../lib/base/clock.ts';
-import type { OnReload } from '../../lib/config/followed-file.ts';
+import type { OnReload } from '../../lib/config/followed-source.ts';
 import type { Metrics } from '../../lib/telemetry/metrics.ts';
 
 const sha256Of = (text: string): string =>

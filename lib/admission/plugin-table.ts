@@ -3,6 +3,7 @@
 // server does not have.
 import type { AdmissionPlugin } from './plugin.ts';
 import type { PluginParts } from './plugin-parts.ts';
+import { mutatingPolicies } from './policies/mutating-policies.ts';
 import { validatingPolicies } from './policies/validating-policies.ts';
 import { alwaysAdmit, alwaysDeny } from './plugins/always.ts';
 import {
@@ -97,7 +98,7 @@ export const pluginTable: readonly PluginRow[] = [
   on('NodeDeclaredFeatureValidator'),
   on('JobValidation'),
   on('PodResizeValidator'),
-  on('MutatingAdmissionPolicy'),
+  on('MutatingAdmissionPolicy', mutatingPolicies),
   on('MutatingAdmissionWebhook', mutatingWebhooks),
   on('ValidatingAdmissionPolicy', validatingPolicies),
   on('ValidatingAdmissionWebhook', validatingWebhooks),

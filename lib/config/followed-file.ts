@@ -1,115 +1,29 @@
-// A file of configuration that is read again when it changes: as soon as the file system tells, and
-// every 60 seconds where it does not (specification 3, Configuration file changed).
-import { watch } from 'node:fs';
-import type { FSWatcher } from 'node:fs';
+// A file of configuration that is read again when it changes.
 import { readFile } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
-import type { Clock } from '../base/clock.ts';
-import { limits } from '../base/limits.ts';
+import { FollowedSource } from './followed-source.ts';
+import type { FollowingOptions } from './followed-source.ts';
 
-/** Told of each attempt to put a file in force; `text` is the file's, where it is in force now. */
-export type OnReload = (result: { readonly text: string } | 'failure') => void;
-
-export interface FollowedFileOptions {
-  readonly clock: Clock;
-  /** What is in force; it is not told. */
-  readonly text: string;
-  /**
-   * Told of each text that differs from the one before, one at a time. It throws, or rejects with,
-   * what makes the text useless.
-   */
-  readonly changed: (text: string) => Promise<void> | void;
-  /**
-   * Told of what `changed` throws, and once of each new reason why the file cannot be read; what
-   * was in force stays.
-   */
-  readonly failed: (error: Error) => void;
-}
-
-/** Looks until it is closed. The folder is watched: editors and mounts replace files. */
+/** Looks until it is closed. */
 export class FollowedFile {
-  readonly #path: string;
-  readonly #options: FollowedFileOptions;
-  readonly #watcher: FSWatcher | undefined;
-  #text: string;
-  #lastProblem: string | undefined;
-  #looking: Promise<void> | undefined;
-  #isStale = false;
-  #isClosed = false;
-  #cancel: () => void = () => undefined;
-  #cancelSoon: () => void = () => undefined;
+  readonly #source: FollowedSource;
 
-  constructor(path: string, options: FollowedFileOptions) {
-    this.#path = path;
-    this.#options = options;
-    this.#text = options.text;
-    this.#watcher = this.#watch();
-    this.#schedule();
+  constructor(path: string, options: FollowingOptions) {
+    const name = basename(path);
+    const source = {
+      folder: dirname(path),
+      concerns: (changed: string) => changed === name,
+      read: () => readFile(path, 'utf8'),
+    };
+    this.#source = new FollowedSource(source, options);
   }
 
   close(): void {
-    this.#isClosed = true;
-    this.#cancel();
-    this.#cancelSoon();
-    this.#watcher?.close();
+    this.#source.close();
   }
 
   /** Resolves when the file as it is now was read and told of. */
-  async look(): Promise<void> {
-    this.#isStale = true;
-    this.#looking ??= this.#lookWhileStale().finally(() => (this.#looking = undefined));
-    await this.#looking;
-  }
-
-  async #lookWhileStale(): Promise<void> {
-    while (this.#isStale && !this.#isClosed) {
-      this.#isStale = false;
-      await this.#lookOnce();
-    }
-  }
-
-  async #lookOnce(): Promise<void> {
-    const { changed, failed } = this.#options;
-    try {
-      const text = await readFile(this.#path, 'utf8');
-      this.#lastProblem = undefined;
-      if (text === this.#text || this.#isClosed) return;
-      this.#text = text;
-      await changed(text);
-    } catch (error) {
-      const problem = (error as Error).message;
-      if (problem === this.#lastProblem || this.#isClosed) return;
-      this.#lastProblem = problem;
-      failed(error as Error);
-    }
-  }
-
-  /**
-   * undefined: the file system tells nothing. Any event of the folder counts: a mounted
-   * configuration changes by a link beside the file.
-   */
-  #watch(): FSWatcher | undefined {
-    try {
-      const watcher = watch(dirname(this.#path), { persistent: false }, (_event, name) => {
-        if (name === null || name === basename(this.#path) || name.startsWith('..')) this.#soon();
-      });
-      watcher.on('error', () => watcher.close());
-      return watcher;
-    } catch {
-      return undefined;
-    }
-  }
-
-  #soon(): void {
-    this.#cancelSoon();
-    const { clock } = this.#options;
-    this.#cancelSoon = clock.after(limits.configFileSettleMs, () => void this.look());
-  }
-
-  #schedule(): void {
-    if (this.#isClosed) return;
-    this.#cancel = this.#options.clock.after(limits.configFilesIntervalMs, () => {
-      void this.look().finally(() => this.#schedule());
-    });
+  look(): Promise<void> {
+    return this.#source.look();
   }
 }

@@ -129,6 +129,10 @@ export const effectiveGates = {
     'exact lists and continue tokens are answered from memory for a while',
     'lib/cacher/cache.test.ts › exact: the state at the revision, from memory and equal to etcd',
   ),
+  ManifestBasedAdmissionControlConfig: row(
+    'webhooks and policies of admission in files (staticManifestsDir)',
+    'cmd/apiserver/static-manifests.test.ts › s.gate: without its gate no folder is taken',
+  ),
   MatchLabelKeysInPodTopologySpreadSelectorMerge: row(
     'rules of spread may match labels of the pod that their selector names, too',
     rulesTest,

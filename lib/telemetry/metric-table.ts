@@ -483,6 +483,32 @@ export const metricTable = {
     [5e-7, 0.001, 0.01, 0.1, 1],
     'Time of the evaluations that found a violation or an error.',
   ),
+  apiserver_manifest_admission_config_controller_automatic_reloads_total: counter(
+    'ALPHA',
+    ['apiserver_id_hash', 'plugin', 'status'],
+    'Manifests of admission that were read, at the start and after changes: success, failure.',
+  ),
+  apiserver_manifest_admission_config_controller_automatic_reload_last_timestamp_seconds: gauge(
+    'ALPHA',
+    ['apiserver_id_hash', 'plugin', 'status'],
+    'When manifests of admission were read last, by what came of it.',
+  ),
+  apiserver_manifest_admission_config_controller_last_config_info: gauge(
+    'ALPHA',
+    ['apiserver_id_hash', 'hash', 'plugin'],
+    'Digest of the manifests of admission that are in force.',
+  ),
+  apiserver_mutating_admission_policy_check_total: counter(
+    'ALPHA',
+    ['error_type', 'policy', 'policy_binding'],
+    'Mutations of mutating policies, by what came of them.',
+  ),
+  apiserver_mutating_admission_policy_check_duration_seconds: histogram(
+    'ALPHA',
+    ['error_type', 'policy', 'policy_binding'],
+    [5e-7, 0.001, 0.01, 0.1, 1],
+    'Time of each mutation of mutating policies.',
+  ),
   pod_security_evaluations_total: counter(
     'ALPHA',
     [

@@ -1,5 +1,6 @@
 // Compares what the engine did with the expected outcome of a case: every key, texts character by
 // character.
+import { isDeepStrictEqual } from 'node:util';
 import { isRecord, sameTyped, textOf } from './case-values.ts';
 import type { Json, JsonRecord } from './case-values.ts';
 
@@ -28,7 +29,7 @@ export function differences(truth: JsonRecord, outcome: Outcome): string[] {
   const problems: string[] = [];
   for (const [key, expected] of Object.entries(truth)) {
     if (key === 'object') {
-      if (!sameJson(pruned(expected), pruned(outcome[key])))
+      if (!isDeepStrictEqual(pruned(expected), pruned(outcome[key])))
         problems.push(differs(key, expected, outcome[key]));
     } else if (!agrees(key, expected, observed(key, outcome))) {
       problems.push(differs(key, expected, observed(key, outcome)));

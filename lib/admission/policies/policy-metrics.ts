@@ -22,6 +22,19 @@ export function countCheck({ series }: Metrics, of: CheckLabels, seconds: number
     .observe(seconds);
 }
 
+/** One mutation. */
+export function countMutation(
+  { series }: Metrics,
+  of: Omit<CheckLabels, 'action'>,
+  seconds: number,
+): void {
+  const labels = [of.errorType, of.policy, of.binding] as const;
+  series.apiserver_mutating_admission_policy_check_total.child(...labels).value++;
+  series.apiserver_mutating_admission_policy_check_duration_seconds
+    .child(...labels)
+    .observe(seconds);
+}
+
 export interface ConditionLabels {
   /** What the conditions belong to, and its name. */
   readonly kind: 'policy' | 'webhook';

@@ -1,34 +1,31 @@
 // The plugin ValidatingAdmissionPolicy: asks the policies that are in force about each write, in a
 // fixed order: those of files first, then policies by name, their bindings by name, parameters by
 // namespace and name.
-import { apiVersionOf } from '../../api/type-info.ts';
-import type { JsonObject } from '../../api/type-info.ts';
 import { whenThere } from '../../base/maybe-promise.ts';
 import type { MaybePromise } from '../../base/maybe-promise.ts';
 import { StatusError } from '../../base/status.ts';
 import type { Bindings } from '../../cel/program.ts';
 import type { ApiObject } from '../../codec/codec.ts';
 import { isConfiguration, isReview } from '../match/excluded.ts';
-import type { Candidate } from '../match/match-index.ts';
 import { namespaceOf, storedNamespace } from '../match/namespace.ts';
-import type { StoredNamespace } from '../match/namespace.ts';
-import { requestRecord } from '../match/request-record.ts';
 import type { MatchedAs } from '../match/rules.ts';
 import { VersionedObjects } from '../match/versioned-objects.ts';
 import type { Versioned } from '../match/versioned-objects.ts';
-import type { AdmissionPlugin, AdmissionRequest } from '../plugin.ts';
+import type { AdmissionPlugin } from '../plugin.ts';
 import type { PluginParts } from '../plugin-parts.ts';
 import type { ServedResource } from '../served-resources.ts';
 import { AuthorizerAnswers } from './authorizer-answers.ts';
 import { policySets } from './bindings.ts';
-import type { Binding, BoundPolicies, BoundPolicy, Policy } from './bindings.ts';
+import type { Binding, Policy } from './bindings.ts';
 import { KeptCompilations } from './kept-compilations.ts';
 import { matchConditions } from './match-conditions.ts';
 import { matchedWay } from './matched.ts';
 import type { Selected } from './matched.ts';
-import { namespaceObject } from './namespace-object.ts';
+import { candidatesOf, matchedOf } from './matched-policies.ts';
+import type { Matched } from './matched-policies.ts';
 import { ConfigurationError, paramResource, paramsOf } from './params.ts';
 import type { Param } from './params.ts';
+import { bindingsOf, originalRecord } from './policy-bindings.ts';
 import { countCheck, countConditions } from './policy-metrics.ts';
 import type { EnforcementAction } from './policy-metrics.ts';
 import { compileValidating } from './validating-expressions.ts';
@@ -68,51 +65,6 @@ export function validatingPolicies(parts: PluginParts): AdmissionPlugin {
       });
     },
   };
-}
-
-function candidatesOf(
-  sets: readonly BoundPolicies[],
-  request: AdmissionRequest,
-): readonly Candidate<BoundPolicy>[] {
-  let found: readonly Candidate<BoundPolicy>[] = none;
-  for (const set of sets) {
-    const more = set.candidates(request);
-    if (more.length > 0) found = found.length === 0 ? more : [...found, ...more];
-  }
-  return found;
-}
-
-const none: readonly Candidate<BoundPolicy>[] = [];
-
-interface Matched extends BoundPolicy {
-  /** In which version; the error: it could not be told whether the policy is for the request. */
-  readonly as: MatchedAs | undefined | ConfigurationError;
-}
-
-function matchedOf(
-  candidates: readonly Candidate<BoundPolicy>[],
-  selected: Selected,
-): readonly Matched[] {
-  const matched: Matched[] = [];
-  for (const candidate of candidates) {
-    const way = wayOrError(candidate, selected);
-    if (way === undefined) continue;
-    const { policy, bindings } = candidate.entry;
-    matched.push({ policy, bindings, as: way instanceof Error ? way : way.as });
-  }
-  return matched;
-}
-
-function wayOrError(
-  candidate: Candidate<BoundPolicy>,
-  selected: Selected,
-): ReturnType<typeof matchedWay> | ConfigurationError {
-  try {
-    return matchedWay(candidate, selected, 'policy');
-  } catch (error) {
-    if (error instanceof ConfigurationError) return error;
-    throw error;
-  }
 }
 
 /** One request that some policies match. */
@@ -285,47 +237,3 @@ class Judgement {
 
 const nameOf = ({ metadata }: Readonly<ApiObject>): string =>
   `${metadata?.namespace ?? ''}/${metadata?.name ?? ''}`;
-
-/** Conditions see the resource as the request names it, in the kind that the policy matched. */
-function originalRecord(
-  request: AdmissionRequest,
-  as: MatchedAs | undefined,
-): Readonly<JsonObject> {
-  const record = requestRecord(request, as);
-  return as === undefined ? record : { ...record, resource: record['requestResource'] ?? null };
-}
-
-/** @throws StatusError 404 where the namespace of the request is not there */
-function bindingsOf(
-  { request, namespace }: Selected,
-  of: { readonly versioned: Versioned; readonly as: MatchedAs | undefined; readonly param: Param },
-): Bindings {
-  const { versioned, as, param } = of;
-  const { resource, subresource, name } = request;
-  return {
-    object: versioned.object ?? null,
-    oldObject: versioned.oldObject ?? null,
-    request: requestRecord(request, as),
-    namespaceObject: shownNamespace(request, namespace),
-    params: param,
-    'authorizer.requestResource': {
-      apiGroup: resource.group,
-      resource: resource.resource,
-      subresource,
-      namespace: namespaceOf(request),
-      name,
-    },
-  };
-}
-
-function shownNamespace(
-  { kind }: AdmissionRequest,
-  namespace: StoredNamespace,
-): Readonly<JsonObject> | null {
-  if (namespace === 'absent' || isNamespaceKind(kind)) return null;
-  if (namespace instanceof Error) throw namespace;
-  return namespaceObject(namespace);
-}
-
-const isNamespaceKind = (kind: AdmissionRequest['kind']): boolean =>
-  apiVersionOf(kind) === 'v1' && kind.kind === 'Namespace';

@@ -11,7 +11,7 @@ import type { ApiObject } from '../../codec/codec.ts';
 import { admissionChain } from '../chain.ts';
 import type { Objects } from '../objects.ts';
 import type { AdmissionPlugin, AdmissionRequest } from '../plugin.ts';
-import { noManifests } from '../static-manifests.ts';
+import type { StaticManifests } from '../static-manifests.ts';
 import { CallMetrics } from '../webhooks/call-metrics.ts';
 import { openWebhookCaller } from '../webhooks/open-caller.ts';
 import type { PluginParts } from '../plugin-parts.ts';
@@ -26,6 +26,8 @@ export interface Known {
   /** What the user may do, besides nothing. */
   readonly allows?: (attributes: Attributes) => boolean;
   readonly configuration?: object;
+  /** Objects in files, by plural name. */
+  readonly manifests?: Readonly<Record<string, readonly object[]>>;
   readonly clock?: Clock;
   readonly tolerationSeconds?: number;
 }
@@ -58,7 +60,7 @@ export function partsOf(known: Known): PluginParts {
       equivalentsOf: (resource) => [resource],
       proven: () => Promise.resolve(),
     },
-    manifests: noManifests,
+    manifests: manifestsOf(known),
     calls: clientParts(),
     openWebhookCaller: (kubeconfigFile) =>
       openWebhookCaller({
@@ -80,6 +82,15 @@ export function partsOf(known: Known): PluginParts {
     },
   };
 }
+
+function manifestsOf({ manifests = {} }: Known): StaticManifests {
+  const lists = new Map(
+    Object.entries(manifests).map(([name, list]) => [name, (list as ApiObject[]).map(asItem)]),
+  );
+  return { of: (resource) => lists.get(resource) ?? none };
+}
+
+const none: readonly never[] = [];
 
 function soon(_delayMs: number, run: () => void): () => void {
   const immediate = setImmediate(run);
@@ -118,7 +129,11 @@ function itemOf(objects: readonly ApiObject[], key: ItemKey): Item | undefined {
 
 /** What plugins read of an item. */
 const asItem = (object: ApiObject): Item =>
-  ({ corrupted: false, object: () => object }) as unknown as Item;
+  ({
+    name: object.metadata?.name ?? '',
+    corrupted: false,
+    object: () => object,
+  }) as unknown as Item;
 
 export interface Admitted {
   /** `403 text` of a refusal; undefined: it was admitted. */

@@ -3,7 +3,7 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import { FollowedFile } from '../../config/followed-file.ts';
-import type { OnReload } from '../../config/followed-file.ts';
+import type { OnReload } from '../../config/followed-source.ts';
 import { readAuthenticationConfiguration } from './configuration.ts';
 import type { AuthenticationConfiguration } from './configuration.ts';
 import type { ReloadingJwt } from './reloading-jwt.ts';

@@ -3,7 +3,7 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import { FollowedFile } from '../../config/followed-file.ts';
-import type { OnReload } from '../../config/followed-file.ts';
+import type { OnReload } from '../../config/followed-source.ts';
 import { readAuthorizationConfiguration } from './configuration.ts';
 import type { ConfigurationParts } from './configuration.ts';
 import type { SwitchedAuthorizer } from './switched-authorizer.ts';

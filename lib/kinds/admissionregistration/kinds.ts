@@ -10,9 +10,10 @@ import {
 } from './columns.ts';
 import { bindingStrategy, policyStrategy } from './param-permissions.ts';
 import { validateMutatingPolicy, validateValidatingPolicy } from './policy-validation.ts';
+import { withReservedNames } from './static-names.ts';
 import { validateWebhooks } from './webhook-validation.ts';
 
-export const admissionregistrationKinds: readonly Kind[] = [
+const kinds: readonly Kind[] = [
   {
     name: 'admissionregistration/ValidatingAdmissionPolicy',
     columns: validatingPolicyColumns,
@@ -50,3 +51,5 @@ export const admissionregistrationKinds: readonly Kind[] = [
     validateInSteps: validateWebhooks,
   },
 ];
+
+export const admissionregistrationKinds: readonly Kind[] = kinds.map(withReservedNames);

@@ -1,0 +1,59 @@
+// The plugin MutatingAdmissionPolicy: what the policies that are in force make of each object, in a
+// fixed order: those of files first, then policies by name, their bindings by name, parameters by
+// namespace and name. Each works on what those before it have left.
+import { whenThere } from '../../base/maybe-promise.ts';
+import type { ApiObject } from '../../codec/codec.ts';
+import { isConfiguration, isReview } from '../match/excluded.ts';
+import { storedNamespace } from '../match/namespace.ts';
+import type { AdmissionPlugin, MutatingPass } from '../plugin.ts';
+import type { PluginParts } from '../plugin-parts.ts';
+import { policySets } from './bindings.ts';
+import { KeptCompilations } from './kept-compilations.ts';
+import { candidatesOf, matchedOf } from './matched-policies.ts';
+import { compileMutating } from './mutating-expressions.ts';
+import { MutatingRound } from './mutating-round.ts';
+import { Reinvocation } from './reinvocation.ts';
+
+const name = 'MutatingAdmissionPolicy';
+const resources = {
+  policies: 'mutatingadmissionpolicies',
+  bindings: 'mutatingadmissionpolicybindings',
+};
+
+export function mutatingPolicies(parts: PluginParts): AdmissionPlugin {
+  const sets = policySets(parts, resources);
+  const namespaces = parts.objects('', 'namespaces');
+  const isOfRules = isConfiguration(parts.naming);
+  const isOfReviews = isReview(parts.naming);
+  const compilations = new KeptCompilations((policy) => compileMutating(policy, parts.naming));
+  const plugin: AdmissionPlugin = {
+    name,
+    isConfigured: true,
+    sideEffects: false,
+    handles: (request) => !isOfReviews(request),
+    mutate(request, object, signal, pass) {
+      const inForce = isOfRules(request) ? sets.ofFiles() : sets.all();
+      return whenThere(inForce, (all) => {
+        const candidates = candidatesOf(all, request);
+        if (candidates.length === 0 || !hasWork(pass, object)) return false;
+        return whenThere(storedNamespace(request, namespaces, signal), (namespace) => {
+          const selected = { request, object, namespace };
+          const matched = matchedOf(candidates, selected);
+          if (matched.length === 0) return false;
+          const round = { ...selected, pass: pass.index, reinvocation: reinvocationOf(pass) };
+          return new MutatingRound(parts, compilations, round, signal).run(matched);
+        });
+      });
+    },
+  };
+  const hasWork = ({ index, kept }: MutatingPass, object: Readonly<ApiObject>): boolean =>
+    index === 0 || (kept.get(plugin) as Reinvocation | undefined)?.begin(object) === true;
+  const reinvocationOf = ({ kept }: MutatingPass): Reinvocation => {
+    const known = kept.get(plugin);
+    if (known instanceof Reinvocation) return known;
+    const reinvocation = new Reinvocation();
+    kept.set(plugin, reinvocation);
+    return reinvocation;
+  };
+  return plugin;
+}
