@@ -3,7 +3,6 @@
 // language does not matter to it.
 import { recordsAt, textAt } from '../../api/json-access.ts';
 import type { JsonObject } from '../../api/type-info.ts';
-import { atOnce } from '../../base/steps.ts';
 import type { Steps } from '../../base/steps.ts';
 import type { Environment } from '../../cel/environment.ts';
 import { boolType } from '../../cel/model/cel-type.ts';
