@@ -90,7 +90,7 @@ const isObserved = ({ observedGeneration }: CheckedStatus, { metadata }: Sent): 
 const fieldsOf = ({ typeChecking }: CheckedStatus): string[] =>
   (typeChecking?.expressionWarnings ?? []).map(({ fieldRef }) => fieldRef);
 
-test('v.type-check: expressions and messages against built-in kinds, in each generation', async () => {
+test('v.type-check: expressions and messages against built-in kinds, each generation', async () => {
   const matchConstraints = on('deployments', 'apps');
   const validations = [
     { expression: 'object.spec.replica < variables.most' },

@@ -80,7 +80,7 @@ test('v.variables-in-scope: messages have no authorizer, and conditions no names
   ]);
 });
 
-test('v.composition: variables see those before, fail their users only, and count once', async () => {
+test('v.composition: variables see those before, fail their users, and count once', async () => {
   const world = new PolicyWorld();
   const variables = [
     { name: 'kind', expression: 'object.kind' },
@@ -122,7 +122,7 @@ test('v.budget: one call may cost a million', async () => {
   expect(text).toMatch(/resulted in error: operation cancelled: actual cost limit exceeded$/);
 });
 
-test('v.budget: validations and messages share one budget, annotations have their own', async () => {
+test('v.budget: validations share one with messages, annotations have their own', async () => {
   const costOf = async (spec: object): Promise<[string[], number]> => {
     const world = new PolicyWorld();
     world.add('p', spec);

@@ -44,7 +44,8 @@ test.each<[string, object, object | undefined, string[]]>([
     spec,
     { name: 'none', parameterNotFoundAction: 'Deny' },
     [
-      'failed to configure binding: no params found for policy binding with `Deny` parameterNotFoundAction',
+      'failed to configure binding: no params found for policy binding with ' +
+        '`Deny` parameterNotFoundAction',
     ],
   ],
 ])('v.params: %s', async (_claim, policy, paramRef, violations) => {
@@ -54,7 +55,7 @@ test.each<[string, object, object | undefined, string[]]>([
   expect(await world.violations(pod('x'))).toEqual(violations);
 });
 
-test('v.params: what is wrong with policy or binding is a refusal, unless errors are ignored', async () => {
+test('v.params: a wrong policy or binding is a refusal, unless errors are ignored', async () => {
   const world = new PolicyWorld();
   world.add('p', spec, { paramRef: { name: 'one' } });
   world.add('q', { ...spec, failurePolicy: 'Ignore' }, { paramRef: { name: 'one' } });
@@ -78,11 +79,12 @@ test('v.params: what is wrong with policy or binding is a refusal, unless errors
   world.remove('p');
   world.add('c', spec, { paramRef: { name: 'one', namespace: 'a' } });
   expect(await world.violations(pod('x'))).toEqual([
-    'failed to configure binding: paramRef.namespace must not be provided for a cluster-scoped `paramKind`',
+    'failed to configure binding: paramRef.namespace must not be provided for a ' +
+      'cluster-scoped `paramKind`',
   ]);
 });
 
-test('v.params-version: params have the version of paramKind, with apiVersion and kind', async () => {
+test('v.params-version: params have apiVersion and kind as paramKind has them', async () => {
   const world = new PolicyWorld();
   world.params = [param('one', 'a')];
   const messageExpression = 'string(params.apiVersion) + " " + string(params.kind)';
@@ -91,14 +93,14 @@ test('v.params-version: params have the version of paramKind, with apiVersion an
   expect(await world.violations(pod('x'))).toEqual(['example.com/v1 Param']);
 });
 
-test('u.params-new: a kind that another replica has just accepted is there once that is proven', async () => {
+test('u.params-new: a kind that another replica has just accepted is there when proven', async () => {
   const world = new PolicyWorld();
   world.proof = () => (world.params = [param('one', 'a')]);
   world.add('p', spec, { paramRef: { name: 'one' } });
   expect(await world.violations(pod('x'))).toEqual(['Paramone']);
 });
 
-test('u.params-rebind: a binding that was deleted and made again has its params at once', async () => {
+test('u.params-rebind: a binding that is made again has its params at once', async () => {
   const world = new PolicyWorld();
   world.params = [param('one', 'a')];
   const binding = { paramRef: { name: 'one' }, validationActions: ['Deny'] };

@@ -9,7 +9,7 @@ const not = (expression: string, more: object = {}): object => ({
 const never = (message: string): object => ({ validations: [{ expression: 'false', message }] });
 
 describe('which policies judge', () => {
-  test('v.order: files first, then policies by name, bindings by name, params by name', async () => {
+  test('v.order: files first, then policies, bindings and params by name', async () => {
     const world = new PolicyWorld();
     const messageExpression = '"param " + params.metadata.name';
     world.params = ['p1', 'p2'].map((name) => ({ metadata: { name, namespace: 'a' } }));
@@ -31,7 +31,7 @@ describe('which policies judge', () => {
     expect(await world.violations(pod('x'))).toEqual(says);
   });
 
-  test('v.active: a policy without a binding does nothing, nor a binding without its policy', async () => {
+  test('v.active: a policy without a binding does nothing, nor one without the other', async () => {
     const world = new PolicyWorld();
     world.add('alone', never('no'), null);
     world.add('gone', never('no'));
@@ -58,7 +58,7 @@ describe('which policies judge', () => {
     expect(await world.violations(configMap, { resource: resourceOf('configmaps') })).toEqual([]);
   });
 
-  test('v.match: conditions are asked once for each binding and param, and may use params', async () => {
+  test('v.match: conditions are asked for each binding and param, and may use params', async () => {
     const world = new PolicyWorld();
     world.params = ['p1', 'p2'].map((name) => ({ metadata: { name, namespace: 'a' } }));
     const paramKind = { apiVersion: 'example.com/v1', kind: 'Param' };
@@ -87,7 +87,7 @@ describe('which policies judge', () => {
     expect(await world.countOf(seconds, ...labels)).toBe(1);
   });
 
-  test('a.excluded-reviews, a.excluded-configuration: policies of the API never see them', async () => {
+  test('a.excluded-reviews, a.excluded-configuration: policies never see them', async () => {
     const world = new PolicyWorld();
     const rule = { operations: ['*'], apiGroups: ['*'], apiVersions: ['*'], resources: ['*'] };
     world.add('all', { ...never('no'), matchConstraints: { resourceRules: [rule] } });

@@ -4,7 +4,7 @@ import { pod, PolicyWorld } from './testing/policy-world.ts';
 
 const never = (message: string): object => ({ validations: [{ expression: 'false', message }] });
 
-test('v.say: the first violation in order gives message and code, and every one is a cause', async () => {
+test('v.say: the first violation gives message and code, every one is a cause', async () => {
   const world = new PolicyWorld();
   world.add('p', {
     validations: [

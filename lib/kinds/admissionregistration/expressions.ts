@@ -25,15 +25,6 @@ export interface ExpressionNeeds {
   readonly missing?: string;
 }
 
-const none: ReadonlySet<string> = new Set();
-
-/** Of what has no stored object, or looks at none. */
-export const onlyFresh = (environment: Environment): ExpressionEnvironments => ({
-  fresh: environment,
-  stored: environment,
-  storedTexts: none,
-});
-
 /** The environment of an expression. */
 export const environmentFor = (
   text: string,
