@@ -38,8 +38,10 @@ export class PolicyWorld {
   readonly plugin: AdmissionPlugin;
   #policies: readonly Item[] = [];
   #bindings: readonly Item[] = [];
+  #shown: { readonly of: object[]; readonly items: readonly Item[] } = { of: [], items: [] };
 
-  constructor() {
+  /** Without a log, as in production: writing it takes longer than judging. */
+  constructor({ keepsLog = true } = {}) {
     const parts = partsOf({});
     const list = (all: () => readonly Item[]) => ({
       view: {
@@ -52,13 +54,13 @@ export class PolicyWorld {
     const lists: Readonly<Record<string, ReturnType<typeof list>>> = {
       validatingadmissionpolicies: list(() => this.#policies),
       validatingadmissionpolicybindings: list(() => this.#bindings),
-      namespaces: list(() => this.namespaces.map(itemOf)),
+      namespaces: list(() => this.#namespaceItems()),
     };
     this.plugin = validatingPolicies({
       ...parts,
       metrics: this.metrics,
       log: createLogger(
-        'debug',
+        keepsLog ? 'debug' : 'info',
         (line) => void this.logged.push(JSON.parse(line) as Readonly<Record<string, unknown>>),
       ),
       objects: (_group, resource) => lists[resource],
@@ -140,6 +142,13 @@ export class PolicyWorld {
       .split('\n')
       .find((one) => one.startsWith(`${name}{`) && labels.every((label) => one.includes(label)));
     return Number(line?.split(' ').at(-1) ?? 0);
+  }
+
+  #namespaceItems(): readonly Item[] {
+    if (this.#shown.of !== this.namespaces) {
+      this.#shown = { of: this.namespaces, items: this.namespaces.map((one) => itemOf(one)) };
+    }
+    return this.#shown.items;
   }
 
   #paramsOf(kind: GroupVersionKind): ServedResource | undefined {
