@@ -56,5 +56,7 @@ for (const [name, world] of Object.entries(cases)) {
     const { user, system } = process.cpuUsage(from);
     each.push((user + system) / count);
   }
-  console.log(`${name}: ${median(each).toFixed(2)} µs CPU a write, the first ${firstMs.toFixed(1)} ms`);
+  console.log(
+    `${name}: ${median(each).toFixed(2)} µs CPU a write, the first ${firstMs.toFixed(1)} ms`,
+  );
 }
