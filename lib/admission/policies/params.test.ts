@@ -93,7 +93,7 @@ test('v.params-version: params have apiVersion and kind as paramKind has them', 
   expect(await world.violations(pod('x'))).toEqual(['example.com/v1 Param']);
 });
 
-test('u.params-new: a kind that another replica has just accepted is there when proven', async () => {
+test('u.params-new: a kind that another replica has just accepted is proven', async () => {
   const world = new PolicyWorld();
   world.proof = () => (world.params = [param('one', 'a')]);
   world.add('p', spec, { paramRef: { name: 'one' } });
