@@ -56,9 +56,13 @@ const admissionCallsTest =
 const admissionConditionsTest =
   'lib/admission/webhooks/validating-webhooks.test.ts › ' +
   'match conditions: exclusions by phase, times and errors by the type of calls';
+const policiesTest =
+  'lib/admission/policies/verdict.test.ts › x.policy: each finding is counted by what followed';
 
 /** Metric → `file › title` of the test that shows it, which stands in that file. */
 const shownElsewhere: Readonly<Record<string, string>> = {
+  apiserver_validating_admission_policy_check_total: policiesTest,
+  apiserver_validating_admission_policy_check_duration_seconds: policiesTest,
   rest_client_requests_total: callsTest,
   rest_client_request_retries_total: callsTest,
   rest_client_request_duration_seconds: callsTest,

@@ -325,9 +325,9 @@ export const limits = {
   objectRulesCostMax: 10_000_000,
   /** Cost of all match conditions of one rule for one request (the reference's). */
   matchConditionsCostMax: 2_500_000,
-  /** Cost of the validations and messages, and again of the annotations, of a policy's evaluation. */
+  /** Cost of validations and messages of one evaluation of a policy; annotations: again. */
   policyCostMax: 10_000_000,
-  /** Bytes of one value that a policy writes into audit events; the rest is cut (the reference's). */
+  /** Bytes of a value that a policy writes into audit events, cut there (the reference's). */
   policyAnnotationBytesMax: 10 * 1024,
   /** Characters of the texts of one evaluation that cost less than they take. */
   evaluationTextLengthMax: 32 * 1024 * 1024,
