@@ -41,7 +41,7 @@ const issuersTest =
 
 const manifestsTest =
   'cmd/apiserver/static-manifests.test.ts › ' +
-  's.load, s.metrics: changes are in force at once, and an error keeps the last set';
+  's.load, s.metrics: changes act at once, and an error keeps the last set';
 const mutationsTest =
   'lib/admission/policies/mutating-policies.test.ts › ' +
   'x.policy: each mutation is counted by what came of it';

@@ -42,7 +42,7 @@ export function openRegistry(
   },
 ): FollowedDefinitions | undefined {
   const { flags, logger, clock, gates, naming, metrics, scheme } = base;
-  const { cache, shared, services, authentication, tokens, resources } = options;
+  const { cache, shared, services, authentication, tokens, resources, manifests } = options;
   const { authorizer, heldRulesOf } = options.authorization;
   const definitions = definitionsRecord(base);
   const stored = scheme.storedResource('', 'services');
@@ -59,12 +59,7 @@ export function openRegistry(
     rulesInForce,
     admission: openAdmission({
       ...base,
-      rulesInForce,
-      manifests: options.manifests,
-      storage,
-      keyspace,
-      cache,
-      authorizer,
+      ...{ rulesInForce, manifests, storage, keyspace, cache, authorizer },
       served: servedResources(resources),
       calls: { ...base.calls, resolveService },
       observer: admissionObserver(metrics),

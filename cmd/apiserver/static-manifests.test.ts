@@ -235,7 +235,7 @@ describe('s.names: what objects of files may be', () => {
   });
 });
 
-test('s.load, s.metrics: changes are in force at once, and an error keeps the last set', async () => {
+test('s.load, s.metrics: changes act at once, and an error keeps the last set', async () => {
   file('a.yaml', policy(named('a')));
   const metrics = testMetrics();
   const { manifests, clock, started } = await opened({}, metrics);

@@ -40,7 +40,8 @@ beforeAll(async () => {
 });
 afterAll(() => registry.stop());
 
-const pod: JsonObject = { containers: [{ name: 'c', image: 'i', ports: [{ containerPort: 80 }] }] };
+const ports: JsonObject[] = [{ containerPort: 80 }];
+const pod: JsonObject = { containers: [{ name: 'c', image: 'i', ports }] };
 const kinds: Readonly<Record<string, JsonObject>> = {
   configmaps: { data: { a: '1' } },
   pods: { spec: pod },
@@ -66,7 +67,7 @@ const one = <T>(pick: Pick, of: readonly T[]): T => of[pick(of.length)] as T;
 const names = [
   'metadata name namespace uid labels annotations finalizers generation resourceVersion',
   'deletionTimestamp managedFields ownerReferences creationTimestamp generateName kind apiVersion',
-  'spec status data containers template replicas selector ports image env 0 - a __proto__ clusterIP',
+  'spec status data containers template replicas selector ports image env 0 - a __proto__ host',
 ]
   .join(' ')
   .split(' ');
@@ -96,7 +97,8 @@ function randomMutation(pick: Pick): string {
     const operations = Array.from({ length: 1 + pick(3) }, () => {
       const op = one(pick, ['add', 'add', 'replace', 'remove', 'copy', 'move', 'test']);
       const value = literal(one(pick, values));
-      return `JSONPatch{op: "${op}", path: "${pathIn(pick)}", from: "${pathIn(pick)}", value: ${value}}`;
+      const [path, from] = [pathIn(pick), pathIn(pick)];
+      return `JSONPatch{op: "${op}", path: "${path}", from: "${from}", value: ${value}}`;
     });
     return `[${operations.join()}]`;
   }
