@@ -63,7 +63,10 @@ async function ownSide(options: { readonly port: number; readonly ca: string }):
       log: createLogger('error'),
       metrics: new ClientMetrics(series),
       parse: (text) => JSON.parse(text) as unknown,
-      resolveService: () => Promise.reject(new Error('no services here')),
+      services: {
+        resolve: () => Promise.reject(new Error('no services here')),
+        places: () => undefined,
+      },
     },
   );
   return () => target.call({ body: sent, decode: parse, signal });

@@ -16,8 +16,13 @@ import type { Storage } from '../../lib/storage-etcd/storage.ts';
 import type { ChosenPlugins } from './chosen-plugins.ts';
 import type { Logger } from '../../lib/base/log.ts';
 import { orFlagError } from './from-flags.ts';
+import type { WebhookCalls } from './webhook-calls.ts';
 
-export interface AdmissionOptions extends Omit<PluginParts, 'objects' | 'configurationOf' | 'log'> {
+export interface AdmissionOptions extends Omit<
+  PluginParts,
+  'objects' | 'configurationOf' | 'log' | 'openWebhookCaller'
+> {
+  readonly webhooks: WebhookCalls;
   readonly plugins: ChosenPlugins;
   readonly storage: Storage;
   readonly keyspace: Keyspace;
@@ -35,6 +40,7 @@ export function openAdmission(options: AdmissionOptions): AdmissionChain {
     ...options,
     log: options.logger,
     objects: (group, resource) => objectsOf(options, group, resource),
+    openWebhookCaller: (file) => options.webhooks.open(options.calls, file),
     configurationOf: (name) => plugins.configurations.get(name),
   };
   const made = plugins.rows

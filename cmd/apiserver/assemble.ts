@@ -63,6 +63,7 @@ import { viewsOf } from './views.ts';
 import type { ViewOf } from './views.ts';
 import { openStaticManifests } from './static-manifests.ts';
 import { openStorage } from './storage.ts';
+import { webhookCalls } from './webhook-calls.ts';
 import type { OpenedStorage } from './storage.ts';
 export interface Assembled {
   /** What to print for whoever started it. */
@@ -105,8 +106,10 @@ export async function assemble(
   const authorization = await openAuthorization(base, viewOf);
   const services = openAddresses(base, stored, cache);
   const judging = { authentication, authorization };
-  const registry = { cache, shared, ...judging, services, tokens, manifests, resources };
+  const webhooks = webhookCalls(base, resources);
+  const registry = { cache, shared, ...judging, services, tokens, manifests, resources, webhooks };
   const definitions = openRegistry(base, stored, registry);
+  await webhooks.checked();
   const clientCa = clientCas(trusted);
   const credentials = await ownCredentials({ directory, shared, flags, files, clientCa, address });
   const lifecycle = { isDraining: false };
@@ -118,6 +121,7 @@ export async function assemble(
     tls: credentials.serving,
     definitions: definitions?.served,
   });
+  await webhooks.serve({ ca: shared.ca, serverCa: credentials.serverCa, port: server.port });
   followServingTls(base, server, { serving: credentials.serving, trusted });
   await cache.start(starting);
   await authorization.whole;

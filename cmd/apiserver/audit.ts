@@ -57,6 +57,7 @@ export async function openAudit(base: Base): Promise<Auditor | undefined> {
   });
   const keys = {
     decision: naming.decisionAuditAnnotation,
+    latency: naming.latencyAuditAnnotation,
     reason: naming.reasonAuditAnnotation,
   };
   return new Auditor({ policy, backend, clock, observer, keys });

@@ -45,5 +45,8 @@ export const clientParts = ({ clock, logger, metrics }: Parts): ClientParts => (
   log: logger,
   metrics: new ClientMetrics(metrics.series),
   parse: parseClientConfig,
-  resolveService: () => Promise.reject(new Error('services are not looked up for it')),
+  services: {
+    resolve: () => Promise.reject(new Error('services are not looked up for it')),
+    places: () => undefined,
+  },
 });

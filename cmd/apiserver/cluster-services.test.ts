@@ -1,6 +1,6 @@
 // Where a webhook that is a service of the cluster is found, over Services in a real etcd.
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { ResolveService } from '../../lib/client/webhook-config.ts';
+import type { ServicesOfCluster } from '../../lib/client/webhook-config.ts';
 import { RegistryOnEtcd } from '../../lib/registry/testing/registry-on-etcd.ts';
 import type { Replica } from '../../lib/registry/testing/registry-on-etcd.ts';
 import { VerbDriver } from '../../lib/registry/testing/verb-driver.ts';
@@ -13,7 +13,7 @@ const ports = [
 ];
 let registry: RegistryOnEtcd;
 let replica: Replica;
-let resolve: ResolveService;
+let resolve: ServicesOfCluster['resolve'];
 beforeAll(async () => {
   registry = await RegistryOnEtcd.start();
   const clusterIpRanges = ['10.0.0.0/24', 'fd00::/112'];
@@ -30,7 +30,10 @@ beforeAll(async () => {
   await make('outside', { type: 'ExternalName', externalName: 'localhost' });
   await make('numbered', { type: 'ExternalName', externalName: '127.0.0.1.nowhere.invalid' });
   await verbs.get(services, 'plain');
-  resolve = clusterServices(services.stored.view);
+  const slices = replica.store('discovery.svc.io/endpointslices').stored.view;
+  const views = { services: services.stored.view, slices, naming: replica.naming };
+  const found = clusterServices({ ...views, routesToEndpoints: false });
+  resolve = (...asked) => found.resolve(...asked);
 });
 afterAll(() => registry.stop());
 
@@ -52,7 +55,7 @@ test('a service outside of the cluster is where its name is', async () => {
 test.each([
   ['is not there', 'none', 443, 'service "none" not found'],
   ['has not the port', 'plain', 8443, 'no service port 8443 found for service "plain"'],
-  ['is headless', 'headless', 443, 'service "headless" has no address of its own'],
+  ['is headless', 'headless', 443, 'cannot route to service with ClusterIP "None"'],
 ])('a service that %s is said to be so', async (_claim, name, port, text) => {
   await expect(resolve({ namespace: 'ns', name, port }, signal)).rejects.toThrow(text);
 });
@@ -63,6 +66,11 @@ test('a service of another namespace is another one', async () => {
 });
 
 test('where Services are not served, there are none', async () => {
-  const none = clusterServices(undefined)({ namespace: 'ns', name: 'plain', port: 443 }, signal);
+  const nowhere = clusterServices({
+    ...{ services: undefined, slices: undefined },
+    naming: replica.naming,
+    routesToEndpoints: false,
+  });
+  const none = nowhere.resolve({ namespace: 'ns', name: 'plain', port: 443 }, signal);
   await expect(none).rejects.toThrow('service "plain" not found');
 });

@@ -13,6 +13,7 @@ import { GarbageCollector } from '../../lib/controllers/garbage-collector.ts';
 import { NamespaceObjectController } from '../../lib/controllers/namespace-object.ts';
 import type { NewObject } from '../../lib/controllers/namespace-object.ts';
 import { NamespaceController } from '../../lib/controllers/namespace.ts';
+import { PolicyTypeCheckController } from '../../lib/controllers/policy-type-check.ts';
 import { RoleAggregationController } from '../../lib/controllers/role-aggregation.ts';
 import { rootCaConfigMap } from '../../lib/controllers/root-ca.ts';
 import { SystemNamespaceController } from '../../lib/controllers/system-namespaces.ts';
@@ -139,6 +140,15 @@ export const controllerTable: readonly ControllerRow[] = [
     make: ({ store, ...context }: ControllerContext): Controller | undefined => {
       const clusterRoles = store('rbac.authorization.{v}/clusterroles');
       return clusterRoles && new RoleAggregationController({ ...context, clusterRoles });
+    },
+  },
+  {
+    name: 'validatingadmissionpolicy-status-controller',
+    alias: 'validatingadmissionpolicy-status',
+    account: 'validatingadmissionpolicy-status-controller',
+    make: ({ store, ...context }: ControllerContext): Controller | undefined => {
+      const policies = store('admissionregistration.{v}/validatingadmissionpolicies');
+      return policies && new PolicyTypeCheckController({ ...context, policies });
     },
   },
   {

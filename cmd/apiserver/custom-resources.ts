@@ -13,7 +13,6 @@ import type { ResourceMapHolder } from '../../lib/registry/resource-map.ts';
 import type { ValidationOptions } from '../../lib/registry/validation.ts';
 import type { Base } from './base.ts';
 import { schemaRulesObserver } from './schema-rules-observer.ts';
-import { clusterServices } from './cluster-services.ts';
 
 export interface FollowedDefinitions {
   readonly served: ServedDefinitions;
@@ -39,11 +38,10 @@ export function openDefinitions(
   },
 ): FollowedDefinitions {
   const { definitions, deps, validation, cache, resources } = of;
-  const services = scheme.storedResource('', 'services');
   const makeStores = definitionStores({
     ...{ deps, cache, media, validation },
     objectMeta: scheme.type('meta/v1.ObjectMeta'),
-    calls: { ...calls, resolveService: clusterServices(services && cache.view(services)) },
+    calls,
     conversionMetrics: new ConversionMetrics(metrics.series),
     rulesObserver: schemaRulesObserver(metrics),
     definitionKey: (name) => deps.keyspace.key(definitions.storagePrefix, '', name),

@@ -54,8 +54,22 @@ const rulesTest =
   'cmd/apiserver/schema-rules-observer.test.ts › ' +
   'rules of custom resources are timed: compiled once, evaluated at each write';
 
+const policiesTest =
+  'lib/admission/policies/verdict.test.ts › x.policy: each finding is counted by what followed';
+const conditionsTest =
+  'lib/admission/policies/validating-policies.test.ts › ' +
+  'x.match: a condition that fails refuses or skips, and is counted';
+const exclusionsTest =
+  'lib/admission/policies/validating-policies.test.ts › ' +
+  'v.match: conditions are asked for each binding and param, and may use params';
+
 /** Metric → `file › title` of the test that shows it, which stands in that file. */
 const shownElsewhere: Readonly<Record<string, string>> = {
+  apiserver_validating_admission_policy_check_total: policiesTest,
+  apiserver_validating_admission_policy_check_duration_seconds: policiesTest,
+  apiserver_admission_match_condition_evaluation_seconds: conditionsTest,
+  apiserver_admission_match_condition_evaluation_errors_total: conditionsTest,
+  apiserver_admission_match_condition_exclusions_total: exclusionsTest,
   rest_client_requests_total: callsTest,
   rest_client_request_retries_total: callsTest,
   rest_client_request_duration_seconds: callsTest,

@@ -2,6 +2,7 @@
 import type { StaticManifests } from '../../lib/admission/static-manifests.ts';
 import type { TokenIssuer } from '../../lib/authn/service-account/token-issuer.ts';
 import type { Cache } from '../../lib/cacher/cache.ts';
+import type { ClientParts } from '../../lib/client/open-target.ts';
 import { builtInStores, sharedDeps } from '../../lib/registry/built-in-stores.ts';
 import type { BuiltInStoreOptions } from '../../lib/registry/built-in-stores.ts';
 import { componentStatusStores } from '../../lib/registry/component-statuses.ts';
@@ -12,13 +13,14 @@ import { openAdmission } from './admission.ts';
 import type { OpenedAuthentication } from './authentication.ts';
 import type { OpenedAuthorization } from './authorization.ts';
 import type { Base } from './base.ts';
-import { clusterServices } from './cluster-services.ts';
+import { clusterServices, clusterViews } from './cluster-services.ts';
 import { servedResources } from './served-resources.ts';
 import { openRules } from './rules-in-force.ts';
 import { definitionsRecord, openDefinitions } from './custom-resources.ts';
 import type { FollowedDefinitions } from './custom-resources.ts';
 import type { SharedState } from './shared-state.ts';
 import type { OpenedStorage } from './storage.ts';
+import type { WebhookCalls } from './webhook-calls.ts';
 import {
   admissionObserver,
   etcdComponents,
@@ -36,6 +38,7 @@ export function openRegistry(
     readonly authorization: OpenedAuthorization;
     readonly authentication: OpenedAuthentication;
     readonly tokens: TokenIssuer;
+    readonly webhooks: WebhookCalls;
     readonly manifests: StaticManifests;
     /** Filled. */
     readonly resources: ResourceMapHolder;
@@ -45,13 +48,13 @@ export function openRegistry(
   const { cache, shared, services, authentication, tokens, resources, manifests } = options;
   const { authorizer, heldRulesOf } = options.authorization;
   const definitions = definitionsRecord(base);
-  const stored = scheme.storedResource('', 'services');
-  const resolveService = clusterServices(stored && cache.view(stored));
+  const calls = callsWithin(base, cache);
   const validation = {
     isOn: (gate: string) => gates.isEnabled(gate),
     onMismatch: mismatchObserver(metrics, logger),
   };
   const rulesInForce = openRules(base, { keyspace, cache });
+  const served = servedResources(resources);
   const made: BuiltInStoreOptions = {
     scheme,
     keyspace,
@@ -59,9 +62,8 @@ export function openRegistry(
     rulesInForce,
     admission: openAdmission({
       ...base,
-      ...{ rulesInForce, manifests, storage, keyspace, cache, authorizer },
-      served: servedResources(resources),
-      calls: { ...base.calls, resolveService },
+      ...{ rulesInForce, manifests, storage, keyspace, cache, authorizer, served, calls },
+      webhooks: options.webhooks,
       observer: admissionObserver(metrics),
       podSecurityObserver: podSecurityObserver(metrics),
     }),
@@ -75,6 +77,7 @@ export function openRegistry(
     clock,
     media: base.media,
     viewOf: (stored) => cache.view(stored),
+    resourceOfKind: (kind) => served.ofKind(kind)?.resource.resource,
     companionsOf: (stored) => services?.companionsOf(stored),
     continueKey: shared.continueKey,
     tokens,
@@ -90,6 +93,19 @@ export function openRegistry(
   resources.set(builtInOwner, [...stores, ...components]);
   const followed =
     definitions &&
-    openDefinitions(base, { definitions, deps: sharedDeps(made), validation, cache, resources });
+    openDefinitions(
+      { ...base, calls },
+      { definitions, deps: sharedDeps(made), validation, cache, resources },
+    );
   return followed;
+}
+
+/** Outgoing calls, to services of the cluster too. */
+function callsWithin(base: Base, cache: Cache): ClientParts {
+  const services = clusterServices({
+    ...clusterViews(base, (record) => cache.view(record)),
+    naming: base.naming,
+    routesToEndpoints: base.flags['enable-aggregator-routing'],
+  });
+  return { ...base.calls, services };
 }

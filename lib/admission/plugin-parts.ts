@@ -11,6 +11,7 @@ import type { ClientParts } from '../client/open-target.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { Logger } from '../base/log.ts';
 import type { Objects } from './objects.ts';
+import type { WebhookCaller } from './webhooks/caller.ts';
 import type { PodSecurityObserver } from './pod-security/observer.ts';
 import type { StaticManifests } from './static-manifests.ts';
 
@@ -32,6 +33,11 @@ export interface PluginParts {
   readonly manifests: StaticManifests;
   /** Of outgoing calls, to services of the cluster too. */
   readonly calls: ClientParts;
+  /**
+   * What calls the admission webhooks of one plugin. @param kubeconfigFile of its configuration:
+   * who the server is for which host
+   */
+  openWebhookCaller(kubeconfigFile: string | undefined): WebhookCaller;
   readonly metrics: Metrics;
   readonly log: Logger;
   /** The document of `--admission-control-config-file` for a plugin, parsed and not checked. */

@@ -31,6 +31,8 @@ import { runtimeClass } from './plugins/runtime-class.ts';
 import { serviceAccount } from './plugins/service-account.ts';
 import { storageObjectInUseProtection } from './plugins/storage-object-in-use-protection.ts';
 import { taintNodesByCondition } from './plugins/taint-nodes-by-condition.ts';
+import { mutatingWebhooks } from './webhooks/mutating-webhooks.ts';
+import { validatingWebhooks } from './webhooks/validating-webhooks.ts';
 
 /**
  * undefined: nothing to do, for what it looks at is not served or its feature gate is off.
@@ -97,9 +99,9 @@ export const pluginTable: readonly PluginRow[] = [
   on('JobValidation'),
   on('PodResizeValidator'),
   on('MutatingAdmissionPolicy', mutatingPolicies),
-  on('MutatingAdmissionWebhook'),
+  on('MutatingAdmissionWebhook', mutatingWebhooks),
   on('ValidatingAdmissionPolicy', validatingPolicies),
-  on('ValidatingAdmissionWebhook'),
+  on('ValidatingAdmissionWebhook', validatingWebhooks),
   on('ResourceQuota'),
   off('AlwaysDeny', alwaysDeny, { deprecated }),
 ];

@@ -4,6 +4,7 @@
 import type { GroupVersionKind, JsonObject, ResourceInfo } from '../api/type-info.ts';
 import type { MaybePromise } from '../base/maybe-promise.ts';
 import type { User } from '../base/user.ts';
+import type { WebhookTrail } from '../base/webhook-trail.ts';
 import type { ApiObject } from '../codec/codec.ts';
 
 export type AdmissionOperation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT';
@@ -43,8 +44,13 @@ export interface AdmissionRequest {
   ): MaybePromise<ApiObject>;
   /** Tells who writes, in a Warning header: each text once, however often a write is tried. */
   warn(text: string): void;
-  /** For the audit event: `key` is qualified by a domain; a later value replaces an earlier one. */
-  annotate(key: string, value: string): void;
+  /**
+   * For the audit event: `key` is qualified by a domain; a later value replaces an earlier one.
+   * `level`: the lowest at which it is told; not given: every level.
+   */
+  annotate(key: string, value: string, level?: 'Request'): void;
+  /** undefined: the request has no deadline, and nobody asks how long it waited. */
+  readonly webhookTrail?: WebhookTrail | undefined;
   /**
    * What is stored, in `form`; undefined for CREATE and CONNECT, and for DELETE of an object that
    * cannot be read.

@@ -28,11 +28,22 @@ export class FieldErrors {
 
   /** Takes back what other rules have found below this path. */
   overlook(path: string): void {
-    const kept = this.#earlier.filter(({ field }) => !field.startsWith(`${path}.`));
+    const isBelow = (field: string): boolean =>
+      field.startsWith(`${path}.`) || field.startsWith(`${path}[`);
+    const kept = this.#earlier.filter(({ field }) => !isBelow(field));
     this.#earlier.splice(0, this.#earlier.length, ...kept);
     this.#failed.clear();
     this.#forbidden.clear();
     this.#indexed = 0;
+  }
+
+  /**
+   * Puts all failures, earlier ones too, in the order that `before` says, those that it says
+   * nothing of in the order in which they were found.
+   */
+  arrange(before: (one: FieldError, other: FieldError) => number): void {
+    const all = [...this.#earlier.splice(0), ...this.list.splice(0)];
+    this.list.push(...all.sort(before));
   }
 
   /** Whether something failed at this path or below it. */

@@ -16,6 +16,8 @@ interface NamedEntries {
   readonly deprecatedAuditAnnotation: string;
   readonly removedReleaseAuditAnnotation: string;
   readonly decisionAuditAnnotation: string;
+  /** Keys of what made a request slow begin with it. */
+  readonly latencyAuditAnnotation: string;
   readonly reasonAuditAnnotation: string;
   /** Marks audit events whose objects were too large. */
   readonly truncatedAuditAnnotation: string;
@@ -60,6 +62,7 @@ const entries: NamedEntries = {
   deprecatedAuditAnnotation: '{v}/deprecated',
   removedReleaseAuditAnnotation: '{v}/removed-release',
   decisionAuditAnnotation: 'authorization.{v}/decision',
+  latencyAuditAnnotation: 'apiserver.latency.{v}',
   reasonAuditAnnotation: 'authorization.{v}/reason',
   truncatedAuditAnnotation: 'audit.{v}/truncated',
   namespaceNameLabel: '{kubernetes}.io/metadata.name',

@@ -4,6 +4,8 @@ import type { Clock } from '../base/clock.ts';
 import { limits } from '../base/limits.ts';
 import type { MaybePromise } from '../base/maybe-promise.ts';
 import type { StatusBody } from '../base/status.ts';
+import type { WebhookTrail } from '../base/webhook-trail.ts';
+import { formatDuration } from '../codec/value-forms.ts';
 import type { AuditBackend, AuditObserver } from './backend.ts';
 import { AuditEvent } from './event.ts';
 import type { EventObjectRef, EventStatus, EventUser, JsonPieces } from './event.ts';
@@ -24,6 +26,8 @@ export interface RequestFacts {
 export interface AnnotationKeys {
   readonly decision: string;
   readonly reason: string;
+  /** Of those that tell what a slow request has waited for: what stands before `/`. */
+  readonly latency: string;
 }
 
 interface RecordParts {
@@ -80,6 +84,20 @@ export class RequestAudit {
     const { keys } = this.#parts;
     this.annotations.set(keys.decision, isAllowed ? 'allow' : 'forbid');
     this.annotations.set(keys.reason, reason);
+  }
+
+  /** The request is over, and how long it waited for webhooks: told where it was slow. */
+  took({ mutatingMs, validatingMs }: Pick<WebhookTrail, 'mutatingMs' | 'validatingMs'>): void {
+    const { clock, keys } = this.#parts;
+    const totalMs = clock.monotonicMs() - this.#opened.facts.receivedAtMs;
+    if (totalMs <= limits.slowRequestMs) return;
+    const note = (name: string, ms: number): void => {
+      const nanos = BigInt(Math.round(ms * 1e6));
+      if (ms > 0) this.annotations.set(`${keys.latency}/${name}`, formatDuration(nanos));
+    };
+    note('total', totalMs);
+    note('mutating-webhook', mutatingMs);
+    note('validating-webhook', validatingMs);
   }
 
   /** The object of the body names what the path does not. */

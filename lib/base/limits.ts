@@ -124,6 +124,8 @@ export const limits = {
   requestHeadersTimeoutMs: 32_000,
   /** A client that sends its body slower than this is cut. */
   requestBodyTimeoutMs: 90_000,
+  /** A write works at most that long, whatever it waits for: as in Kubernetes. */
+  writeDeadlineMs: 34_000,
   /** How long the rest of an unread body is waited for before its connection or stream ends. */
   unreadBodyLingerMs: 1_000,
   /** Idle connections live longer than common load balancers' own limit: those close first. */
@@ -299,9 +301,9 @@ export const limits = {
   objectRulesCostMax: 10_000_000,
   /** Cost of all match conditions of one rule for one request (the reference's). */
   matchConditionsCostMax: 2_500_000,
-  /** Cost of the validations and messages, and again of the annotations, of a policy's evaluation. */
+  /** Cost of validations and messages of one evaluation of a policy; annotations: again. */
   policyCostMax: 10_000_000,
-  /** Bytes of one value that a policy writes into audit events; the rest is cut (the reference's). */
+  /** Bytes of a value that a policy writes into audit events, cut there (the reference's). */
   policyAnnotationBytesMax: 10 * 1024,
   /** Characters of the texts of one evaluation that cost less than they take. */
   evaluationTextLengthMax: 32 * 1024 * 1024,
@@ -496,6 +498,8 @@ export const limits = {
   clientConnectionsMax: 64,
   /** Calls that may wait for one of them; more fail at once. */
   clientPendingCallsMax: 512,
+  /** Targets of admission webhooks that are kept, by URL or service and CA (upstream's). */
+  clientTargetsMax: 200,
   /** Time of one call when the caller names none; the longest that webhooks may have. */
   clientCallTimeoutMs: 30_000,
   /** Time to look up a name. */
@@ -539,6 +543,31 @@ export const limits = {
   /** Hosts that have labels of their own in metrics; webhooks are user data. */
   clientMetricHostsMax: 100,
 
+  // Calls of admission webhooks
+  /** Calls of one webhook under way at once. */
+  admissionCallsMax: 200,
+  /** Calls of one webhook that wait for those; more fail at once. */
+  admissionPendingCallsMax: 1_000,
+  /** An answer of one. */
+  admissionAnswerBytesMax: 6 * 1024 * 1024,
+  /** How long a kept connection to one may be idle. */
+  admissionIdleConnectionMs: 90_000,
+  /** Connections that calls of one take turns over: a service spreads them over its endpoints. */
+  admissionSpreadCount: 4,
+  /** Time of one call when the webhook has none (upstream's). */
+  admissionCallTimeoutMs: 30_000,
+  /** Of a request's time, what optional webhooks leave for storing. */
+  admissionReserveMs: 2_000,
+  /** Timeouts and lost connections in a row, and the time they come in, that open the circuit. */
+  admissionBreakerFailuresMax: 5,
+  admissionBreakerWithinMs: 10_000,
+  /** From one try of a webhook whose circuit is open to the next. */
+  admissionProbeMs: 1_000,
+  /** Webhooks whose line and circuit are remembered: more than clusters have. */
+  admissionGuardsMax: 1_000,
+  /** How long a webhook that is not called any more is in the metrics. */
+  admissionGuardIdleMs: 600_000,
+
   // Conversion of custom objects
   /** Calls of one conversion webhook under way at once: each may hold a list's part in memory. */
   conversionWebhookCallsMax: 8,
@@ -568,7 +597,11 @@ export const limits = {
   authorizationWebhookTimeoutMs: 30_000,
   /** Conditions of one authorization webhook (specification 3, Limits). */
   webhookMatchConditionsMax: 64,
+  /** Warnings that are taken from one answer of an admission webhook: the headers have an end. */
+  webhookWarningsMax: 100,
   // Audit
+  /** A request that took longer has annotations that tell what it waited for (Kubernetes' time). */
+  slowRequestMs: 500,
   /** Characters of a User-Agent that events show (Kubernetes: 1,024). */
   auditUserAgentLengthMax: 1_024,
   /** Bytes of all events that one backend keeps: objects in them may be large. */

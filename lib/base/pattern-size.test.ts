@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { limits } from './limits.ts';
-import { patternSteps } from './pattern-size.ts';
+import { patternSize } from './pattern-size.ts';
 import { compilePattern } from './pattern.ts';
 
 describe('the size of a regular expression', () => {
@@ -16,7 +16,7 @@ describe('the size of a regular expression', () => {
     ['a group is repeated as a whole', '(ab){100}', 400],
     ['groups within groups', '((a{10}){10}){10}', 1_220],
   ])('%s', (_name, source, steps) => {
-    expect(patternSteps(source)).toBe(steps);
+    expect(patternSize(source).steps).toBe(steps);
   });
 
   test.each([
@@ -26,6 +26,20 @@ describe('the size of a regular expression', () => {
   ])('%s is refused before it is compiled', (_name, source) => {
     const error = 'error parsing regexp: expression too large';
     expect(compilePattern(source)).toEqual({ error });
+  });
+
+  test.each([
+    ['((a{0,100}){0,100}){0,100}', '{0,100}'],
+    ['(a{10}b{500}){3}', '{3}'],
+    ['a{1001}', '{1001}'],
+    ['((a{2})*x){501,}', '{501,}'],
+  ])('%s repeats too often', (source, repetition) => {
+    const error = `error parsing regexp: invalid repeat count: \`${repetition}\``;
+    expect(compilePattern(source)).toEqual({ error });
+  });
+
+  test('repetitions beside one another do not multiply', () => {
+    expect(compilePattern('(a{100}b{100}){9}c{100}')).not.toHaveProperty('error');
   });
 
   test('what is long and small compiles', () => {

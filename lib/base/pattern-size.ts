@@ -4,21 +4,45 @@
 
 const digits = /\d+/y;
 
-/** Steps of the compiled expression; never much fewer than they are. Linear in the text. */
-export function patternSteps(source: string): number {
-  const groups: { readonly total: number; readonly last: number }[] = [];
+export interface PatternSize {
+  /** Of the compiled expression; never much fewer than they are. */
+  readonly steps: number;
+  /** The first repetition that, with those inside of it, repeats more often than RE2 allows. */
+  readonly tooOften: string | undefined;
+}
+
+interface Level {
+  readonly total: number;
+  readonly last: number;
+  readonly most: number;
+}
+
+/** Repetitions within repetitions multiply; more is an error of RE2. */
+const repetitionsMax = 1_000;
+
+/** Linear in the text. */
+export function patternSize(source: string): PatternSize {
+  const groups: Level[] = [];
   let total = 0;
   /** Of the part that a repetition would repeat. */
   let last = 0;
+  /** How often the part is repeated already, and the most of the parts before it. */
+  let lastRepeats = 1;
+  let most = 1;
+  let tooOften: string | undefined;
   let at = 0;
   const add = (steps: number): void => {
     total += last;
     last = steps;
+    most = Math.max(most, lastRepeats);
+    lastRepeats = 1;
   };
   while (at < source.length) {
     const repeat = source[at] === '{' ? repetitionAt(source, at) : undefined;
     if (repeat !== undefined) {
       last *= Math.max(repeat.most, 1);
+      lastRepeats *= Math.max(repeat.most, 1);
+      if (lastRepeats > repetitionsMax) tooOften ??= source.slice(at, repeat.end);
       at = repeat.end;
       continue;
     }
@@ -32,15 +56,19 @@ export function patternSteps(source: string): number {
         at = classEnd(source, at);
         break;
       case '(':
-        groups.push({ total, last });
+        groups.push({ total, last, most: Math.max(most, lastRepeats) });
         total = 0;
         last = 1;
+        most = 1;
+        lastRepeats = 1;
         break;
       case ')': {
         const group = total + last + 1;
         const around = groups.pop();
         total = (around?.total ?? 0) + (around?.last ?? 0);
         last = group;
+        lastRepeats = Math.max(most, lastRepeats);
+        most = around?.most ?? 1;
         break;
       }
       case '*':
@@ -54,7 +82,8 @@ export function patternSteps(source: string): number {
     }
     at += 1;
   }
-  return groups.reduce((sum, group) => sum + group.total + group.last, total + last);
+  const steps = groups.reduce((sum, group) => sum + group.total + group.last, total + last);
+  return { steps, tooOften };
 }
 
 function repetitionAt(

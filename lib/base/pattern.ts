@@ -2,7 +2,7 @@
 // remembered.
 import { RE2JS } from 're2js';
 import { limits } from './limits.ts';
-import { patternSteps } from './pattern-size.ts';
+import { patternSize } from './pattern-size.ts';
 import { TextMemo } from './text-memo.ts';
 
 /** A compiled pattern. */
@@ -29,9 +29,10 @@ export const compilePattern = (source: string): Pattern | PatternError =>
   recent.of(source, compile);
 
 function compile(source: string): Pattern | PatternError {
-  if (patternSteps(source) > limits.patternStepsMax) {
-    return { error: 'error parsing regexp: expression too large' };
-  }
+  const { steps, tooOften } = patternSize(source);
+  const refused = (why: string): PatternError => ({ error: `error parsing regexp: ${why}` });
+  if (tooOften !== undefined) return refused(`invalid repeat count: \`${tooOften}\``);
+  if (steps > limits.patternStepsMax) return refused('expression too large');
   try {
     return wrap(RE2JS.compile(source));
   } catch (error) {

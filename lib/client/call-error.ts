@@ -23,6 +23,15 @@ export type CallFailure =
   /** No HTTP, compressed though nobody asked, or a body that `decode` refused. */
   | { readonly kind: 'badAnswer'; readonly reason: string; readonly excerpt: string };
 
+/** How far a call had come when it failed. */
+export interface CallPlace {
+  readonly step: Step;
+  /** `IP:PORT` that was called, or would have been; undefined while there is none. */
+  readonly address: string | undefined;
+  /** Since the call began. */
+  readonly ms: number;
+}
+
 export interface CallName {
   readonly method: string;
   /** As configured, with path and query. */
@@ -36,14 +45,29 @@ export class CallError extends Error {
   readonly failure: CallFailure;
   /** The message without method and URL. */
   readonly reason: string;
+  /** undefined: it had not begun. */
+  readonly place: CallPlace | undefined;
 
-  constructor({ method, url }: CallName, failure: CallFailure, options?: ErrorOptions) {
+  constructor(
+    { method, url }: CallName,
+    failure: CallFailure,
+    options?: ErrorOptions & { readonly place?: CallPlace },
+  ) {
     const reason = reasonOf(failure);
     super(`${method} "${url}": ${reason}`, options);
     this.method = method;
     this.url = url;
     this.failure = failure;
+    this.place = options?.place;
     this.reason = reason;
+  }
+}
+
+/** A call that was not made, because those before it failed: with what the last one failed with. */
+export class SkippedCallError extends CallError {
+  constructor(last: CallError) {
+    const { place } = last;
+    super(last, last.failure, place === undefined ? { cause: last } : { cause: last, place });
   }
 }
 

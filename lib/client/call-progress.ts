@@ -16,10 +16,13 @@ export class CallProgress {
   readonly name: CallName;
   readonly clock: Clock;
   step: Step = 'queue';
+  /** `IP:PORT` of the connection, or of the one that is being made. */
+  address: string | undefined;
   /** Why it ended early. */
   endedWith: Error | undefined;
   /** Called when it ends early: of the one wait that it is in, or was in last. */
   onEnd: ((reason: Error) => void) | undefined;
+  readonly #startMs: number;
   readonly #endsAtMs: number;
   readonly #callerSignal: AbortSignal;
   readonly #cancelDeadline: () => void;
@@ -32,7 +35,8 @@ export class CallProgress {
     const { clock, signal, timeoutMs } = options;
     this.name = name;
     this.clock = clock;
-    this.#endsAtMs = clock.monotonicMs() + timeoutMs;
+    this.#startMs = clock.monotonicMs();
+    this.#endsAtMs = this.#startMs + timeoutMs;
     this.#callerSignal = signal;
     this.#cancelDeadline = clock.after(timeoutMs, this.#outOfTime);
     if (signal.aborted) this.endedWith = signal.reason as Error;
@@ -55,7 +59,9 @@ export class CallProgress {
 
   /** The error of this call for what went wrong. */
   failed(failure: CallFailure, cause?: unknown): CallError {
-    return new CallError(this.name, failure, cause === undefined ? undefined : { cause });
+    const { step, address } = this;
+    const place = { step, address, ms: this.clock.monotonicMs() - this.#startMs };
+    return new CallError(this.name, failure, cause === undefined ? { place } : { place, cause });
   }
 
   /** Waits between two attempts; rejects when the call is ended. */

@@ -25,14 +25,17 @@ export class Connection {
   readonly settings: TargetSettings;
   readonly #client: Client;
   readonly #socket: TLSSocket;
+  readonly #idleMs: number;
   #isFresh = true;
   /** Whether undici has the socket, and closes it when it is idle. */
   #isTaken = false;
   /** What it broke with: a server that refuses the client's certificate says so, then closes. */
   #firstError: Error | undefined;
 
-  constructor({ socket, address }: Dialed, settings: TargetSettings) {
+  /** @param idleMs how long it may be idle */
+  constructor({ socket, address }: Dialed, settings: TargetSettings, idleMs: number) {
     this.address = address;
+    this.#idleMs = idleMs;
     this.settings = settings;
     this.#socket = socket;
     socket.on('error', (error) => {
@@ -54,12 +57,17 @@ export class Connection {
       pipelining: 1,
       maxHeaderSize: limits.clientAnswerHeaderBytesMax,
       // The server's hint may shorten this, never lengthen it.
-      keepAliveTimeout: limits.clientIdleConnectionMs,
-      keepAliveMaxTimeout: limits.clientIdleConnectionMs,
+      keepAliveTimeout: idleMs,
+      keepAliveMaxTimeout: idleMs,
       // Deadlines are those of CallProgress.
       headersTimeout: 0,
       bodyTimeout: 0,
     });
+  }
+
+  /** Whether it carries its first call, or has carried none. */
+  get isFresh(): boolean {
+    return this.#isFresh;
   }
 
   get isUsable(): boolean {
@@ -69,7 +77,7 @@ export class Connection {
   /** From now on it is one that the other side may close at any time. */
   keep(): void {
     this.#isFresh = false;
-    if (!this.#isTaken) this.#socket.setTimeout(limits.clientIdleConnectionMs, () => this.close());
+    if (!this.#isTaken) this.#socket.setTimeout(this.#idleMs, () => this.close());
   }
 
   /** Calls `run` once when the connection is gone, at once when it is. */

@@ -10,7 +10,7 @@ import { AddressBook } from './addresses.ts';
 import type { Address, Resolve } from './addresses.ts';
 import type { CallFailure, Step } from './call-error.ts';
 import type { ClientMetrics } from './client-metrics.ts';
-import { WrongName, dialFailure } from './socket-failure.ts';
+import { WrongName, dialFailure, placeText } from './socket-failure.ts';
 import { indicationOf } from './target-settings.ts';
 import type { TargetSettings } from './target-settings.ts';
 
@@ -24,8 +24,8 @@ export interface NotDialed {
   readonly cause: unknown;
 }
 
-/** Told each step of one dial as it begins. */
-export type OnStep = (step: Step) => void;
+/** Told each step of one dial as it begins; `address` is `IP:PORT`. */
+export type OnStep = (step: Step, address?: string) => void;
 
 interface Lookup {
   readonly host: string;
@@ -121,7 +121,8 @@ function connectTo(
   invariant(isIP(ip) !== 0, `${ip} is an IP address`);
   return new Promise((resolve, reject) => {
     let step: Step = 'connect';
-    onStep(step);
+    const place = placeText(ip, port);
+    onStep(step, place);
     const socket = tls.connect({
       host: ip,
       port,
@@ -147,7 +148,7 @@ function connectTo(
     socket.once('connect', () => {
       cancelTimer();
       step = 'handshake';
-      onStep(step);
+      onStep(step, place);
       cancelTimer = clock.after(limits.clientHandshakeTimeoutMs, outOfTime);
     });
     socket.once('secureConnect', () => {

@@ -13,6 +13,7 @@ export interface Outgoing {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array | undefined;
   readonly answerBytesMax: number;
+  readonly repeatsOnNew: boolean;
 }
 
 export interface Incoming {

@@ -3,7 +3,8 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { limits } from '../base/limits.ts';
 import { ManualClock } from '../base/testing/manual-clock.ts';
-import { CallError } from './call-error.ts';
+import { CallError, SkippedCallError } from './call-error.ts';
+import type { BreakerRule } from './circuit-breaker.ts';
 import { GuardedTarget } from './guarded-target.ts';
 import type { Answer, Call, Target } from './target.ts';
 import { call, errorOf } from './testing/open-calls.ts';
@@ -11,6 +12,17 @@ import { call, errorOf } from './testing/open-calls.ts';
 const url = 'https://hook.tests.svc/';
 const { clientBreakerFailuresMax, clientBreakerProbeMs } = limits;
 const broken = new CallError({ method: 'POST', url }, { kind: 'unreachable', reason: 'no route' });
+const breaker: BreakerRule = {
+  failuresMax: clientBreakerFailuresMax,
+  withinMs: 10_000,
+  probeMs: clientBreakerProbeMs,
+  counts: ({ failure }) => failure.kind !== 'status',
+};
+/** Fails at once, as the last one did. */
+async function expectSkipped(made: Promise<unknown>): Promise<void> {
+  const error = await errorOf(made);
+  expect([error instanceof SkippedCallError, error.cause]).toEqual([true, broken]);
+}
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 interface Made {
@@ -41,7 +53,8 @@ let target: GuardedTarget;
 beforeEach(() => {
   clock = new ManualClock();
   held = new HeldTarget();
-  target = new GuardedTarget(held, { clock, url, callsMax: 2 });
+  const pendingMax = limits.clientPendingCallsMax;
+  target = new GuardedTarget(held, { clock, url, callsMax: 2, pendingMax, breaker });
 });
 
 async function failCalls(count: number): Promise<void> {
@@ -116,14 +129,13 @@ describe('calls under way', () => {
 describe('a target that fails again and again', () => {
   test('is called no more, until it is time for a probe', async () => {
     await failCalls(clientBreakerFailuresMax);
-    expect(await errorOf(call(target))).toBe(broken);
+    await expectSkipped(call(target));
     clock.pass(clientBreakerProbeMs - 1);
-    expect(await errorOf(call(target))).toBe(broken);
+    await expectSkipped(call(target));
     expect(held.calls).toHaveLength(clientBreakerFailuresMax);
     clock.pass(1);
     const probe = call(target);
-    const beside = errorOf(call(target));
-    expect(await beside).toBe(broken);
+    await expectSkipped(call(target));
     expect(held.calls).toHaveLength(clientBreakerFailuresMax + 1);
     held.calls.at(-1)?.answer();
     await probe;
@@ -137,7 +149,7 @@ describe('a target that fails again and again', () => {
     await failCalls(clientBreakerFailuresMax);
     clock.pass(clientBreakerProbeMs);
     await failCalls(1);
-    expect(await errorOf(call(target))).toBe(broken);
+    await expectSkipped(call(target));
     clock.pass(clientBreakerProbeMs);
     await failCalls(1);
     expect(held.calls).toHaveLength(clientBreakerFailuresMax + 2);
@@ -145,12 +157,14 @@ describe('a target that fails again and again', () => {
 
   test('fails those at once that wait for it', async () => {
     await failCalls(clientBreakerFailuresMax - 1);
-    const all = [1, 2, 3, 4].map(() => errorOf(call(target)));
+    const under = [1, 2].map(() => errorOf(call(target)));
+    const waiting = [1, 2].map(() => expectSkipped(call(target)));
     await turn();
     held.calls.at(-1)?.fail(broken);
     await turn();
     held.calls.at(-2)?.fail(broken);
-    expect(await Promise.all(all)).toEqual([broken, broken, broken, broken]);
+    expect(await Promise.all(under)).toEqual([broken, broken]);
+    await Promise.all(waiting);
     expect(held.calls).toHaveLength(clientBreakerFailuresMax + 1);
   });
 
@@ -165,5 +179,53 @@ describe('a target that fails again and again', () => {
     await turn();
     held.calls.at(-1)?.answer();
     expect((await next).body).toBe('ok');
+  });
+
+  test('is probed each second, also while a probe has no answer yet', async () => {
+    await failCalls(clientBreakerFailuresMax);
+    clock.pass(clientBreakerProbeMs);
+    const hanging = call(target);
+    clock.pass(clientBreakerProbeMs);
+    const next = call(target);
+    await turn();
+    expect(held.calls).toHaveLength(clientBreakerFailuresMax + 2);
+    for (const made of held.calls) made.answer();
+    await Promise.all([hanging, next]);
+    expect(target.isOpen).toBe(false);
+  });
+
+  test('is called on where its failures lie too far apart', async () => {
+    for (let count = 0; count < 2 * clientBreakerFailuresMax; count++) {
+      await failCalls(1);
+      clock.pass(2_501);
+    }
+    expect(target.isOpen).toBe(false);
+  });
+
+  test('is called on where what it fails with does not count', async () => {
+    const refused = new CallError(
+      { method: 'POST', url },
+      {
+        kind: 'status',
+        status: 500,
+        excerpt: '',
+      },
+    );
+    for (let count = 0; count < 2 * clientBreakerFailuresMax; count++) {
+      const made = errorOf(call(target));
+      await turn();
+      held.calls.at(-1)?.fail(refused);
+      expect(await made).toBe(refused);
+    }
+    expect(target.isOpen).toBe(false);
+  });
+
+  test('is called on where it has no breaker', async () => {
+    target = new GuardedTarget(held, {
+      ...{ clock, url, callsMax: 1, pendingMax: 1 },
+      breaker: undefined,
+    });
+    await failCalls(3 * clientBreakerFailuresMax);
+    expect(target.isOpen).toBe(false);
   });
 });

@@ -1,13 +1,13 @@
-// A target of users' webhooks, kept from harm and from doing any: few calls are under way at once,
-// others wait in line, and once several calls in a row have failed only a probe goes out now and
-// then while all others fail at once, with what the last one failed with.
+// A target of users' webhooks, kept from harm and from doing any: so many calls are under way at
+// once, others wait in line, and while its circuit is open all but a probe fail at once, with what
+// the last one failed with.
 import type { Clock } from '../base/clock.ts';
 import { limits } from '../base/limits.ts';
-import { CallError } from './call-error.ts';
+import { CallError, SkippedCallError } from './call-error.ts';
 import type { CallFailure } from './call-error.ts';
+import { CircuitBreaker } from './circuit-breaker.ts';
+import type { BreakerRule } from './circuit-breaker.ts';
 import type { Answer, Call, Target } from './target.ts';
-
-const { clientBreakerFailuresMax, clientBreakerProbeMs, clientPendingCallsMax } = limits;
 
 export interface GuardOptions {
   readonly clock: Clock;
@@ -15,6 +15,18 @@ export interface GuardOptions {
   readonly url: string;
   /** Calls under way at once. */
   readonly callsMax: number;
+  /** Calls that may wait for those; more fail at once. */
+  readonly pendingMax: number;
+  /** undefined: it is called however often it fails. */
+  readonly breaker: BreakerRule | undefined;
+  readonly observer?: GuardObserver;
+}
+
+export interface GuardObserver {
+  /** A call goes out, after so long in the line. */
+  begun(waitedMs: number): void;
+  /** The circuit is open now, with what the last call failed with, or closed. */
+  circuit(last: CallError | undefined): void;
 }
 
 interface Waiting {
@@ -25,40 +37,44 @@ interface Waiting {
 export class GuardedTarget implements Target {
   readonly #target: Target;
   readonly #options: GuardOptions;
+  readonly #breaker: CircuitBreaker | undefined;
   #underWayCount = 0;
   /** The longest waiting one first. */
   readonly #waiting = new Set<Waiting>();
-  /** In a row. */
-  #failureCount = 0;
-  #lastFailure: CallError | undefined;
-  #nextProbeMs = 0;
-  #isProbing = false;
 
   constructor(target: Target, options: GuardOptions) {
     this.#target = target;
     this.#options = options;
+    const { breaker, clock } = options;
+    this.#breaker = breaker && new CircuitBreaker(breaker, clock);
+  }
+
+  get underWayCount(): number {
+    return this.#underWayCount;
+  }
+
+  get isOpen(): boolean {
+    return this.#breaker?.isOpen ?? false;
   }
 
   async call<T>(call: Call<T>): Promise<Answer<T>> {
-    const { clock, callsMax } = this.#options;
+    const { clock, callsMax, observer } = this.#options;
     const { timeoutMs = limits.clientCallTimeoutMs } = call;
+    this.#breaker?.begin();
     const startMs = clock.monotonicMs();
-    const isProbe = this.#isBroken() && this.#beginProbe();
-    let hasPlace = false;
+    if (this.#underWayCount >= callsMax) await this.#wait(call, timeoutMs);
+    else this.#underWayCount++;
     try {
-      if (this.#underWayCount >= callsMax) await this.#wait(call, timeoutMs);
-      else this.#underWayCount++;
-      hasPlace = true;
-      const leftMs = timeoutMs - (clock.monotonicMs() - startMs);
-      const answer = await this.#target.call({ ...call, timeoutMs: leftMs });
-      this.#failureCount = 0;
+      const waitedMs = clock.monotonicMs() - startMs;
+      observer?.begun(waitedMs);
+      const answer = await this.#target.call({ ...call, timeoutMs: timeoutMs - waitedMs });
+      this.#succeeded();
       return answer;
     } catch (error) {
-      if (hasPlace && error instanceof CallError) this.#failed(error);
+      if (error instanceof CallError) this.#failed(error);
       throw error;
     } finally {
-      if (isProbe) this.#isProbing = false;
-      if (hasPlace) this.#leave();
+      this.#leave();
     }
   }
 
@@ -66,24 +82,17 @@ export class GuardedTarget implements Target {
     this.#target.close();
   }
 
-  #isBroken(): boolean {
-    return this.#failureCount >= clientBreakerFailuresMax;
-  }
-
-  /** @throws CallError when it is not time for a probe. */
-  #beginProbe(): boolean {
-    const isDue = this.#options.clock.monotonicMs() >= this.#nextProbeMs;
-    if (this.#lastFailure !== undefined && (this.#isProbing || !isDue)) throw this.#lastFailure;
-    this.#isProbing = true;
-    return true;
+  #succeeded(): void {
+    const wasOpen = this.isOpen;
+    this.#breaker?.succeeded();
+    if (wasOpen) this.#options.observer?.circuit(undefined);
   }
 
   #failed(error: CallError): void {
-    this.#failureCount++;
-    this.#lastFailure = error;
-    this.#nextProbeMs = this.#options.clock.monotonicMs() + clientBreakerProbeMs;
-    if (!this.#isBroken()) return;
-    for (const waiting of this.#waiting) waiting.fail(error);
+    const wasOpen = this.isOpen;
+    if (this.#breaker?.failed(error) !== true) return;
+    if (!wasOpen) this.#options.observer?.circuit(error);
+    for (const waiting of this.#waiting) waiting.fail(new SkippedCallError(error));
   }
 
   #leave(): void {
@@ -94,12 +103,12 @@ export class GuardedTarget implements Target {
 
   /** Resolves with a place. @throws CallError, or `call.signal.reason` when that fires first */
   #wait(call: Call<unknown>, timeoutMs: number): Promise<void> {
-    const { clock, url } = this.#options;
+    const { clock, url, pendingMax } = this.#options;
     const { method = 'POST', query, signal } = call;
     const failed = (failure: CallFailure): CallError =>
       new CallError({ method, url: query === undefined ? url : `${url}?${query}` }, failure);
-    if (this.#waiting.size >= clientPendingCallsMax) {
-      return Promise.reject(failed({ kind: 'overloaded', pendingMax: clientPendingCallsMax }));
+    if (this.#waiting.size >= pendingMax) {
+      return Promise.reject(failed({ kind: 'overloaded', pendingMax }));
     }
     if (signal.aborted) return Promise.reject(signal.reason as Error);
     return new Promise((resolve, reject) => {

@@ -7,6 +7,7 @@ import { CallError, mayRepeat } from './call-error.ts';
 import { CallProgress } from './call-progress.ts';
 import type { ClientMetrics, TargetMetrics } from './client-metrics.ts';
 import { ConnectionPool } from './connection-pool.ts';
+import type { PoolOptions } from './connection-pool.ts';
 import { Dialer } from './dial.ts';
 import { excerptOf } from './exchange.ts';
 import type { Incoming, Outgoing } from './exchange.ts';
@@ -21,16 +22,26 @@ export class HttpsTarget implements Target {
 
   constructor(
     settings: TargetSettings,
-    options: { readonly clock: Clock; readonly resolve: Resolve; readonly metrics: ClientMetrics },
+    options: {
+      readonly clock: Clock;
+      readonly resolve: Resolve;
+      readonly metrics: ClientMetrics;
+      readonly pool?: PoolOptions;
+    },
   ) {
     this.#clock = options.clock;
     this.#clientMetrics = options.metrics;
     this.#settings = settings;
-    this.#pool = new ConnectionPool(new Dialer(options), settings);
+    this.#pool = new ConnectionPool(new Dialer(options), settings, options.pool);
   }
 
   get #metrics(): TargetMetrics {
     return this.#clientMetrics.of(this.#settings.authority);
+  }
+
+  /** Open, and being made. */
+  get connectionCount(): number {
+    return this.#pool.connectionCount;
   }
 
   /** Calls that begin now use these. */
@@ -103,6 +114,7 @@ export class HttpsTarget implements Target {
       },
       body: call.body,
       answerBytesMax: call.answerBytesMax ?? limits.clientAnswerBytesMax,
+      repeatsOnNew: call.repeatsOnNew ?? false,
     };
   }
 }

@@ -7,9 +7,9 @@ import type { Clock } from '../base/clock.ts';
 import { limits } from '../base/limits.ts';
 import type { Logger } from '../base/log.ts';
 import { parseKubeconfig } from './kubeconfig.ts';
-import type { Held, Kubeconfig } from './kubeconfig.ts';
-import { SettingsError, makeSettings } from './target-settings.ts';
-import type { SettingsSource, TargetSettings } from './target-settings.ts';
+import type { Held, Kubeconfig, KubeconfigUser } from './kubeconfig.ts';
+import { SettingsError } from './target-settings.ts';
+import type { Identity, SettingsSource } from './target-settings.ts';
 
 /** YAML or JSON to data. Its errors must quote nothing of the text: they are logged. */
 export type ParseConfig = (text: string) => unknown;
@@ -22,30 +22,43 @@ export interface ReadKubeconfig {
 
 /** @throws SettingsError that names what is wrong */
 export async function readKubeconfig(path: string, parse: ParseConfig): Promise<ReadKubeconfig> {
-  const text = await read(path);
-  const source = await filled(parseKubeconfig(parsed(text, parse), dirname(path)));
-  const digest = createHash('sha256').update(JSON.stringify(source)).digest('base64');
-  return { source, digest };
+  const source = await filled(parseKubeconfig(await dataOf(path, parse), dirname(path)));
+  return { source, digest: digestOf(source) };
 }
 
-interface FollowerParts {
-  readonly parse: ParseConfig;
+/** @throws SettingsError where it cannot be read or parsed */
+export const dataOf = async (path: string, parse: ParseConfig): Promise<unknown> =>
+  parsed(await read(path), parse);
+
+export const digestOf = (content: unknown): string =>
+  createHash('sha256').update(JSON.stringify(content)).digest('base64');
+
+/** What files hold, ready for use, and what changes with their content. */
+export interface ReadFiles<T> {
+  readonly digest: string;
+  /** @throws SettingsError where they are of no use */
+  make(): T;
+}
+
+interface FollowerParts<T> {
+  /** @throws SettingsError where they cannot be read */
+  readonly read: () => Promise<ReadFiles<T>>;
   readonly clock: Clock;
   readonly log: Logger;
-  readonly use: (settings: TargetSettings) => void;
+  readonly use: (made: T) => void;
 }
 
 /** Calls `use` whenever the files have changed to something else that can be used. */
-export class KubeconfigFollower {
+export class KubeconfigFollower<T> {
   readonly #path: string;
-  readonly #parts: FollowerParts;
+  readonly #parts: FollowerParts<T>;
   /** Of what was looked at last, whether it could be used or not. */
   #digest: string;
   #lastProblem: string | undefined;
   #cancel: () => void = () => undefined;
   #isClosed = false;
 
-  constructor(path: string, digest: string, parts: FollowerParts) {
+  constructor(path: string, digest: string, parts: FollowerParts<T>) {
     this.#path = path;
     this.#digest = digest;
     this.#parts = parts;
@@ -65,14 +78,14 @@ export class KubeconfigFollower {
   }
 
   async #look(): Promise<void> {
-    const { log, parse, use } = this.#parts;
+    const { log, read: readFiles, use } = this.#parts;
     const file = this.#path;
     try {
-      const { source, digest } = await readKubeconfig(file, parse);
+      const files = await readFiles();
       this.#lastProblem = undefined;
-      if (digest === this.#digest || this.#isClosed) return;
-      this.#digest = digest;
-      use(makeSettings(source));
+      if (files.digest === this.#digest || this.#isClosed) return;
+      this.#digest = files.digest;
+      use(files.make());
       log.info('a client configuration has changed and is in use', { file });
     } catch (error) {
       const problem = Error.isError(error) ? error.message : 'it failed';
@@ -101,13 +114,21 @@ function parsed(text: string, parse: ParseConfig): unknown {
 }
 
 async function filled(config: Kubeconfig): Promise<SettingsSource> {
-  const { server, serverName, isServerUnchecked, ca, clientCertificate } = config;
-  const authorization = await authorizationOf(config);
+  const { server, serverName, isServerUnchecked, ca } = config;
   return {
     url: server,
     isServerUnchecked,
     ...(serverName === undefined ? {} : { serverName }),
     ...(ca === undefined ? {} : { ca: await textOf(ca) }),
+    ...(await identityOf(config)),
+  };
+}
+
+/** What a user is, with what its files hold. */
+export async function identityOf(user: KubeconfigUser): Promise<Identity> {
+  const { clientCertificate } = user;
+  const authorization = await authorizationOf(user);
+  return {
     ...(authorization === undefined ? {} : { authorization }),
     ...(clientCertificate === undefined
       ? {}
@@ -120,7 +141,7 @@ async function filled(config: Kubeconfig): Promise<SettingsSource> {
   };
 }
 
-async function authorizationOf({ token, basic }: Kubeconfig): Promise<string | undefined> {
+async function authorizationOf({ token, basic }: KubeconfigUser): Promise<string | undefined> {
   if (token !== undefined) return `Bearer ${(await textOf(token)).trim()}`;
   if (basic === undefined) return undefined;
   const pair = Buffer.from(`${basic.username}:${basic.password}`);

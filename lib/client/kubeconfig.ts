@@ -18,6 +18,16 @@ export interface Kubeconfig {
   readonly basic: { readonly username: string; readonly password: string } | undefined;
 }
 
+/** Who calls. */
+export type KubeconfigUser = Pick<Kubeconfig, 'clientCertificate' | 'token' | 'basic'>;
+
+/** Users of a file by name; names are patterns of hosts. */
+export interface KubeconfigUsers {
+  readonly byName: ReadonlyMap<string, KubeconfigUser>;
+  /** That of the current context. */
+  readonly current: KubeconfigUser | undefined;
+}
+
 type Fields = Readonly<Record<string, unknown>>;
 
 const refusedOfCluster = ['proxy-url'];
@@ -44,6 +54,30 @@ export function parseKubeconfig(data: unknown, folder: string): Kubeconfig {
   return { ...clusterOf(cluster, folder), ...userOf(user, folder) };
 }
 
+/**
+ * Of a file that is asked for identities alone: it needs no cluster and no context.
+ * @throws SettingsError that names the field
+ */
+export function parseKubeconfigUsers(data: unknown, folder: string): KubeconfigUsers {
+  const file = fieldsOf(data, 'the file');
+  const byName = new Map<string, KubeconfigUser>();
+  for (const one of listOf(file, 'users')) {
+    const name = textOf(fieldsOf(one, 'an entry of users'), 'name');
+    if (name === undefined) throw new SettingsError('an entry of users has no name');
+    const user = entryOf(file, 'users', name, 'user');
+    refuse(user, refusedOfUser);
+    byName.set(name, userOf(user, folder));
+  }
+  const context = textOf(file, 'current-context');
+  const userName =
+    context === undefined
+      ? undefined
+      : textOf(entryOf(file, 'contexts', context, 'context'), 'user');
+  if (userName === undefined) return { byName, current: undefined };
+  entryOf(file, 'users', userName, 'user');
+  return { byName, current: byName.get(userName) };
+}
+
 function clusterOf(
   cluster: Fields,
   folder: string,
@@ -63,10 +97,7 @@ function clusterOf(
   return { server, serverName: textOf(cluster, 'tls-server-name'), isServerUnchecked, ca };
 }
 
-function userOf(
-  user: Fields,
-  folder: string,
-): Pick<Kubeconfig, 'clientCertificate' | 'token' | 'basic'> {
+function userOf(user: Fields, folder: string): KubeconfigUser {
   const cert = heldOf(user, 'client-certificate', folder);
   const key = heldOf(user, 'client-key', folder);
   if ((cert === undefined) !== (key === undefined)) {
@@ -104,15 +135,19 @@ const inFolder = (folder: string, path: string): string =>
   isAbsolute(path) ? path : join(folder, path);
 
 function entryOf(file: Fields, list: string, name: string, field: string): Fields {
-  const entries = file[list] ?? [];
-  if (!Array.isArray(entries)) throw new SettingsError(`${list} must be a list`);
-  for (const one of entries as readonly unknown[]) {
+  for (const one of listOf(file, list)) {
     const entry = fieldsOf(one, `an entry of ${list}`);
     if (entry['name'] === name) {
       return fieldsOf(entry[field] ?? {}, `${field} of ${JSON.stringify(name)}`);
     }
   }
   throw new SettingsError(`${list} has no entry ${JSON.stringify(name)}`);
+}
+
+function listOf(file: Fields, list: string): readonly unknown[] {
+  const entries = file[list] ?? [];
+  if (!Array.isArray(entries)) throw new SettingsError(`${list} must be a list`);
+  return entries as readonly unknown[];
 }
 
 function fieldsOf(value: unknown, what: string): Fields {

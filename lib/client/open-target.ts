@@ -11,7 +11,7 @@ import type { ParseConfig } from './kubeconfig-files.ts';
 import { makeSettings } from './target-settings.ts';
 import type { Target } from './target.ts';
 import { webhookSettings } from './webhook-config.ts';
-import type { ResolveService, WebhookClientConfig } from './webhook-config.ts';
+import type { ServicesOfCluster, WebhookClientConfig } from './webhook-config.ts';
 
 export type TargetConfig =
   { readonly kubeconfigFile: string } | { readonly webhook: WebhookClientConfig };
@@ -22,23 +22,26 @@ export interface ClientParts {
   readonly log: Logger;
   readonly metrics: ClientMetrics;
   readonly parse: ParseConfig;
-  readonly resolveService: ResolveService;
+  readonly services: ServicesOfCluster;
   /** Not given: asks the system. */
   readonly resolve?: Resolve;
 }
 
 /** @throws SettingsError that names what is wrong with the configuration */
 export async function openTarget(config: TargetConfig, parts: ClientParts): Promise<Target> {
-  const { clock, log, metrics, parse, resolve = resolveBySystem, resolveService } = parts;
+  const { clock, log, metrics, parse, resolve = resolveBySystem, services } = parts;
   if ('webhook' in config) {
-    const made = webhookSettings(config.webhook, { resolve, resolveService });
+    const made = webhookSettings(config.webhook, { resolve, services });
     return new HttpsTarget(made.settings, { clock, resolve: made.resolve, metrics });
   }
   const { kubeconfigFile } = config;
   const { source, digest } = await readKubeconfig(kubeconfigFile, parse);
   const target = new HttpsTarget(makeSettings(source), { clock, resolve, metrics });
   const follower = new KubeconfigFollower(kubeconfigFile, digest, {
-    parse,
+    async read() {
+      const files = await readKubeconfig(kubeconfigFile, parse);
+      return { digest: files.digest, make: () => makeSettings(files.source) };
+    },
     clock,
     log,
     use: (changed) => target.renew(changed),

@@ -57,9 +57,13 @@ export function dialFailure(
     return { kind: 'closed', begun: false, reason: `${network} in the TLS handshake` };
   }
   if (network === undefined) return undefined;
-  const host = at.ip.includes(':') ? `[${at.ip}]` : at.ip;
-  return { kind: 'unreachable', reason: `dial tcp ${host}:${at.port}: connect: ${network}` };
+  const place = placeText(at.ip, at.port);
+  return { kind: 'unreachable', reason: `dial tcp ${place}: connect: ${network}` };
 }
+
+/** `10.0.0.9:443`, `[::1]:443`. */
+export const placeText = (ip: string, port: number): string =>
+  `${ip.includes(':') ? `[${ip}]` : ip}:${port}`;
 
 /** A call that failed on a connection; `begun`: part of the answer had come. */
 export function exchangeFailure(error: unknown, begun: boolean): CallFailure | undefined {

@@ -4,16 +4,20 @@ import { X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 import tls from 'node:tls';
 
+/** Who a server is for the one that it calls. */
+export interface Identity {
+  readonly clientCertificate?: { readonly cert: string; readonly key: string };
+  readonly authorization?: string;
+}
+
 /** PEM texts and secrets as configured. */
-export interface SettingsSource {
+export interface SettingsSource extends Identity {
   readonly url: string;
   /** PEM, any number of certificates; not given: the roots of the system. */
   readonly ca?: string;
   /** Checked instead of the host of the URL. */
   readonly serverName?: string;
   readonly isServerUnchecked?: boolean;
-  readonly clientCertificate?: { readonly cert: string; readonly key: string };
-  readonly authorization?: string;
 }
 
 export interface TargetSettings {

@@ -30,6 +30,11 @@ export interface Call<T> {
    * it answers. Only for calls that may arrive twice; not given: 0.
    */
   readonly retryCount?: number;
+  /**
+   * The call is repeated once, over a new connection, when a kept one was closed before any byte of
+   * the answer came: the other side closes kept connections when it likes.
+   */
+  readonly repeatsOnNew?: boolean;
 }
 
 export interface Answer<T> {

@@ -22,9 +22,12 @@ describe('the clientConfig of a webhook', () => {
       { webhook: { service: { namespace: 'tests', name: 'hook', path: '/admit' }, caBundle } },
       {
         ...clientParts(),
-        resolveService: async (service) => {
-          asked.push(service);
-          return [{ ip: '127.0.0.1', port: server.port }];
+        services: {
+          places: () => undefined,
+          resolve: async (service) => {
+            asked.push(service);
+            return [{ ip: '127.0.0.1', port: server.port }];
+          },
         },
       },
     );

@@ -1,8 +1,9 @@
 // `clientConfig` of a webhook, as API objects hold it: a URL, or a service that the caller resolves
 // to addresses; with the CAs that are trusted.
 import type { Address, Resolve } from './addresses.ts';
+import type { Places } from './connection-pool.ts';
 import { SettingsError, decodeBase64, makeSettings } from './target-settings.ts';
-import type { TargetSettings } from './target-settings.ts';
+import type { Identity, TargetSettings } from './target-settings.ts';
 
 export interface WebhookClientConfig {
   readonly url?: string;
@@ -23,41 +24,56 @@ export interface ServicePort {
   readonly port: number;
 }
 
-/** Addresses of the endpoints behind a port of a service; rejects when there are none. */
-export type ResolveService = (
-  service: ServicePort,
-  signal: AbortSignal,
-) => Promise<readonly Address[]>;
+/** Where the services of a cluster are. */
+export interface ServicesOfCluster {
+  /** Where connections to a port of a service are made; rejects when there is no such place. */
+  resolve(service: ServicePort, signal: AbortSignal): Promise<readonly Address[]>;
+  /** The same, of memory alone: the same object until it changes; undefined: unknown, or none. */
+  places(service: ServicePort): Places | undefined;
+}
 
 export interface WebhookSettings {
   readonly settings: TargetSettings;
   readonly resolve: Resolve;
+  /** Of a service alone. */
+  readonly places?: () => Places | undefined;
 }
 
 /**
  * @param resolve of hosts that are no services
+ * @param identityOf who the server is for `HOST:PORT`, where it is anybody
  * @throws SettingsError that names the field
  */
 export function webhookSettings(
   { url, service, caBundle = '' }: WebhookClientConfig,
   {
     resolve,
-    resolveService,
-  }: { readonly resolve: Resolve; readonly resolveService: ResolveService },
+    services,
+    identityOf = nobody,
+  }: {
+    readonly resolve: Resolve;
+    readonly services: ServicesOfCluster;
+    readonly identityOf?: (hostAndPort: string) => Identity;
+  },
 ): WebhookSettings {
   const bundle = decodeBase64(caBundle, 'caBundle');
   const ca = bundle.trim() === '' ? {} : { ca: bundle };
   if (service === undefined) {
     if (url === undefined) throw new SettingsError('url or service is missing');
-    return { settings: makeSettings({ url, ...ca }), resolve };
+    const { host, port } = makeSettings({ url });
+    return { settings: makeSettings({ url, ...ca, ...identityOf(`${host}:${port}`) }), resolve };
   }
   if (url !== undefined) throw new SettingsError('url and service exclude each other');
   const { namespace, name, port = 443 } = service;
+  const identity = identityOf(`${name}.${namespace}.svc:${port}`);
   return {
-    settings: makeSettings({ url: webhookUrl({ service }), ...ca }),
-    resolve: (_host, signal) => resolveService({ namespace, name, port }, signal),
+    settings: makeSettings({ url: webhookUrl({ service }), ...ca, ...identity }),
+    resolve: (_host, signal) => services.resolve({ namespace, name, port }, signal),
+    places: () => services.places({ namespace, name, port }),
   };
 }
+
+const nobody = (): Identity => ({});
 
 /** As configured; that of a service has the name that its certificate needs. */
 export function webhookUrl({ url = '', service }: WebhookClientConfig): string {

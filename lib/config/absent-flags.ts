@@ -116,7 +116,6 @@ export const absentFlags: Readonly<Record<string, AbsentFlag>> = {
   // Nodes and other servers.
   'aggregator-reject-forwarding-redirect': warned(bool, noProxying),
   'egress-selector-config-file': warned(text, noNodes),
-  'enable-aggregator-routing': warned(bool, noProxying, 'false'),
   'kubelet-certificate-authority': warned(text, noNodes),
   'kubelet-client-certificate': warned(text, noNodes),
   'kubelet-client-key': warned(text, noNodes),

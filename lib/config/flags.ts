@@ -161,6 +161,19 @@ export const flagTable = {
     path,
     'Configuration of admission plugins: an AdmissionConfiguration in YAML or JSON.',
   ),
+  'admission-webhook-circuit-breaker': required(
+    admission,
+    bool,
+    'true',
+    'An admission webhook that times out or cannot be reached five times in ten seconds is only ' +
+      'tried once a second until it answers; false: it is called, and waited for, every time.',
+  ),
+  'enable-aggregator-routing': required(
+    admission,
+    bool,
+    'false',
+    'Webhooks that are services are called at a ready endpoint, not at the address of the service.',
+  ),
   'default-not-ready-toleration-seconds': required(
     admission,
     anyInteger,

@@ -144,8 +144,8 @@ const checkingInTurns =
     validator: ValidatorInSteps,
     naming: NamingProfile,
   ): NonNullable<ResourceStrategy['validateInTurns']> =>
-  (object, old, { subresource, apiVersion, warnings }, isOn) => {
-    const errors = new FieldErrors();
+  (object, old, { subresource, apiVersion, warnings }, isOn, found) => {
+    const errors = new FieldErrors(found);
     const steps = validator({ object, old, errors, isOn, naming, subresource, apiVersion });
     return whenThere(inTurns(steps), (texts) => {
       if (errors.list.length === 0) {

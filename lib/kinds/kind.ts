@@ -3,7 +3,7 @@
 import type { TableColumns } from '../api/type-info.ts';
 import type { Conversions } from '../api/convert-fields.ts';
 import type { DefaultRules } from '../api/default-rule.ts';
-import type { FieldReader, JsonObject } from '../api/type-info.ts';
+import type { FieldReader, GroupVersionKind, JsonObject } from '../api/type-info.ts';
 import type { NamingProfile } from '../api/vendor.ts';
 import type { HeldRulesOf, RulesOfRole } from './rbac/held-rules.ts';
 import type { ResourceStrategy } from './strategy.ts';
@@ -19,6 +19,20 @@ export interface KindOptions {
   readonly heldRulesOf?: HeldRulesOf | undefined;
   /** Absent: there are no roles. */
   readonly rulesOfRole?: RulesOfRole | undefined;
+  /** Absent: none is known. */
+  readonly paramKinds?: ParamKinds | undefined;
+}
+
+/** What is known of the parameters of admission policies. */
+export interface ParamKinds {
+  /** Plural name of what is served as the kind; undefined: nothing is. */
+  resourceOf(kind: GroupVersionKind): string | undefined;
+  /** `spec.paramKind` of a policy as the store itself has it, by plural name of its kind. */
+  paramKindOf(
+    policies: string,
+    name: string,
+    signal: AbortSignal,
+  ): Promise<Readonly<JsonObject> | undefined>;
 }
 
 export type LabelsOfNamespace = (

@@ -20,22 +20,29 @@ export function validateLabelSelector(
   selector: Holder,
   path: string,
   errors: FieldErrors,
+  takes: TakenSelectors = {},
 ): boolean {
   if (selector === undefined) return true;
   const before = errors.list.length;
   validateLabels(recordAt(selector, 'matchLabels'), `${path}.matchLabels`, errors);
   for (const [at, requirement] of recordsAt(selector, 'matchExpressions').entries()) {
-    validateRequirement(requirement, `${path}.matchExpressions[${String(at)}]`, errors);
+    validateRequirement(requirement, `${path}.matchExpressions[${String(at)}]`, errors, takes);
   }
   return errors.list.length === before;
 }
 
-/** `takesUnknown`: operators that nobody knows here are those of newer clients. */
+interface TakenSelectors {
+  /** Operators that nobody knows here are those of newer clients. */
+  readonly takesUnknown?: boolean;
+  /** Values that no label can have were stored before. */
+  readonly takesBadValues?: boolean;
+}
+
 export function validateRequirement(
   requirement: JsonObject,
   path: string,
   errors: FieldErrors,
-  { takesUnknown = false }: { readonly takesUnknown?: boolean } = {},
+  { takesUnknown = false, takesBadValues = false }: TakenSelectors = {},
 ): void {
   const operator = textAt(requirement, 'operator');
   const values = textsAt(requirement, 'values');
@@ -54,6 +61,7 @@ export function validateRequirement(
   }
   const key = textAt(requirement, 'key');
   errors.problems(`${path}.key`, key, qualifiedNameProblems(key));
+  if (takesBadValues) return;
   for (const [at, value] of values.entries()) {
     errors.problems(`${path}.values[${String(at)}]`, value, labelValueProblems(value));
   }

@@ -3,6 +3,7 @@
 import type { JsonObject } from '../api/type-info.ts';
 import type { FieldError, StatusError } from '../base/status.ts';
 import type { User } from '../base/user.ts';
+import type { WebhookTrail } from '../base/webhook-trail.ts';
 import type { MaybePromise } from '../base/maybe-promise.ts';
 import type { ApiObject } from '../codec/codec.ts';
 
@@ -21,6 +22,8 @@ export interface WriteContext {
   readonly warnings: string[];
   /** What its audit event is to say, by key; undefined: there is none. */
   readonly annotations?: Map<string, string> | undefined;
+  /** undefined: it has no deadline, and nobody asks how long it waited. */
+  readonly webhookTrail?: WebhookTrail | undefined;
   readonly nowMs: number;
   /** The `apiVersion` that the request names; objects are in the storage version. */
   readonly apiVersion: string;
@@ -31,7 +34,8 @@ export interface WriteContext {
 /** What is absent is as the request has it. */
 export interface Permission {
   readonly verb: string;
-  /** Of the request's group. */
+  readonly group?: string;
+  readonly version?: string;
   readonly resource?: string;
   readonly subresource: string;
   readonly namespace?: string;
@@ -92,14 +96,15 @@ export interface ResourceStrategy {
     declared: FieldError[],
   ): readonly FieldError[];
   /**
-   * Further rules, which may take several turns. What the writer of a valid object is told goes to
-   * the warnings of `context`.
+   * Further rules, which may take several turns; some of what was found before may be taken back.
+   * What the writer of a valid object is told goes to the warnings of `context`.
    */
   validateInTurns?(
     object: Readonly<ApiObject>,
     old: Readonly<ApiObject> | undefined,
     context: WriteContext,
     isOn: GateCheck,
+    found: FieldError[],
   ): MaybePromise<readonly FieldError[]>;
   /** `validate` has all rules: those in options of fields only describe. */
   readonly rulesByHand?: boolean;

@@ -101,7 +101,7 @@ export const knownReviewVersions: readonly string[] = ['v1', 'v1beta1'];
 const knownVersions = knownReviewVersions.join(', ');
 
 /** What admission asks for. */
-const allKnown = { mayBeUnknown: false, required: `must specify one of ${knownVersions}` };
+export const allKnown = { mayBeUnknown: false, required: `must specify one of ${knownVersions}` };
 
 /** `mayBeUnknown`: a stored one names none that is known. `required`: what is told without any. */
 export function validateReviewVersions(

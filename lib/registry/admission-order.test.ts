@@ -49,8 +49,8 @@ const pod = (metadata: object = { name: fresh() }): object => ({
   spec: { containers: [{ name: 'c', image: 'i' }] },
 });
 
-describe('mutating admission of a create', () => {
-  test('sees the defaults, no uid and no generated name', async () => {
+describe('w.order: mutating admission of a create', () => {
+  test('a.objects: sees the defaults, no uid and no generated name', async () => {
     let seen: ApiObject | undefined;
     let name: string | undefined;
     mutate = (request, object) => {
@@ -275,7 +275,7 @@ describe('every way to write an object is asked about (CVE-2023-2727 class)', ()
     };
   });
 
-  test('by the verbs, at every try', async () => {
+  test('a.operation: by the verbs, at every try', async () => {
     const [name, other] = [fresh(), fresh()];
     const query = 'fieldManager=m';
     const steps: readonly (readonly [string, () => Promise<unknown>])[] = [

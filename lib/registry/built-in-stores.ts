@@ -5,6 +5,7 @@ import type { AdmissionChain } from '../admission/chain.ts';
 import type { RulesInForce } from '../admission/in-force.ts';
 import type { ResourceInfo } from '../api/type-info.ts';
 import type { Scheme } from '../api/scheme.ts';
+import { recordIn } from '../api/json-access.ts';
 import { convertObject } from '../api/convert.ts';
 import type { ItemKey, ResourceView } from '../cacher/resource-view.ts';
 import type { ApiObject } from '../codec/codec.ts';
@@ -12,7 +13,7 @@ import { isSegment } from '../storage-etcd/keys.ts';
 import type { Keyspace } from '../storage-etcd/keys.ts';
 import type { Storage } from '../storage-etcd/storage.ts';
 import { kindStrategies } from '../kinds/built-in-kinds.ts';
-import type { KindOptions, LabelsOfNamespace } from '../kinds/kind.ts';
+import type { KindOptions, LabelsOfNamespace, ParamKinds } from '../kinds/kind.ts';
 import type { RulesOfRole } from '../kinds/rbac/held-rules.ts';
 import { rulesOf } from '../kinds/rbac/policy-rules.ts';
 import type { Companions } from './companions.ts';
@@ -31,7 +32,7 @@ import { WriteTurns } from './write-turns.ts';
 
 export interface BuiltInStoreOptions
   extends
-    Omit<KindOptions, 'labelsOfNamespace' | 'rulesOfRole'>,
+    Omit<KindOptions, 'labelsOfNamespace' | 'rulesOfRole' | 'paramKinds'>,
     Pick<StoreParts, 'media' | 'clock' | 'continueKey' | 'tokens'>,
     Pick<StoreParts, 'canStreamLists' | 'canDeleteUnreadable'> {
   readonly scheme: Scheme;
@@ -49,6 +50,8 @@ export interface BuiltInStoreOptions
   readonly validation?: ValidationOptions;
   /** Who answers reviews; absent: they are not served. */
   readonly reviews?: Omit<ReviewOptions, 'clock'>;
+  /** Plural name of what is served as a kind, custom ones too; absent: nothing is. */
+  readonly resourceOfKind?: ParamKinds['resourceOf'];
   /** The view of a stored resource. */
   readonly viewOf: (stored: ResourceInfo) => ResourceView;
 }
@@ -59,6 +62,7 @@ export function builtInStores(options: BuiltInStoreOptions): ResourceStore[] {
     ...options,
     labelsOfNamespace: namespaceLabels(options),
     rulesOfRole: roleRules(options),
+    paramKinds: paramKinds(options),
   });
   const rules = new Map<ResourceInfo, ObjectRules>();
   const rulesOf = (stored: ResourceInfo): ObjectRules => {
@@ -152,6 +156,17 @@ const roleRules = (options: BuiltInStoreOptions): RulesOfRole => {
   return async ({ kind, ...key }, signal) => {
     const role = await readers[kind]?.(key, signal);
     return role && rulesOf(role);
+  };
+};
+
+const paramKinds = (options: BuiltInStoreOptions): ParamKinds => {
+  const group = options.naming.resolve('admissionregistration.{v}');
+  return {
+    resourceOf: options.resourceOfKind ?? (() => undefined),
+    async paramKindOf(policies, name, signal) {
+      const policy = await storeReader(options, group, policies)?.({ namespace: '', name }, signal);
+      return recordIn(policy, 'spec', 'paramKind');
+    },
   };
 };
 

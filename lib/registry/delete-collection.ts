@@ -58,6 +58,7 @@ async function deleteListed(
       user: request.user,
       warnings: request.warnings,
       annotations: request.annotations,
+      webhookTrail: request.webhookTrail,
       signal: request.signal,
       path: { namespace: item.namespace, name: item.name, subresource: '' },
       options: { ...options, preconditions: { ...options.preconditions, uid } },

@@ -165,6 +165,7 @@ export function writeContext(
     subresource,
     warnings: request.warnings,
     annotations: request.annotations,
+    webhookTrail: request.webhookTrail,
     nowMs: parts.clock.nowMs(),
     apiVersion: apiVersionOf(parts.resource),
     permissions: request.permissions,
@@ -195,6 +196,30 @@ export async function mutated(
   }
 }
 
+/** What admission is shown of an update, where that is not the object itself. */
+export interface ShownAs {
+  readonly form: AdmissionForm;
+  /** A new object; `object` is as it is judged and is not changed. */
+  show(object: Readonly<ApiObject>, signal: AbortSignal): MaybePromise<ApiObject>;
+  /** Takes over into `object` what admission has made of what it was shown. */
+  take(object: ApiObject, shown: Readonly<ApiObject>): void;
+}
+
+/** As `mutated`, through what is shown of `object`. */
+export async function mutatedAs(
+  parts: StoreParts,
+  shownAs: ShownAs,
+  attributes: AdmissionRequest,
+  object: ApiObject,
+  context: Pick<WriteContext, 'warnings'>,
+  signal: AbortSignal,
+): Promise<ApiObject> {
+  const shown = await shownAs.show(object, signal);
+  const ofForm = { ...parts, storedAs: shownAs.form.record };
+  shownAs.take(object, await mutated(ofForm, attributes, shown, context, signal));
+  return object;
+}
+
 /** What admission is told of a write. */
 export function admissionRequest(
   parts: StoreParts,
@@ -204,7 +229,7 @@ export function admissionRequest(
 ): AdmissionRequest {
   const { namespace, name } = change.key;
   const { operation, old } = change;
-  const { warnings, annotations } = context;
+  const { warnings, annotations, webhookTrail } = context;
   return {
     operation,
     resource: parts.resource,
@@ -222,16 +247,17 @@ export function admissionRequest(
     warn(text) {
       if (!warnings.includes(text)) warnings.push(text);
     },
-    annotate(key, value) {
-      annotations?.set(key, value);
+    annotate(key, value, level) {
+      (level === 'Request' ? webhookTrail?.details : annotations)?.set(key, value);
     },
+    webhookTrail,
     old,
   };
 }
 
 type AdmissionContext = Pick<
   WriteContext,
-  'user' | 'dryRun' | 'subresource' | 'warnings' | 'annotations' | 'statedOptions'
+  'user' | 'dryRun' | 'subresource' | 'warnings' | 'annotations' | 'webhookTrail' | 'statedOptions'
 >;
 
 /** How admission is shown the object of a write. */

@@ -10,6 +10,7 @@ import type { Decoded } from '../codec/codec.ts';
 import type { Revision } from '../storage-etcd/storage.ts';
 import type { StatusBody } from '../base/status.ts';
 import type { User } from '../base/user.ts';
+import type { WebhookTrail } from '../base/webhook-trail.ts';
 import type { Permissions } from '../kinds/strategy.ts';
 
 /**
@@ -21,6 +22,8 @@ export interface RequestScope {
   readonly warnings: string[];
   /** What its audit event is to say, by key; absent: there is none. */
   readonly annotations?: Map<string, string> | undefined;
+  /** Absent: it has no deadline, and nobody asks how long it waited. */
+  readonly webhookTrail?: WebhookTrail | undefined;
   readonly signal: AbortSignal;
   /** What else the user may do; absent: everything. */
   readonly permissions?: Permissions;

@@ -49,7 +49,7 @@ export class ResourceMapHolder implements ResourceMap {
   readonly #storeCounts = new Map<string, number>();
   readonly #owned = new Map<string, readonly ResourceEntry[]>();
   readonly #proofs: ProveEntries[] = [];
-  readonly #followers: OnChange[] = [];
+  readonly #followers = new Set<OnChange>();
   #all: readonly ResourceStore[] | undefined;
   #version = 0;
 
@@ -107,9 +107,10 @@ export class ResourceMapHolder implements ResourceMap {
     for (const onChange of this.#followers) onChange(former, added);
   }
 
-  /** From now on, as long as the map lives. */
-  follow(onChange: OnChange): void {
-    this.#followers.push(onChange);
+  /** From now on, until the returned function is called. */
+  follow(onChange: OnChange): () => void {
+    this.#followers.add(onChange);
+    return () => void this.#followers.delete(onChange);
   }
 
   /** False: another entry has its place. */

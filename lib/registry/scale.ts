@@ -18,7 +18,8 @@ import { metaOf, nameOf } from '../codec/object-meta.ts';
 import { labelsText, selectorText } from '../kinds/selector-columns.ts';
 import { appliedOf, readConfiguration } from './apply.ts';
 import { objectItem } from './converted-item.ts';
-import { readBody, toStored, writeContext } from './incoming.ts';
+import { readBody, singleForm, toStored, writeContext } from './incoming.ts';
+import type { ShownAs } from './incoming.ts';
 import { ownershipWrite, setOwners, shownObject, storedOwners } from './managed-fields.ts';
 import { checkName, settleNamespace } from './object-meta.ts';
 import { ownRecord } from './own-kind.ts';
@@ -57,7 +58,8 @@ export function scaleSubresource(
       whenThere(shownObject(parts, old, signal), (object) =>
         rescaled(scaling, { old, object }, request, scaleBy),
       );
-    const written = { transform, isApplied: true, create: undefined };
+    const shownAs = shownScales(scaling);
+    const written = { transform, isApplied: true, shownAs, create: undefined };
     const answer = await writeTransformed(parts, request, written);
     return { ...answer, item: await shownScale(scaling, answer.item, signal) };
   };
@@ -93,6 +95,24 @@ export function scaleSubresource(
     },
   };
 }
+
+/** Admission sees scales, and what it makes of their replicas is written. */
+const shownScales = (scaling: Scaling): ShownAs => ({
+  form: singleForm(scaling.scale),
+  show(object, signal) {
+    const { parts } = scaling;
+    const apiVersion = apiVersionOf(parts.resource.kind);
+    const isShown = object.apiVersion === undefined || object.apiVersion === apiVersion;
+    const served = isShown ? object : parts.convert(object, apiVersion, signal);
+    return whenThere(served, (one) => scaleOf(one, scaling, 0));
+  },
+  take(object, shown) {
+    const replicas = replicasOf(shown);
+    if (replicas === replicasOf(scaleOf(object, scaling, 0))) return;
+    if (scaling.places === undefined) requireNoFewerThanNone(scaling.scale, shown, replicas);
+    setAtPlace(object, scaling.places?.specReplicas ?? ['spec', 'replicas'], replicas);
+  },
+});
 
 interface Scaling {
   readonly parts: StoreParts;

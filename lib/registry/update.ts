@@ -16,7 +16,9 @@ import { isIn } from './conversion.ts';
 import { decide, stateOf } from './current-state.ts';
 import type { State } from './current-state.ts';
 import { canRemove } from './deletion-plan.ts';
-import { admissionRequest, mutated, readBody, toStored, writeContext } from './incoming.ts';
+import { admissionRequest, mutated, mutatedAs, readBody, toStored } from './incoming.ts';
+import { writeContext } from './incoming.ts';
+import type { ShownAs } from './incoming.ts';
 import { cloneAlike, jsonEqual } from '../api/json-value.ts';
 import { metaOf, nameOf } from '../codec/object-meta.ts';
 import {
@@ -56,6 +58,8 @@ interface Write {
   readonly transform: Transform;
   /** What it makes knows its managers already. */
   readonly isApplied?: boolean;
+  /** Absent: admission is shown the object. */
+  readonly shownAs?: ShownAs;
   /** Makes the object when there is none; undefined: 404. */
   readonly create: (() => Promise<ApiObject>) | undefined;
 }
@@ -213,7 +217,7 @@ function hasTodaysForm(parts: StoreParts, { item, value }: State & Found): boole
 async function nextObject(
   parts: StoreParts,
   item: Item,
-  { transform, isApplied }: Write,
+  { transform, isApplied, shownAs }: Write,
   context: WriteContext,
   signal: AbortSignal,
 ): Promise<Next> {
@@ -229,14 +233,25 @@ async function nextObject(
     isApplied === true || (await trackUpdate(parts, { old: item, wanted }, context, signal));
   const owned = metaOf(wanted);
   if (isLongTurn(writeTurnMsMax)) await nextTurn();
-  const attributes = admissionRequest(parts, { operation: 'UPDATE', key: item, old }, context);
-  const object = await mutated(parts, attributes, wanted, context, signal);
+  const change = {
+    operation: 'UPDATE',
+    key: item,
+    old: shownAs === undefined ? old : await shownAs.show(old, signal),
+  } as const;
+  const attributes = admissionRequest(parts, change, context, shownAs?.form);
+  const object = await (shownAs === undefined
+    ? mutated(parts, attributes, wanted, context, signal)
+    : mutatedAs(parts, shownAs, attributes, wanted, context, signal));
+  const judge = async (): Promise<void> => {
+    const shown = shownAs === undefined ? object : await shownAs.show(object, signal);
+    await parts.admission.validate(attributes, shown, signal);
+  };
   if (hasSameFields && jsonEqual(object, old)) {
     // It has passed all that follows as it was written, but who writes may be somebody else.
     const refused = await parts.rules.authorize(object, old, context, signal);
     if (refused.length > 0) throw invalid(storedAs.kind, nameOf(old), refused);
     parts.rules.warn(object, old, context);
-    await parts.admission.validate(attributes, object, signal);
+    await judge();
     return { object, isUnchanged: true };
   }
   if (isLongTurn(writeTurnMsMax)) await nextTurn();
@@ -265,7 +280,7 @@ async function nextObject(
   if (failures.length > 0) throw invalid(storedAs.kind, nameOf(old), failures);
   parts.rules.warn(object, old, context);
   object.apiVersion = apiVersionOf(storedAs.kind);
-  await parts.admission.validate(attributes, object, signal);
+  await judge();
   if (isLongTurn(writeTurnMsMax)) await nextTurn();
   keepTimes(object, old);
   return { object, isUnchanged: false };

@@ -125,8 +125,8 @@ export function storedRules(
   return {
     ...prompt,
     validate(object, old, context) {
-      const found = prompt.validate(object, old, context);
-      const more = strategy.validateInTurns?.(object, old, context, options.isOn) ?? [];
+      const found = [...prompt.validate(object, old, context)];
+      const more = strategy.validateInTurns?.(object, old, context, options.isOn, found) ?? [];
       return whenThere(more, (errors) => [...found, ...errors]);
     },
   };

@@ -5,6 +5,7 @@ import type { Clock } from '../base/clock.ts';
 import { limits } from '../base/limits.ts';
 import { requestTimeout } from '../base/status.ts';
 import type { User } from '../base/user.ts';
+import type { WebhookTrail } from '../base/webhook-trail.ts';
 import type { ProxyHandler } from '../registry/proxy-entry.ts';
 import type { ResourceEntry } from '../registry/resource-map.ts';
 import type { ResourceStore } from '../registry/resource-store.ts';
@@ -13,7 +14,7 @@ import type { Subresource } from '../registry/verb-target.ts';
 import type { RequestLabels } from '../telemetry/request-metrics.ts';
 import type { Connection } from './connections.ts';
 import { cut } from './cut.ts';
-import { parseRequestInfo } from './request-info.ts';
+import { isWrite, parseRequestInfo } from './request-info.ts';
 import type { HttpRequest, HttpResponse, RequestContext, RequestInfo } from './request-context.ts';
 
 /** Why a request's signal fired without an error for the client: nobody is there to read one. */
@@ -54,6 +55,8 @@ export class OpenRequest implements RequestContext {
   #streamListeners: (() => void)[] | undefined;
   #isStreaming = false;
   readonly #isApply: boolean;
+  readonly #clock: OpenRequestOptions['clock'];
+  #webhookTrail: WebhookTrail | undefined;
   readonly #findEntry: FindEntry;
   #labels: RequestLabels | undefined;
   #controller: AbortController | undefined;
@@ -63,6 +66,7 @@ export class OpenRequest implements RequestContext {
 
   constructor(request: HttpRequest, response: HttpResponse, options: OpenRequestOptions) {
     this.#response = response;
+    this.#clock = options.clock;
     this.receivedAtMs = options.clock.monotonicMs();
     this.info = parseRequestInfo(request.method ?? 'GET', request.url ?? '/');
     this.#isApply = isApply(request.headers['content-type']);
@@ -90,6 +94,21 @@ export class OpenRequest implements RequestContext {
       if (this.#endedWith !== undefined) this.#controller.abort(this.#endedWith);
     }
     return this.#controller.signal;
+  }
+
+  get webhookTrail(): WebhookTrail {
+    this.#webhookTrail ??= {
+      leftMs: () => this.deadlineMs - this.#clock.monotonicMs(),
+      mutatingMs: 0,
+      validatingMs: 0,
+      details: this.audit?.takesRequest === true ? this.auditAnnotations : undefined,
+    };
+    return this.#webhookTrail;
+  }
+
+  get webhookMs(): number {
+    const { mutatingMs = 0, validatingMs = 0 } = this.#webhookTrail ?? {};
+    return mutatingMs + validatingMs;
   }
 
   get endedWith(): Error | undefined {
@@ -125,7 +144,8 @@ export class OpenRequest implements RequestContext {
       return;
     }
     this.#isOverdue = true;
-    const overdue = requestTimeout('request did not complete within the allotted timeout');
+    const within = isWrite(this.info) ? 'requested' : 'the allotted';
+    const overdue = requestTimeout(`request did not complete within ${within} timeout`);
     this.end(this.isStreaming ? watchTimedOut : overdue);
   }
 

@@ -6,6 +6,7 @@ import type { RequestAudit } from '../audit/request-audit.ts';
 import type { Waiter } from '../base/abort.ts';
 import type { MaybePromise } from '../base/maybe-promise.ts';
 import type { User } from '../base/user.ts';
+import type { WebhookTrail } from '../base/webhook-trail.ts';
 import type { ProxyHandler } from '../registry/proxy-entry.ts';
 import type { ResourceStore } from '../registry/resource-store.ts';
 import type { Subresource } from '../registry/verb-target.ts';
@@ -80,6 +81,10 @@ export interface RequestContext extends Waiter, Expiring {
   readonly warnings: string[];
   /** What its audit events show; undefined: none are made. */
   audit: RequestAudit | undefined;
+  /** Made on first use: most requests meet no webhook. */
+  readonly webhookTrail: WebhookTrail;
+  /** How long it has waited for webhooks; 0: it met none. */
+  readonly webhookMs: number;
   /** Annotations for the request's audit event; those of `audit`, where that is. */
   auditAnnotations: Map<string, string> | undefined;
   /** For metrics; what is not served has no names in them. */

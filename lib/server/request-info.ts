@@ -155,3 +155,14 @@ function splitPath(path: string): string[] | undefined {
   }
   return segments;
 }
+
+const writes: ReadonlySet<string> = new Set([
+  'create',
+  'update',
+  'patch',
+  'delete',
+  'deletecollection',
+]);
+/** A request that changes stored objects, or would. */
+export const isWrite = ({ kind, verb }: RequestInfo): boolean =>
+  kind === 'resource' && writes.has(verb);

@@ -99,3 +99,13 @@ test('a term whose fence is gone, or is of another history, is over', async () =
   await expect(put(within(mine))).rejects.toThrow(TermEnded);
   expect((await storage.get(`${prefix}a`, never)).item).toBeUndefined();
 });
+
+test('a fence that was never put holds: whoever lost a race is answered as ever', async () => {
+  const { history } = storage.epoch;
+  const absent = { key: '/registry/svc-internal/never', expected: 0 };
+  const fenced = fencedStorage(storage, { fence: absent, history, ended: () => undefined });
+  const { prefix, created } = newPlace(storage);
+  await created('a', 'before');
+  const result = await fenced.put(`${prefix}a`, bytes('late'), { expected: 0 }, never);
+  expect(result).toMatchObject({ ok: false, current: { key: `${prefix}a` } });
+});

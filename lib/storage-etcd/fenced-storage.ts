@@ -38,7 +38,7 @@ export function fencedStorage(storage: Storage, term: Term): Storage {
     const result = await storage.transact({ ...transaction, conditions }, signal);
     if (result.ok) return result;
     const fence = result.current.at(-1);
-    if (fence?.modRevision !== term.fence.expected) end();
+    if ((fence?.modRevision ?? 0) !== term.fence.expected) end();
     return { ok: false, current: result.current.slice(0, -1) };
   };
   return storageThrough(storage, transact);

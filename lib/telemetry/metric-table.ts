@@ -109,6 +109,28 @@ export const metricTable = {
     ],
     'Requests answered, by what they asked for and the status code.',
   ),
+  apiserver_admission_webhook_circuit_open: gauge(
+    'ALPHA',
+    ['name', 'type'],
+    'Whether an admission webhook is only tried now and then, because its calls fail.',
+  ),
+  apiserver_admission_webhook_inflight: gauge(
+    'ALPHA',
+    ['name', 'type'],
+    'Calls of an admission webhook that are under way.',
+  ),
+  apiserver_admission_webhook_queue_seconds: histogram(
+    'ALPHA',
+    ['name', 'type'],
+    queueSeconds,
+    'Time that a call of an admission webhook waited for others of the same to end.',
+  ),
+  apiserver_admission_webhook_connections: gauge(
+    'ALPHA',
+    ['name'],
+    'Open connections to an admission webhook.',
+  ),
+
   apiserver_request_duration_seconds: histogram(
     'STABLE',
     ['component', 'dry_run', 'group', 'resource', 'scope', 'subresource', 'verb', 'version'],
@@ -402,6 +424,27 @@ export const metricTable = {
     ['operation', 'rejected', 'type'],
     admissionSeconds,
     'Time that all admission plugins took, by type: admit, validate.',
+  ),
+  apiserver_admission_webhook_admission_duration_seconds: histogram(
+    'STABLE',
+    ['name', 'operation', 'rejected', 'type'],
+    [...admissionSeconds, 10, 25],
+    'Time that the call of each admission webhook took, by type: admit, validating.',
+  ),
+  apiserver_admission_webhook_request_total: counter(
+    'ALPHA',
+    ['code', 'name', 'operation', 'rejected', 'type'],
+    'Calls of admission webhooks by the code of what came of them; 0: the server failed.',
+  ),
+  apiserver_admission_webhook_rejection_count: counter(
+    'ALPHA',
+    ['error_type', 'name', 'operation', 'rejection_code', 'type'],
+    'Requests that an admission webhook, or the failure to call it, has refused.',
+  ),
+  apiserver_admission_webhook_fail_open_count: counter(
+    'ALPHA',
+    ['name', 'type'],
+    'Requests that were admitted although an admission webhook could not be asked.',
   ),
   apiserver_admission_configuration_revision: gauge(
     'ALPHA',

@@ -184,7 +184,8 @@ function requestMetrics(series: AllSeries): RequestMetrics {
       if (outcome.requestBytes > 0) children.bodies?.observe(outcome.requestBytes);
       if (kind === 'longRunning') return;
       children.seconds.observe(outcome.seconds);
-      children.sliSeconds.observe(outcome.seconds);
+      const { seconds, webhookSeconds = 0 } = outcome;
+      children.sliSeconds.observe(Math.max(0, seconds - webhookSeconds));
       children.sizes?.observe(outcome.responseBytes);
     },
     watchEvents(labels, eventCount, bytes) {

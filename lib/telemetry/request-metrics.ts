@@ -25,6 +25,8 @@ export interface RequestOutcome {
   /** 0: the client left before an answer. */
   readonly code: number;
   readonly seconds: number;
+  /** Of these, spent on admission webhooks. */
+  readonly webhookSeconds?: number;
   /** Of the body, as far as it was read. */
   readonly requestBytes: number;
   readonly responseBytes: number;

@@ -19,6 +19,7 @@ import {
   authorizationEnvironment,
   policyEnvironment,
 } from '../../lib/cel/use/policy-environment.ts';
+import { atOnce } from '../../lib/base/steps.ts';
 import { typeCheckPolicy } from '../../lib/cel/use/type-check.ts';
 import { naming } from './base-runners.ts';
 import type { Runner } from './base-runners.ts';
@@ -227,14 +228,16 @@ const typeCheck: Runner = (record) => {
     }),
   );
   return {
-    warnings: typeCheckPolicy({
-      naming,
-      kinds: type === undefined ? [] : kindsOf(spec).map((kind) => ({ ...kind, type })),
-      hasParams: spec['paramKind'] !== undefined,
-      ...(type === undefined ? {} : { paramsType: type }),
-      variables: (spec['variables'] ?? []) as unknown as readonly NamedExpression[],
-      expressions,
-    }),
+    warnings: atOnce(
+      typeCheckPolicy({
+        naming,
+        kinds: type === undefined ? [] : kindsOf(spec).map((kind) => ({ ...kind, type })),
+        hasParams: spec['paramKind'] !== undefined,
+        ...(type === undefined ? {} : { paramsType: type }),
+        variables: (spec['variables'] ?? []) as unknown as readonly NamedExpression[],
+        expressions,
+      }),
+    ),
   };
 };
 

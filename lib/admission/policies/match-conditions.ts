@@ -19,7 +19,7 @@ export interface Matching {
 
 const matches: Matching = { kind: 'match', message: '', errorCount: 0 };
 
-/** One that is false decides, also where others fail. `bindings` have no namespaceObject but null. */
+/** One that is false decides, also where others fail. `bindings`: namespaceObject is null. */
 export function matchConditions(
   { matchConditions: conditions, variables }: PolicyExpressions,
   bindings: Bindings,

@@ -1,6 +1,7 @@
 // A cluster of plain objects, and plugins that are asked about writes into it.
 import { cloneJson } from '../../api/json-value.ts';
 import { StatusError } from '../../base/status.ts';
+import { systemClock } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
 import { createLogger } from '../../base/log.ts';
 import { clientParts, metrics } from '../../client/testing/open-calls.ts';
@@ -11,6 +12,8 @@ import { admissionChain } from '../chain.ts';
 import type { Objects } from '../objects.ts';
 import type { AdmissionPlugin, AdmissionRequest } from '../plugin.ts';
 import type { StaticManifests } from '../static-manifests.ts';
+import { CallMetrics } from '../webhooks/call-metrics.ts';
+import { openWebhookCaller } from '../webhooks/open-caller.ts';
 import type { PluginParts } from '../plugin-parts.ts';
 import { asked, naming, scheme } from './asked.ts';
 
@@ -59,6 +62,17 @@ export function partsOf(known: Known): PluginParts {
     },
     manifests: manifestsOf(known),
     calls: clientParts(),
+    openWebhookCaller: (kubeconfigFile) =>
+      openWebhookCaller({
+        calls: clientParts(),
+        clock: known.clock ?? systemClock,
+        log: createLogger('error'),
+        metrics: new CallMetrics(metrics),
+        userAgent: 'admission-tests',
+        breaksCircuits: true,
+        own: () => undefined,
+        kubeconfigFile,
+      }),
     metrics,
     log: createLogger('error'),
     podSecurityObserver: {

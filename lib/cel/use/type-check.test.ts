@@ -6,6 +6,7 @@ import type { TypeInfo } from '../../api/type-info.ts';
 import { createScheme } from '../../api/scheme.ts';
 import { typeText } from '../model/cel-type.ts';
 import { naming } from '../testing/evaluate.ts';
+import { atOnce } from '../../base/steps.ts';
 import { typeCheckPolicy } from './type-check.ts';
 import type { DeclaredType } from '../schema/declared-type.ts';
 import { kindType } from '../schema/value-types.ts';
@@ -81,17 +82,19 @@ test('types that contain themselves end', () => {
 
 test('policies are checked against them', () => {
   const kind = { group: 'apps', version: 'v1', kind: 'Deployment' };
-  const warnings = typeCheckPolicy({
-    naming,
-    kinds: [{ ...kind, type: scheme.type('apps/v1.Deployment') }],
-    hasParams: false,
-    variables: [{ name: 'pods', expression: 'object.spec.template.spec' }],
-    expressions: [
-      { fieldRef: 'spec.validations[0].expression', expression: 'object.spec.replicas < 5' },
-      { fieldRef: 'spec.validations[1].expression', expression: 'object.spec.replicas < "5"' },
-      { fieldRef: 'spec.validations[2].expression', expression: 'variables.pods.hostNetwrk' },
-    ],
-  });
+  const warnings = atOnce(
+    typeCheckPolicy({
+      naming,
+      kinds: [{ ...kind, type: scheme.type('apps/v1.Deployment') }],
+      hasParams: false,
+      variables: [{ name: 'pods', expression: 'object.spec.template.spec' }],
+      expressions: [
+        { fieldRef: 'spec.validations[0].expression', expression: 'object.spec.replicas < 5' },
+        { fieldRef: 'spec.validations[1].expression', expression: 'object.spec.replicas < "5"' },
+        { fieldRef: 'spec.validations[2].expression', expression: 'variables.pods.hostNetwrk' },
+      ],
+    }),
+  );
   expect(warnings.map(({ fieldRef }) => fieldRef)).toEqual([
     'spec.validations[1].expression',
     'spec.validations[2].expression',

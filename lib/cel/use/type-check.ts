@@ -3,9 +3,12 @@
 import { limits } from '../../base/limits.ts';
 import type { TypeInfo } from '../../api/type-info.ts';
 import type { NamingProfile } from '../../api/vendor.ts';
+import { longStep } from '../../base/steps.ts';
+import type { Steps } from '../../base/steps.ts';
 import { CompileErrors } from '../environment.ts';
+import type { Environment } from '../environment.ts';
 import { kindType } from '../schema/value-types.ts';
-import { composeVariables } from './composition.ts';
+import { composeVariablesSteps } from './composition.ts';
 import type { NamedExpression } from './composition.ts';
 import { policyEnvironment } from './policy-environment.ts';
 
@@ -33,24 +36,32 @@ export interface TypeCheckWarning {
 }
 
 /** One warning for each expression that some kind does not fit. */
-export function typeCheckPolicy(options: TypeCheckOptions): readonly TypeCheckWarning[] {
-  const environments = options.kinds.slice(0, typeCheckedKindsMax).map((kind) => {
+export function* typeCheckPolicy(options: TypeCheckOptions): Steps<readonly TypeCheckWarning[]> {
+  const { naming, hasParams, paramsType } = options;
+  const environments: { readonly kind: CheckedKind; readonly environment: Environment }[] = [];
+  for (const kind of options.kinds.slice(0, typeCheckedKindsMax)) {
     const base = policyEnvironment({
-      naming: options.naming,
-      hasParams: options.hasParams,
+      naming,
+      hasParams,
       hasAuthorizer: true,
       objectType: kindType(kind.type),
-      ...(options.paramsType === undefined ? {} : { paramsType: kindType(options.paramsType) }),
+      ...(paramsType === undefined ? {} : { paramsType: kindType(paramsType) }),
     });
-    return { kind, environment: composeVariables(base, options.variables).environment };
-  });
-  return options.expressions.flatMap(({ fieldRef, expression }) => {
-    const texts = environments.flatMap(({ kind, environment }) => {
+    const { environment } = yield* composeVariablesSteps(base, options.variables);
+    environments.push({ kind, environment });
+    yield longStep;
+  }
+  const warnings: TypeCheckWarning[] = [];
+  for (const { fieldRef, expression } of options.expressions) {
+    const texts: string[] = [];
+    for (const { kind, environment } of environments) {
       const checked = environment.check(expression);
-      return checked instanceof CompileErrors ? [`${kindText(kind)}: ${checked.toText()}\n`] : [];
-    });
-    return texts.length === 0 ? [] : [{ fieldRef, warning: texts.join('\n') }];
-  });
+      if (checked instanceof CompileErrors) texts.push(`${kindText(kind)}: ${checked.toText()}\n`);
+      yield longStep;
+    }
+    if (texts.length > 0) warnings.push({ fieldRef, warning: texts.join('\n') });
+  }
+  return warnings;
 }
 
 function kindText({ group, version, kind }: CheckedKind): string {

@@ -31,7 +31,10 @@ export const clientParts = (): ClientParts => ({
       throw new Error('not YAML');
     }
   },
-  resolveService: () => Promise.reject(new Error('no endpoints')),
+  services: {
+    resolve: () => Promise.reject(new Error('no endpoints')),
+    places: () => undefined,
+  },
 });
 
 /** Trusts the CA of `hookTls` unless told otherwise. */

@@ -104,6 +104,7 @@ export class RawServer {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.cut();
+    for (const raw of this.#rawByPort.values()) raw.destroy(); // also amid their handshakes
     this.#server.close();
     await once(this.#server, 'close');
   }

@@ -54,9 +54,12 @@ test('a webhook that is a service is called at its address, by its own name', as
   const webhook = server.webhook(
     { clientConfig: { service, caBundle: server.caBundle } },
     {
-      resolveService: async (of) => {
-        asked.push(of);
-        return [{ ip: '127.0.0.1', port: server.port }];
+      services: {
+        places: () => undefined,
+        resolve: async (of) => {
+          asked.push(of);
+          return [{ ip: '127.0.0.1', port: server.port }];
+        },
       },
     },
   );

@@ -79,6 +79,13 @@ export class ConversionWebhook {
       clock: this.clock,
       url: webhookUrl(clientConfig),
       callsMax: limits.conversionWebhookCallsMax,
+      pendingMax: limits.clientPendingCallsMax,
+      breaker: {
+        failuresMax: limits.clientBreakerFailuresMax,
+        withinMs: Infinity,
+        probeMs: limits.clientBreakerProbeMs,
+        counts: () => true,
+      },
     });
   }
 }

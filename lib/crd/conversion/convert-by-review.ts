@@ -8,7 +8,7 @@ import { CallError } from '../../client/call-error.ts';
 import { SettingsError } from '../../client/target-settings.ts';
 import type { ApiObject } from '../../codec/codec.ts';
 import { conversionError } from './conversion-error.ts';
-import { callFailureText } from './call-failure-text.ts';
+import { callFailureText } from '../../client/call-failure-text.ts';
 import type { ConversionFailure, ConversionMetrics } from './conversion-metrics.ts';
 import type { ConversionWebhook } from './conversion-webhook.ts';
 import { convertedObject, InvalidObject } from './converted-object.ts';

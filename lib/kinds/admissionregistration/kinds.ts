@@ -8,6 +8,7 @@ import {
   validatingPolicyColumns,
   webhookColumns,
 } from './columns.ts';
+import { bindingStrategy, policyStrategy } from './param-permissions.ts';
 import { validateMutatingPolicy, validateValidatingPolicy } from './policy-validation.ts';
 import { withReservedNames } from './static-names.ts';
 import { validateWebhooks } from './webhook-validation.ts';
@@ -16,38 +17,38 @@ const kinds: readonly Kind[] = [
   {
     name: 'admissionregistration/ValidatingAdmissionPolicy',
     columns: validatingPolicyColumns,
-    strategy: { takesUnqualifiedFinalizers: 'always' },
-    validate: validateValidatingPolicy,
+    strategy: policyStrategy,
+    validateInSteps: validateValidatingPolicy,
   },
   {
     name: 'admissionregistration/ValidatingAdmissionPolicyBinding',
     columns: validatingBindingColumns,
-    strategy: { takesUnqualifiedFinalizers: 'always' },
+    strategy: bindingStrategy('validatingadmissionpolicies'),
     validate: validateValidatingBinding,
   },
   {
     name: 'admissionregistration/MutatingAdmissionPolicy',
     columns: mutatingPolicyColumns,
-    strategy: { takesUnqualifiedFinalizers: 'always' },
-    validate: validateMutatingPolicy,
+    strategy: policyStrategy,
+    validateInSteps: validateMutatingPolicy,
   },
   {
     name: 'admissionregistration/MutatingAdmissionPolicyBinding',
     columns: mutatingBindingColumns,
-    strategy: { takesUnqualifiedFinalizers: 'always' },
+    strategy: bindingStrategy('mutatingadmissionpolicies'),
     validate: validateMutatingBinding,
   },
   {
     name: 'admissionregistration/ValidatingWebhookConfiguration',
     columns: webhookColumns,
     strategy: { takesUnqualifiedFinalizers: 'always' },
-    validate: validateWebhooks,
+    validateInSteps: validateWebhooks,
   },
   {
     name: 'admissionregistration/MutatingWebhookConfiguration',
     columns: webhookColumns,
     strategy: { takesUnqualifiedFinalizers: 'always' },
-    validate: validateWebhooks,
+    validateInSteps: validateWebhooks,
   },
 ];
 

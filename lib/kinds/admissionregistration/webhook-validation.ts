@@ -1,50 +1,133 @@
 // Webhook configurations: names, where a webhook is called, and the rules of what it is asked
 // about.
-import { numberAt, recordAt, recordsAt, textAt, textsAt } from '../../api/json-access.ts';
-import { dns1123SubdomainProblems } from '../../api/name-rules.ts';
-import type { JsonObject } from '../../api/type-info.ts';
+import type { FieldErrors } from '../../api/field-errors.ts';
+import { numberAt, recordAt, recordsAt, textAt, textsAt, valueAt } from '../../api/json-access.ts';
+import { sameJson } from '../../api/json-equal.ts';
+import { dns1123SubdomainProblems, labelValueProblems } from '../../api/name-rules.ts';
+import type { JsonObject, JsonValue } from '../../api/type-info.ts';
 import { policyEnvironment } from '../../cel/use/policy-environment.ts';
 import { validateLabelSelector } from '../label-selectors.ts';
-import type { Scope, Validator } from '../validator.ts';
-import { validateClient, validateReviewVersions } from '../webhook-client.ts';
-import { validateMatchConditions } from './expressions.ts';
+import type { Scope, ValidatorInSteps } from '../validator.ts';
+import {
+  allKnown,
+  knownReviewVersions,
+  validateClient,
+  validateReviewVersions,
+} from '../webhook-client.ts';
+import { matchConditionSteps } from './expressions.ts';
 
 const timeoutSecondsMax = 30;
 
-export const validateWebhooks: Validator = (write) => {
-  const { object, errors, naming } = write;
-  const environment = policyEnvironment({ naming, hasParams: false, hasAuthorizer: true });
-  for (const [at, webhook] of recordsAt(object, 'webhooks').entries()) {
+/**
+ * What objects of old have, and a write of today may not say, is tolerated in those that have it:
+ * everything else of them can still be changed.
+ */
+export const validateWebhooks: ValidatorInSteps = function* (write) {
+  const { object, old, errors, naming } = write;
+  const options = { naming, hasParams: false, hasAuthorizer: true };
+  const environments = {
+    fresh: policyEnvironment(options),
+    stored: policyEnvironment({ ...options, version: 'stored' }),
+    storedTexts: new Set(recordsAt(old, 'webhooks').flatMap(expressionsOf)),
+  };
+  const tolerated = toleratedOf(recordsAt(old, 'webhooks'));
+  const webhooks = recordsAt(object, 'webhooks');
+  const sameConditions = sameJson(webhooks.map(conditionsOf), old && conditionsOfAll(old));
+  const names = new Set<string>();
+  for (const [at, webhook] of webhooks.entries()) {
     const path = `webhooks[${String(at)}]`;
-    const name = textAt(webhook, 'name');
-    if (name === '') errors.required(`${path}.name`);
-    else {
-      const problems = dns1123SubdomainProblems(name);
-      errors.problems(`${path}.name`, name, problems);
-      if (problems.length === 0 && name.split('.').length < 3) {
-        const detail = 'should be a domain with at least three segments separated by dots';
-        errors.invalid(`${path}.name`, name, detail);
-      }
-    }
-    for (const [index, rule] of recordsAt(webhook, 'rules').entries()) {
-      validateRule(rule, `${path}.rules[${String(index)}]`, write);
-    }
-    const seconds = numberAt(webhook, 'timeoutSeconds') ?? timeoutSecondsMax;
-    if (seconds < 1 || seconds > timeoutSecondsMax) {
-      const detail = `the timeout value must be between 1 and ${String(timeoutSecondsMax)} seconds`;
-      errors.invalid(`${path}.timeoutSeconds`, seconds, detail);
-    }
-    for (const selector of ['namespaceSelector', 'objectSelector']) {
-      validateLabelSelector(recordAt(webhook, selector), `${path}.${selector}`, errors);
-    }
-    validateClient(recordAt(webhook, 'clientConfig') ?? {}, `${path}.clientConfig`, errors, {
-      swapsNames: true,
-    });
-    validateMatchConditions(webhook, path, environment, write);
+    validateWebhook(webhook, path, tolerated, write);
+    if (!sameConditions) yield* matchConditionSteps(webhook, path, environments, write);
     const versions = textsAt(webhook, 'admissionReviewVersions');
-    validateReviewVersions(versions, `${path}.admissionReviewVersions`, errors);
+    const { required, mayBeUnknown } = { ...allKnown, ...tolerated };
+    const where = `${path}.admissionReviewVersions`;
+    validateReviewVersions(versions, where, errors, { required, mayBeUnknown });
+    const name = textAt(webhook, 'name');
+    if (name !== '' && names.has(name) && !tolerated.hasNamesakes) {
+      errors.duplicate(`${path}.name`, name);
+    }
+    names.add(name);
+    yield undefined;
   }
+  return [];
 };
+
+const expressionsOf = (webhook: JsonObject): readonly string[] =>
+  recordsAt(webhook, 'matchConditions').map((condition) => textAt(condition, 'expression'));
+
+const conditionsOf = (webhook: JsonObject): JsonValue => valueAt(webhook, 'matchConditions') ?? [];
+const conditionsOfAll = (of: Readonly<JsonObject>): JsonValue[] =>
+  recordsAt(of, 'webhooks').map(conditionsOf);
+
+/** What one of the stored webhooks has: all of the new ones may have it. */
+interface Tolerated {
+  readonly hasNamesakes: boolean;
+  readonly hasSideEffects: boolean;
+  readonly mayBeUnknown: boolean;
+  readonly hasBadValues: boolean;
+}
+
+function toleratedOf(old: readonly JsonObject[]): Tolerated {
+  const names = old.map((webhook) => textAt(webhook, 'name'));
+  return {
+    hasNamesakes: new Set(names).size < names.length,
+    hasSideEffects: !old.every((webhook) => harmless.includes(textAt(webhook, 'sideEffects'))),
+    mayBeUnknown: !old.every((webhook) =>
+      textsAt(webhook, 'admissionReviewVersions').some((one) => knownReviewVersions.includes(one)),
+    ),
+    hasBadValues: old.some((webhook) => selectorNames.some((name) => hasBadValue(webhook, name))),
+  };
+}
+
+const harmless = ['None', 'NoneOnDryRun'];
+const selectorNames = ['namespaceSelector', 'objectSelector'] as const;
+
+const hasBadValue = (webhook: JsonObject, name: string): boolean =>
+  recordsAt(recordAt(webhook, name), 'matchExpressions').some((requirement) =>
+    textsAt(requirement, 'values').some((value) => labelValueProblems(value).length > 0),
+  );
+
+function validateWebhook(
+  webhook: JsonObject,
+  path: string,
+  { hasSideEffects, hasBadValues }: Tolerated,
+  scope: Scope,
+): void {
+  const { errors } = scope;
+  validateName(textAt(webhook, 'name'), `${path}.name`, errors);
+  for (const [index, rule] of recordsAt(webhook, 'rules').entries()) {
+    validateRule(rule, `${path}.rules[${String(index)}]`, scope);
+  }
+  const sideEffects = textAt(webhook, 'sideEffects');
+  if (sideEffects !== '' && !hasSideEffects && !harmless.includes(sideEffects)) {
+    errors.notSupported(`${path}.sideEffects`, sideEffects, harmless);
+  }
+  const seconds = numberAt(webhook, 'timeoutSeconds') ?? timeoutSecondsMax;
+  if (seconds < 1 || seconds > timeoutSecondsMax) {
+    const detail = `the timeout value must be between 1 and ${String(timeoutSecondsMax)} seconds`;
+    errors.invalid(`${path}.timeoutSeconds`, seconds, detail);
+  }
+  for (const selector of selectorNames) {
+    validateLabelSelector(recordAt(webhook, selector), `${path}.${selector}`, errors, {
+      takesBadValues: hasBadValues,
+    });
+  }
+  validateClient(recordAt(webhook, 'clientConfig') ?? {}, `${path}.clientConfig`, errors, {
+    swapsNames: true,
+  });
+}
+
+function validateName(name: string, path: string, errors: FieldErrors): void {
+  if (name === '') {
+    errors.required(path);
+    return;
+  }
+  const problems = dns1123SubdomainProblems(name);
+  errors.problems(path, name, problems);
+  if (problems.length > 0 || name.split('.').length >= 3) return;
+  const detail = 'should be a domain with at least three segments separated by dots';
+  errors.invalid(path, name, detail);
+}
 
 const starredLists = [
   ['operations', 'operations'],

@@ -16,7 +16,7 @@ import type { FieldErrors } from '../../api/field-errors.ts';
 import type { JsonObject } from '../../api/type-info.ts';
 import { limits } from '../../base/limits.ts';
 import { compilePattern } from '../../base/pattern.ts';
-import { patternSteps } from '../../base/pattern-size.ts';
+import { patternSize } from '../../base/pattern-size.ts';
 import { fieldErrorMessage } from '../../base/status.ts';
 import type { FieldError } from '../../base/status.ts';
 import { longStep } from '../../base/steps.ts';
@@ -216,7 +216,7 @@ class Patterns {
   /** Why one is refused. */
   problemOf(pattern: string): string | undefined {
     if (this.#problems.has(pattern)) return this.#problems.get(pattern);
-    this.#stepCount += patternSteps(pattern);
+    this.#stepCount += patternSize(pattern).steps;
     const problem = this.#judge(pattern);
     this.#problems.set(pattern, problem);
     return problem;

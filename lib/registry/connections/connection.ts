@@ -3,6 +3,7 @@
 // themselves are not made: 501.
 import type { SubresourceInfo } from '../../api/type-info.ts';
 import { notImplemented } from '../../base/status.ts';
+import { admitConnection } from './admitted-connection.ts';
 import type { ConnectRequest } from '../requests.ts';
 import type { StoreParts } from '../store-parts.ts';
 import type { Subresource } from '../verb-target.ts';
@@ -32,6 +33,9 @@ const connections: ReadonlyMap<string, ConnectionKind> = new Map([
   ['nodes/proxy', { check: checkNodeProxy, what: 'a proxy to a node' }],
 ]);
 
+/** The log of a pod is read, as it would be from here. */
+const isConnection = ({ name }: SubresourceInfo): boolean => name !== 'log';
+
 /** undefined: it is no such subresource. */
 export function connectionSubresource(
   parts: StoreParts,
@@ -47,6 +51,7 @@ export function connectionSubresource(
     input: resource,
     takesPath: info.name === 'proxy',
     async connect(request) {
+      if (isConnection(info)) await admitConnection(parts, info, request);
       if ((await kind.check(parts, request)) === true) return;
       throw notImplemented(
         `${kind.what} is not implemented: this server makes no connections to nodes`,

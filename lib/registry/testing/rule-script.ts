@@ -2,6 +2,7 @@
 // case: `[operation] claim | changes | failures`; `~c`, `~v` stand for the first container, volume.
 // Failures may be left to `npm test -- -u`, which writes them.
 import { kindNameOf } from '../../api/kind-rules.ts';
+import { admissionregistrationKinds } from '../../kinds/admissionregistration/kinds.ts';
 import { apiextensionsKinds } from '../../kinds/apiextensions/kinds.ts';
 import { builtInScheme } from '../../kinds/built-in-kinds.ts';
 import type { Scheme } from '../../api/scheme.ts';
@@ -109,6 +110,10 @@ export function resourceNamed(name: string): ResourceInfo {
   return found;
 }
 
+const kindsInSteps = new Map(
+  [...apiextensionsKinds, ...admissionregistrationKinds].map((kind) => [kind.name, kind]),
+);
+
 /** Failures of a case, each `field Reason`. */
 export function runCase(test: ScriptCase): string {
   const resource = resourceNamed(test.resource);
@@ -127,16 +132,15 @@ export function runCase(test: ScriptCase): string {
   });
   const context = contextOf(test, changes, resource);
   const validate = (object: ApiObject, before: ApiObject | undefined): readonly FieldError[] => {
-    const errors = new FieldErrors();
+    const found = [...rules.validate(object, before, context)];
+    const errors = new FieldErrors(found);
     const { subresource, apiVersion } = context;
     const write = { object, old: before, subresource, apiVersion, naming, errors };
-    const inSteps = apiextensionsKinds.find(
-      ({ name }) => name === kindNameOf(resource.type.id),
-    )?.validateInSteps;
+    const inSteps = kindsInSteps.get(kindNameOf(resource.type.id))?.validateInSteps;
     if (inSteps !== undefined) {
       atOnce(inSteps({ ...write, isOn: (gate) => enabled.isEnabled(gate) }));
     }
-    return [...rules.validate(object, before, context), ...errors.list];
+    return [...found, ...errors.list];
   };
   const make = (from: JsonObject, isNew: boolean): ApiObject => {
     const { object } = jsonCodec.decode(Buffer.from(JSON.stringify(from)), resource.type);

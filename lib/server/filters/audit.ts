@@ -183,6 +183,8 @@ class AnswerStages {
     this.#isComplete = true;
     this.#start(code);
     this.#noteUser();
+    const { isStreaming, webhookTrail } = this.#request.context;
+    if (!isStreaming) this.#record.took(webhookTrail);
     return this.#record.reach('ResponseComplete', code);
   }
 

@@ -22,7 +22,8 @@ export function metricsFilter(options: {
     const code = codeOf(response);
     if (!response.writableEnded && code !== switchingProtocols) metrics.aborted(labels);
     const seconds = (clock.monotonicMs() - receivedAtMs) / 1000;
-    const outcome = { code, seconds, requestBytes, responseBytes };
+    const webhookSeconds = context.webhookMs / 1000;
+    const outcome = { code, seconds, webhookSeconds, requestBytes, responseBytes };
     metrics.finished(inflightKind(labels), labels, outcome);
   };
   return Object.assign(countRequest, { closed });

@@ -245,8 +245,15 @@ const permissionsOf = (authorizer: Authorizer, { context }: HttpRequest): Permis
 
 /** Who asks, and how long. */
 export function scopeOf(request: HttpRequest): RequestScope {
-  const { user, warnings, auditAnnotations, signal } = request.context;
-  return { user: user ?? anonymousUser, warnings, annotations: auditAnnotations, signal };
+  const { context } = request;
+  const { user, warnings, auditAnnotations, signal } = context;
+  return {
+    user: user ?? anonymousUser,
+    warnings,
+    annotations: auditAnnotations,
+    webhookTrail: context.webhookTrail,
+    signal,
+  };
 }
 
 async function sendWritten(

@@ -35,7 +35,8 @@ export class Auditing {
   readonly #events: AuditEvent[] = [];
 
   constructor(scheme: Scheme, policy: object) {
-    const { auditGroup, decisionAuditAnnotation, reasonAuditAnnotation } = scheme.profile;
+    const { auditGroup, decisionAuditAnnotation, reasonAuditAnnotation, latencyAuditAnnotation } =
+      scheme.profile;
     const document = { apiVersion: `${auditGroup}/v1`, kind: 'Policy', ...policy };
     this.auditor = new Auditor({
       policy: readPolicy(JSON.stringify(document), scheme),
@@ -48,7 +49,11 @@ export class Auditing {
       },
       clock: systemClock,
       observer: this.observer,
-      keys: { decision: decisionAuditAnnotation, reason: reasonAuditAnnotation },
+      keys: {
+        decision: decisionAuditAnnotation,
+        reason: reasonAuditAnnotation,
+        latency: latencyAuditAnnotation,
+      },
     });
   }
 

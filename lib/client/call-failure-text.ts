@@ -1,6 +1,6 @@
 // What a failed call of a webhook is in the message of an answer: as clients of the reference know
 // it, and without a byte of what the webhook answered, which need not be for the client's eyes.
-import type { CallError } from '../../client/call-error.ts';
+import type { CallError } from './call-error.ts';
 
 const textByStatus: Readonly<Record<number, string>> = {
   400: 'the server rejected our request for an unknown reason',
