@@ -42,6 +42,13 @@ const openApiTest =
 const issuersTest =
   'cmd/apiserver/jwt-observer.test.ts › the keys of issuers are shown while they are in force';
 
+const manifestsTest =
+  'cmd/apiserver/static-manifests.test.ts › ' +
+  's.load, s.metrics: changes act at once, and an error keeps the last set';
+const mutationsTest =
+  'lib/admission/policies/mutating-policies.test.ts › ' +
+  'x.policy: each mutation is counted by what came of it';
+
 const conversionsTest =
   'lib/crd/conversion/conversion-metrics.test.ts › ' +
   'conversions by webhooks are counted and timed by how they ended';
@@ -82,6 +89,12 @@ const shownElsewhere: Readonly<Record<string, string>> = {
   apiserver_authorization_config_controller_automatic_reloads_total: reloadsTest,
   apiserver_authorization_config_controller_automatic_reload_last_timestamp_seconds: reloadsTest,
   apiserver_authorization_config_controller_last_config_info: reloadsTest,
+  apiserver_manifest_admission_config_controller_automatic_reloads_total: manifestsTest,
+  apiserver_manifest_admission_config_controller_automatic_reload_last_timestamp_seconds:
+    manifestsTest,
+  apiserver_manifest_admission_config_controller_last_config_info: manifestsTest,
+  apiserver_mutating_admission_policy_check_total: mutationsTest,
+  apiserver_mutating_admission_policy_check_duration_seconds: mutationsTest,
   apiserver_cel_compilation_duration_seconds: rulesTest,
   apiserver_cel_evaluation_duration_seconds: rulesTest,
   apiextensions_apiserver_validation_ratcheting_seconds: rulesTest,

@@ -8,6 +8,7 @@ import type { NamingProfile } from '../api/vendor.ts';
 import { sortUtf8 } from '../base/utf8-order.ts';
 import type { Item } from '../cacher/resource-view.ts';
 import type { ApiObject } from '../codec/codec.ts';
+import { staticSuffix } from '../kinds/admissionregistration/static-names.ts';
 import { readYaml } from '../codec/yaml-reader.ts';
 import { yamlDocuments } from '../codec/yaml-documents.ts';
 import { isObject } from '../api/json-value.ts';
@@ -99,7 +100,7 @@ async function add(
     throw new Error(`unsupported resource type ${apiVersion || '""'}, Kind=${kind || '""'}`);
   }
   const name = textAt(recordAt(object, 'metadata'), 'name');
-  const suffix = reader.naming.resolve('.static.{v}');
+  const suffix = staticSuffix(reader.naming);
   if (!name.endsWith(suffix)) {
     throw new Error(`${kind} "${name}": metadata.name must end with "${suffix}"`);
   }

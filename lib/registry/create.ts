@@ -76,16 +76,19 @@ function mayBeNew({ strategy }: StoreParts, name: string): void {
 
 /**
  * What mutating admission makes of a new object, whose name may still be to generate. `object` is
- * in the storage version and used up.
+ * in the storage version and used up. @throws StatusError 400 where it has left its namespace
  */
-export function admitNew(
+export async function admitNew(
   parts: StoreParts,
   object: ApiObject,
   context: WriteContext,
   signal: AbortSignal,
 ): Promise<ApiObject> {
   mayBeNew(parts, nameOf(object));
-  return mutated(parts, attributesOf(parts, object, context), object, context, signal);
+  const attributes = attributesOf(parts, object, context);
+  const admitted = await mutated(parts, attributes, object, context, signal);
+  settleNamespace(admitted, parts.resource, attributes.namespace);
+  return admitted;
 }
 
 export type NewObject =

@@ -132,6 +132,7 @@ async function createAbsent(
     await trackUpdate(parts, { old: undefined, wanted }, context, signal);
   }
   const admitted = await admitNew(parts, wanted, context, signal);
+  checkName(admitted, key.name);
   const made = await putNew(parts, admitted, context, signal);
   if (!made.ok) return { kind: 'lost', state: stateOf(parts, made.current, epoch) };
   const answer = { item: made.item, created: true };
