@@ -11,6 +11,8 @@ import type { ItemKey, ResourceView } from '../cacher/resource-view.ts';
 import type { ApiObject } from '../codec/codec.ts';
 import { isSegment } from '../storage-etcd/keys.ts';
 import type { Keyspace } from '../storage-etcd/keys.ts';
+import { settledStorage } from '../storage-etcd/settled-storage.ts';
+import type { Reached } from '../storage-etcd/settled-storage.ts';
 import type { Storage } from '../storage-etcd/storage.ts';
 import { kindStrategies } from '../kinds/built-in-kinds.ts';
 import type { KindOptions, LabelsOfNamespace, ParamKinds } from '../kinds/kind.ts';
@@ -81,7 +83,9 @@ export function builtInStores(options: BuiltInStoreOptions): ResourceStore[] {
   // Rules are judged by none, so that they can always be changed.
   const { rulesInForce } = options;
   const ruleGroup = options.naming.resolve('admissionregistration.{v}');
+  const settled = settledStorage(options.storage, reachedBy(options));
   const ofRules = {
+    storage: settled,
     rulesInForce: undefined,
     companions: rulesInForce && rulesCompanions(rulesInForce.key),
   };
@@ -90,7 +94,9 @@ export function builtInStores(options: BuiltInStoreOptions): ResourceStore[] {
     strategy: strategyOf(stored),
     rules: rulesOf(stored),
     view,
-    ...(stored.group === ruleGroup ? ofRules : { companions: options.companionsOf?.(stored) }),
+    companions: options.companionsOf?.(stored),
+    // Selectors of rules look at the labels of namespaces.
+    ...(stored.group === ruleGroup ? ofRules : isNamespaces(stored) ? { storage: settled } : {}),
     onStored: options.onStoredOf?.(stored),
     partsOf,
   });
@@ -137,6 +143,19 @@ export const sharedDeps = (options: BuiltInStoreOptions): SharedDeps => ({
   canDeleteUnreadable: options.canDeleteUnreadable,
   keyspace: options.keyspace,
 });
+
+const isNamespaces = ({ group, resource }: ResourceInfo): boolean =>
+  group === '' && resource === 'namespaces';
+
+/** Memory has a revision when any view of it does. */
+function reachedBy({ scheme, viewOf }: BuiltInStoreOptions): Reached {
+  const [first] = scheme.storedResources;
+  if (first === undefined) return () => Promise.resolve();
+  const nothing = { namespace: '', name: 'none' };
+  return async (revision, signal) => {
+    await viewOf(first).get(nothing, { mode: 'notOlderThan', revision }, signal);
+  };
+}
 
 /** undefined: namespaces are not served. */
 function namespaceLabels(options: BuiltInStoreOptions): LabelsOfNamespace | undefined {

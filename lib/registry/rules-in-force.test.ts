@@ -211,3 +211,12 @@ test('rules for others that come meanwhile are no reason to be judged anew', asy
   await Promise.all(writers);
   expect(here.anewCount() + there.anewCount()).toBe(before);
 });
+
+test('who wrote a rule is answered when memory has it', async () => {
+  const { view } = here.store(configurations);
+  await close(here);
+  expect(view.peek({ namespace: '', name: 'closed' })).toBeDefined();
+  expect(here.rulesInForce?.revision).toBe(await movedAt());
+  await open(here);
+  expect(view.peek({ namespace: '', name: 'closed' })).toBeUndefined();
+});
