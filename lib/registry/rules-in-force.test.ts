@@ -170,7 +170,7 @@ test('a change of labels moves nothing, one of what a rule says does', async () 
   expect(await movedAt()).toBeGreaterThan(before);
 });
 
-test('a dry run, an update and a deletion are judged by what is in force', async () => {
+test('n.configurationAge: a dry run, an update and a deletion meet what is in force', async () => {
   await write(here, 'kept');
   await close(there);
   const store = here.store('configmaps');
