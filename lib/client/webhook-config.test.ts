@@ -43,7 +43,7 @@ describe('the clientConfig of a webhook', () => {
     target.close();
   });
 
-  test('h.client-url: with a bundle of white space alone: the roots of the system are trusted', async () => {
+  test('h.client-url: with a bundle of white space: the system’s roots are trusted', async () => {
     await using server = await RawServer.start(answerOk);
     const caBundle = Buffer.from(' \n').toString('base64');
     const target = await openTarget({ webhook: { url: server.url, caBundle } }, clientParts());

@@ -1,6 +1,6 @@
 // Counters, gauges, histograms and summaries whose updates cost a few nanoseconds: a child holds
-// plain numbers, labels are looked up once. They are registered with prom-client, which renders them; its
-// own metrics hash their labels at every update.
+// plain numbers, labels are looked up once. They are registered with prom-client, which renders
+// them; its own metrics hash their labels at every update.
 import type { Registry } from 'prom-client';
 import { SummaryWindow } from './summary-window.ts';
 

@@ -41,7 +41,7 @@ describe('ResourceQuota', () => {
     expect(await ask({ memory: exceeded }, { dryRun: false })).toBeUndefined();
   });
 
-  test('p.ResourceQuota: what is of the cluster, and what is deleted, is nobody’s quota', async () => {
+  test('p.ResourceQuota: what is of the cluster, or deleted, is not counted', async () => {
     expect(await ask({ memory: exceeded }, { namespace: '' })).toBeUndefined();
     expect(await ask({ memory: exceeded }, { operation: 'DELETE' })).toBeUndefined();
     const hard = { 'count/namespaces': '0' };

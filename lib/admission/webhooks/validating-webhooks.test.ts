@@ -52,7 +52,7 @@ describe('h.review-version: the first that is known is sent', () => {
   });
 });
 
-test('p.ValidatingAdmissionWebhook: every operation is judged, and nothing is changed', async () => {
+test('p.ValidatingAdmissionWebhook: every operation is judged, nothing is changed', async () => {
   const webhook = await hooks.webhook('v.example.com', deny());
   const judge = judging({ validating: { c: [webhook] } });
   for (const operation of ['CREATE', 'UPDATE', 'DELETE', 'CONNECT'] as const) {
