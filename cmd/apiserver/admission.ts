@@ -56,9 +56,12 @@ export const pluginParts = (options: AdmissionOptions): PluginParts => ({
   configurationOf: (name) => options.plugins.configurations.get(name),
 });
 
-const proven = (plugin: AdmissionPlugin, { rulesInForce }: AdmissionOptions): AdmissionPlugin =>
+const proven = (
+  plugin: AdmissionPlugin,
+  { rulesInForce, served }: AdmissionOptions,
+): AdmissionPlugin =>
   plugin.isConfigured === true && rulesInForce !== undefined
-    ? provenPlugin(plugin, rulesInForce)
+    ? provenPlugin(plugin, rulesInForce, (resource) => served.equivalentsOf(resource))
     : plugin;
 
 async function make(row: PluginRow, parts: PluginParts): Promise<AdmissionPlugin | undefined> {

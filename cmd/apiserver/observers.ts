@@ -170,12 +170,15 @@ export function healthObserver({ series }: Metrics): HealthObserver {
 export function admissionObserver({ series }: Metrics): AdmissionObserver {
   const { apiserver_admission_controller_admission_duration_seconds: plugins } = series;
   const { apiserver_admission_step_admission_duration_seconds: steps } = series;
+  const { apiserver_admission_step_admission_duration_seconds_summary: summaries } = series;
   const rejected = { admitted: 'false', rejected: 'true' } as const;
   return {
     onPlugin: (name, operation, type, outcome, seconds) =>
       plugins.child(name, operation, rejected[outcome], type).observe(seconds),
-    onStep: (operation, type, outcome, seconds) =>
-      steps.child(operation, rejected[outcome], type).observe(seconds),
+    onStep(operation, type, outcome, seconds) {
+      steps.child(operation, rejected[outcome], type).observe(seconds);
+      summaries.child(operation, rejected[outcome], type).observe(seconds);
+    },
   };
 }
 

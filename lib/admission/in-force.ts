@@ -58,7 +58,10 @@ export class RulesInForce {
     return this.#options.proven(signal);
   }
 
-  /** The same one until what rules say is changed. @throws StatusError 429 while memory is filled */
+  /**
+   * The same one until what rules say is changed.
+   * @throws StatusError 429 while memory is filled
+   */
   moment(): Moment {
     const { revision } = this;
     if (this.#last?.revision === revision) return this.#last;

@@ -3,13 +3,21 @@
 import type { MaybePromise } from '../base/maybe-promise.ts';
 import type { RulesInForce } from './in-force.ts';
 import type { AdmissionPlugin, AdmissionRequest } from './plugin.ts';
+import type { ServedResources } from './served-resources.ts';
+
+/** All forms of a resource: rules for one of them may concern the others. */
+type FormsOf = ServedResources['equivalentsOf'];
 
 /** Its calls throw BeginAnew in place of a refusal by rules that are no longer in force. */
-export function provenPlugin(plugin: AdmissionPlugin, inForce: RulesInForce): AdmissionPlugin {
+export function provenPlugin(
+  plugin: AdmissionPlugin,
+  inForce: RulesInForce,
+  formsOf: FormsOf,
+): AdmissionPlugin {
   const mutate = plugin.mutate?.bind(plugin);
   const beforeDelete = plugin.beforeDelete?.bind(plugin);
   const validate = plugin.validate?.bind(plugin);
-  const proven = provenCall(inForce);
+  const proven = provenCall(inForce, formsOf);
   return {
     ...plugin,
     handles: (request) => plugin.handles(request),
@@ -34,7 +42,7 @@ type ProvenCall = <T>(
   call: () => MaybePromise<T>,
 ) => MaybePromise<T>;
 
-function provenCall(inForce: RulesInForce): ProvenCall {
+function provenCall(inForce: RulesInForce, formsOf: FormsOf): ProvenCall {
   return (request, signal, call) => {
     if (request.dryRun || request.operation === 'CONNECT') {
       return inForce.proven(signal).then(call);
@@ -43,7 +51,7 @@ function provenCall(inForce: RulesInForce): ProvenCall {
     const refused = async (error: unknown): Promise<never> => {
       signal.throwIfAborted();
       await inForce.proven(signal);
-      const place = { resources: [request.resource], namespace: request.namespace };
+      const place = { resources: formsOf(request.resource), namespace: request.namespace };
       throw inForce.haveChanged(before, [place]) ? inForce.changed() : error;
     };
     try {

@@ -530,6 +530,10 @@ export const limits = {
   /** A second signal within this time is the same Ctrl-C, delivered twice (terminal and npm). */
   sameSignalMs: 1_000,
 
+  // Metrics
+  /** Hours whose values summaries speak of, the one that has begun among them (upstream's). */
+  summaryWindowHours: 5,
+
   // Outgoing calls
   /** Connections to one target: each holds a TLS session. */
   clientConnectionsMax: 64,

@@ -1,7 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import { limits } from '../base/limits.ts';
+import { systemClock } from '../base/clock.ts';
+import { resolveBySystem } from './addresses.ts';
+import { HttpsTarget } from './https-target.ts';
 import { makeSettings } from './target-settings.ts';
-import { call, failureOf, openHook, until } from './testing/open-calls.ts';
+import { call, clientMetrics, failureOf, openHook, until } from './testing/open-calls.ts';
 import { RawServer, answerOk, hookTls } from './testing/raw-server.ts';
 import type { RawRequest } from './testing/raw-server.ts';
 
@@ -105,6 +108,27 @@ describe('new settings', () => {
     await until(() => server.openCount === 0);
     target.close();
   });
+});
+
+test('n.webhookConnections: what is idle for as long as its target says is closed', async () => {
+  await using server = await RawServer.start(answerOk);
+  const { ca } = await hookTls();
+  const open = (idleMs: number): HttpsTarget =>
+    new HttpsTarget(makeSettings({ url: server.url, ca: ca.cert }), {
+      clock: systemClock,
+      resolve: resolveBySystem,
+      metrics: clientMetrics,
+      pool: { pendingMax: Infinity, idleMs, spreadCount: 1 },
+    });
+  const [kept, closed] = [open(600_000), open(20)];
+  await Promise.all([call(kept), call(closed)]);
+  await until(() => server.openCount === 1);
+  await call(kept);
+  expect(server.requests.at(-1)?.connectionIndex).toBe(
+    server.requests.findIndex(({ socket }) => !socket.destroyed),
+  );
+  kept.close();
+  closed.close();
 });
 
 describe('a closed target', () => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { createTestCa } from '../base/testing/certificates.ts';
 import { indicationOf, makeSettings } from './target-settings.ts';
 
-describe('the URL', () => {
+describe('h.client-url: the URL', () => {
   test.each([
     ['https://hook.example.com', 'hook.example.com', 443, 'hook.example.com', '/'],
     [

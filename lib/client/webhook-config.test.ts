@@ -4,12 +4,17 @@ import { call, clientParts, failureOf } from './testing/open-calls.ts';
 import { RawServer, answerOk, hookTls } from './testing/raw-server.ts';
 
 describe('the clientConfig of a webhook', () => {
-  test('with a URL', async () => {
-    await using server = await RawServer.start(answerOk);
+  test('h.client-url: with a URL, named in TLS, in HTTP/1.1', async () => {
+    await using server = await RawServer.start(answerOk, { ALPNProtocols: ['h2', 'http/1.1'] });
     const { ca } = await hookTls();
     const caBundle = Buffer.from(ca.cert).toString('base64');
-    const target = await openTarget({ webhook: { url: server.url, caBundle } }, clientParts());
+    const url = `https://localhost:${String(server.port)}/hook`;
+    const target = await openTarget({ webhook: { url, caBundle } }, clientParts());
     expect((await call(target)).status).toBe(200);
+    const [request] = server.requests;
+    expect(request?.head).toMatch(/^POST \/hook HTTP\/1\.1\r\n/);
+    expect(request?.socket.alpnProtocol).not.toBe('h2');
+    expect(request?.socket).toMatchObject({ servername: 'localhost' });
     target.close();
   });
 
@@ -38,7 +43,7 @@ describe('the clientConfig of a webhook', () => {
     target.close();
   });
 
-  test('with a bundle of white space alone: the roots of the system are trusted', async () => {
+  test('h.client-url: with a bundle of white space: the system’s roots are trusted', async () => {
     await using server = await RawServer.start(answerOk);
     const caBundle = Buffer.from(' \n').toString('base64');
     const target = await openTarget({ webhook: { url: server.url, caBundle } }, clientParts());

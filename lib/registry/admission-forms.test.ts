@@ -142,7 +142,7 @@ describe('a.kind: admission of what is no object of the resource itself', () => 
     ]);
   });
 
-  test('a.objects: old is what the write compares, the new one is as it will be stored', async () => {
+  test('a.objects: old is what the write compares, the new one is what will be stored', async () => {
     const name = fresh();
     const made = await verbs.create(configMaps, { metadata: { name } });
     await verbs.patch(configMaps, name, { data: { a: 'b' } });

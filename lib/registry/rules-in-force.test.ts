@@ -47,41 +47,42 @@ async function judging(): Promise<Judging> {
     onRulesChanged: () => anewCount++,
   });
   const { view } = replica.store(configurations);
-  chain = admissionChain([closing(view, replica.rulesInForce as RulesInForce)]);
+  chain = admissionChain([closing(view, replica)]);
   return { ...replica, anewCount: () => anewCount };
 }
 
 const configurations = 'admissionregistration.svc.io/validatingwebhookconfigurations';
 
-function closing(view: ResourceView, inForce: RulesInForce): AdmissionPlugin {
+function closing(view: ResourceView, { rulesInForce, scheme }: Replica): AdmissionPlugin {
   const plugin: AdmissionPlugin = {
     name: 'Closing',
     isConfigured: true,
     sideEffects: false,
-    handles: ({ resource }) => resource.resource === 'configmaps',
+    handles: ({ resource }) => ['configmaps', 'events'].includes(resource.resource),
     async validate(request, object) {
       const isClosed = view.all().some(({ name }) => name === 'closed');
       await new Promise((resolve) => setImmediate(resolve)); // as a call would
       if (isClosed) throw refusal(request, object, 'closed');
     },
   };
-  return provenPlugin(plugin, inForce);
+  return provenPlugin(plugin, rulesInForce as RulesInForce, ({ storagePrefix }) =>
+    scheme.resources.filter((one) => one.storagePrefix === storagePrefix),
+  );
 }
 
-const webhook = (resource: string): JsonObject => ({
+const webhook = (resource: string, group = ''): JsonObject => ({
   name: 'closed.example.com',
   clientConfig: { url: 'https://127.0.0.1:1/' },
   sideEffects: 'None',
   admissionReviewVersions: ['v1'],
-  rules: [{ operations: ['*'], apiGroups: [''], apiVersions: ['*'], resources: [resource] }],
+  rules: [{ operations: ['*'], apiGroups: [group], apiVersions: ['*'], resources: [resource] }],
 });
 
-const close = (replica: Replica) =>
-  client.create(
-    replica.store(configurations),
-    { namespace: '', object: { metadata: { name: 'closed' }, webhooks: [webhook('configmaps')] } },
-    signal,
-  );
+const close = (replica: Replica, ...of: Parameters<typeof webhook> | []) => {
+  const [resource = 'configmaps', group] = of;
+  const object = { metadata: { name: 'closed' }, webhooks: [webhook(resource, group)] };
+  return client.create(replica.store(configurations), { namespace: '', object }, signal);
+};
 const closedPath = { namespace: '', name: 'closed', subresource: '' };
 const open = (replica: Replica) =>
   client.delete(replica.store(configurations), { path: closedPath }, signal);
@@ -115,6 +116,20 @@ describe('u.effective: what is committed after a rule was acknowledged was judge
       await open(here);
       expect(await messageOf(write(there, other))).toBe('written');
       expect(await messageOf(write(here, one))).toBe('written');
+    }
+  });
+
+  test('where the rule names another group of what is written', async () => {
+    const event = (name: string) => {
+      const object = { metadata: { name, namespace }, involvedObject: { namespace } };
+      return client.create(there.store('events'), { namespace, object }, signal);
+    };
+    for (let round = 0; round < 25; round++) {
+      const name = `other-group-${String(round)}`;
+      await close(here, 'events', 'events.svc.io');
+      expect(await messageOf(event(name))).toBe(`events "${name}" is forbidden: closed`);
+      await open(here);
+      expect(await messageOf(event(name))).toBe('written');
     }
   });
 
@@ -170,7 +185,7 @@ test('a change of labels moves nothing, one of what a rule says does', async () 
   expect(await movedAt()).toBeGreaterThan(before);
 });
 
-test('a dry run, an update and a deletion are judged by what is in force', async () => {
+test('n.configurationAge: a dry run, an update and a deletion meet what is in force', async () => {
   await write(here, 'kept');
   await close(there);
   const store = here.store('configmaps');

@@ -234,11 +234,8 @@ async function nextObject(
     isApplied === true || (await trackUpdate(parts, { old: item, wanted }, context, signal));
   const owned = metaOf(wanted);
   if (isLongTurn(writeTurnMsMax)) await nextTurn();
-  const change = {
-    operation: 'UPDATE',
-    key: item,
-    old: shownAs === undefined ? old : await shownAs.show(old, signal),
-  } as const;
+  const shownOld = shownAs === undefined ? old : await shownAs.show(old, signal);
+  const change = { operation: 'UPDATE', key: item, old: shownOld } as const;
   const attributes = admissionRequest(parts, change, context, shownAs?.form);
   const object = await (shownAs === undefined
     ? mutated(parts, attributes, wanted, context, signal)

@@ -20,7 +20,11 @@ export interface HistogramRow extends CommonRow {
   readonly type: 'histogram';
   readonly buckets: readonly number[];
 }
-export type MetricRow = NumberRow | HistogramRow;
+/** Quantiles 0.5, 0.9 and 0.99 of the last hours. */
+export interface SummaryRow extends CommonRow {
+  readonly type: 'summary';
+}
+export type MetricRow = NumberRow | HistogramRow | SummaryRow;
 
 const requestLabels = [
   'component',
@@ -425,6 +429,12 @@ export const metricTable = {
     admissionSeconds,
     'Time that all admission plugins took, by type: admit, validate.',
   ),
+  apiserver_admission_step_admission_duration_seconds_summary: {
+    type: 'summary',
+    stability: 'ALPHA',
+    labels: ['operation', 'rejected', 'type'],
+    help: 'Time that all admission plugins took, of the last five hours.',
+  } satisfies SummaryRow,
   apiserver_admission_webhook_admission_duration_seconds: histogram(
     'STABLE',
     ['name', 'operation', 'rejected', 'type'],

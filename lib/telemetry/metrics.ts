@@ -3,13 +3,18 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Registry } from 'prom-client';
+import { systemClock } from '../base/clock.ts';
 import { metricTable } from './metric-table.ts';
 import type { MetricName, MetricRow } from './metric-table.ts';
 import type { InflightKind, RequestLabels, RequestMetrics } from './request-metrics.ts';
-import { HistogramSeries, NumberSeries } from './series.ts';
+import { HistogramSeries, NumberSeries, SummarySeries } from './series.ts';
 import type { HistogramChild, NumberChild } from './series.ts';
 
-type SeriesOf<R> = R extends { readonly type: 'histogram' } ? HistogramSeries : NumberSeries;
+type SeriesOf<R> = R extends { readonly type: 'histogram' }
+  ? HistogramSeries
+  : R extends { readonly type: 'summary' }
+    ? SummarySeries
+    : NumberSeries;
 type AllSeries = { readonly [Name in MetricName]: SeriesOf<(typeof metricTable)[Name]> };
 
 export interface Metrics {
@@ -107,11 +112,14 @@ function makeSeries(
   name: string,
   row: MetricRow,
   registry: Registry,
-): NumberSeries | HistogramSeries {
+): NumberSeries | HistogramSeries | SummarySeries {
   const deprecated =
     row.deprecatedSince === undefined ? '' : `(Deprecated from ${row.deprecatedSince}) `;
   const shape = { name, help: `[${row.stability}] ${deprecated}${row.help}`, labels: row.labels };
   if (row.type === 'histogram') return new HistogramSeries(shape, row.buckets, registry);
+  if (row.type === 'summary') {
+    return new SummarySeries(shape, registry, () => systemClock.monotonicMs());
+  }
   return new NumberSeries(shape, row.type, registry);
 }
 

@@ -1,7 +1,8 @@
-// Counters, gauges and histograms whose updates cost a few nanoseconds: a child holds plain
-// numbers, labels are looked up once. They are registered with prom-client, which renders them; its
-// own metrics hash their labels at every update.
+// Counters, gauges, histograms and summaries whose updates cost a few nanoseconds: a child holds
+// plain numbers, labels are looked up once. They are registered with prom-client, which renders
+// them; its own metrics hash their labels at every update.
 import type { Registry } from 'prom-client';
+import { SummaryWindow } from './summary-window.ts';
 
 export type LabelValues = readonly string[];
 
@@ -17,6 +18,40 @@ export interface SeriesShape {
   readonly labels: readonly string[];
 }
 
+/** What a series holds for each set of label values that was asked for. */
+class Children<Child> {
+  readonly #shape: SeriesShape;
+  readonly #make: () => Child;
+  readonly #known = new Map<string, { readonly values: LabelValues; readonly child: Child }>();
+
+  /** One without labels is there from the begin. */
+  constructor(shape: SeriesShape, make: () => Child) {
+    this.#shape = shape;
+    this.#make = make;
+    if (shape.labels.length === 0) this.of([]);
+  }
+
+  of(values: LabelValues): Child {
+    const key = values.join('\u0000');
+    let entry = this.#known.get(key);
+    if (entry === undefined) {
+      entry = { values: checked(this.#shape, values), child: this.#make() };
+      this.#known.set(key, entry);
+    }
+    return entry.child;
+  }
+
+  clear(): void {
+    this.#known.clear();
+  }
+
+  render(rendered: (child: Child, labels: Record<string, string>) => Rendered[]): Rendered[] {
+    return [...this.#known.values()].flatMap(({ values, child }) =>
+      rendered(child, labelsOf(this.#shape, values)),
+    );
+  }
+}
+
 /** One labelled number. */
 export interface NumberChild {
   value: number;
@@ -26,22 +61,14 @@ export interface NumberChild {
  * Counter or gauge. `collect` runs at each scrape, for values that are read rather than counted.
  */
 export class NumberSeries {
-  readonly #shape: SeriesShape;
-  readonly #children = new Map<
-    string,
-    { readonly values: LabelValues; readonly child: NumberChild }
-  >();
+  readonly #children: Children<NumberChild>;
   readonly collect = new Set<() => void>();
 
   constructor(shape: SeriesShape, type: 'counter' | 'gauge', registry: Registry) {
-    this.#shape = shape;
-    if (shape.labels.length === 0) this.child();
+    this.#children = new Children(shape, () => ({ value: 0 }));
     register(registry, shape, type, () => {
       for (const run of this.collect) run();
-      return [...this.#children.values()].map(({ values, child }) => ({
-        labels: labelsOf(shape, values),
-        value: child.value,
-      }));
+      return this.#children.render(({ value }, labels) => [{ labels, value }]);
     });
   }
 
@@ -50,13 +77,7 @@ export class NumberSeries {
    * part.
    */
   child(...values: LabelValues): NumberChild {
-    const key = values.join('\u0000');
-    let entry = this.#children.get(key);
-    if (entry === undefined) {
-      entry = { values: checked(this.#shape, values), child: { value: 0 } };
-      this.#children.set(key, entry);
-    }
-    return entry.child;
+    return this.#children.of(values);
   }
 
   /** Drops all children: before a `collect` that writes the whole set. */
@@ -91,54 +112,72 @@ export class HistogramChild {
 }
 
 export class HistogramSeries {
-  readonly #shape: SeriesShape;
-  readonly #bounds: readonly number[];
-  readonly #children = new Map<
-    string,
-    { readonly values: LabelValues; readonly child: HistogramChild }
-  >();
+  readonly #children: Children<HistogramChild>;
 
-  constructor(shape: SeriesShape, bounds: readonly number[], registry: Registry) {
-    this.#shape = shape;
-    this.#bounds = bounds;
-    if (shape.labels.length === 0) this.child();
-    register(registry, shape, 'histogram', () =>
-      [...this.#children.values()].flatMap(({ values, child }) => this.#render(values, child)),
+  constructor({ name, ...shape }: SeriesShape, bounds: readonly number[], registry: Registry) {
+    this.#children = new Children({ name, ...shape }, () => new HistogramChild(bounds));
+    register(registry, { name, ...shape }, 'histogram', () =>
+      this.#children.render((child, labels) => {
+        let below = 0;
+        const buckets = bounds.map((bound, index) => {
+          below += child.counts[index] ?? 0;
+          return { metricName: `${name}_bucket`, labels: { ...labels, le: bound }, value: below };
+        });
+        const last = { ...labels, le: '+Inf' };
+        return [
+          ...buckets,
+          { metricName: `${name}_bucket`, labels: last, value: child.count },
+          ...totals(name, labels, child),
+        ];
+      }),
     );
   }
 
   child(...values: LabelValues): HistogramChild {
-    const key = values.join('\u0000');
-    let entry = this.#children.get(key);
-    if (entry === undefined) {
-      entry = { values: checked(this.#shape, values), child: new HistogramChild(this.#bounds) };
-      this.#children.set(key, entry);
-    }
-    return entry.child;
-  }
-
-  #render(values: LabelValues, child: HistogramChild): Rendered[] {
-    const { name } = this.#shape;
-    const labels = labelsOf(this.#shape, values);
-    let below = 0;
-    const buckets = this.#bounds.map((bound, index) => {
-      below += child.counts[index] ?? 0;
-      return { metricName: `${name}_bucket`, labels: { ...labels, le: bound }, value: below };
-    });
-    return [
-      ...buckets,
-      { metricName: `${name}_bucket`, labels: { ...labels, le: '+Inf' }, value: child.count },
-      { metricName: `${name}_sum`, labels, value: child.sum },
-      { metricName: `${name}_count`, labels, value: child.count },
-    ];
+    return this.#children.of(values);
   }
 }
+
+const quantiles = [0.5, 0.9, 0.99];
+
+/** Quantiles of the last hours; sum and count are those of all time. */
+export class SummarySeries {
+  readonly #children: Children<SummaryWindow>;
+
+  /** @param monotonicMs milliseconds of a clock that never goes back */
+  constructor(shape: SeriesShape, registry: Registry, monotonicMs: () => number) {
+    const { name } = shape;
+    this.#children = new Children(shape, () => new SummaryWindow(monotonicMs));
+    register(registry, shape, 'summary', () =>
+      this.#children.render((child, labels) => [
+        ...quantiles.map((quantile) => ({
+          labels: { ...labels, quantile },
+          value: child.quantile(quantile),
+        })),
+        ...totals(name, labels, child),
+      ]),
+    );
+  }
+
+  child(...values: LabelValues): SummaryWindow {
+    return this.#children.of(values);
+  }
+}
+
+const totals = (
+  name: string,
+  labels: Rendered['labels'],
+  { sum, count }: { readonly sum: number; readonly count: number },
+): Rendered[] => [
+  { metricName: `${name}_sum`, labels, value: sum },
+  { metricName: `${name}_count`, labels, value: count },
+];
 
 /** prom-client renders anything that has a name and a `get`. */
 function register(
   registry: Registry,
   shape: SeriesShape,
-  type: 'counter' | 'gauge' | 'histogram',
+  type: 'counter' | 'gauge' | 'histogram' | 'summary',
   values: () => readonly Rendered[],
 ): void {
   const metric = {

@@ -27,7 +27,7 @@ describe('ResourceQuota', () => {
   const empty = { resourcequotas: [quota('0')] };
   const exceeded = { resourcequotas: [quota('1')] };
 
-  test('a dry run is refused as the write would be', async () => {
+  test('p.ResourceQuota: a dry run is refused as the write would be', async () => {
     expect(await ask({ memory: exceeded })).toBe(full);
     expect(await ask({ memory: empty })).toBeUndefined();
   });
@@ -41,9 +41,14 @@ describe('ResourceQuota', () => {
     expect(await ask({ memory: exceeded }, { dryRun: false })).toBeUndefined();
   });
 
-  test('what is of the cluster, and what is deleted, is nobody’s quota', async () => {
+  test('p.ResourceQuota: what is of the cluster, or deleted, is not counted', async () => {
     expect(await ask({ memory: exceeded }, { namespace: '' })).toBeUndefined();
     expect(await ask({ memory: exceeded }, { operation: 'DELETE' })).toBeUndefined();
+    const hard = { 'count/namespaces': '0' };
+    const ofNamespaces = { ...quota('0'), spec: { hard }, status: { hard, used: hard } };
+    const resource = resourceOf('namespaces');
+    const change = { resource, kind: resource.kind, namespace: 'a' };
+    expect(await ask({ memory: { resourcequotas: [ofNamespaces] } }, change)).toBeUndefined();
   });
 
   test('u.quota-exists: a name that is taken is left to who says so', async () => {
@@ -57,7 +62,7 @@ describe('ResourceQuota', () => {
     expect(admitted.refused).toBeUndefined();
   });
 
-  test('a wrong configuration refuses the start', () => {
+  test('p.ResourceQuota: a wrong configuration refuses the start', async () => {
     expect(() => resourceQuota(partsOf({ configuration: { kind: 'Other' } }))).toThrow('of kind');
   });
 });

@@ -172,7 +172,13 @@ describe('m.say: 403 in every case, the first failure is the message, all are ca
   });
 });
 
-describe('m.operations: what is written and connected to', () => {
+describe('p.MutatingAdmissionPolicy, m.operations: what is written and connected to', () => {
+  test.each(['CREATE', 'UPDATE'] as const)('a %s is changed', async (operation) => {
+    const policies = [{ name: 'p', mutations: [labelled('{"a": "b"}')] }];
+    const { object } = await mutated(policies, {}, { operation, old: {} });
+    expect(object.metadata?.labels).toEqual({ a: 'b' });
+  });
+
   test('a DELETE has no mutation', () => {
     expect(mutatingPolicies(partsOf(known([])))).not.toHaveProperty('beforeDelete');
   });

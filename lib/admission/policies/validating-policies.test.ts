@@ -1,5 +1,6 @@
 // What validating policies make of a write: which judge it, in which order, and what is said.
 import { describe, expect, test } from '@jest/globals';
+import type { ApiObject } from '../../codec/codec.ts';
 import { resourceOf } from '../testing/asked.ts';
 import { itemOf, everyPod, pod, PolicyWorld } from './testing/policy-world.ts';
 
@@ -7,6 +8,19 @@ const not = (expression: string, more: object = {}): object => ({
   validations: [{ expression: `!(${expression})`, ...more }],
 });
 const never = (message: string): object => ({ validations: [{ expression: 'false', message }] });
+
+test('p.ValidatingAdmissionPolicy: every operation is judged', async () => {
+  const world = new PolicyWorld();
+  const everything = { apiGroups: ['*'], apiVersions: ['*'], resources: ['*'], operations: ['*'] };
+  const matchConstraints = { resourceRules: [everything] };
+  const validations = [{ expression: 'false', messageExpression: 'request.operation' }];
+  world.add('p', { matchConstraints, validations });
+  const old = pod('x') as ApiObject;
+  for (const operation of ['CREATE', 'UPDATE', 'DELETE', 'CONNECT'] as const) {
+    expect(await world.violations(pod('x'), { operation, old })).toEqual([operation]);
+  }
+  expect(world.plugin).not.toHaveProperty('mutate');
+});
 
 describe('which policies judge', () => {
   test('v.order: files first, then policies, bindings and params by name', async () => {

@@ -47,6 +47,13 @@ describe('n.webhookInflight: the line of a webhook', () => {
   });
 });
 
+describe('n.webhookConnections: connections of a webhook', () => {
+  test('64 at once; what is idle is kept for 90 s', () => {
+    const { clientConnectionsMax, admissionIdleConnectionMs } = limits;
+    expect([clientConnectionsMax, admissionIdleConnectionMs]).toEqual([64, 90_000]);
+  });
+});
+
 describe('n.circuit: a webhook that is down', () => {
   const down = { url: 'https://127.0.0.1:1/x' };
 

@@ -24,6 +24,17 @@ const labelsOf = (object: Readonly<ApiObject> | null): readonly string[] =>
   Object.keys(object?.metadata?.labels ?? {}).sort();
 const names = (): readonly string[] => hooks.asked.map(({ name }) => name);
 
+test('p.MutatingAdmissionWebhook: every operation is asked for, and may be refused', async () => {
+  const webhook = await hooks.webhook('m', deny());
+  const judge = judging({ mutating: { c: [webhook] } });
+  for (const operation of ['CREATE', 'UPDATE', 'DELETE', 'CONNECT'] as const) {
+    const { refused } = await judge(map(), { ...configMap, operation, old: map() });
+    expect(refused).toMatchObject({ code: 400 });
+  }
+  const operations = hooks.requestsOf('m').map((asked) => asked['operation']);
+  expect(operations).toEqual(['CREATE', 'UPDATE', 'DELETE', 'CONNECT']);
+});
+
 test('h.order: configurations by name, webhooks in order, on what was left', async () => {
   const [a, b, c] = await Promise.all(
     ['a', 'b', 'c'].map((name) => hooks.webhook(name, labelling(name))),

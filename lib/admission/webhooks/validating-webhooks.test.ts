@@ -3,8 +3,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { metrics } from '../../client/testing/open-calls.ts';
 import { naming, resourceOf } from '../testing/asked.ts';
+import { partsOf } from '../testing/cluster.ts';
 import { allow, deny, Hooks, judging } from './testing/asked-webhooks.ts';
 import type { Answering } from './testing/asked-webhooks.ts';
+import { validatingWebhooks } from './validating-webhooks.ts';
 
 let hooks: Hooks;
 beforeAll(async () => {
@@ -48,6 +50,18 @@ describe('h.review-version: the first that is known is sent', () => {
     expect((await judgedBy(allow, change)).refused).toMatchObject({ code: 500 });
     expect((await judgedBy(allow, { ...change, failurePolicy: 'Ignore' })).refused).toBeUndefined();
   });
+});
+
+test('p.ValidatingAdmissionWebhook: every operation is judged, nothing is changed', async () => {
+  const webhook = await hooks.webhook('v.example.com', deny());
+  const judge = judging({ validating: { c: [webhook] } });
+  for (const operation of ['CREATE', 'UPDATE', 'DELETE', 'CONNECT'] as const) {
+    const { refused } = await judge(map(), { ...configMap, operation, old: map() });
+    expect(refused).toMatchObject({ code: 400 });
+  }
+  const operations = hooks.requestsOf('v.example.com').map((asked) => asked['operation']);
+  expect(operations).toEqual(['CREATE', 'UPDATE', 'DELETE', 'CONNECT']);
+  expect(validatingWebhooks(partsOf({}))).not.toHaveProperty('mutate');
 });
 
 test('a.objects, a.options, a.dryRun, a.name: what the review says of the request', async () => {
