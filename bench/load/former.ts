@@ -1,11 +1,11 @@
-// This tree beside another one, such as the commit before a change: GET and LIST of Pods and CREATE
-// and UPDATE of ConfigMaps, each server on its own etcd.
+// This tree beside another one, such as the commit before a change: GET, LIST and CREATE of Pods and
+// CREATE and UPDATE of ConfigMaps, each server on its own etcd.
 // Run: npm run bench -- former /path/to/the/other/tree [rounds [part of a name]]
 import { samplePod } from '../micro/sample-pod.ts';
 import { compare, printSides, verdict } from '../support/compare.ts';
 import { closedLoop, openConnections, requestBytes } from '../support/http1-client.ts';
 import type { Connection, LoadBounds, LoadResult } from '../support/http1-client.ts';
-import { configMap, namespaceObject, podIn } from '../support/objects.ts';
+import { accountObject, asSent, configMap, namespaceObject, podIn } from '../support/objects.ts';
 import { withBench } from '../support/server.ts';
 import type { Bench } from '../support/server.ts';
 
@@ -35,6 +35,13 @@ const loads: Readonly<Record<string, { make: () => NextRequest; bounds: LoadBoun
     },
     bounds: { durationMs: 4_000, countMax: 1_500 },
   },
+  'CREATE of a Pod': {
+    make() {
+      let index = mapCount;
+      return () => requestBytes('POST', pods, json(podToCreate(index++)));
+    },
+    bounds: { durationMs: 4_000, countMax: 1_000 },
+  },
   'UPDATE of a ConfigMap': {
     make() {
       let index = 0;
@@ -49,6 +56,8 @@ const loads: Readonly<Record<string, { make: () => NextRequest; bounds: LoadBoun
     bounds: { durationMs: 4_000, countMax: 1_500 },
   },
 };
+
+const podToCreate = (index: number): object => asSent(podIn(samplePod(index), 'busy', index));
 
 const json = (value: object): Buffer => Buffer.from(JSON.stringify(value));
 
@@ -83,6 +92,7 @@ interface Started {
 
 async function sideOf(bench: Bench, tree?: string): Promise<Started> {
   await bench.fill(bench.resource('namespaces'), 1, () => namespaceObject('busy'));
+  await bench.fill(bench.resource('serviceaccounts'), 1, () => accountObject('busy'));
   await bench.fill(bench.resource('pods'), 1_000, (index) =>
     podIn(samplePod(index), 'busy', index),
   );

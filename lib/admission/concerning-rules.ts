@@ -12,6 +12,8 @@ import type { Labels, Selector } from './match/selector.ts';
 export interface Place {
   readonly resources: readonly Pick<ResourceInfo, 'group' | 'resource'>[];
   readonly namespace: string;
+  /** Of the object as it will be, and as it was; absent: not known. */
+  readonly labels?: readonly Labels[] | undefined;
 }
 
 /** What memory had of all kinds of rules at one moment. */
@@ -36,6 +38,7 @@ export interface RuleViews {
 interface Matching {
   readonly rules: readonly MatchRule[];
   readonly namespaces: Selector;
+  readonly objects: Selector;
 }
 
 const known = new WeakMap<Item, readonly Matching[]>();
@@ -102,13 +105,16 @@ function matchings(object: Readonly<JsonObject>): readonly Matching[] {
 const matchingOf = (from: Readonly<JsonObject> | undefined, member: string): Matching => ({
   rules: recordsAt(from, member).map(matchRule),
   namespaces: compileSelector(recordAt(from, 'namespaceSelector')),
+  objects: compileSelector(recordAt(from, 'objectSelector')),
 });
 
-function concerns({ rules, namespaces }: Matching, place: Place, labels: Labels): boolean {
+function concerns(matching: Matching, place: Place, labels: Labels): boolean {
+  const { rules, namespaces, objects } = matching;
   if (!rules.some((rule) => place.resources.some((one) => isFor(rule, one)))) return false;
-  if (place.namespace === '' || labels === undefined) return true;
+  const isOfNamespace = place.namespace !== '' && labels !== undefined;
   try {
-    return namespaces.matches(labels);
+    if (isOfNamespace && !namespaces.matches(labels)) return false;
+    return objects.isEmpty || (place.labels?.some((one) => objects.matches(one)) ?? true);
   } catch {
     return true; // it is refused by the one who judges
   }

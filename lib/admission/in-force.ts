@@ -111,7 +111,10 @@ export class RulesInForce {
         return { ok: false, current: result.current.slice(0, -1) };
       }
       await this.proven(signal);
-      const places = transaction.changes.map((change) => placeOf(change.key));
+      const places = transaction.changes.map(({ key: changed, labels }) => {
+        const place = placeOf(changed);
+        return place && { ...place, labels };
+      });
       if (
         this.haveChanged(
           judged,

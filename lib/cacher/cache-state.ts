@@ -9,7 +9,8 @@ import type { EventLog } from './event-log.ts';
 import type { ReflectorSink } from './reflector.ts';
 import type { ResourceCache, ResourceForm } from './resource-cache.ts';
 import { isItemPath } from './stored-list.ts';
-import { Unclaimed } from './unclaimed.ts';
+import { Unclaimed, placeOf } from './unclaimed.ts';
+import type { Place } from './unclaimed.ts';
 import type { LogCursor } from './watch-cursor.ts';
 
 export class CacheState implements ReflectorSink {
@@ -20,6 +21,8 @@ export class CacheState implements ReflectorSink {
   /** By storage prefix: one or two segments. */
   readonly #resources = new Map<string, ResourceCache>();
   readonly #unclaimed = new Unclaimed();
+  /** By `revisionOf`, last: every write asks several times about one key. */
+  #asked: { readonly key: string; readonly place: Place } | undefined;
 
   /** `prefix` ends with `/`. */
   constructor(prefix: string, log: EventLog, clock: Clock) {
@@ -71,7 +74,10 @@ export class CacheState implements ReflectorSink {
 
   /** Of a key that belongs to no resource; 0: there is none. */
   revisionOf(key: string): Revision {
-    return this.#unclaimed.revisionOf(key.slice(this.#prefix.length));
+    if (this.#asked?.key !== key) {
+      this.#asked = { key, place: placeOf(key.slice(this.#prefix.length)) };
+    }
+    return this.#unclaimed.revisionAt(this.#asked.place);
   }
 
   revision(): Revision {

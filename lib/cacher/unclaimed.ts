@@ -8,6 +8,13 @@ export type UnclaimedValue =
   { readonly value: Uint8Array; readonly revision: Revision } | CachedItem;
 type Keys = Map<string, UnclaimedValue>;
 
+/** Where a key is held, for who asks about it often. */
+export interface Place {
+  readonly first: string;
+  readonly second: string;
+  readonly key: string;
+}
+
 //   pods    ─▶ n1    ─▶ pods/n1/a, pods/n1/b
 //   zoo.org ─▶ lions ─▶ zoo.org/lions/n1/a
 
@@ -16,7 +23,7 @@ export class Unclaimed {
 
   /** `key` without the prefix of all. */
   set(key: string, held: UnclaimedValue): void {
-    const [first, second] = segmentsOf(key);
+    const { first, second } = placeOf(key);
     const bySecond = this.#byFirst.get(first) ?? new Map<string, Keys>();
     this.#byFirst.set(first, bySecond);
     const keys = bySecond.get(second) ?? new Map<string, UnclaimedValue>();
@@ -25,13 +32,12 @@ export class Unclaimed {
   }
 
   /** The revision of its last change; 0: there is no such key here. */
-  revisionOf(key: string): Revision {
-    const [first, second] = segmentsOf(key);
+  revisionAt({ first, second, key }: Place): Revision {
     return this.#byFirst.get(first)?.get(second)?.get(key)?.revision ?? 0;
   }
 
   delete(key: string): void {
-    const [first, second] = segmentsOf(key);
+    const { first, second } = placeOf(key);
     const bySecond = this.#byFirst.get(first);
     const keys = bySecond?.get(second);
     if (bySecond === undefined || keys?.delete(key) !== true || keys.size > 0) return;
@@ -63,9 +69,10 @@ export class Unclaimed {
   }
 }
 
-function segmentsOf(key: string): readonly [first: string, second: string] {
+/** `key` without the prefix of all. */
+export function placeOf(key: string): Place {
   const end = key.indexOf('/');
-  if (end < 0) return [key, ''];
+  if (end < 0) return { first: key, second: '', key };
   const next = key.indexOf('/', end + 1);
-  return [key.slice(0, end), key.slice(end + 1, next < 0 ? undefined : next)];
+  return { first: key.slice(0, end), second: key.slice(end + 1, next < 0 ? undefined : next), key };
 }

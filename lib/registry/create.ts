@@ -147,13 +147,14 @@ export async function putNew(
   const lifetime = ttlSeconds === undefined ? {} : { ttlSeconds };
   const asked = parts.companions?.of({ object, old: undefined, context }, signal);
   const company = asked instanceof Promise ? await asked : asked;
+  const labels = [metaOf(object).labels];
   const result =
     company === undefined
-      ? await parts.storage.put(etcdKey, value, { expected: 0, ...lifetime }, signal)
+      ? await parts.storage.put(etcdKey, value, { expected: 0, ...lifetime, labels }, signal)
       : await commitTogether(
           parts,
           {
-            change: { type: 'put', key: etcdKey, value, ...lifetime },
+            change: { type: 'put', key: etcdKey, value, ...lifetime, labels },
             expected: 0,
             epoch: undefined,
           },

@@ -216,9 +216,11 @@ test('rules for others that come meanwhile are no reason to be judged anew', asy
   };
   const writers = [writer(here, 0), writer(there, 1)];
   const store = here.store(configurations);
+  const own = { matchLabels: { own: 'yes' } };
   for (let round = 0; round < 20; round++) {
     const name = `others-${String(round)}`;
-    const object = { metadata: { name }, webhooks: [webhook('secrets')] };
+    const others = [webhook('secrets'), { ...webhook('configmaps'), objectSelector: own }];
+    const object = { metadata: { name }, webhooks: others.slice(round % 2, (round % 2) + 1) };
     await client.create(store, { namespace: '', object }, signal);
     await new Promise((resolve) => setTimeout(resolve, 5));
   }

@@ -130,12 +130,13 @@ export async function putInstead(
   const asked = parts.companions?.of({ object, old: item, context }, signal);
   const company = asked instanceof Promise ? await asked : asked;
   const sentIn = parts.storage.epoch;
+  const labels = [object.metadata?.labels, item.labels];
   const result =
     company === undefined
-      ? await parts.storage.put(etcdKey, value, { ...expected, ...lifetime }, signal)
+      ? await parts.storage.put(etcdKey, value, { ...expected, ...lifetime, labels }, signal)
       : await commitTogether(
           parts,
-          { change: { type: 'put', key: etcdKey, value, ...lifetime }, ...expected },
+          { change: { type: 'put', key: etcdKey, value, ...lifetime, labels }, ...expected },
           company,
           signal,
         );
@@ -160,10 +161,10 @@ export async function removeStored(
   const sentIn = parts.storage.epoch;
   const result =
     company === undefined
-      ? await parts.storage.delete(etcdKey, expected, signal)
+      ? await parts.storage.delete(etcdKey, { ...expected, labels: [item.labels] }, signal)
       : await commitTogether(
           parts,
-          { change: { type: 'delete', key: etcdKey }, ...expected },
+          { change: { type: 'delete', key: etcdKey, labels: [item.labels] }, ...expected },
           company,
           signal,
         );

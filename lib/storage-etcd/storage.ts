@@ -38,15 +38,21 @@ export interface Condition {
   readonly expected: Revision;
 }
 
+/** Told to who adds conditions to transactions; nothing of it is stored. */
+export interface ChangeLabels {
+  /** Of the object as it will be, and as it was; absent: not known. */
+  readonly labels?: readonly (Readonly<Record<string, string>> | undefined)[];
+}
+
 export type Change =
-  | {
+  | (ChangeLabels & {
       readonly type: 'put';
       readonly key: string;
       readonly value: Uint8Array;
       readonly ttlSeconds?: number;
-    }
+    })
   /** Changes nothing where there is no such key: a condition says that there is one. */
-  | { readonly type: 'delete'; readonly key: string };
+  | (ChangeLabels & { readonly type: 'delete'; readonly key: string });
 
 /** Everything in `changes` happens at one revision, or nothing does. No key is changed twice. */
 export interface Transaction {
@@ -134,13 +140,13 @@ export interface Storage {
   put(
     key: string,
     value: Uint8Array,
-    options: Expected & { readonly ttlSeconds?: number },
+    options: Expected & ChangeLabels & { readonly ttlSeconds?: number },
     signal: AbortSignal,
   ): Promise<WriteResult>;
   /**
    * One transaction: deletes when the key is as expected. `revision` is the deletion's.
    */
-  delete(key: string, options: Expected, signal: AbortSignal): Promise<WriteResult>;
+  delete(key: string, options: Expected & ChangeLabels, signal: AbortSignal): Promise<WriteResult>;
   /**
    * One transaction over several keys. Watchers see its changes in one batch, at one revision, in
    * the order of `changes`.

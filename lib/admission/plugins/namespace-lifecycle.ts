@@ -34,7 +34,9 @@ export function namespaceLifecycle(
       const known = deleted.has(name) ? undefined : namespaces.view.peek(key);
       // Memory may be behind: it does not refuse.
       if (known !== undefined && !isRefused(request, known)) return false;
-      return admitLater({ ...request, name: shown }, namespaces.lookUp(key, signal));
+      const { operation, resource } = request;
+      const write = { operation, resource, namespace: name, name: shown };
+      return admitLater(write, namespaces.lookUp(key, signal));
     },
     beforeDelete(request) {
       if (!isNamespace(request)) return;
@@ -53,24 +55,23 @@ export const isNamespace = ({ resource }: AdmissionRequest): boolean =>
 const isQuestion = ({ resource }: AdmissionRequest): boolean =>
   resource.resource === 'localsubjectaccessreviews';
 
+type Write = Pick<AdmissionRequest, 'operation' | 'resource' | 'namespace' | 'name'>;
+
 /** Nothing is changed. */
-async function admitLater(
-  request: AdmissionRequest,
-  found: Promise<Item | undefined>,
-): Promise<false> {
+async function admitLater(request: Write, found: Promise<Item | undefined>): Promise<false> {
   const namespace = await found;
   if (namespace === undefined) throw notFound(namespacesRef, request.namespace);
   if (isRefused(request, namespace)) throw terminating(request);
   return false;
 }
 
-const isRefused = ({ operation }: AdmissionRequest, namespace: Item): boolean =>
+const isRefused = ({ operation }: Pick<Write, 'operation'>, namespace: Item): boolean =>
   operation === 'CREATE' && isTerminating(namespace);
 
 /** One that cannot be read is not known to end: its content stays usable. */
 const isTerminating = (item: Item): boolean => !item.corrupted && isDeleting(item.object());
 
-function terminating({ resource, namespace, name }: AdmissionRequest): StatusError {
+function terminating({ resource, namespace, name }: Write): StatusError {
   const { code, reason, message, details } = forbidden(
     resource,
     name,

@@ -23,7 +23,8 @@ export function resourceQuota(parts: Parts): AdmissionPlugin | undefined {
       dryRun && namespace !== '' && (operation === 'CREATE' || operation === 'UPDATE'),
     async validate(request, object, signal) {
       if (object === undefined) return;
-      const write = { ...request, object };
+      const { operation, resource, subresource, name, old } = request;
+      const write = { operation, resource, subresource, name, object, old };
       if (!isCounted(write, judging)) return;
       const found = await listObjects(quotas, request.namespace, 'latest', signal);
       try {
