@@ -167,6 +167,11 @@ export const effectiveGates = {
     'the stream of a log request can be chosen and defaults to all',
     defaultsTest,
   ),
+  PodTopologyLabelsAdmission: row(
+    'pods get the topology labels of their node',
+    'lib/admission/plugins/pod-topology-labels.test.ts › ' +
+      'p.PodTopologyLabels: not without its gate',
+  ),
   RelaxedServiceNameValidation: row(
     'services that ingresses name may begin with digits',
     rulesTest,
@@ -212,6 +217,11 @@ export const effectiveGates = {
   WorkloadAwarePreemption: row(
     'pod groups have a priority and say how they are disrupted, by default pod by pod',
     defaultsTest,
+  ),
+  WorkloadWithJob: row(
+    'the parallelism of jobs that are scheduled as a gang cannot change',
+    'lib/admission/plugins/pod-groups.test.ts › ' +
+      'p.PodGroupProtection, p.PodGroupWorkloadExists, p.JobValidation: not without a gate',
   ),
 } as const satisfies Readonly<Record<string, GateEffect>>;
 
