@@ -1,4 +1,4 @@
-// This tree beside another one, such as the commit before a change: GET, LIST and CREATE of Pods and
+// This tree beside another one, such as the commit before a change: GET, LIST and CREATE of Pods,
 // CREATE and UPDATE of ConfigMaps, each server on its own etcd.
 // Run: npm run bench -- former /path/to/the/other/tree [rounds [part of a name]]
 import { samplePod } from '../micro/sample-pod.ts';

@@ -12,7 +12,7 @@ import { KeptCompilations } from './kept-compilations.ts';
 import { candidatesOf, matchedOf } from './matched-policies.ts';
 import { compileMutating } from './mutating-expressions.ts';
 import { MutatingRound } from './mutating-round.ts';
-import { Reinvocation } from './reinvocation.ts';
+import { Reinvocation } from '../reinvocation.ts';
 
 const name = 'MutatingAdmissionPolicy';
 const resources = {
@@ -40,20 +40,18 @@ export function mutatingPolicies(parts: PluginParts): AdmissionPlugin {
           const selected = { request, object, namespace };
           const matched = matchedOf(candidates, selected);
           if (matched.length === 0) return false;
-          const round = { ...selected, pass: pass.index, reinvocation: reinvocationOf(pass) };
+          const reinvocation = Reinvocation.of(plugin, pass);
+          const round = { ...selected, pass: pass.index, reinvocation };
           return new MutatingRound(parts, compilations, round, signal).run(matched);
         });
       });
     },
   };
-  const hasWork = ({ index, kept }: MutatingPass, object: Readonly<ApiObject>): boolean =>
-    index === 0 || (kept.get(plugin) as Reinvocation | undefined)?.begin(object) === true;
-  const reinvocationOf = ({ kept }: MutatingPass): Reinvocation => {
-    const known = kept.get(plugin);
-    if (known instanceof Reinvocation) return known;
-    const reinvocation = new Reinvocation();
-    kept.set(plugin, reinvocation);
-    return reinvocation;
+  const hasWork = (pass: MutatingPass, object: Readonly<ApiObject>): boolean => {
+    if (pass.index === 0) return true;
+    const reinvocation = Reinvocation.of(plugin, pass);
+    reinvocation.passBegins(object);
+    return reinvocation.wantsAny;
   };
   return plugin;
 }

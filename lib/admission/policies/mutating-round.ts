@@ -29,7 +29,7 @@ import { ConfigurationError, paramResource, paramsOf } from './params.ts';
 import type { Param } from './params.ts';
 import { bindingsOf, originalRecord } from './policy-bindings.ts';
 import { countConditions, countMutation } from './policy-metrics.ts';
-import type { Reinvocation } from './reinvocation.ts';
+import type { Reinvocation } from '../reinvocation.ts';
 import { errorTypeOf } from './validate-one.ts';
 import type { ErrorType } from './validate-one.ts';
 
@@ -81,7 +81,7 @@ export class MutatingRound {
     const { request, object, pass, reinvocation } = this.#options;
     for (const invocation of await this.#invocations(matched)) {
       const key = keyOf(invocation);
-      if (pass === 1 && !reinvocation.mustRepeat(key)) continue;
+      if (pass === 1 && !reinvocation.isWanted(key)) continue;
       await this.#invoke(invocation, key);
       const wait = afterLongTurn(limits.writeTurnMsMax);
       if (wait !== undefined) await wait;
@@ -89,7 +89,10 @@ export class MutatingRound {
     const [first] = this.#failures;
     if (first !== undefined) throw refusalOf(request, object, first, this.#failures);
     const hasChanged = await this.#object.putBack();
-    if (pass === 0) reinvocation.end(object, hasChanged);
+    if (pass === 0) {
+      if (hasChanged) reinvocation.changed(); // the last one, too, is repeated after its own change
+      reinvocation.passEnded(object);
+    }
     return hasChanged;
   }
 
@@ -140,8 +143,9 @@ export class MutatingRound {
       }
     }
     if (hasFailed) this.#object.restore(before);
-    const isRepeatable = textAt(policy.spec, 'reinvocationPolicy') === 'IfNeeded';
-    this.#options.reinvocation.ran(key, { hasChanged: hasChanged && !hasFailed, isRepeatable });
+    const { reinvocation } = this.#options;
+    if (hasChanged && !hasFailed) reinvocation.changed();
+    if (textAt(policy.spec, 'reinvocationPolicy') === 'IfNeeded') reinvocation.ran(key);
   }
 
   /** undefined: it cannot be shown in the version that the policy matched. */

@@ -7,10 +7,10 @@ import type { ApiObject } from '../../codec/codec.ts';
 import { VersionedObjects } from '../match/versioned-objects.ts';
 import { MutatedObject } from '../match/mutated-object.ts';
 import type { Versioned } from '../match/versioned-objects.ts';
-import type { AdmissionPlugin, AdmissionRequest, MutatingPass } from '../plugin.ts';
+import type { AdmissionPlugin, AdmissionRequest } from '../plugin.ts';
 import type { PluginParts } from '../plugin-parts.ts';
 import { patchedObject, readPatch } from './patched-object.ts';
-import { Reinvocation } from './reinvocation.ts';
+import { Reinvocation } from '../reinvocation.ts';
 import type { ReviewAnswer } from './review.ts';
 import { ReviewedTexts } from './reviewed-texts.ts';
 import { ask } from './webhook-asking.ts';
@@ -27,7 +27,13 @@ export function mutatingWebhooks(parts: PluginParts): AdmissionPlugin {
     sideEffects: false,
     handles: (request) => own.source.candidates(request).length > 0,
     mutate: (request, object, signal, pass) =>
-      mutated(own, { request, object, signal, round: pass.index, kept: keptOf(plugin, pass) }),
+      mutated(own, {
+        request,
+        object,
+        signal,
+        round: pass.index,
+        kept: Reinvocation.of(plugin, pass),
+      }),
     beforeDelete(request, signal) {
       const kept = new Reinvocation();
       const answer = mutated(own, { request, object: undefined, signal, round: 0, kept });
@@ -35,14 +41,6 @@ export function mutatingWebhooks(parts: PluginParts): AdmissionPlugin {
     },
   };
   return plugin;
-}
-
-function keptOf(plugin: AdmissionPlugin, { kept }: MutatingPass): Reinvocation {
-  const known = kept.get(plugin);
-  if (known instanceof Reinvocation) return known;
-  const made = new Reinvocation();
-  kept.set(plugin, made);
-  return made;
 }
 
 interface Pass {
@@ -86,7 +84,7 @@ async function mutatedFrom(
     const versioned = await state.as(next.as);
     const holds = await selection.hold(next, versioned);
     // Who was not asked in the first pass is not asked in the second.
-    if (!holds || (round === 1 && !kept.isWanted(next.webhook))) continue;
+    if (!holds || (round === 1 && !kept.isWanted(next.webhook.key))) continue;
     const changed = await askOne(parts, pass, next, { versioned, texts });
     if (
       changed !== undefined &&
@@ -97,7 +95,7 @@ async function mutatedFrom(
       texts = new ReviewedTexts();
       kept.changed();
     }
-    kept.wasAsked(next.webhook);
+    if (next.webhook.isReinvoked) kept.ran(next.webhook.key);
     await afterLongTurn(limits.writeTurnMsMax);
   }
   if (state instanceof MutatedObject) await state.putBack();
