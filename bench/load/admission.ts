@@ -19,6 +19,7 @@ const [policyCount, hookCount, manyCount, slowMs] = [1_000, 100, 32, 50];
 const bounds = { durationMs: 3_000, countMax: 1_500 };
 const namespaces = ['plain', 'judged', 'mutated', 'asked', 'slow', 'many'];
 const hookTimeoutSeconds = 10;
+const validations = [{ expression: 'object.metadata.name != "bad"' }];
 
 interface Case {
   readonly name: string;
@@ -202,25 +203,22 @@ async function fillRules(bench: Bench, clientConfig: ClientConfig): Promise<void
   );
 }
 
-const validations = [{ expression: 'object.metadata.name != "bad"' }];
-
 /** Of one resource in the namespaces of one label. */
-const on = (resource: string, namespace: string) => ({
-  failurePolicy: 'Fail',
-  matchConstraints: {
-    matchPolicy: 'Equivalent',
-    namespaceSelector: { matchLabels: { case: namespace } },
-    resourceRules: [ruleFor(resource)],
-  },
-});
+function on(resource: string, namespace: string): JsonObject {
+  return {
+    failurePolicy: 'Fail',
+    matchConstraints: {
+      matchPolicy: 'Equivalent',
+      namespaceSelector: { matchLabels: { case: namespace } },
+      resourceRules: [ruleFor(resource)],
+    },
+  };
+}
 
-const ruleFor = (resource: string) => ({
-  operations: ['*'],
-  apiGroups: ['*'],
-  apiVersions: ['*'],
-  resources: [resource],
-  scope: '*',
-});
+function ruleFor(resource: string): JsonObject {
+  const any = ['*'];
+  return { operations: any, apiGroups: any, apiVersions: any, resources: [resource], scope: '*' };
+}
 
 /** Each with a binding of its own. */
 async function fillPolicies(
@@ -272,9 +270,7 @@ function writePod(namespace: string, index: number): Buffer {
   return post(namespace, 'pods', asSent(podIn(samplePod(index), namespace, index)));
 }
 
-const post = (namespace: string, resource: string, object: JsonObject): Buffer =>
-  requestBytes(
-    'POST',
-    `/api/v1/namespaces/${namespace}/${resource}`,
-    Buffer.from(JSON.stringify(object)),
-  );
+function post(namespace: string, resource: string, object: JsonObject): Buffer {
+  const body = Buffer.from(JSON.stringify(object));
+  return requestBytes('POST', `/api/v1/namespaces/${namespace}/${resource}`, body);
+}
