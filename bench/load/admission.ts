@@ -239,6 +239,7 @@ async function fillPolicies(
     apiVersion: `${group}/v1`,
     metadata: metadata(at),
     spec,
+    status: { observedGeneration: 1, typeChecking: {} }, // as its check has left it
   }));
   const actions = kind === 'Validating' ? { validationActions: ['Deny'] } : {};
   await bench.fill(bench.resource(`${resource.slice(0, -3)}ybindings`, group), count, (at) => ({
