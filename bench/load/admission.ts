@@ -19,6 +19,7 @@ const [policyCount, hookCount, manyCount, slowMs] = [1_000, 100, 32, 50];
 const bounds = { durationMs: 3_000, countMax: 1_500 };
 const namespaces = ['plain', 'judged', 'mutated', 'asked', 'slow', 'many'];
 const hookTimeoutSeconds = 10;
+const validations = [{ expression: 'object.metadata.name != "bad"' }];
 
 interface Case {
   readonly name: string;
@@ -118,20 +119,21 @@ async function compareWaits({ connections }: Started, next: () => number): Promi
 async function compareStarts(first: Bench, second: Bench): Promise<void> {
   for (const bench of [first, second]) await bench.stopServer(await bench.server());
   const ms: [number[], number[]] = [[], []];
-  const turns: number[] = [];
+  const turns: [number[], number[]] = [[], []];
   for (let round = 0; round < 3; round++) {
     for (const [index, bench] of [first, second].entries()) {
       const startedMs = performance.now();
       const server = await bench.server({ watchStalls: true });
       ms[index]?.push(performance.now() - startedMs);
-      if (index === 1) turns.push((await server.process.stalls()).cpuMaxMs);
+      turns[index]?.push((await server.process.stalls()).cpuMaxMs);
       await bench.stopServer(server);
     }
   }
   const [free, ruled] = [median(ms[0]), median(ms[1])];
   console.log(`start: without rules ${free.toFixed(0)} ms, with them ${ruled.toFixed(0)} ms`);
   verdict('start, s longer', (ruled - free) / 1_000, { atMost: 1 });
-  verdict('most CPU in one turn once listening, ms', median(turns), { atMost: 50 });
+  console.log(`  most CPU in one turn without rules: ${median(turns[0]).toFixed(0)} ms`);
+  verdict('most CPU in one turn once listening, ms', median(turns[1]), { atMost: 50 });
 }
 
 interface Started {
@@ -202,25 +204,22 @@ async function fillRules(bench: Bench, clientConfig: ClientConfig): Promise<void
   );
 }
 
-const validations = [{ expression: 'object.metadata.name != "bad"' }];
-
 /** Of one resource in the namespaces of one label. */
-const on = (resource: string, namespace: string) => ({
-  failurePolicy: 'Fail',
-  matchConstraints: {
-    matchPolicy: 'Equivalent',
-    namespaceSelector: { matchLabels: { case: namespace } },
-    resourceRules: [ruleFor(resource)],
-  },
-});
+function on(resource: string, namespace: string): JsonObject {
+  return {
+    failurePolicy: 'Fail',
+    matchConstraints: {
+      matchPolicy: 'Equivalent',
+      namespaceSelector: { matchLabels: { case: namespace } },
+      resourceRules: [ruleFor(resource)],
+    },
+  };
+}
 
-const ruleFor = (resource: string) => ({
-  operations: ['*'],
-  apiGroups: ['*'],
-  apiVersions: ['*'],
-  resources: [resource],
-  scope: '*',
-});
+function ruleFor(resource: string): JsonObject {
+  const any = ['*'];
+  return { operations: any, apiGroups: any, apiVersions: any, resources: [resource], scope: '*' };
+}
 
 /** Each with a binding of its own. */
 async function fillPolicies(
@@ -241,6 +240,7 @@ async function fillPolicies(
     apiVersion: `${group}/v1`,
     metadata: metadata(at),
     spec,
+    status: { observedGeneration: 1, typeChecking: {} }, // as its check has left it
   }));
   const actions = kind === 'Validating' ? { validationActions: ['Deny'] } : {};
   await bench.fill(bench.resource(`${resource.slice(0, -3)}ybindings`, group), count, (at) => ({
@@ -272,9 +272,7 @@ function writePod(namespace: string, index: number): Buffer {
   return post(namespace, 'pods', asSent(podIn(samplePod(index), namespace, index)));
 }
 
-const post = (namespace: string, resource: string, object: JsonObject): Buffer =>
-  requestBytes(
-    'POST',
-    `/api/v1/namespaces/${namespace}/${resource}`,
-    Buffer.from(JSON.stringify(object)),
-  );
+function post(namespace: string, resource: string, object: JsonObject): Buffer {
+  const body = Buffer.from(JSON.stringify(object));
+  return requestBytes('POST', `/api/v1/namespaces/${namespace}/${resource}`, body);
+}

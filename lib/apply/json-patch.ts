@@ -285,27 +285,18 @@ function isEqual(found: JsonValue, wanted: JsonValue): boolean {
   );
 }
 
-/** Level by level, without recursion: moves can nest a document deeper than any stack. */
-function isDeeperThan(root: JsonValue, depthMax: number): boolean {
-  let level: JsonValue[] = [root];
-  for (let depth = 0; level.length > 0; depth += 1) {
-    const next: JsonValue[] = [];
-    for (const value of level) {
-      if (typeof value !== 'object' || value === null) continue;
-      if (value instanceof RawJson) {
-        if (depth + value.depth > depthMax) return true;
-        continue;
-      }
-      if (depth >= depthMax) return true;
-      for (const member of Object.values(value)) if (isNested(member)) next.push(member);
-    }
-    level = next;
+/** Goes no deeper than `depthMax`: moves can nest a document deeper than any stack. */
+function isDeeperThan(value: JsonValue, depthMax: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (value instanceof RawJson) return value.depth > depthMax;
+  if (depthMax <= 0) return true;
+  if (Array.isArray(value)) return value.some((element) => isDeeperThan(element, depthMax - 1));
+  for (const name in value) {
+    const member = value[name];
+    if (typeof member === 'object' && isDeeperThan(member, depthMax - 1)) return true;
   }
   return false;
 }
-
-const isNested = (value: JsonValue | undefined): value is JsonObject | JsonValue[] =>
-  typeof value === 'object' && value !== null;
 
 const tooDeep = (): StatusError =>
   badRequest(`the patched object nests deeper than ${String(limits.bodyDepthMax)} levels`);
