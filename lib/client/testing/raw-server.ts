@@ -140,7 +140,8 @@ export function answerText(
   options: { readonly status?: string; readonly headers?: readonly string[] } = {},
 ): string {
   const { status = '200 OK', headers = ['content-type: application/json'] } = options;
-  const lines = [`HTTP/1.1 ${status}`, `content-length: ${String(Buffer.byteLength(body))}`, ...headers];
+  const length = `content-length: ${String(Buffer.byteLength(body))}`;
+  const lines = [`HTTP/1.1 ${status}`, length, ...headers];
   return `${lines.join('\r\n')}\r\n\r\n${body}`;
 }
 
