@@ -1,6 +1,6 @@
 // Random writes into a random cluster, past all built-in admission plugins: mutating twice is
 // mutating once, what a plugin completes it accepts, and what memory holds is neither changed nor
-// given away. The objects are as the schema lets them be.
+// given away. The objects are as the schema lets them be. The other half goes past random rules.
 import type { AdmissionChain } from '../../lib/admission/chain.ts';
 import { admissionChain } from '../../lib/admission/chain.ts';
 import type { AdmissionPlugin, AdmissionRequest } from '../../lib/admission/plugin.ts';
@@ -14,6 +14,7 @@ import { StatusError } from '../../lib/base/status.ts';
 import type { ApiObject } from '../../lib/codec/codec.ts';
 import type { FuzzTarget } from './fuzz-target.ts';
 import { Random } from './random.ts';
+import { findInRules } from './rules-target.ts';
 import { clusterOf, configurations, userOf, writeOf } from './random-writes.ts';
 import type { RandomWrite } from './random-writes.ts';
 
@@ -31,9 +32,10 @@ const { signal } = new AbortController();
 export const admissionTarget: FuzzTarget = {
   name: 'admission',
   refusals,
-  input: (random) => Uint8Array.from({ length: 4 }, () => random.below(256)),
+  input: (random) => Uint8Array.from({ length: 5 }, () => random.below(256)),
   run(input) {
     const random = new Random(Buffer.from(input).readInt32LE());
+    if (Buffer.from(input).readUInt8(4) % 2 === 0) return () => findInRules(random);
     const memory = clusterOf(random);
     for (const objects of Object.values(memory)) objects.forEach(freeze);
     const plugins = pluginsOver(memory, random);
