@@ -2,6 +2,7 @@
 import { expect } from '@jest/globals';
 import { spawn, spawnSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createInterface } from 'node:readline';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { TestCluster } from './harness.ts';
@@ -52,6 +53,19 @@ export function startKubectl(
   child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString('utf8')));
   child.stderr.on('data', (chunk: Buffer) => (err += chunk.toString('utf8')));
   return new Promise((resolve) => child.once('close', (code) => resolve({ code, out, err })));
+}
+
+/** What a command prints that does not end by itself: it is ended with the iteration. */
+export async function* kubectlLines(
+  at: KubectlHome,
+  args: readonly string[],
+): AsyncGenerator<string, void> {
+  const child = spawn('kubectl', args, { env: kubectlEnvironment(at), timeout: 120_000 });
+  try {
+    yield* createInterface({ input: child.stdout });
+  } finally {
+    child.kill();
+  }
 }
 
 /** What it prints; it must succeed without a word beside it. */
