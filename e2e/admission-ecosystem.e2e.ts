@@ -358,14 +358,16 @@ describe('while an add-on is dead', () => {
 
   test('the issuer: what must be converted waits for it, and certificates serve on', async () => {
     await issuer.end('SIGKILL');
-    expect(messageOf(await send(`GET ${certificates('mesh', 'v1alpha1')}/injector`))).toMatch(
+    // One that no replica has converted so far.
+    expect(messageOf(await send(`GET ${certificates('certs', 'v1alpha1')}/issuer`))).toMatch(
       /^500 conversion webhook for certs\.example\.com\/v1, Kind=Certificate failed: /,
     );
     await done(`GET ${certificates('mesh')}/injector`);
     await injects();
     await judges();
+    // Others are owned by a manager of the other version: these need conversion.
     const write = (): Promise<Reply> =>
-      send(`PATCH ${certificates('mesh')}/injector`, { metadata: { labels: { n: String(turn) } } });
+      send(`PATCH ${certificates('certs')}/issuer`, { metadata: { labels: { n: String(turn) } } });
     expect(messageOf(await write())).toMatch(/^500 .*"validate\.certs\.example\.com"/);
     await done(`DELETE ${registration}/validatingwebhookconfigurations/issuer`);
     expect((await write()).status).toBe(200);
