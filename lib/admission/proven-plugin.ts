@@ -17,35 +17,42 @@ export function provenPlugin(
   const mutate = plugin.mutate?.bind(plugin);
   const beforeDelete = plugin.beforeDelete?.bind(plugin);
   const validate = plugin.validate?.bind(plugin);
-  const proven = provenCall(inForce, formsOf);
+  const proven = provenCall(plugin, inForce, formsOf);
   return {
     ...plugin,
-    handles: (request) => plugin.handles(request),
+    // What it handles may depend on its rules, too.
+    handles: (request) => restsOnProof(request) || plugin.handles(request),
     ...(mutate && {
       mutate: (request, object, signal, pass) =>
-        proven(request, signal, () => mutate(request, object, signal, pass)),
+        proven(request, signal, () => mutate(request, object, signal, pass), false),
     }),
     ...(beforeDelete && {
       beforeDelete: (request, signal) =>
-        proven(request, signal, () => beforeDelete(request, signal)),
+        proven(request, signal, () => beforeDelete(request, signal), undefined),
     }),
     ...(validate && {
       validate: (request, object, signal) =>
-        proven(request, signal, () => validate(request, object, signal)),
+        proven(request, signal, () => validate(request, object, signal), undefined),
     }),
   };
 }
+
+const restsOnProof = ({ dryRun, operation }: AdmissionRequest): boolean =>
+  dryRun || operation === 'CONNECT';
+
+/** `unasked`: the answer where the plugin turns out not to handle the request. */
 
 type ProvenCall = <T>(
   request: AdmissionRequest,
   signal: AbortSignal,
   call: () => MaybePromise<T>,
+  unasked: T,
 ) => MaybePromise<T>;
 
-function provenCall(inForce: RulesInForce, formsOf: FormsOf): ProvenCall {
-  return (request, signal, call) => {
-    if (request.dryRun || request.operation === 'CONNECT') {
-      return inForce.proven(signal).then(call);
+function provenCall(plugin: AdmissionPlugin, inForce: RulesInForce, formsOf: FormsOf): ProvenCall {
+  return (request, signal, call, unasked) => {
+    if (restsOnProof(request)) {
+      return inForce.proven(signal).then(() => (plugin.handles(request) ? call() : unasked));
     }
     const before = inForce.moment();
     const refused = async (error: unknown): Promise<never> => {

@@ -58,7 +58,9 @@ function closing(view: ResourceView, { rulesInForce, scheme }: Replica): Admissi
     name: 'Closing',
     isConfigured: true,
     sideEffects: false,
-    handles: ({ resource }) => ['configmaps', 'events'].includes(resource.resource),
+    // As those of the product, it is not asked where it has no rules.
+    handles: ({ resource }) =>
+      ['configmaps', 'events'].includes(resource.resource) && view.all().length > 0,
     async validate(request, object) {
       const isClosed = view.all().some(({ name }) => name === 'closed');
       await new Promise((resolve) => setImmediate(resolve)); // as a call would

@@ -1,4 +1,5 @@
 // Which of the policies that are in force are for a request.
+import type { MaybePromise } from '../../base/maybe-promise.ts';
 import type { Candidate } from '../match/match-index.ts';
 import type { MatchedAs } from '../match/rules.ts';
 import type { AdmissionRequest } from '../plugin.ts';
@@ -19,6 +20,12 @@ export function candidatesOf(
   }
   return found;
 }
+
+/** Whether policies may be for a request; sets that are still being made may hold some. */
+export const mayMatch = (
+  sets: MaybePromise<readonly BoundPolicies[]>,
+  request: AdmissionRequest,
+): boolean => sets instanceof Promise || candidatesOf(sets, request).length > 0;
 
 const none: readonly Candidate<BoundPolicy>[] = [];
 

@@ -5,11 +5,11 @@ import { whenThere } from '../../base/maybe-promise.ts';
 import type { ApiObject } from '../../codec/codec.ts';
 import { isConfiguration, isReview } from '../match/excluded.ts';
 import { storedNamespace } from '../match/namespace.ts';
-import type { AdmissionPlugin, MutatingPass } from '../plugin.ts';
+import type { AdmissionPlugin, AdmissionRequest, MutatingPass } from '../plugin.ts';
 import type { PluginParts } from '../plugin-parts.ts';
 import { policySets } from './bindings.ts';
 import { KeptCompilations } from './kept-compilations.ts';
-import { candidatesOf, matchedOf } from './matched-policies.ts';
+import { candidatesOf, matchedOf, mayMatch } from './matched-policies.ts';
 import { compileMutating } from './mutating-expressions.ts';
 import { MutatingRound } from './mutating-round.ts';
 import { Reinvocation } from '../reinvocation.ts';
@@ -25,15 +25,16 @@ export function mutatingPolicies(parts: PluginParts): AdmissionPlugin {
   const namespaces = parts.objects('', 'namespaces');
   const isOfRules = isConfiguration(parts.naming);
   const isOfReviews = isReview(parts.naming);
+  const setsFor = (request: AdmissionRequest): ReturnType<typeof sets.all> =>
+    isOfRules(request) ? sets.ofFiles() : sets.all();
   const compilations = new KeptCompilations((policy) => compileMutating(policy, parts.naming));
   const plugin: AdmissionPlugin = {
     name,
     isConfigured: true,
     sideEffects: false,
-    handles: (request) => !isOfReviews(request),
+    handles: (request) => !isOfReviews(request) && mayMatch(setsFor(request), request),
     mutate(request, object, signal, pass) {
-      const inForce = isOfRules(request) ? sets.ofFiles() : sets.all();
-      return whenThere(inForce, (all) => {
+      return whenThere(setsFor(request), (all) => {
         const candidates = candidatesOf(all, request);
         if (candidates.length === 0 || !hasWork(pass, object)) return false;
         return whenThere(storedNamespace(request, namespaces, signal), (namespace) => {

@@ -11,7 +11,7 @@ import { namespaceOf, storedNamespace } from '../match/namespace.ts';
 import type { MatchedAs } from '../match/rules.ts';
 import { VersionedObjects } from '../match/versioned-objects.ts';
 import type { Versioned } from '../match/versioned-objects.ts';
-import type { AdmissionPlugin } from '../plugin.ts';
+import type { AdmissionPlugin, AdmissionRequest } from '../plugin.ts';
 import type { PluginParts } from '../plugin-parts.ts';
 import type { ServedResource } from '../served-resources.ts';
 import { AuthorizerAnswers } from './authorizer-answers.ts';
@@ -21,7 +21,7 @@ import { KeptCompilations } from './kept-compilations.ts';
 import { matchConditions } from './match-conditions.ts';
 import { matchedWay } from './matched.ts';
 import type { Selected } from './matched.ts';
-import { candidatesOf, matchedOf } from './matched-policies.ts';
+import { candidatesOf, matchedOf, mayMatch } from './matched-policies.ts';
 import type { Matched } from './matched-policies.ts';
 import { ConfigurationError, paramResource, paramsOf } from './params.ts';
 import type { Param } from './params.ts';
@@ -45,15 +45,16 @@ export function validatingPolicies(parts: PluginParts): AdmissionPlugin {
   const namespaces = parts.objects('', 'namespaces');
   const isOfRules = isConfiguration(parts.naming);
   const isOfReviews = isReview(parts.naming);
+  const setsFor = (request: AdmissionRequest): ReturnType<typeof sets.all> =>
+    isOfRules(request) ? sets.ofFiles() : sets.all();
   const compilations = new KeptCompilations((policy) => compileValidating(policy, parts.naming));
   return {
     name,
     isConfigured: true,
     sideEffects: false,
-    handles: (request) => !isOfReviews(request),
+    handles: (request) => !isOfReviews(request) && mayMatch(setsFor(request), request),
     validate(request, object, signal) {
-      const inForce = isOfRules(request) ? sets.ofFiles() : sets.all();
-      return whenThere(inForce, (all) => {
+      return whenThere(setsFor(request), (all) => {
         const candidates = candidatesOf(all, request);
         if (candidates.length === 0) return undefined;
         return whenThere(storedNamespace(request, namespaces, signal), (namespace) => {
