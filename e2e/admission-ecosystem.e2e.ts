@@ -198,7 +198,7 @@ describe('from nothing', () => {
     await refused(
       `POST ${pods}`,
       pod,
-      /^500 .*webhook "inject\.mesh\.example\.com": .*no endpoints available for service "injector"/,
+      /^500 .*webhook "inject\.mesh\.example\.com": .*no endpoints available for service/,
     );
     const started = [injector.start(), engine.start()]; // both wait for their certificates
     await issuer.start();
