@@ -130,7 +130,7 @@ kubectlTests('under a quota', () => {
     ]);
     const [, row] = rowsOf(told('get', 'quota'));
     expect(row).toMatch(
-      /^q {2}count\/deployments\.apps: 1\/1, pods: 1\/2, requests\.cpu: 600m\/1 {2}limits\.memory: 100Mi\/1Gi/,
+      /^q {2}count\/deployments\.apps: 1\/1, pods: 1\/2, .*cpu: 600m\/1 {2}.*memory: 100Mi\/1Gi/,
     );
 
     told('delete', 'deployment', 'd');

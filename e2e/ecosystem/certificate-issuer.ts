@@ -1,6 +1,6 @@
 // Keeps certificates: a secret for each custom object that wants one, its CA in every configuration
-// and definition that asks for it by annotation, and a new one of both when the object says so. First
-// both CAs are trusted everywhere, then the new certificate is served. It converts its own kind.
+// and definition that asks for it by annotation, and new ones when the object says so. First both
+// CAs are trusted everywhere, then the new certificate is served. It converts its own kind.
 import { randomUUID } from 'node:crypto';
 import type { JsonObject } from '../../lib/api/type-info.ts';
 import { createTestCa } from '../../lib/base/testing/certificates.ts';
