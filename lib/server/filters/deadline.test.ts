@@ -45,7 +45,7 @@ describe('w.deadline, n.writeDeadline: the time of a request', () => {
     let given = 0;
     const look: Filter = (request, response) => {
       const { deadlineMs, receivedAtMs } = request.context;
-      given = deadlineMs - receivedAtMs;
+      given = Math.round(deadlineMs - receivedAtMs);
       sendNow(request, response, text, Buffer.from(''));
     };
     await using server = await startTestServer({ filters: [look], requestTimeoutMs: 60_000 });
