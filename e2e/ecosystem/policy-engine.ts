@@ -116,14 +116,20 @@ async function register(resource: string, webhooks: readonly object[]): Promise<
   await client.request('PUT', `${path}/zz-engine`, { ...found, webhooks: next });
 }
 
-process.once('SIGTERM', () => {
+async function leave(): Promise<never> {
   const removed = Object.keys(wanted).map((resource) =>
     client.request('DELETE', `${configurations}/${resource}/zz-engine`),
   );
-  void Promise.allSettled(removed).then(() => process.exit(0));
-});
+  await Promise.allSettled(removed);
+  process.exit(0);
+}
+
+let isLeaving = false;
+process.once('SIGTERM', () => (isLeaving = true));
 tellPort(server.port);
 await repeat(async () => {
+  // Not beside a turn, which would register it again.
+  if (isLeaving) await leave();
   const now = await client.find(secretPath(namespace, secretName));
   if (now !== undefined && pairOf(now).cert !== pairOf(secret).cert) server.present(pairOf(now));
   secret = now ?? secret;
