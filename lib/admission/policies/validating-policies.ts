@@ -6,22 +6,20 @@ import type { MaybePromise } from '../../base/maybe-promise.ts';
 import { StatusError } from '../../base/status.ts';
 import type { Bindings } from '../../cel/program.ts';
 import type { ApiObject } from '../../codec/codec.ts';
-import { isConfiguration, isReview } from '../match/excluded.ts';
-import { namespaceOf, storedNamespace } from '../match/namespace.ts';
+import { namespaceOf } from '../match/namespace.ts';
 import type { MatchedAs } from '../match/rules.ts';
 import { VersionedObjects } from '../match/versioned-objects.ts';
 import type { Versioned } from '../match/versioned-objects.ts';
-import type { AdmissionPlugin, AdmissionRequest } from '../plugin.ts';
+import type { AdmissionPlugin } from '../plugin.ts';
 import type { PluginParts } from '../plugin-parts.ts';
 import type { ServedResource } from '../served-resources.ts';
 import { AuthorizerAnswers } from './authorizer-answers.ts';
-import { policySets } from './bindings.ts';
 import type { Binding, Policy } from './bindings.ts';
 import { KeptCompilations } from './kept-compilations.ts';
 import { matchConditions } from './match-conditions.ts';
 import { matchedWay } from './matched.ts';
 import type { Selected } from './matched.ts';
-import { candidatesOf, matchedOf, mayMatch } from './matched-policies.ts';
+import { PolicySource } from './matched-policies.ts';
 import type { Matched } from './matched-policies.ts';
 import { ConfigurationError, paramResource, paramsOf } from './params.ts';
 import type { Param } from './params.ts';
@@ -41,30 +39,19 @@ const resources = {
 };
 
 export function validatingPolicies(parts: PluginParts): AdmissionPlugin {
-  const sets = policySets(parts, resources);
-  const namespaces = parts.objects('', 'namespaces');
-  const isOfRules = isConfiguration(parts.naming);
-  const isOfReviews = isReview(parts.naming);
-  const setsFor = (request: AdmissionRequest): ReturnType<typeof sets.all> =>
-    isOfRules(request) ? sets.ofFiles() : sets.all();
+  const source = new PolicySource(parts, resources);
   const compilations = new KeptCompilations((policy) => compileValidating(policy, parts.naming));
   return {
     name,
     isConfigured: true,
     sideEffects: false,
-    handles: (request) => !isOfReviews(request) && mayMatch(setsFor(request), request),
-    validate(request, object, signal) {
-      return whenThere(setsFor(request), (all) => {
-        const candidates = candidatesOf(all, request);
-        if (candidates.length === 0) return undefined;
-        return whenThere(storedNamespace(request, namespaces, signal), (namespace) => {
-          const selected = { request, object, namespace };
-          const matched = matchedOf(candidates, selected);
-          if (matched.length === 0) return undefined;
-          return new Judgement(parts, compilations, selected, signal).judge(matched);
-        });
-      });
-    },
+    handles: (request) => source.mayMatch(request),
+    validate: (request, object, signal) =>
+      whenThere(source.select(request, object, signal), (selection) => {
+        if (selection === undefined) return undefined;
+        const { selected, matched } = selection;
+        return new Judgement(parts, compilations, selected, signal).judge(matched);
+      }),
   };
 }
 
