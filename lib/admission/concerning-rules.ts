@@ -3,10 +3,10 @@
 import { recordAt, recordsAt, textAt } from '../api/json-access.ts';
 import type { JsonObject, ResourceInfo } from '../api/type-info.ts';
 import type { Item, ResourceView } from '../cacher/resource-view.ts';
-import { matchRule } from './match/rules.ts';
+import { resourcesCriteria, webhookCriteria } from './match/criteria.ts';
+import type { Criteria } from './match/criteria.ts';
 import type { MatchRule } from './match/rules.ts';
-import { compileSelector } from './match/selector.ts';
-import type { Labels, Selector } from './match/selector.ts';
+import type { Labels } from './match/selector.ts';
 
 /** Where a write goes: all forms of one resource, in one namespace; '': in none. */
 export interface Place {
@@ -18,35 +18,41 @@ export interface Place {
 
 /** What memory had of all kinds of rules at one moment. */
 export interface RuleSnapshot {
-  readonly webhooks: readonly (readonly Item[])[];
+  readonly webhooks: readonly WebhookSet[];
   readonly policies: readonly PolicySet[];
 }
 
-interface PolicySet {
+interface Mutating {
+  /** They are asked about labels that others may take away before the object is written. */
+  readonly isMutating: boolean;
+}
+
+interface WebhookSet extends Mutating {
+  readonly configurations: readonly Item[];
+}
+
+interface PolicySet extends Mutating {
   readonly policies: readonly Item[];
   readonly bindings: readonly Item[];
 }
 
 type Rules = Pick<ResourceView, 'all'>;
 
-export interface RuleViews {
-  readonly webhooks: readonly Rules[];
-  readonly policies: readonly { readonly policies: Rules; readonly bindings: Rules }[];
+export interface RuleViews<View = Rules> {
+  readonly webhooks: readonly (Mutating & { readonly configurations: View })[];
+  readonly policies: readonly (Mutating & { readonly policies: View; readonly bindings: View })[];
 }
 
-/** Of one webhook or policy. */
-interface Matching {
-  readonly rules: readonly MatchRule[];
-  readonly namespaces: Selector;
-  readonly objects: Selector;
-}
-
-const known = new WeakMap<Item, readonly Matching[]>();
+const known = new WeakMap<Item, readonly Criteria[]>();
 
 /** @throws StatusError 429 while memory is filled. */
 export const ruleSnapshot = ({ webhooks, policies }: RuleViews): RuleSnapshot => ({
-  webhooks: webhooks.map((view) => view.all()),
+  webhooks: webhooks.map(({ isMutating, configurations }) => ({
+    isMutating,
+    configurations: configurations.all(),
+  })),
   policies: policies.map((set) => ({
+    isMutating: set.isMutating,
     policies: set.policies.all(),
     bindings: set.bindings.all(),
   })),
@@ -62,15 +68,19 @@ export function concerningRules(
   labels: Labels,
 ): string {
   const found: string[] = [];
-  const isConcerning = (item: Item): boolean =>
-    matchingsOf(item).some((matching) => concerns(matching, place, labels));
-  for (const [at, items] of webhooks.entries()) {
-    for (const item of items) if (isConcerning(item)) found.push(named(`w${String(at)}`, item));
+  const isConcerning = (item: Item, { isMutating }: Mutating): boolean =>
+    criteriaOf(item).some((criteria) =>
+      concerns(criteria, isMutating ? { ...place, labels: undefined } : place, labels),
+    );
+  for (const [at, set] of webhooks.entries()) {
+    for (const item of set.configurations) {
+      if (isConcerning(item, set)) found.push(named(`w${String(at)}`, item));
+    }
   }
   for (const [at, set] of policies.entries()) {
     const names = new Set<string>();
     for (const item of set.policies) {
-      if (!isConcerning(item)) continue;
+      if (!isConcerning(item, set)) continue;
       names.add(item.name);
       found.push(named(`p${String(at)}`, item));
     }
@@ -86,35 +96,31 @@ export function concerningRules(
 const named = (kind: string, { name, revision }: Item): string =>
   `${kind}/${name}@${String(revision)}`;
 
-function matchingsOf(item: Item): readonly Matching[] {
+/** Of a policy, or of each webhook of a configuration. */
+function criteriaOf(item: Item): readonly Criteria[] {
   let made = known.get(item);
   if (made === undefined) {
-    made = item.corrupted ? [] : matchings(item.object());
+    made = item.corrupted ? [] : readCriteria(item.object());
     known.set(item, made);
   }
   return made;
 }
 
-function matchings(object: Readonly<JsonObject>): readonly Matching[] {
+function readCriteria(object: Readonly<JsonObject>): readonly Criteria[] {
   const spec = recordAt(object, 'spec');
-  const constraints = recordAt(spec, 'matchConstraints');
-  if (spec !== undefined) return [matchingOf(constraints, 'resourceRules')];
-  return recordsAt(object, 'webhooks').map((webhook) => matchingOf(webhook, 'rules'));
+  if (spec !== undefined) return [resourcesCriteria(recordAt(spec, 'matchConstraints'))];
+  return recordsAt(object, 'webhooks').map(webhookCriteria);
 }
 
-const matchingOf = (from: Readonly<JsonObject> | undefined, member: string): Matching => ({
-  rules: recordsAt(from, member).map(matchRule),
-  namespaces: compileSelector(recordAt(from, 'namespaceSelector')),
-  objects: compileSelector(recordAt(from, 'objectSelector')),
-});
-
-function concerns(matching: Matching, place: Place, labels: Labels): boolean {
-  const { rules, namespaces, objects } = matching;
-  if (!rules.some((rule) => place.resources.some((one) => isFor(rule, one)))) return false;
+function concerns(criteria: Criteria, place: Place, labels: Labels): boolean {
+  const { rules, namespaceSelector, objectSelector } = criteria;
+  const isForPlace = (rule: MatchRule): boolean => place.resources.some((one) => isFor(rule, one));
+  if (rules?.some(isForPlace) === false) return false;
   const isOfNamespace = place.namespace !== '' && labels !== undefined;
   try {
-    if (isOfNamespace && !namespaces.matches(labels)) return false;
-    return objects.isEmpty || (place.labels?.some((one) => objects.matches(one)) ?? true);
+    if (isOfNamespace && !namespaceSelector.matches(labels)) return false;
+    if (objectSelector.isEmpty || place.labels === undefined) return true;
+    return place.labels.some((one) => objectSelector.matches(one));
   } catch {
     return true; // it is refused by the one who judges
   }

@@ -2,8 +2,7 @@
 // `second()` makes another replica over the same etcd.
 import type { AdmissionChain } from '../../admission/chain.ts';
 import type { ChargeParts } from '../../admission/quota/charges.ts';
-import { ruleSnapshot } from '../../admission/concerning-rules.ts';
-import { RulesInForce } from '../../admission/in-force.ts';
+import type { RulesInForce } from '../../admission/in-force.ts';
 import { builtInScheme } from '../../kinds/built-in-kinds.ts';
 import type { HeldRulesOf } from '../../kinds/rbac/held-rules.ts';
 import type { Scheme } from '../../api/scheme.ts';
@@ -12,7 +11,6 @@ import { namingProfile } from '../../api/vendor.ts';
 import type { NamingProfile } from '../../api/vendor.ts';
 import { testIssuer } from '../../authn/service-account/testing/test-accounts.ts';
 import type { TokenIssuer } from '../../authn/service-account/token-issuer.ts';
-import { invariant } from '../../base/invariant.ts';
 import { abortable } from '../../base/abort.ts';
 import { systemClock } from '../../base/clock.ts';
 import { createLogger } from '../../base/log.ts';
@@ -35,7 +33,7 @@ import type { Companions } from '../companions.ts';
 import { QuotaCompanions } from '../quota/quota-companions.ts';
 import type { QuotaCompanionsOptions } from '../quota/quota-companions.ts';
 import type { ResourceStore } from '../resource-store.ts';
-import { rulePlaces } from '../rule-places.ts';
+import { rulesOfApi } from '../rules-of-api.ts';
 import { openServices } from '../services/services.ts';
 import type { Services, ServicesOptions } from '../services/services.ts';
 
@@ -147,7 +145,9 @@ async function startReplica(etcd: EtcdCluster, options: ReplicaOptions): Promise
   const services = options.services && openServices({ ...parts, ...options.services });
   const stores = new ResourceMapHolder();
   const { onRulesChanged } = options;
-  const rulesInForce = onRulesChanged && rulesOf(cache, { scheme, stores }, onRulesChanged);
+  const rulesInForce =
+    onRulesChanged &&
+    rulesOfApi({ scheme, keyspace, cache, resources: stores, onChanged: onRulesChanged });
   const quotas = quotaCompanions(parts, options);
   const made: BuiltInStoreOptions = {
     ...parts,
@@ -222,30 +222,5 @@ function quotaCompanions(
   return new QuotaCompanions({
     ...{ resource, keyspace, media, charging, observe },
     view: viewOf(resource),
-  });
-}
-
-function rulesOf(
-  cache: Cache,
-  { scheme, stores }: { readonly scheme: Scheme; readonly stores: ResourceMapHolder },
-  onChanged: () => void,
-): RulesInForce {
-  const viewOf = (group: string, name: string): ResourceView => {
-    const record = scheme.storedResource(scheme.profile.resolve(group), name);
-    invariant(record !== undefined, `${name} are served`);
-    return cache.view(record);
-  };
-  const view = viewOf('admissionregistration.{v}', 'validatingwebhookconfigurations');
-  const nobody = { namespace: '', name: 'none' };
-  return new RulesInForce({
-    key: keyspace.internalKey('admission-rules'),
-    revisionOf: (key) => cache.revisionOf(key),
-    async proven(signal) {
-      await view.get(nobody, { mode: 'latest' }, signal);
-    },
-    rules: () => ruleSnapshot({ webhooks: [view], policies: [] }),
-    placeOf: rulePlaces(keyspace.root, stores),
-    labelsOf: (name) => viewOf('', 'namespaces').peek({ namespace: '', name })?.labels,
-    onChanged,
   });
 }
