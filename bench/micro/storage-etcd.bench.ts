@@ -1,5 +1,5 @@
 // The etcd client by itself, on a real etcd: CPU a call, and events a second through one watch.
-// Run: node --expose-gc bench/micro/storage-etcd.bench.ts [calls]
+// Run: node --expose-gc bench/micro/storage-etcd.bench.ts [calls [http2|grpc-js]]
 import { EtcdStorage } from '../../lib/storage-etcd/etcd-storage.ts';
 import { pagesOf } from '../../lib/storage-etcd/range.ts';
 import { txnMethod } from '../../lib/storage-etcd/rpc.ts';
@@ -7,12 +7,13 @@ import { write } from '../../lib/storage-etcd/connection.ts';
 import { EtcdCluster } from '../../lib/storage-etcd/testing/etcd-process.ts';
 
 const callCount = Number(process.argv[2] ?? 10_000);
+const transport = process.argv[3] === 'grpc-js' ? 'grpc-js' : 'http2';
 const concurrency = 64;
 const valueBytes = 1_024;
 const { signal } = new AbortController();
 
 const cluster = await EtcdCluster.start();
-const storage = new EtcdStorage(cluster.connection);
+const storage = new EtcdStorage({ ...cluster.connection, transport });
 const value = Buffer.alloc(valueBytes, 'x');
 
 /** Runs `call` with indexes up to `count`, 64 at a time; prints wall and CPU time a call. */

@@ -33,7 +33,8 @@ export async function openStorage(base: Base): Promise<OpenedStorage> {
   const starting = AbortSignal.any([signal, ending.signal]);
   const endpoints = external ?? [local?.url ?? ''];
   const tls = base.files.etcdTls;
-  const storage = new EtcdStorage({ endpoints, tls, metrics: storageMetrics(metrics) });
+  const transport = flags['etcd-transport'];
+  const storage = new EtcdStorage({ endpoints, tls, transport, metrics: storageMetrics(metrics) });
   started.defer(() => storage.close());
   collectStorageSize(metrics, storage);
   await reachEtcd(storage, { endpoints, tls, logger, signal: starting });

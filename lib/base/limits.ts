@@ -404,6 +404,8 @@ export const limits = {
   etcdKeepAliveMs: 10_000,
   /** Silence after that question after which its connection is dropped. */
   etcdKeepAliveTimeoutMs: 5_000,
+  /** How long a member may take to take a connection, and to say so, before it is given up. */
+  etcdDialTimeoutMs: 5_000,
   /** Wait before a connection to a member is opened again, then longer. */
   etcdReconnectFirstMs: 100,
   /** Wait for the answer of one member when its health is asked for. */

@@ -69,6 +69,12 @@ export const flagTable = {
   'etcd-cafile': optional(storage, path, 'CA that etcd serving certificates are checked against.'),
   'etcd-certfile': optional(storage, path, 'Client certificate for etcd.'),
   'etcd-keyfile': optional(storage, path, 'Key of the client certificate for etcd.'),
+  'etcd-transport': required(
+    storage,
+    choice('http2', 'grpc-js'),
+    'http2',
+    'How etcd is called: gRPC on the HTTP/2 of Node, or by the grpc-js library, which costs more.',
+  ),
   'etcd-compaction-interval': required(
     storage,
     durationMs,

@@ -5,7 +5,7 @@ import { abortable, sleep } from '../base/abort.ts';
 import { invariant } from '../base/invariant.ts';
 import { limits } from '../base/limits.ts';
 import { Endpoint } from './endpoint.ts';
-import type { EtcdTlsFiles } from './endpoint.ts';
+import type { EtcdTlsFiles, EtcdTransport } from './endpoint.ts';
 import { effectOf, EtcdError, unknownOutcome, unreachable } from './etcd-error.ts';
 import { Fence } from './fence.ts';
 import { rangeMethod, statusMethod } from './rpc.ts';
@@ -26,6 +26,8 @@ export interface ConnectionOptions {
   /** Pause before a silent connection is probed; a dead one is then noticed 5 s later. */
   readonly keepaliveMs?: number;
   readonly metrics?: StorageMetrics;
+  /** Default: `http2`. */
+  readonly transport?: EtcdTransport;
 }
 
 export interface CallOptions {
@@ -65,11 +67,12 @@ export class EtcdConnection {
     };
     this.#metrics = options.metrics;
     const keepaliveMs = options.keepaliveMs ?? limits.etcdKeepAliveMs;
+    const { transport = 'http2' } = options;
     this.#endpoints = options.endpoints.map((url, index) => {
       const onLost = (): void => {
         this.#lost(index);
       };
-      return new Endpoint(url, options.tls ?? {}, { keepaliveMs, onLost });
+      return new Endpoint(url, options.tls ?? {}, { transport, keepaliveMs, onLost });
     });
   }
 

@@ -34,7 +34,7 @@ test('half a client certificate is refused', () => {
     new Endpoint(
       'https://127.0.0.1:1',
       { certFile: 'a' },
-      { keepaliveMs: 10_000, onLost: () => undefined },
+      { transport: 'http2', keepaliveMs: 10_000, onLost: () => undefined },
     );
   expect(open).toThrow('both the certificate and the key file');
 });

@@ -28,6 +28,9 @@ export class EtcdError extends Error {
  */
 export type Effect = 'notStarted' | 'unknown' | 'final';
 
+/** Of a call that no member has begun: there was no connection, or the stream was refused. */
+export const neverSent = 'the member took no call';
+
 const finalCodes: ReadonlySet<number> = new Set([
   grpcStatus.INVALID_ARGUMENT,
   grpcStatus.NOT_FOUND,
@@ -39,16 +42,19 @@ const finalCodes: ReadonlySet<number> = new Set([
   grpcStatus.UNAUTHENTICATED,
 ]);
 
+const notStarted: ReadonlySet<string> = new Set([
+  neverSent,
+  // Sent by the interceptor for `hasleader` before the request reaches the server's logic.
+  'etcdserver: no leader',
+]);
+
 export function effectOf(error: EtcdError): Effect {
   if (finalCodes.has(error.code)) return 'final';
   // With this code the transport also reports a reset stream, whose request may have been applied.
   if (error.code === grpcStatus.RESOURCE_EXHAUSTED) {
     return /^(etcdserver: |grpc: |Received message)/.test(error.message) ? 'final' : 'unknown';
   }
-  // Sent by the interceptor for `hasleader` before the request reaches the server's logic.
-  if (error.code === grpcStatus.UNAVAILABLE && error.message === 'etcdserver: no leader') {
-    return 'notStarted';
-  }
+  if (error.code === grpcStatus.UNAVAILABLE && notStarted.has(error.message)) return 'notStarted';
   return 'unknown';
 }
 

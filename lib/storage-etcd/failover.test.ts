@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { StatusError } from '../base/status.ts';
+import type { EtcdTransport } from './endpoint.ts';
 import { EtcdStorage } from './etcd-storage.ts';
 import { eventually } from './testing/events.ts';
 import type { Revision, StorageEvent } from './storage.ts';
@@ -21,11 +22,12 @@ afterAll(async () => {
 });
 
 /** A storage that uses member `first` first. */
-function open(first: number): EtcdStorage {
+function open(first: number, transport: EtcdTransport = 'http2'): EtcdStorage {
   const endpoints = [...cluster.endpoints.slice(first), ...cluster.endpoints.slice(0, first)];
   return new EtcdStorage({
     ...cluster.connection,
     endpoints,
+    transport,
     readAttemptMs: 1_000,
     writeTimeoutMs: 3_000,
     watchSilenceMs: 500,
@@ -118,35 +120,44 @@ const faults: Record<
   },
 };
 
-test.each([
-  ['killed', 'the member in use'],
-  ['killed', 'the leader'],
-  ['paused', 'the member in use'],
-  ['paused', 'the leader'],
-])('%s: %s; writes and the watch go on with another one, nothing is lost', async (fault, which) => {
-  const leader = await cluster.leader();
-  const used = which === 'the leader' ? leader : (leader + 1) % 3;
-  const storage = open(used);
-  try {
-    const after = await storage.currentRevision(never);
-    const traffic = startTraffic(storage, `/registry/${fault}-${String(used)}/`, after);
-    await eventually(() => {
-      expect(traffic.events.length).toBeGreaterThan(20);
-    });
-    await faults[fault]?.break(used);
-    const before = traffic.written.size;
-    await eventually(() => {
-      expect(traffic.written.size).toBeGreaterThan(before + 20);
-      expect(traffic.events.length).toBeGreaterThan(before + 20);
-    });
-    expect(await storage.currentRevision(never)).toBeGreaterThan(after);
-    await faults[fault]?.heal(used);
-    await traffic.finish();
-    expectWholeHistory(traffic);
-  } finally {
-    storage.close();
-  }
-});
+test.each<[string, string, EtcdTransport]>([
+  ['killed', 'the member in use', 'http2'],
+  ['killed', 'the leader', 'http2'],
+  ['paused', 'the member in use', 'http2'],
+  ['paused', 'the leader', 'http2'],
+  ['killed', 'the leader', 'grpc-js'],
+  ['paused', 'the member in use', 'grpc-js'],
+])(
+  '%s: %s by %s; all goes on with another one, nothing is lost',
+  async (fault, which, transport) => {
+    const leader = await cluster.leader();
+    const used = which === 'the leader' ? leader : (leader + 1) % 3;
+    const storage = open(used, transport);
+    try {
+      const after = await storage.currentRevision(never);
+      const traffic = startTraffic(
+        storage,
+        `/registry/${fault}-${String(used)}-${transport}/`,
+        after,
+      );
+      await eventually(() => {
+        expect(traffic.events.length).toBeGreaterThan(20);
+      });
+      await faults[fault]?.break(used);
+      const before = traffic.written.size;
+      await eventually(() => {
+        expect(traffic.written.size).toBeGreaterThan(before + 20);
+        expect(traffic.events.length).toBeGreaterThan(before + 20);
+      });
+      expect(await storage.currentRevision(never)).toBeGreaterThan(after);
+      await faults[fault]?.heal(used);
+      await traffic.finish();
+      expectWholeHistory(traffic);
+    } finally {
+      storage.close();
+    }
+  },
+);
 
 test('the lead moves: writes and the watch go on', async () => {
   const storage = open(await cluster.leader());

@@ -5,12 +5,13 @@ import { limits } from '../base/limits.ts';
 import { abortable } from '../base/abort.ts';
 import { expired } from '../base/status.ts';
 import type { EtcdConnection } from './connection.ts';
-import type { Endpoint, WatchCall } from './endpoint.ts';
+import type { Endpoint } from './endpoint.ts';
 import { prefixEnd } from './keys.ts';
 import { toItem } from './range.ts';
 import { eventTypeDelete, streamWatchId } from './rpc.ts';
-import type { EtcdEvent, WatchResponse } from './rpc.ts';
+import type { EtcdEvent, WatchRequest, WatchResponse } from './rpc.ts';
 import type { Epoch, Revision, StorageEvent, WatchBatch } from './storage.ts';
+import type { MessageStream } from './transport/channel.ts';
 import type { WatchTail } from './watch-tail.ts';
 
 export interface WatchSessionOptions {
@@ -29,7 +30,7 @@ const { etcdWatchQueuedBytesMax, etcdAskAgainMs } = limits;
 export class WatchSession {
   readonly #connection: EtcdConnection;
   readonly #endpoint: Endpoint;
-  readonly #call: WatchCall;
+  readonly #call: MessageStream<WatchRequest>;
   readonly #after: Revision;
   readonly #epoch: Epoch;
   readonly #tail: WatchTail;
@@ -66,19 +67,17 @@ export class WatchSession {
     // compacted (etcd#18089, #19179).
     this.#start = this.#isRepeating ? options.tail.start : Math.max(options.after, 1);
     this.#position = options.after;
-    this.#call = endpoint.openWatch();
-    this.#call.on('data', (response: WatchResponse) => {
-      this.#receive(response);
+    this.#call = endpoint.openWatch({
+      message: (response) => {
+        this.#receive(response);
+      },
+      ended: (error) => {
+        // A cut connection or a member without a leader; the next session asks the next member.
+        if (error !== undefined) this.#connection.leave(this.#endpoint);
+        this.end(error?.message ?? 'etcd ended the stream');
+      },
     });
-    this.#call.on('error', (error: Error) => {
-      // A cut connection or a member without a leader; the next session asks the next member.
-      if (this.#endReason === undefined) this.#connection.leave(this.#endpoint);
-      this.end(error.message);
-    });
-    this.#call.on('end', () => {
-      this.end('etcd ended the stream');
-    });
-    this.#call.write({
+    this.#call.send({
       create_request: {
         key: options.prefix,
         range_end: prefixEnd(options.prefix),
@@ -149,7 +148,7 @@ export class WatchSession {
     this.#queue = [];
     this.#queuedBytes = 0;
     this.#hasNews = false;
-    if (this.#call.isPaused()) this.#call.resume();
+    if (this.#call.isPaused) this.#call.resume();
     return batch;
   }
 
@@ -303,7 +302,7 @@ export class WatchSession {
 
   /** etcd drops the request while the watch catches up, so it is sent until it is answered. */
   #sendProgressRequest(): void {
-    this.#call.write({ progress_request: {} });
+    this.#call.send({ progress_request: {} });
     clearTimeout(this.#askAgain);
     this.#askAgain = setTimeout(() => {
       this.#sendProgressRequest();
@@ -313,7 +312,7 @@ export class WatchSession {
 
   /** A member that is paused keeps its connection: only its silence shows it. */
   #checkLiveness(): void {
-    if (this.#call.isPaused()) return;
+    if (this.#call.isPaused) return;
     if (this.#isSilent && (this.#progress !== 'none' || !this.#isCreated)) {
       this.#connection.leave(this.#endpoint);
       this.end('no answer to a progress request');

@@ -5,7 +5,7 @@ import { limits } from '../base/limits.ts';
 import { sleep } from '../base/abort.ts';
 import { expired } from '../base/status.ts';
 import type { EtcdConnection } from './connection.ts';
-import { EtcdError, toStatusError } from './etcd-error.ts';
+import { effectOf, EtcdError, toStatusError } from './etcd-error.ts';
 import { currentRevision } from './range.ts';
 import type { Epoch, Revision, StorageMetrics, WatchBatch } from './storage.ts';
 import { WatchSession } from './watch-session.ts';
@@ -114,7 +114,8 @@ export class WatchStream {
     } catch (error) {
       this.#requireHistory();
       if (signal.aborted) throw signal.reason as Error;
-      if (error instanceof EtcdError) throw toStatusError(error);
+      const isRefusal = error instanceof EtcdError && effectOf(error) === 'final';
+      if (isRefusal) throw toStatusError(error);
       if (!isUnavailable(error) || this.#connection.isClosed) throw error;
       this.#options.metrics?.watchRestart?.(String(error));
       return undefined;
@@ -145,5 +146,6 @@ export class WatchStream {
 }
 
 function isUnavailable(error: unknown): boolean {
+  if (error instanceof EtcdError) return true;
   return error instanceof Error && 'code' in error && error.code === 503;
 }
