@@ -19,6 +19,11 @@ export interface DefaultRule {
   readonly version: number;
   /** Gates that it reads; a switched gate counts as another version. */
   readonly gates?: readonly string[];
+  /**
+   * Paths of members, each without its indexes: all that the rule reads and changes. Where they are
+   * as it has left them before, it does nothing. Not given: anything below the object.
+   */
+  readonly parts?: readonly (readonly string[])[];
   complete(object: JsonObject, context: DefaultsContext): void;
 }
 

@@ -5,7 +5,15 @@ import { defaultValueOf } from './default-value.ts';
 import { newRecord } from './default-rule.ts';
 import type { DefaultRule, DefaultRules, DefaultsContext } from './default-rule.ts';
 import { isAbsent, isZero } from './presence.ts';
-import { cloneJson, isObject } from './json-value.ts';
+import {
+  cloneAlike,
+  cloneBeside,
+  cloneJson,
+  copyOfLevel,
+  isObject,
+  ownMember,
+  setMember,
+} from './json-value.ts';
 import { roundToMilli } from './quantity.ts';
 import { completeOpen } from './open-defaults.ts';
 import type { FieldInfo, JsonObject, JsonValue, TypeInfo } from './type-info.ts';
@@ -16,6 +24,12 @@ export interface Defaults {
    * fields are absent or null, maps and lists are never of another type.
    */
   apply(object: JsonObject, type: TypeInfo): void;
+  /**
+   * The same for an object that was made of `base`, which lacks no defaults: only where the two
+   * differ is it looked at. Neither is changed: the result shares with `base` what it has of it,
+   * and nothing with what is new in `object`.
+   */
+  completed(object: Readonly<JsonObject>, base: Readonly<JsonObject>, type: TypeInfo): JsonObject;
   /**
    * What beyond the options decides the defaults of a type: the versions of the rules below it and
    * the gates that they and the options' fields ask for. Changes with them.
@@ -28,6 +42,8 @@ interface Plan {
   readonly values: DefaultedField[];
   /** Fields below which something has a default. */
   readonly nested: Map<string, Descend>;
+  /** Of those, the plans of messages and of the elements of lists of messages. */
+  readonly below: Map<string, { readonly plan: Plan; readonly isList: boolean }>;
   readonly nestedFields: (readonly [name: string, descend: Descend])[];
   /** Messages that are always there: they may be absent and still hold defaults. */
   readonly constant: (readonly [name: string, plan: Plan])[];
@@ -54,7 +70,14 @@ export function createDefaults(context: DefaultsContext, rules: DefaultRules): D
   const planOf = (type: TypeInfo): Plan => {
     const known = plans.get(type);
     if (known !== undefined) return known;
-    const plan = { values: [], nested: new Map(), nestedFields: [], constant: [], rules: [] };
+    const plan: Plan = {
+      values: [],
+      nested: new Map(),
+      below: new Map(),
+      nestedFields: [],
+      constant: [],
+      rules: [],
+    };
     plans.set(type, plan); // Before its fields: types may hold themselves.
     addType(plan, type, { context, planOf, ruleOf, hasDefaults });
     return plan;
@@ -63,6 +86,12 @@ export function createDefaults(context: DefaultsContext, rules: DefaultRules): D
     apply: (object, type) => {
       if (type.open === undefined) complete(planOf(type), object, context);
       else completeOpen(object, type);
+    },
+    completed: (object, base, type) => {
+      if (type.open === undefined) return completeBeside(planOf(type), object, base, context);
+      const made = cloneAlike(object);
+      completeOpen(made, type);
+      return made;
     },
     versionOf: (type) => versionOf(type, context, ruleOf),
   };
@@ -89,6 +118,93 @@ function complete(plan: Plan, object: JsonObject, context: DefaultsContext): voi
     if (isAbsent(object[name])) addConstant(object, name, below, context);
   }
   for (const rule of plan.rules) rule.complete(object, context);
+}
+
+/** As `complete`, of a copy that shares with `base`, which is complete. */
+function completeBeside(
+  plan: Plan,
+  object: Readonly<JsonObject>,
+  base: Readonly<JsonObject>,
+  context: DefaultsContext,
+): JsonObject {
+  const own = copyOfLevel(object);
+  for (const { name, value, isOpen } of plan.values) {
+    if (isOpen(own[name])) own[name] = cloneJson(value);
+  }
+  for (const name of Object.keys(own)) {
+    const value = own[name];
+    if (typeof value !== 'object' || value === null) continue;
+    const twin = ownMember(base, name);
+    if (value !== twin) setMember(own, name, memberBeside(plan, name, value, twin, context));
+  }
+  for (const [name, below] of plan.constant) {
+    if (isAbsent(own[name])) addConstant(own, name, below, context);
+  }
+  let made = own;
+  for (const rule of plan.rules) {
+    const { parts } = rule;
+    if (parts?.every((path) => memberAt(made, path) === memberAt(base, path)) === true) continue;
+    made = parts === undefined ? cloneAlike(made) : ownParts(made, parts);
+    rule.complete(made, context);
+  }
+  return made;
+}
+
+function memberBeside(
+  { nested, below }: Plan,
+  name: string,
+  value: JsonValue,
+  twin: JsonValue | undefined,
+  context: DefaultsContext,
+): JsonValue {
+  const found = below.get(name);
+  if (found?.isList === false && isObject(value) && isObject(twin)) {
+    return completeBeside(found.plan, value, twin, context);
+  }
+  if (found?.isList === true && Array.isArray(value) && Array.isArray(twin)) {
+    const known = new Set(twin);
+    return value.map((element) => {
+      if (!isObject(element) || known.delete(element)) return element;
+      const made = cloneAlike(element);
+      complete(found.plan, made, context);
+      return made;
+    });
+  }
+  const descend = nested.get(name);
+  if (descend === undefined) return cloneBeside(value, twin);
+  const made = cloneAlike(value);
+  descend(made);
+  return made;
+}
+
+function memberAt(object: Readonly<JsonObject>, path: readonly string[]): JsonValue | undefined {
+  let value: JsonValue | undefined = object;
+  for (const name of path) value = isObject(value) ? ownMember(value, name) : undefined;
+  return value;
+}
+
+/** Makes the parts the object's own: they may be changed. */
+function ownParts(object: JsonObject, parts: readonly (readonly string[])[]): JsonObject {
+  const own = new Set([object]);
+  for (const path of parts) {
+    let parent = object;
+    for (const [at, name] of path.entries()) {
+      const value = ownMember(parent, name);
+      if (value === undefined) break;
+      const isPart = at === path.length - 1;
+      if (!isPart && !isObject(value)) break;
+      if (!isPart && own.has(value as JsonObject)) {
+        parent = value as JsonObject;
+        continue;
+      }
+      const made = isPart ? cloneAlike(value) : copyOfLevel(value as JsonObject);
+      setMember(parent, name, made);
+      if (!isObject(made)) break;
+      own.add(made);
+      parent = made;
+    }
+  }
+  return object;
 }
 
 /** What an absent message would hold is found out on an empty one. */
@@ -123,6 +239,10 @@ function addType(plan: Plan, type: TypeInfo, compiling: Compiling): void {
     plan.nested.set(field.jsonName, descend);
     plan.nestedFields.push([field.jsonName, descend]);
     const { message, cardinality, pointer } = field;
+    if (message !== undefined && cardinality !== 'map') {
+      const below = { plan: compiling.planOf(message), isList: cardinality === 'list' };
+      plan.below.set(field.jsonName, below);
+    }
     if (message !== undefined && cardinality === 'single' && !pointer) {
       plan.constant.push([field.jsonName, compiling.planOf(message)]);
     }

@@ -45,6 +45,25 @@ export function cloneAlike<T extends Value>(value: T): T {
   return copy as T;
 }
 
+/** A deep copy that shares with `twin` the members that both have in the same place. */
+export function cloneBeside(value: JsonValue, twin: Value): JsonValue {
+  if (!isRecord(value) || !isRecord(twin)) return cloneAlike(value);
+  const copy = copyOfLevel(value);
+  for (const key of Object.keys(copy)) {
+    const member = copy[key];
+    if (typeof member !== 'object' || member === null) continue;
+    const other = ownMember(twin, key);
+    if (member !== other) setMember(copy, key, cloneBeside(member, other));
+  }
+  return copy;
+}
+
+/** A copy of an object itself that shares what lies in it, with its prototype. */
+export const copyOfLevel = (value: Readonly<JsonObject>): JsonObject =>
+  Object.getPrototypeOf(value) === null
+    ? (Object.assign(Object.create(null), value) as JsonObject)
+    : { ...value };
+
 /** Objects of more members are hash tables anyway: spreading one takes twice the time. */
 const shapedMembersMax = 64;
 

@@ -1,7 +1,8 @@
-// JSON Patch (RFC 6902) as pure functions: the document is not changed, any key is data, work is
-// bounded. A patch that cannot be read is a 400, one that does not fit a 422, one without bound
-// a 413. Raw JSON is opened where something in it changes; the rest keeps its text.
-import { isRecord, jsonEqual } from '../api/json-value.ts';
+// JSON Patch (RFC 6902) as pure functions: the document is not changed, and the result shares with
+// it what a patch leaves. Any key is data, work is bounded. A patch that cannot be read is a 400,
+// one that does not fit a 422, one without bound a 413. Raw JSON is opened where something in it
+// changes; the rest keeps its text.
+import { copyOfLevel, isRecord, jsonEqual, ownMember, setMember } from '../api/json-value.ts';
 import { opened, parsed, RawJson, sortedText } from '../api/raw-json.ts';
 import type { JsonObject, JsonValue } from '../api/type-info.ts';
 import { limits } from '../base/limits.ts';
@@ -60,24 +61,32 @@ export class JsonPatchMismatch extends StatusError {
 }
 
 /**
- * @throws JsonPatchMismatch, StatusError 413 when copies grow beyond the limit.
+ * The result is not to be changed: it shares parts with the document, which is no deeper than
+ * `limits.bodyDepthMax`. @throws JsonPatchMismatch, StatusError 413 when copies grow beyond the
+ * limit, 400 when values are nested too deep
  */
 export function applyJsonPatch(
   document: JsonValue,
   operations: readonly JsonPatchOperation[],
 ): JsonValue {
   const state: PatchState = {
-    root: toData(document),
+    root: document,
+    own: new Set(),
+    mayBeDeep: document instanceof RawJson,
     copyBytesLeft: limits.jsonPatchCopyBytesMax,
     shiftsLeft: limits.jsonPatchShiftsMax,
   };
   for (const [index, operation] of operations.entries()) apply(state, operation, index);
-  if (isDeeperThan(state.root, limits.bodyDepthMax)) throw tooDeep();
+  if (state.mayBeDeep && isDeeperThan(state.root, limits.bodyDepthMax)) throw tooDeep();
   return state.root;
 }
 
 interface PatchState {
   root: JsonValue;
+  /** Objects and lists of the result that the document does not have: they may be changed. */
+  readonly own: Set<JsonValue>;
+  /** Something was put where it may be too deep. */
+  mayBeDeep: boolean;
   copyBytesLeft: number;
   shiftsLeft: number;
 }
@@ -131,13 +140,13 @@ function apply(state: PatchState, operation: JsonPatchOperation, index: number):
   };
   switch (operation.op) {
     case 'add':
-      add(state, path, toData(operation.value), fail);
+      add(state, path, given(state, operation), fail);
       break;
     case 'remove':
       remove(state, path, fail);
       break;
     case 'replace':
-      replace(state, path, toData(operation.value), fail);
+      replace(state, path, given(state, operation), fail);
       break;
     case 'test':
       if (!isEqual(get(state.root, path, fail), operation.value)) fail('the value is another one');
@@ -153,6 +162,15 @@ function apply(state: PatchState, operation: JsonPatchOperation, index: number):
 
 type Fail = (why: string) => never;
 
+/** What an operation puts at its path. */
+function given(
+  state: PatchState,
+  { path, value }: { readonly path: JsonPointer; readonly value: JsonValue },
+): JsonValue {
+  if (isDeeperThan(value, limits.bodyDepthMax - path.length)) state.mayBeDeep = true;
+  return toData(value);
+}
+
 function get(root: JsonValue, path: JsonPointer, fail: Fail): JsonValue {
   let value = root;
   for (const token of path) value = child(opened(value), token, fail);
@@ -164,35 +182,35 @@ function child(parent: JsonValue, token: string, fail: Fail): JsonValue {
   if (Array.isArray(parent)) {
     return parent[listIndex(token, parent.length - 1, fail)] ?? null;
   }
-  if (!isRecord(parent) || !Object.hasOwn(parent, token))
-    return fail(`there is no ${JSON.stringify(token)}`);
-  return parent[token] ?? null;
+  const value = isRecord(parent) ? ownMember(parent, token) : undefined;
+  return value === undefined ? fail(`there is no ${JSON.stringify(token)}`) : value;
 }
 
 /** What lies at the path, to be changed: it and all that is around it belong to the document. */
 function openAt(state: PatchState, path: JsonPointer, fail: Fail): JsonValue {
-  let value = (state.root = ownLevel(state.root));
+  let value = (state.root = ownLevel(state, state.root));
   for (const token of path) {
     const inner = child(value, token, fail);
-    const own = ownLevel(inner);
+    const own = ownLevel(state, inner);
     if (own !== inner) setChild(value, token, own);
     value = own;
   }
   return value;
 }
 
-/** Raw JSON shares what it is opened to. */
-function ownLevel(value: JsonValue): JsonValue {
-  if (!(value instanceof RawJson)) return value;
-  const shared = value.opened;
-  if (Array.isArray(shared)) return shared.slice();
-  return isRecord(shared) ? (Object.assign(Object.create(null), shared) as JsonObject) : shared;
+/** The value without what lies in it: a copy, unless that was made already. */
+function ownLevel({ own }: PatchState, value: JsonValue): JsonValue {
+  if (typeof value !== 'object' || value === null || own.has(value)) return value;
+  const open = opened(value);
+  const copy = Array.isArray(open) ? open.slice() : isRecord(open) ? copyOfLevel(open) : open;
+  own.add(copy);
+  return copy;
 }
 
 /** `child` has found it, so the parent is a list or an object. */
 function setChild(parent: JsonValue, token: string, value: JsonValue): void {
   if (Array.isArray(parent)) parent[Number(token)] = value;
-  else (parent as JsonObject)[token] = value;
+  else setMember(parent as JsonObject, token, value);
 }
 
 /** An index from 0 to `last`. */
@@ -214,7 +232,7 @@ function add(state: PatchState, path: JsonPointer, value: JsonValue, fail: Fail)
     const index = last === '-' ? parent.length : listIndex(last, parent.length, fail);
     countShifts(state, parent.length - index);
     parent.splice(index, 0, value);
-  } else if (isRecord(parent)) parent[last] = value;
+  } else if (isRecord(parent)) setMember(parent, last, value);
   else fail('its parent is neither an object nor a list');
 }
 
@@ -257,11 +275,13 @@ function move(state: PatchState, from: JsonPointer, path: JsonPointer, fail: Fai
     get(state.root, from, fail);
     return;
   }
+  state.mayBeDeep = true;
   add(state, path, remove(state, from, fail), fail);
 }
 
 function copied(state: PatchState, value: JsonValue): JsonValue {
   if (isDeeperThan(value, limits.bodyDepthMax)) throw tooDeep();
+  state.mayBeDeep = true;
   state.copyBytesLeft -= Buffer.byteLength(sortedText(value));
   if (state.copyBytesLeft < 0) {
     const max = String(limits.jsonPatchCopyBytesMax);
@@ -278,12 +298,15 @@ function isEqual(found: JsonValue, wanted: JsonValue): boolean {
     return expected.every((element, index) => isEqual(value[index] ?? null, element));
   }
   if (!isRecord(expected) || !isRecord(value)) return jsonEqual(value, expected);
-  const keys = Object.keys(expected);
-  if (keys.length !== Object.keys(value).length) return false;
+  const keys = namesOf(expected);
+  if (keys.length !== namesOf(value).length) return false;
   return keys.every(
     (key) => Object.hasOwn(value, key) && isEqual(value[key] ?? null, expected[key] ?? null),
   );
 }
+
+const namesOf = (object: Readonly<JsonObject>): readonly string[] =>
+  Object.keys(object).filter((name) => object[name] !== undefined);
 
 /** Goes no deeper than `depthMax`: moves can nest a document deeper than any stack. */
 function isDeeperThan(value: JsonValue, depthMax: number): boolean {

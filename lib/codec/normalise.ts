@@ -1,7 +1,7 @@
 // From any JSON-shaped value to the canonical object of a kind: checked, in schema order, with its
 // omit and zero rules. Closures are compiled once per TypeInfo. A value that is canonical already
 // is returned as it is, without a copy.
-import { isObject, setMember } from '../api/json-value.ts';
+import { isObject, ownMember, setMember } from '../api/json-value.ts';
 import { limits } from '../base/limits.ts';
 import { StatusError } from '../base/status.ts';
 import type { FieldInfo, JsonObject, JsonValue, TypeInfo } from '../api/type-info.ts';
@@ -71,10 +71,10 @@ export function canonicalObject(object: Readonly<ApiObject>, type: TypeInfo): Ap
 
 /**
  * Reads an object that was built in memory (by a patch, an admission plugin): same checks and
- * reports as for a body. The given value is not changed.
+ * reports as for a body. The given value is not changed. `base`: as a walk takes it.
  */
-export function readObject(value: JsonValue, type: TypeInfo): Decoded {
-  const { object, problems } = normalise(value, type, { owned: false, reporting: true });
+export function readObject(value: JsonValue, type: TypeInfo, base?: Readonly<ApiObject>): Decoded {
+  const { object, problems } = normalise(value, type, { owned: false, reporting: true, base });
   return { object, problems };
 }
 
@@ -270,7 +270,8 @@ function readMessage(shape: Shape, value: JsonValue, walk: Walk): JsonValue {
   }
   const at = walk.depth;
   if (at === 0) resetStack();
-  const base = stackTop;
+  const bottom = stackTop;
+  const { base } = walk;
   let last = -1;
   let alwaysCount = 0;
   let canonical = true;
@@ -285,7 +286,7 @@ function readMessage(shape: Shape, value: JsonValue, walk: Walk): JsonValue {
     }
     walk.path[at] = key;
     walk.depth = at + 1;
-    const result = slot.read(given, walk);
+    const result = base === undefined ? slot.read(given, walk) : readBeside(base, slot, given);
     walk.depth = at;
     if (result === undefined) {
       canonical = false;
@@ -303,9 +304,19 @@ function readMessage(shape: Shape, value: JsonValue, walk: Walk): JsonValue {
     stackTop += 1;
   }
   const end = stackTop;
-  stackTop = base;
+  stackTop = bottom;
   if (canonical && alwaysCount === shape.always.length) return value;
-  return rebuild(shape, base, end);
+  return rebuild(shape, bottom, end);
+}
+
+/** A member of a message whose twin in the base of the walk is `base`. */
+function readBeside(base: JsonValue, slot: Slot, given: JsonValue): JsonValue | undefined {
+  const twin = isObject(base) ? ownMember(base, slot.name) : undefined;
+  if (twin === given && typeof given === 'object' && given !== null) return given;
+  walk.base = twin;
+  const result = slot.read(given, walk);
+  walk.base = base;
+  return result;
 }
 
 /** After a failed walk, or one over a huge object, a new stack is made. */

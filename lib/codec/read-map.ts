@@ -20,6 +20,7 @@ export function readMap(value: JsonValue, read: ReadValue, zero: JsonValue, walk
   const keep = sorted && Object.getPrototypeOf(value) === null;
   let result: JsonObject = keep ? value : (Object.create(null) as JsonObject);
   const at = walk.depth;
+  walk.base = undefined; // Of the map, not of its entries.
   walk.depth = at + 1;
   for (const key of keys) {
     const given = value[key];

@@ -222,8 +222,10 @@ export function readElements(
   let result = list;
   const at = walk.depth;
   walk.depth = at + 1;
+  const known = elementsOfBase(walk);
   for (let index = 0; index < list.length; index += 1) {
     const given = list[index];
+    if (known?.has(given) === true) continue;
     walk.path[at] = index;
     const element = isAbsent(given) ? fresh(zero) : read(given, walk);
     if (element !== given) {
@@ -233,6 +235,15 @@ export function readElements(
   }
   walk.depth = at;
   return result;
+}
+
+/** Objects of the list in the base of the walk: wherever they are now, they are right. */
+function elementsOfBase(walk: Walk): ReadonlySet<unknown> | undefined {
+  const { base } = walk;
+  if (base === undefined) return undefined;
+  walk.base = undefined;
+  if (!Array.isArray(base)) return undefined;
+  return new Set(base.filter((element) => typeof element === 'object' && element !== null));
 }
 
 /** A value that nobody else holds: templates of zero values are shared. */

@@ -20,6 +20,11 @@ export interface WalkMode {
    * are dropped, each as a whole, without a word.
    */
   readonly lenient?: boolean;
+  /**
+   * A canonical object of the same type, up to the order of members: what the value shares with it
+   * is as it should be, and is not looked into.
+   */
+  readonly base?: JsonValue | undefined;
   /** Raw values that were set aside: the values hold numbers in their places (raw-fields.ts). */
   readonly raws?: readonly JsonValue[] | undefined;
 }
@@ -32,6 +37,8 @@ export class Walk {
   members = 0;
   owned = false;
   raws: readonly JsonValue[] | undefined = undefined;
+  /** What lies at the current path in the base of the walk. */
+  base: JsonValue | undefined = undefined;
   depth = 0;
   readonly path: PathSegment[] = [];
   problems: FieldProblem[] = [];
@@ -49,6 +56,7 @@ export class Walk {
     this.lenient = mode.lenient ?? false;
     this.embedded = undefined;
     this.raws = mode.raws;
+    this.base = mode.base;
     this.#reporting = mode.reporting;
     this.#intro = intro;
     this.problems = [];

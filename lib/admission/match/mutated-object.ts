@@ -4,7 +4,7 @@
 import type { Defaults } from '../../api/defaults.ts';
 import { cloneAlike, jsonEqual, setMember } from '../../api/json-value.ts';
 import { apiVersionOf } from '../../api/type-info.ts';
-import type { JsonObject } from '../../api/type-info.ts';
+import type { JsonObject, TypeInfo } from '../../api/type-info.ts';
 import { whenThere } from '../../base/maybe-promise.ts';
 import type { MaybePromise } from '../../base/maybe-promise.ts';
 import type { ApiObject } from '../../codec/codec.ts';
@@ -19,13 +19,15 @@ export interface ObjectState {
   readonly object: Readonly<ApiObject>;
   /** It was changed to become so. */
   readonly isReplaced: boolean;
+  /** By which it is canonical, up to the order of members, and has its defaults. */
+  readonly readBy: TypeInfo | undefined;
 }
 
 export class MutatedObject {
   readonly #request: AdmissionRequest;
   readonly #target: ApiObject;
   readonly #old: VersionedObjects;
-  readonly #defaults: Pick<Defaults, 'apply'>;
+  readonly #defaults: Defaults;
   readonly #signal: AbortSignal;
   #state: ObjectState;
 
@@ -33,7 +35,7 @@ export class MutatedObject {
   constructor(
     request: AdmissionRequest,
     object: ApiObject,
-    defaults: Pick<Defaults, 'apply'>,
+    defaults: Defaults,
     signal: AbortSignal,
   ) {
     this.#request = request;
@@ -41,7 +43,9 @@ export class MutatedObject {
     this.#old = new VersionedObjects(request, undefined, signal);
     this.#defaults = defaults;
     this.#signal = signal;
-    this.#state = { object, isReplaced: false };
+    // What is posted to a CONNECT is options, which nobody reads through the form.
+    const readBy = request.operation === 'CONNECT' ? undefined : request.form.type;
+    this.#state = { object, isReplaced: false, readBy };
   }
 
   get state(): ObjectState {
@@ -58,10 +62,19 @@ export class MutatedObject {
       const { object: now, isReplaced } = this.#state;
       const shown = inVersion(this.#request, now, version.kind, apiVersion, this.#signal);
       return whenThere(shown, (object) => {
-        if (object !== now) this.#state = { object, isReplaced };
+        if (object !== now) this.#state = { object, isReplaced, readBy: undefined };
         return { ...version, object };
       });
     });
+  }
+
+  /**
+   * The object as it is now, where what is made of it needs to be read and completed only where it
+   * differs: undefined where nothing is known of it, since it was converted.
+   */
+  baseFor({ type }: Pick<Versioned, 'type'>): Readonly<ApiObject> | undefined {
+    const { object, readBy } = this.#state;
+    return readBy === type ? object : undefined;
   }
 
   /**
@@ -70,12 +83,19 @@ export class MutatedObject {
    */
   replace(changed: Readonly<ApiObject>, shown: Versioned): boolean {
     if (changed === this.#state.object) return false;
-    const { kind } = shown.kind;
-    const object = cloneAlike({ ...changed, kind, apiVersion: apiVersionOf(shown.kind) });
-    this.#defaults.apply(object, shown.type);
+    const named = { ...changed, kind: shown.kind.kind, apiVersion: apiVersionOf(shown.kind) };
+    const object = this.#completed(named, shown);
     if (jsonEqual(object, this.#state.object)) return false;
-    this.#state = { object, isReplaced: true };
+    this.#state = { object, isReplaced: true, readBy: shown.type };
     return true;
+  }
+
+  #completed(named: Readonly<ApiObject>, shown: Versioned): ApiObject {
+    const base = this.baseFor(shown);
+    if (base !== undefined) return this.#defaults.completed(named, base, shown.type);
+    const object = cloneAlike(named);
+    this.#defaults.apply(object, shown.type);
+    return object;
   }
 
   /** Takes back what was done since it was in this state. */

@@ -18,11 +18,15 @@ import { readObject } from '../../codec/normalise.ts';
 import { MutationFailure } from './mutation-result.ts';
 import type { Mutated } from './mutation-result.ts';
 
-/** `value` is what the expression came to, of the type Object; `type` is that of `live`. */
+/**
+ * `value` is what the expression came to, of the type Object; `type` is that of `live`.
+ * @param base as `readObject` takes it
+ */
 export function applyConfiguration(
   live: Readonly<ApiObject>,
   value: Value,
   type: TypeInfo,
+  base?: Readonly<ApiObject>,
 ): Mutated {
   const problem = mutationProblem(value);
   if (problem !== undefined) return new MutationFailure(problem);
@@ -39,7 +43,7 @@ export function applyConfiguration(
     if (why !== undefined) return failed(why);
     const merged = mergeApplied(live, stated, shape);
     if (merged === live || merged === undefined) return live;
-    return readObject(merged, type).object;
+    return readObject(merged, type, base).object;
   } catch (error) {
     if (error instanceof NotJson || error instanceof StatusError) return failed(error.message);
     if (error instanceof UnidentifiedElement) return failed(`${notTyped}: ${error.message}`);

@@ -24,8 +24,13 @@ export interface MutatingExpressions extends PolicyExpressions {
 
 export interface Mutation {
   readonly condition: CompiledCondition;
-  /** What the value of the expression makes of an object of the type. */
-  readonly apply: (live: Readonly<ApiObject>, value: Value, type: TypeInfo) => Mutated;
+  /** What the value of the expression makes of an object of the type, which may be the base. */
+  readonly apply: (
+    live: Readonly<ApiObject>,
+    value: Value,
+    type: TypeInfo,
+    base?: Readonly<ApiObject>,
+  ) => Mutated;
 }
 
 /** By `patchType`: where the expression is, what it comes to, and what is done with that. */

@@ -185,7 +185,7 @@ export class MutatingRound {
     { condition, apply }: Mutation,
     { variables }: MutatingExpressions,
     bindings: Bindings,
-    { object, type }: Versioned,
+    shown: Versioned,
   ): Promise<{ readonly object: Readonly<ApiObject> } | Failed> {
     if (condition.program === undefined) {
       return { message: condition.error ?? '', errorType: 'compile_error' };
@@ -194,12 +194,13 @@ export class MutatingRound {
     const group = { conditions: [condition], variables, answers: this.#answers, budget };
     const outcome = await evaluateGroup(group, bindings);
     const result = outcome.kind === 'results' ? outcome.results[0] : { ...outcome, kind: 'error' };
+    const { object, type } = shown;
     if (result === undefined || object === undefined) return { object: object ?? {} };
     if (!('value' in result)) {
       const { message } = result;
       return { message, errorType: errorTypeOf(message) };
     }
-    const made = apply(object, result.value, type);
+    const made = apply(object, result.value, type, this.#object.baseFor(shown));
     if (!(made instanceof MutationFailure)) return { object: made };
     return { message: made.message, errorType: 'invalid_error' };
   }

@@ -14,11 +14,15 @@ import { readObject } from '../../codec/normalise.ts';
 import { MutationFailure } from './mutation-result.ts';
 import type { Mutated } from './mutation-result.ts';
 
-/** `value` is what the expression came to, a list of JSONPatch; `type` is that of `live`. */
+/**
+ * `value` is what the expression came to, a list of JSONPatch; `type` is that of `live`.
+ * @param base as `readObject` takes it
+ */
 export function applyWrittenPatch(
   live: Readonly<ApiObject>,
   value: Value,
   type: TypeInfo,
+  base?: Readonly<ApiObject>,
 ): Mutated {
   const items = isList(value) ? listItems(value) : [];
   if (items.length === 0) return live;
@@ -31,7 +35,7 @@ export function applyWrittenPatch(
       operations.push(operation);
     }
     const patched = applyJsonPatch(live, readJsonPatch(operations));
-    const { object, problems } = readObject(patched, type);
+    const { object, problems } = readObject(patched, type, base);
     const [problem] = problems;
     if (problem === undefined) return object;
     return failed(`strict decoding error: ${problem.kind} field "${problem.path}"`);

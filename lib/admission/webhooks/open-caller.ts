@@ -172,8 +172,7 @@ class Caller implements WebhookCaller {
   }
 
   #targetOf(config: WebhookClientConfig): HttpsTarget {
-    const { url, service, caBundle } = config;
-    const key = JSON.stringify([url, service, caBundle]);
+    const key = keyOf(config);
     let target = this.#targets.get(key);
     if (target === undefined) {
       target = this.#open(config);
@@ -232,6 +231,18 @@ class Caller implements WebhookCaller {
       yield { name, type, isOpen, underWayCount, connectionCount: target.connectionCount };
     }
   }
+}
+
+/** A key of a configuration holds its bundle: it is put together once, and hashed once. */
+const keys = new WeakMap<WebhookClientConfig, string>();
+
+function keyOf(config: WebhookClientConfig): string {
+  const known = keys.get(config);
+  if (known !== undefined) return known;
+  const { url, service, caBundle } = config;
+  const key = JSON.stringify([url, service, caBundle]);
+  keys.set(config, key);
+  return key;
 }
 
 /** A server knows itself, whatever the configuration says of it. */

@@ -55,7 +55,9 @@ export function patchedObject(
   try {
     const document: JsonValue = isRaw ? RawJson.of(keptText(canonical)) : canonical;
     const result = applyJsonPatch(document, operations);
-    const made = (isRaw ? decodeJson(sortedText(result), type) : readObject(result, type)).object;
+    const made = (
+      isRaw ? decodeJson(sortedText(result), type) : readObject(result, type, canonical)
+    ).object;
     const is = `${made.apiVersion ?? ''}, Kind=${made.kind ?? ''}`;
     const was = `${apiVersionOf(kind)}, Kind=${kind.kind}`;
     if (is !== was) throw badRequest(`the patch makes ${is} of ${was}`);

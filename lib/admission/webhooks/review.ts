@@ -4,6 +4,7 @@ import { flagAt, recordAt, textAt, textsAt } from '../../api/json-access.ts';
 import type { Scheme } from '../../api/scheme.ts';
 import type { JsonObject, TypeInfo } from '../../api/type-info.ts';
 import { apiVersionOf } from '../../api/type-info.ts';
+import { ofProfile } from '../../api/vendor.ts';
 import type { ApiObject } from '../../codec/codec.ts';
 import { encodeText, jsonCodec, stringify } from '../../codec/json.ts';
 import { requestRecord } from '../match/request-record.ts';
@@ -31,10 +32,18 @@ export function reviewBody(
   reviewed: string,
   scheme: Pick<Scheme, 'profile'>,
 ): Uint8Array {
-  const kind = { kind: 'AdmissionReview', apiVersion: apiVersionOf(groupVersion(version, scheme)) };
-  const head = JSON.stringify(kind).slice(0, -1);
+  const head = headsOf(scheme.profile)[version];
   return Buffer.from(`${head},"request":{"uid":${JSON.stringify(uid)},${reviewed}}}`);
 }
+
+/** What each review begins with. */
+const headsOf = ofProfile((profile): Readonly<Record<ReviewVersion, string>> => {
+  const head = (version: ReviewVersion): string => {
+    const apiVersion = apiVersionOf(groupVersion(version, { profile }));
+    return JSON.stringify({ kind: 'AdmissionReview', apiVersion }).slice(0, -1);
+  };
+  return { v1: head('v1'), v1beta1: head('v1beta1') };
+});
 
 const groupVersion = (
   version: ReviewVersion,

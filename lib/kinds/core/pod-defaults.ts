@@ -6,6 +6,7 @@ import { numberAt, recordAt, recordsAt, textAt } from '../../api/json-access.ts'
 import { ensureRecord, mirrorFirst, newRecord } from '../../api/default-rule.ts';
 import type { DefaultRule, DefaultRules } from '../../api/default-rule.ts';
 import { isAbsent, isEmpty, isZero } from '../../api/presence.ts';
+import { ofProfile } from '../../api/vendor.ts';
 import type { NamingProfile } from '../../api/vendor.ts';
 import { isPodLevelResource, statedAmounts, totalOf } from './container-totals.ts';
 import { imageTagOf } from './image-names.ts';
@@ -13,8 +14,19 @@ import { imageTagOf } from './image-names.ts';
 const podLevelResources = 'PodLevelResources';
 const hugePages = 'hugepages-';
 
+const annotations = ['metadata', 'annotations'];
+
 const pod: DefaultRule = {
   version: 2,
+  parts: [
+    annotations,
+    ['spec', 'containers'],
+    ['spec', 'initContainers'],
+    ['spec', 'resources'],
+    ['spec', 'terminationGracePeriodSeconds'],
+    ['spec', 'enableServiceLinks'],
+    ['spec', 'hostNetwork'],
+  ],
   gates: [podLevelResources],
   complete(object, { isOn, profile }) {
     dropInitAnnotations(object, profile);
@@ -37,14 +49,17 @@ const pod: DefaultRule = {
 
 const template: DefaultRule = {
   version: 1,
+  parts: [annotations],
   complete(object, { profile }) {
     dropInitAnnotations(object, profile);
   },
 };
 
-const initAnnotations = ['beta', 'alpha'].flatMap((stage) =>
-  ['init-containers', 'init-container-statuses'].map(
-    (name) => `pod.${stage}.{kubernetes}.io/${name}`,
+const initAnnotationsOf = ofProfile((profile) =>
+  ['beta', 'alpha'].flatMap((stage) =>
+    ['init-containers', 'init-container-statuses'].map((name) =>
+      profile.resolve(`pod.${stage}.{kubernetes}.io/${name}`),
+    ),
   ),
 );
 
@@ -53,8 +68,7 @@ function dropInitAnnotations(object: JsonObject, profile: NamingProfile): void {
   const metadata = recordAt(object, 'metadata');
   const annotations = recordAt(metadata, 'annotations');
   if (metadata === undefined || annotations === undefined) return;
-  for (const name of initAnnotations) {
-    const key = profile.resolve(name);
+  for (const key of initAnnotationsOf(profile)) {
     if (!Object.hasOwn(annotations, key)) continue;
     Reflect.deleteProperty(annotations, key);
     if (isEmpty(annotations)) delete metadata['annotations'];
@@ -64,6 +78,7 @@ function dropInitAnnotations(object: JsonObject, profile: NamingProfile): void {
 /** The older name of `serviceAccountName` says what that says, or is taken for it. */
 const podSpec: DefaultRule = {
   version: 1,
+  parts: [['serviceAccountName'], ['serviceAccount']],
   complete(object) {
     const name = textAt(object, 'serviceAccountName') || textAt(object, 'serviceAccount');
     if (name === '') return;
