@@ -81,7 +81,7 @@ export class CheckedTypes {
     return { revision: item?.modRevision ?? 0, isSettled, types };
   }
 
-  /** `types` undefined: not settled. A write that failed may still arrive until one overtakes it. */
+  /** `types` undefined: not settled. A write that failed may arrive until another overtakes it. */
   async #put(types: Types | undefined, signal: AbortSignal): Promise<void> {
     const { storage, key, release } = this.#options;
     const { revision: expected } = this.#recorded ?? (await this.#read(signal));
