@@ -1,6 +1,6 @@
 // Loaded into measured processes with --import: answers the parent's questions about this process
 // over IPC. Only benchmarks load it; the product carries nothing of it.
-import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { subscribe } from 'node:diagnostics_channel';
 import { Session } from 'node:inspector/promises';
 import { writeFileSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
@@ -151,15 +151,14 @@ async function memory(): Promise<MemoryAnswer> {
 if (process.env['BENCH_WATCH_STALLS'] === '1') watchTurnsOnceListening();
 
 /**
- * Loading modules is one long turn that nobody waits for: what counts begins with the first
- * listening socket.
+ * Loading modules is one long turn that nobody waits for: what counts begins with the socket that
+ * stays. A server first listens for a moment to see whether it may; then all begins anew.
  */
 function watchTurnsOnceListening(): void {
-  const subscribed = (): void => {
-    unsubscribe('tracing:net.server.listen:asyncEnd', subscribed);
+  subscribe('tracing:net.server.listen:asyncEnd', () => {
+    clearInterval(turnTimer);
     watchTurns();
-  };
-  subscribe('tracing:net.server.listen:asyncEnd', subscribed);
+  });
 }
 
 process.on('message', (message: ProbeQuestion & { readonly id: number }) => {

@@ -32,6 +32,7 @@ import type { ResourceStore } from '../../lib/registry/resource-store.ts';
 import type { Services } from '../../lib/registry/services/services.ts';
 import type { Keyspace } from '../../lib/storage-etcd/keys.ts';
 import type { Storage } from '../../lib/storage-etcd/storage.ts';
+import { versionInfo } from './version.ts';
 
 /** What a controller is made of. It is made anew each time that this replica begins to lead. */
 export interface ControllerContext {
@@ -170,7 +171,8 @@ export const controllerTable: readonly ControllerRow[] = [
     account: 'validatingadmissionpolicy-status-controller',
     make: ({ store, ...context }: ControllerContext): Controller | undefined => {
       const policies = store('admissionregistration.{v}/validatingadmissionpolicies');
-      return policies && new PolicyTypeCheckController({ ...context, policies });
+      const release = versionInfo['gitVersion'] ?? '';
+      return policies && new PolicyTypeCheckController({ ...context, policies, release });
     },
   },
   {

@@ -343,6 +343,8 @@ export const limits = {
   definitionFailureBytesMax: 512 * 1024,
   /** Kinds of a policy that its expressions are checked for (the reference's). */
   typeCheckedKindsMax: 10,
+  /** Policies of one action that are remembered for a namespace; of more, each is asked again. */
+  candidatesKeptMax: 32,
   /** Memory of compiled policies that are kept for the next request, of each kind of policy. */
   compiledPolicyBytesMax: 32 * 1024 * 1024,
   /**

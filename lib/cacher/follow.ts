@@ -4,7 +4,7 @@
 import { sleep } from '../base/abort.ts';
 import { limits } from '../base/limits.ts';
 import type { Logger } from '../base/log.ts';
-import { isLongTurn, nextTurn } from '../base/turn.ts';
+import { isLongTurn, nextTurn, ownTurn } from '../base/turn.ts';
 import type { Revision } from '../storage-etcd/storage.ts';
 import type { Item, ResourceView, Selection, WatchCursor, WatchEvent } from './resource-view.ts';
 import type { WatchStart } from './resource-view.ts';
@@ -81,11 +81,12 @@ async function followOnce(
   follower.opened?.(cursor);
   try {
     for (;;) {
+      // Batches of the state are there at once: all of them together, and those of others who begin
+      // in the same turn, are a long one.
+      if (isLongTurn(limits.workSliceMs)) await (isPrompt ? nextTurn() : ownTurn());
       const events = await cursor.next(signal);
       if (events === undefined) return cursor;
       for (const event of events) tell(follower, event);
-      // Batches of the state are there at once: all of them together are a long turn.
-      if (isLongTurn(limits.workSliceMs)) await nextTurn();
     }
   } finally {
     cursor.close();

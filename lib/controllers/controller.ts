@@ -4,6 +4,7 @@
 import type { Clock } from '../base/clock.ts';
 import { limits } from '../base/limits.ts';
 import type { Logger } from '../base/log.ts';
+import { isLongTurn, ownTurn } from '../base/turn.ts';
 
 export interface Controller {
   readonly name: string;
@@ -137,6 +138,9 @@ export class KeyedQueue {
   /** Never rejects. */
   async #work(key: string, entry: Entry, signal: AbortSignal): Promise<void> {
     const { clock, name, observer } = this.#options;
+    // Thousands of keys at once, of many queues, are found to need nothing within a turn.
+    if (isLongTurn(limits.workSliceMs)) await ownTurn();
+    if (signal.aborted) return;
     const waitedSeconds = (clock.monotonicMs() - entry.readyAtMs) / 1000;
     const finished = observer?.onRun(name, waitedSeconds);
     let outcome: Outcome = 'again';

@@ -8,12 +8,13 @@ import { systemClock } from '../base/clock.ts';
 import { createLogger } from '../base/log.ts';
 import { internalClient } from '../registry/internal-client.ts';
 import type { ResourceStore } from '../registry/resource-store.ts';
-import { RegistryOnEtcd } from '../registry/testing/registry-on-etcd.ts';
+import { keyspace, RegistryOnEtcd } from '../registry/testing/registry-on-etcd.ts';
 import type { Replica } from '../registry/testing/registry-on-etcd.ts';
 import { scope, VerbDriver } from '../registry/testing/verb-driver.ts';
 import type { Sent } from '../registry/testing/verb-driver.ts';
 import { controllerUser } from './controller-user.ts';
 import { PolicyTypeCheckController } from './policy-type-check.ts';
+import type { QueueObserver } from './controller.ts';
 import { customStores } from './testing/custom-store.ts';
 import { runController } from './testing/run-controller.ts';
 
@@ -28,22 +29,49 @@ beforeAll(async () => {
   replica = await registry.replica();
   verbs = new VerbDriver(replica);
   policies = replica.store('admissionregistration.svc.io/validatingadmissionpolicies');
-  const account = 'validatingadmissionpolicy-status-controller';
-  const { naming } = replica;
-  stop = runController(
-    new PolicyTypeCheckController({
-      policies,
-      resources: replica.stores,
-      client: internalClient(controllerUser(naming, account)),
-      ...{ naming, clock: systemClock, log: createLogger('error') },
-    }),
-  );
+  stop = lead();
 });
 
 afterAll(async () => {
   await stop();
   await registry.stop();
 });
+
+/** Policies that wait for the controller, or that it works on. */
+let pendingCount = 0;
+const observer: QueueObserver = {
+  onReady() {
+    pendingCount++;
+  },
+  onRun: () => () => {
+    pendingCount--;
+  },
+  onRetry: () => undefined,
+  onEnd() {
+    pendingCount = 0;
+  },
+};
+
+function lead(release = 'this one'): () => Promise<void> {
+  const account = 'validatingadmissionpolicy-status-controller';
+  const { naming, storage } = replica;
+  return runController(
+    new PolicyTypeCheckController({
+      policies,
+      resources: replica.stores,
+      client: internalClient(controllerUser(naming, account)),
+      ...{
+        storage,
+        keyspace,
+        release,
+        naming,
+        observer,
+        clock: systemClock,
+        log: createLogger('error'),
+      },
+    }),
+  );
+}
 
 interface CheckedStatus {
   readonly observedGeneration?: number;
@@ -156,19 +184,28 @@ test('n.typeCheckedKinds: ten kinds, in the order of their names', async () => {
   expect(found).toEqual([...found].sort());
 });
 
-test('v.type-check: again when the schema of a definition changes, params too', async () => {
-  const [store] = customStores(replica, { group: 'example.com', plural: 'gears', kind: 'Gear' });
+/** Serves `gears` and the like, whose size is of the type. */
+function gears(plural: string, kind: string): (type: string) => void {
+  const [store] = customStores(replica, { group: 'example.com', plural, kind });
   if (store === undefined) throw new Error('there is a store');
-  const serve = (type: string): void => {
+  return (type) => {
     const schema = {
       type: 'object',
       properties: { spec: { type: 'object', properties: { size: { type } } } },
     };
     const objectMeta = replica.scheme.type('meta/v1.ObjectMeta');
     const { naming: profile } = replica;
-    const loaded = loadResourceSchema(schema, { id: 'example.com/v1.Gear', objectMeta, profile });
-    replica.stores.set('gears', [{ ...store, resource: { ...store.resource, type: loaded } }]);
+    const loaded = loadResourceSchema(schema, {
+      id: `example.com/v1.${kind}`,
+      objectMeta,
+      profile,
+    });
+    replica.stores.set(plural, [{ ...store, resource: { ...store.resource, type: loaded } }]);
   };
+}
+
+test('v.type-check: again when the schema of a definition changes, params too', async () => {
+  const serve = gears('gears', 'Gear');
   const validations = [
     { expression: 'object.spec.size > 1' },
     { expression: 'params.spec.size > 1' },
@@ -182,4 +219,62 @@ test('v.type-check: again when the schema of a definition changes, params too', 
   expect(fieldsOf(wrong)).toEqual(both);
   serve('integer');
   await checked('custom', (status) => fieldsOf(status).length === 0);
+});
+
+/** Once the record says that all policies are checked. */
+async function settled(): Promise<void> {
+  const { signal } = scope();
+  for (;;) {
+    const { item } = await replica.storage.get(keyspace.internalKey('checked-types'), signal);
+    if (Buffer.from(item?.value ?? '').includes('types')) return;
+    await sleep(5, signal);
+  }
+}
+
+/** What nobody would find, in place of what was: whoever checks anew takes it away. */
+async function forge(name: string, warning: string): Promise<void> {
+  const { status } = (await verbs.get(policies, name)) as { status?: JsonObject };
+  const typeChecking = { expressionWarnings: [{ fieldRef: 'spec.validations[0]', warning }] };
+  const patch = { status: { ...status, typeChecking } };
+  await verbs.patch(policies, name, patch, { subresource: 'status' });
+}
+
+test('what is current is not checked again by the next leader', async () => {
+  const serve = gears('wheels', 'Wheel');
+  serve('integer');
+  const validations = [{ expression: 'object.metadata.name != "x"' }];
+  const kinds = { built: ['deployments', 'apps'], own: ['wheels', 'example.com'] } as const;
+  for (const [name, [resource, group]] of Object.entries(kinds)) {
+    await make(name, { matchConstraints: on(resource, group), validations });
+    await checked(name, isObserved);
+  }
+  const findsForged = async (begin: () => () => Promise<void>): Promise<string[]> => {
+    await settled();
+    await stop();
+    for (const name of Object.keys(kinds)) await forge(name, 'forged');
+    stop = begin();
+    // It comes after those that were there.
+    await make('last', { matchConstraints: on('pods', ''), validations });
+    await checked('last', isObserved);
+    const { signal } = scope();
+    while (pendingCount > 0) await sleep(5, signal);
+    await verbs.remove(policies, 'last');
+    const names = Object.keys(kinds);
+    const said = await Promise.all(names.map((name) => verbs.get(policies, name)));
+    return names.filter((_, at) => fieldsOf(said[at]?.['status'] as CheckedStatus).length > 0);
+  };
+  expect(await findsForged(lead)).toEqual(['built', 'own']);
+  // The schema of one is another one now.
+  const withOther = (): (() => Promise<void>) => {
+    serve('string');
+    return lead();
+  };
+  expect(await findsForged(withOther)).toEqual(['built']);
+  // Its definition is gone.
+  const without = (): (() => Promise<void>) => {
+    replica.stores.set('wheels', []);
+    return lead();
+  };
+  expect(await findsForged(without)).toEqual(['built']);
+  expect(await findsForged(() => lead('a later one'))).toEqual([]);
 });

@@ -1,32 +1,42 @@
 // Checks the expressions of validating policies against the types of the kinds that they match, and
-// says in their status what does not fit: once for each generation, and again when the types of
-// custom kinds change. What it finds only warns.
+// says in their status what does not fit: once for each generation, and again when a type has
+// become another one, also since an earlier lead. What it finds only warns.
 import { apiVersionOf } from '../api/type-info.ts';
-import { recordAt, recordIn, recordsAt, textAt, textsAt } from '../api/json-access.ts';
+import { recordAt, recordsAt, textAt } from '../api/json-access.ts';
 import { sameJson } from '../api/json-equal.ts';
 import type { JsonObject, ResourceInfo } from '../api/type-info.ts';
 import type { NamingProfile } from '../api/vendor.ts';
 import type { Clock } from '../base/clock.ts';
-import { limits } from '../base/limits.ts';
 import type { Logger } from '../base/log.ts';
 import { StatusError } from '../base/status.ts';
 import { inTurns } from '../base/steps.ts';
-import { sortUtf8 } from '../base/utf8-order.ts';
 import { follow } from '../cacher/follow.ts';
 import type { Item } from '../cacher/resource-view.ts';
 import { typeCheckPolicy } from '../cel/use/type-check.ts';
-import type { CheckedKind, TypeCheckWarning } from '../cel/use/type-check.ts';
+import type { TypeCheckWarning } from '../cel/use/type-check.ts';
+import type { ApiObject } from '../codec/codec.ts';
 import type { InternalClient } from '../registry/internal-client.ts';
 import type { OnChange, ResourceMapHolder } from '../registry/resource-map.ts';
 import type { ResourceStore } from '../registry/resource-store.ts';
+import type { Keyspace } from '../storage-etcd/keys.ts';
+import type { Storage } from '../storage-etcd/storage.ts';
+import { CheckedKinds } from './checked-kinds.ts';
+import type { PolicyKinds } from './checked-kinds.ts';
+import { CheckedTypes, includesTypes } from './checked-types.ts';
+import type { Types } from './checked-types.ts';
 import { KeyedQueue } from './controller.ts';
 import type { Controller, Outcome, QueueObserver } from './controller.ts';
 
 export interface PolicyTypeCheckOptions {
   readonly policies: ResourceStore;
   /** What is served, with its types. */
-  readonly resources: Pick<ResourceMapHolder, 'all' | 'find' | 'follow'>;
+  readonly resources: Pick<ResourceMapHolder, 'all' | 'follow'>;
   readonly client: InternalClient;
+  /** Where it is kept what policies were checked against; it ends with the lead. */
+  readonly storage: Pick<Storage, 'get' | 'put'>;
+  readonly keyspace: Keyspace;
+  /** Names all that the language of expressions is in this server. */
+  readonly release: string;
   readonly naming: NamingProfile;
   readonly clock: Clock;
   readonly log: Logger;
@@ -36,32 +46,61 @@ export interface PolicyTypeCheckOptions {
 /** The owner of the status, as in Kubernetes. */
 const fieldManager = 'validatingadmissionpolicy-status';
 
+/** What a policy was checked as. */
+interface Checked {
+  readonly uid: string;
+  readonly generation: number;
+  readonly types: Types;
+  readonly warnings: readonly JsonObject[];
+}
+
+/** In the queue: no policy, but the record of what all of them were checked against. */
+const recordKey = '';
+
 export class PolicyTypeCheckController implements Controller {
   readonly name = fieldManager;
   readonly #options: PolicyTypeCheckOptions;
+  readonly #record: CheckedTypes;
+  readonly #kinds: CheckedKinds;
+  readonly #checked = new Map<string, Checked>();
+  /** Of policies whose check has begun: those that they name. */
+  readonly #groups = new Map<string, ReadonlySet<string>>();
+  readonly #queue: KeyedQueue;
+  /** Policies that are to be looked at. */
+  readonly #open = new Set<string>();
+  #runningCount = 0;
+  /** All policies that there were at the begin were told. */
+  #isWhole = false;
+  #needsRecord = true;
 
   constructor(options: PolicyTypeCheckOptions) {
+    const { storage, keyspace, release, resources, clock, log, observer } = options;
     this.#options = options;
+    const key = keyspace.internalKey('checked-types');
+    this.#record = new CheckedTypes({ storage, key, release });
+    this.#kinds = new CheckedKinds(resources);
+    this.#queue = new KeyedQueue({ name: this.name, clock, log, observer }, (name, running) =>
+      name === recordKey ? this.#settle(running) : this.#work(name, running),
+    );
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const { policies, resources, clock, log, observer } = this.#options;
-    const queue = new KeyedQueue({ name: this.name, clock, log, observer }, (name, running) =>
-      this.#reconcile(name, running),
-    );
-    // Policy → groups whose kinds it is checked against
-    const known = new Map<string, ReadonlySet<string>>();
+    const { policies, resources, log } = this.#options;
+    const queue = this.#queue;
     const follower = {
-      present: (item: Item) => {
-        known.set(item.name, groupsOf(item));
-        queue.add(item.name);
+      present: ({ name }: Item) => this.#add(name),
+      absent: ({ name }: Item) => this.#add(name),
+      synced: () => {
+        this.#isWhole = true;
+        if (this.#isRecordDue) queue.add(recordKey);
       },
-      absent: ({ name }: Item) => void known.delete(name),
     };
     const onChange: OnChange = (former, now) => {
       const changed = new Set([...former, ...now].map(groupOf));
-      for (const [name, groups] of known) {
-        if (!groups.isDisjointFrom(changed)) queue.add(name);
+      for (const [name, groups] of this.#groups) {
+        if (groups.isDisjointFrom(changed)) continue;
+        this.#needsRecord = true;
+        this.#add(name);
       }
     };
     const unfollow = resources.follow(onChange);
@@ -71,17 +110,48 @@ export class PolicyTypeCheckController implements Controller {
     );
   }
 
+  #add(name: string): void {
+    this.#open.add(name);
+    this.#queue.add(name);
+  }
+
+  /** All policies are checked, and the record does not say so. */
+  get #isRecordDue(): boolean {
+    const isIdle = this.#isWhole && this.#open.size === 0 && this.#runningCount === 0;
+    return isIdle && this.#needsRecord;
+  }
+
+  async #work(name: string, signal: AbortSignal): Promise<Outcome> {
+    this.#open.delete(name);
+    this.#runningCount++;
+    try {
+      return await this.#reconcile(name, signal);
+    } catch (error) {
+      this.#open.add(name);
+      throw error;
+    } finally {
+      this.#runningCount--;
+      if (this.#isRecordDue) this.#queue.add(recordKey);
+    }
+  }
+
   async #reconcile(name: string, signal: AbortSignal): Promise<Outcome> {
     const { policies, client } = this.#options;
+    const before = await this.#record.ofBefore(signal);
     const item = policies.view.peek({ namespace: '', name });
+    if (item === undefined) {
+      this.#groups.delete(name);
+      this.#checked.delete(name);
+    }
     if (item === undefined || item.corrupted) return 'done';
     const policy = item.object();
-    const expressionWarnings = await this.#warningsOf(policy);
+    const { warnings, types, generation } = await this.#check(policy, before);
     const status = {
-      observedGeneration: policy.metadata?.generation ?? 0,
-      typeChecking: { expressionWarnings },
+      observedGeneration: generation,
+      typeChecking: { expressionWarnings: [...warnings] },
     };
     if (isSaid(recordAt(policy, 'status'), status)) return 'done';
+    if (await this.#record.expect(types, signal)) this.#needsRecord = true;
     const { kind } = policies.resource;
     const metadata = { name, uid: policy.metadata?.uid ?? '' };
     const patch = { apiVersion: apiVersionOf(kind), kind: kind.kind, metadata, status };
@@ -96,19 +166,50 @@ export class PolicyTypeCheckController implements Controller {
     return 'done';
   }
 
-  async #warningsOf(policy: Readonly<JsonObject>): Promise<JsonObject[]> {
-    const { naming, resources } = this.#options;
+  async #settle(signal: AbortSignal): Promise<Outcome> {
+    if (!this.#isRecordDue) return 'done';
+    const types = new Map<string, string>();
+    for (const checked of this.#checked.values()) {
+      for (const [name, type] of checked.types) types.set(name, type);
+    }
+    this.#needsRecord = false;
+    try {
+      await this.#record.settle(types, signal);
+    } catch (error) {
+      this.#needsRecord = true;
+      throw error;
+    }
+    return 'done';
+  }
+
+  /** What is known of a policy, anew where it or a type is another one. */
+  async #check(policy: Readonly<ApiObject>, before: Types | undefined): Promise<Checked> {
+    const { uid = '', generation = 0, name = '' } = policy.metadata ?? {};
+    const kinds = this.#kinds.of(policy);
+    const { types, groups } = kinds;
+    this.#groups.set(name, groups);
+    const of = { uid, generation, types };
+    let checked = this.#checked.get(name);
+    if (checked === undefined || !isSame(checked, of)) {
+      const isFirst = checked === undefined;
+      const said = isFirst ? saidBefore(policy, kinds, before) : undefined;
+      const warnings = said ?? (await this.#warningsOf(policy, kinds));
+      checked = { ...of, warnings };
+      this.#checked.set(name, checked);
+    }
+    return checked;
+  }
+
+  async #warningsOf(
+    policy: Readonly<JsonObject>,
+    { kinds, params }: PolicyKinds,
+  ): Promise<JsonObject[]> {
     const spec = recordAt(policy, 'spec');
-    const paramKind = recordAt(spec, 'paramKind');
-    const paramsType = resources.all.find(({ resource: { kind } }) => {
-      const isVersion = apiVersionOf(kind) === textAt(paramKind, 'apiVersion');
-      return isVersion && kind.kind === textAt(paramKind, 'kind');
-    })?.resource.type;
     const steps = typeCheckPolicy({
-      naming,
-      kinds: checkedKinds(policy, resources),
-      hasParams: paramKind !== undefined,
-      ...(paramsType === undefined ? {} : { paramsType }),
+      naming: this.#options.naming,
+      kinds: kinds.map(({ kind, type }) => ({ ...kind, type })),
+      hasParams: recordAt(spec, 'paramKind') !== undefined,
+      ...(params === undefined ? {} : { paramsType: params.type }),
       variables: recordsAt(spec, 'variables').map((one) => ({
         name: textAt(one, 'name'),
         expression: textAt(one, 'expression'),
@@ -118,6 +219,26 @@ export class PolicyTypeCheckController implements Controller {
     const warnings: readonly TypeCheckWarning[] = await inTurns(steps);
     return warnings.map(({ fieldRef, warning }) => ({ fieldRef, warning }));
   }
+}
+
+const isSame = (checked: Checked, { uid, generation, types }: Omit<Checked, 'warnings'>): boolean =>
+  checked.uid === uid &&
+  checked.generation === generation &&
+  checked.types.size === types.size &&
+  includesTypes(checked.types, types);
+
+/** What the policy says since an earlier lead; undefined: of another generation, or other types. */
+function saidBefore(
+  { metadata, status }: Readonly<ApiObject>,
+  kinds: PolicyKinds,
+  before: Types | undefined,
+): readonly JsonObject[] | undefined {
+  const said = recordAt({ status }, 'status');
+  const typeChecking = recordAt(said, 'typeChecking');
+  if (before === undefined || typeChecking === undefined) return undefined;
+  if (said?.['observedGeneration'] !== metadata?.generation) return undefined;
+  if (!includesTypes(before, kinds.types) || kinds.namesGone(before)) return undefined;
+  return [...recordsAt(typeChecking, 'expressionWarnings')];
 }
 
 type Status = { readonly observedGeneration: number; readonly typeChecking: JsonObject };
@@ -136,46 +257,6 @@ function isSaid(stored: Readonly<JsonObject> | undefined, status: Status): boole
 
 const groupOf = (of: { readonly group?: string; readonly resource?: ResourceInfo }): string =>
   of.resource?.group ?? of.group ?? '';
-
-/** Rules with a star say nothing about types. */
-function* namedRules(policy: Readonly<JsonObject>): Generator<JsonObject> {
-  for (const rule of recordsAt(recordIn(policy, 'spec', 'matchConstraints'), 'resourceRules')) {
-    const lists = ['apiGroups', 'apiVersions'].map((name) => textsAt(rule, name));
-    if (!lists.some((list) => list.includes('*'))) yield rule;
-  }
-}
-
-function groupsOf(item: Item): ReadonlySet<string> {
-  if (item.corrupted) return new Set();
-  const policy = item.object();
-  const apiVersion = textAt(recordIn(policy, 'spec', 'paramKind'), 'apiVersion');
-  const groups = [...namedRules(policy)].flatMap((rule) => textsAt(rule, 'apiGroups'));
-  return new Set([...groups, apiVersion.slice(0, Math.max(apiVersion.indexOf('/'), 0))]);
-}
-
-/** Subresources and stars are left out; the first so many kinds, in the order of their names. */
-function checkedKinds(
-  policy: Readonly<JsonObject>,
-  resources: PolicyTypeCheckOptions['resources'],
-): readonly CheckedKind[] {
-  const found = new Map<string, CheckedKind>();
-  const isWhole = (text: string): boolean => !/[*/]/.test(text);
-  for (const rule of namedRules(policy)) {
-    const names = sortUtf8([...textsAt(rule, 'resources')].filter(isWhole));
-    for (const group of sortUtf8([...textsAt(rule, 'apiGroups')])) {
-      for (const version of sortUtf8([...textsAt(rule, 'apiVersions')])) {
-        for (const resource of names) {
-          const served = resources.find({ group, version, resource })?.resource;
-          if (served === undefined || found.size === limits.typeCheckedKindsMax) continue;
-          const { kind, type } = served;
-          found.set(`${kind.group}\0${kind.version}\0${kind.kind}`, { ...kind, type });
-        }
-      }
-    }
-  }
-  const keys = sortUtf8([...found.keys()]);
-  return keys.map((key) => found.get(key)).filter((kind) => kind !== undefined);
-}
 
 function expressionsOf(
   validation: JsonObject,

@@ -1,11 +1,15 @@
-// Finds among many configurations those that may be for a request, by what it does: their rules
-// are looked at once for each of the few things that requests do, so that a write which none
-// concerns costs two lookups.
+// Finds among many configurations those that may be for a request, by what it does and where: rules
+// are looked at once for each of the few things that requests do, selectors of namespaces once for
+// each state of a namespace, so that a write which none concerns costs a few lookups.
 import type { ResourceInfo } from '../../api/type-info.ts';
+import { limits } from '../../base/limits.ts';
+import type { ApiObject } from '../../codec/codec.ts';
 import type { AdmissionRequest } from '../plugin.ts';
 import type { ServedResources } from '../served-resources.ts';
 import { fitOf } from './criteria.ts';
 import type { Criteria, Fit } from './criteria.ts';
+import { labelsOfStored } from './namespace.ts';
+import type { StoredNamespace } from './namespace.ts';
 
 /** An entry whose rules fit; its selectors and the name of the object are still to be asked. */
 export interface Candidate<Entry> extends Fit {
@@ -20,6 +24,11 @@ export class MatchIndex<Entry> {
   // resource → `operation subresource` → candidates
   #known = new WeakMap<ResourceInfo, Map<string, readonly Candidate<Entry>[]>>();
   #servedVersion: number;
+  // Namespace as it is decoded, which never changes → all candidates → those for it
+  readonly #byNamespace = new WeakMap<
+    Readonly<ApiObject>,
+    WeakMap<readonly Candidate<Entry>[], readonly Candidate<Entry>[]>
+  >();
 
   constructor(
     entries: readonly Entry[],
@@ -56,6 +65,30 @@ export class MatchIndex<Entry> {
     return found;
   }
 
+  /**
+   * Those of `candidates` whose selectors of namespaces select this one, as it is stored, or cannot
+   * be evaluated; all of them where it has no part in that.
+   */
+  candidatesIn(
+    request: Pick<AdmissionRequest, 'operation' | 'resource' | 'subresource'>,
+    namespace: StoredNamespace,
+  ): readonly Candidate<Entry>[] {
+    const all = this.candidates(request);
+    if (all.length === 0 || namespace === 'absent' || namespace instanceof Error) return all;
+    let known = this.#byNamespace.get(namespace);
+    if (known === undefined) {
+      known = new WeakMap<readonly Candidate<Entry>[], readonly Candidate<Entry>[]>();
+      this.#byNamespace.set(namespace, known);
+    }
+    let found = known.get(all);
+    if (found === undefined) {
+      found = all.filter(({ criteria }) => mayBeIn(criteria, namespace));
+      // Of many, to look at the selectors is the least work.
+      if (found.length <= limits.candidatesKeptMax) known.set(all, found);
+    }
+    return found;
+  }
+
   #find(
     action: Pick<AdmissionRequest, 'operation' | 'resource' | 'subresource'>,
   ): readonly Candidate<Entry>[] {
@@ -71,3 +104,11 @@ export class MatchIndex<Entry> {
 }
 
 const none: readonly never[] = [];
+
+function mayBeIn({ namespaceSelector }: Criteria, namespace: Readonly<ApiObject>): boolean {
+  try {
+    return namespaceSelector.isEmpty || namespaceSelector.matches(labelsOfStored(namespace));
+  } catch {
+    return true; // it is refused by the one who judges
+  }
+}

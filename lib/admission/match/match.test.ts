@@ -271,4 +271,40 @@ describe('the index over many configurations', () => {
     expect(names(doing('pods'))).toEqual([0, 2]);
     expect(looks).toBe(3 * entries.length);
   });
+
+  test('looks at selectors of namespaces once for each state of a namespace', () => {
+    const looked: string[] = [];
+    const webhookOf = (team: string): JsonObject => ({
+      rules: [rule(['pods'])],
+      namespaceSelector: { matchLabels: { team } },
+    });
+    const { served } = partsOf({});
+    const of = (team: string) => webhookCriteria(webhookOf(team));
+    const counted = (team: string): ReturnType<typeof of> => {
+      const { namespaceSelector, ...criteria } = of(team);
+      const matches: typeof namespaceSelector.matches = (labels) => {
+        looked.push(team);
+        return namespaceSelector.matches(labels);
+      };
+      return { ...criteria, namespaceSelector: { ...namespaceSelector, matches } };
+    };
+    const index = new MatchIndex(['x', 'y', 'z'], counted, served);
+    const request = doing('pods');
+    const inNamespace = (team: string): ApiObject => ({
+      metadata: { name: 'a', labels: { team } },
+    });
+    const [before, after] = [inNamespace('x'), inNamespace('y')];
+    const found = (namespace: ApiObject): string[] =>
+      index.candidatesIn(request, namespace).map(({ entry }) => entry);
+    expect([found(before), found(before), looked.length]).toEqual([['x'], ['x'], 3]);
+    expect([found(after), found(after), looked.length]).toEqual([['y'], ['y'], 6]);
+    expect(index.candidatesIn(request, 'absent')).toHaveLength(3);
+  });
+
+  test('h.match: a selector that cannot be evaluated stays among the candidates', () => {
+    const namespaceSelector = { matchExpressions: [{ key: 'a', operator: 'Beside', values: [] }] };
+    const criteria = webhookCriteria({ rules: [rule(['pods'])], namespaceSelector });
+    const index = new MatchIndex(['x'], () => criteria, partsOf({}).served);
+    expect(index.candidatesIn(doing('pods'), { metadata: { name: 'a' } })).toHaveLength(1);
+  });
 });

@@ -76,7 +76,7 @@ const labelsOf = (object: Readonly<ApiObject> | undefined): Labels =>
 /** Thousands of selectors are asked about the same namespace in a row; it never changes. */
 let last: { readonly namespace: Readonly<ApiObject>; readonly labels: Labels } | undefined;
 
-function labelsOfStored(namespace: Readonly<ApiObject>): Labels {
+export function labelsOfStored(namespace: Readonly<ApiObject>): Labels {
   if (last?.namespace !== namespace) last = { namespace, labels: labelsOf(namespace) };
   return last.labels;
 }

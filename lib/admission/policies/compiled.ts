@@ -12,8 +12,22 @@ import type { PolicyEnvironmentOptions } from '../../cel/use/policy-environment.
 import type { Policy } from './bindings.ts';
 
 export interface PolicyExpressions {
-  readonly variables: Composition;
+  readonly variables: KeptVariables;
   readonly matchConditions: readonly CompiledCondition[];
+}
+
+/** The environment is for compiling alone, and much larger than what it compiles. */
+type KeptVariables = Pick<Composition, 'bind' | 'conditions'>;
+
+interface SharedExpressions extends PolicyExpressions {
+  readonly variables: Composition;
+}
+
+/** What is kept once everything is compiled. */
+export function keptOf({ variables, matchConditions }: SharedExpressions): PolicyExpressions {
+  const { conditions } = variables;
+  const bind: Composition['bind'] = (...of) => variables.bind(...of);
+  return { variables: { bind, conditions }, matchConditions };
 }
 
 /** The environment of a policy's expressions, without its variables. */
@@ -28,7 +42,7 @@ export function* compileShared(
   policy: Policy,
   naming: NamingProfile,
   needs: Pick<PolicyEnvironmentOptions, 'isMutating'> = {},
-): Steps<PolicyExpressions> {
+): Steps<SharedExpressions> {
   const base = environmentOf(policy, naming, { hasAuthorizer: true, ...needs });
   const named = recordsAt(policy.spec, 'variables').map((one) => ({
     name: textAt(one, 'name'),

@@ -14,7 +14,7 @@ import type { AuthorizerAnswers } from './authorizer-answers.ts';
 export interface Group {
   /** undefined: there is nothing to evaluate at this place. */
   readonly conditions: readonly (CompiledCondition | undefined)[];
-  readonly variables: Composition;
+  readonly variables: Pick<Composition, 'bind'>;
   /** Absent: whatever asks the authorizer fails. */
   readonly answers: AuthorizerAnswers;
   readonly mayAsk?: boolean;

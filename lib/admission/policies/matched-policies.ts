@@ -33,7 +33,7 @@ export class PolicySource {
   mayMatch(request: AdmissionRequest): boolean {
     if (this.#isOfReviews(request)) return false;
     const sets = this.#setsFor(request);
-    return sets instanceof Promise || candidatesOf(sets, request).length > 0;
+    return sets instanceof Promise || mayConcern(sets, request);
   }
 
   /** Those whose rules and selectors select a request that they may be for; undefined: none. */
@@ -43,11 +43,10 @@ export class PolicySource {
     signal: AbortSignal,
   ): MaybePromise<Selection | undefined> {
     return whenThere(this.#setsFor(request), (sets) => {
-      const candidates = candidatesOf(sets, request);
-      if (candidates.length === 0) return undefined;
+      if (!mayConcern(sets, request)) return undefined;
       return whenThere(storedNamespace(request, this.#namespaces, signal), (namespace) => {
         const selected = { request, object, namespace };
-        const matched = matchedOf(candidates, selected);
+        const matched = matchedOf(sets, selected);
         return matched.length === 0 ? undefined : { selected, matched };
       });
     });
@@ -64,37 +63,24 @@ export interface Selection {
   readonly matched: readonly Matched[];
 }
 
-/** Of all sets, in their order. */
-function candidatesOf(
-  sets: readonly BoundPolicies[],
-  request: AdmissionRequest,
-): readonly Candidate<BoundPolicy>[] {
-  let found: readonly Candidate<BoundPolicy>[] = none;
-  for (const set of sets) {
-    const more = set.candidates(request);
-    if (more.length > 0) found = found.length === 0 ? more : [...found, ...more];
-  }
-  return found;
-}
-
-const none: readonly Candidate<BoundPolicy>[] = [];
+const mayConcern = (sets: readonly BoundPolicies[], request: AdmissionRequest): boolean =>
+  sets.some((set) => set.candidates(request).length > 0);
 
 export interface Matched extends BoundPolicy {
   /** In which version; the error: it could not be told whether the policy is for the request. */
   readonly as: MatchedAs | undefined | ConfigurationError;
 }
 
-/** Those whose rules and selectors select the request. */
-function matchedOf(
-  candidates: readonly Candidate<BoundPolicy>[],
-  selected: Selected,
-): readonly Matched[] {
+/** Those whose rules and selectors select the request, of all sets in their order. */
+function matchedOf(sets: readonly BoundPolicies[], selected: Selected): readonly Matched[] {
   const matched: Matched[] = [];
-  for (const candidate of candidates) {
-    const way = wayOrError(candidate, selected);
-    if (way === undefined) continue;
-    const { policy, bindings } = candidate.entry;
-    matched.push({ policy, bindings, as: way instanceof Error ? way : way.as });
+  for (const set of sets) {
+    for (const candidate of set.candidatesIn(selected.request, selected.namespace)) {
+      const way = wayOrError(candidate, selected);
+      if (way === undefined) continue;
+      const { policy, bindings } = candidate.entry;
+      matched.push({ policy, bindings, as: way instanceof Error ? way : way.as });
+    }
   }
   return matched;
 }

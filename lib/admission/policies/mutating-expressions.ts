@@ -11,7 +11,7 @@ import type { CompiledCondition } from '../../cel/use/conditions.ts';
 import type { ApiObject } from '../../codec/codec.ts';
 import { applyConfiguration } from './apply-configuration.ts';
 import type { Policy } from './bindings.ts';
-import { bytesOf, compileShared } from './compiled.ts';
+import { bytesOf, compileShared, keptOf } from './compiled.ts';
 import type { PolicyExpressions } from './compiled.ts';
 import type { Mutated } from './mutation-result.ts';
 import { applyWrittenPatch } from './written-patch.ts';
@@ -59,7 +59,7 @@ export function* compileMutating(
   const written = mutations.map(({ condition }) => condition);
   const all = [shared.matchConditions, conditions, written];
   const bytes = policyBytes + all.reduce((sum, some) => sum + bytesOf(some), 0);
-  return { ...shared, bytes, mutations };
+  return { ...keptOf(shared), bytes, mutations };
 }
 
 /** Beside its programs. */

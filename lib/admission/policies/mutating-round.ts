@@ -107,9 +107,9 @@ export class MutatingRound {
 
   async #addOf({ policy, bindings, as }: Matched, found: Invocation[]): Promise<void> {
     if (as instanceof Error) throw as;
-    const { request } = this.#options;
+    const { request, namespace } = this.#options;
     const kind = await paramResource(policy, this.#parts.served, this.#signal);
-    for (const candidate of bindings.candidates(request)) {
+    for (const candidate of bindings.candidatesIn(request, namespace)) {
       const { entry: binding } = candidate;
       await this.#orFailure(policy, binding, async () => {
         if (matchedWay(candidate, this.#options, 'binding') === undefined) return;

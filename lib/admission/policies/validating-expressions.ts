@@ -6,7 +6,7 @@ import { nullType, stringType } from '../../cel/model/cel-type.ts';
 import { compileConditionSteps } from '../../cel/use/conditions.ts';
 import type { CompiledCondition } from '../../cel/use/conditions.ts';
 import type { Policy } from './bindings.ts';
-import { bytesOf, compileShared, environmentOf } from './compiled.ts';
+import { bytesOf, compileShared, environmentOf, keptOf } from './compiled.ts';
 import type { PolicyExpressions } from './compiled.ts';
 
 export interface ValidatingExpressions extends PolicyExpressions {
@@ -68,7 +68,7 @@ export function* compileValidating(
   const all = [shared.matchConditions, variables.conditions, validations, messages, annotations];
   const bytes = policyBytes + all.reduce((sum, conditions) => sum + bytesOf(conditions), 0);
   return {
-    ...shared,
+    ...keptOf(shared),
     bytes,
     rules,
     validations,

@@ -91,7 +91,8 @@ class Judgement {
   async #ofPolicy({ policy, bindings, as }: Matched): Promise<void> {
     if (as instanceof Error) throw as;
     const kind = await paramResource(policy, this.#parts.served, this.#signal);
-    for (const candidate of bindings.candidates(this.#selected.request)) {
+    const { request, namespace } = this.#selected;
+    for (const candidate of bindings.candidatesIn(request, namespace)) {
       const { entry: binding } = candidate;
       await this.#orConfigurationError(policy, binding, async () => {
         if (matchedWay(candidate, this.#selected, 'binding') === undefined) return;

@@ -16,6 +16,7 @@ import { requestRecord } from '../match/request-record.ts';
 import type { MatchedAs } from '../match/rules.ts';
 import type { Versioned } from '../match/versioned-objects.ts';
 import type { AuthorizerAnswers } from '../policies/authorizer-answers.ts';
+import { keptOf } from '../policies/compiled.ts';
 import type { PolicyExpressions } from '../policies/compiled.ts';
 import { countConditions } from '../policies/policy-metrics.ts';
 import type { ConditionLabels } from '../policies/policy-metrics.ts';
@@ -107,5 +108,5 @@ function* compileAll(webhook: ConfiguredWebhook, naming: NamingProfile): Steps<P
   for (const text of webhook.conditions) {
     compiled.push(yield* compileConditionSteps(variables.environment, text));
   }
-  return { variables, matchConditions: compiled };
+  return keptOf({ variables, matchConditions: compiled });
 }

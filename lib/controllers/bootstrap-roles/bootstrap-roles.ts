@@ -6,6 +6,7 @@ import { sleep } from '../../base/abort.ts';
 import { limits } from '../../base/limits.ts';
 import type { Logger } from '../../base/log.ts';
 import { StatusError } from '../../base/status.ts';
+import { isLongTurn, ownTurn } from '../../base/turn.ts';
 import { serverUser } from '../../base/user.ts';
 import type { Item, ItemKey } from '../../cacher/resource-view.ts';
 import { cloneAlike } from '../../api/json-value.ts';
@@ -70,6 +71,8 @@ export class RoleBootstrap {
     const waiting = objects.values();
     const work = async (): Promise<void> => {
       for (const object of waiting) {
+        // Comparing rules is long where there is nothing to write, and so nothing to wait for.
+        if (isLongTurn(limits.workSliceMs)) await ownTurn();
         try {
           await this.#reconcile(object, signal);
         } catch (error) {
