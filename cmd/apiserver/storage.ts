@@ -23,7 +23,7 @@ export interface OpenedStorage {
 }
 
 export async function openStorage(base: Base): Promise<OpenedStorage> {
-  const { flags, logger, metrics, started, signal, directory } = base;
+  const { flags, logger, metrics, started, signal, directory, tracing } = base;
   const external = flags['etcd-servers'];
   const say = (line: string): void => void process.stderr.write(`${line}\n`);
   const local = external === undefined ? await startLocalEtcd(directory, say, signal) : undefined;
@@ -33,7 +33,7 @@ export async function openStorage(base: Base): Promise<OpenedStorage> {
   const starting = AbortSignal.any([signal, ending.signal]);
   const endpoints = external ?? [local?.url ?? ''];
   const tls = base.files.etcdTls;
-  const storage = new EtcdStorage({ endpoints, tls, metrics: storageMetrics(metrics) });
+  const storage = new EtcdStorage({ endpoints, tls, metrics: storageMetrics(metrics), tracing });
   started.defer(() => storage.close());
   collectStorageSize(metrics, storage);
   await reachEtcd(storage, { endpoints, tls, logger, signal: starting });

@@ -11,6 +11,7 @@ import { Fence } from './fence.ts';
 import { rangeMethod, statusMethod } from './rpc.ts';
 import type { Method, ResponseHeader } from './rpc.ts';
 import type { Epoch, StorageHealth, StorageMetrics } from './storage.ts';
+import type { SpanAttributes, Tracing } from '../telemetry/tracing.ts';
 
 export interface ConnectionOptions {
   /** `https://host:port` or `http://host:port`, one a member. */
@@ -26,6 +27,8 @@ export interface ConnectionOptions {
   /** Pause before a silent connection is probed; a dead one is then noticed 5 s later. */
   readonly keepaliveMs?: number;
   readonly metrics?: StorageMetrics;
+  /** undefined: calls are not traced. */
+  readonly tracing?: Tracing | undefined;
 }
 
 export interface CallOptions {
@@ -46,6 +49,7 @@ export class EtcdConnection {
   readonly fence = new Fence();
   readonly #endpoints: readonly Endpoint[];
   readonly #metrics: StorageMetrics | undefined;
+  readonly #tracing: Tracing | undefined;
   readonly #timeouts: {
     readonly connectMs: number;
     readonly readAttemptMs: number;
@@ -64,6 +68,7 @@ export class EtcdConnection {
       writeMs: options.writeTimeoutMs ?? limits.etcdWriteTimeoutMs,
     };
     this.#metrics = options.metrics;
+    this.#tracing = options.tracing;
     const keepaliveMs = options.keepaliveMs ?? limits.etcdKeepAliveMs;
     this.#endpoints = options.endpoints.map((url, index) => {
       const onLost = (): void => {
@@ -117,12 +122,27 @@ export class EtcdConnection {
     const startMs = performance.now();
     let isOk = false;
     try {
-      const response = await this.#tryMembers(method, request, options, signal);
+      const response = await (this.#tracing === undefined
+        ? this.#tryMembers(method, request, options, signal)
+        : this.#traced(this.#tracing, method, request, options, signal));
       isOk = true;
       return response;
     } finally {
       this.#metrics?.call(method.name, (performance.now() - startMs) / 1_000, isOk);
     }
+  }
+
+  #traced<Request, Response extends { readonly header: ResponseHeader }>(
+    tracing: Tracing,
+    method: Method<Request, Response>,
+    ...rest: readonly [Request, CallOptions, AbortSignal]
+  ): Promise<Response> {
+    return tracing.within(
+      `etcdserverpb.${method.name}`,
+      () => spanAttributes(method),
+      () => this.#tryMembers(method, ...rest),
+      true,
+    );
   }
 
   async #tryMembers<Request, Response extends { readonly header: ResponseHeader }>(
@@ -141,7 +161,8 @@ export class EtcdConnection {
       const { epoch, seenRevision } = this.fence;
       if (options.epoch !== undefined && options.epoch !== epoch) throw new EpochEnded();
       try {
-        const response = await endpoint.call(method, request, deadlineMs, signal);
+        const headers = this.#tracing?.headers();
+        const response = await endpoint.call(method, request, deadlineMs, signal, headers);
         const { cluster_id: clusterId, revision } = response.header;
         if (options.isLinearizable) {
           this.fence.observe(clusterId.toString(), revision, { epoch, seenRevision });
@@ -233,5 +254,15 @@ export const linearizableRead: CallOptions = { effect: 'read', isLinearizable: t
 export const write: CallOptions = { effect: 'write', isLinearizable: true };
 /** Answers of these methods carry the member's own revision, which is not linearizable. */
 export const unorderedWrite: CallOptions = { effect: 'write', isLinearizable: false };
+
+/** As gRPC's own instrumentation has them. */
+function spanAttributes({ name }: { readonly name: string }): SpanAttributes {
+  const [service = '', method = ''] = name.split('/');
+  return {
+    'rpc.system': 'grpc',
+    'rpc.service': `etcdserverpb.${service}`,
+    'rpc.method': method,
+  };
+}
 
 const laterMs = (delayMs: number): number => Math.min(delayMs * 2, limits.etcdRetryLongestMs);

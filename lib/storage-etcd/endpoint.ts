@@ -32,6 +32,13 @@ export type VersionState = 'unchecked' | 'supported' | 'unsupported';
 const requireLeader = new Metadata();
 requireLeader.set('hasleader', 'true');
 
+/** What tells etcd of the trace that a call is made in. */
+function metadataWith(headers: Readonly<Record<string, string>>): Metadata {
+  const metadata = requireLeader.clone();
+  for (const [name, value] of Object.entries(headers)) metadata.set(name, value);
+  return metadata;
+}
+
 const { etcdAnswerBytesMax, etcdVersionTimeoutMs } = limits;
 
 const channelOptions = {
@@ -101,6 +108,7 @@ export class Endpoint {
     request: Request,
     deadlineMs: number,
     signal: AbortSignal | undefined,
+    headers?: Readonly<Record<string, string>>,
   ): Promise<Response> {
     if (signal?.aborted === true) return Promise.reject(signal.reason as Error);
     return new Promise((resolve, reject) => {
@@ -110,7 +118,7 @@ export class Endpoint {
           method.encode,
           method.decode,
           request,
-          requireLeader,
+          headers === undefined ? requireLeader : metadataWith(headers),
           { deadline: deadlineMs },
           (error: ServiceError | null, response?: Response) => {
             signal?.removeEventListener('abort', cancel);
