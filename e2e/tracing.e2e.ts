@@ -253,7 +253,7 @@ describe('a collector is told', () => {
     expect(nanos).toBeGreaterThan(900_000_000n);
   });
 
-  test('nothing of requests without a sampled parent, nor of whoever is not trusted with one', () => {
+  test('nothing of requests without a sampled parent, nor of who is not trusted with one', () => {
     expect(spansOf(ofUser)).toEqual([]);
     const own = [created.traceId, watched.traceId];
     expect(collector.spans.filter(({ traceId }) => !own.includes(traceId))).toEqual([]);

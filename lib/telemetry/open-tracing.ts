@@ -28,7 +28,7 @@ export interface TracingConfiguration {
 export interface OpenedTracing {
   readonly tracing: Tracing;
   /** Sends what waits, for so long as a stop may take. */
-  close(): Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
 export function openTracing(
@@ -42,6 +42,7 @@ export function openTracing(
   },
 ): OpenedTracing {
   const tell = complaints(parts);
+  diag.disable(); // It warns of every target that is no URL.
   const exporter = new OTLPTraceExporter({
     url: target,
     credentials: createInsecureCredentials(),
@@ -76,7 +77,7 @@ export function openTracing(
   });
   return {
     tracing: new Tracing(provider.getTracer('apiserver')),
-    async close() {
+    close: async () => {
       let cancel = ignore;
       const late = new Promise<void>((resolve) => {
         cancel = parts.clock.after(limits.tracingFlushMs, () => {
