@@ -5,11 +5,17 @@ import { namingProfile } from '../../lib/api/vendor.ts';
 import { systemClock } from '../../lib/base/clock.ts';
 import type { Logger } from '../../lib/base/log.ts';
 import type { Flags } from '../../lib/config/flags.ts';
+import type { openTracing } from '../../lib/telemetry/open-tracing.ts';
 import type { Tracing } from '../../lib/telemetry/tracing.ts';
 import { orFileError } from './file-problem.ts';
 import { advertisedAddress, hostAndPort } from './own-address.ts';
 import { serverIdHash } from './reload-observer.ts';
 import { readTracingConfiguration } from './tracing-file.ts';
+
+/** What is loaded only where it is wanted. */
+interface Library {
+  readonly openTracing: typeof openTracing;
+}
 
 /**
  * undefined: nothing is traced. What waits to be sent is sent when all that was started later has
@@ -30,11 +36,11 @@ export async function givenTracing({
   const configuration = orFileError('tracing-config-file', path, () =>
     readTracingConfiguration(readFileSync(path, 'utf8'), namingProfile(flags.naming)),
   );
-  const { openTracing } = await import('../../lib/telemetry/open-tracing.ts');
+  const library: Library = await import('../../lib/telemetry/open-tracing.ts');
   const address = hostAndPort(advertisedAddress(flags), flags['secure-port']);
   const instanceId = serverIdHash(address);
   const host = hostname();
-  const opened = openTracing(configuration, { clock: systemClock, log, instanceId, host });
+  const opened = library.openTracing(configuration, { clock: systemClock, log, instanceId, host });
   started.defer(() => opened.close());
   return opened.tracing;
 }
