@@ -87,6 +87,7 @@ module.exports = {
     onlyIn('storage-etcd', '@grpc/'),
     onlyIn('base', 're2js/'),
     onlyIn('client', 'undici/'),
+    onlyIn('telemetry', '@opentelemetry/'),
     {
       name: 'no-test-code-in-production',
       severity: 'error',

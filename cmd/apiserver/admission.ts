@@ -5,6 +5,7 @@ import type { RulesInForce } from '../../lib/admission/in-force.ts';
 import { provenPlugin } from '../../lib/admission/proven-plugin.ts';
 import { measuredChain, measuredPlugin } from '../../lib/admission/measured.ts';
 import type { AdmissionObserver } from '../../lib/admission/measured.ts';
+import { tracedChain } from '../../lib/admission/traced.ts';
 import type { Objects } from '../../lib/admission/objects.ts';
 import type { AdmissionPlugin } from '../../lib/admission/plugin.ts';
 import type { PluginParts } from '../../lib/admission/plugin-parts.ts';
@@ -42,7 +43,8 @@ export async function openAdmission(options: AdmissionOptions): Promise<Admissio
     const plugin = await make(row, parts);
     if (plugin !== undefined) made.push(measuredPlugin(proven(plugin, options), observer));
   }
-  return measuredChain(admissionChain(made), observer);
+  const chain = measuredChain(admissionChain(made), observer);
+  return options.tracing === undefined ? chain : tracedChain(chain, options.tracing);
 }
 
 export const pluginParts = (options: AdmissionOptions): PluginParts => ({

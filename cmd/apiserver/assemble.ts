@@ -39,6 +39,7 @@ import { ownCredentials } from './credentials.ts';
 import type { ServingTls } from './credentials.ts';
 import { beginRoles, roleBootstrap } from './default-roles.ts';
 import { cacheBudgetBytes } from './from-flags.ts';
+import { givenTracing } from './given-tracing.ts';
 import { checkWebhookFiles } from './given-authorization.ts';
 import { greeting, writeAdminConfig } from './greeting.ts';
 import { healthChecks } from './health-checks.ts';
@@ -83,7 +84,8 @@ export async function assemble(
   const startedAtMs = systemClock.monotonicMs();
   // A start that fails takes down what it had started.
   await using started = new AsyncDisposableStack();
-  const base = openBase({ flags, flagTexts, givenFlags, logger, signal, started });
+  const tracing = await givenTracing({ flags, logger, started });
+  const base = openBase({ flags, flagTexts, givenFlags, logger, signal, started, tracing });
   const { directory, files, address } = base;
   started.defer(giveMemoryBackWhenQuiet(base.clock));
   await checkListening(flags);

@@ -14,6 +14,7 @@ import type { FeatureGates } from '../../lib/config/gates.ts';
 import type { Flags } from '../../lib/config/flags.ts';
 import { createMetrics } from '../../lib/telemetry/metrics.ts';
 import type { Metrics } from '../../lib/telemetry/metrics.ts';
+import type { Tracing } from '../../lib/telemetry/tracing.ts';
 import { clientParts } from './client-parts.ts';
 import { chosenControllers } from './controllers.ts';
 import type { ControllerRow } from './controllers.ts';
@@ -52,6 +53,8 @@ export interface Base {
   readonly scheme: Scheme;
   /** The encoding of objects in etcd. */
   readonly media: StoredMedia;
+  /** undefined: requests are not traced. */
+  readonly tracing?: Tracing | undefined;
   /** What outgoing calls share. */
   readonly calls: ClientParts;
   /** Those of admission that are on. */
@@ -67,9 +70,12 @@ export interface Base {
  * @throws FlagError with a message for the user.
  */
 export function openBase(
-  given: Pick<Base, 'flags' | 'flagTexts' | 'givenFlags' | 'logger' | 'signal' | 'started'>,
+  given: Pick<
+    Base,
+    'flags' | 'flagTexts' | 'givenFlags' | 'logger' | 'signal' | 'started' | 'tracing'
+  >,
 ): Base {
-  const { flags, logger, started } = given;
+  const { flags, logger, started, tracing } = given;
   const clock = systemClock;
   const files = readGivenFiles(flags);
   const warning = addressWarning(flags);
@@ -92,7 +98,7 @@ export function openBase(
       resolve: (name) => naming.resolve(name),
     }),
   );
-  const calls = clientParts({ clock, logger, metrics });
+  const calls = clientParts({ clock, logger, metrics, tracing });
   describeServer(metrics, { version: versionInfo, naming, gates });
   const scheme = orFlagError('runtime-config', () =>
     builtInScheme({

@@ -9,6 +9,7 @@ import type { Clock } from '../../lib/base/clock.ts';
 import type { Logger } from '../../lib/base/log.ts';
 import type { Flags } from '../../lib/config/flags.ts';
 import type { Metrics } from '../../lib/telemetry/metrics.ts';
+import type { Tracing } from '../../lib/telemetry/tracing.ts';
 import { fileError } from './file-problem.ts';
 
 /** @throws FlagError that names the flag of the file. */
@@ -25,6 +26,7 @@ interface Parts {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: Metrics;
+  readonly tracing?: Tracing | undefined;
 }
 
 /** Client configuration files are YAML or JSON. What is wrong with one may be a secret. */
@@ -40,8 +42,9 @@ export const parseClientConfig: ParseConfig = (text) => {
  * One for all calls: what metrics tell of hosts is bounded by it. Of services that are named by URL
  * alone: no Service of the cluster is looked up.
  */
-export const clientParts = ({ clock, logger, metrics }: Parts): ClientParts => ({
+export const clientParts = ({ clock, logger, metrics, tracing }: Parts): ClientParts => ({
   clock,
+  tracing,
   log: logger,
   metrics: new ClientMetrics(metrics.series),
   parse: parseClientConfig,

@@ -23,7 +23,7 @@ export interface OpenedStorage {
 }
 
 export async function openStorage(base: Base): Promise<OpenedStorage> {
-  const { flags, logger, metrics, started, signal, directory } = base;
+  const { flags, logger, metrics, started, signal, directory, tracing } = base;
   const external = flags['etcd-servers'];
   const say = (line: string): void => void process.stderr.write(`${line}\n`);
   const local = external === undefined ? await startLocalEtcd(directory, say, signal) : undefined;
@@ -34,7 +34,8 @@ export async function openStorage(base: Base): Promise<OpenedStorage> {
   const endpoints = external ?? [local?.url ?? ''];
   const tls = base.files.etcdTls;
   const transport = flags['etcd-transport'];
-  const storage = new EtcdStorage({ endpoints, tls, transport, metrics: storageMetrics(metrics) });
+  const options = { endpoints, tls, transport, metrics: storageMetrics(metrics), tracing };
+  const storage = new EtcdStorage(options);
   started.defer(() => storage.close());
   collectStorageSize(metrics, storage);
   await reachEtcd(storage, { endpoints, tls, logger, signal: starting });

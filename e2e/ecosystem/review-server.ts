@@ -1,7 +1,7 @@
 // An HTTPS server on 127.0.0.1 that answers reviews by path, as those of public add-ons do.
 import { once } from 'node:events';
 import https from 'node:https';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { JsonObject } from '../../lib/api/type-info.ts';
 import type { TestPair } from '../../lib/base/testing/certificates.ts';
@@ -42,12 +42,21 @@ export class ReviewServer {
   /** `port` 0: any. */
   static async start(
     answers: Readonly<Record<string, Answering>>,
-    { port = 0, ...pair }: TestPair & { readonly port?: number },
+    {
+      port = 0,
+      seen,
+      ...pair
+    }: TestPair & {
+      readonly port?: number;
+      /** Told of the headers of each review. */
+      readonly seen?: (headers: IncomingHttpHeaders) => void;
+    },
   ): Promise<ReviewServer> {
     const server = https.createServer(pair);
     const reviews = new ReviewServer(server);
     server.on('tlsClientError', () => undefined);
     server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+      seen?.(request.headers);
       void reviews.#serve(request, response, answers);
     });
     server.listen(port, '127.0.0.1');

@@ -11,6 +11,7 @@ import type { ApiObject } from '../codec/codec.ts';
 import type { ServedResources } from './served-resources.ts';
 import type { ClientParts } from '../client/open-target.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
+import type { Tracing } from '../telemetry/tracing.ts';
 import type { Logger } from '../base/log.ts';
 import type { Objects } from './objects.ts';
 import type { WebhookCaller } from './webhooks/caller.ts';
@@ -49,6 +50,8 @@ export interface PluginParts {
    */
   openWebhookCaller(kubeconfigFile: string | undefined): WebhookCaller;
   readonly metrics: Metrics;
+  /** undefined: requests are not traced. */
+  readonly tracing?: Tracing | undefined;
   readonly log: Logger;
   /** The document of `--admission-control-config-file` for a plugin, parsed and not checked. */
   configurationOf(name: string): object | undefined;

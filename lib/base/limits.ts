@@ -707,6 +707,22 @@ export const limits = {
   issuerKeysMissIntervalMs: 10_000,
   /** How long a changed configuration may wait for its new issuers before that is a failure. */
   issuersReadyTimeoutMs: 60_000,
+
+  // Traces
+  /** Spans that wait to be sent, some kilobytes each; more are lost. */
+  tracingQueueSpansMax: 2_048,
+  /** Spans that are sent together. */
+  tracingBatchSpansMax: 512,
+  /** How long a span waits for others to be sent with it. */
+  tracingBatchWaitMs: 5_000,
+  /** How long a collector may take for them; then they are lost. */
+  tracingExportTimeoutMs: 10_000,
+  /** How long the last spans may delay the end of the server. */
+  tracingFlushMs: 3_000,
+  /** Characters of one attribute: a request line may have 64 KiB. */
+  tracingAttributeCharactersMax: 1_024,
+  /** Between two lines of the log about a collector that takes nothing. */
+  tracingLogIntervalMs: 60_000,
 } as const;
 
 invariant(

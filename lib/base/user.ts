@@ -10,6 +10,8 @@ export interface User {
 }
 
 export const mastersGroup = 'system:masters';
+/** Those who watch over the servers of a cluster. */
+export const monitoringGroup = 'system:monitoring';
 export const authenticatedGroup = 'system:authenticated';
 export const unauthenticatedGroup = 'system:unauthenticated';
 /** The server itself, where it writes on nobody's behalf. */

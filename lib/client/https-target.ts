@@ -11,6 +11,7 @@ import type { PoolOptions } from './connection-pool.ts';
 import { Dialer } from './dial.ts';
 import { excerptOf } from './exchange.ts';
 import type { Incoming, Outgoing } from './exchange.ts';
+import type { SpanAttributes, Tracing } from '../telemetry/tracing.ts';
 import type { Answer, Call, Target } from './target.ts';
 import type { TargetSettings } from './target-settings.ts';
 
@@ -18,6 +19,7 @@ export class HttpsTarget implements Target {
   readonly #clock: Clock;
   readonly #clientMetrics: ClientMetrics;
   readonly #pool: ConnectionPool;
+  readonly #tracing: Tracing | undefined;
   #settings: TargetSettings;
 
   constructor(
@@ -26,11 +28,14 @@ export class HttpsTarget implements Target {
       readonly clock: Clock;
       readonly resolve: Resolve;
       readonly metrics: ClientMetrics;
+      /** undefined: calls are not traced. */
+      readonly tracing?: Tracing | undefined;
       readonly pool?: PoolOptions;
     },
   ) {
     this.#clock = options.clock;
     this.#clientMetrics = options.metrics;
+    this.#tracing = options.tracing;
     this.#settings = settings;
     this.#pool = new ConnectionPool(new Dialer(options), settings, options.pool);
   }
@@ -54,7 +59,33 @@ export class HttpsTarget implements Target {
     this.#pool.close();
   }
 
-  async call<T>(call: Call<T>): Promise<Answer<T>> {
+  call<T>(call: Call<T>): Promise<Answer<T>> {
+    const tracing = this.#tracing;
+    return tracing === undefined ? this.#called(call) : this.#traced(call, tracing);
+  }
+
+  /** Whoever is called may go on with the trace. */
+  #traced<T>(call: Call<T>, tracing: Tracing): Promise<Answer<T>> {
+    const { method = 'POST' } = call;
+    const attributes = (): SpanAttributes => ({
+      'http.request.method': method,
+      'url.full': urlOf(this.#settings, call),
+    });
+    const run = async (): Promise<Answer<T>> => {
+      const headers = { ...call.headers, ...tracing.headers() };
+      try {
+        const answer = await this.#called({ ...call, headers });
+        tracing.note({ 'http.response.status_code': answer.status });
+        return answer;
+      } catch (error) {
+        tracing.note({ 'http.response.status_code': statusOf(error) });
+        throw error;
+      }
+    };
+    return tracing.within(`HTTP ${method}`, attributes, run, true);
+  }
+
+  async #called<T>(call: Call<T>): Promise<Answer<T>> {
     const { method = 'POST', signal, timeoutMs = limits.clientCallTimeoutMs } = call;
     const startMs = this.#clock.monotonicMs();
     const name = { method, url: urlOf(this.#settings, call) };

@@ -10,6 +10,7 @@ import { KubeconfigFollower, readKubeconfig } from './kubeconfig-files.ts';
 import type { ParseConfig } from './kubeconfig-files.ts';
 import { makeSettings } from './target-settings.ts';
 import type { Target } from './target.ts';
+import type { Tracing } from '../telemetry/tracing.ts';
 import { webhookSettings } from './webhook-config.ts';
 import type { ServicesOfCluster, WebhookClientConfig } from './webhook-config.ts';
 
@@ -23,20 +24,22 @@ export interface ClientParts {
   readonly metrics: ClientMetrics;
   readonly parse: ParseConfig;
   readonly services: ServicesOfCluster;
+  /** undefined: calls are not traced, and tell nobody of the trace that they are made in. */
+  readonly tracing?: Tracing | undefined;
   /** Not given: asks the system. */
   readonly resolve?: Resolve;
 }
 
 /** @throws SettingsError that names what is wrong with the configuration */
 export async function openTarget(config: TargetConfig, parts: ClientParts): Promise<Target> {
-  const { clock, log, metrics, parse, resolve = resolveBySystem, services } = parts;
+  const { clock, log, metrics, parse, resolve = resolveBySystem, services, tracing } = parts;
   if ('webhook' in config) {
     const made = webhookSettings(config.webhook, { resolve, services });
-    return new HttpsTarget(made.settings, { clock, resolve: made.resolve, metrics });
+    return new HttpsTarget(made.settings, { clock, resolve: made.resolve, metrics, tracing });
   }
   const { kubeconfigFile } = config;
   const { source, digest } = await readKubeconfig(kubeconfigFile, parse);
-  const target = new HttpsTarget(makeSettings(source), { clock, resolve, metrics });
+  const target = new HttpsTarget(makeSettings(source), { clock, resolve, metrics, tracing });
   const follower = new KubeconfigFollower(kubeconfigFile, digest, {
     async read() {
       const files = await readKubeconfig(kubeconfigFile, parse);

@@ -154,7 +154,6 @@ export const absentFlags: Readonly<Record<string, AbsentFlag>> = {
   'log-text-info-buffer-size': warned(text, ownLog),
   'log-text-split-stream': warned(bool, ownLog, 'false'),
   'logging-format': warned(text, ownLog, 'json'),
-  'tracing-config-file': warned(text, 'no traces are sent'),
   v: warned(anyInteger, ownLog),
   vmodule: warned(text, ownLog),
 };

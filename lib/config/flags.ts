@@ -280,6 +280,12 @@ export const flagTable = {
     'true',
     'Serve profiles below /debug/pprof/ to those who may read that path.',
   ),
+  'tracing-config-file': optional(
+    observe,
+    path,
+    'TracingConfiguration in YAML or JSON: which requests are traced, and the collector that is ' +
+      'told of them. Without it nothing is traced.',
+  ),
   'log-level': required(
     observe,
     choice('debug', 'info', 'warn', 'error'),

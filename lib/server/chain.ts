@@ -8,6 +8,7 @@ import type { IdentityHeaders } from '../authn/identity-headers.ts';
 import type { Authorizer } from '../authz/authorizer.ts';
 import type { Clock } from '../base/clock.ts';
 import type { RequestMetrics } from '../telemetry/request-metrics.ts';
+import type { Tracing } from '../telemetry/tracing.ts';
 import type { Connections } from './connections.ts';
 import { auditFilter, auditRefusedCredentials } from './filters/audit.ts';
 import { authenticateFilter } from './filters/authenticate.ts';
@@ -21,6 +22,7 @@ import { panicFilter } from './filters/panic.ts';
 import type { PanicFilterOptions } from './filters/panic.ts';
 import { proofFilter } from './filters/proof.ts';
 import { checkScope } from './filters/scope.ts';
+import { requestTraces } from './filters/trace.ts';
 import type { ResourceMap } from '../registry/resource-map.ts';
 import { checkHead } from './message-rules.ts';
 import type { FindEntry } from './open-request.ts';
@@ -60,6 +62,8 @@ export interface InnerFilterOptions {
   readonly identityHeaders?: IdentityHeaders;
   /** undefined: requests are not recorded. */
   readonly auditor?: Auditor | undefined;
+  /** undefined: requests are not traced. */
+  readonly tracing?: Tracing | undefined;
   readonly resourceMap: ResourceMap;
   /** The handlers of resource requests. */
   readonly resources: Filter;
@@ -69,15 +73,19 @@ export interface InnerFilterOptions {
 
 /** Who asks, whether they may, and what answers. */
 export function innerFilters(options: InnerFilterOptions): readonly Filter[] {
-  const { auditor } = options;
+  const { auditor, tracing } = options;
   const onRefused = auditor && auditRefusedCredentials(auditor);
+  const traces = tracing && requestTraces(tracing, options.clock);
+  const step = (name: string, filter: Filter): Filter => traces?.step(name, filter) ?? filter;
   return [
+    ...(traces === undefined ? [] : [traces.arrived]),
     authenticateFilter({ ...options, onRefused }), // 401
-    ...(auditor === undefined ? [] : [auditFilter(auditor)]), // 500 where it cannot be recorded
-    impersonateFilter(options), // 400, 403
+    ...(traces === undefined ? [] : [traces.traced]),
+    ...(auditor === undefined ? [] : [step('audit', auditFilter(auditor))]), // 500: not recorded
+    step('impersonation', impersonateFilter(options)), // 400, 403
     proofFilter(options.resourceMap), // 503 before anything was read
     checkScope, // 404 where the path's scope is not the resource's
-    authorizeFilter(options.authorizer), // 403
+    step('authorization', authorizeFilter(options.authorizer)), // 403
     options.resources, // everything below /api and /apis that names a resource
     options.operatorPaths, // everything else
   ];

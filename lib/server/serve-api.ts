@@ -27,6 +27,7 @@ import type { ResourceEntry, ResourceMap, ResourceMapHolder } from '../registry/
 import type { ResourceStore } from '../registry/resource-store.ts';
 import type { Health } from '../telemetry/health.ts';
 import type { Metrics, MetricsText } from '../telemetry/metrics.ts';
+import type { Tracing } from '../telemetry/tracing.ts';
 import { innerFilters, outerFilters } from './chain.ts';
 import { Connections } from './connections.ts';
 import { discoveryPaths } from './discovery-paths.ts';
@@ -35,6 +36,7 @@ import { entryFinder } from './entry-finder.ts';
 import { connect } from './handlers/connect.ts';
 import { getHandler, listHandler } from './handlers/read.ts';
 import { profilePages } from './profiles.ts';
+import { tracedHandlers } from './handlers/traced.ts';
 import { resourceRequests } from './handlers/resources.ts';
 import type { VerbHandlers } from './handlers/resources.ts';
 import { watchHandler } from './handlers/watch.ts';
@@ -73,6 +75,8 @@ export interface ServeApiOptions {
   readonly documents: readonly OpenIdDocument[];
   /** undefined: requests are not recorded. */
   readonly auditor?: Auditor | undefined;
+  /** undefined: requests are not traced. */
+  readonly tracing?: Tracing | undefined;
   readonly tls: ServeOptions['tls'];
   /** `host:port` that clients reach this server by. */
   readonly serverAddress: string;
@@ -201,8 +205,10 @@ function verbHandlers(
   },
 ): VerbHandlers {
   const { serializers } = shared;
-  const readOptions = { serializers, compress: options.gates.isOn('APIResponseCompression') };
-  return {
+  const { tracing } = options;
+  const compress = options.gates.isOn('APIResponseCompression');
+  const readOptions = { serializers, compress, tracing };
+  const handlers: VerbHandlers = {
     get: getHandler(readOptions),
     list: listHandler(readOptions),
     connect,
@@ -221,6 +227,7 @@ function verbHandlers(
       ...shared,
     }),
   };
+  return tracing === undefined ? handlers : tracedHandlers(handlers, tracing);
 }
 
 /** Describes what the parts above serve, in the media types that they negotiate. */

@@ -11,6 +11,7 @@ import { Fence } from './fence.ts';
 import { rangeMethod, statusMethod } from './rpc.ts';
 import type { Method, ResponseHeader } from './rpc.ts';
 import type { Epoch, StorageHealth, StorageMetrics } from './storage.ts';
+import type { SpanAttributes, Tracing } from '../telemetry/tracing.ts';
 
 export interface ConnectionOptions {
   /** `https://host:port` or `http://host:port`, one a member. */
@@ -28,6 +29,8 @@ export interface ConnectionOptions {
   readonly metrics?: StorageMetrics;
   /** Default: `http2`. */
   readonly transport?: EtcdTransport;
+  /** undefined: calls are not traced. */
+  readonly tracing?: Tracing | undefined;
 }
 
 export interface CallOptions {
@@ -48,6 +51,7 @@ export class EtcdConnection {
   readonly fence = new Fence();
   readonly #endpoints: readonly Endpoint[];
   readonly #metrics: StorageMetrics | undefined;
+  readonly #tracing: Tracing | undefined;
   readonly #timeouts: {
     readonly connectMs: number;
     readonly readAttemptMs: number;
@@ -66,6 +70,7 @@ export class EtcdConnection {
       writeMs: options.writeTimeoutMs ?? limits.etcdWriteTimeoutMs,
     };
     this.#metrics = options.metrics;
+    this.#tracing = options.tracing;
     const keepaliveMs = options.keepaliveMs ?? limits.etcdKeepAliveMs;
     const { transport = 'http2' } = options;
     this.#endpoints = options.endpoints.map((url, index) => {
@@ -120,12 +125,27 @@ export class EtcdConnection {
     const startMs = performance.now();
     let isOk = false;
     try {
-      const response = await this.#tryMembers(method, request, options, signal);
+      const response = await (this.#tracing === undefined
+        ? this.#tryMembers(method, request, options, signal)
+        : this.#traced(this.#tracing, method, request, options, signal));
       isOk = true;
       return response;
     } finally {
       this.#metrics?.call(method.name, (performance.now() - startMs) / 1_000, isOk);
     }
+  }
+
+  #traced<Request, Response extends { readonly header: ResponseHeader }>(
+    tracing: Tracing,
+    method: Method<Request, Response>,
+    ...rest: readonly [Request, CallOptions, AbortSignal]
+  ): Promise<Response> {
+    return tracing.within(
+      `etcdserverpb.${method.name}`,
+      () => spanAttributes(method),
+      () => this.#tryMembers(method, ...rest),
+      true,
+    );
   }
 
   async #tryMembers<Request, Response extends { readonly header: ResponseHeader }>(
@@ -144,7 +164,8 @@ export class EtcdConnection {
       const { epoch, seenRevision } = this.fence;
       if (options.epoch !== undefined && options.epoch !== epoch) throw new EpochEnded();
       try {
-        const response = await endpoint.call(method, request, deadlineMs, signal);
+        const headers = this.#tracing?.headers();
+        const response = await endpoint.call(method, request, deadlineMs, signal, headers);
         const { cluster_id: clusterId, revision } = response.header;
         if (options.isLinearizable) {
           this.fence.observe(clusterId.toString(), revision, { epoch, seenRevision });
@@ -236,5 +257,15 @@ export const linearizableRead: CallOptions = { effect: 'read', isLinearizable: t
 export const write: CallOptions = { effect: 'write', isLinearizable: true };
 /** Answers of these methods carry the member's own revision, which is not linearizable. */
 export const unorderedWrite: CallOptions = { effect: 'write', isLinearizable: false };
+
+/** As gRPC's own instrumentation has them. */
+function spanAttributes({ name }: { readonly name: string }): SpanAttributes {
+  const [service = '', method = ''] = name.split('/');
+  return {
+    'rpc.system': 'grpc',
+    'rpc.service': `etcdserverpb.${service}`,
+    'rpc.method': method,
+  };
+}
 
 const laterMs = (delayMs: number): number => Math.min(delayMs * 2, limits.etcdRetryLongestMs);

@@ -75,9 +75,10 @@ export class Endpoint {
     request: Request,
     deadlineMs: number,
     signal: AbortSignal | undefined,
+    headers?: Readonly<Record<string, string>>,
   ): Promise<Response> {
     if (signal?.aborted === true) return Promise.reject(signal.reason as Error);
-    return this.#channel.call(method, request, deadlineMs, signal);
+    return this.#channel.call(method, request, { deadlineMs, signal, headers });
   }
 
   /** @throws EtcdError */
@@ -155,7 +156,7 @@ export class Endpoint {
   async #askStatus(): Promise<{ readonly version: string }> {
     const deadlineMs = Date.now() + etcdVersionTimeoutMs;
     await this.#channel.connect(deadlineMs);
-    return this.#channel.call(statusMethod, {}, deadlineMs, undefined);
+    return this.#channel.call(statusMethod, {}, { deadlineMs });
   }
 }
 

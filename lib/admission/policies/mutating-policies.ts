@@ -7,6 +7,7 @@ import type { AdmissionPlugin, MutatingPass } from '../plugin.ts';
 import type { PluginParts } from '../plugin-parts.ts';
 import { KeptCompilations } from './kept-compilations.ts';
 import { PolicySource } from './matched-policies.ts';
+import { tracedPhase } from './traced-phase.ts';
 import { compileMutating } from './mutating-expressions.ts';
 import { MutatingRound } from './mutating-round.ts';
 import { Reinvocation } from '../reinvocation.ts';
@@ -32,7 +33,10 @@ export function mutatingPolicies(parts: PluginParts): AdmissionPlugin {
         const { selected, matched } = selection;
         const reinvocation = Reinvocation.of(plugin, pass);
         const round = { ...selected, object, pass: pass.index, reinvocation };
-        return new MutatingRound(parts, compilations, round, signal).run(matched);
+        const asked = new MutatingRound(parts, compilations, round, signal);
+        return parts.tracing === undefined
+          ? asked.run(matched)
+          : tracedPhase(parts.tracing, 'mutating', selection, () => asked.run(matched));
       });
     },
   };

@@ -30,6 +30,7 @@ import { compileValidating } from './validating-expressions.ts';
 import type { ValidatingExpressions } from './validating-expressions.ts';
 import { errorTypeOf, validateOne } from './validate-one.ts';
 import type { Evaluated, Finding } from './validate-one.ts';
+import { tracedPhase } from './traced-phase.ts';
 import { Verdict } from './verdict.ts';
 
 const name = 'ValidatingAdmissionPolicy';
@@ -50,7 +51,10 @@ export function validatingPolicies(parts: PluginParts): AdmissionPlugin {
       whenThere(source.select(request, object, signal), (selection) => {
         if (selection === undefined) return undefined;
         const { selected, matched } = selection;
-        return new Judgement(parts, compilations, selected, signal).judge(matched);
+        const judgement = new Judgement(parts, compilations, selected, signal);
+        return parts.tracing === undefined
+          ? judgement.judge(matched)
+          : tracedPhase(parts.tracing, 'validating', selection, () => judgement.judge(matched));
       }),
   };
 }

@@ -184,7 +184,7 @@ class Caller implements WebhookCaller {
 
   /** @throws SettingsError */
   #open(config: WebhookClientConfig): HttpsTarget {
-    const { resolve = resolveBySystem, services, metrics } = this.#parts.calls;
+    const { resolve = resolveBySystem, services, metrics, tracing } = this.#parts.calls;
     const identityOf = this.#identities;
     const own = this.#ownFor(config);
     const made =
@@ -195,6 +195,7 @@ class Caller implements WebhookCaller {
       clock: this.#parts.clock,
       resolve: made.resolve,
       metrics,
+      tracing,
       pool: {
         // The line of each webhook is bounded; several may share these connections.
         pendingMax: Infinity,

@@ -6,7 +6,9 @@ import type { Logger } from '../../base/log.ts';
 import { limits } from '../../base/limits.ts';
 import { qualifiedNameProblems } from '../../api/name-rules.ts';
 import type { Scheme } from '../../api/scheme.ts';
+import type { Tracing } from '../../telemetry/tracing.ts';
 import type { AdmissionRequest } from '../plugin.ts';
+import { spanAttributes } from '../traced.ts';
 import { WebhookCallError } from './caller.ts';
 import type { WebhookCall, WebhookCaller } from './caller.ts';
 import type { ConfiguredWebhook } from './configured-webhook.ts';
@@ -20,6 +22,8 @@ export interface AskingParts {
   readonly scheme: Scheme;
   readonly metrics: WebhookMetrics;
   readonly log: Logger;
+  /** undefined: requests are not traced. */
+  readonly tracing?: Tracing | undefined;
 }
 
 export interface Question {
@@ -131,7 +135,7 @@ function failureOf(
 
 /** @throws Refused, WebhookFailed, WebhookCallError, StatusError, the reason of the signal */
 async function answerTo(
-  { caller, scheme }: AskingParts,
+  { caller, scheme, tracing }: AskingParts,
   { webhook, request, type, reviewed }: Question,
   signal: AbortSignal,
 ): Promise<ReviewAnswer> {
@@ -142,18 +146,43 @@ async function answerTo(
     throw new WebhookFailed(webhook.name, `could not create admission objects: ${known}`, 400);
   }
   const uid = randomUUID();
-  const body = await caller.call({
+  const call: WebhookCall = {
     configuration: webhook.configuration,
     webhook,
     type,
     body: reviewBody(version, uid, reviewed, scheme),
     signal,
     leftMs: request.webhookTrail?.leftMs() ?? Infinity,
-  });
+  };
+  const body = await (tracing === undefined
+    ? caller.call(call)
+    : tracedCall(tracing, caller, call, { uid, request }));
   const answer = read(body, { version, uid, isMutating: type === 'admit' }, scheme, webhook);
   tell(answer, webhook, request);
   if (!answer.isAllowed) throw new Refused(refusedBy(webhook.name, answer.status));
   return answer;
+}
+
+/** In the words of kube-apiserver. */
+const spanNames = { admit: 'Call mutating webhook', validating: 'Call validating webhook' };
+
+function tracedCall(
+  tracing: Tracing,
+  caller: WebhookCaller,
+  call: WebhookCall,
+  { uid, request }: { readonly uid: string; readonly request: AdmissionRequest },
+): Promise<Uint8Array> {
+  const { configuration, webhook, type } = call;
+  return tracing.within(
+    spanNames[type],
+    () => ({
+      configuration: configuration.name,
+      webhook: webhook.name,
+      ...spanAttributes(request),
+      UID: uid,
+    }),
+    () => caller.call(call),
+  );
 }
 
 const isHarmless = ({ sideEffects }: ConfiguredWebhook): boolean =>

@@ -32,7 +32,7 @@ export function webhookParts(
   parts: PluginParts,
   { name, type }: { readonly name: string; readonly type: keyof typeof kinds },
 ): WebhookParts {
-  const { naming, scheme, authorizer, metrics, log } = parts;
+  const { naming, scheme, authorizer, metrics, log, tracing } = parts;
   const { resource, owner } = kinds[type];
   return {
     naming,
@@ -44,6 +44,7 @@ export function webhookParts(
     asking: {
       scheme,
       log,
+      tracing,
       metrics: webhookMetrics(metrics),
       caller: parts.openWebhookCaller(kubeconfigFileOf(parts.configurationOf(name), naming)),
     },

@@ -7,10 +7,13 @@ import type { HttpRequest, HttpResponse, RequestContext, RequestInfo } from '../
 import { sendBytes, sendPieces } from '../respond.ts';
 import type { ResponseOptions } from '../respond.ts';
 import type { Serializer, Serializers } from '../serializers.ts';
+import type { Tracing } from '../../telemetry/tracing.ts';
 import type { StoreHandler, TargetHandler } from './resources.ts';
 
 export interface ReadOptions extends ResponseOptions {
   readonly serializers: Serializers;
+  /** undefined: requests are not traced. */
+  readonly tracing?: Tracing | undefined;
 }
 
 export function getHandler(options: ReadOptions): TargetHandler {
@@ -18,6 +21,7 @@ export function getHandler(options: ReadOptions): TargetHandler {
     const { context } = request;
     if (target.get === undefined) throw methodNotAllowed();
     const serializer = options.serializers.of(request, target.resource, 'object');
+    options.tracing?.event('About to Get from storage');
     const item = await target.get({
       path: pathOf(context),
       options: parseGetOptions(context.info.query),
@@ -33,6 +37,7 @@ export function listHandler(options: ReadOptions): StoreHandler {
   return async function list(store, request, response) {
     const { context } = request;
     const serializer = options.serializers.of(request, store.resource, 'list');
+    options.tracing?.event('About to List from storage');
     const answer = await store.list({
       namespace: namespaceOf(context.info),
       name: '',
@@ -48,8 +53,9 @@ export async function sendList(
   answer: ListAnswer,
   request: HttpRequest,
   response: HttpResponse,
-  options: ResponseOptions,
+  options: ReadOptions,
 ): Promise<void> {
+  options.tracing?.event('Listing from storage done', { count: answer.items.length });
   const head = { status: 200, contentType: serializer.contentType };
   const pieces = await serializer.list(answer);
   await recordList(request, serializer, answer);

@@ -77,6 +77,7 @@ function createHandler(options: WriteHandlerOptions): TargetHandler {
     const serializer = options.serializers.of(request, shown, 'object');
     const writeOptions = writeOptionsOf(request, 'create', options);
     const body = decoded(options, request, target, await bodyOf(options, request));
+    options.tracing?.event(aboutToStore);
     const answer = await target.create({
       ...scopeOf(request),
       permissions: permissionsOf(options.authorizer, request),
@@ -96,6 +97,7 @@ function updateHandler(options: WriteHandlerOptions): TargetHandler {
     const serializer = options.serializers.of(request, target.resource, 'object');
     const writeOptions = writeOptionsOf(request, 'update', options);
     const body = decoded(options, request, target, await bodyOf(options, request));
+    options.tracing?.event(aboutToStore);
     const answer = await target.update({
       ...scopeOf(request),
       permissions: permissionsOf(options.authorizer, request),
@@ -119,6 +121,7 @@ function patchHandler(options: WriteHandlerOptions): TargetHandler {
     const body = await bodyOf(options, request);
     const patch = cbor ? cborAsJson(body) : body;
     recordPatch(request, patch);
+    options.tracing?.event(aboutToStore);
     const answer = await target.patch({
       ...scopeOf(request),
       permissions: permissionsOf(options.authorizer, request),
@@ -152,12 +155,15 @@ function deleteHandler(options: WriteHandlerOptions): StoreHandler {
   const unsafe = { verb: 'unsafe-delete-ignore-read-errors' };
   return async function deleteOne(store, request, response) {
     const serializer = options.serializers.of(request, store.resource, 'object');
+    const deleteOptions = await readDeleteOptions(options, request);
+    options.tracing?.event('About to delete object from database');
     const answer = await store.delete({
       ...scopeOf(request),
       path: pathOf(request.context),
-      options: await readDeleteOptions(options, request),
+      options: deleteOptions,
       authorizeUnsafeDelete: () => mustBeAllowed(options.authorizer, request, unsafe),
     });
+    options.tracing?.event('Object deleted from database');
     if (answer.kind === 'object') {
       await sendObject(options, serializer, request, response, 200, answer.item);
       return;
@@ -182,6 +188,9 @@ function deleteCollectionHandler(options: WriteHandlerOptions): StoreHandler {
     await sendList(serializer, answer, request, response, options);
   };
 }
+
+/** As kube-apiserver words it. */
+const aboutToStore = 'About to store object in database';
 
 /** The body of a request, large YAML as JSON. @throws StatusError 413, 415, 400, 429. */
 async function bodyOf({ yaml }: WriteHandlerOptions, request: HttpRequest): Promise<Uint8Array> {
@@ -263,6 +272,7 @@ async function sendWritten(
   response: HttpResponse,
   answer: WriteAnswer,
 ): Promise<void> {
+  options.tracing?.event('Write to database call succeeded');
   if (isLongTurn(limits.writeTurnMsMax)) await ownTurn();
   const status = answer.created ? 201 : 200;
   await sendObject(options, serializer, request, response, status, answer.item);
@@ -276,6 +286,7 @@ function sendObject(
   status: number,
   item: Item,
 ): void | Promise<void> {
+  options.tracing?.event('About to write a response');
   recordAnswer(request, serializer, item);
   const head = { status, contentType: serializer.contentType };
   return sendBytes(request, response, head, serializer.object(item), options);

@@ -12,6 +12,7 @@ import type { ResourceStore } from '../../registry/resource-store.ts';
 import type { Replica } from '../../registry/testing/registry-on-etcd.ts';
 import { Health } from '../../telemetry/health.ts';
 import type { HealthCheck } from '../../telemetry/health.ts';
+import type { Tracing } from '../../telemetry/tracing.ts';
 import { testMetrics } from '../../telemetry/testing/test-metrics.ts';
 import { serveApi } from '../serve-api.ts';
 import { testTls } from './test-server.ts';
@@ -21,6 +22,7 @@ export interface ApiServerOptions {
   readonly authenticator?: Authenticator;
   readonly authorizer?: Authorizer;
   readonly auditor?: Auditor;
+  readonly tracing?: Tracing;
   /** Default: any free port, and no other flag. */
   readonly flags?: readonly string[];
   /** As `--feature-gates` gives them. */
@@ -60,6 +62,7 @@ export async function startApiServer(
       authorize: () => ({ effect: 'allow', reason: '' }),
     },
     auditor: options.auditor,
+    tracing: options.tracing,
     tls: { ...pair, clientCa: ca.cert },
     serverAddress: '127.0.0.1:6443',
     version: { major: '1', minor: '36', gitVersion: 'v1.36.0' },

@@ -106,7 +106,7 @@ describe.each([
     const channel = channelTo((await member(play)).target);
     expect(await channel.connect(soon())).toBe(true);
     const error: unknown = await channel
-      .call(echo, 'x', soon(), undefined)
+      .call(echo, 'x', { deadlineMs: soon() })
       .catch((reason: unknown) => reason);
     if (!(error instanceof EtcdError)) throw new Error(`it ended with ${String(error)}`);
     return error;
@@ -118,7 +118,7 @@ describe.each([
     const texts = Array.from({ length: 300 }, (_, index) => `${String(index)} `.repeat(index));
     texts.push('', 'w'.repeat(20 * 1024 * 1024));
     const answers = await Promise.all(
-      texts.map((text) => channel.call(echo, text, soon(), undefined)),
+      texts.map((text) => channel.call(echo, text, { deadlineMs: soon() })),
     );
     expect(answers.map((text) => text.length)).toEqual(texts.map((text) => text.length));
     expect(answers.every((text, index) => text === texts[index])).toBe(true);
@@ -137,7 +137,7 @@ describe.each([
       ).target,
     );
     expect(await channel.connect(soon())).toBe(true);
-    expect(await channel.call(echo, 'x', soon(), undefined)).toBe('piece by piece');
+    expect(await channel.call(echo, 'x', { deadlineMs: soon() })).toBe('piece by piece');
   });
 
   test.each<[string, Play, number, string | RegExp]>([
@@ -206,10 +206,10 @@ describe.each([
   test('a call that is never answered ends at its deadline, and when it is aborted', async () => {
     const channel = channelTo((await member(() => undefined)).target);
     expect(await channel.connect(soon())).toBe(true);
-    const late = channel.call(echo, 'x', Date.now() + 20, undefined);
+    const late = channel.call(echo, 'x', { deadlineMs: Date.now() + 20 });
     await expect(late).rejects.toMatchObject({ code: grpcStatus.DEADLINE_EXCEEDED });
     const aborting = new AbortController();
-    const aborted = channel.call(echo, 'x', soon(), aborting.signal);
+    const aborted = channel.call(echo, 'x', { deadlineMs: soon(), signal: aborting.signal });
     aborting.abort(new Error('nobody waits'));
     await expect(aborted).rejects.toThrow('nobody waits');
   });
@@ -230,10 +230,10 @@ describe.each([
     });
     const channel = channelTo(target);
     expect(await channel.connect(soon())).toBe(true);
-    const pending = channel.call(echo, 'first', soon(), undefined);
+    const pending = channel.call(echo, 'first', { deadlineMs: soon() });
     while (lostCount === 0) await new Promise((resolve) => setTimeout(resolve, 5));
     expect(await channel.connect(soon())).toBe(true);
-    expect(await channel.call(echo, 'second', soon(), undefined)).toBe('second');
+    expect(await channel.call(echo, 'second', { deadlineMs: soon() })).toBe('second');
     answerIt();
     expect(await pending).toBe('first');
   });
@@ -249,7 +249,7 @@ describe.each([
     expect(await channel.connect(soon())).toBe(false);
     first.server.listen(Number(first.target.split(':')[1]), '127.0.0.1');
     while (!(await channel.connect(soon()))) await new Promise((resolve) => setTimeout(resolve, 5));
-    expect(await channel.call(echo, 'again', soon(), undefined)).toBe('again');
+    expect(await channel.call(echo, 'again', { deadlineMs: soon() })).toBe('again');
     expect(lostCount).toBe(1);
   });
 
@@ -347,12 +347,12 @@ test('http2: what the member refused before it began is known to be not begun', 
     channel.close();
   });
   const notSent: unknown = await channel
-    .call(echo, 'x', soon(), undefined)
+    .call(echo, 'x', { deadlineMs: soon() })
     .catch((e: unknown) => e);
   expect(effectOf(notSent as EtcdError)).toBe('notStarted');
   await channel.connect(soon());
   const refused: unknown = await channel
-    .call(echo, 'x', soon(), undefined)
+    .call(echo, 'x', { deadlineMs: soon() })
     .catch((e: unknown) => e);
   expect(effectOf(refused as EtcdError)).toBe('notStarted');
 });
@@ -384,7 +384,7 @@ test('http2: a member that answers no ping is lost, its calls end', async () => 
     channel.close();
   });
   expect(await channel.connect(soon())).toBe(true);
-  const pending = channel.call(echo, 'x', Date.now() + 60_000, undefined);
+  const pending = channel.call(echo, 'x', { deadlineMs: Date.now() + 60_000 });
   for (const socket of sockets) socket.unpipe().pause();
   await expect(pending).rejects.toMatchObject({ code: grpcStatus.UNAVAILABLE });
   while (lostCount === 0) await new Promise((resolve) => setTimeout(resolve, 5));

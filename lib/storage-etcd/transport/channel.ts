@@ -32,8 +32,7 @@ export interface Channel {
   call<Request, Response>(
     method: Method<Request, Response>,
     request: Request,
-    deadlineMs: number,
-    signal: AbortSignal | undefined,
+    terms: CallTerms,
   ): Promise<Response>;
   /** Messages both ways until either side ends. */
   open<Request, Response>(
@@ -42,6 +41,14 @@ export interface Channel {
   ): MessageStream<Request>;
   /** Calls that have no answer yet fail. */
   close(): void;
+}
+
+export interface CallTerms {
+  /** Epoch; the call ends then. */
+  readonly deadlineMs: number;
+  readonly signal?: AbortSignal | undefined;
+  /** What tells etcd of the trace that the call is made in. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
 export interface StreamListener<Response> {

@@ -5,11 +5,18 @@ import type { ClientDuplexStream, ServiceError } from '@grpc/grpc-js';
 import { limits } from '../../base/limits.ts';
 import { EtcdError } from '../etcd-error.ts';
 import type { Method } from '../rpc.ts';
-import type { Channel, ChannelOptions, MessageStream, StreamListener } from './channel.ts';
+import type { CallTerms, Channel, ChannelOptions } from './channel.ts';
+import type { MessageStream, StreamListener } from './channel.ts';
 
 /** See `Endpoint`. */
 const requireLeader = new Metadata();
 requireLeader.set('hasleader', 'true');
+
+function metadataWith(headers: Readonly<Record<string, string>>): Metadata {
+  const metadata = requireLeader.clone();
+  for (const [name, value] of Object.entries(headers)) metadata.set(name, value);
+  return metadata;
+}
 
 const channelOptions = {
   'grpc.keepalive_timeout_ms': limits.etcdKeepAliveTimeoutMs,
@@ -63,8 +70,7 @@ export class GrpcJsChannel implements Channel {
   call<Request, Response>(
     method: Method<Request, Response>,
     request: Request,
-    deadlineMs: number,
-    signal: AbortSignal | undefined,
+    { deadlineMs, signal, headers }: CallTerms,
   ): Promise<Response> {
     return new Promise((resolve, reject) => {
       const call = withoutStack(() =>
@@ -73,7 +79,7 @@ export class GrpcJsChannel implements Channel {
           method.encode,
           method.decode,
           request,
-          requireLeader,
+          headers === undefined ? requireLeader : metadataWith(headers),
           { deadline: deadlineMs },
           (error: ServiceError | null, response?: Response) => {
             signal?.removeEventListener('abort', cancel);

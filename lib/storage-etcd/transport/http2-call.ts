@@ -8,7 +8,7 @@ import { EtcdError, neverSent } from '../etcd-error.ts';
 import type { Method } from '../rpc.ts';
 import { errorOfHeaders, errorOfReset, errorOfTrailers } from './call-end.ts';
 import type { Headers } from './call-end.ts';
-import type { MessageStream, StreamListener } from './channel.ts';
+import type { CallTerms, MessageStream, StreamListener } from './channel.ts';
 import { messageFrame, MessageReader } from './message-frames.ts';
 
 const { NGHTTP2_CANCEL, NGHTTP2_NO_ERROR } = constants;
@@ -27,10 +27,10 @@ const requestHeaders = {
 function begin(
   session: ClientHttp2Session,
   path: string,
-  timeout: Readonly<Record<string, string>>,
+  own: Readonly<Record<string, string>>,
 ): ClientHttp2Stream {
   try {
-    return session.request({ ...requestHeaders, ':path': path, ...timeout });
+    return session.request({ ...requestHeaders, ':path': path, ...own });
   } catch (error) {
     throw new EtcdError(grpcStatus.UNAVAILABLE, neverSent, { cause: error });
   }
@@ -44,13 +44,12 @@ export function callOnce<Request, Response>(
   session: ClientHttp2Session,
   method: Method<Request, Response>,
   request: Request,
-  deadlineMs: number,
-  signal: AbortSignal | undefined,
+  { deadlineMs, signal, headers }: CallTerms,
 ): Promise<Response> {
   return new Promise((resolve, reject) => {
     const timeoutMs = Math.max(deadlineMs - Date.now(), 1);
-    const timeout = { 'grpc-timeout': `${String(timeoutMs)}m` };
-    const stream = begin(session, method.path, timeout);
+    const own = { 'grpc-timeout': `${String(timeoutMs)}m`, ...headers };
+    const stream = begin(session, method.path, own);
     const call = new OneAnswer(session, stream, (error, answer) => {
       clearTimeout(deadline);
       signal?.removeEventListener('abort', abort);

@@ -9,7 +9,8 @@ import { status as grpcStatus } from '@grpc/grpc-js';
 import { limits } from '../../base/limits.ts';
 import { EtcdError, neverSent } from '../etcd-error.ts';
 import type { Method } from '../rpc.ts';
-import type { Channel, ChannelOptions, MessageStream, StreamListener } from './channel.ts';
+import type { CallTerms, Channel, ChannelOptions } from './channel.ts';
+import type { MessageStream, StreamListener } from './channel.ts';
 import { callOnce, Http2MessageStream } from './http2-call.ts';
 
 const { etcdKeepAliveTimeoutMs, etcdReconnectFirstMs, etcdRetryLongestMs, etcdDialTimeoutMs } =
@@ -50,13 +51,12 @@ export class Http2Channel implements Channel {
   async call<Request, Response>(
     method: Method<Request, Response>,
     request: Request,
-    deadlineMs: number,
-    signal: AbortSignal | undefined,
+    terms: CallTerms,
   ): Promise<Response> {
     const session = this.#readySession();
     this.#openCount++;
     try {
-      return await callOnce(session, method, request, deadlineMs, signal);
+      return await callOnce(session, method, request, terms);
     } finally {
       this.#openCount--;
     }
