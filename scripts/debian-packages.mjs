@@ -111,7 +111,7 @@ export async function openSuite(suite, workFolder) {
 export function librariesIn(stanza) {
   return [...stanza.matchAll(/^(?:Pre-)?Depends: (.+)$/gm)]
     .flatMap((field) => (field[1] ?? '').split(','))
-    .flatMap((choice) => /^\s*((?:lib|gcc-\d+-base)[a-z0-9.+-]*)/.exec(choice)?.[1] ?? []);
+    .flatMap((choice) => /^\s*((?:lib|zlib1g|gcc-\d+-base)[a-z0-9.+-]*)/.exec(choice)?.[1] ?? []);
 }
 
 /**

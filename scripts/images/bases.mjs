@@ -24,9 +24,12 @@ import { compareVersions } from '../etcd.mjs';
  *   minimum: string,
  *   optional?: boolean,
  *   add?: (tree: string) => void,
+ *   env?: Readonly<Record<string, string>>,
  * }} Base variable: names another image in its place; minimum: of the first package
  */
 
+/** CAs that npm believes besides its own. */
+const rootsInNode = '/etc/ssl/certs/ca-certificates.crt';
 /** Of every base: what a C++ program needs. */
 const runtime = ['libc6', 'libstdc++6', 'base-files', 'netbase'];
 
@@ -46,6 +49,7 @@ export const bases = [
     packages: runtime,
     minimum: '2.28',
     add: addNode,
+    env: { NODE_EXTRA_CA_CERTS: rootsInNode },
   },
   {
     variable: 'ETCD_IMAGE',
@@ -170,6 +174,14 @@ function addNode(tree) {
   const node = realpathSync(join(root, 'node_modules/.bin/node'));
   mkdirSync(join(tree, 'usr/local/bin'), { recursive: true });
   copyFileSync(node, join(tree, 'usr/local/bin/node'));
+  // npm believes whom this machine believes: its way to a registry may end at a CA of its own.
+  const given = process.env.NODE_EXTRA_CA_CERTS;
+  const roots =
+    given !== undefined && existsSync(given) ? given : '/etc/ssl/certs/ca-certificates.crt';
+  if (existsSync(roots)) {
+    mkdirSync(join(tree, 'etc/ssl/certs'), { recursive: true });
+    copyFileSync(roots, join(tree, rootsInNode));
+  }
   cpSync(npmFolder(), join(tree, 'usr/local/lib/node_modules/npm'), { recursive: true });
 }
 
@@ -199,18 +211,22 @@ function addHaproxyPath(tree) {
 /**
  * Imports a tree as an image of one layer.
  * @param {string} tree
- * @param {{ image: string, labels: Record<string, string>, env: NodeJS.ProcessEnv }} options
+ * @param {{
+ *   base: Base,
+ *   labels: Record<string, string>,
+ *   env: NodeJS.ProcessEnv,
+ * }} options env: of the docker command
  * @returns {Promise<void>}
  */
-export function importTree(tree, { image, labels, env }) {
-  const changes = Object.entries(labels).flatMap(([name, value]) => [
-    '-c',
-    `LABEL ${name}=${value}`,
-  ]);
+export function importTree(tree, { base, labels, env }) {
+  const changes = [
+    ...Object.entries(labels).map(([name, value]) => `LABEL ${name}=${value}`),
+    ...Object.entries(base.env ?? {}).map(([name, value]) => `ENV ${name}=${value}`),
+  ].flatMap((change) => ['-c', change]);
   const tar = spawn('tar', ['--numeric-owner', '--owner=0', '--group=0', '-C', tree, '-c', '.'], {
     stdio: ['ignore', 'pipe', 2],
   });
-  const docker = spawn('docker', ['import', ...changes, '-', image], {
+  const docker = spawn('docker', ['import', ...changes, '-', base.local], {
     stdio: [tar.stdout, 'ignore', 2],
     env,
   });
@@ -218,7 +234,7 @@ export function importTree(tree, { image, labels, env }) {
     docker.on('error', reject);
     docker.on('close', (code) => {
       if (code === 0) resolve();
-      else reject(new Error(`docker import of ${image} failed`));
+      else reject(new Error(`docker import of ${base.local} failed`));
     });
   });
 }

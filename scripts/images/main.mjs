@@ -64,7 +64,7 @@ async function bringBases(env, given, renew) {
   const workFolder = join(cacheFolder(), `unpacking-images-${process.pid}`);
   try {
     await unpackBases(missing, { workFolder, log: say }, (base, tree, labels) =>
-      importTree(tree, { image: base.local, labels, env }),
+      importTree(tree, { base, labels, env }),
     );
   } finally {
     rmSync(workFolder, { recursive: true, force: true });
