@@ -3,7 +3,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { load } from 'js-yaml';
+import { load, YAML11_SCHEMA } from 'js-yaml';
 import { readTarget } from '../../cmd/health-check/target.ts';
 import { readPlan } from '../../cmd/cluster-secrets/plan.ts';
 import { parseFlags } from '../../lib/config/parse-flags.ts';
@@ -35,7 +35,8 @@ interface Compose {
   readonly volumes: Readonly<Record<string, null>>;
 }
 
-const compose = load(read('docker-compose.yml')) as Compose;
+// Compose knows merge keys, as YAML 1.1 does.
+const compose = load(read('docker-compose.yml'), { schema: YAML11_SCHEMA }) as Compose;
 const services = Object.entries(compose.services);
 const replicas = services.filter(([name]) => name.startsWith('apiserver-'));
 const plan = readPlan(read('deploy/compose/secrets.yaml'));
