@@ -49,7 +49,14 @@ export async function findDocker({ install = process.env.SVC_DOCKER === 'install
 }
 
 /** @typedef {'client' | 'engine' | 'compose'} Part */
-/** @typedef {{ host: string | undefined, engine: string, compose: string, missing: Part[] }} Seen */
+/**
+ * @typedef {{
+ *   host: string | undefined,
+ *   engine: string,
+ *   compose: string,
+ *   missing: Part[],
+ * }} Seen
+ */
 
 /** @returns {Promise<Seen>} */
 async function look() {

@@ -1,4 +1,5 @@
-// A plan is fulfilled once: nothing is made twice, what is missing comes back, nobody else reads it.
+// A plan is fulfilled once: nothing is made twice, what is missing comes back, and nobody else
+// reads it.
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { X509Certificate } from 'node:crypto';
 import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from 'node:fs';
@@ -47,7 +48,7 @@ test('certificates are of the authority, for their names and uses', async () => 
   expect(read('a/tokens.key')).toBe(read('b/tokens.key'));
 });
 
-test('a second run changes nothing; what was removed is made anew, its authority stays', async () => {
+test('a second run changes nothing; what was removed is made anew by the same CA', async () => {
   const plan = readPlan(text);
   await fulfil(plan, { out });
   expect(await fulfil(plan, { out })).toEqual([]);

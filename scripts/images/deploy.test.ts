@@ -168,7 +168,7 @@ test('images that are built here are those that compose takes', () => {
   );
 });
 
-test('every replica and every member is a server of the balancer, or a target of Prometheus', () => {
+test('replicas and members are servers of the balancer, or targets of Prometheus', () => {
   const servers = [...read('deploy/compose/haproxy.cfg').matchAll(/^ +server (\S+) \1:6443 /gm)];
   const names = replicas.map(([name]) => name);
   expect(servers.map(([, name]) => name)).toEqual(names);
