@@ -1,5 +1,5 @@
 // The set-up of docker-compose.yml, without Docker: what is mounted exists, what is given to a
-// replica are flags, secrets stay apart, and haproxy takes its configuration where there is one.
+// replica are flags of the product, secrets and networks stay apart.
 import { describe, expect, test } from '@jest/globals';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
