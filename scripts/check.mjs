@@ -1,4 +1,4 @@
-// The gate: format, lint, types, layers, tidy and unit tests, two at a time.
+// The gate: format, lint, types, layers, audit, tidy and unit tests, two at a time.
 // `npm run check -- types lint` runs only those. It changes no file.
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -19,6 +19,7 @@ const steps = [
   { name: 'lint', args: ['eslint/bin/eslint.js', '--max-warnings=0', '.'] },
   { name: 'types', args: ['ts7/bin/tsc', '-p', '.'] },
   { name: 'format', args: ['prettier/bin/prettier.cjs', '--check', '--log-level=warn', '.'] },
+  { name: 'audit', args: ['../scripts/audit.mjs'] },
   { name: 'layers', args: ['dependency-cruiser/bin/dependency-cruiser.mjs', ...layerRule] },
   {
     name: 'unit',
@@ -59,7 +60,7 @@ async function runStep({ name, flags = [], args: [entry, ...args] }) {
   const { code, output } = await run([...flags, `${root}node_modules/${entry}`, ...args]);
   const took = `${((Date.now() - stepStartMs) / 1000).toFixed(1)} s`;
   if (code === 0) {
-    const totals = /^\d+ passed, \d+ failed$/m.exec(output)?.[0] ?? '';
+    const totals = /^(\d+ passed, \d+ failed|audit: .*)$/m.exec(output)?.[0] ?? '';
     process.stdout.write(`ok      ${name.padEnd(7)} ${took}  ${totals}`.trimEnd() + '\n');
   } else {
     failed.push(name);
