@@ -5,7 +5,8 @@ import { realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { delimiter, dirname, isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { newerSuites, NoDebianEtcd, openSuite, run } from './debian-etcd.mjs';
+import { openEtcdSuite } from './debian-etcd.mjs';
+import { newerSuites, NoDebianPackage, run } from './debian-packages.mjs';
 import { withLock } from './lock.mjs';
 
 /** The first release whose progress requests can be trusted for consistent reads. */
@@ -57,9 +58,9 @@ export async function debianEtcd({ suite, log = logToStderr }) {
     if (now !== undefined) return now;
     log(`etcd: unpacking the one of Debian ${suite} into ${cacheFolder()}`);
     removeLeftovers();
-    const opened = await openSuite(suite, workFolder(suite));
+    const opened = await openEtcdSuite(suite, workFolder(suite));
     try {
-      if (opened.version === undefined) throw new NoDebianEtcd(`${suite} has no etcd`);
+      if (opened.version === undefined) throw new NoDebianPackage(`${suite} has no etcd`);
       const found = await unpackInto(opened, opened.version);
       writeFileSync(join(cacheFolder(), `debian-${suite}`), opened.version);
       return found;
@@ -71,7 +72,7 @@ export async function debianEtcd({ suite, log = logToStderr }) {
 
 /**
  * @typedef {{ minimum: string, exact: string | undefined }} Wanted
- * @typedef {Awaited<ReturnType<typeof openSuite>>} Suite
+ * @typedef {Awaited<ReturnType<typeof openEtcdSuite>>} Suite
  */
 
 /**
@@ -90,13 +91,13 @@ async function unpackNewEnough(want, log) {
   try {
     for (const suite of newerSuites()) {
       try {
-        const index = await openSuite(suite, workFolder(suite));
+        const index = await openEtcdSuite(suite, workFolder(suite));
         opened.push(index);
         const { version } = index;
         log(`etcd: Debian ${suite} has ${version ?? 'none'}`);
         if (version !== undefined && satisfies(version, want)) return await keep(index, log);
       } catch (error) {
-        if (!(error instanceof NoDebianEtcd)) throw error;
+        if (!(error instanceof NoDebianPackage)) throw error;
         reasons.push(error.message);
       }
     }
@@ -129,7 +130,7 @@ async function keepNewest(opened, want, reasons, log) {
       writeFileSync(newestFile(want.minimum), found.version);
       return withWarning(found, want.minimum);
     } catch (error) {
-      if (!(error instanceof NoDebianEtcd)) throw error;
+      if (!(error instanceof NoDebianPackage)) throw error;
       reasons.push(error.message);
     }
   }
@@ -157,7 +158,7 @@ async function unpackInto(suite, version) {
   if (there !== undefined) return there;
   await suite.unpack(folder);
   const unpacked = inFolder(folder, version);
-  if (unpacked === undefined) throw new NoDebianEtcd(`its packages hold no usr/bin/etcd`);
+  if (unpacked === undefined) throw new NoDebianPackage(`its packages hold no usr/bin/etcd`);
   return { ...unpacked, source: 'debian' };
 }
 
@@ -252,7 +253,8 @@ function isExecutable(path) {
   }
 }
 
-function cacheFolder() {
+/** Where this project keeps what it brings to a machine. */
+export function cacheFolder() {
   const given = process.env.XDG_CACHE_HOME;
   return join(given && isAbsolute(given) ? given : join(homedir(), '.cache'), 'svc-apiserver');
 }

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { mirrorAddress, newerSuites } from './debian-etcd.mjs';
+import { mirrorAddress, newerSuites } from './debian-packages.mjs';
 import { compareVersions, findEtcd } from './etcd.mjs';
 
 let folder: string;

@@ -51,7 +51,12 @@ export async function makeCa(commonName: string): Promise<KeyPair> {
 }
 
 export type LeafRequest =
-  | { readonly use: 'server'; readonly commonName: string; readonly names: readonly string[] }
+  | {
+      /** peer: shown on both sides of a connection. */
+      readonly use: 'server' | 'peer';
+      readonly commonName: string;
+      readonly names: readonly string[];
+    }
   | {
       readonly use: 'client';
       readonly commonName: string;
@@ -63,10 +68,12 @@ export async function makeLeaf(ca: KeyPair, request: LeafRequest): Promise<KeyPa
   const keys = await newKeys();
   const issuer = new x509.X509Certificate(ca.cert);
   const signingKey = await importSigningKey(ca.key);
-  const isServer = request.use === 'server';
-  const organizations = isServer ? [] : [{ O: [...request.organizations] }];
-  const purpose = isServer ? x509.ExtendedKeyUsage.serverAuth : x509.ExtendedKeyUsage.clientAuth;
-  const names = isServer ? request.names : [];
+  const isClient = request.use === 'client';
+  const organizations =
+    isClient && request.organizations.length > 0 ? [{ O: [...request.organizations] }] : [];
+  const { serverAuth, clientAuth } = x509.ExtendedKeyUsage;
+  const purposes = { server: [serverAuth], client: [clientAuth], peer: [serverAuth, clientAuth] };
+  const names = isClient ? [] : request.names;
   const cert = await x509.X509CertificateGenerator.create({
     serialNumber: serialNumber(),
     subject: [...organizations, { CN: [request.commonName] }],
@@ -78,7 +85,7 @@ export async function makeLeaf(ca: KeyPair, request: LeafRequest): Promise<KeyPa
     extensions: [
       new x509.BasicConstraintsExtension(false, undefined, true),
       new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
-      new x509.ExtendedKeyUsageExtension([purpose]),
+      new x509.ExtendedKeyUsageExtension(purposes[request.use]),
       await x509.AuthorityKeyIdentifierExtension.create(issuer.publicKey),
       ...(names.length === 0
         ? []
