@@ -43,7 +43,8 @@ export const policyAlerts: AlertGroup = {
       expr: `sum by (cluster) (${leader}) > 1`,
       for: '5m',
       summary: 'More than one replica believes that it leads the controllers.',
-      means: 'For a moment that is usual. Terms keep the older one from writing, so nothing is done twice; but one of them is confused.',
+      means:
+        'For a moment that is usual. Terms keep the older one from writing, so nothing is done twice; but one of them is confused.',
       look: ['The log of both; their clocks.'],
       act: ['Restart the one that does not hold the Lease `apiserver-controllers`.'],
       shown: {
@@ -57,9 +58,12 @@ export const policyAlerts: AlertGroup = {
       severity: 'warning',
       expr: `max by (cluster, instance, name) (workqueue_longest_running_processor_seconds{${apiserver}}) > 300`,
       for: '5m',
-      summary: 'The controller {{ $labels.name }} on {{ $labels.instance }} has been at one object for five minutes.',
+      summary:
+        'The controller {{ $labels.name }} on {{ $labels.instance }} has been at one object for five minutes.',
       means: 'The other objects of its queue wait, too.',
-      look: ['Dashboard "Controllers and admission": depth of the queue. The log of the replica with the name of the controller.'],
+      look: [
+        'Dashboard "Controllers and admission": depth of the queue. The log of the replica with the name of the controller.',
+      ],
       act: ['Give the lead to another replica: restart this one.'],
       shown: {
         fires: {
@@ -83,7 +87,9 @@ export const policyAlerts: AlertGroup = {
       summary: 'Most of what the controller {{ $labels.name }} does fails and is tried again.',
       means: 'It does not come to an end with some objects; the others go on.',
       look: ['The log of the replica that leads: which object, and why?'],
-      act: ['Mend the object or what it waits for: a webhook that refuses, a finalizer that nobody removes.'],
+      act: [
+        'Mend the object or what it waits for: a webhook that refuses, a finalizer that nobody removes.',
+      ],
       shown: {
         at: '60m',
         fires: {
@@ -129,7 +135,8 @@ export const policyAlerts: AlertGroup = {
       ),
       for: '0m',
       summary: 'Objects were admitted although the webhook {{ $labels.name }} could not be asked.',
-      means: 'Its `failurePolicy` is `Ignore`: what it would have refused or changed is stored as it came.',
+      means:
+        'Its `failurePolicy` is `Ignore`: what it would have refused or changed is stored as it came.',
       look: [
         'Dashboard "Controllers and admission": calls of the webhook by code and time. The log of the replica has the cause.',
       ],
@@ -154,10 +161,16 @@ export const policyAlerts: AlertGroup = {
       severity: 'warning',
       expr: `max by (cluster, instance, name, type) (apiserver_admission_webhook_circuit_open{${apiserver}}) == 1`,
       for: '5m',
-      summary: 'Calls of the webhook {{ $labels.name }} from {{ $labels.instance }} fail; it is only tried now and then.',
-      means: 'So many calls failed that waiting for each is not worth it: requests meet its `failurePolicy` at once.',
-      look: ['Whether its Service has endpoints; its certificate; its log. From one replica alone: the network.'],
-      act: ['Mend it: the first call that succeeds closes the circuit. Or delete its configuration.'],
+      summary:
+        'Calls of the webhook {{ $labels.name }} from {{ $labels.instance }} fail; it is only tried now and then.',
+      means:
+        'So many calls failed that waiting for each is not worth it: requests meet its `failurePolicy` at once.',
+      look: [
+        'Whether its Service has endpoints; its certificate; its log. From one replica alone: the network.',
+      ],
+      act: [
+        'Mend it: the first call that succeeds closes the circuit. Or delete its configuration.',
+      ],
       shown: {
         fires: {
           'apiserver_admission_webhook_circuit_open{job="apiserver",instance="a",name="w",type="admit"}':
@@ -178,9 +191,13 @@ export const policyAlerts: AlertGroup = {
         'cluster, name',
       ),
       for: '0m',
-      summary: 'The authorization webhook {{ $labels.name }} failed, and requests went on without its word.',
-      means: 'Its `failurePolicy` is `NoOpinion`: what it would have denied, a later authorizer may have allowed.',
-      look: ['Dashboard "Authentication and authorization": its answers and times. The log of the replica.'],
+      summary:
+        'The authorization webhook {{ $labels.name }} failed, and requests went on without its word.',
+      means:
+        'Its `failurePolicy` is `NoOpinion`: what it would have denied, a later authorizer may have allowed.',
+      look: [
+        'Dashboard "Authentication and authorization": its answers and times. The log of the replica.',
+      ],
       act: ['Mend it. If it denies what others allow, let its `failurePolicy` be `Deny`.'],
       shown: {
         fires: {

@@ -54,8 +54,12 @@ export const replicaAlerts: AlertGroup = {
       for: '1m',
       summary: 'No replica answers.',
       means: 'There is no API, or Prometheus reaches none of it.',
-      look: ['The replicas: do they run, and what do they say at their start? A start without etcd ends with the reason.'],
-      act: ['Start them. If they run: the certificate or token of Prometheus, and the network between.'],
+      look: [
+        'The replicas: do they run, and what do they say at their start? A start without etcd ends with the reason.',
+      ],
+      act: [
+        'Start them. If they run: the certificate or token of Prometheus, and the network between.',
+      ],
       shown: {
         fires: { 'up{job="apiserver",instance="a"}': stays(0) },
         labels: {},
@@ -73,9 +77,14 @@ export const replicaAlerts: AlertGroup = {
         `or count by (cluster, job) (up{${apiserver}}) < count by (cluster, job) (up{${apiserver}} offset 1h)`,
       for: '5m',
       summary: 'A replica is missing {{ $labels.instance }}',
-      means: 'A replica does not answer, or there are fewer than an hour ago. The others serve, with less in reserve.',
-      look: ['Its machine and its log. A replica that cannot go on ends with one line on standard error.'],
-      act: ['Start it: replicas are stateless, and an empty `--data-dir` will do. If there are to be fewer, wait an hour.'],
+      means:
+        'A replica does not answer, or there are fewer than an hour ago. The others serve, with less in reserve.',
+      look: [
+        'Its machine and its log. A replica that cannot go on ends with one line on standard error.',
+      ],
+      act: [
+        'Start it: replicas are stateless, and an empty `--data-dir` will do. If there are to be fewer, wait an hour.',
+      ],
       shown: {
         fires: {
           'up{job="apiserver",instance="a"}': stays(1),
@@ -99,7 +108,9 @@ export const replicaAlerts: AlertGroup = {
         '`/readyz?verbose` of that replica: caches that are being filled (many objects, a slow etcd), a watch stream that ' +
           'stands still, roles that could not be made.',
       ],
-      act: ['Wait while it fills its caches. A stream that stands still: its way to etcd. Else restart it.'],
+      act: [
+        'Wait while it fills its caches. A stream that stands still: its way to etcd. Else restart it.',
+      ],
       shown: {
         fires: { 'apiserver_ready{job="apiserver",instance="a"}': stays(0) },
         labels: { job: 'apiserver', instance: 'a' },
@@ -113,8 +124,12 @@ export const replicaAlerts: AlertGroup = {
       for: '0m',
       summary: 'Replica {{ $labels.instance }} has started more than twice within half an hour.',
       means: 'Something ends it again and again; each time it fills its caches anew.',
-      look: ['The last lines before each end; the kernel log for a process that took too much memory.'],
-      act: ['Memory: raise its limit, or lower `--cache-memory-mb`. Else report the lines with the release.'],
+      look: [
+        'The last lines before each end; the kernel log for a process that took too much memory.',
+      ],
+      act: [
+        'Memory: raise its limit, or lower `--cache-memory-mb`. Else report the lines with the release.',
+      ],
       shown: {
         fires: {
           'process_start_time_seconds{job="apiserver",instance="a"}': '0+0x30 100+100x5 600+0x60',
@@ -133,7 +148,8 @@ export const replicaAlerts: AlertGroup = {
         `({__name__=~"(svc|kubernetes)_build_info",${apiserver}})) > 1`,
       for: '1h',
       summary: 'Replicas of different versions run side by side.',
-      means: 'That is how an upgrade goes, for minutes. For longer, answers depend on which replica the balancer chose.',
+      means:
+        'That is how an upgrade goes, for minutes. For longer, answers depend on which replica the balancer chose.',
       look: ['Dashboard "Process": version of each replica.'],
       act: ['Finish the upgrade or take it back.'],
       shown: { at: '80m', fires: builds('v2'), labels: {}, quiet: builds('v1') },
@@ -150,7 +166,9 @@ export const replicaAlerts: AlertGroup = {
         'Current state is never dropped: the log of events and the memory of encodings get what is left, so that watches end ' +
         'early (410) and answers are encoded more often. Above 100 % the process takes more than it was given.',
       look: ['Dashboard "Caches and watches": bytes and objects by resource; which of them grows?'],
-      act: ['Raise `--cache-memory-mb` and the memory of the process, or delete what nobody needs.'],
+      act: [
+        'Raise `--cache-memory-mb` and the memory of the process, or delete what nobody needs.',
+      ],
       shown: {
         fires: memory(900_000_000),
         labels: { job: 'apiserver', instance: 'a' },
@@ -162,13 +180,17 @@ export const replicaAlerts: AlertGroup = {
       severity: 'warning',
       expr: `apiserver_event_loop_delay_seconds{${apiserver},percentile="0.99"} > 0.1`,
       for: '10m',
-      summary: 'The event loop of {{ $labels.instance }} is late by more than 100 ms, one time in a hundred.',
-      means: 'All requests of a replica share one loop: what holds it up holds up everybody. No single request should do so.',
+      summary:
+        'The event loop of {{ $labels.instance }} is late by more than 100 ms, one time in a hundred.',
+      means:
+        'All requests of a replica share one loop: what holds it up holds up everybody. No single request should do so.',
       look: [
         'Dashboard "Process": CPU. At one core it is simply busy. Memory: collections of garbage near the limit.',
         '`/debug/pprof/profile?seconds=10` of that replica says what it does.',
       ],
-      act: ['Add a replica; give it a core of its own; more memory. A profile with one long function is worth a report.'],
+      act: [
+        'Add a replica; give it a core of its own; more memory. A profile with one long function is worth a report.',
+      ],
       shown: {
         fires: delay(0.3),
         labels: { job: 'apiserver', instance: 'a', percentile: '0.99' },
@@ -183,7 +205,9 @@ export const replicaAlerts: AlertGroup = {
       summary: 'Replica {{ $labels.instance }} has 80 % of its file descriptors open.',
       means: 'Each connection takes one. At the limit new connections fail, those to etcd too.',
       look: ['Dashboard "Process": does it grow with the clients, or without an end?'],
-      act: ['Raise the limit (`LimitNOFILE`, `ulimit -n`); add a replica. Growth without clients: restart it, and report it.'],
+      act: [
+        'Raise the limit (`LimitNOFILE`, `ulimit -n`); add a replica. Growth without clients: restart it, and report it.',
+      ],
       shown: {
         fires: descriptors(900),
         labels: { job: 'apiserver', instance: 'a' },
@@ -195,11 +219,14 @@ export const replicaAlerts: AlertGroup = {
       severity: 'critical',
       expr: `${certificateEnds},use=~"serving|etcd_client"} - time() < 14 * 24 * 3600`,
       for: '10m',
-      summary: 'The certificate ({{ $labels.use }}) of {{ $labels.instance }} ends within two weeks.',
+      summary:
+        'The certificate ({{ $labels.use }}) of {{ $labels.instance }} ends within two weeks.',
       means:
         'serving: then clients refuse the replica. etcd_client: then etcd refuses it. The serving certificate that a replica ' +
         'makes itself is good for a year, and made anew by a start in its last month.',
-      look: ['Who renews it, and why has that not happened? What is in force is told here, not what lies on the disk.'],
+      look: [
+        'Who renews it, and why has that not happened? What is in force is told here, not what lies on the disk.',
+      ],
       act: [
         'A certificate of its own: restart the replica. Given by `--tls-cert-file`: replace the files, they are read within a minute.',
         '`--etcd-certfile`: replace the files; the next connection takes them.',
@@ -215,10 +242,14 @@ export const replicaAlerts: AlertGroup = {
       severity: 'warning',
       expr: `${certificateEnds},use=~"shared_ca|client_ca|front_proxy_ca"} - time() < 90 * 24 * 3600`,
       for: '10m',
-      summary: 'The last certificate of {{ $labels.use }} on {{ $labels.instance }} ends within 90 days.',
-      means: 'With it all certificates end that it has signed: clients, front proxies or (shared_ca) the replicas and administrators.',
+      summary:
+        'The last certificate of {{ $labels.use }} on {{ $labels.instance }} ends within 90 days.',
+      means:
+        'With it all certificates end that it has signed: clients, front proxies or (shared_ca) the replicas and administrators.',
       look: ['Which certificates are below it, and who has them.'],
-      act: ['Add the new CA to the file beside the old one, let everybody have new certificates, then take the old one out.'],
+      act: [
+        'Add the new CA to the file beside the old one, let everybody have new certificates, then take the old one out.',
+      ],
       shown: {
         fires: certificate('client_ca', 30),
         labels: { job: 'apiserver', instance: 'a', use: 'client_ca' },
@@ -233,7 +264,8 @@ export const replicaAlerts: AlertGroup = {
         `(rate(apiserver_client_certificate_expiration_seconds_bucket{${apiserver}}[5m]))) < 7 * 24 * 3600`,
       for: '10m',
       summary: 'Clients come with certificates that end within a week.',
-      means: 'When they end, their owners (nodes, controllers, people) are 401. Where all certificates are short-lived, take this alert out.',
+      means:
+        'When they end, their owners (nodes, controllers, people) are 401. Where all certificates are short-lived, take this alert out.',
       look: ['The audit log has the user of each request; then the certificate of that user.'],
       act: ['Renew it.'],
       shown: { fires: clientCertificates(true), labels: {}, quiet: clientCertificates(false) },
@@ -250,8 +282,10 @@ export const replicaAlerts: AlertGroup = {
         })
         .join('\nor '),
       for: '5m',
-      summary: 'Replica {{ $labels.instance }} could not read its changed configuration of {{ $labels.configuration }}.',
-      means: 'A file was changed to something that cannot be used: what was in force before still is, until a restart fails on it.',
+      summary:
+        'Replica {{ $labels.instance }} could not read its changed configuration of {{ $labels.configuration }}.',
+      means:
+        'A file was changed to something that cannot be used: what was in force before still is, until a restart fails on it.',
       look: ['The log of the replica has the reason, with field and value.'],
       act: ['Correct the file on every replica.'],
       shown: {

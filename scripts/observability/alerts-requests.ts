@@ -43,7 +43,8 @@ export const requestAlerts: AlertGroup = {
       severity: 'critical',
       expr: `${burns(14.4, '1h', '5m')}\nor ${burns(6, '6h', '30m')}`,
       for: '2m',
-      summary: 'So many {{ $labels.verb }} requests fail or are slow that the budget of a month ends within days.',
+      summary:
+        'So many {{ $labels.verb }} requests fail or are slow that the budget of a month ends within days.',
       means:
         'The objective is that 99.9 % of requests of 30 days succeed and are in time: 1 s for writes and for reads of one ' +
         'object, 5 s for lists of a namespace, 30 s for lists of a cluster, without the time of webhooks. At this rate the ' +
@@ -69,12 +70,15 @@ export const requestAlerts: AlertGroup = {
       severity: 'warning',
       expr: `${burns(3, '1d', '2h')}\nor ${burns(1, '3d', '6h')}`,
       for: '1h',
-      summary: 'More {{ $labels.verb }} requests fail or are slow than the objective of a month allows.',
+      summary:
+        'More {{ $labels.verb }} requests fail or are slow than the objective of a month allows.',
       means:
         'The same objective as of the alert above: at this rate the budget of 30 days does not last for 30 days. Nobody has ' +
         'to get up at night for it.',
       look: ['Dashboard "Overview", over three days: since when, which resources, which codes?'],
-      act: ['As above. If the share is one that you can live with, change the objective rather than silence the alert.'],
+      act: [
+        'As above. If the share is one that you can live with, change the objective rather than silence the alert.',
+      ],
       shown: {
         at: '84h',
         isLong: true,
@@ -91,7 +95,8 @@ export const requestAlerts: AlertGroup = {
         `/ sum by (${perInstance}) (rate(${requests}}[5m])) > 0.05`,
       for: '10m',
       summary: 'Replica {{ $labels.instance }} answers more than 5 % of its requests with 5xx.',
-      means: 'One replica fails although the whole may be within its objective: the balancer spreads its failures over all clients.',
+      means:
+        'One replica fails although the whole may be within its objective: the balancer spreads its failures over all clients.',
       look: [
         'Its log: a 500 has a line with the reason. `/readyz?verbose` of that replica.',
         '503 and 504: it does not hear from etcd; compare the other replicas.',
@@ -106,13 +111,17 @@ export const requestAlerts: AlertGroup = {
         `sum by (${perInstance}) (rate(${terminations}[5m]))\n` +
         `/ sum by (${perInstance}) (rate(${requests}}[5m])) > 0.05`,
       for: '10m',
-      summary: 'Replica {{ $labels.instance }} ends more than 5 % of requests itself, with 429 or 504.',
-      means: 'There is more to do than the replica can do in time: it refuses (429), or deadlines pass (504).',
+      summary:
+        'Replica {{ $labels.instance }} ends more than 5 % of requests itself, with 429 or 504.',
+      means:
+        'There is more to do than the replica can do in time: it refuses (429), or deadlines pass (504).',
       look: [
         'Dashboard "Overview", requests in flight; "Process", CPU and event loop; "etcd", latency.',
         'Who asks: dashboard "Authentication and authorization", or the audit log.',
       ],
-      act: ['Slow down or fix the client that asks too much; add a replica; give etcd faster disks.'],
+      act: [
+        'Slow down or fix the client that asks too much; add a replica; give etcd faster disks.',
+      ],
       shown: {
         fires: {
           ...reads(1000, 0),
@@ -131,7 +140,8 @@ export const requestAlerts: AlertGroup = {
       severity: 'warning',
       expr: 'instance:apiserver_consistent_read_fallbacks:ratio_rate5m > 0.01',
       for: '10m',
-      summary: 'Replica {{ $labels.instance }} answers consistent reads from etcd instead of memory.',
+      summary:
+        'Replica {{ $labels.instance }} answers consistent reads from etcd instead of memory.',
       means:
         'Memory cannot be proven current in time, so that reads go to etcd: right, but slower, and each costs etcd what memory ' +
         'would have given for nothing.',
@@ -139,7 +149,9 @@ export const requestAlerts: AlertGroup = {
         'The versions of all etcd members: below 3.4.31, and from 3.5.0 to 3.5.12, none can be trusted with progress requests.',
         'Dashboard "etcd": latency and failures. Dashboard "Caches and watches": how far the replica is behind.',
       ],
-      act: ['Upgrade etcd. If one replica alone does it, restart that replica, and look at its way to etcd.'],
+      act: [
+        'Upgrade etcd. If one replica alone does it, restart that replica, and look at its way to etcd.',
+      ],
       shown: {
         fires: {
           'apiserver_watch_cache_consistent_read_total{job="apiserver",instance="a",fallback="true"}':
@@ -163,7 +175,8 @@ export const requestAlerts: AlertGroup = {
         'sum by (cluster, instance, resource) ' +
         `(increase(apiserver_terminated_watchers_total{${apiserver}}[10m])) > 10`,
       for: '5m',
-      summary: 'Watches of {{ $labels.resource }} on {{ $labels.instance }} end, since their clients read too slowly.',
+      summary:
+        'Watches of {{ $labels.resource }} on {{ $labels.instance }} end, since their clients read too slowly.',
       means:
         'A watcher is a position in the log of events. Where the log has gone on past it, the watch ends with 410 and the ' +
         'client lists anew: many of them at once are a storm of lists.',
@@ -171,7 +184,9 @@ export const requestAlerts: AlertGroup = {
         'Dashboard "Caches and watches": events a second, memory of the log; is the budget used up by current state?',
         'The clients: do they read, or does a proxy between hold them up?',
       ],
-      act: ['Raise `--cache-memory-mb`, so that the log reaches further back; mend the slow client.'],
+      act: [
+        'Raise `--cache-memory-mb`, so that the log reaches further back; mend the slow client.',
+      ],
       shown: {
         fires: {
           'apiserver_terminated_watchers_total{job="apiserver",instance="a",group="",resource="pods"}':

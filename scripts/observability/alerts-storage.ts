@@ -46,7 +46,8 @@ export const storageAlerts: AlertGroup = {
       severity: 'warning',
       expr: 'instance_operation:etcd_request_duration_seconds:p99_rate5m{operation=~"KV/(Txn|Range)"} > 0.1',
       for: '10m',
-      summary: 'One in a hundred calls of etcd ({{ $labels.operation }}) from {{ $labels.instance }} takes more than 100 ms.',
+      summary:
+        'One in a hundred calls of etcd ({{ $labels.operation }}) from {{ $labels.instance }} takes more than 100 ms.',
       means:
         'Each write is one transaction of etcd, and each consistent read waits for a proof by it: what etcd takes, clients wait.',
       look: [
@@ -137,9 +138,12 @@ export const storageAlerts: AlertGroup = {
       expr: `up{${etcd}} == 0`,
       for: '3m',
       summary: 'The etcd member {{ $labels.instance }} does not answer.',
-      means: 'Of three members one may be away, of five two. The next one that goes ends all writes.',
+      means:
+        'Of three members one may be away, of five two. The next one that goes ends all writes.',
       look: ['Its machine, its process, its log; its certificate.'],
-      act: ['Start it. If its disk is lost, remove the member and add a new one with an empty data directory.'],
+      act: [
+        'Start it. If its disk is lost, remove the member and add a new one with an empty data directory.',
+      ],
       shown: {
         fires: { 'up{job="etcd",instance="e"}': stays(0) },
         labels: { job: 'etcd', instance: 'e' },
@@ -152,8 +156,11 @@ export const storageAlerts: AlertGroup = {
       expr: `etcd_server_has_leader{${etcd}} == 0`,
       for: '1m',
       summary: 'The etcd member {{ $labels.instance }} knows no leader.',
-      means: 'Without a leader nothing can be written and no read can be proven current. One member alone: it is cut off.',
-      look: ['`etcdctl endpoint status --cluster -w table`; the network between members; their clocks and disks.'],
+      means:
+        'Without a leader nothing can be written and no read can be proven current. One member alone: it is cut off.',
+      look: [
+        '`etcdctl endpoint status --cluster -w table`; the network between members; their clocks and disks.',
+      ],
       act: ['Bring back a majority of members. If that cannot be done: restore the latest backup.'],
       shown: {
         fires: { 'etcd_server_has_leader{job="etcd",instance="e"}': stays(0) },
@@ -167,9 +174,12 @@ export const storageAlerts: AlertGroup = {
       expr: `max by (cluster) (increase(etcd_server_leader_changes_seen_total{${etcd}}[15m])) > 3`,
       for: '5m',
       summary: 'etcd changes its leader again and again.',
-      means: 'Members lose sight of their leader for longer than the election timeout; each election ends writes for a moment.',
+      means:
+        'Members lose sight of their leader for longer than the election timeout; each election ends writes for a moment.',
       look: ['Dashboard "etcd": fsync and round trips between members. CPU of their machines.'],
-      act: ['Faster disks, or longer `--heartbeat-interval` and `--election-timeout` where members are far from each other.'],
+      act: [
+        'Faster disks, or longer `--heartbeat-interval` and `--election-timeout` where members are far from each other.',
+      ],
       shown: {
         fires: { 'etcd_server_leader_changes_seen_total{job="etcd",instance="e"}': grows(1) },
         labels: {},
@@ -182,7 +192,8 @@ export const storageAlerts: AlertGroup = {
       expr: `etcd_mvcc_db_total_size_in_bytes{${etcd}} / etcd_server_quota_backend_bytes{${etcd}} > 0.8`,
       for: '10m',
       summary: 'The database of {{ $labels.instance }} has reached 80 % of its quota.',
-      means: 'At the quota etcd raises an alarm and takes no more writes until somebody disarms it.',
+      means:
+        'At the quota etcd raises an alarm and takes no more writes until somebody disarms it.',
       look: [
         'Dashboard "etcd": size in use beside size of the file. Dashboard "Caches and watches": which resource has the bytes?',
         'Is history compacted? [ApiserverCompactionStuck](#apiservercompactionstuck)',
@@ -205,8 +216,11 @@ export const storageAlerts: AlertGroup = {
         `(rate(etcd_disk_wal_fsync_duration_seconds_bucket{${etcd}}[5m]))) > 0.1`,
       for: '10m',
       summary: 'One in a hundred fsyncs of {{ $labels.instance }} takes more than 100 ms.',
-      means: 'etcd acknowledges nothing before it is on the disks of a majority: the second-fastest of three disks is the pace of all writes.',
-      look: ['What else writes to that disk; whether it is a network disk; its queue (`iostat -x`).'],
+      means:
+        'etcd acknowledges nothing before it is on the disks of a majority: the second-fastest of three disks is the pace of all writes.',
+      look: [
+        'What else writes to that disk; whether it is a network disk; its queue (`iostat -x`).',
+      ],
       act: ['Move the data directory to a disk of its own.'],
       shown: {
         fires: fsync(stays(0), grows(60)),

@@ -28,7 +28,8 @@ const forEach = (record: string, expr: (of: RequestClass) => string): readonly R
 const burnRates = windows.flatMap((window) =>
   forEach(
     `apiserver_request:burnrate${window}`,
-    (of) => `(\n  ${slow(of, window)}\n  + (${failed(of, window)} or 0 * ${all(of, window)})\n)\n/ ${all(of, window)}`,
+    (of) =>
+      `(\n  ${slow(of, window)}\n  + (${failed(of, window)} or 0 * ${all(of, window)})\n)\n/ ${all(of, window)}`,
   ),
 );
 

@@ -77,16 +77,48 @@ function testOf(row: AlertRow, what: 'fires' | 'quiet'): object {
 const seriesOf = (course: SeriesCourse): object[] =>
   Object.entries(course).map(([series, values]) => ({ series, values }));
 
-function alertTests(isLong: boolean): object {
-  const rows = alertGroups.flatMap((group) => group.rows);
-  const chosen = rows.filter(({ shown }) => (shown.isLong === true) === isLong);
-  return {
-    rule_files: ['recording.rules.yaml', 'alerts.rules.yaml'],
-    evaluation_interval: isLong ? '30m' : '5m',
+/** What an alert asks for is recorded by a rule. */
+const isRecorded = ({ expr }: AlertRow): boolean => expr.includes(':');
+
+/** A file of courses, by what its alerts need and how fast time goes there. */
+interface CourseFile {
+  readonly path: string;
+  readonly has: (row: AlertRow) => boolean;
+  readonly ruleFiles: readonly string[];
+  readonly interval: string;
+}
+
+const courseFiles: readonly CourseFile[] = [
+  {
+    path: 'alerts.test.yaml',
+    has: (row: AlertRow) => !isRecorded(row),
+    ruleFiles: ['alerts.rules.yaml'],
+    interval: '5m',
+  },
+  {
+    path: 'recorded-alerts.test.yaml',
+    has: (row: AlertRow) => isRecorded(row) && row.shown.isLong !== true,
+    ruleFiles: ['recording.rules.yaml', 'alerts.rules.yaml'],
+    interval: '5m',
+  },
+  {
+    path: 'long-alerts.test.yaml',
+    has: (row: AlertRow) => isRecorded(row) && row.shown.isLong === true,
+    ruleFiles: ['recording.rules.yaml', 'alerts.rules.yaml'],
+    interval: '30m',
+  },
+];
+
+function alertTests({ path, has, ruleFiles: files, interval }: CourseFile): TextFile {
+  const rows = alertGroups.flatMap((group) => group.rows).filter(has);
+  const recorded = files.includes('recording.rules.yaml') ? ruleGroups : [];
+  return yaml(path, {
+    rule_files: files,
+    evaluation_interval: interval,
     // What is recorded is there when an alert asks for it.
-    group_eval_order: [...ruleGroups, ...alertGroups].map(({ name }) => name),
-    tests: chosen.flatMap((row) => [testOf(row, 'fires'), testOf(row, 'quiet')]),
-  };
+    group_eval_order: [...recorded, ...alertGroups].map(({ name }) => name),
+    tests: rows.flatMap((row) => [testOf(row, 'fires'), testOf(row, 'quiet')]),
+  });
 }
 
 function alertsPage(): TextFile {
@@ -119,7 +151,6 @@ function alertsPage(): TextFile {
 export const ruleFiles = (): readonly TextFile[] => [
   yaml('recording.rules.yaml', { groups: ruleGroups }),
   yaml('alerts.rules.yaml', alertRules()),
-  yaml('alerts.test.yaml', alertTests(false)),
-  yaml('slow-alerts.test.yaml', alertTests(true)),
+  ...courseFiles.map(alertTests),
   alertsPage(),
 ];
