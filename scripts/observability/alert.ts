@@ -34,6 +34,11 @@ export interface AlertGroup {
   readonly rows: readonly AlertRow[];
 }
 
+/** One series of the replica `a`. */
+export const seen = (metric: string, labels: string, values: string): SeriesCourse => ({
+  [`${metric}{job="apiserver",instance="a",${labels}}`]: values,
+});
+
 /** How each course says that a value stays as it is, for an hour and a half. */
 export const stays = (value: number): string => `${String(value)}+0x90`;
 /** That it grows by so much a minute. */

@@ -1,11 +1,13 @@
 // Alerts about controllers, and about rules of admission and authorization that are not enforced.
-import { comes, grows, stays } from './alert.ts';
+import { comes, grows, seen, stays } from './alert.ts';
 import type { AlertGroup } from './alert.ts';
 import { apiserver, happened } from './promql.ts';
 
-const leader = `leader_election_master_status{${apiserver},name="apiserver-controllers"}`;
+const lead = 'leader_election_master_status';
+const ofLead = 'name="apiserver-controllers"';
+const leader = `${lead}{${apiserver},${ofLead}}`;
 const leads = (instance: string): string =>
-  `leader_election_master_status{job="apiserver",instance="${instance}",name="apiserver-controllers"}`;
+  `${lead}{${apiserver},instance="${instance}",${ofLead}}`;
 
 export const policyAlerts: AlertGroup = {
   name: 'apiserver-policies.alerts',
@@ -20,7 +22,8 @@ export const policyAlerts: AlertGroup = {
       for: '2m',
       summary: 'No replica leads the controllers.',
       means:
-        'Namespaces are not emptied, quotas not counted anew, service accounts get no tokens, aggregated roles and definitions ' +
+        'Namespaces are not emptied, quotas not counted anew, service accounts get no ' +
+        'tokens, aggregated roles and definitions ' +
         'are not accepted. With `--controllers=` (none) on all replicas, take this alert out.',
       look: [
         'The Lease `apiserver-controllers` of the system namespace: who holds it, since when?',
@@ -44,7 +47,8 @@ export const policyAlerts: AlertGroup = {
       for: '5m',
       summary: 'More than one replica believes that it leads the controllers.',
       means:
-        'For a moment that is usual. Terms keep the older one from writing, so nothing is done twice; but one of them is confused.',
+        'For a moment that is usual. Terms keep the older one from writing, so nothing is ' +
+        'done twice; but one of them is confused.',
       look: ['The log of both; their clocks.'],
       act: ['Restart the one that does not hold the Lease `apiserver-controllers`.'],
       shown: {
@@ -56,24 +60,26 @@ export const policyAlerts: AlertGroup = {
     {
       name: 'ApiserverControllerStuck',
       severity: 'warning',
-      expr: `max by (cluster, instance, name) (workqueue_longest_running_processor_seconds{${apiserver}}) > 300`,
+      expr:
+        'max by (cluster, instance, name) ' +
+        `(workqueue_longest_running_processor_seconds{${apiserver}}) > 300`,
       for: '5m',
       summary:
-        'The controller {{ $labels.name }} on {{ $labels.instance }} has been at one object for five minutes.',
+        'The controller {{ $labels.name }} on {{ $labels.instance }} has been at one object ' +
+        'for five minutes.',
       means: 'The other objects of its queue wait, too.',
       look: [
-        'Dashboard "Controllers and admission": depth of the queue. The log of the replica with the name of the controller.',
+        'Dashboard "Controllers and admission": depth of the queue. The log of the replica ' +
+          'with the name of the controller.',
       ],
       act: ['Give the lead to another replica: restart this one.'],
       shown: {
         fires: {
-          'workqueue_longest_running_processor_seconds{job="apiserver",instance="a",name="namespace"}':
-            grows(60),
+          ...seen('workqueue_longest_running_processor_seconds', 'name="namespace"', grows(60)),
         },
         labels: { instance: 'a', name: 'namespace' },
         quiet: {
-          'workqueue_longest_running_processor_seconds{job="apiserver",instance="a",name="namespace"}':
-            stays(2),
+          ...seen('workqueue_longest_running_processor_seconds', 'name="namespace"', stays(2)),
         },
       },
     },
@@ -88,30 +94,35 @@ export const policyAlerts: AlertGroup = {
       means: 'It does not come to an end with some objects; the others go on.',
       look: ['The log of the replica that leads: which object, and why?'],
       act: [
-        'Mend the object or what it waits for: a webhook that refuses, a finalizer that nobody removes.',
+        'Mend the object or what it waits for: a webhook that refuses, a finalizer that ' +
+          'nobody removes.',
       ],
       shown: {
         at: '60m',
         fires: {
-          'workqueue_retries_total{job="apiserver",instance="a",name="namespace"}': grows(9),
-          'workqueue_adds_total{job="apiserver",instance="a",name="namespace"}': grows(10),
+          ...seen('workqueue_retries_total', 'name="namespace"', grows(9)),
+          ...seen('workqueue_adds_total', 'name="namespace"', grows(10)),
         },
         labels: { name: 'namespace' },
         quiet: {
-          'workqueue_retries_total{job="apiserver",instance="a",name="namespace"}': grows(1),
-          'workqueue_adds_total{job="apiserver",instance="a",name="namespace"}': grows(10),
+          ...seen('workqueue_retries_total', 'name="namespace"', grows(1)),
+          ...seen('workqueue_adds_total', 'name="namespace"', grows(10)),
         },
       },
     },
     {
       name: 'ApiserverQuotaDrift',
       severity: 'warning',
-      expr: `sum by (cluster) (increase(apiserver_admission_quota_recalculation_drift_total{${apiserver}}[1h])) > 3`,
+      expr:
+        'sum by (cluster) ' +
+        `(increase(apiserver_admission_quota_recalculation_drift_total{${apiserver}}[1h])) > 3`,
       for: '0m',
       summary: 'Quotas said another usage than a count of their objects.',
       means:
-        'Charge and object are one transaction, so a quota should be right. One difference may come with a quota that is made ' +
-        'while its namespace is being written to; several mean that somebody writes to etcd beside the replicas, or a fault here.',
+        'Charge and object are one transaction, so a quota should be right. One difference ' +
+        'may come with a quota that is made ' +
+        'while its namespace is being written to; several mean that somebody writes to etcd ' +
+        'beside the replicas, or a fault here.',
       look: ['The log of the replica that leads: which quota, which resource, by how much?'],
       act: ['The count has set it right. Report it with the log if nobody else writes to etcd.'],
       shown: {
@@ -136,50 +147,62 @@ export const policyAlerts: AlertGroup = {
       for: '0m',
       summary: 'Objects were admitted although the webhook {{ $labels.name }} could not be asked.',
       means:
-        'Its `failurePolicy` is `Ignore`: what it would have refused or changed is stored as it came.',
+        'Its `failurePolicy` is `Ignore`: what it would have refused or changed is stored as ' +
+        'it came.',
       look: [
-        'Dashboard "Controllers and admission": calls of the webhook by code and time. The log of the replica has the cause.',
+        'Dashboard "Controllers and admission": calls of the webhook by code and time. The ' +
+          'log of the replica has the cause.',
       ],
       act: [
-        'Mend the webhook; then look through what was written meanwhile (audit events say `failed-open`).',
+        'Mend the webhook; then look through what was written meanwhile (audit events say ' +
+          '`failed-open`).',
         'If it guards something, let its `failurePolicy` be `Fail`.',
       ],
       shown: {
         fires: {
-          'apiserver_admission_webhook_fail_open_count{job="apiserver",instance="a",name="w",type="validating"}':
+          ...seen(
+            'apiserver_admission_webhook_fail_open_count',
+            'name="w",type="validating"',
             comes(40, 1),
+          ),
         },
         labels: { name: 'w', type: 'validating' },
         quiet: {
-          'apiserver_admission_webhook_fail_open_count{job="apiserver",instance="a",name="w",type="validating"}':
+          ...seen(
+            'apiserver_admission_webhook_fail_open_count',
+            'name="w",type="validating"',
             stays(3),
+          ),
         },
       },
     },
     {
       name: 'ApiserverWebhookCircuitOpen',
       severity: 'warning',
-      expr: `max by (cluster, instance, name, type) (apiserver_admission_webhook_circuit_open{${apiserver}}) == 1`,
+      expr:
+        'max by (cluster, instance, name, type) ' +
+        `(apiserver_admission_webhook_circuit_open{${apiserver}}) == 1`,
       for: '5m',
       summary:
-        'Calls of the webhook {{ $labels.name }} from {{ $labels.instance }} fail; it is only tried now and then.',
+        'Calls of the webhook {{ $labels.name }} from {{ $labels.instance }} fail; it is ' +
+        'only tried now and then.',
       means:
-        'So many calls failed that waiting for each is not worth it: requests meet its `failurePolicy` at once.',
+        'So many calls failed that waiting for each is not worth it: requests meet its ' +
+        '`failurePolicy` at once.',
       look: [
-        'Whether its Service has endpoints; its certificate; its log. From one replica alone: the network.',
+        'Whether its Service has endpoints; its certificate; its log. From one replica ' +
+          'alone: the network.',
       ],
       act: [
         'Mend it: the first call that succeeds closes the circuit. Or delete its configuration.',
       ],
       shown: {
         fires: {
-          'apiserver_admission_webhook_circuit_open{job="apiserver",instance="a",name="w",type="admit"}':
-            stays(1),
+          ...seen('apiserver_admission_webhook_circuit_open', 'name="w",type="admit"', stays(1)),
         },
         labels: { instance: 'a', name: 'w', type: 'admit' },
         quiet: {
-          'apiserver_admission_webhook_circuit_open{job="apiserver",instance="a",name="w",type="admit"}':
-            stays(0),
+          ...seen('apiserver_admission_webhook_circuit_open', 'name="w",type="admit"', stays(0)),
         },
       },
     },
@@ -192,22 +215,31 @@ export const policyAlerts: AlertGroup = {
       ),
       for: '0m',
       summary:
-        'The authorization webhook {{ $labels.name }} failed, and requests went on without its word.',
+        'The authorization webhook {{ $labels.name }} failed, and requests went on without ' +
+        'its word.',
       means:
-        'Its `failurePolicy` is `NoOpinion`: what it would have denied, a later authorizer may have allowed.',
+        'Its `failurePolicy` is `NoOpinion`: what it would have denied, a later authorizer ' +
+        'may have allowed.',
       look: [
-        'Dashboard "Authentication and authorization": its answers and times. The log of the replica.',
+        'Dashboard "Authentication and authorization": its answers and times. The log of the ' +
+          'replica.',
       ],
       act: ['Mend it. If it denies what others allow, let its `failurePolicy` be `Deny`.'],
       shown: {
         fires: {
-          'apiserver_authorization_webhook_evaluations_fail_open_total{job="apiserver",instance="a",name="w",result="timeout"}':
+          ...seen(
+            'apiserver_authorization_webhook_evaluations_fail_open_total',
+            'name="w",result="timeout"',
             comes(40, 1),
+          ),
         },
         labels: { name: 'w' },
         quiet: {
-          'apiserver_authorization_webhook_evaluations_fail_open_total{job="apiserver",instance="a",name="w",result="timeout"}':
+          ...seen(
+            'apiserver_authorization_webhook_evaluations_fail_open_total',
+            'name="w",result="timeout"',
             stays(2),
+          ),
         },
       },
     },

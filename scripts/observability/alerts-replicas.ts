@@ -1,6 +1,6 @@
 // Alerts about the replicas themselves: there, ready, of one version, within their means; and their
 // certificates.
-import { becomes, comes, grows, stays } from './alert.ts';
+import { becomes, comes, grows, seen, stays } from './alert.ts';
 import type { AlertGroup, SeriesCourse } from './alert.ts';
 import { apiserver } from './promql.ts';
 
@@ -23,8 +23,8 @@ const clientCertificates = (endSoon: boolean): SeriesCourse => {
 };
 
 const memory = (stateBytes: number): SeriesCourse => ({
-  'apiserver_cache_memory_bytes{job="apiserver",instance="a",kind="stateBytes"}': stays(stateBytes),
-  'apiserver_cache_memory_bytes{job="apiserver",instance="a",kind="logBytes"}': stays(500_000_000),
+  ...seen('apiserver_cache_memory_bytes', 'kind="stateBytes"', stays(stateBytes)),
+  ...seen('apiserver_cache_memory_bytes', 'kind="logBytes"', stays(500_000_000)),
   'apiserver_cache_memory_limit_bytes{job="apiserver",instance="a"}': stays(1_000_000_000),
 });
 
@@ -34,12 +34,14 @@ const descriptors = (open: number): SeriesCourse => ({
 });
 
 const delay = (seconds: number): SeriesCourse => ({
-  'apiserver_event_loop_delay_seconds{job="apiserver",instance="a",percentile="0.99"}':
-    stays(seconds),
+  ...seen('apiserver_event_loop_delay_seconds', 'percentile="0.99"', stays(seconds)),
 });
 
+const reloadedAt = (what: string): string =>
+  `apiserver_${what}_config_controller_automatic_reload_last_timestamp_seconds`;
+
 const builds = (second: string): SeriesCourse => ({
-  'kubernetes_build_info{job="apiserver",instance="a",git_version="v1"}': stays(1),
+  ...seen('kubernetes_build_info', 'git_version="v1"', stays(1)),
   [`kubernetes_build_info{job="apiserver",instance="b",git_version="${second}"}`]: stays(1),
 });
 
@@ -55,7 +57,8 @@ export const replicaAlerts: AlertGroup = {
       summary: 'No replica answers.',
       means: 'There is no API, or Prometheus reaches none of it.',
       look: [
-        'The replicas: do they run, and what do they say at their start? A start without etcd ends with the reason.',
+        'The replicas: do they run, and what do they say at their start? A start without ' +
+          'etcd ends with the reason.',
       ],
       act: [
         'Start them. If they run: the certificate or token of Prometheus, and the network between.',
@@ -74,16 +77,20 @@ export const replicaAlerts: AlertGroup = {
       severity: 'warning',
       expr:
         `up{${apiserver}} == 0\n` +
-        `or count by (cluster, job) (up{${apiserver}}) < count by (cluster, job) (up{${apiserver}} offset 1h)`,
+        `or count by (cluster, job) (up{${apiserver}}) < count by (cluster, job) ` +
+        `(up{${apiserver}} offset 1h)`,
       for: '5m',
       summary: 'A replica is missing {{ $labels.instance }}',
       means:
-        'A replica does not answer, or there are fewer than an hour ago. The others serve, with less in reserve.',
+        'A replica does not answer, or there are fewer than an hour ago. The others serve, ' +
+        'with less in reserve.',
       look: [
-        'Its machine and its log. A replica that cannot go on ends with one line on standard error.',
+        'Its machine and its log. A replica that cannot go on ends with one line on standard ' +
+          'error.',
       ],
       act: [
-        'Start it: replicas are stateless, and an empty `--data-dir` will do. If there are to be fewer, wait an hour.',
+        'Start it: replicas are stateless, and an empty `--data-dir` will do. If there are ' +
+          'to be fewer, wait an hour.',
       ],
       shown: {
         fires: {
@@ -105,11 +112,13 @@ export const replicaAlerts: AlertGroup = {
       summary: 'Replica {{ $labels.instance }} runs and is not ready.',
       means: 'Its `/readyz` fails, and the balancer sends it nothing.',
       look: [
-        '`/readyz?verbose` of that replica: caches that are being filled (many objects, a slow etcd), a watch stream that ' +
+        '`/readyz?verbose` of that replica: caches that are being filled (many objects, a ' +
+          'slow etcd), a watch stream that ' +
           'stands still, roles that could not be made.',
       ],
       act: [
-        'Wait while it fills its caches. A stream that stands still: its way to etcd. Else restart it.',
+        'Wait while it fills its caches. A stream that stands still: its way to etcd. Else ' +
+          'restart it.',
       ],
       shown: {
         fires: { 'apiserver_ready{job="apiserver",instance="a"}': stays(0) },
@@ -128,7 +137,8 @@ export const replicaAlerts: AlertGroup = {
         'The last lines before each end; the kernel log for a process that took too much memory.',
       ],
       act: [
-        'Memory: raise its limit, or lower `--cache-memory-mb`. Else report the lines with the release.',
+        'Memory: raise its limit, or lower `--cache-memory-mb`. Else report the lines with ' +
+          'the release.',
       ],
       shown: {
         fires: {
@@ -149,7 +159,8 @@ export const replicaAlerts: AlertGroup = {
       for: '1h',
       summary: 'Replicas of different versions run side by side.',
       means:
-        'That is how an upgrade goes, for minutes. For longer, answers depend on which replica the balancer chose.',
+        'That is how an upgrade goes, for minutes. For longer, answers depend on which ' +
+        'replica the balancer chose.',
       look: ['Dashboard "Process": version of each replica.'],
       act: ['Finish the upgrade or take it back.'],
       shown: { at: '80m', fires: builds('v2'), labels: {}, quiet: builds('v1') },
@@ -163,8 +174,10 @@ export const replicaAlerts: AlertGroup = {
       for: '15m',
       summary: 'Current state takes more than 80 % of the cache of {{ $labels.instance }}.',
       means:
-        'Current state is never dropped: the log of events and the memory of encodings get what is left, so that watches end ' +
-        'early (410) and answers are encoded more often. Above 100 % the process takes more than it was given.',
+        'Current state is never dropped: the log of events and the memory of encodings get ' +
+        'what is left, so that watches end ' +
+        'early (410) and answers are encoded more often. Above 100 % the process takes more ' +
+        'than it was given.',
       look: ['Dashboard "Caches and watches": bytes and objects by resource; which of them grows?'],
       act: [
         'Raise `--cache-memory-mb` and the memory of the process, or delete what nobody needs.',
@@ -181,15 +194,19 @@ export const replicaAlerts: AlertGroup = {
       expr: `apiserver_event_loop_delay_seconds{${apiserver},percentile="0.99"} > 0.1`,
       for: '10m',
       summary:
-        'The event loop of {{ $labels.instance }} is late by more than 100 ms, one time in a hundred.',
+        'The event loop of {{ $labels.instance }} is late by more than 100 ms, one time in a ' +
+        'hundred.',
       means:
-        'All requests of a replica share one loop: what holds it up holds up everybody. No single request should do so.',
+        'All requests of a replica share one loop: what holds it up holds up everybody. No ' +
+        'single request should do so.',
       look: [
-        'Dashboard "Process": CPU. At one core it is simply busy. Memory: collections of garbage near the limit.',
+        'Dashboard "Process": CPU. At one core it is simply busy. Memory: collections of ' +
+          'garbage near the limit.',
         '`/debug/pprof/profile?seconds=10` of that replica says what it does.',
       ],
       act: [
-        'Add a replica; give it a core of its own; more memory. A profile with one long function is worth a report.',
+        'Add a replica; give it a core of its own; more memory. A profile with one long ' +
+          'function is worth a report.',
       ],
       shown: {
         fires: delay(0.3),
@@ -206,7 +223,8 @@ export const replicaAlerts: AlertGroup = {
       means: 'Each connection takes one. At the limit new connections fail, those to etcd too.',
       look: ['Dashboard "Process": does it grow with the clients, or without an end?'],
       act: [
-        'Raise the limit (`LimitNOFILE`, `ulimit -n`); add a replica. Growth without clients: restart it, and report it.',
+        'Raise the limit (`LimitNOFILE`, `ulimit -n`); add a replica. Growth without ' +
+          'clients: restart it, and report it.',
       ],
       shown: {
         fires: descriptors(900),
@@ -222,13 +240,16 @@ export const replicaAlerts: AlertGroup = {
       summary:
         'The certificate ({{ $labels.use }}) of {{ $labels.instance }} ends within two weeks.',
       means:
-        'serving: then clients refuse the replica. etcd_client: then etcd refuses it. The serving certificate that a replica ' +
+        'serving: then clients refuse the replica. etcd_client: then etcd refuses it. The ' +
+        'serving certificate that a replica ' +
         'makes itself is good for a year, and made anew by a start in its last month.',
       look: [
-        'Who renews it, and why has that not happened? What is in force is told here, not what lies on the disk.',
+        'Who renews it, and why has that not happened? What is in force is told here, not ' +
+          'what lies on the disk.',
       ],
       act: [
-        'A certificate of its own: restart the replica. Given by `--tls-cert-file`: replace the files, they are read within a minute.',
+        'A certificate of its own: restart the replica. Given by `--tls-cert-file`: replace ' +
+          'the files, they are read within a minute.',
         '`--etcd-certfile`: replace the files; the next connection takes them.',
       ],
       shown: {
@@ -240,15 +261,19 @@ export const replicaAlerts: AlertGroup = {
     {
       name: 'ApiserverCaEnds',
       severity: 'warning',
-      expr: `${certificateEnds},use=~"shared_ca|client_ca|front_proxy_ca"} - time() < 90 * 24 * 3600`,
+      expr:
+        `${certificateEnds},use=~"shared_ca|client_ca|front_proxy_ca"} - time() < 90 * 24 * ` +
+        '3600',
       for: '10m',
       summary:
         'The last certificate of {{ $labels.use }} on {{ $labels.instance }} ends within 90 days.',
       means:
-        'With it all certificates end that it has signed: clients, front proxies or (shared_ca) the replicas and administrators.',
+        'With it all certificates end that it has signed: clients, front proxies or ' +
+        '(shared_ca) the replicas and administrators.',
       look: ['Which certificates are below it, and who has them.'],
       act: [
-        'Add the new CA to the file beside the old one, let everybody have new certificates, then take the old one out.',
+        'Add the new CA to the file beside the old one, let everybody have new certificates, ' +
+          'then take the old one out.',
       ],
       shown: {
         fires: certificate('client_ca', 30),
@@ -261,11 +286,13 @@ export const replicaAlerts: AlertGroup = {
       severity: 'warning',
       expr:
         'histogram_quantile(0.01, sum by (cluster, le) ' +
-        `(rate(apiserver_client_certificate_expiration_seconds_bucket{${apiserver}}[5m]))) < 7 * 24 * 3600`,
+        `(rate(apiserver_client_certificate_expiration_seconds_bucket{${apiserver}}[5m]))) < ` +
+        '7 * 24 * 3600',
       for: '10m',
       summary: 'Clients come with certificates that end within a week.',
       means:
-        'When they end, their owners (nodes, controllers, people) are 401. Where all certificates are short-lived, take this alert out.',
+        'When they end, their owners (nodes, controllers, people) are 401. Where all ' +
+        'certificates are short-lived, take this alert out.',
       look: ['The audit log has the user of each request; then the certificate of that user.'],
       act: ['Renew it.'],
       shown: { fires: clientCertificates(true), labels: {}, quiet: clientCertificates(false) },
@@ -275,25 +302,29 @@ export const replicaAlerts: AlertGroup = {
       severity: 'warning',
       expr: ['authentication', 'authorization', 'manifest_admission']
         .map((what) => {
-          const name = `apiserver_${what}_config_controller_automatic_reload_last_timestamp_seconds`;
+          const name = reloadedAt(what);
           const failedAt = `${name}{${apiserver},status="failure"}`;
-          const donePast = `(${name}{${apiserver},status="success"} > ignoring (status) ${failedAt})`;
-          return `label_replace(${failedAt} unless ignoring (status) ${donePast}, "configuration", "${what}", "", "")`;
+          const readAt = `${name}{${apiserver},status="success"}`;
+          const donePast = `(${readAt} > ignoring (status) ${failedAt})`;
+          return (
+            `label_replace(${failedAt} unless ignoring (status) ${donePast}, "configuration", ` +
+            `"${what}", "", "")`
+          );
         })
         .join('\nor '),
       for: '5m',
       summary:
-        'Replica {{ $labels.instance }} could not read its changed configuration of {{ $labels.configuration }}.',
+        'Replica {{ $labels.instance }} could not read its changed configuration of {{ ' +
+        '$labels.configuration }}.',
       means:
-        'A file was changed to something that cannot be used: what was in force before still is, until a restart fails on it.',
+        'A file was changed to something that cannot be used: what was in force before still ' +
+        'is, until a restart fails on it.',
       look: ['The log of the replica has the reason, with field and value.'],
       act: ['Correct the file on every replica.'],
       shown: {
         fires: {
-          'apiserver_authorization_config_controller_automatic_reload_last_timestamp_seconds{job="apiserver",instance="a",status="success"}':
-            stays(100),
-          'apiserver_authorization_config_controller_automatic_reload_last_timestamp_seconds{job="apiserver",instance="a",status="failure"}':
-            comes(10, 600),
+          ...seen(reloadedAt('authorization'), 'status="success"', stays(100)),
+          ...seen(reloadedAt('authorization'), 'status="failure"', comes(10, 600)),
         },
         labels: {
           job: 'apiserver',
@@ -302,10 +333,8 @@ export const replicaAlerts: AlertGroup = {
           configuration: 'authorization',
         },
         quiet: {
-          'apiserver_authorization_config_controller_automatic_reload_last_timestamp_seconds{job="apiserver",instance="a",status="failure"}':
-            stays(100),
-          'apiserver_authorization_config_controller_automatic_reload_last_timestamp_seconds{job="apiserver",instance="a",status="success"}':
-            comes(10, 600),
+          ...seen(reloadedAt('authorization'), 'status="failure"', stays(100)),
+          ...seen(reloadedAt('authorization'), 'status="success"', comes(10, 600)),
         },
       },
     },

@@ -21,9 +21,9 @@ const attempts = (failures: string): SeriesCourse => ({
   'etcd_request_errors_total{job="apiserver",instance="a",operation="KV/Txn"}': failures,
 });
 
+const compactions = 'apiserver_storage_compaction_rounds_total';
 const rounds = (compacted: string): SeriesCourse => ({
-  'apiserver_storage_compaction_rounds_total{job="apiserver",instance="a",result="compacted"}':
-    compacted,
+  [`${compactions}{job="apiserver",instance="a",result="compacted"}`]: compacted,
 });
 
 const fsync = (slow: string, all: string): SeriesCourse => ({
@@ -44,18 +44,24 @@ export const storageAlerts: AlertGroup = {
     {
       name: 'ApiserverEtcdSlow',
       severity: 'warning',
-      expr: 'instance_operation:etcd_request_duration_seconds:p99_rate5m{operation=~"KV/(Txn|Range)"} > 0.1',
+      expr:
+        'instance_operation:etcd_request_duration_seconds:p99_rate5m' +
+        '{operation=~"KV/(Txn|Range)"} > 0.1',
       for: '10m',
       summary:
-        'One in a hundred calls of etcd ({{ $labels.operation }}) from {{ $labels.instance }} takes more than 100 ms.',
+        'One in a hundred calls of etcd ({{ $labels.operation }}) from {{ $labels.instance ' +
+        '}} takes more than 100 ms.',
       means:
-        'Each write is one transaction of etcd, and each consistent read waits for a proof by it: what etcd takes, clients wait.',
+        'Each write is one transaction of etcd, and each consistent read waits for a proof ' +
+        'by it: what etcd takes, clients wait.',
       look: [
-        'Dashboard "etcd": time of fsync and commits of each member, round trips between members, size of the database.',
+        'Dashboard "etcd": time of fsync and commits of each member, round trips between ' +
+          'members, size of the database.',
         'All replicas, or one that is far from its member?',
       ],
       act: [
-        'Faster disks for etcd, nothing else on them; members near each other and near the replicas.',
+        'Faster disks for etcd, nothing else on them; members near each other and near the ' +
+          'replicas.',
         'A database that is mostly free pages: `etcdctl defrag`, one member after the other.',
       ],
       shown: {
@@ -74,11 +80,13 @@ export const storageAlerts: AlertGroup = {
       summary: 'More than 1 % of the calls of etcd from {{ $labels.instance }} fail.',
       means: 'Writes fail with 500 or 503, and readiness falls when nothing is heard any more.',
       look: [
-        'The log of the replica: no leader, no space (`mvcc: database space exceeded`), a certificate that has ended, no route.',
+        'The log of the replica: no leader, no space (`mvcc: database space exceeded`), a ' +
+          'certificate that has ended, no route.',
         '`etcdctl endpoint status --cluster -w table` and `etcdctl alarm list`.',
       ],
       act: [
-        'No space: compact, defragment, then `etcdctl alarm disarm`; reads and watches work meanwhile.',
+        'No space: compact, defragment, then `etcdctl alarm disarm`; reads and watches work ' +
+          'meanwhile.',
         'Members down: start them, or replace one that is lost.',
       ],
       shown: { fires: attempts(grows(3)), labels: { instance: 'a' }, quiet: attempts(stays(9)) },
@@ -88,11 +96,12 @@ export const storageAlerts: AlertGroup = {
       severity: 'warning',
       expr:
         'sum by (cluster) ' +
-        `(increase(apiserver_storage_compaction_rounds_total{${apiserver},result="compacted"}[30m])) == 0`,
+        `(increase(${compactions}{${apiserver},result="compacted"}[30m])) == 0`,
       for: '10m',
       summary: 'No replica has compacted the history of etcd for half an hour.',
       means:
-        'The replicas compact in turns, each `--etcd-compaction-interval` (5 minutes). Without it the database grows with every ' +
+        'The replicas compact in turns, each `--etcd-compaction-interval` (5 minutes). ' +
+        'Without it the database grows with every ' +
         'write until its quota ends all writes.',
       look: [
         'The log of the replicas: `compaction failed` with the reason.',
@@ -100,7 +109,8 @@ export const storageAlerts: AlertGroup = {
       ],
       act: [
         'Mend what the log says. By hand: `etcdctl compact REVISION`.',
-        'An interval of 30 minutes and more needs a larger window in this rule. With 0 the metric is not there and somebody else compacts.',
+        'An interval of 30 minutes and more needs a larger window in this rule. With 0 the ' +
+          'metric is not there and somebody else compacts.',
       ],
       shown: {
         at: '80m',
@@ -116,14 +126,16 @@ export const storageAlerts: AlertGroup = {
       for: '5m',
       summary: 'Stored objects cannot be read.',
       means:
-        'Their bytes are no object of their kind: damaged, written by something else, or by a newer release. Lists that would ' +
+        'Their bytes are no object of their kind: damaged, written by something else, or by ' +
+        'a newer release. Lists that would ' +
         'have them fail rather than leave them out.',
       look: [
         '`/readyz?verbose` names one of them; the log names each key with the reason.',
         '`etcdctl get KEY` and its history; who wrote it?',
       ],
       act: [
-        'Put back the object from a backup, or delete it: with the gate `AllowUnsafeMalformedObjectDeletion` by ' +
+        'Put back the object from a backup, or delete it: with the gate ' +
+          '`AllowUnsafeMalformedObjectDeletion` by ' +
           '`ignoreStoreReadErrorWithClusterBreakingPotential`, else by `etcdctl del KEY`.',
       ],
       shown: {
@@ -142,7 +154,8 @@ export const storageAlerts: AlertGroup = {
         'Of three members one may be away, of five two. The next one that goes ends all writes.',
       look: ['Its machine, its process, its log; its certificate.'],
       act: [
-        'Start it. If its disk is lost, remove the member and add a new one with an empty data directory.',
+        'Start it. If its disk is lost, remove the member and add a new one with an empty ' +
+          'data directory.',
       ],
       shown: {
         fires: { 'up{job="etcd",instance="e"}': stays(0) },
@@ -157,9 +170,11 @@ export const storageAlerts: AlertGroup = {
       for: '1m',
       summary: 'The etcd member {{ $labels.instance }} knows no leader.',
       means:
-        'Without a leader nothing can be written and no read can be proven current. One member alone: it is cut off.',
+        'Without a leader nothing can be written and no read can be proven current. One ' +
+        'member alone: it is cut off.',
       look: [
-        '`etcdctl endpoint status --cluster -w table`; the network between members; their clocks and disks.',
+        '`etcdctl endpoint status --cluster -w table`; the network between members; their ' +
+          'clocks and disks.',
       ],
       act: ['Bring back a majority of members. If that cannot be done: restore the latest backup.'],
       shown: {
@@ -175,10 +190,12 @@ export const storageAlerts: AlertGroup = {
       for: '5m',
       summary: 'etcd changes its leader again and again.',
       means:
-        'Members lose sight of their leader for longer than the election timeout; each election ends writes for a moment.',
+        'Members lose sight of their leader for longer than the election timeout; each ' +
+        'election ends writes for a moment.',
       look: ['Dashboard "etcd": fsync and round trips between members. CPU of their machines.'],
       act: [
-        'Faster disks, or longer `--heartbeat-interval` and `--election-timeout` where members are far from each other.',
+        'Faster disks, or longer `--heartbeat-interval` and `--election-timeout` where ' +
+          'members are far from each other.',
       ],
       shown: {
         fires: { 'etcd_server_leader_changes_seen_total{job="etcd",instance="e"}': grows(1) },
@@ -189,18 +206,22 @@ export const storageAlerts: AlertGroup = {
     {
       name: 'EtcdDatabaseNearQuota',
       severity: 'critical',
-      expr: `etcd_mvcc_db_total_size_in_bytes{${etcd}} / etcd_server_quota_backend_bytes{${etcd}} > 0.8`,
+      expr:
+        `etcd_mvcc_db_total_size_in_bytes{${etcd}} / etcd_server_quota_backend_bytes{${etcd}} ` +
+        '> 0.8',
       for: '10m',
       summary: 'The database of {{ $labels.instance }} has reached 80 % of its quota.',
       means:
         'At the quota etcd raises an alarm and takes no more writes until somebody disarms it.',
       look: [
-        'Dashboard "etcd": size in use beside size of the file. Dashboard "Caches and watches": which resource has the bytes?',
+        'Dashboard "etcd": size in use beside size of the file. Dashboard "Caches and ' +
+          'watches": which resource has the bytes?',
         'Is history compacted? [ApiserverCompactionStuck](#apiservercompactionstuck)',
       ],
       act: [
         'Much of the file is free: `etcdctl defrag`, one member after the other.',
-        'It is full of objects: delete what nobody needs (events, leases, old custom objects), or raise `--quota-backend-bytes`.',
+        'It is full of objects: delete what nobody needs (events, leases, old custom ' +
+          'objects), or raise `--quota-backend-bytes`.',
       ],
       shown: {
         fires: database(1_900_000_000),
@@ -217,7 +238,8 @@ export const storageAlerts: AlertGroup = {
       for: '10m',
       summary: 'One in a hundred fsyncs of {{ $labels.instance }} takes more than 100 ms.',
       means:
-        'etcd acknowledges nothing before it is on the disks of a majority: the second-fastest of three disks is the pace of all writes.',
+        'etcd acknowledges nothing before it is on the disks of a majority: the ' +
+        'second-fastest of three disks is the pace of all writes.',
       look: [
         'What else writes to that disk; whether it is a network disk; its queue (`iostat -x`).',
       ],

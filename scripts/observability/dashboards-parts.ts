@@ -55,7 +55,9 @@ export const etcdDashboard: Dashboard = {
           unit: 's',
           queries: [
             {
-              expr: `instance_operation:etcd_request_duration_seconds:p99_rate5m{${chosenCluster}} >= 0`,
+              expr:
+                `instance_operation:etcd_request_duration_seconds:p99_rate5m{${chosenCluster}} ` +
+                '>= 0',
               legend: '{{instance}} {{operation}}',
             },
           ],
@@ -74,11 +76,14 @@ export const etcdDashboard: Dashboard = {
         {
           title: 'Rounds of compaction',
           description:
-            'Rounds in 30 minutes: one replica an interval compacts, the others learn of it. started: nothing is an interval old yet.',
+            'Rounds in 30 minutes: one replica an interval compacts, the others learn of it. ' +
+            'started: nothing is an interval old yet.',
           unit: 'short',
           queries: [
             {
-              expr: `sum by (result) (increase(apiserver_storage_compaction_rounds_total{${replicas}}[30m]))`,
+              expr:
+                'sum by (result) ' +
+                `(increase(apiserver_storage_compaction_rounds_total{${replicas}}[30m]))`,
               legend: '{{result}}',
             },
           ],
@@ -118,7 +123,8 @@ export const etcdDashboard: Dashboard = {
         {
           title: 'Database',
           description:
-            'Size of the file, what of it is in use, and the quota that ends all writes. Much more file than use: defragment.',
+            'Size of the file, what of it is in use, and the quota that ends all writes. ' +
+            'Much more file than use: defragment.',
           unit: 'bytes',
           queries: [
             {
@@ -206,6 +212,7 @@ export const etcdDashboard: Dashboard = {
   ],
 };
 
+const pluginTimes = 'apiserver_admission_controller_admission_duration_seconds';
 const noWebhook = 'no admission webhook is configured';
 const noPolicy = 'no policy has found anything, or there is none';
 const noConversion = 'no definition converts by a webhook';
@@ -245,7 +252,9 @@ export const controllers: Dashboard = {
           unit: 's',
           queries: [
             {
-              expr: `histogram_quantile(0.99, sum by (name, le) (rate(workqueue_queue_duration_seconds_bucket{${chosen}}[30m])))`,
+              expr:
+                'histogram_quantile(0.99, sum by (name, le) ' +
+                `(rate(workqueue_queue_duration_seconds_bucket{${chosen}}[30m])))`,
               legend: '{{name}}',
             },
           ],
@@ -256,7 +265,9 @@ export const controllers: Dashboard = {
           unit: 's',
           queries: [
             {
-              expr: `histogram_quantile(0.99, sum by (name, le) (rate(workqueue_work_duration_seconds_bucket{${chosen}}[30m])))`,
+              expr:
+                'histogram_quantile(0.99, sum by (name, le) ' +
+                `(rate(workqueue_work_duration_seconds_bucket{${chosen}}[30m])))`,
               legend: '{{name}}',
             },
           ],
@@ -283,7 +294,7 @@ export const controllers: Dashboard = {
         ]),
         lines('Time by plugin, p99', 'Webhooks and policies are plugins, too.', 's', [
           p99,
-          'apiserver_admission_controller_admission_duration_seconds',
+          pluginTimes,
           'name, type',
         ]),
         {
@@ -293,17 +304,15 @@ export const controllers: Dashboard = {
           emptyWhen: 'admission has refused nothing',
           queries: [
             {
-              expr: perSecond(
-                `apiserver_admission_controller_admission_duration_seconds_count{${chosen},rejected="true"}`,
-                'name, operation',
-              ),
+              expr: perSecond(`${pluginTimes}_count{${chosen},rejected="true"}`, 'name, operation'),
               legend: '{{name}} {{operation}}',
             },
           ],
         },
         lines(
           'Rules in force',
-          'Revision of the last change of webhooks, policies and bindings: lines that part mean that one replica is behind. 0: there has been none.',
+          'Revision of the last change of webhooks, policies and bindings: lines that part ' +
+            'mean that one replica is behind. 0: there has been none.',
           'none',
           [largest, 'apiserver_admission_configuration_revision', 'instance'],
         ),
@@ -471,7 +480,8 @@ export const identity: Dashboard = {
         {
           title: 'Tokens of service accounts',
           description:
-            'valid: within the time asked for; stale: after it, in the year of grace; the others lie in Secrets.',
+            'valid: within the time asked for; stale: after it, in the year of grace; the ' +
+            'others lie in Secrets.',
           unit: 'reqps',
           queries: [
             'serviceaccount_valid_tokens_total',
@@ -522,11 +532,14 @@ export const identity: Dashboard = {
         {
           title: 'Certificates in force, time left',
           description:
-            'serving and etcd_client: of the replica. shared_ca, client_ca, front_proxy_ca: of the last certificate of each set.',
+            'serving and etcd_client: of the replica. shared_ca, client_ca, front_proxy_ca: ' +
+            'of the last certificate of each set.',
           unit: 's',
           queries: [
             {
-              expr: `min by (instance, use) (apiserver_certificate_expiration_timestamp_seconds{${chosen}}) - time()`,
+              expr:
+                'min by (instance, use) ' +
+                `(apiserver_certificate_expiration_timestamp_seconds{${chosen}}) - time()`,
               legend: '{{instance}} {{use}}',
             },
           ],
@@ -534,7 +547,8 @@ export const identity: Dashboard = {
         {
           title: 'Certificates of clients, time left',
           description:
-            'Of the certificates that requests came with in the last hour: the first of a hundred, and the median.',
+            'Of the certificates that requests came with in the last hour: the first of a ' +
+            'hundred, and the median.',
           unit: 's',
           queries: [0.01, 0.5].map((share) => ({
             expr:
@@ -667,7 +681,9 @@ export const processes: Dashboard = {
           shape: 'table',
           queries: [
             {
-              expr: `count by (instance, git_version, git_commit, go_version) ({__name__=~"(svc|kubernetes)_build_info",${chosen}})`,
+              expr:
+                'count by (instance, git_version, git_commit, go_version) ' +
+                `({__name__=~"(svc|kubernetes)_build_info",${chosen}})`,
               legend: '{{instance}} {{git_version}}',
             },
           ],

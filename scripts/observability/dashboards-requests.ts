@@ -5,6 +5,9 @@ import type { Dashboard } from './dashboard.ts';
 const sli = 'apiserver_request_sli_duration_seconds';
 const total = `apiserver_request_total{${chosen}}`;
 const totalOf = (code: string): string => `apiserver_request_total{${chosen},code=~"${code}"}`;
+const topTen = (expr: string): string => `topk(10, ${expr})`;
+const sumPerSecond = (metric: string): string =>
+  `sum(rate(${metric}{${chosen}}[$__rate_interval]))`;
 const ended = `${chosen},verb!~"WATCH|CONNECT"`;
 
 export const overview: Dashboard = {
@@ -26,7 +29,8 @@ export const overview: Dashboard = {
         {
           title: 'Availability, 30 days',
           description:
-            'Share of requests that succeeded in time: 1 s for writes and single objects, 5 s for lists of a namespace, ' +
+            'Share of requests that succeeded in time: 1 s for writes and single objects, 5 ' +
+            's for lists of a namespace, ' +
             '30 s for lists of a cluster. The objective is 99.9 %.',
           unit: 'percentunit',
           shape: 'number',
@@ -37,7 +41,8 @@ export const overview: Dashboard = {
         {
           title: 'Error budget, burn rate',
           description:
-            'Share of requests of the last hour that failed or were slow. Above 0.1 % the budget does not last.',
+            'Share of requests of the last hour that failed or were slow. Above 0.1 % the ' +
+            'budget does not last.',
           unit: 'percentunit',
           shape: 'number',
           queries: [{ expr: `apiserver_request:burnrate1h{${chosenCluster}}`, legend: '{{verb}}' }],
@@ -63,7 +68,9 @@ export const overview: Dashboard = {
           shape: 'number',
           queries: [
             {
-              expr: `sum(max by (cluster, group, resource) (apiserver_resource_objects{${chosen}}))`,
+              expr:
+                'sum(max by (cluster, group, resource) ' +
+                `(apiserver_resource_objects{${chosen}}))`,
               legend: 'stored',
             },
           ],
@@ -76,7 +83,9 @@ export const overview: Dashboard = {
           emptyWhen: 'all is well',
           queries: [
             {
-              expr: `sum by (alertname, severity, instance) (ALERTS{alertstate="firing",alertname=~"Apiserver.*|Etcd.*",${chosenCluster}})`,
+              expr:
+                'sum by (alertname, severity, instance) ' +
+                `(ALERTS{alertstate="firing",alertname=~"Apiserver.*|Etcd.*",${chosenCluster}})`,
               legend: '{{alertname}}',
             },
           ],
@@ -84,7 +93,8 @@ export const overview: Dashboard = {
         {
           title: 'Failed and slow requests',
           description:
-            'Shares of the last five minutes, by reads and writes: what the burn rates are made of.',
+            'Shares of the last five minutes, by reads and writes: what the burn rates are ' +
+            'made of.',
           unit: 'percentunit',
           queries: [
             {
@@ -116,7 +126,9 @@ export const overview: Dashboard = {
           shape: 'stacked',
           queries: [
             {
-              expr: `topk(10, ${perSecond(`apiserver_request_total{${chosen},resource!=""}`, 'group, resource')})`,
+              expr: topTen(
+                perSecond(`apiserver_request_total{${chosen},resource!=""}`, 'group, resource'),
+              ),
               legend: '{{resource}} {{group}}',
             },
           ],
@@ -133,7 +145,9 @@ export const overview: Dashboard = {
           unit: 'short',
           queries: [
             {
-              expr: `sum by (instance, request_kind) (apiserver_current_inflight_requests{${chosen}})`,
+              expr:
+                'sum by (instance, request_kind) ' +
+                `(apiserver_current_inflight_requests{${chosen}})`,
               legend: '{{instance}} {{request_kind}}',
             },
           ],
@@ -207,7 +221,9 @@ export const overview: Dashboard = {
           emptyWhen: 'nobody asks for a deprecated API',
           queries: [
             {
-              expr: `max by (group, version, resource, removed_release) (apiserver_requested_deprecated_apis{${chosen}})`,
+              expr:
+                'max by (group, version, resource, removed_release) ' +
+                `(apiserver_requested_deprecated_apis{${chosen}})`,
               legend: '{{group}}/{{version}} {{resource}}',
             },
           ],
@@ -229,7 +245,9 @@ export const overview: Dashboard = {
           unit: 's',
           queries: [
             {
-              expr: `topk(10, cluster_quantile:${sli}:histogram_quantile{${chosenCluster},quantile="0.99"})`,
+              expr:
+                'topk(10, ' +
+                `cluster_quantile:${sli}:histogram_quantile{${chosenCluster},quantile="0.99"})`,
               legend: '{{verb}} {{resource}}',
             },
           ],
@@ -255,7 +273,9 @@ export const overview: Dashboard = {
           unit: 'bytes',
           queries: [
             {
-              expr: `topk(10, ${quantile(0.99, 'apiserver_response_sizes', chosen, 'verb, resource')})`,
+              expr:
+                'topk(10, ' +
+                `${quantile(0.99, 'apiserver_response_sizes', chosen, 'verb, resource')})`,
               legend: '{{verb}} {{resource}}',
             },
           ],
@@ -266,7 +286,9 @@ export const overview: Dashboard = {
           unit: 'bytes',
           queries: [
             {
-              expr: `topk(10, ${quantile(0.99, 'apiserver_request_body_size_bytes', chosen, 'verb, resource')})`,
+              expr: topTen(
+                quantile(0.99, 'apiserver_request_body_size_bytes', chosen, 'verb, resource'),
+              ),
               legend: '{{verb}} {{resource}}',
             },
           ],
@@ -292,7 +314,8 @@ export const caches: Dashboard = {
         {
           title: 'Memory of the cache',
           description:
-            'Current state, log of events, remembered encodings and objects. State is never dropped; the log and what is ' +
+            'Current state, log of events, remembered encodings and objects. State is never ' +
+            'dropped; the log and what is ' +
             'remembered get what is left.',
           unit: 'bytes',
           queries: [
@@ -323,7 +346,9 @@ export const caches: Dashboard = {
           unit: 'bytes',
           queries: [
             {
-              expr: `topk(10, max by (group, resource) (apiserver_resource_size_estimate_bytes{${chosen}}))`,
+              expr:
+                'topk(10, max by (group, resource) ' +
+                `(apiserver_resource_size_estimate_bytes{${chosen}}))`,
               legend: resourceLegend,
             },
           ],
@@ -376,7 +401,9 @@ export const caches: Dashboard = {
           unit: 'percentunit',
           queries: [
             {
-              expr: `instance:apiserver_consistent_read_fallbacks:ratio_rate5m{instance=~"$instance",${chosenCluster}}`,
+              expr:
+                'instance:apiserver_consistent_read_fallbacks:ratio_rate5m' +
+                `{instance=~"$instance",${chosenCluster}}`,
               legend: '{{instance}}',
             },
           ],
@@ -419,7 +446,7 @@ export const caches: Dashboard = {
               legend: '{{index}}',
             },
             {
-              expr: `sum(rate(apiserver_storage_list_total{${chosen}}[$__rate_interval]))`,
+              expr: sumPerSecond('apiserver_storage_list_total'),
               legend: 'storage',
             },
           ],
@@ -430,11 +457,11 @@ export const caches: Dashboard = {
           unit: 'ops',
           queries: [
             {
-              expr: `sum(rate(apiserver_cache_list_fetched_objects_total{${chosen}}[$__rate_interval]))`,
+              expr: sumPerSecond('apiserver_cache_list_fetched_objects_total'),
               legend: 'looked at',
             },
             {
-              expr: `sum(rate(apiserver_cache_list_returned_objects_total{${chosen}}[$__rate_interval]))`,
+              expr: sumPerSecond('apiserver_cache_list_returned_objects_total'),
               legend: 'returned',
             },
           ],
@@ -450,7 +477,9 @@ export const caches: Dashboard = {
           unit: 'short',
           queries: [
             {
-              expr: `topk(10, sum by (group, resource) (apiserver_longrunning_requests{${chosen},verb="WATCH"}))`,
+              expr:
+                'topk(10, sum by (group, resource) ' +
+                `(apiserver_longrunning_requests{${chosen},verb="WATCH"}))`,
               legend: resourceLegend,
             },
           ],

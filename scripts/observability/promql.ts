@@ -32,7 +32,8 @@ export const bound = (seconds: number): string => `le=~"${String(seconds)}(\\\\.
 
 /** Requests a second, by cluster, that ended with a failure of the server. */
 export const failed = (of: RequestClass, window: string): string =>
-  `sum by (cluster) (rate(apiserver_request_total{${apiserver},${verbs[of]},code=~"5.."}[${window}]))`;
+  'sum by (cluster) ' +
+  `(rate(apiserver_request_total{${apiserver},${verbs[of]},code=~"5.."}[${window}]))`;
 
 /** Requests a second, by cluster. */
 export const all = (of: RequestClass, window: string): string =>

@@ -29,7 +29,8 @@ const burnRates = windows.flatMap((window) =>
   forEach(
     `apiserver_request:burnrate${window}`,
     (of) =>
-      `(\n  ${slow(of, window)}\n  + (${failed(of, window)} or 0 * ${all(of, window)})\n)\n/ ${all(of, window)}`,
+      `(\n  ${slow(of, window)}\n  + (${failed(of, window)} or 0 * ${all(of, window)})\n)\n/ ` +
+      `${all(of, window)}`,
   ),
 );
 
@@ -73,7 +74,9 @@ const badOfMonth = (of: RequestClass): string =>
 const availability: readonly RecordingRule[] = [
   {
     record: 'code_verb:apiserver_request_total:increase1h',
-    expr: `sum by (cluster, code, verb) (increase(${total}{${apiserver},verb!~"WATCH|CONNECT"}[1h]))`,
+    expr:
+      'sum by (cluster, code, verb) ' +
+      `(increase(${total}{${apiserver},verb!~"WATCH|CONNECT"}[1h]))`,
   },
   {
     record: 'code_verb:apiserver_request_total:increase30d',

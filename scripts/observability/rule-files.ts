@@ -26,7 +26,9 @@ const source = 'scripts/observability';
 
 const yaml = (path: string, content: object): TextFile => ({
   path: `${folder}/${path}`,
-  text: `# Written by \`npm run docs\` from ${source}.\n${dump(content, { lineWidth: 100, noRefs: true })}`,
+  text:
+    '# Written by \`npm run docs\` from ' +
+    `${source}.\n${dump(content, { lineWidth: 100, noRefs: true })}`,
 });
 
 const page = 'docs/alerts.md';
@@ -136,12 +138,17 @@ function alertsPage(): TextFile {
   const text = [
     `<!-- Written by \`npm run docs\` from ${source}. -->`,
     '# Alerts',
-    'What each alert of `deploy/prometheus/alerts.rules.yaml` means, what to look at, what to do. `critical`: users feel ' +
-      'it, or soon will. `warning`: look at it on the same day. The rules expect two scrape jobs, `apiserver` (every ' +
-      'replica, `/metrics`) and `etcd` (every member), and, where one Prometheus watches several clusters, a label ' +
-      '`cluster` on both. They are good for both naming profiles. An alert about a single event ends 15 minutes after it; ' +
+    'What each alert of `deploy/prometheus/alerts.rules.yaml` means, what to look at, what ' +
+      'to do. `critical`: users feel ' +
+      'it, or soon will. `warning`: look at it on the same day. The rules expect two scrape ' +
+      'jobs, `apiserver` (every ' +
+      'replica, `/metrics`) and `etcd` (every member), and, where one Prometheus watches ' +
+      'several clusters, a label ' +
+      '`cluster` on both. They are good for both naming profiles. An alert about a single ' +
+      'event ends 15 minutes after it; ' +
       'a Prometheus that has just begun may tell of events before its time.',
-    '`npm test -- scripts/observability` holds each of them against numbers at which it fires and others at which it ' +
+    '`npm test -- scripts/observability` holds each of them against numbers at which it ' +
+      'fires and others at which it ' +
       'does not.',
     ...sections,
   ].join('\n\n');
