@@ -30,7 +30,7 @@ const burnRates = windows.flatMap((window) =>
     `apiserver_request:burnrate${window}`,
     (of) =>
       `(\n  ${slow(of, window)}\n  + (${failed(of, window)} or 0 * ${all(of, window)})\n)\n/ ` +
-      `${all(of, window)}`,
+      all(of, window),
   ),
 );
 

@@ -27,7 +27,7 @@ const source = 'scripts/observability';
 const yaml = (path: string, content: object): TextFile => ({
   path: `${folder}/${path}`,
   text:
-    '# Written by \`npm run docs\` from ' +
+    '# Written by `npm run docs` from ' +
     `${source}.\n${dump(content, { lineWidth: 100, noRefs: true })}`,
 });
 
