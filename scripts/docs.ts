@@ -1,5 +1,6 @@
-// Writes the pages of docs/ that tables decide: `npm run docs`. A test compares the files with what
-// is made here, so that no table changes without its page.
+// Writes the pages of docs/, the rules and the dashboards of deploy/ that tables decide:
+// `npm run docs`. A test compares the files with what is made here, so that no table changes
+// without its page.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
@@ -13,6 +14,8 @@ import type { AbsentFlag, Answer } from '../lib/config/absent-flags.ts';
 import { flagTable } from '../lib/config/flags.ts';
 import { metricTable } from '../lib/telemetry/metric-table.ts';
 import type { MetricRow } from '../lib/telemetry/metric-table.ts';
+import { dashboardFiles } from './observability/dashboard-files.ts';
+import { ruleFiles } from './observability/rule-files.ts';
 
 export interface Page {
   /** From the root of the repository. */
@@ -219,6 +222,8 @@ export const pages = (): readonly Page[] => [
   metricsPage(),
   limitsPage(),
   errorsPage(),
+  ...ruleFiles(),
+  ...dashboardFiles(),
 ];
 
 if (import.meta.main) {

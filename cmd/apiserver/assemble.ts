@@ -35,6 +35,7 @@ import { openAuthorization } from './authorization.ts';
 import { openBase } from './base.ts';
 import type { Base } from './base.ts';
 import type { FollowedDefinitions } from './custom-resources.ts';
+import { collectCertificates } from './certificate-metrics.ts';
 import { ownCredentials } from './credentials.ts';
 import type { ServingTls } from './credentials.ts';
 import { beginRoles, roleBootstrap } from './default-roles.ts';
@@ -44,7 +45,8 @@ import { checkWebhookFiles } from './given-authorization.ts';
 import { greeting, writeAdminConfig } from './greeting.ts';
 import { healthChecks } from './health-checks.ts';
 import type { Lifecycle } from './health-checks.ts';
-import { cacheObserver, collectCache, controllerObserver, healthObserver } from './observers.ts';
+import { cacheObserver, collectCache, collectReadiness } from './observers.ts';
+import { controllerObserver, healthObserver } from './observers.ts';
 import { checkListening, hostAndPort, listenError, urlAt } from './own-address.ts';
 import { publishTrust } from './publish-trust.ts';
 import { giveMemoryBackWhenQuiet } from './quiet-memory.ts';
@@ -125,7 +127,11 @@ export async function assemble(
     definitions: definitions?.served,
   });
   await webhooks.serve({ ca: shared.ca, serverCa: credentials.serverCa, port: server.port });
-  followServingTls(base, server, { serving: credentials.serving, trusted });
+  const servingCertificate = followServingTls(base, server, {
+    serving: credentials.serving,
+    trusted,
+  });
+  collectCertificates(base, { serving: servingCertificate, shared, trusted });
   await cache.start(starting);
   await authorization.whole;
   await definitions?.whole;
@@ -271,9 +277,11 @@ async function openServer(
   const graceMs = flags['livez-grace-period'];
   const reading = { cache, roles, definitions };
   const checks = healthChecks({ ...reading, lifecycle, clock, startedAtMs, graceMs });
+  const health = new Health(checks, healthObserver(base.metrics));
+  collectReadiness(base.metrics, health);
   const server = await serveApi({
     ...base,
-    health: new Health(checks, healthObserver(base.metrics)),
+    health,
     ...options,
     serverAddress: hostAndPort(address, flags['secure-port']),
     version: versionInfo,

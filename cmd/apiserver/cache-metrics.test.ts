@@ -39,6 +39,12 @@ test('objects read, states of watches, events and waits are counted by resource'
         `apiserver_watch_cache_read_wait_seconds_count{${labels},${name}} 2`,
       ]),
     );
+    const unreadable = async (): Promise<string | undefined> =>
+      /^apiserver_storage_unreadable_objects .*$/m.exec((await metrics.text()).body)?.[0];
+    expect(await unreadable()).toBe('apiserver_storage_unreadable_objects 0');
+    await fixture.putRaw('widgets/n/w0', Buffer.from('not an object'));
+    await view.list({}, latest, { limitCount: 1 }, fixture.signal).catch(() => undefined);
+    expect(await unreadable()).toBe('apiserver_storage_unreadable_objects 1');
   } finally {
     await fixture.close();
     await cluster.stop();

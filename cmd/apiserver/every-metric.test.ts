@@ -113,6 +113,9 @@ const shownElsewhere: Readonly<Record<string, string>> = {
   apiserver_terminated_watchers_total:
     'cmd/apiserver/cache-metrics.test.ts › ' +
     'objects read, states of watches, events and waits are counted by resource',
+  apiserver_storage_unreadable_objects:
+    'cmd/apiserver/cache-metrics.test.ts › ' +
+    'objects read, states of watches, events and waits are counted by resource',
   apiserver_storage_decode_errors_total:
     'cmd/apiserver/cache-observer.test.ts › ' +
     'reads and stored objects that cannot be read are counted by resource',

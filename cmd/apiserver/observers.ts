@@ -19,7 +19,7 @@ import type { Component } from '../../lib/registry/component-statuses.ts';
 import type { ValidationOptions } from '../../lib/registry/validation.ts';
 import type { EtcdStorage } from '../../lib/storage-etcd/etcd-storage.ts';
 import type { StorageMetrics } from '../../lib/storage-etcd/storage.ts';
-import type { HealthObserver } from '../../lib/telemetry/health.ts';
+import type { Health, HealthObserver } from '../../lib/telemetry/health.ts';
 import type { Metrics } from '../../lib/telemetry/metrics.ts';
 import type { NumberChild, NumberSeries } from '../../lib/telemetry/series.ts';
 import type { ControllerObserver } from './run-controllers.ts';
@@ -43,6 +43,19 @@ export function storageMetrics({ series }: Metrics): StorageMetrics {
       children.total.value++;
       if (!isOk) children.errors.value++;
     },
+  };
+}
+
+const compactionResults = ['compacted', 'started', 'learned', 'failed'] as const;
+
+/** Counts rounds of compaction; a server that compacts shows all results from its begin. */
+export function compactionObserver({
+  series,
+}: Metrics): (result: (typeof compactionResults)[number]) => void {
+  const rounds = series.apiserver_storage_compaction_rounds_total;
+  for (const result of compactionResults) rounds.child(result);
+  return (result) => {
+    rounds.child(result).value++;
   };
 }
 
@@ -102,8 +115,10 @@ export function collectCache({ series }: Metrics, cache: Cache, budgetBytes: num
       series.apiserver_watch_cache_resource_version.child(group, name).value = health.revision;
       collectCounts(series, group, name, use.counts);
     }
-    for (const [kind, bytes] of Object.entries(health.memory)) {
-      if (typeof bytes === 'number') series.apiserver_cache_memory_bytes.child(kind).value = bytes;
+    series.apiserver_storage_unreadable_objects.child().value = health.corrupted.size;
+    const { stateBytes, logBytes, memoBytes } = health.memory;
+    for (const [kind, bytes] of Object.entries({ stateBytes, logBytes, memoBytes })) {
+      series.apiserver_cache_memory_bytes.child(kind).value = bytes;
     }
   });
 }
@@ -156,6 +171,13 @@ export function mismatchObserver(
     count.value++;
     logger.warn('validation differs', { group, version, resource, difference });
   };
+}
+
+/** Whether this replica is ready, looked at with each scrape. */
+export function collectReadiness({ series }: Metrics, health: Health): void {
+  series.apiserver_ready.collect.add(() => {
+    series.apiserver_ready.child().value = Number(health.isPassing('readyz'));
+  });
 }
 
 export function healthObserver({ series }: Metrics): HealthObserver {

@@ -12,11 +12,12 @@ import type { TrustedCertificates } from './trusted-certificates.ts';
 export const clientCas = ({ clients, frontProxies }: TrustedCertificates): string =>
   `${clients.current.pem}${frontProxies?.current.pem ?? ''}`;
 
+/** The returned function says what is in force, in PEM. */
 export function followServingTls(
   base: Base,
   server: Pick<RunningServer, 'setTls'>,
   { serving, trusted }: { readonly serving: ServingTls; readonly trusted: TrustedCertificates },
-): void {
+): () => string {
   const { flags, clock, logger, started } = base;
   let pair: KeyPair = serving;
   const show = (): void => server.setTls({ ...pair, clientCa: clientCas(trusted) });
@@ -40,4 +41,5 @@ export function followServingTls(
     started.defer(() => file.close());
     void file.look();
   }
+  return () => pair.cert;
 }

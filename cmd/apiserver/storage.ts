@@ -7,7 +7,7 @@ import { SharedSecrets } from '../../lib/storage-etcd/shared-secrets.ts';
 import type { Base } from './base.ts';
 import { startLocalEtcd } from './local-etcd.ts';
 import type { LocalEtcd } from './local-etcd.ts';
-import { collectStorageSize, storageMetrics } from './observers.ts';
+import { collectStorageSize, compactionObserver, storageMetrics } from './observers.ts';
 import { reachEtcd } from './reach-etcd.ts';
 import { checkNaming } from './shared-state.ts';
 
@@ -42,9 +42,15 @@ export async function openStorage(base: Base): Promise<OpenedStorage> {
   const keyspace = createKeyspace(flags['etcd-prefix']);
   const secrets = new SharedSecrets(storage, keyspace);
   await checkNaming(secrets, flags, starting);
+  const intervalMs = flags['etcd-compaction-interval'];
+  const countRound = intervalMs === 0 ? () => undefined : compactionObserver(metrics);
   const compactor = new Compactor(storage.connection, {
-    intervalMs: flags['etcd-compaction-interval'],
-    onError: (error) => logger.warn('compaction failed; the next round tries again', { error }),
+    intervalMs,
+    onRound: countRound,
+    onError(error) {
+      countRound('failed');
+      logger.warn('compaction failed; the next round tries again', { error });
+    },
   });
   const closing = new AbortController();
   const compacting = compactor.run(closing.signal);

@@ -15,9 +15,16 @@ const compactKey = 'compact_rev_key';
 
 export interface CompactorOptions {
   readonly intervalMs: number;
+  /** What became of each round of `run`. */
+  readonly onRound?: (result: CompactionRound) => void;
   /** Failures are reported here, and the next round tries again. */
   readonly onError?: (error: unknown) => void;
 }
+
+/**
+ * `started`: nothing is an interval old yet; `learned`: another replica has advanced the clock.
+ */
+type CompactionRound = 'compacted' | 'started' | 'learned';
 
 export class Compactor {
   readonly #connection: EtcdConnection;
@@ -49,7 +56,8 @@ export class Compactor {
     if (this.#options.intervalMs === 0) return;
     while (!signal.aborted) {
       try {
-        await this.runOnce(signal);
+        const result = await this.runOnce(signal);
+        this.#options.onRound?.(result);
       } catch (error) {
         if (!signal.aborted) this.#options.onError?.(error);
       }
@@ -58,7 +66,7 @@ export class Compactor {
   }
 
   /** One round: advances the clock and compacts, or learns that another replica has. */
-  async runOnce(signal: AbortSignal): Promise<'compacted' | 'started' | 'learned'> {
+  async runOnce(signal: AbortSignal): Promise<CompactionRound> {
     const target = this.#revision;
     const swap = {
       compare: [

@@ -6,6 +6,12 @@ const broken = { name: 'cache', endpoints: ['readyz'] as const, failure: () => '
 const noticed = { ...healthy, name: 'memory', notice: () => 'above its bound' };
 const options = { verbose: false, exclude: [] as string[] };
 
+test('an endpoint passes when all of its checks do, and nobody is told of the question', () => {
+  const told: string[] = [];
+  const health = new Health([healthy, broken], (name) => told.push(name));
+  expect([health.isPassing('livez'), health.isPassing('readyz'), told]).toEqual([true, false, []]);
+});
+
 describe('all checks of an endpoint', () => {
   test.each([
     ['healthy', 'livez', [healthy], options, 200, 'ok'],

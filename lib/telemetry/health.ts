@@ -42,6 +42,12 @@ export class Health {
     this.#checks = [ping, ...checks];
   }
 
+  /** Whether all checks of an endpoint pass; no observer is told. */
+  isPassing(endpoint: HealthEndpoint): boolean {
+    const asked = this.#checks.filter(({ endpoints }) => endpoints.includes(endpoint));
+    return asked.every((check) => check.failure() === undefined);
+  }
+
   /** All checks of an endpoint but the excluded ones. */
   answer(
     endpoint: HealthEndpoint,

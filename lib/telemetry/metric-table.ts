@@ -45,7 +45,7 @@ const authSeconds = [
   16.384,
 ];
 const webhookSeconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
-const conversionSeconds = [0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60];
+const conversionSeconds = [0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 30, 45, 60];
 const crdConversionSeconds = Array.from({ length: 15 }, (_, index) => 0.001 * 2 ** index);
 const ratchetingSeconds = Array.from({ length: 10 }, (_, index) => 1e-5 * 4 ** index);
 const delegatedSeconds = [0.25, 0.5, 0.7, 1, 1.5, 3, 5, 10];
@@ -696,6 +696,24 @@ export const metricTable = {
     ['host'],
     [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30],
     'Time of looking up the addresses of hosts.',
+  ),
+  apiserver_storage_unreadable_objects: gauge(
+    'ALPHA',
+    [],
+    'Stored objects whose bytes cannot be read at present.',
+  ),
+  apiserver_storage_compaction_rounds_total: counter(
+    'ALPHA',
+    ['result'],
+    'Rounds of compaction: compacted, started (nothing is old enough yet), ' +
+      'learned (another replica did it), failed.',
+  ),
+  apiserver_ready: gauge('ALPHA', [], 'Whether /readyz passes, looked at with each scrape.'),
+  apiserver_certificate_expiration_timestamp_seconds: gauge(
+    'ALPHA',
+    ['use'],
+    'Until when what is in use is good: serving, etcd_client, and the last certificate of ' +
+      'shared_ca, client_ca, front_proxy_ca.',
   ),
   apiserver_cache_memory_bytes: gauge(
     'ALPHA',

@@ -248,15 +248,18 @@ function totalOf(
   return child;
 }
 
+const loopSampleMs = 10;
+
 /** What the operating system knows of the process, read at each scrape. */
 function collectProcess(series: AllSeries): void {
-  const loopDelay = monitorEventLoopDelay({ resolution: 10 });
+  const loopDelay = monitorEventLoopDelay({ resolution: loopSampleMs });
   loopDelay.enable();
   series.process_start_time_seconds.child().value = Date.now() / 1000 - process.uptime();
   series.apiserver_event_loop_delay_seconds.collect.add(() => {
     for (const quantile of ['0.5', '0.99'] as const) {
-      const delayNs = loopDelay.percentile(Number(quantile) * 100);
-      series.apiserver_event_loop_delay_seconds.child(quantile).value = delayNs / 1e9;
+      // What is measured is the time between two samples.
+      const seconds = loopDelay.percentile(Number(quantile) * 100) / 1e9 - loopSampleMs / 1000;
+      series.apiserver_event_loop_delay_seconds.child(quantile).value = Math.max(0, seconds);
     }
     loopDelay.reset();
   });
