@@ -5,6 +5,10 @@ const { registerHooks } = require('node:module');
 const { pathToFileURL } = require('node:url');
 const { ModuleMocker } = require('jest-mock');
 
+// Where X509Certificate.toLegacyObject is called before anything has loaded node:tls, Node leaves
+// tls without createSecureContext for good. The server loads it first, too.
+require('node:tls');
+
 const globalsUrl = pathToFileURL(require.resolve('./native-globals.mjs')).href;
 
 registerHooks({
