@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { MaybePromise } from '../lib/base/maybe-promise.ts';
+import { endWithThisProcess } from '../lib/base/testing/outlived.ts';
 import { EtcdCluster } from '../lib/storage-etcd/testing/etcd-process.ts';
 import type { EtcdClusterOptions } from '../lib/storage-etcd/testing/etcd-process.ts';
 
@@ -153,6 +154,7 @@ export class Replica {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { ...process.env, NODE_OPTIONS: '' },
     });
+    endWithThisProcess(child);
     this.#child = child;
     this.#exited = new Promise((resolve) => child.once('exit', (code) => resolve(code)));
     await this.#listening(child);

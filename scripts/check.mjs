@@ -23,7 +23,6 @@ const steps = [
   { name: 'layers', args: ['dependency-cruiser/bin/dependency-cruiser.mjs', ...layerRule] },
   {
     name: 'unit',
-    flags: ['--experimental-vm-modules'],
     args: ['jest/bin/jest.js', '--config=scripts/jest/unit.config.mjs', '--silent'],
   },
 ];
@@ -55,9 +54,9 @@ async function runLane() {
 }
 
 /** @param {Step} step */
-async function runStep({ name, flags = [], args: [entry, ...args] }) {
+async function runStep({ name, args: [entry, ...args] }) {
   const stepStartMs = Date.now();
-  const { code, output } = await run([...flags, `${root}node_modules/${entry}`, ...args]);
+  const { code, output } = await run([`${root}node_modules/${entry}`, ...args]);
   const took = `${((Date.now() - stepStartMs) / 1000).toFixed(1)} s`;
   if (code === 0) {
     const totals = /^(\d+ passed, \d+ failed|audit: .*)$/m.exec(output)?.[0] ?? '';

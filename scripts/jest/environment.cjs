@@ -1,20 +1,27 @@
-// Jest environment in which `instanceof Error` is true for errors that Node's core makes, too:
-// they belong to another realm than the tests. Tests see in `rewritesExpected` whether the run is
-// one with -u (lib/base/testing/expected-output.ts).
-const { TestEnvironment } = require('jest-environment-node');
+// Jest environment without a realm of its own: test files run in the worker's realm, as they would
+// under plain Node (scripts/jest/native-runtime.cjs). Tests see in `rewritesExpected` whether the
+// run is one with -u (lib/base/testing/expected-output.ts).
 
-module.exports = class extends TestEnvironment {
-  /** @param {ConstructorParameters<typeof TestEnvironment>} args */
-  constructor(...args) {
-    super(...args);
-    this.global.rewritesExpected = args[0].globalConfig.updateSnapshot === 'all';
-    const own = this.global.Error;
-    Object.defineProperty(own, Symbol.hasInstance, {
-      /** @param {unknown} value */
-      value(value) {
-        const inherits = Function.prototype[Symbol.hasInstance].call(this, value);
-        return inherits || (this === own && Error.isError(value));
-      },
-    });
+/** @typedef {import('@jest/environment').JestEnvironment} JestEnvironment */
+
+module.exports = class NativeEnvironment {
+  // What jest sets on a realm's global object, such as the console of the test file.
+  global = {};
+
+  /** @param {import('@jest/environment').JestEnvironmentConfig} config */
+  constructor({ globalConfig }) {
+    Reflect.set(globalThis, 'rewritesExpected', globalConfig.updateSnapshot === 'all');
+  }
+
+  async setup() {}
+
+  async teardown() {}
+
+  getVmContext() {
+    return null;
+  }
+
+  exportConditions() {
+    return [];
   }
 };
