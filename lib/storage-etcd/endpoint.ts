@@ -64,7 +64,7 @@ export class Endpoint {
     this.#tls = tls;
     this.#options = options;
     this.#secrets = parseEndpoint(url).isSecure ? readSecrets(tls) : undefined;
-    this.#client = this.#newClient();
+    this.#client = this.#newClient(this.#secrets);
     this.#followState(connectivityState.IDLE);
     this.#checkVersion(limits.etcdRetryFirstMs);
   }
@@ -137,8 +137,8 @@ export class Endpoint {
     );
   }
 
-  #newClient(): Client {
-    const secrets = this.#secrets;
+  /** @throws Error for files that hold no pair. */
+  #newClient(secrets: TlsSecrets | undefined): Client {
     const channelCredentials =
       secrets === undefined
         ? credentials.createInsecure()
@@ -153,16 +153,15 @@ export class Endpoint {
   /** Certificates are renewed by replacing the files: looked at whenever there is no connection. */
   #reloadSecrets(): void {
     if (this.#secrets === undefined || this.#closed) return;
-    let fresh: TlsSecrets;
-    try {
-      fresh = readSecrets(this.#tls);
-    } catch {
-      return; // Being replaced at this moment; the next look finds them.
-    }
-    if (isSame(fresh, this.#secrets)) return;
-    this.#secrets = fresh;
     const old = this.#client;
-    this.#client = this.#newClient();
+    try {
+      const fresh = readSecrets(this.#tls);
+      if (isSame(fresh, this.#secrets)) return;
+      this.#client = this.#newClient(fresh);
+      this.#secrets = fresh;
+    } catch {
+      return; // Half replaced: a file is missing, or no pair. The next look finds them.
+    }
     this.#followState(connectivityState.IDLE);
     this.#options.onLost();
     old.close();
