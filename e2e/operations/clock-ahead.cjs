@@ -3,14 +3,11 @@
 'use strict';
 
 const aheadMs = 300_000;
-const RealDate = Date;
+const realNow = Date.now;
+const now = () => realNow() + aheadMs;
 
-globalThis.Date = class Date extends RealDate {
-  constructor(...given) {
-    super(...(given.length === 0 ? [RealDate.now() + aheadMs] : given));
-  }
-
-  static now() {
-    return RealDate.now() + aheadMs;
-  }
-};
+globalThis.Date = new Proxy(Date, {
+  construct: (target, given, made) =>
+    Reflect.construct(target, given.length === 0 ? [now()] : given, made),
+  get: (target, key) => (key === 'now' ? now : Reflect.get(target, key)),
+});

@@ -233,8 +233,9 @@ test('the client certificate for etcd, and the CA of etcd', async () => {
     put(files.caFile, `${readFileSync(files.caFile, 'utf8')}${ca.cert}`);
     await eachMember();
     await phase('half of a new client certificate');
+    const leader = await cluster.etcd.leader();
     put(files.keyFile, client.key);
-    await cluster.etcd.restart(await cluster.etcd.leader());
+    await cluster.etcd.restart(leader);
     await phase('new certificates of members and clients');
     put(files.certFile, client.cert);
     put(files.serverKeyFile, member.key);
