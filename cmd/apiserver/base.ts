@@ -112,7 +112,7 @@ export function openBase(
   return { ...given, ...opened, authentication, authorization, controllers, media, plugins };
 }
 
-/** A disk that takes no change keeps no server from ending well: the next start knows a dead lock. */
+/** A read-only disk keeps no server from ending well: the next start knows a dead lock. */
 function releaseOrWarn(directory: DataDirectory, logger: Logger): void {
   try {
     directory.release();

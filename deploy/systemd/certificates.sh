@@ -50,7 +50,8 @@ for machine in "$@"; do
   name=${machine%%=*} address=${machine#*=}
   of="$folder/$name"
   mkdir -p "$of/etcd" "$of/apiserver"
-  pair etcd "$of/etcd/member" "/CN=$name" serverAuth,clientAuth "IP:$address,DNS:$name"
+  # Members look at the address that another one connects from; 127.0.0.1 is for tools beside them.
+  pair etcd "$of/etcd/member" "/CN=$name" serverAuth,clientAuth "IP:$address,IP:127.0.0.1,DNS:$name"
   cp "$folder/authorities/etcd.crt" "$of/etcd/ca.crt"
   pair etcd "$of/apiserver/etcd-client" "/CN=apiserver-$name" clientAuth
   cp "$folder/authorities/etcd.crt" "$of/apiserver/etcd-ca.crt"

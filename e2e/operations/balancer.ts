@@ -5,7 +5,7 @@ import { connect, createServer, type AddressInfo, type Server, type Socket } fro
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const checkEveryMs = 100;
-const checkTimeoutMs = 1_000;
+const checkTimeoutMs = 10_000;
 
 export class Balancer {
   readonly url: string;

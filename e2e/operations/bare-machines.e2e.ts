@@ -34,8 +34,9 @@ beforeAll(async () => {
   for (const machine of machines) await startReplica(machine);
 });
 afterAll(async () => {
-  const ended = children.map((child) => new Promise((resolve) => child.once('exit', resolve)));
-  for (const child of children) child.kill('SIGKILL');
+  const running = children.filter(({ exitCode }) => exitCode === null);
+  const ended = running.map((child) => new Promise((resolve) => child.once('exit', resolve)));
+  for (const child of running) child.kill('SIGKILL');
   await Promise.all(ended);
   rmSync(folder, { recursive: true, force: true });
 });
@@ -64,7 +65,7 @@ async function startReplica(machine: Machine): Promise<void> {
   const servers = machines.map(({ address }) => `https://${address}:2379`).join(',');
   const environment = onMachine(unit('apiserver.env'), machine)
     .replace('=ADDRESS', `=${machine.address}`)
-    .replace('ETCD_SERVERS ', `${servers} `)
+    .replace('=ETCD_SERVERS', `=${servers}`)
     .replace('SERVICE_NAME', 'api.example.com');
   const value = /^APISERVER_FLAGS="([^"]*)"$/m.exec(environment.replaceAll('\\\n', ''))?.[1] ?? '';
   const command = /^ExecStart=((?:.*\\\n)*.*)$/m.exec(unit('apiserver.service'))?.[1] ?? '';

@@ -1,5 +1,5 @@
-// etcd's database reaches its quota (alarm NOSPACE): writes are refused in words that say what to do,
-// all else goes on, and after what docs/operate/etcd.md says everything works again, without a
+// etcd's database reaches its quota (alarm NOSPACE): writes are refused in words that say what to
+// do, all else goes on, and after what docs/operate/etcd.md says everything works again, without a
 // restart.
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { setTimeout as sleep } from 'node:timers/promises';

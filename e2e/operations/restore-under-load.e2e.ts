@@ -17,7 +17,7 @@ interface Listed {
   }[];
 }
 
-/** Writes and deletes until it is ended, through all replicas in turn; what fails is tried no more. */
+/** Writes and deletes until it is ended, through all replicas in turn, and retries nothing. */
 class Writers {
   writtenCount = 0;
   readonly #replicas: readonly Replica[];
