@@ -1,5 +1,5 @@
 // Serving certificates by the name that a client asks for (SNI): an exact name comes before one
-// with a wildcard, and of those the ones that were stated before those that a certificate has in itself.
+// with a wildcard, and of those the ones that were stated before those that a certificate has.
 import { X509Certificate } from 'node:crypto';
 
 export interface NamedPair {

@@ -81,7 +81,8 @@ const isDatabaseFull = (error: EtcdError): boolean =>
 const databaseFull = (): StatusError =>
   serviceUnavailable(
     "etcd's database is full (alarm NOSPACE): nothing was written, and nothing will be until " +
-      'etcd is compacted and defragmented and the alarm is disarmed; reads, watches and deletions go on',
+      'etcd is compacted and defragmented and the alarm is disarmed; ' +
+      'reads, watches and deletions go on',
   );
 
 export function tooLarge(sizeBytes: number, limit: string): StatusError {
