@@ -1,6 +1,6 @@
 // A steady load of readers, writers and watchers through one URL that must not notice what
-// operators do behind it. Nothing is retried: every answer but the expected one is a failure, and so
-// is an acknowledged write that a later read or a watch does not show.
+// operators do behind it. Nothing is retried: every answer but the expected one is a failure, and
+// so is an acknowledged write that a later read or a watch does not show.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Http1Client, Http2Client, type Answer, type Client, type Identity } from './clients.ts';
 
