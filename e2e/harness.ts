@@ -234,10 +234,11 @@ export class Replica {
   }
 
   #listening(child: ChildProcess): Promise<void> {
+    const before = this.#output.length; // of an earlier start
     return new Promise((resolve, reject) => {
       const collect = (chunk: Buffer): void => {
         this.#output += chunk.toString('utf8');
-        const port = /is ready at https:\/\/[^/\s]*:(\d+)/.exec(this.#output)?.[1];
+        const port = /is ready at https:\/\/[^/\s]*:(\d+)/.exec(this.#output.slice(before))?.[1];
         if (port === undefined) return;
         this.#port = Number(port);
         resolve();

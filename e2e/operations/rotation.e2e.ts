@@ -99,6 +99,7 @@ afterAll(async () => {
 async function underLoad(
   what: string,
   run: (phase: (name: string) => Promise<void>) => Promise<void>,
+  mayFail: RegExp = /^$/,
 ): Promise<void> {
   const load = await SteadyLoad.start({
     url: balancer.url,
@@ -112,7 +113,7 @@ async function underLoad(
   await load.flow();
   const { failures, ...counts } = await load.stop();
   process.stdout.write(`rotation of ${what}: ${JSON.stringify(counts)}\n`);
-  expect(failures).toEqual([]);
+  expect(failures.filter((failure) => !mayFail.test(failure))).toEqual([]);
 }
 
 /** Resolves when all replicas have said so since. */
@@ -219,6 +220,9 @@ test('the CA of front proxies', async () => {
   ]);
 });
 
+/** A write that a member had proposed when it was stopped: nobody can know, and it says so. */
+const unknownOutcome = /PATCH .* 504 .*the outcome of the write is unknown/;
+
 test('the client certificate for etcd, and the CA of etcd', async () => {
   const files = cluster.etcd.tlsFiles;
   if (files === undefined) throw new Error('etcd serves TLS');
@@ -228,23 +232,27 @@ test('the client certificate for etcd, and the CA of etcd', async () => {
   const eachMember = async (): Promise<void> => {
     for (const index of [0, 1, 2]) await cluster.etcd.restart(index);
   };
-  await underLoad('etcd', async (phase) => {
-    await phase('all believe both CAs');
-    put(files.caFile, `${readFileSync(files.caFile, 'utf8')}${ca.cert}`);
-    await eachMember();
-    await phase('half of a new client certificate');
-    const leader = await cluster.etcd.leader();
-    put(files.keyFile, client.key);
-    await cluster.etcd.restart(leader);
-    await phase('new certificates of members and clients');
-    put(files.certFile, client.cert);
-    put(files.serverKeyFile, member.key);
-    put(files.serverCertFile, member.cert);
-    await eachMember();
-    await phase('the new CA alone');
-    put(files.caFile, ca.cert);
-    await eachMember();
-  });
+  await underLoad(
+    'etcd',
+    async (phase) => {
+      await phase('all believe both CAs');
+      put(files.caFile, `${readFileSync(files.caFile, 'utf8')}${ca.cert}`);
+      await eachMember();
+      await phase('half of a new client certificate');
+      const leader = await cluster.etcd.leader();
+      put(files.keyFile, client.key);
+      await cluster.etcd.restart(leader);
+      await phase('new certificates of members and clients');
+      put(files.certFile, client.cert);
+      put(files.serverKeyFile, member.key);
+      put(files.serverCertFile, member.cert);
+      await eachMember();
+      await phase('the new CA alone');
+      put(files.caFile, ca.cert);
+      await eachMember();
+    },
+    unknownOutcome,
+  );
 });
 
 test('the key that signs tokens of service accounts', async () => {
