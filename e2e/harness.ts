@@ -24,6 +24,8 @@ export interface ClusterOptions extends EtcdClusterOptions {
   readonly serverFlags?: readonly string[];
   /** Further flags for one of them; `folder` is removed at the end. */
   readonly replicaFlags?: (replica: number, folder: string) => MaybePromise<readonly string[]>;
+  /** Flags for the Node process of one of them. */
+  readonly nodeFlags?: (replica: number) => readonly string[];
   readonly naming?: 'svc' | 'kubernetes';
   /** Lines of the token file beside that of the administrator: `token,user,uid,"groups"`. */
   readonly tokens?: readonly string[];
@@ -71,15 +73,16 @@ export class TestCluster {
     const replicas: Replica[] = [];
     for (let index = 0; index < (options.replicaCount ?? 1); index++) {
       const urls = await Promise.all(etcd.endpoints.map((url) => etcdUrlOf(index, url)));
-      const replica = new Replica(join(folder, `replica-${String(index)}`), [
+      const dataDir = join(folder, `replica-${String(index)}`);
+      const flags = [
         `--etcd-servers=${urls.join(',')}`,
         ...etcdFlags,
         `--token-auth-file=${tokens}`,
         `--naming=${options.naming ?? 'kubernetes'}`,
         ...(options.serverFlags ?? []),
         ...((await options.replicaFlags?.(index, folder)) ?? []),
-      ]);
-      replicas.push(replica);
+      ];
+      replicas.push(new Replica(dataDir, flags, options.nodeFlags?.(index)));
     }
     const cluster = new TestCluster(etcd, replicas, folder);
     try {
@@ -108,15 +111,17 @@ export class TestCluster {
 export class Replica {
   readonly dataDir: string;
   readonly #flags: readonly string[];
+  readonly #nodeFlags: readonly string[];
   #child: ChildProcess | undefined;
   #exited: Promise<number | null> = Promise.resolve(null);
   #port = 0;
   #output = '';
   #agent: Agent | undefined;
 
-  constructor(dataDir: string, flags: readonly string[]) {
+  constructor(dataDir: string, flags: readonly string[], nodeFlags: readonly string[] = []) {
     this.dataDir = dataDir;
     this.#flags = flags;
+    this.#nodeFlags = nodeFlags;
   }
 
   get url(): string {
@@ -149,7 +154,8 @@ export class Replica {
       `--data-dir=${this.dataDir}`,
       `--secure-port=${String(this.#port)}`,
     ];
-    const child = spawn(process.execPath, [join(root, 'cmd/apiserver/main.ts'), ...flags], {
+    const command = [...this.#nodeFlags, join(root, 'cmd/apiserver/main.ts'), ...flags];
+    const child = spawn(process.execPath, command, {
       cwd: root,
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { ...process.env, NODE_OPTIONS: '' },
@@ -230,10 +236,11 @@ export class Replica {
   }
 
   #listening(child: ChildProcess): Promise<void> {
+    const before = this.#output.length; // of an earlier start
     return new Promise((resolve, reject) => {
       const collect = (chunk: Buffer): void => {
         this.#output += chunk.toString('utf8');
-        const port = /is ready at https:\/\/[^/\s]*:(\d+)/.exec(this.#output)?.[1];
+        const port = /is ready at https:\/\/[^/\s]*:(\d+)/.exec(this.#output.slice(before))?.[1];
         if (port === undefined) return;
         this.#port = Number(port);
         resolve();

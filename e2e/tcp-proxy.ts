@@ -1,5 +1,6 @@
 // A proxy that passes bytes between clients and a server, or several in turn, until the link is
-// cut: then it drops every connection, and each new one, until the link is mended.
+// cut: then it drops every connection, and each new one, until the link is mended. A frozen link
+// loses all bytes without a word.
 
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 
@@ -8,6 +9,7 @@ export class TcpProxy {
   readonly #server: Server;
   readonly #sockets: Set<Socket>;
   #isCut = false;
+  #isFrozen = false;
 
   private constructor(url: string, server: Server, sockets: Set<Socket>) {
     this.url = url;
@@ -15,6 +17,7 @@ export class TcpProxy {
     this.#sockets = sockets;
     server.on('connection', (socket) => {
       if (this.#isCut) socket.destroy();
+      if (this.#isFrozen) this.#freezeAll();
     });
   }
 
@@ -53,14 +56,26 @@ export class TcpProxy {
     this.#dropAll();
   }
 
+  /** What was on its way is lost, too: connections from before do not come back. */
+  freeze(): void {
+    this.#isFrozen = true;
+    this.#freezeAll();
+  }
+
   mend(): void {
+    if (this.#isFrozen) this.#dropAll();
     this.#isCut = false;
+    this.#isFrozen = false;
   }
 
   async close(): Promise<void> {
     const closed = new Promise((resolve) => this.#server.close(resolve));
     this.#dropAll();
     await closed;
+  }
+
+  #freezeAll(): void {
+    for (const socket of this.#sockets) socket.unpipe().pause();
   }
 
   #dropAll(): void {

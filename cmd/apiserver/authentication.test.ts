@@ -123,7 +123,7 @@ describe('a CA file that changes', () => {
       ...frontProxy(fronts),
     );
     const shown: (string | undefined)[] = [];
-    const serving = { ...ca, clientCa: '' };
+    const serving = { ...ca, clientCa: '', named: [] };
     const setTls = ({ clientCa }: { readonly clientCa: string | undefined }) =>
       void shown.push(clientCa);
     followServingTls(base, { setTls }, { serving, trusted });
@@ -168,7 +168,7 @@ test('a serving certificate that changes with its key is shown, half a pair is n
   );
   const shown: string[] = [];
   const setTls = (tls: { readonly cert: string }) => void shown.push(tls.cert.trim());
-  const serving = { ...pair, cert: `${pair.cert.trim()}\n`, clientCa: '' };
+  const serving = { ...pair, cert: `${pair.cert.trim()}\n`, clientCa: '', named: [] };
   followServingTls(base, { setTls }, { serving, trusted });
   file('cert', next.cert);
   await until(() => log.join('').includes('the one before stays in force'));

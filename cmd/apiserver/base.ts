@@ -113,7 +113,16 @@ export function openBase(
     createStoredMedia(storedMediaName(flags['storage-media-type'], { naming, hasCbor }), naming),
   );
   const directory = DataDirectory.open(flags['data-dir']);
-  started.defer(() => directory.release());
+  started.defer(() => releaseOrWarn(directory, given.logger));
   const opened = { clock, gates, naming, metrics, calls, directory, files, address, scheme };
   return { ...given, ...opened, authentication, authorization, controllers, media, plugins };
+}
+
+/** A read-only disk keeps no server from ending well: the next start knows a dead lock. */
+function releaseOrWarn(directory: DataDirectory, logger: Logger): void {
+  try {
+    directory.release();
+  } catch (error) {
+    logger.warn('the lock of --data-dir stays', { reason: String(error) });
+  }
 }

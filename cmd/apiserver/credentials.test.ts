@@ -28,6 +28,7 @@ const noFiles = {
   serving: undefined,
   signingKey: undefined,
   tokenKeys: [],
+    named: [],
   etcdTls: {},
 };
 

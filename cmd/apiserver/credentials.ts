@@ -2,6 +2,7 @@
 // kept while they serve.
 import { firstHost } from '../../lib/api/ip-address.ts';
 import type { Flags } from '../../lib/config/flags.ts';
+import type { NamedPair } from '../../lib/server/named-certificates.ts';
 import type { DataDirectory } from './data-directory.ts';
 import type { GivenFiles } from './given-files.ts';
 import { isUnspecified } from './own-address.ts';
@@ -12,6 +13,8 @@ import type { SharedState } from './shared-state.ts';
 export interface ServingTls extends KeyPair {
   /** PEM: whose client certificates are asked for. */
   readonly clientCa: string;
+  /** For clients that ask for their names. */
+  readonly named: readonly NamedPair[];
 }
 
 const adminRequest: LeafRequest = {
@@ -53,7 +56,7 @@ export async function ownCredentials(options: {
   const admin = await keptOrMade(directory, 'admin', ca, adminRequest, []);
   const serving =
     files.serving ?? (await keptOrMade(directory, 'server', ca, serverRequest, names));
-  return { serving: { ...serving, clientCa }, admin, serverCa };
+  return { serving: { ...serving, clientCa, named: files.named }, admin, serverCa };
 }
 
 async function keptOrMade(

@@ -69,6 +69,7 @@ describe('files that flags name', () => {
     expect(files.etcdTls).toEqual({ caFile: paths.ca, certFile: paths.cert, keyFile: paths.key });
     expect(read()).toEqual({
       tokens: undefined,
+      named: [],
       clientCa: '',
       frontProxyCa: '',
       oidcCa: '',

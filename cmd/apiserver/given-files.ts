@@ -9,6 +9,7 @@ import { parseTokenFile } from '../../lib/authn/static-token.ts';
 import type { User } from '../../lib/base/user.ts';
 import { FlagError } from '../../lib/config/flags.ts';
 import type { Flags } from '../../lib/config/flags.ts';
+import type { NamedPair } from '../../lib/server/named-certificates.ts';
 import type { EtcdTlsFiles } from '../../lib/storage-etcd/endpoint.ts';
 import { orFileError } from './file-problem.ts';
 import type { KeyPair } from './pki.ts';
@@ -24,6 +25,8 @@ export interface GivenFiles {
   readonly frontProxyCa: string;
   /** PEM of `--tls-cert-file` and its key; undefined without the flags. */
   readonly serving: KeyPair | undefined;
+  /** Of `--tls-sni-cert-key`; empty without the flag. */
+  readonly named: readonly NamedPair[];
   /** Of `--service-account-signing-key-file`; undefined without the flag. */
   readonly signingKey: SigningKey | undefined;
   /** Of `--service-account-key-file`, else of `--tls-private-key-file`; empty without either. */
@@ -53,6 +56,7 @@ export function readGivenFiles(flags: Flags): GivenFiles {
     oidcCa: given(flags, 'oidc-ca-file', readCertificates) ?? '',
     frontProxyCa: given(flags, 'requestheader-client-ca-file', readCertificates) ?? '',
     serving,
+    named: readNamedPairs(flags),
     signingKey: given(flags, 'service-account-signing-key-file', readSigningKey),
     tokenKeys: tokenKeysOf(flags, serving),
     etcdTls: {
@@ -66,6 +70,21 @@ export function readGivenFiles(flags: Flags): GivenFiles {
 /** The pair as its files are now. @throws FlagError as above. */
 export const readServingPair = (flags: Flags): KeyPair | undefined =>
   readPair(flags, { cert: 'tls-cert-file', key: 'tls-private-key-file' });
+
+/** Those of `--tls-sni-cert-key`, as their files are now. @throws FlagError as above. */
+export const readNamedPairs = (flags: Flags): NamedPair[] =>
+  (flags['tls-sni-cert-key'] ?? []).map(({ cert, key, names }) => {
+    const flag = 'tls-sni-cert-key';
+    const pair = {
+      cert: readFile(flag, cert, readCertificates),
+      key: readFile(flag, key, readKey),
+    };
+    if (isPair(pair)) return { ...pair, names };
+    throw new FlagError(`--${flag}: ${key} is not the key of the first certificate in ${cert}`);
+  });
+
+const isPair = ({ cert, key }: KeyPair): boolean =>
+  new X509Certificate(cert).checkPrivateKey(createPrivateKey(key));
 
 function tokenKeysOf(flags: Flags, serving: KeyPair | undefined): TokenKey[] {
   const files = flags['service-account-key-file'];
@@ -109,7 +128,7 @@ function readPair(
   const cert = given(flags, names.cert, readCertificates);
   const key = given(flags, names.key, readKey);
   if (cert === undefined || key === undefined) return undefined;
-  if (!new X509Certificate(cert).checkPrivateKey(createPrivateKey(key))) {
+  if (!isPair({ cert, key })) {
     throw new FlagError(
       `--${names.key}=${flags[names.key] ?? ''}: is not the key of the first certificate in ` +
         `--${names.cert}=${flags[names.cert] ?? ''}`,

@@ -4,7 +4,7 @@ import { FollowedFile } from '../../lib/config/followed-file.ts';
 import type { RunningServer } from '../../lib/server/serve.ts';
 import type { Base } from './base.ts';
 import type { ServingTls } from './credentials.ts';
-import { readServingPair } from './given-files.ts';
+import { readNamedPairs, readServingPair } from './given-files.ts';
 import type { KeyPair } from './pki.ts';
 import type { TrustedCertificates } from './trusted-certificates.ts';
 
@@ -20,7 +20,8 @@ export function followServingTls(
 ): () => string {
   const { flags, clock, logger, started } = base;
   let pair: KeyPair = serving;
-  const show = (): void => server.setTls({ ...pair, clientCa: clientCas(trusted) });
+  let { named } = serving;
+  const show = (): void => server.setTls({ ...pair, named, clientCa: clientCas(trusted) });
   trusted.clients.onChange(show);
   trusted.frontProxies?.onChange(show);
   const failed = (error: Error): void => {
@@ -35,11 +36,24 @@ export function followServingTls(
     show();
     logger.info('a new serving certificate is in force', { path: flags['tls-cert-file'] });
   };
-  for (const path of [flags['tls-cert-file'], flags['tls-private-key-file']]) {
-    if (path === undefined) continue;
+  const namedChanged = (): void => {
+    const next = readNamedPairs(flags);
+    if (JSON.stringify(next) === JSON.stringify(named)) return;
+    named = next;
+    show();
+    logger.info('new serving certificates for names are in force');
+  };
+  const follow = (path: string | undefined, changed: () => void): void => {
+    if (path === undefined) return;
     const file = new FollowedFile(path, { clock, text: '', changed, failed });
     started.defer(() => file.close());
     void file.look();
+  };
+  follow(flags['tls-cert-file'], changed);
+  follow(flags['tls-private-key-file'], changed);
+  for (const { cert, key } of flags['tls-sni-cert-key'] ?? []) {
+    follow(cert, namedChanged);
+    follow(key, namedChanged);
   }
   return () => pair.cert;
 }

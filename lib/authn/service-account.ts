@@ -93,14 +93,14 @@ function knownToken(payload: JWTPayload, options: ServiceAccountOptions): KnownT
   const { aud = [], exp, nbf, iat, sub = '', jti = '' } = payload;
   if (![exp, nbf, iat].every(isTime)) return { refused: 'a time of the token is no number' };
   const audiences = typeof aud === 'string' ? [aud] : aud;
-  const { tokenLeewayMs: leewayMs } = limits;
+  const { tokenLeewayMs, tokenAheadMs } = limits;
   return {
     subject: sub,
     user: userOf(claims, bound, { jti, naming }),
     audiences,
     ownAudiences: common(audiences, options.audiences, options),
-    notBeforeMs: Math.max(nbf ?? 0, iat ?? 0) * 1000 - leewayMs,
-    notAfterMs: exp === undefined ? Infinity : exp * 1000 + leewayMs,
+    notBeforeMs: Math.max(nbf ?? 0, iat ?? 0) * 1000 - tokenAheadMs,
+    notAfterMs: exp === undefined ? Infinity : exp * 1000 + tokenLeewayMs,
     warnAfterSeconds: bound?.warnAfterSeconds,
     tied: tiedObjects(claims, bound).map((of) => new LiveObject(of, viewOf)),
     legacy,

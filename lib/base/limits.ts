@@ -97,6 +97,11 @@ export const limits = {
   tokenCleanerIntervalMs: 86_400_000,
   /** How far clocks may differ from that of a token's issuer (kube-apiserver: a minute). */
   tokenLeewayMs: 60_000,
+  /**
+   * How far the begin of a service account's token may lie ahead: another replica, whose clock is
+   * ahead, has signed it a moment ago (kube-apiserver: a minute).
+   */
+  tokenAheadMs: 600_000,
   /** Certificates between a client's own and its CA that are looked at, more than anyone uses. */
   certificatePathLengthMax: 8,
   /** Signatures that are checked for one certificate: who shows it chooses how many there are. */

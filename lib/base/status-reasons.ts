@@ -74,7 +74,7 @@ export const statusReasons = {
   },
   ServiceUnavailable: {
     codes: [503],
-    when: 'etcd does not answer, or the server begins or ends: repeat after Retry-After.',
+    when: 'etcd is away or full, or the server begins or ends: repeat after Retry-After.',
   },
   Timeout: {
     codes: [504],

@@ -99,7 +99,6 @@ export const absentFlags: Readonly<Record<string, AbsentFlag>> = {
     },
     instead: 'TLS 1.2 is the oldest version that is served',
   },
-  'tls-sni-cert-key': warned(list, 'the certificate of --tls-cert-file is served for every name'),
 
   // Load.
   'delete-collection-workers': warned(anyInteger, 'the number is fixed'),

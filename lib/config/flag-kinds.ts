@@ -98,6 +98,27 @@ export const list: FlagKind<readonly string[]> = {
   parse: (given) => given.split(',').filter((entry) => entry !== ''),
 };
 
+export interface CertificateFiles {
+  readonly cert: string;
+  readonly key: string;
+  /** Empty: those in the certificate. */
+  readonly names: readonly string[];
+}
+
+/** `certificate,key` or `certificate,key:name,name`, the flag once for each pair. */
+export const certificateFiles: FlagKind<readonly CertificateFiles[]> = {
+  placeholder: 'certificate,key[:name,…]',
+  join: (texts) => texts.join(';'),
+  parse: (given) =>
+    given.split(';').map((entry) => {
+      const [, cert, key, names = ''] = /^([^,]+),([^,:]+)(?::(.+))?$/.exec(entry) ?? [];
+      if (cert === undefined || key === undefined) {
+        throw new Error(`"${entry}" must be certificate,key or certificate,key:name,name`);
+      }
+      return { cert, key, names: list.parse(names) };
+    }),
+};
+
 /** A list of names that HTTP headers can have (RFC 9110 §5.6.2). */
 export const headerNames: FlagKind<readonly string[]> = {
   ...list,

@@ -3,6 +3,7 @@
 import { limits } from '../base/limits.ts';
 import {
   bool,
+  certificateFiles,
   choice,
   durationMs,
   endpoints,
@@ -120,6 +121,12 @@ export const flagTable = {
     'Serving certificate (PEM, with its chain). Without it one is made below --data-dir.',
   ),
   'tls-private-key-file': optional(serving, path, 'Key of the serving certificate (PEM).'),
+  'tls-sni-cert-key': optional(
+    serving,
+    certificateFiles,
+    'Certificate and key for clients that ask for other names (SNI): those that follow, ' +
+      '*.example.com too, else those in the certificate.',
+  ),
   'request-timeout': required(
     serving,
     positiveDurationMs,

@@ -5,14 +5,16 @@ import { createSecureServer } from 'node:http2';
 import type { Http2SecureServer, Http2Session, SecureServerOptions } from 'node:http2';
 import type { IncomingMessage } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { Server as TlsServer } from 'node:tls';
-import type { SecureContextOptions, TLSSocket } from 'node:tls';
+import { createSecureContext, Server as TlsServer } from 'node:tls';
+import type { SecureContext, SecureContextOptions, TLSSocket } from 'node:tls';
 import { sleep } from '../base/abort.ts';
 import { limits } from '../base/limits.ts';
 import type { RequestMetrics } from '../telemetry/request-metrics.ts';
 import type { Connections } from './connections.ts';
 import { keepReading } from './keep-reading.ts';
 import { framingFault } from './message-rules.ts';
+import { NamedCertificates } from './named-certificates.ts';
+import type { NamedPair } from './named-certificates.ts';
 import { serverDraining } from './open-request.ts';
 import type { OpenRequests } from './open-requests.ts';
 import type { Filter, HttpRequest, HttpResponse, RequestContext } from './request-context.ts';
@@ -23,11 +25,7 @@ export interface ServeOptions {
   readonly bindAddress: string;
   /** 0: any free port. */
   readonly port: number;
-  readonly tls: {
-    readonly key: string;
-    readonly cert: string;
-    readonly clientCa: string | undefined;
-  };
+  readonly tls: ServedTls;
   readonly filters: readonly Filter[];
   /** Whether a request that asks for another protocol gets it (`upgrade.ts`). */
   readonly upgrades: (request: IncomingMessage) => boolean;
@@ -38,14 +36,19 @@ export interface ServeOptions {
   readonly timeouts: HttpTimeouts;
 }
 
+/** What is shown in handshakes; of PEM. */
+export interface ServedTls {
+  readonly key: string;
+  readonly cert: string;
+  readonly clientCa: string | undefined;
+  /** For clients that ask for their names; default: none. */
+  readonly named?: readonly NamedPair[];
+}
+
 export interface RunningServer {
   readonly port: number;
-  /** Replaces key and certificate for new connections. */
-  setTls(tls: {
-    readonly key: string;
-    readonly cert: string;
-    readonly clientCa: string | undefined;
-  }): void;
+  /** Replaces keys and certificates for new connections. */
+  setTls(tls: ServedTls): void;
   /**
    * Graceful end: connections are told to go at once, new ones are served for `delayMs` more, then
    * in-flight work gets `graceMs` and the rest is cut. Resolves when nothing is open.
@@ -92,7 +95,11 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     run(request, response);
   };
 
-  const server = createSecureServer(tlsAndLimits(options.tls, timeouts));
+  let named = namedContexts(options.tls);
+  const server = createSecureServer({
+    ...tlsAndLimits(options.tls, timeouts),
+    SNICallback: (name, done) => done(null, named.find(name)),
+  });
   Object.assign(server, {
     maxHeadersCount: limits.requestHeadersCountMax, // HTTP/1.1; its type does not say so
     requireHostHeader: false, // checkHead does
@@ -120,7 +127,10 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
 
   return {
     port: (server.address() as AddressInfo).port,
-    setTls: (tls) => server.setSecureContext(secureContext(tls)),
+    setTls(tls) {
+      named = namedContexts(tls);
+      server.setSecureContext(secureContext(tls));
+    },
     async drain({ delayMs, graceMs }) {
       connections.beginDrain();
       await sleep(delayMs, never);
@@ -188,6 +198,9 @@ function tlsAndLimits(tls: ServeOptions['tls'], timeouts: HttpTimeouts): SecureS
     },
   } as SecureServerOptions;
 }
+
+const namedContexts = ({ named = [], clientCa }: ServedTls): NamedCertificates<SecureContext> =>
+  new NamedCertificates(named, (pair) => createSecureContext(secureContext({ ...pair, clientCa })));
 
 function secureContext({ key, cert, clientCa }: ServeOptions['tls']): SecureContextOptions {
   return {

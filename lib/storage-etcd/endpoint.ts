@@ -51,7 +51,7 @@ export class Endpoint {
     this.#tls = tls;
     this.#options = options;
     this.#secrets = parseEndpoint(url).isSecure ? readSecrets(tls) : undefined;
-    this.#channel = this.#newChannel();
+    this.#channel = this.#newChannel(this.#secrets);
     this.#checkVersion(limits.etcdRetryFirstMs);
   }
 
@@ -86,11 +86,12 @@ export class Endpoint {
     return this.#channel.open(watchMethod, listener);
   }
 
-  #newChannel(): Channel {
+  /** @throws Error for files that hold no pair. */
+  #newChannel(secrets: TlsSecrets | undefined): Channel {
     const { transport, keepaliveMs } = this.#options;
     const options = {
       target: parseEndpoint(this.url).target,
-      secrets: this.#secrets,
+      secrets,
       keepaliveMs,
       onLost: () => {
         if (!this.#closed && this.#channel === channel) this.#lostConnection();
@@ -103,16 +104,15 @@ export class Endpoint {
   /** Certificates are renewed by replacing the files: looked at whenever there is no connection. */
   #reloadSecrets(): void {
     if (this.#secrets === undefined || this.#closed) return;
-    let fresh: TlsSecrets;
-    try {
-      fresh = readSecrets(this.#tls);
-    } catch {
-      return; // Being replaced at this moment; the next look finds them.
-    }
-    if (isSame(fresh, this.#secrets)) return;
-    this.#secrets = fresh;
     const old = this.#channel;
-    this.#channel = this.#newChannel();
+    try {
+      const fresh = readSecrets(this.#tls);
+      if (isSame(fresh, this.#secrets)) return;
+      this.#channel = this.#newChannel(fresh);
+      this.#secrets = fresh;
+    } catch {
+      return; // Half replaced: a file is missing, or no pair. The next look finds them.
+    }
     this.#options.onLost();
     old.close();
   }

@@ -30,6 +30,13 @@ describe('what clients read of a failed call', () => {
   });
 });
 
+test('of a full database: 503, what to do, and no time to repeat it after', () => {
+  const text = 'etcdserver: mvcc: database space exceeded';
+  const shown = toStatusError(new EtcdError(status.RESOURCE_EXHAUSTED, text));
+  expect(shown).toMatchObject({ code: 503, reason: 'ServiceUnavailable', details: undefined });
+  expect(shown.message).toMatch(/NOSPACE.*compacted and defragmented and the alarm is disarmed/);
+});
+
 describe('without a member that answers', () => {
   let etcd: EtcdCluster;
   let storage: EtcdStorage;

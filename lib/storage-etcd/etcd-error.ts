@@ -79,6 +79,18 @@ export const isRequestTooLarge = (error: EtcdError): boolean =>
   error.message.includes('request is too large') ||
   error.message.startsWith('grpc: received message larger than max');
 
+/** The alarm NOSPACE: until somebody ends it, etcd refuses all that makes its database grow. */
+const isDatabaseFull = (error: EtcdError): boolean =>
+  error.message.includes('database space exceeded');
+
+/** Without a time to repeat it after: nothing changes before a person acts. */
+const databaseFull = (): StatusError =>
+  serviceUnavailable(
+    "etcd's database is full (alarm NOSPACE): nothing was written, and nothing will be until " +
+      'etcd is compacted and defragmented and the alarm is disarmed; ' +
+      'reads, watches and deletions go on',
+  );
+
 export function tooLarge(sizeBytes: number, limit: string): StatusError {
   return requestEntityTooLarge(
     `the object takes ${String(sizeBytes)} bytes in etcd, limit is ${limit}`,
@@ -105,6 +117,7 @@ export function toStatusError(error: EtcdError): StatusError {
   if (error.message.includes('too many requests')) {
     return tooManyRequests('etcd takes no more requests at the moment', 1);
   }
+  if (isDatabaseFull(error)) return because(error, databaseFull());
   return because(error, internalError(`etcd refused: ${error.publicReason}`));
 }
 

@@ -4,7 +4,8 @@ import { connect as connectHttp2 } from 'node:http2';
 import type { ClientHttp2Session } from 'node:http2';
 import { connect as connectTcp, isIP } from 'node:net';
 import type { Socket } from 'node:net';
-import { connect as connectTls } from 'node:tls';
+import { connect as connectTls, createSecureContext } from 'node:tls';
+import type { SecureContext } from 'node:tls';
 import { status as grpcStatus } from '@grpc/grpc-js';
 import { limits } from '../../base/limits.ts';
 import { EtcdError, neverSent } from '../etcd-error.ts';
@@ -30,6 +31,7 @@ type State = 'idle' | 'opening' | 'ready' | 'failing' | 'closed';
 
 export class Http2Channel implements Channel {
   readonly #options: ChannelOptions;
+  readonly #context: SecureContext | undefined;
   #state: State = 'idle';
   #session: ClientHttp2Session | undefined;
   #waiting = new Set<() => void>();
@@ -38,8 +40,17 @@ export class Http2Channel implements Channel {
   /** Calls that have not ended. */
   #openCount = 0;
 
+  /** @throws Error for a certificate and a key that are no pair. */
   constructor(options: ChannelOptions) {
+    const { secrets } = options;
     this.#options = options;
+    this.#context =
+      secrets &&
+      createSecureContext({
+        ca: secrets.ca ?? undefined,
+        cert: secrets.cert ?? undefined,
+        key: secrets.key ?? undefined,
+      });
   }
 
   async connect(deadlineMs: number): Promise<boolean> {
@@ -106,7 +117,7 @@ export class Http2Channel implements Channel {
 
   #open(state: 'opening' | 'failing'): void {
     this.#become(state);
-    const session = newSession(this.#options);
+    const session = newSession(this.#options.target, this.#context);
     this.#session = session;
     const giveUp = setTimeout(() => {
       session.destroy();
@@ -172,21 +183,19 @@ export class Http2Channel implements Channel {
   }
 }
 
-function newSession({ target, secrets }: ChannelOptions): ClientHttp2Session {
+function newSession(target: string, secureContext: SecureContext | undefined): ClientHttp2Session {
   const [, host = '', port] = /^\[?(.*?)\]?:(\d+)$/.exec(target) ?? [];
   const to = { host, port: Number(port), noDelay: true };
   const openSocket = (): Socket =>
-    secrets === undefined
+    secureContext === undefined
       ? connectTcp(to)
       : connectTls({
           ...to,
           ...(isIP(host) === 0 ? { servername: host } : {}),
-          ca: secrets.ca ?? undefined,
-          cert: secrets.cert ?? undefined,
-          key: secrets.key ?? undefined,
+          secureContext,
           ALPNProtocols: ['h2'],
         });
-  return connectHttp2(`${secrets === undefined ? 'http' : 'https'}://${target}`, {
+  return connectHttp2(`${secureContext === undefined ? 'http' : 'https'}://${target}`, {
     createConnection: openSocket,
     maxSessionMemory: sessionMemoryMb,
     settings: { enablePush: false, initialWindowSize: windowBytes },
