@@ -10,7 +10,8 @@ import { AddressBook } from './addresses.ts';
 import type { Address, Resolve } from './addresses.ts';
 import type { CallFailure, Step } from './call-error.ts';
 import type { ClientMetrics } from './client-metrics.ts';
-import { WrongName, dialFailure, placeText } from './socket-failure.ts';
+import { serverProblem, uncheckedYet } from './server-check.ts';
+import { dialFailure, placeText } from './socket-failure.ts';
 import { indicationOf } from './target-settings.ts';
 import type { TargetSettings } from './target-settings.ts';
 
@@ -129,8 +130,7 @@ function connectTo(
       secureContext: settings.secureContext,
       servername: indicationOf(settings),
       ALPNProtocols: ['http/1.1'],
-      rejectUnauthorized: !settings.isServerUnchecked,
-      checkServerIdentity: (_host, certificate) => checkName(settings.serverName, certificate),
+      ...uncheckedYet,
     });
     socket.setNoDelay(true).setKeepAlive(true, limits.tcpKeepAliveMs);
     const fail = (failure: CallFailure, cause?: unknown): void => {
@@ -153,6 +153,12 @@ function connectTo(
     });
     socket.once('secureConnect', () => {
       cancelTimer();
+      const is = { name: settings.serverName, nowMs: clock.nowMs() };
+      const problem = serverProblem(socket, settings, is);
+      if (problem !== undefined) {
+        onError(problem);
+        return;
+      }
       socket.off('error', onError).on('error', ignore);
       resolve({ socket, address });
     });
@@ -162,15 +168,3 @@ function connectTo(
 
 /** An error may come between two uses, when nobody waits: whoever comes next finds it closed. */
 const ignore = (): void => undefined;
-
-/** As upstream, the certificate's common name does not count: only its subjectAltName does. */
-function checkName(
-  name: string,
-  certificate: Parameters<typeof tls.checkServerIdentity>[1],
-): Error | undefined {
-  const nameless = { ...certificate, subject: {} } as typeof certificate;
-  if (tls.checkServerIdentity(name, nameless) === undefined) return undefined;
-  const { subjectaltname = 'no name' } = certificate;
-  const names = subjectaltname.replaceAll(/(DNS|IP Address):/g, '');
-  return new WrongName(`x509: certificate is valid for ${names}, not ${name}`);
-}

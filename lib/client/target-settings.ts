@@ -3,6 +3,7 @@
 import { X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 import tls from 'node:tls';
+import { CertificateBundle } from '../base/certificate-bundle.ts';
 
 /** Who a server is for the one that it calls. */
 export interface Identity {
@@ -32,6 +33,8 @@ export interface TargetSettings {
   readonly serverName: string;
   readonly isServerUnchecked: boolean;
   readonly secureContext: tls.SecureContext;
+  /** Of the CAs that are trusted, made when needed; undefined: the roots of the system are. */
+  readonly bundle: (() => CertificateBundle) | undefined;
   readonly authorization: string | undefined;
 }
 
@@ -57,6 +60,7 @@ export function makeSettings(source: SettingsSource): TargetSettings {
     serverName: source.serverName ?? host,
     isServerUnchecked: source.isServerUnchecked ?? false,
     secureContext: secureContextOf(source),
+    bundle: source.ca === undefined ? undefined : bundleOf(source.ca),
     authorization,
   };
 }
@@ -88,16 +92,25 @@ function parseUrl(url: string): URL {
 function secureContextOf({ ca, clientCertificate }: SettingsSource): tls.SecureContext {
   const trusted = ca === undefined ? systemRoots() : certificatesOf(ca);
   if (clientCertificate === undefined) {
-    return ca === undefined ? systemContext() : tls.createSecureContext({ ca: trusted });
+    return ca === undefined ? systemContext() : contextOf({ ca: trusted });
   }
   try {
-    return tls.createSecureContext({ ca: trusted, ...clientCertificate });
+    return contextOf({ ca: trusted, ...clientCertificate });
   } catch (cause) {
     const why = cause instanceof Error && 'reason' in cause ? ` (${String(cause.reason)})` : '';
     throw new SettingsError(
       `the client certificate and its key are no pair of PEM texts that can be used${why}`,
     );
   }
+}
+
+/** Any certificate that is trusted ends a path, as upstream: it need not be a root. */
+const contextOf = (options: tls.SecureContextOptions): tls.SecureContext =>
+  tls.createSecureContext({ allowPartialTrustChain: true, ...options });
+
+function bundleOf(ca: string): () => CertificateBundle {
+  let made: CertificateBundle | undefined;
+  return () => (made ??= new CertificateBundle(ca));
 }
 
 const block = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
@@ -127,8 +140,7 @@ function isCertificate(pem: string): boolean {
 let roots: string[] | undefined;
 let rootsContext: tls.SecureContext | undefined;
 const systemRoots = (): string[] => (roots ??= tls.getCACertificates('system'));
-const systemContext = (): tls.SecureContext =>
-  (rootsContext ??= tls.createSecureContext({ ca: systemRoots() }));
+const systemContext = (): tls.SecureContext => (rootsContext ??= contextOf({ ca: systemRoots() }));
 
 /** The Server Name Indication, which no IP address may be. */
 export const indicationOf = ({ serverName }: TargetSettings): string =>
