@@ -1,5 +1,5 @@
-// The certificates of a CA file, and whether they prove another's certificate: paths by the rules of
-// RFC 5280, with signatures checked by Node. Any certificate of the bundle is an end of a path.
+// The certificates of a CA file, and whether they prove another's certificate: paths by the rules
+// of RFC 5280, with signatures checked by Node. Any certificate of the bundle is an end of a path.
 import { X509Certificate } from 'node:crypto';
 import { limits } from './limits.ts';
 import { certificateFacts } from './certificate-facts.ts';

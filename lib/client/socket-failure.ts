@@ -27,16 +27,25 @@ const networkReasons: Readonly<Record<string, string>> = {
 const networkReason = ({ code, syscall }: CodedError): string | undefined =>
   networkReasons[code] ?? (syscall === undefined ? undefined : code);
 
-/** A connection that could not be made; `isConnected`: it failed in its TLS handshake. */
+/** A connection that could not be made; `isConnected`: it failed in what it was `doing` then. */
 export function dialFailure(
   error: unknown,
-  at: { readonly ip: string; readonly port: number; readonly isConnected: boolean },
+  at: {
+    readonly ip: string;
+    readonly port: number;
+    readonly isConnected: boolean;
+    readonly doing?: string;
+  },
 ): CallFailure | undefined {
   if (!hasCode(error)) return undefined;
   const network = networkReason(error);
   if (at.isConnected) {
     if (network === undefined) return { kind: 'tls', reason: tlsReason(error) };
-    return { kind: 'closed', begun: false, reason: `${network} in the TLS handshake` };
+    return {
+      kind: 'closed',
+      begun: false,
+      reason: `${network} in ${at.doing ?? 'the TLS handshake'}`,
+    };
   }
   if (network === undefined) return undefined;
   const place = placeText(at.ip, at.port);

@@ -69,7 +69,7 @@ const policy = (): JsonObject => ({
 const create = (of: Replica, resource: string, name: string, more: JsonObject = {}) =>
   client.create(of.store(resource), { namespace, object: { metadata: { name }, ...more } }, signal);
 
-test('a write is judged by the parameters that were acknowledged before, at the writer’s', async () => {
+test('a write is judged by the parameters that were acknowledged before', async () => {
   await create(replica, 'configmaps', 'params', { data: { allowed: '0' } });
   const path = { namespace, name: 'params', subresource: '' };
   const store = replica.store('configmaps');
@@ -87,7 +87,7 @@ test('a write is judged by the parameters that were acknowledged before, at the 
   expect(judgedBy.get('after-the-end')).toBeUndefined();
 });
 
-test('what no policy names waits for nothing, and a memory that stays behind fails no write', async () => {
+test('what no policy names waits for nothing, and a late memory fails no write', async () => {
   const frozen = await registry.replica({ isFrozen: true, onRulesChanged: () => undefined });
   let isAnswered = false;
   const late = create(frozen, 'configmaps', 'late').then(() => (isAnswered = true));
