@@ -5,7 +5,7 @@ import { X509Certificate } from 'node:crypto';
 import { namingProfile } from '../../lib/api/vendor.ts';
 import type { Credentials } from '../../lib/authn/authenticator.ts';
 import { bootstrapTokenAuthenticator } from '../../lib/authn/bootstrap-token.ts';
-import { CertificateBundle } from '../../lib/authn/certificate-bundle.ts';
+import { CertificateBundle } from '../../lib/base/certificate-bundle.ts';
 import { certificateProofs } from '../../lib/authn/certificate-proofs.ts';
 import { clientCertificateAuthenticator } from '../../lib/authn/client-cert.ts';
 import { identityStripper } from '../../lib/authn/identity-headers.ts';

@@ -9,6 +9,7 @@ import { systemClock } from '../../lib/base/clock.ts';
 import { createLogger } from '../../lib/base/log.ts';
 import { createTestCa } from '../../lib/base/testing/certificates.ts';
 import { ClientMetrics } from '../../lib/client/client-metrics.ts';
+import { ExecPlugins } from '../../lib/client/exec-credentials.ts';
 import { openTarget } from '../../lib/client/open-target.ts';
 import { testMetrics } from '../../lib/telemetry/testing/test-metrics.ts';
 import { median, verdict } from '../support/compare.ts';
@@ -55,12 +56,13 @@ function bareSide(options: { readonly port: number; readonly ca: string }): Side
 
 async function ownSide(options: { readonly port: number; readonly ca: string }): Promise<Side> {
   const { series } = testMetrics();
+  const log = createLogger('error');
   const caBundle = Buffer.from(options.ca).toString('base64');
   const target = await openTarget(
     { webhook: { url: `https://127.0.0.1:${String(options.port)}/`, caBundle } },
     {
       clock: systemClock,
-      log: createLogger('error'),
+      ...{ log, plugins: new ExecPlugins({ clock: systemClock, log }) },
       metrics: new ClientMetrics(series),
       parse: (text) => JSON.parse(text) as unknown,
       services: {

@@ -1,8 +1,10 @@
 // What outgoing calls of the server share.
 import { ClientMetrics } from '../../lib/client/client-metrics.ts';
+import { ExecPlugins } from '../../lib/client/exec-credentials.ts';
 import type { ParseConfig } from '../../lib/client/kubeconfig-files.ts';
 import { openTarget } from '../../lib/client/open-target.ts';
 import type { ClientParts } from '../../lib/client/open-target.ts';
+import { environmentProxies } from '../../lib/client/proxy.ts';
 import type { Target } from '../../lib/client/target.ts';
 import { readYaml } from '../../lib/codec/yaml-reader.ts';
 import type { Clock } from '../../lib/base/clock.ts';
@@ -46,6 +48,8 @@ export const clientParts = ({ clock, logger, metrics, tracing }: Parts): ClientP
   clock,
   tracing,
   log: logger,
+  plugins: new ExecPlugins({ clock, log: logger }),
+  proxyFor: environmentProxies(process.env),
   metrics: new ClientMetrics(metrics.series),
   parse: parseClientConfig,
   services: {

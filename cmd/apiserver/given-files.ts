@@ -2,7 +2,7 @@
 // flag now beats a TLS error later.
 import { X509Certificate, createPrivateKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { CertificateBundle } from '../../lib/authn/certificate-bundle.ts';
+import { CertificateBundle } from '../../lib/base/certificate-bundle.ts';
 import { readSigningKey, readTokenKeys } from '../../lib/authn/service-account/keys.ts';
 import type { SigningKey, TokenKey } from '../../lib/authn/service-account/keys.ts';
 import { parseTokenFile } from '../../lib/authn/static-token.ts';

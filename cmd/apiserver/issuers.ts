@@ -24,6 +24,7 @@ export function openIssuers(base: Base, shared: SharedState): ReloadingJwt | und
     clock,
     logger,
     metrics: base.calls.metrics,
+    ...(base.calls.proxyFor === undefined ? {} : { proxyFor: base.calls.proxyFor }),
     onVerified: verifiedObserver(metrics),
   });
   started.defer(() => jwt.close());

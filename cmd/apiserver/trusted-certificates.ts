@@ -1,6 +1,6 @@
 // The CAs whose client certificates are believed, of users and of front proxies: each bundle as its
 // file is now. A file that changes to something else than certificates changes nothing.
-import { CertificateBundle } from '../../lib/authn/certificate-bundle.ts';
+import { CertificateBundle } from '../../lib/base/certificate-bundle.ts';
 import { FollowedFile } from '../../lib/config/followed-file.ts';
 import type { Base } from './base.ts';
 import type { SharedState } from './shared-state.ts';

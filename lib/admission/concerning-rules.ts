@@ -1,7 +1,7 @@
 // Which rules of the API may concern the writes of a place, told roughly and without judging: who
 // was judged need not be judged anew where only rules that concern others have changed.
-import { recordAt, recordsAt, textAt } from '../api/json-access.ts';
-import type { JsonObject, ResourceInfo } from '../api/type-info.ts';
+import { recordAt, recordIn, recordsAt, textAt } from '../api/json-access.ts';
+import type { GroupVersionKind, JsonObject, ResourceInfo } from '../api/type-info.ts';
 import type { Item, ResourceView } from '../cacher/resource-view.ts';
 import { resourcesCriteria, webhookCriteria } from './match/criteria.ts';
 import type { Criteria } from './match/criteria.ts';
@@ -14,6 +14,11 @@ export interface Place {
   readonly namespace: string;
   /** Of the object as it will be, and as it was; absent: not known. */
   readonly labels?: readonly Labels[] | undefined;
+}
+
+/** Where an object is stored, and what it is served as. */
+export interface StoredPlace extends Place {
+  readonly resources: readonly Pick<ResourceInfo, 'group' | 'resource' | 'kind'>[];
 }
 
 /** What memory had of all kinds of rules at one moment. */
@@ -43,6 +48,8 @@ export interface RuleViews<View = Rules> {
   readonly policies: readonly (Mutating & { readonly policies: View; readonly bindings: View })[];
 }
 
+/** `paramKind` of a policy, `group/version Kind`; '': it has none. */
+const paramKindsKnown = new WeakMap<Item, string>();
 const known = new WeakMap<Item, readonly Criteria[]>();
 
 /** @throws StatusError 429 while memory is filled. */
@@ -57,6 +64,27 @@ export const ruleSnapshot = ({ webhooks, policies }: RuleViews): RuleSnapshot =>
     bindings: set.bindings.all(),
   })),
 });
+
+/** Of all policies: `group/version Kind` of what they take as parameters. */
+export function paramKindsOf({ policies }: RuleSnapshot): ReadonlySet<string> {
+  const kinds = new Set(policies.flatMap((set) => set.policies.map(paramKindOf)));
+  kinds.delete('');
+  return kinds;
+}
+
+/** As `paramKindsOf` has it. */
+export const paramKindText = (kind: Readonly<GroupVersionKind>): string =>
+  `${kind.group === '' ? '' : `${kind.group}/`}${kind.version} ${kind.kind}`;
+
+function paramKindOf(policy: Item): string {
+  let text = paramKindsKnown.get(policy);
+  if (text === undefined) {
+    const kind = policy.corrupted ? undefined : recordIn(policy.object(), 'spec', 'paramKind');
+    text = kind === undefined ? '' : `${textAt(kind, 'apiVersion')} ${textAt(kind, 'kind')}`;
+    paramKindsKnown.set(policy, text);
+  }
+  return text;
+}
 
 /**
  * A text that is the same for two snapshots only where all rules that may concern the place are.

@@ -3,9 +3,10 @@
 // its own that the key is where it was when the write began to be judged (docs/adr/0050).
 import { BeginAnew } from '../base/begin-anew.ts';
 import type { Revision, Storage, Transaction, TransactionResult } from '../storage-etcd/storage.ts';
+import type { Reached } from '../storage-etcd/settled-storage.ts';
 import { storageThrough } from '../storage-etcd/storage-through.ts';
-import { concerningRules } from './concerning-rules.ts';
-import type { Place, RuleSnapshot } from './concerning-rules.ts';
+import { concerningRules, paramKindText, paramKindsOf } from './concerning-rules.ts';
+import type { Place, RuleSnapshot, StoredPlace } from './concerning-rules.ts';
 import type { Labels } from './match/selector.ts';
 
 export interface RulesInForceOptions {
@@ -15,10 +16,12 @@ export interface RulesInForceOptions {
   readonly revisionOf: (key: string) => Revision;
   /** Resolves once memory has everything that was stored at the call. */
   readonly proven: (signal: AbortSignal) => Promise<void>;
+  /** Resolves once memory has the revision; it may give up, which nobody is told. */
+  readonly reached: Reached;
   /** The rules that memory has. @throws StatusError 429 while memory is filled. */
   readonly rules: () => RuleSnapshot;
   /** Where a key lies; undefined: at no place that rules are for. */
-  readonly placeOf: (key: string) => Place | undefined;
+  readonly placeOf: (key: string) => StoredPlace | undefined;
   /** Of a namespace, as memory has it. */
   readonly labelsOf: (namespace: string) => Labels;
   /** A request is judged anew, since the rules have changed. */
@@ -29,6 +32,8 @@ export interface RulesInForceOptions {
 interface Moment {
   readonly revision: Revision;
   readonly rules: RuleSnapshot;
+  /** What they take as parameters, as `paramKindsOf` has it. */
+  readonly paramKinds: ReadonlySet<string>;
 }
 
 interface Guarded extends Moment {
@@ -65,7 +70,8 @@ export class RulesInForce {
   moment(): Moment {
     const { revision } = this;
     if (this.#last?.revision === revision) return this.#last;
-    return (this.#last = { revision, rules: this.#options.rules() });
+    const rules = this.#options.rules();
+    return (this.#last = { revision, rules, paramKinds: paramKindsOf(rules) });
   }
 
   /** Whether other rules may concern one of the places now. */
@@ -80,7 +86,8 @@ export class RulesInForce {
 
   /**
    * The storage for who begins to judge now: its writes reject with BeginAnew once other rules
-   * that may concern them are in force than those that memory has at this moment.
+   * that may concern them are in force than those that memory has at this moment. Who writes what
+   * rules take as parameters is answered when memory has it.
    */
   guarded(storage: Storage): Storage {
     const { history } = storage.epoch;
@@ -101,12 +108,16 @@ export class RulesInForce {
     signal: AbortSignal,
   ): Promise<TransactionResult> {
     const { key, placeOf } = this.#options;
-    for (let expected = judged.revision; ;) {
+    for (let now: Moment = judged; ; now = this.moment()) {
+      const expected = now.revision;
       // In another history the revision of the key may be that of other rules.
       if (storage.epoch.history !== judged.history) throw this.changed();
       const conditions = [...transaction.conditions, { key, expected }];
       const result = await storage.transact({ ...transaction, conditions }, signal);
-      if (result.ok) return result;
+      if (result.ok) {
+        if (this.#hasParams(now, transaction)) await this.#reached(result.revision, signal);
+        return result;
+      }
       if ((result.current.at(-1)?.modRevision ?? 0) === expected) {
         return { ok: false, current: result.current.slice(0, -1) };
       }
@@ -123,8 +134,20 @@ export class RulesInForce {
       ) {
         throw this.changed();
       }
-      expected = this.revision;
     }
+  }
+
+  /** Whether what is written may be parameters of the rules. */
+  #hasParams({ paramKinds }: Moment, { changes }: Transaction): boolean {
+    if (paramKinds.size === 0) return false;
+    return changes.some(({ key }) =>
+      this.#options.placeOf(key)?.resources.some(({ kind }) => paramKinds.has(paramKindText(kind))),
+    );
+  }
+
+  /** It is written: that memory is late is no failure of the write. */
+  #reached(revision: Revision, signal: AbortSignal): Promise<void> {
+    return this.#options.reached(revision, signal).catch(() => undefined);
   }
 
   /** For a request that was judged by rules which are no longer in force. */

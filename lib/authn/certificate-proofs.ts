@@ -1,7 +1,7 @@
 // Whether the certificate of a connection is proven by a bundle, asked at every request and worked
 // out once: again only when the bundle is another one, or a certificate begins or ends to be valid.
 import type { ClientConnection } from './authenticator.ts';
-import type { CertificateBundle, PathVerdict } from './certificate-bundle.ts';
+import type { CertificateBundle, PathVerdict } from '../base/certificate-bundle.ts';
 
 export interface CertificateProofs {
   /** Why the certificate that the connection showed is not proven; undefined: it is. */

@@ -4,7 +4,7 @@ import { namingProfile } from '../api/vendor.ts';
 import { createTestCa } from '../base/testing/certificates.ts';
 import type { LeafRequest } from '../base/testing/certificates.ts';
 import type { ClientConnection } from './authenticator.ts';
-import { CertificateBundle } from './certificate-bundle.ts';
+import { CertificateBundle } from '../base/certificate-bundle.ts';
 import { certificateProofs } from './certificate-proofs.ts';
 import { clientCertificateAuthenticator } from './client-cert.ts';
 import { testConnection, testCredentials } from './testing/credentials.ts';

@@ -3,7 +3,7 @@ import { X509Certificate } from 'node:crypto';
 import { createTestCa } from '../base/testing/certificates.ts';
 import type { LeafRequest, TestCa } from '../base/testing/certificates.ts';
 import type { ClientConnection } from './authenticator.ts';
-import { CertificateBundle } from './certificate-bundle.ts';
+import { CertificateBundle } from '../base/certificate-bundle.ts';
 import { certificateProofs } from './certificate-proofs.ts';
 import { requestHeaderAuthenticator } from './request-header.ts';
 import { testConnection, testCredentials } from './testing/credentials.ts';

@@ -556,6 +556,8 @@ export const limits = {
   clientResolveTimeoutMs: 5_000,
   /** Time to connect to one address: a dead one costs a call no more. */
   clientConnectTimeoutMs: 3_000,
+  /** Time for a proxy to open the way to a target, its own TLS and name lookup among it. */
+  clientProxyTimeoutMs: 10_000,
   /** Time for a TLS handshake. */
   clientHandshakeTimeoutMs: 10_000,
   /** Time to send a body. */
@@ -586,6 +588,18 @@ export const limits = {
   reviewAttemptsMax: 5,
   /** Wait before it is asked for again (upstream's); half as long again each time. */
   reviewRetryFirstMs: 500,
+  /** Programs that say as whom calls go out, with what they said: upstream keeps all. */
+  clientExecPluginsMax: 100,
+  /** Time for such a program to end: it may ask somebody far away. */
+  clientExecTimeoutMs: 60_000,
+  /** Rest after a run that was of no use: a call would begin a process each time. */
+  clientExecRestMs: 1_000,
+  /** What it may print: a token, or a certificate with its key. */
+  clientExecOutputBytesMax: 1024 * 1024,
+  /** What of its standard error is shown in the log, characters. */
+  clientExecLogLengthMax: 2_048,
+  /** What is shorter is no secret: taking it out of a text would leave little. */
+  clientExecSecretLengthMin: 6,
   /** How often files of an outgoing identity are read: certificates, keys, tokens, CAs. */
   clientFilesIntervalMs: 10_000,
   /** Calls in a row that fail before a webhook is only probed any more. */

@@ -2,10 +2,21 @@
 // that upstream's logs have made familiar. Bytes of an answer are in `excerpt`, never in a message.
 import { unreachable } from '../base/invariant.ts';
 
-/** Where a call is: from waiting for a connection to reading the body of the answer. */
-export type Step = 'queue' | 'resolve' | 'connect' | 'handshake' | 'send' | 'header' | 'body';
+/** Where a call is: from waiting for credentials to reading the body of the answer. */
+export type Step =
+  | 'credentials'
+  | 'queue'
+  | 'resolve'
+  | 'connect'
+  | 'proxy'
+  | 'handshake'
+  | 'send'
+  | 'header'
+  | 'body';
 
 export type CallFailure =
+  /** What the caller shows the target could not be had. */
+  | { readonly kind: 'credentials'; readonly reason: string }
   /** No address, or none that takes connections. */
   | { readonly kind: 'unreachable'; readonly reason: string }
   | { readonly kind: 'timeout'; readonly step: Step }
@@ -72,9 +83,11 @@ export class SkippedCallError extends CallError {
 }
 
 const doing: Readonly<Record<Step, string>> = {
+  credentials: 'getting credentials',
   queue: 'waiting for a free connection',
   resolve: 'resolving the name',
   connect: 'connecting',
+  proxy: 'asking the proxy',
   handshake: 'agreeing on TLS',
   send: 'sending the request',
   header: 'waiting for the answer',
@@ -83,6 +96,7 @@ const doing: Readonly<Record<Step, string>> = {
 
 function reasonOf(failure: CallFailure): string {
   switch (failure.kind) {
+    case 'credentials':
     case 'unreachable':
     case 'tls':
     case 'closed':

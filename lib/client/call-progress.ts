@@ -79,6 +79,15 @@ export class CallProgress {
     });
   }
 
+  /** Waits for what others need, too: it goes on when the call is ended, which rejects. */
+  wait<T>(others: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.onEnd = reject;
+      if (this.endedWith !== undefined) reject(this.endedWith);
+      others.then(resolve, reject);
+    });
+  }
+
   /** The call is over: nothing ends it any more. */
   close(): void {
     this.#cancelDeadline();

@@ -3,12 +3,38 @@ import { once } from 'node:events';
 import net from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { createTestCa } from '../base/testing/certificates.ts';
+import type { LeafRequest, TestCa } from '../base/testing/certificates.ts';
 import { makeSettings } from './target-settings.ts';
 import { call, failureOf, openHook } from './testing/open-calls.ts';
 import { RawServer, answerOk, hookNames, hookTls } from './testing/raw-server.ts';
 
 const dayMs = 86_400_000;
 const notTrusted = 'tls: failed to verify certificate: x509:';
+
+interface SameNamed {
+  readonly one: TestCa;
+  readonly two: TestCa;
+  readonly below: TestCa;
+  readonly belowSame: TestCa;
+  readonly trusted: TestCa;
+  readonly forged: TestCa;
+  readonly untrusted: TestCa;
+  /** The first two, and an intermediate whose root is not in it. */
+  readonly bundle: string;
+}
+
+/** CAs without key identifiers: nothing but their keys tells them apart. */
+async function sameNamed(): Promise<SameNamed> {
+  const [one, two, untrusted] = (await Promise.all(
+    ['same', 'same', 'same'].map((name) => createTestCa(name)),
+  )) as [TestCa, TestCa, TestCa];
+  const below = await two.intermediate('below');
+  const belowSame = await two.intermediate('same');
+  const forged = await two.intermediate('same', { isCa: false });
+  const trusted = await (await createTestCa('absent')).intermediate('trusted');
+  const bundle = [one, two, trusted].map(({ cert }) => cert).join('\n');
+  return { one, two, below, belowSame, trusted, forged, untrusted, bundle };
+}
 
 describe('the certificate of the server', () => {
   test('must not have expired', async () => {
@@ -59,7 +85,7 @@ describe('the certificate of the server', () => {
     const target = await openHook(server.url);
     expect(await failureOf(call(target))).toEqual({
       kind: 'tls',
-      reason: 'tls: failed to verify certificate: unsuitable certificate purpose',
+      reason: `${notTrusted} certificate specifies an incompatible key usage`,
     });
     target.close();
   });
@@ -84,6 +110,43 @@ describe('the certificate of the server', () => {
     const [other, { ca }] = [await createTestCa('other'), await hookTls()];
     const target = await openHook(server.url, { ca: `# two\n${other.cert}\n# CAs\n${ca.cert}` });
     expect((await call(target)).status).toBe(200);
+    target.close();
+  });
+
+  test.each<[claim: string, issuer: (of: SameNamed) => TestCa, commonName: string]>([
+    ['the first of two CAs of one name', ({ one }) => one, 'x'],
+    ['the second of two CAs of one name', ({ two }) => two, 'x'],
+    ['a CA whose name it has itself', ({ two }) => two, 'same'],
+    ['an intermediate of the second', ({ below }) => below, 'x'],
+    [
+      'an intermediate, whose name and whose CA’s name it has',
+      ({ belowSame }) => belowSame,
+      'same',
+    ],
+    ['an intermediate that alone is trusted', ({ trusted }) => trusted, 'x'],
+  ])('may come from %s', async (_claim, issuer, commonName) => {
+    const cas = await sameNamed();
+    const ca = issuer(cas);
+    const pair = await ca.issue({ use: 'serverAuth', commonName });
+    await using server = await RawServer.start(answerOk, { ...pair, cert: pair.cert + ca.cert });
+    const target = await openHook(server.url, { ca: cas.bundle });
+    expect((await call(target)).status).toBe(200);
+    target.close();
+  });
+
+  test.each<[claim: string, request: Partial<LeafRequest>, of: 'two' | 'untrusted' | 'forged']>([
+    ['has expired', { notAfter: new Date(Date.now() - dayMs) }, 'two'],
+    ['is for clients', { use: 'clientAuth' }, 'two'],
+    ['is of a third CA of that name', {}, 'untrusted'],
+    ['comes from what is no CA', {}, 'forged'],
+  ])('is refused where names are the same and it %s', async (_claim, request, of) => {
+    const cas = await sameNamed();
+    const ca = cas[of];
+    const pair = await ca.issue({ use: 'serverAuth', commonName: 'same', ...request });
+    await using server = await RawServer.start(answerOk, { ...pair, cert: pair.cert + ca.cert });
+    const target = await openHook(server.url, { ca: cas.bundle });
+    expect(await failureOf(call(target))).toMatchObject({ kind: 'tls' });
+    expect(server.requests).toEqual([]);
     target.close();
   });
 

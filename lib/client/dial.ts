@@ -1,6 +1,8 @@
-// Makes one TLS connection: looks the host up, tries its addresses one after the other, checks the
-// certificate. Each step has a deadline of its own, so that a dead address is left for the next.
+// Makes one TLS connection: looks the host up, or the proxy that it is behind, tries addresses one
+// after the other, checks the certificate. Each step has a deadline of its own, so that a dead
+// address is left for the next.
 import { isIP } from 'node:net';
+import type { Socket } from 'node:net';
 import tls from 'node:tls';
 import { abortable } from '../base/abort.ts';
 import type { Clock } from '../base/clock.ts';
@@ -10,9 +12,11 @@ import { AddressBook } from './addresses.ts';
 import type { Address, Resolve } from './addresses.ts';
 import type { CallFailure, Step } from './call-error.ts';
 import type { ClientMetrics } from './client-metrics.ts';
-import { WrongName, dialFailure, placeText } from './socket-failure.ts';
-import { indicationOf } from './target-settings.ts';
+import { serverProblem, uncheckedYet } from './server-check.ts';
+import { dialFailure, placeText } from './socket-failure.ts';
+import { indicationFor } from './target-settings.ts';
 import type { TargetSettings } from './target-settings.ts';
+import { openTunnel, viaProxy } from './tunnel.ts';
 
 export interface Dialed {
   readonly socket: tls.TLSSocket;
@@ -66,22 +70,23 @@ export class Dialer {
       last = outcome;
       if (!isDead(outcome.failure) || this.#clock.monotonicMs() >= endsAtMs) break;
     }
-    return last ?? notFound(settings.host, undefined);
+    return last ?? notFound(settings, undefined);
   }
 
   async #find(settings: TargetSettings): Promise<readonly Address[] | NotDialed> {
-    const { host } = settings;
+    const { host } = lookedUp(settings);
     const lookup =
       this.#lookup?.host === host ? this.#lookup : (this.#lookup = this.#startLookup(settings));
     try {
       return await lookup.found;
     } catch (cause) {
-      if (!lookup.signal.aborted) return notFound(host, cause);
+      if (!lookup.signal.aborted) return notFound(settings, cause);
       return { failure: { kind: 'timeout', step: 'resolve' }, cause };
     }
   }
 
-  #startLookup({ host, authority }: TargetSettings): Lookup {
+  #startLookup(settings: TargetSettings): Lookup {
+    const { host } = lookedUp(settings);
     const ending = new AbortController();
     const { signal } = ending;
     const cancel = this.#clock.after(limits.clientResolveTimeoutMs, () => ending.abort());
@@ -89,7 +94,7 @@ export class Dialer {
     const answer = this.#resolve(host, signal).finally(() => {
       cancel();
       const seconds = (this.#clock.monotonicMs() - startMs) / 1_000;
-      this.#metrics.of(authority).resolved(seconds);
+      this.#metrics.of(settings.authority).resolved(seconds);
       if (this.#lookup === lookup) this.#lookup = undefined;
     });
     const lookup = { host, signal, found: abortable(answer, signal) };
@@ -97,40 +102,69 @@ export class Dialer {
   }
 }
 
+/** What connections are made to: the proxy knows where the target is. */
+const lookedUp = ({ proxy, host, port }: TargetSettings): Pick<TargetSettings, 'host' | 'port'> =>
+  proxy ?? { host, port };
+
 /** Errors of the system have a code; those of other resolvers say themselves what is missing. */
-function notFound(host: string, cause: unknown): NotDialed {
+function notFound(settings: TargetSettings, cause: unknown): NotDialed {
+  const { host } = lookedUp(settings);
   const code = Error.isError(cause) && 'code' in cause ? String(cause.code) : 'ENOTFOUND';
   const reason =
     Error.isError(cause) && !('code' in cause)
       ? cause.message
       : `dial tcp: lookup ${host}: ${code === 'ENOTFOUND' ? 'no such host' : code}`;
-  return { failure: { kind: 'unreachable', reason }, cause };
+  const isProxy = settings.proxy !== undefined;
+  return { failure: { kind: 'unreachable', reason: isProxy ? viaProxy(reason) : reason }, cause };
 }
 
 /** Whether another address may do better: this one did not answer. */
 const isDead = (failure: CallFailure): boolean =>
   failure.kind === 'unreachable' || (failure.kind === 'timeout' && failure.step === 'connect');
 
-function connectTo(
+interface DialParts {
+  readonly clock: Clock;
+  readonly onStep: OnStep;
+}
+
+async function connectTo(
   address: Address,
   settings: TargetSettings,
-  { clock, onStep }: { readonly clock: Clock; readonly onStep: OnStep },
+  parts: DialParts,
 ): Promise<Dialed | NotDialed> {
-  const { ip, port = settings.port } = address;
+  const { ip, port = lookedUp(settings).port } = address;
   // A name here would be looked up once more, past whatever was checked.
   invariant(isIP(ip) !== 0, `${ip} is an IP address`);
+  const { proxy } = settings;
+  if (proxy === undefined) return secure({ address, ip, port }, settings, parts);
+  const tunnel = await openTunnel(settings, { proxy, ip, port, ...parts });
+  if (!('socket' in tunnel)) return tunnel;
+  return secure({ address, ip, port, through: tunnel.socket }, settings, parts);
+}
+
+interface At {
+  readonly address: Address;
+  readonly ip: string;
+  readonly port: number;
+  /** A way that is there already. */
+  readonly through?: Socket;
+}
+
+function secure(
+  { address, ip, port, through }: At,
+  settings: TargetSettings,
+  { clock, onStep }: DialParts,
+): Promise<Dialed | NotDialed> {
   return new Promise((resolve, reject) => {
-    let step: Step = 'connect';
+    let step: Step = through === undefined ? 'connect' : 'handshake';
     const place = placeText(ip, port);
     onStep(step, place);
     const socket = tls.connect({
-      host: ip,
-      port,
+      ...(through === undefined ? { host: ip, port } : { socket: through }),
       secureContext: settings.secureContext,
-      servername: indicationOf(settings),
+      servername: indicationFor(settings.serverName),
       ALPNProtocols: ['http/1.1'],
-      rejectUnauthorized: !settings.isServerUnchecked,
-      checkServerIdentity: (_host, certificate) => checkName(settings.serverName, certificate),
+      ...uncheckedYet,
     });
     socket.setNoDelay(true).setKeepAlive(true, limits.tcpKeepAliveMs);
     const fail = (failure: CallFailure, cause?: unknown): void => {
@@ -139,7 +173,9 @@ function connectTo(
       resolve({ failure, cause });
     };
     const outOfTime = (): void => fail({ kind: 'timeout', step });
-    let cancelTimer = clock.after(limits.clientConnectTimeoutMs, outOfTime);
+    const stepMs =
+      through === undefined ? limits.clientConnectTimeoutMs : limits.clientHandshakeTimeoutMs;
+    let cancelTimer = clock.after(stepMs, outOfTime);
     const onError = (error: Error): void => {
       const failure = dialFailure(error, { ip, port, isConnected: step === 'handshake' });
       if (failure === undefined) reject(error);
@@ -153,6 +189,12 @@ function connectTo(
     });
     socket.once('secureConnect', () => {
       cancelTimer();
+      const is = { name: settings.serverName, nowMs: clock.nowMs() };
+      const problem = serverProblem(socket, settings, is);
+      if (problem !== undefined) {
+        onError(problem);
+        return;
+      }
       socket.off('error', onError).on('error', ignore);
       resolve({ socket, address });
     });
@@ -162,15 +204,3 @@ function connectTo(
 
 /** An error may come between two uses, when nobody waits: whoever comes next finds it closed. */
 const ignore = (): void => undefined;
-
-/** As upstream, the certificate's common name does not count: only its subjectAltName does. */
-function checkName(
-  name: string,
-  certificate: Parameters<typeof tls.checkServerIdentity>[1],
-): Error | undefined {
-  const nameless = { ...certificate, subject: {} } as typeof certificate;
-  if (tls.checkServerIdentity(name, nameless) === undefined) return undefined;
-  const { subjectaltname = 'no name' } = certificate;
-  const names = subjectaltname.replaceAll(/(DNS|IP Address):/g, '');
-  return new WrongName(`x509: certificate is valid for ${names}, not ${name}`);
-}

@@ -6,12 +6,13 @@ import { limits } from '../base/limits.ts';
 import type { AnswerSlots } from './answer-slots.ts';
 import type { CallFailure } from './call-error.ts';
 import type { CallProgress } from './call-progress.ts';
+import type { SentHeaders } from './impersonation.ts';
 import { closed, exchangeFailure } from './socket-failure.ts';
 
 export interface Outgoing {
   readonly method: string;
   readonly path: string;
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: SentHeaders;
   readonly body: Uint8Array | undefined;
   readonly answerBytesMax: number;
   readonly repeatsOnNew: boolean;

@@ -80,7 +80,7 @@ test.each<[problem: string, content: unknown]>([
   ['the file must hold named fields', 'text'],
   ['users must be a list', { users: {} }],
   ['an entry of users has no name', { users: [{}] }],
-  ['exec is not supported', { users: [user('a', { exec: { command: 'x' } })] }],
+  ['exec.apiVersion must be one of', { users: [user('a', { exec: { command: 'x' } })] }],
   ['contexts has no entry "main"', { 'current-context': 'main' }],
   ['users has no entry "fallback"', { contexts, 'current-context': 'main' }],
   ['are no pair of PEM texts', { users: [user('a', broken())] }],

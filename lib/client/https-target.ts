@@ -1,7 +1,9 @@
 // A target over its pool of connections: builds the request, repeats it where the caller asked for
 // that, counts it, and lets the caller read the answer.
 import type { Clock } from '../base/clock.ts';
+import { invariant } from '../base/invariant.ts';
 import { limits } from '../base/limits.ts';
+import type { MaybePromise } from '../base/maybe-promise.ts';
 import type { Resolve } from './addresses.ts';
 import { CallError, mayRepeat } from './call-error.ts';
 import { CallProgress } from './call-progress.ts';
@@ -12,6 +14,8 @@ import { Dialer } from './dial.ts';
 import { excerptOf } from './exchange.ts';
 import type { Incoming, Outgoing } from './exchange.ts';
 import type { SpanAttributes, Tracing } from '../telemetry/tracing.ts';
+import type { Credential, ExecPlugins } from './exec-credentials.ts';
+import { SettingsError } from './settings-error.ts';
 import type { Answer, Call, Target } from './target.ts';
 import type { TargetSettings } from './target-settings.ts';
 
@@ -20,7 +24,10 @@ export class HttpsTarget implements Target {
   readonly #clientMetrics: ClientMetrics;
   readonly #pool: ConnectionPool;
   readonly #tracing: Tracing | undefined;
+  readonly #plugins: ExecPlugins | undefined;
   #settings: TargetSettings;
+  /** Whom a program has named last for the settings. */
+  #named: Named | undefined;
 
   constructor(
     settings: TargetSettings,
@@ -31,11 +38,14 @@ export class HttpsTarget implements Target {
       /** undefined: calls are not traced. */
       readonly tracing?: Tracing | undefined;
       readonly pool?: PoolOptions;
+      /** For settings that name one. */
+      readonly plugins?: ExecPlugins | undefined;
     },
   ) {
     this.#clock = options.clock;
     this.#clientMetrics = options.metrics;
     this.#tracing = options.tracing;
+    this.#plugins = options.plugins;
     this.#settings = settings;
     this.#pool = new ConnectionPool(new Dialer(options), settings, options.pool);
   }
@@ -52,6 +62,7 @@ export class HttpsTarget implements Target {
   /** Calls that begin now use these. */
   renew(settings: TargetSettings): void {
     this.#settings = settings;
+    this.#named = undefined;
     this.#pool.renew(settings);
   }
 
@@ -92,7 +103,7 @@ export class HttpsTarget implements Target {
     const progress = new CallProgress(name, { clock: this.#clock, signal, timeoutMs });
     let receivedBytes = 0;
     try {
-      const { status, body } = await this.#repeated(call, progress);
+      const { status, body } = await this.#authorized(call, progress);
       receivedBytes = body.length;
       return { status, body: decoded(call, body, progress) };
     } finally {
@@ -100,6 +111,41 @@ export class HttpsTarget implements Target {
       const seconds = (this.#clock.monotonicMs() - startMs) / 1_000;
       const sentBytes = call.body?.length ?? 0;
       this.#metrics.finished(method, { seconds, sentBytes, receivedBytes });
+    }
+  }
+
+  /** Who is refused as whom a program has named is named once more, once: nothing was done. */
+  async #authorized(call: Call<unknown>, progress: CallProgress): Promise<Incoming> {
+    const { exec } = this.#settings;
+    if (exec === undefined) return this.#repeated(call, progress);
+    invariant(this.#plugins !== undefined, 'whoever calls as a program says can run it');
+    const credentials = this.#plugins.of(exec);
+    for (let isSecond = false; ; isSecond = true) {
+      const credential = await credentialFor(progress, credentials.current());
+      this.#become(credential, progress);
+      try {
+        return await this.#repeated(call, progress);
+      } catch (error) {
+        const isRefused = statusOf(error) === 401;
+        if (!isRefused || !credentials.refused(credential) || isSecond) throw error;
+      }
+    }
+  }
+
+  /** Connections show the certificate: they change with it, and not with a token. */
+  #become(credential: Credential, progress: CallProgress): void {
+    const base = this.#settings;
+    const before = this.#named;
+    if (before?.credential === credential && before.base === base) return;
+    try {
+      const settings = base.calledAs(credential.identity);
+      this.#named = { base, credential, settings };
+      const shown =
+        before?.base === base ? before.credential.identity.clientCertificate : undefined;
+      const next = credential.identity.clientCertificate;
+      if (shown?.cert !== next?.cert || shown?.key !== next?.key) this.#pool.renew(settings);
+    } catch (error) {
+      throw credentialsFailure(progress, error);
     }
   }
 
@@ -133,7 +179,7 @@ export class HttpsTarget implements Target {
   }
 
   #outgoing(call: Call<unknown>, method: string): Outgoing {
-    const { authorization, path } = this.#settings;
+    const { authorization, headers, path } = this.#named?.settings ?? this.#settings;
     return {
       method,
       path: call.path ?? `${path}${queryOf(call)}`,
@@ -141,6 +187,7 @@ export class HttpsTarget implements Target {
         accept: 'application/json',
         ...(call.body === undefined ? {} : { 'content-type': 'application/json' }),
         ...call.headers,
+        ...headers,
         ...(authorization === undefined ? {} : { authorization }),
       },
       body: call.body,
@@ -149,6 +196,31 @@ export class HttpsTarget implements Target {
       slots: call.slots,
     };
   }
+}
+
+interface Named {
+  readonly base: TargetSettings;
+  readonly credential: Credential;
+  readonly settings: TargetSettings;
+}
+
+async function credentialFor(
+  progress: CallProgress,
+  found: MaybePromise<Credential>,
+): Promise<Credential> {
+  if (!(found instanceof Promise)) return found;
+  progress.enter('credentials');
+  try {
+    return await progress.wait(found);
+  } catch (error) {
+    throw credentialsFailure(progress, error);
+  }
+}
+
+function credentialsFailure(progress: CallProgress, error: unknown): unknown {
+  if (!(error instanceof SettingsError)) return error;
+  const reason = `getting credentials: ${error.message}`;
+  return progress.failed({ kind: 'credentials', reason }, error);
 }
 
 /** For messages: the URL as configured, with what the call adds to it. */

@@ -8,7 +8,7 @@ import { limits } from '../base/limits.ts';
 import type { Logger } from '../base/log.ts';
 import { parseKubeconfig } from './kubeconfig.ts';
 import type { Held, Kubeconfig, KubeconfigUser } from './kubeconfig.ts';
-import { SettingsError } from './target-settings.ts';
+import { SettingsError } from './settings-error.ts';
 import type { Identity, SettingsSource } from './target-settings.ts';
 
 /** YAML or JSON to data. Its errors must quote nothing of the text: they are logged. */
@@ -114,22 +114,25 @@ function parsed(text: string, parse: ParseConfig): unknown {
 }
 
 async function filled(config: Kubeconfig): Promise<SettingsSource> {
-  const { server, serverName, isServerUnchecked, ca } = config;
+  const { server, serverName, isServerUnchecked, ca, proxy } = config;
   return {
     url: server,
     isServerUnchecked,
     ...(serverName === undefined ? {} : { serverName }),
     ...(ca === undefined ? {} : { ca: await textOf(ca) }),
+    ...(proxy === undefined ? {} : { proxy }),
     ...(await identityOf(config)),
   };
 }
 
 /** What a user is, with what its files hold. */
 export async function identityOf(user: KubeconfigUser): Promise<Identity> {
-  const { clientCertificate } = user;
+  const { clientCertificate, impersonation, exec } = user;
   const authorization = await authorizationOf(user);
   return {
     ...(authorization === undefined ? {} : { authorization }),
+    ...(impersonation === undefined ? {} : { headers: impersonation }),
+    ...(exec === undefined ? {} : { exec }),
     ...(clientCertificate === undefined
       ? {}
       : {

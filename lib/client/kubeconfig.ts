@@ -1,7 +1,14 @@
 // A client configuration file: which server is called, and as whom. Pure: takes the parsed file and
 // tells which other files belong to it. What this client does not do is refused by name.
 import { isAbsolute, join } from 'node:path';
-import { SettingsError, decodeBase64 } from './target-settings.ts';
+import { execClusterConfig, parseExec } from './exec-config.ts';
+import type { ExecConfig } from './exec-config.ts';
+import { impersonationOf } from './impersonation.ts';
+import type { SentHeaders } from './impersonation.ts';
+import { parseProxy } from './proxy.ts';
+import type { ProxySettings } from './proxy.ts';
+import { SettingsError } from './settings-error.ts';
+import { decodeBase64 } from './target-settings.ts';
 
 /** A PEM text or token in the file itself, or the path of the file that holds it. */
 export type Held =
@@ -13,13 +20,21 @@ export interface Kubeconfig {
   readonly serverName: string | undefined;
   readonly isServerUnchecked: boolean;
   readonly ca: Held | undefined;
+  readonly proxy: ProxySettings | undefined;
   readonly clientCertificate: { readonly cert: Held; readonly key: Held } | undefined;
   readonly token: Held | undefined;
   readonly basic: { readonly username: string; readonly password: string } | undefined;
+  /** Whom it acts as. */
+  readonly impersonation: SentHeaders | undefined;
+  /** Of a user whom no token or password names. */
+  readonly exec: ExecConfig | undefined;
 }
 
 /** Who calls. */
-export type KubeconfigUser = Pick<Kubeconfig, 'clientCertificate' | 'token' | 'basic'>;
+export type KubeconfigUser = Pick<
+  Kubeconfig,
+  'clientCertificate' | 'token' | 'basic' | 'impersonation' | 'exec'
+>;
 
 /** Users of a file by name; names are patterns of hosts. */
 export interface KubeconfigUsers {
@@ -29,9 +44,6 @@ export interface KubeconfigUsers {
 }
 
 type Fields = Readonly<Record<string, unknown>>;
-
-const refusedOfCluster = ['proxy-url'];
-const refusedOfUser = ['exec', 'auth-provider', 'as', 'as-uid', 'as-groups', 'as-user-extra'];
 
 /**
  * @param folder that paths of the file are relative to
@@ -49,9 +61,13 @@ export function parseKubeconfig(data: unknown, folder: string): Kubeconfig {
   const cluster = entryOf(file, 'clusters', clusterName, 'cluster');
   const userName = textOf(context, 'user');
   const user = userName === undefined ? {} : entryOf(file, 'users', userName, 'user');
-  refuse(cluster, refusedOfCluster);
-  refuse(user, refusedOfUser);
-  return { ...clusterOf(cluster, folder), ...userOf(user, folder) };
+  const clusterConfig = execClusterConfig(cluster['extensions']);
+  const who = userOf(user, folder);
+  const exec = who.exec && {
+    ...who.exec,
+    ...(clusterConfig === undefined ? {} : { clusterConfig }),
+  };
+  return { ...clusterOf(cluster, folder), ...who, exec };
 }
 
 /**
@@ -65,7 +81,6 @@ export function parseKubeconfigUsers(data: unknown, folder: string): KubeconfigU
     const name = textOf(fieldsOf(one, 'an entry of users'), 'name');
     if (name === undefined) throw new SettingsError('an entry of users has no name');
     const user = entryOf(file, 'users', name, 'user');
-    refuse(user, refusedOfUser);
     byName.set(name, userOf(user, folder));
   }
   const context = textOf(file, 'current-context');
@@ -81,7 +96,7 @@ export function parseKubeconfigUsers(data: unknown, folder: string): KubeconfigU
 function clusterOf(
   cluster: Fields,
   folder: string,
-): Pick<Kubeconfig, 'server' | 'serverName' | 'isServerUnchecked' | 'ca'> {
+): Pick<Kubeconfig, 'server' | 'serverName' | 'isServerUnchecked' | 'ca' | 'proxy'> {
   const server = textOf(cluster, 'server');
   if (server === undefined) throw new SettingsError('server of the cluster is missing');
   const isServerUnchecked = cluster['insecure-skip-tls-verify'] ?? false;
@@ -94,10 +109,19 @@ function clusterOf(
       'insecure-skip-tls-verify and certificate-authority exclude each other',
     );
   }
-  return { server, serverName: textOf(cluster, 'tls-server-name'), isServerUnchecked, ca };
+  // Nothing is ever asked for that is compressed.
+  if (typeof (cluster['disable-compression'] ?? true) !== 'boolean') {
+    throw new SettingsError('disable-compression must be true or false');
+  }
+  const proxyUrl = textOf(cluster, 'proxy-url');
+  const proxy = proxyUrl === undefined ? undefined : parseProxy(proxyUrl, 'proxy-url');
+  return { server, serverName: textOf(cluster, 'tls-server-name'), isServerUnchecked, ca, proxy };
 }
 
 function userOf(user: Fields, folder: string): KubeconfigUser {
+  if ((user['auth-provider'] ?? '') !== '') {
+    throw new SettingsError('auth-provider is not supported: use exec');
+  }
   const cert = heldOf(user, 'client-certificate', folder);
   const key = heldOf(user, 'client-key', folder);
   if ((cert === undefined) !== (key === undefined)) {
@@ -115,7 +139,11 @@ function userOf(user: Fields, folder: string): KubeconfigUser {
       : tokenText === undefined
         ? undefined
         : { text: tokenText };
+  const exec = user['exec'] ?? undefined;
+  const plugin = exec === undefined ? undefined : parseExec(exec, folder);
   return {
+    impersonation: impersonationOf(user),
+    exec: token === undefined && username === undefined ? plugin : undefined,
     clientCertificate: cert === undefined || key === undefined ? undefined : { cert, key },
     token,
     basic:
@@ -163,9 +191,4 @@ function textOf(fields: Fields, field: string): string | undefined {
   if (value === undefined || value === null || value === '') return undefined;
   if (typeof value !== 'string') throw new SettingsError(`${field} must be text`);
   return value;
-}
-
-function refuse(fields: Fields, names: readonly string[]): void {
-  const found = names.find((name) => (fields[name] ?? '') !== '');
-  if (found !== undefined) throw new SettingsError(`${found} is not supported`);
 }

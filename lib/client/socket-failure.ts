@@ -27,34 +27,25 @@ const networkReasons: Readonly<Record<string, string>> = {
 const networkReason = ({ code, syscall }: CodedError): string | undefined =>
   networkReasons[code] ?? (syscall === undefined ? undefined : code);
 
-const untrusted = 'x509: certificate signed by unknown authority';
-const outOfDate = 'x509: certificate has expired or is not yet valid';
-const certificateReasons: Readonly<Record<string, string>> = {
-  UNABLE_TO_GET_ISSUER_CERT: untrusted,
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: untrusted,
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: untrusted,
-  DEPTH_ZERO_SELF_SIGNED_CERT: untrusted,
-  SELF_SIGNED_CERT_IN_CHAIN: untrusted,
-  CERT_SIGNATURE_FAILURE: untrusted,
-  CERT_HAS_EXPIRED: outOfDate,
-  CERT_NOT_YET_VALID: outOfDate,
-};
-
-/** A certificate of somebody else; thrown by the check of names. */
-export class WrongName extends Error {
-  readonly code = 'WRONG_NAME';
-}
-
-/** A connection that could not be made; `isConnected`: it failed in its TLS handshake. */
+/** A connection that could not be made; `isConnected`: it failed in what it was `doing` then. */
 export function dialFailure(
   error: unknown,
-  at: { readonly ip: string; readonly port: number; readonly isConnected: boolean },
+  at: {
+    readonly ip: string;
+    readonly port: number;
+    readonly isConnected: boolean;
+    readonly doing?: string;
+  },
 ): CallFailure | undefined {
   if (!hasCode(error)) return undefined;
   const network = networkReason(error);
   if (at.isConnected) {
     if (network === undefined) return { kind: 'tls', reason: tlsReason(error) };
-    return { kind: 'closed', begun: false, reason: `${network} in the TLS handshake` };
+    return {
+      kind: 'closed',
+      begun: false,
+      reason: `${network} in ${at.doing ?? 'the TLS handshake'}`,
+    };
   }
   if (network === undefined) return undefined;
   const place = placeText(at.ip, at.port);
@@ -105,5 +96,5 @@ function tlsReason(error: CodedError): string {
   if (code.startsWith('ERR_SSL_')) {
     return `remote error: tls: ${typeof reason === 'string' ? reason : code}`;
   }
-  return `tls: failed to verify certificate: ${certificateReasons[code] ?? message}`;
+  return `tls: failed to verify certificate: ${message}`;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { createTestCa } from '../base/testing/certificates.ts';
-import { indicationOf, makeSettings } from './target-settings.ts';
+import { indicationFor, makeSettings } from './target-settings.ts';
 
 describe('h.client-url: the URL', () => {
   test.each([
@@ -19,8 +19,8 @@ describe('h.client-url: the URL', () => {
   });
 
   test('names the server in TLS, unless it is an address', () => {
-    expect(indicationOf(makeSettings({ url: 'https://a.tests/' }))).toBe('a.tests');
-    expect(indicationOf(makeSettings({ url: 'https://[::1]/' }))).toBe('');
+    expect(indicationFor('a.tests')).toBe('a.tests');
+    expect(indicationFor('::1')).toBe('');
   });
 });
 

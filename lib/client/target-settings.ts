@@ -3,11 +3,21 @@
 import { X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 import tls from 'node:tls';
+import { CertificateBundle } from '../base/certificate-bundle.ts';
+import { execRequest } from './exec-config.ts';
+import type { ExecConfig, ExecRequest } from './exec-config.ts';
+import type { SentHeaders } from './impersonation.ts';
+import type { ProxySettings } from './proxy.ts';
+import { SettingsError } from './settings-error.ts';
 
 /** Who a server is for the one that it calls. */
 export interface Identity {
   readonly clientCertificate?: { readonly cert: string; readonly key: string };
   readonly authorization?: string;
+  /** Whom it acts as beside. */
+  readonly headers?: SentHeaders;
+  /** What is not said above is said by a program. */
+  readonly exec?: ExecConfig;
 }
 
 /** PEM texts and secrets as configured. */
@@ -18,6 +28,8 @@ export interface SettingsSource extends Identity {
   /** Checked instead of the host of the URL. */
   readonly serverName?: string;
   readonly isServerUnchecked?: boolean;
+  /** Not given: it is called directly. */
+  readonly proxy?: ProxySettings;
 }
 
 export interface TargetSettings {
@@ -32,12 +44,19 @@ export interface TargetSettings {
   readonly serverName: string;
   readonly isServerUnchecked: boolean;
   readonly secureContext: tls.SecureContext;
+  /** Of the CAs that are trusted, made when needed; undefined: the roots of the system are. */
+  readonly bundle: (() => CertificateBundle) | undefined;
   readonly authorization: string | undefined;
-}
-
-/** Why a target cannot be set up as configured. */
-export class SettingsError extends Error {
-  override readonly name = 'SettingsError';
+  /** That go with every request. */
+  readonly headers: SentHeaders | undefined;
+  readonly proxy: ProxySettings | undefined;
+  /** Says the rest of who calls. */
+  readonly exec: ExecRequest | undefined;
+  /**
+   * The same target for somebody whom the program has named.
+   * @throws SettingsError
+   */
+  readonly calledAs: (identity: Identity) => TargetSettings;
 }
 
 /** @throws SettingsError that names what is wrong */
@@ -57,8 +76,24 @@ export function makeSettings(source: SettingsSource): TargetSettings {
     serverName: source.serverName ?? host,
     isServerUnchecked: source.isServerUnchecked ?? false,
     secureContext: secureContextOf(source),
+    bundle: source.ca === undefined ? undefined : bundleOf(source.ca),
     authorization,
+    headers: source.headers,
+    proxy: source.proxy,
+    exec: execOf(source),
+    calledAs(identity) {
+      const { exec: _, ...known } = source;
+      return makeSettings({ ...identity, ...known });
+    },
   };
+}
+
+function execOf(source: SettingsSource): ExecRequest | undefined {
+  const { exec, url, serverName, isServerUnchecked = false, ca, proxy } = source;
+  return (
+    exec &&
+    execRequest(exec, { server: url, serverName, isServerUnchecked, ca, proxyUrl: proxy?.url })
+  );
 }
 
 /** @throws SettingsError that names the field */
@@ -88,16 +123,25 @@ function parseUrl(url: string): URL {
 function secureContextOf({ ca, clientCertificate }: SettingsSource): tls.SecureContext {
   const trusted = ca === undefined ? systemRoots() : certificatesOf(ca);
   if (clientCertificate === undefined) {
-    return ca === undefined ? systemContext() : tls.createSecureContext({ ca: trusted });
+    return ca === undefined ? systemContext() : contextOf({ ca: trusted });
   }
   try {
-    return tls.createSecureContext({ ca: trusted, ...clientCertificate });
+    return contextOf({ ca: trusted, ...clientCertificate });
   } catch (cause) {
     const why = cause instanceof Error && 'reason' in cause ? ` (${String(cause.reason)})` : '';
     throw new SettingsError(
       `the client certificate and its key are no pair of PEM texts that can be used${why}`,
     );
   }
+}
+
+/** Any certificate that is trusted ends a path, as upstream: it need not be a root. */
+const contextOf = (options: tls.SecureContextOptions): tls.SecureContext =>
+  tls.createSecureContext({ allowPartialTrustChain: true, ...options });
+
+function bundleOf(ca: string): () => CertificateBundle {
+  let made: CertificateBundle | undefined;
+  return () => (made ??= new CertificateBundle(ca));
 }
 
 const block = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
@@ -127,9 +171,7 @@ function isCertificate(pem: string): boolean {
 let roots: string[] | undefined;
 let rootsContext: tls.SecureContext | undefined;
 const systemRoots = (): string[] => (roots ??= tls.getCACertificates('system'));
-const systemContext = (): tls.SecureContext =>
-  (rootsContext ??= tls.createSecureContext({ ca: systemRoots() }));
+const systemContext = (): tls.SecureContext => (rootsContext ??= contextOf({ ca: systemRoots() }));
 
 /** The Server Name Indication, which no IP address may be. */
-export const indicationOf = ({ serverName }: TargetSettings): string =>
-  isIP(serverName) === 0 ? serverName : '';
+export const indicationFor = (name: string): string => (isIP(name) === 0 ? name : '');

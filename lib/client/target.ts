@@ -1,5 +1,5 @@
 // Contract of outgoing HTTPS calls. A target is one service (a webhook) with its identity and its
-// kept connections. It follows no redirect, knows no proxy, and never logs or trusts what it gets.
+// kept connections. It follows no redirect, and never logs or trusts what it gets.
 import type { AnswerSlots } from './answer-slots.ts';
 
 export interface Target {

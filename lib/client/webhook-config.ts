@@ -2,7 +2,9 @@
 // to addresses; with the CAs that are trusted.
 import type { Address, Resolve } from './addresses.ts';
 import type { Places } from './connection-pool.ts';
-import { SettingsError, decodeBase64, makeSettings } from './target-settings.ts';
+import type { ProxyFor } from './proxy.ts';
+import { SettingsError } from './settings-error.ts';
+import { decodeBase64, makeSettings } from './target-settings.ts';
 import type { Identity, TargetSettings } from './target-settings.ts';
 
 export interface WebhookClientConfig {
@@ -50,10 +52,13 @@ export function webhookSettings(
     resolve,
     services,
     identityOf = nobody,
+    proxyFor,
   }: {
     readonly resolve: Resolve;
     readonly services: ServicesOfCluster;
-    readonly identityOf?: (hostAndPort: string) => Identity;
+    readonly identityOf?: ((hostAndPort: string) => Identity) | undefined;
+    /** Of hosts that are no services: the connections of those are made to where they are. */
+    readonly proxyFor?: ProxyFor | undefined;
   },
 ): WebhookSettings {
   const bundle = decodeBase64(caBundle, 'caBundle');
@@ -61,7 +66,10 @@ export function webhookSettings(
   if (service === undefined) {
     if (url === undefined) throw new SettingsError('url or service is missing');
     const { host, port } = makeSettings({ url });
-    return { settings: makeSettings({ url, ...ca, ...identityOf(`${host}:${port}`) }), resolve };
+    const proxy = proxyFor?.(url);
+    const via = proxy === undefined ? {} : { proxy };
+    const identity = identityOf(`${host}:${port}`);
+    return { settings: makeSettings({ url, ...ca, ...via, ...identity }), resolve };
   }
   if (url !== undefined) throw new SettingsError('url and service exclude each other');
   const { namespace, name, port = 443 } = service;

@@ -89,14 +89,17 @@ export function builtInStores(options: BuiltInStoreOptions): ResourceStore[] {
     rulesInForce: undefined,
     companions: rulesInForce && rulesCompanions(rulesInForce.key),
   };
+  // Selectors of rules look at the labels of namespaces, expressions at schemas.
+  const definitionGroup = options.naming.resolve('apiextensions.{v}');
+  const isSeenByRules = ({ group, resource }: ResourceInfo): boolean =>
+    group === '' ? resource === 'namespaces' : group === definitionGroup;
   const depsOf = (stored: ResourceInfo, view = options.viewOf(stored)): StoreDeps => ({
     ...shared,
     strategy: strategyOf(stored),
     rules: rulesOf(stored),
     view,
     companions: options.companionsOf?.(stored),
-    // Selectors of rules look at the labels of namespaces.
-    ...(stored.group === ruleGroup ? ofRules : isNamespaces(stored) ? { storage: settled } : {}),
+    ...(stored.group === ruleGroup ? ofRules : isSeenByRules(stored) ? { storage: settled } : {}),
     onStored: options.onStoredOf?.(stored),
     partsOf,
   });
@@ -143,9 +146,6 @@ export const sharedDeps = (options: BuiltInStoreOptions): SharedDeps => ({
   canDeleteUnreadable: options.canDeleteUnreadable,
   keyspace: options.keyspace,
 });
-
-const isNamespaces = ({ group, resource }: ResourceInfo): boolean =>
-  group === '' && resource === 'namespaces';
 
 /** Memory has a revision when any view of it does. */
 function reachedBy({ scheme, viewOf }: BuiltInStoreOptions): Reached {

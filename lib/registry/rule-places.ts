@@ -1,5 +1,5 @@
 // Where keys of etcd lie, as the rules of admission name places: resource and namespace.
-import type { Place } from '../admission/concerning-rules.ts';
+import type { StoredPlace } from '../admission/concerning-rules.ts';
 import type { ResourceInfo } from '../api/type-info.ts';
 import type { ResourceMap } from './resource-map.ts';
 
@@ -7,7 +7,7 @@ import type { ResourceMap } from './resource-map.ts';
 export function rulePlaces(
   root: string,
   resources: Pick<ResourceMap, 'all' | 'version'>,
-): (key: string) => Place | undefined {
+): (key: string) => StoredPlace | undefined {
   let known: { readonly version: number; readonly byPrefix: Map<string, ResourceInfo[]> } = {
     version: -1,
     byPrefix: new Map(),

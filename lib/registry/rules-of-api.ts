@@ -38,6 +38,9 @@ export function rulesOfApi(options: RulesOfApiOptions): RulesInForce | undefined
     async proven(signal) {
       await first.configurations.get(nobody, { mode: 'latest' }, signal);
     },
+    async reached(revision, signal) {
+      await first.configurations.get(nobody, { mode: 'notOlderThan', revision }, signal);
+    },
     rules: () => ruleSnapshot(views),
     placeOf: rulePlaces(keyspace.root, resources),
     labelsOf: (name) => namespaces?.peek({ namespace: '', name })?.labels,

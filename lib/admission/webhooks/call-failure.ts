@@ -8,9 +8,11 @@ import { WebhookCallError } from './caller.ts';
 import type { WebhookCall, WebhookCallFailureKind } from './caller.ts';
 
 const stepNames: Readonly<Record<Step, string>> = {
+  credentials: 'credentials',
   queue: 'queue',
   resolve: 'resolve',
   connect: 'connect',
+  proxy: 'proxy',
   handshake: 'TLS',
   send: 'send',
   header: 'wait',
@@ -18,6 +20,7 @@ const stepNames: Readonly<Record<Step, string>> = {
 };
 
 const kinds: Readonly<Record<CallFailure['kind'], WebhookCallFailureKind>> = {
+  credentials: 'configuration',
   timeout: 'timeout',
   unreachable: 'connection',
   tls: 'connection',

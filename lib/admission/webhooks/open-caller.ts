@@ -14,7 +14,8 @@ import { followIdentities } from '../../client/host-identities.ts';
 import type { FollowedIdentities, HostIdentities } from '../../client/host-identities.ts';
 import { HttpsTarget } from '../../client/https-target.ts';
 import type { ClientParts } from '../../client/open-target.ts';
-import { SettingsError, decodeBase64, makeSettings } from '../../client/target-settings.ts';
+import { SettingsError } from '../../client/settings-error.ts';
+import { decodeBase64, makeSettings } from '../../client/target-settings.ts';
 import type { Identity } from '../../client/target-settings.ts';
 import { webhookSettings, webhookUrl } from '../../client/webhook-config.ts';
 import type { WebhookClientConfig, WebhookSettings } from '../../client/webhook-config.ts';
@@ -184,18 +185,18 @@ class Caller implements WebhookCaller {
 
   /** @throws SettingsError */
   #open(config: WebhookClientConfig): HttpsTarget {
-    const { resolve = resolveBySystem, services, metrics, tracing } = this.#parts.calls;
+    const { calls } = this.#parts;
+    const { resolve = resolveBySystem, services, metrics, plugins, proxyFor } = calls;
     const identityOf = this.#identities;
     const own = this.#ownFor(config);
     const made =
       own === undefined
-        ? webhookSettings(config, { resolve, services, identityOf })
+        ? webhookSettings(config, { resolve, services, identityOf, proxyFor })
         : ownSettings(config, own);
     return new HttpsTarget(made.settings, {
       clock: this.#parts.clock,
       resolve: made.resolve,
-      metrics,
-      tracing,
+      ...{ metrics, plugins, tracing: calls.tracing },
       pool: {
         // The line of each webhook is bounded; several may share these connections.
         pendingMax: Infinity,

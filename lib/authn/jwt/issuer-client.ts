@@ -5,11 +5,14 @@ import { limits } from '../../base/limits.ts';
 import { resolveBySystem } from '../../client/addresses.ts';
 import type { ClientMetrics } from '../../client/client-metrics.ts';
 import { HttpsTarget } from '../../client/https-target.ts';
+import type { ProxyFor } from '../../client/proxy.ts';
 import { makeSettings } from '../../client/target-settings.ts';
 
 export interface ClientParts {
   readonly clock: Clock;
   readonly metrics: ClientMetrics;
+  /** The proxy of the environment; not given: there is none. */
+  readonly proxyFor?: ProxyFor;
 }
 
 const never = new AbortController().signal;
@@ -55,8 +58,10 @@ export class IssuerClient {
     const known = this.#targets.get(origin);
     if (known !== undefined) return known;
     const ca = this.#ca === '' ? {} : { ca: this.#ca };
-    const settings = makeSettings({ url: `${origin}/`, ...ca });
-    const { clock, metrics } = this.#parts;
+    const { clock, metrics, proxyFor } = this.#parts;
+    const proxy = proxyFor?.(origin);
+    const via = proxy === undefined ? {} : { proxy };
+    const settings = makeSettings({ url: `${origin}/`, ...ca, ...via });
     const made = new HttpsTarget(settings, { clock, resolve: resolveBySystem, metrics });
     for (const [other, target] of this.#targets) {
       if (this.#targets.size < limits.issuerHostsMax) break;

@@ -6,7 +6,8 @@ import type { NamingProfile } from '../../api/vendor.ts';
 import { aggregateText } from '../../base/aggregate-text.ts';
 import { limits } from '../../base/limits.ts';
 import { fieldErrorMessage } from '../../base/status.ts';
-import { SettingsError, makeSettings } from '../../client/target-settings.ts';
+import { SettingsError } from '../../client/settings-error.ts';
+import { makeSettings } from '../../client/target-settings.ts';
 import type {
   AuthenticationConfiguration,
   ClaimMappings,

@@ -3,12 +3,14 @@ import { load } from 'js-yaml';
 import { systemClock } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
 import { createLogger } from '../../base/log.ts';
+import type { Logger } from '../../base/log.ts';
 import { testMetrics } from '../../telemetry/testing/test-metrics.ts';
 import { resolveBySystem } from '../addresses.ts';
 import type { Resolve } from '../addresses.ts';
 import { CallError } from '../call-error.ts';
 import type { CallFailure } from '../call-error.ts';
 import { ClientMetrics } from '../client-metrics.ts';
+import { ExecPlugins } from '../exec-credentials.ts';
 import { HttpsTarget } from '../https-target.ts';
 import type { ClientParts } from '../open-target.ts';
 import type { Answer, Call, Target } from '../target.ts';
@@ -20,9 +22,8 @@ export const metrics = testMetrics();
 export const clientMetrics = new ClientMetrics(metrics.series);
 
 /** What a server passes to all of its targets; there are no services. */
-export const clientParts = (): ClientParts => ({
-  clock: systemClock,
-  log: createLogger('error'),
+export const clientParts = (log: Logger = createLogger('error')): ClientParts => ({
+  ...{ clock: systemClock, log, plugins: new ExecPlugins({ clock: systemClock, log }) },
   metrics: clientMetrics,
   parse(text) {
     try {

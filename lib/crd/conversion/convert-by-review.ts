@@ -5,7 +5,7 @@ import { apiVersionOf } from '../../api/type-info.ts';
 import { StatusError } from '../../base/status.ts';
 import { Yielder } from '../../base/yielder.ts';
 import { CallError } from '../../client/call-error.ts';
-import { SettingsError } from '../../client/target-settings.ts';
+import { SettingsError } from '../../client/settings-error.ts';
 import type { ApiObject } from '../../codec/codec.ts';
 import { conversionError } from './conversion-error.ts';
 import { callFailureText } from '../../client/call-failure-text.ts';

@@ -6,7 +6,7 @@ import { anonymousRule } from '../../authn/anonymous.ts';
 import type { AllowsAnonymous } from '../../authn/anonymous.ts';
 import type { Authenticator, Credentials } from '../../authn/authenticator.ts';
 import { namingProfile } from '../../api/vendor.ts';
-import { CertificateBundle } from '../../authn/certificate-bundle.ts';
+import { CertificateBundle } from '../../base/certificate-bundle.ts';
 import { certificateProofs } from '../../authn/certificate-proofs.ts';
 import { clientCertificateAuthenticator } from '../../authn/client-cert.ts';
 import { parseTokenFile, staticTokenAuthenticator } from '../../authn/static-token.ts';

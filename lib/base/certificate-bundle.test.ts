@@ -1,8 +1,8 @@
 import { describe, expect, jest, test } from '@jest/globals';
 import { X509Certificate } from 'node:crypto';
-import { limits } from '../base/limits.ts';
-import { createTestCa } from '../base/testing/certificates.ts';
-import type { CaOptions, LeafRequest, TestCa } from '../base/testing/certificates.ts';
+import { limits } from './limits.ts';
+import { createTestCa } from './testing/certificates.ts';
+import type { CaOptions, LeafRequest, TestCa } from './testing/certificates.ts';
 import { CertificateBundle } from './certificate-bundle.ts';
 
 const client: LeafRequest = { use: 'clientAuth', commonName: 'a' };

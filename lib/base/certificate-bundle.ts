@@ -1,11 +1,17 @@
-// The certificates of a CA file, and whether they prove a client's certificate: paths by the rules
+// The certificates of a CA file, and whether they prove another's certificate: paths by the rules
 // of RFC 5280, with signatures checked by Node. Any certificate of the bundle is an end of a path.
 import { X509Certificate } from 'node:crypto';
-import { limits } from '../base/limits.ts';
+import { limits } from './limits.ts';
 import { certificateFacts } from './certificate-facts.ts';
 import type { CertificateFacts } from './certificate-facts.ts';
 
-const clientAuthUsage = '1.3.6.1.5.5.7.3.2';
+/** What a certificate is to be good for. */
+export type CertificateUse = 'clientAuth' | 'serverAuth';
+
+const usages: Readonly<Record<CertificateUse, string>> = {
+  serverAuth: '1.3.6.1.5.5.7.3.1',
+  clientAuth: '1.3.6.1.5.5.7.3.2',
+};
 const anyUsage = '2.5.29.37.0';
 
 const { certificatePathLengthMax, certificatePathChecksMax, rsaKeyBitsMin } = limits;
@@ -43,18 +49,23 @@ export class CertificateBundle {
     this.pem = `${blocks.join('\n')}\n`;
   }
 
-  /** `given`: what the client showed beside the leaf, in any order. */
-  verify(leaf: X509Certificate, given: readonly X509Certificate[], nowMs: number): PathVerdict {
+  /** `given`: what the other side showed beside the leaf, in any order. */
+  verify(
+    leaf: X509Certificate,
+    given: readonly X509Certificate[],
+    nowMs: number,
+    use: CertificateUse = 'clientAuth',
+  ): PathVerdict {
     const facts = factsOf([leaf, ...given.slice(0, certificatePathLengthMax)]);
     const [first, ...intermediates] = facts ?? [];
     if (first === undefined) return { problem: 'a certificate cannot be read', untilMs: Infinity };
     const untilMs = nextChangeMs([first, ...intermediates, ...this.#anchors], nowMs);
-    const search: Search = { intermediates, nowMs, checksLeft: certificatePathChecksMax };
+    const search: Search = { intermediates, nowMs, use, checksLeft: certificatePathChecksMax };
     return { problem: this.#problemOf(first, search), untilMs };
   }
 
   #problemOf(leaf: CertificateFacts, search: Search): string | undefined {
-    const problem = problemOfOne(leaf, search.nowMs);
+    const problem = problemOfOne(leaf, search);
     if (problem !== undefined) return `the certificate ${problem}`;
     const isAnchor = this.#issuersOf(leaf.certificate.subject).some(
       ({ fingerprint }) => fingerprint === leaf.fingerprint,
@@ -66,7 +77,7 @@ export class CertificateBundle {
   /** `path`: the CAs between the leaf and `child`, without itself. */
   #isProven(child: CertificateFacts, path: readonly CertificateFacts[], search: Search): boolean {
     const isIssued = (issuer: CertificateFacts): boolean =>
-      problemOfOne(issuer, search.nowMs) === undefined &&
+      problemOfOne(issuer, search) === undefined &&
       path.length <= (issuer.pathLengthMax ?? Infinity) &&
       isIssuedBy(child, issuer, search);
     if (this.#issuersOf(child.certificate.issuer).some(isIssued)) return true;
@@ -88,18 +99,19 @@ export class CertificateBundle {
 interface Search {
   readonly intermediates: readonly CertificateFacts[];
   readonly nowMs: number;
+  readonly use: CertificateUse;
   /** Signatures that may still be checked: who connects chooses how many there are. */
   checksLeft: number;
 }
 
 /** Of any certificate on a path. */
-function problemOfOne(facts: CertificateFacts, nowMs: number): string | undefined {
+function problemOfOne(facts: CertificateFacts, { nowMs, use }: Search): string | undefined {
   if (nowMs < facts.fromMs) return 'is not valid yet';
   if (nowMs > facts.toMs) return 'has expired';
-  const { unknownCritical, usages } = facts;
-  if (unknownCritical !== undefined) return `has a critical extension, ${unknownCritical}`;
-  if (usages.length > 0 && !usages.includes(clientAuthUsage) && !usages.includes(anyUsage)) {
-    return 'is not meant for client authentication';
+  const { unknownConstraint, usages: stated } = facts;
+  if (unknownConstraint !== undefined) return `has a critical extension, ${unknownConstraint}`;
+  if (stated.length > 0 && !stated.includes(usages[use]) && !stated.includes(anyUsage)) {
+    return `is not meant for ${use === 'clientAuth' ? 'client' : 'server'} authentication`;
   }
   return undefined;
 }

@@ -17,11 +17,12 @@ export interface CertificateFacts {
   readonly pathLengthMax: number | undefined;
   /** Object identifiers of its extended key usages; none: it may be used for anything. */
   readonly usages: readonly string[];
-  /** A critical extension that no rule here knows; undefined: none. */
-  readonly unknownCritical: string | undefined;
+  /** A critical extension, or name constraints, that no rule here knows; undefined: none. */
+  readonly unknownConstraint: string | undefined;
 }
 
 const basicConstraints = '2.5.29.19';
+const nameConstraints = '2.5.29.30';
 
 /**
  * Extensions that are understood, or tell nothing about who may be trusted: key usage, basic
@@ -52,7 +53,9 @@ export function certificateFacts(certificate: X509Certificate): CertificateFacts
 function readFacts(certificate: X509Certificate): CertificateFacts {
   const extensions = extensionsOf(certificate.raw);
   const constraints = extensions.find(({ id }) => id === basicConstraints);
-  const unknown = extensions.find(({ id, isCritical }) => isCritical && !knownExtensions.has(id));
+  const unknown = extensions.find(
+    ({ id, isCritical }) => id === nameConstraints || (isCritical && !knownExtensions.has(id)),
+  );
   return {
     certificate,
     fingerprint: certificate.fingerprint256,
@@ -62,7 +65,7 @@ function readFacts(certificate: X509Certificate): CertificateFacts {
     pathLengthMax: constraints === undefined ? undefined : pathLength(constraints.value),
     // Its type does not say that it is undefined where the extension is absent.
     usages: certificate.keyUsage ?? [],
-    unknownCritical: unknown?.id,
+    unknownConstraint: unknown?.id,
   };
 }
 
