@@ -99,7 +99,7 @@ afterAll(async () => {
 async function underLoad(
   what: string,
   run: (phase: (name: string) => Promise<void>) => Promise<void>,
-  mayFail: RegExp = /^$/,
+  mayFail = /^$/,
 ): Promise<void> {
   const load = await SteadyLoad.start({
     url: balancer.url,
