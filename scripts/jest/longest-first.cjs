@@ -6,8 +6,12 @@ const { default: Sequencer } = require('@jest/test-sequencer');
 const rank = (path) => (path.includes('/e2e/chaos/') ? 0 : path.endsWith('.e2e.ts') ? 1 : 2);
 
 module.exports = class LongestFirst extends Sequencer {
-  /** @param {import('@jest/test-result').Test[]} tests */
-  sort(tests) {
-    return super.sort(tests).toSorted((left, right) => rank(left.path) - rank(right.path));
+  /**
+   * @override
+   * @param {import('@jest/test-result').Test[]} tests
+   */
+  async sort(tests) {
+    const sorted = await super.sort(tests);
+    return sorted.toSorted((left, right) => rank(left.path) - rank(right.path));
   }
 };
