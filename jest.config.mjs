@@ -14,6 +14,7 @@ export default {
   extensionsToTreatAsEsm: ['.ts'],
   runtime: '<rootDir>/scripts/jest/native-runtime.cjs',
   transform: {},
+  testSequencer: '<rootDir>/scripts/jest/longest-first.cjs',
   globalSetup: '<rootDir>/scripts/jest/global-setup.mjs',
   reporters: ['default', 'summary', '<rootDir>/scripts/jest/totals-reporter.cjs'],
   // One more than the two cores: many tests wait for etcd and for time to pass.
