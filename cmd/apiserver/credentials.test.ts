@@ -28,7 +28,7 @@ const noFiles = {
   serving: undefined,
   signingKey: undefined,
   tokenKeys: [],
-    named: [],
+  named: [],
   etcdTls: {},
 };
 

@@ -139,6 +139,8 @@ export const limits = {
   idleConnectionMs: 180_000,
   /** At the end of a server, how long idle connections are kept for requests on their way. */
   idleCloseGraceMs: 300,
+  /** Pause between reads of a session that was told that the end is near. */
+  leavingSessionReadMs: 20,
   /** A connection that has not finished its TLS handshake by then is cut. */
   tlsHandshakeTimeoutMs: 10_000,
   /** Silence after which the kernel asks whether a peer is still there. */

@@ -1,17 +1,12 @@
 // The open connections of one listener: what drain needs to know, and how connections are told to
 // go.
 import type { X509Certificate } from 'node:crypto';
-import { constants } from 'node:http2';
 import type { Http2Session } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import type { ClientConnection } from '../authn/authenticator.ts';
 import { limits } from '../base/limits.ts';
-
-/**
- * Largest stream id: a GOAWAY with it announces the end and refuses no stream that is on its way.
- */
-const anyStream = 2 ** 31 - 1;
+import { announceEnd } from './announce-end.ts';
 
 /** One connection; requests count themselves in and out. */
 export class Connection implements ClientConnection {
@@ -20,8 +15,6 @@ export class Connection implements ClientConnection {
   badCredentialsCount = 0;
   /** Of HTTP/2: pings since the client last answered one. */
   unansweredPings = 0;
-  /** Of HTTP/2: the session ends with the streams of which the client's next answer tells. */
-  isClosing = false;
   readonly remoteAddress: string;
   readonly certificate: X509Certificate | undefined;
   readonly intermediates: readonly X509Certificate[];
@@ -115,15 +108,13 @@ export class Connections {
   }
 
   /**
-   * Ends connections without a request in flight; sessions end with their last stream. A session is
-   * closed after a round trip: a client that has not read yet that the end is near may have opened
-   * streams, which would be refused (RFC 9113, section 6.8).
+   * Ends connections without a request in flight; sessions end with their last stream. What a client
+   * still sends is read until it ends its side too, so that it reads the GOAWAY for sure.
    */
   closeIdle(): void {
-    for (const [session, connection] of this.#sessions) {
-      if (connection.isClosing || session.destroyed) continue;
+    for (const session of this.#sessions.keys()) {
       announceEnd(session);
-      connection.isClosing = session.closed || session.ping(() => session.close());
+      session.close();
     }
     for (const [socket, connection] of this.#sockets) {
       if (connection?.openRequests === 0) socket.destroySoon();
@@ -137,12 +128,5 @@ export class Connections {
 
   get openCount(): number {
     return this.#sockets.size;
-  }
-}
-
-/** GOAWAY without refusing anything yet. */
-export function announceEnd(session: Http2Session): void {
-  if (!session.destroyed && !session.closed) {
-    session.goaway(constants.NGHTTP2_NO_ERROR, anyStream);
   }
 }

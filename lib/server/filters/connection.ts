@@ -1,6 +1,6 @@
 // Answers nothing. Counts the request in its connection, and asks clients to take the next one
 // elsewhere: some by chance, all while the server drains.
-import { announceEnd } from '../connections.ts';
+import { announceEnd } from '../announce-end.ts';
 import type { Connection, Connections } from '../connections.ts';
 import type { Filter, HttpRequest, HttpResponse, Next } from '../request-context.ts';
 
