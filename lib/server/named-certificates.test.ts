@@ -1,6 +1,5 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import { connect } from 'node:tls';
-import { createTestCa } from '../base/testing/certificates.ts';
 import { NamedCertificates } from './named-certificates.ts';
 import type { NamedPair } from './named-certificates.ts';
 import { startTestServer, testTls } from './testing/test-server.ts';
