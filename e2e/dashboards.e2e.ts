@@ -22,7 +22,11 @@ const found = await findPrometheus().catch((error: unknown) => {
   let load: Promise<void> = Promise.resolve();
 
   beforeAll(async () => {
-    cluster = await TestCluster.start({ replicaCount: 2, tokens: [userRow] });
+    cluster = await TestCluster.start({
+      replicaCount: 2,
+      tokens: [userRow],
+      flags: ['--unsafe-no-fsync=false'], // a panel shows how long it takes
+    });
     load = mixedLoad(cluster.replicas, ending.signal);
     load.catch(() => undefined); // awaited at the end
     prometheus = await startPrometheus(found?.path ?? '', cluster);
