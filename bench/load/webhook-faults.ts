@@ -1,6 +1,5 @@
 // Creates of ConfigMaps that no webhook is asked about, beside as many that wait for a webhook that
-// misbehaves, and by turns beside as many calls of one that answers well after the same time: what
-// the others notice of it, and what memory the server takes for it.
+// misbehaves and, by turns, for one that answers well after the same time: p99, and memory.
 // Run: npm run bench -- webhook-faults [connections [rounds [part of a name]]]
 import type { JsonObject } from '../../lib/api/type-info.ts';
 import { namingProfile } from '../../lib/api/vendor.ts';

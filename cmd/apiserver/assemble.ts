@@ -127,11 +127,8 @@ export async function assemble(
     definitions: definitions?.served,
   });
   await webhooks.serve({ ca: shared.ca, serverCa: credentials.serverCa, port: server.port });
-  const servingCertificate = followServingTls(base, server, {
-    serving: credentials.serving,
-    trusted,
-  });
-  collectCertificates(base, { serving: servingCertificate, shared, trusted });
+  const certificate = followServingTls(base, server, { serving: credentials.serving, trusted });
+  collectCertificates(base, { serving: certificate, shared, trusted });
   await cache.start(starting);
   await authorization.whole;
   await definitions?.whole;

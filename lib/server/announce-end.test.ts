@@ -73,7 +73,7 @@ class FrameClient {
   }
 }
 
-test('a client that waits after GOAWAY is let go by a drain, long before its grace ends', async () => {
+test('a client that waits after GOAWAY is let go by a drain at once', async () => {
   await using server = await startTestServer({ filters: [answers] });
   const client = new FrameClient(server.running.port);
   client.socket.write(getRoot(1));

@@ -108,8 +108,8 @@ export class Connections {
   }
 
   /**
-   * Ends connections without a request in flight; sessions end with their last stream. What a client
-   * still sends is read until it ends its side too, so that it reads the GOAWAY for sure.
+   * Ends connections without a request in flight; sessions end with their last stream. What a
+   * client still sends is read until it ends its side too, so that it reads the GOAWAY for sure.
    */
   closeIdle(): void {
     for (const session of this.#sessions.keys()) {
