@@ -52,7 +52,10 @@ const harms: readonly (readonly [string, (scene: Scene) => Promise<void>])[] = [
     async (scene) => {
       const member = scene.random.pick(await etcd.followers());
       scene.phase(harming);
-      await etcd.replace(member);
+      await etcd.lose(member);
+      await scene.flow();
+      scene.phase('while a new one joins');
+      await etcd.join(member);
       await scene.flow();
     },
   ],

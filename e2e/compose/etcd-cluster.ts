@@ -29,15 +29,19 @@ export class EtcdCluster {
     return BigInt(idIn(status)).toString(16);
   }
 
-  /** Its disk is lost: what ran is gone, and one of its name joins with an empty volume. */
-  async replace(member: Member): Promise<void> {
+  /** It is gone, with what it stored, and the others are told. */
+  async lose(member: Member): Promise<void> {
     const id = await this.idOf(member);
     await this.#setUp.kill(member);
-    const other = members.find((each) => each !== member) ?? member;
-    await this.etcdctl(other, ['member', 'remove', id]);
+    await this.etcdctl(another(member), ['member', 'remove', id]);
     // The step that makes secrets gives folders their owners, so it holds the volume, too.
     await compose(['rm', '--force', '--stop', member, 'secrets']);
     await docker(['volume', 'rm', volumeOf(`${member}-data`)]);
+  }
+
+  /** One of the lost one's name joins with an empty volume, catches up and votes. */
+  async join(member: Member): Promise<void> {
+    const other = another(member);
     const peerUrl = `https://${member}.peers:2380`;
     await this.etcdctl(other, ['member', 'add', member, '--learner', `--peer-urls=${peerUrl}`]);
     await compose(['up', '--detach', member], { ETCD_INITIAL_CLUSTER_STATE: 'existing' });
@@ -68,6 +72,9 @@ export class EtcdCluster {
     return done?.code === 0 ? done.stdout : undefined;
   }
 }
+
+const another = (member: Member): Member =>
+  members.find((each) => each !== member) ?? member;
 
 /** As digits: it is beyond what a number of JSON holds. */
 const idIn = (status: string): string => /"member_id":(\d+)/.exec(status)?.[1] ?? '';

@@ -122,8 +122,9 @@ function tell(name: string, verdict: Omit<Verdict, 'anomalies'>): void {
   process.stdout.write(`${lines.join('\n  ')}\n`);
 }
 
-/** How many there are of each, whatever their names, revisions and ports. */
+/** How many there are of each, whatever their objects, revisions and ports. */
 function byKind(what: string, texts: readonly string[]): string[] {
-  const kindOf = (text: string): string => text.slice(0, 200).replaceAll(/\d{2,}/g, 'N');
+  const varying = /(?<=load-)\d-\w|\d{4,}|(?<=(?:of|after) )\d+/g;
+  const kindOf = (text: string): string => text.slice(0, 300).replaceAll(varying, 'N');
   return [...Map.groupBy(texts, kindOf)].map(([kind, { length }]) => `${what} ${length}×: ${kind}`);
 }

@@ -227,7 +227,6 @@ export class SteadyLoad {
     const list = `${this.#configMaps}?labelSelector=${label}`;
     let from: number | undefined;
     while (!this.#isOver) {
-      const { phase } = this;
       try {
         if (from === undefined) {
           const { status, text } = await this.#asked(client, { method: 'GET', path: list });
@@ -241,7 +240,8 @@ export class SteadyLoad {
       } catch (error) {
         if (this.#isOver) return;
         const why = String(error);
-        this.#failures.push(`${phase}: ${client.protocol} watch: ${why}`);
+        this.#failures.push(`${this.phase}: ${client.protocol} watch: ${why}`);
+        if (from !== undefined) from = watched.reached; // what came before it broke counts
         await sleep(restMs);
       }
     }
