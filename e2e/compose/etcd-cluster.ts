@@ -73,8 +73,7 @@ export class EtcdCluster {
   }
 }
 
-const another = (member: Member): Member =>
-  members.find((each) => each !== member) ?? member;
+const another = (member: Member): Member => members.find((each) => each !== member) ?? member;
 
 /** As digits: it is beyond what a number of JSON holds. */
 const idIn = (status: string): string => /"member_id":(\d+)/.exec(status)?.[1] ?? '';

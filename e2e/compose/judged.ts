@@ -13,7 +13,7 @@ import type { SetUp } from './set-up.ts';
 export interface Scene {
   readonly setUp: SetUp;
   readonly random: Random;
-  /** Says what happens now: part of the text of failures of requests that begin from here on. */
+  /** Says what happens now: part of the text of what fails and was asked before the next phase. */
   phase(text: string): void;
   /** Waits until so many more requests of both loads were answered. */
   flow(count?: number): Promise<void>;
@@ -34,7 +34,7 @@ export interface Verdict extends LoadReport {
   readonly history: History;
 }
 
-const flowCount = 150;
+const flowCount = 80;
 const flowTimeoutMs = 90_000;
 /** Each is told with its phase, and a balancer that is away fails many. */
 const failureCountMax = 5_000;

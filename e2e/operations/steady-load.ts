@@ -18,7 +18,7 @@ export interface LoadOptions {
 }
 
 export interface LoadReport {
-  /** What failed, in words, with the phase in which it was asked. */
+  /** What failed, in words, with the phases from its request to its failure. */
   readonly failures: readonly string[];
   readonly requestCount: number;
   readonly eventCount: number;
@@ -50,8 +50,8 @@ const restMs = 100;
 const label = 'steady=load';
 
 export class SteadyLoad {
-  /** Of what operators do now: part of each failure's text. */
-  phase = 'start';
+  /** Of what operators do: those that a request saw are part of its failure's text. */
+  readonly #phases = ['start'];
   readonly #options: LoadOptions;
   readonly #failures: string[] = [];
   readonly #http1: readonly Http1Client[];
@@ -99,6 +99,10 @@ export class SteadyLoad {
     }
     await load.flow();
     return load;
+  }
+
+  set phase(text: string) {
+    this.#phases.push(text);
   }
 
   /** How many requests were answered as they should be. */
@@ -203,12 +207,14 @@ export class SteadyLoad {
     request: { readonly method: string; readonly path: string; readonly body?: object },
     judge: (body: Body) => string | undefined,
   ): Promise<boolean> {
-    const { phase } = this;
+    await sleep(this.#options.pauseMs ?? 20);
+    const asked = this.#phases.length - 1;
     const fail = (why: string): false => {
-      this.#failures.push(`${phase}: ${client.protocol} ${request.method} ${request.path}: ${why}`);
+      const during = this.#phases.slice(asked).join(', then ');
+      const what = `${client.protocol} ${request.method} ${request.path}`;
+      this.#failures.push(`${during}: ${what}: ${why}`);
       return false;
     };
-    await sleep(this.#options.pauseMs ?? 20);
     try {
       const { status, text } = await this.#asked(client, request);
       if (status !== 200) return fail(`${String(status)} ${text.slice(0, 500)}`);
@@ -240,7 +246,7 @@ export class SteadyLoad {
       } catch (error) {
         if (this.#isOver) return;
         const why = String(error);
-        this.#failures.push(`${this.phase}: ${client.protocol} watch: ${why}`);
+        this.#failures.push(`${this.#phases.at(-1) ?? ''}: ${client.protocol} watch: ${why}`);
         if (from !== undefined) from = watched.reached; // what came before it broke counts
         await sleep(restMs);
       }
