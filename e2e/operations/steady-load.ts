@@ -13,10 +13,12 @@ export interface LoadOptions {
   readonly connectionCount?: number;
   /** Between two requests of a user. Default: 20. */
   readonly pauseMs?: number;
+  /** More of them end `flow`. Default: 100. */
+  readonly failureCountMax?: number;
 }
 
 export interface LoadReport {
-  /** What failed, in words, with the phase in which it was asked. */
+  /** What failed, in words, with the phases from its request to its failure. */
   readonly failures: readonly string[];
   readonly requestCount: number;
   readonly eventCount: number;
@@ -43,11 +45,13 @@ interface WatchEvent {
 }
 
 const settleMs = 30_000;
+/** After what failed. */
+const restMs = 100;
 const label = 'steady=load';
 
 export class SteadyLoad {
-  /** Of what operators do now: part of each failure's text. */
-  phase = 'start';
+  /** Of what operators do: those that a request saw are part of its failure's text. */
+  readonly #phases = ['start'];
   readonly #options: LoadOptions;
   readonly #failures: string[] = [];
   readonly #http1: readonly Http1Client[];
@@ -97,6 +101,10 @@ export class SteadyLoad {
     return load;
   }
 
+  set phase(text: string) {
+    this.#phases.push(text);
+  }
+
   /** How many requests were answered as they should be. */
   get requestCount(): number {
     return this.#requestCount;
@@ -110,7 +118,9 @@ export class SteadyLoad {
   async flow(count = 100): Promise<void> {
     const wanted = this.#requestCount + count;
     while (this.#requestCount < wanted) {
-      if (this.#failures.length > 100) throw new Error(this.#failures.slice(0, 5).join('\n'));
+      if (this.#failures.length > (this.#options.failureCountMax ?? 100)) {
+        throw new Error(this.#failures.slice(0, 5).join('\n'));
+      }
       await sleep(10);
     }
   }
@@ -171,7 +181,10 @@ export class SteadyLoad {
           return undefined;
         },
       );
-      if (!isWritten) continue; // whether it happened is not known
+      if (!isWritten) {
+        await sleep(restMs); // whether it happened is not known
+        continue;
+      }
       await this.#step<ObjectBody>(client, { method: 'GET', path }, (object) =>
         object.data?.turn === data.turn
           ? undefined
@@ -194,12 +207,14 @@ export class SteadyLoad {
     request: { readonly method: string; readonly path: string; readonly body?: object },
     judge: (body: Body) => string | undefined,
   ): Promise<boolean> {
-    const { phase } = this;
+    await sleep(this.#options.pauseMs ?? 20);
+    const asked = this.#phases.length - 1;
     const fail = (why: string): false => {
-      this.#failures.push(`${phase}: ${client.protocol} ${request.method} ${request.path}: ${why}`);
+      const during = this.#phases.slice(asked).join(', then ');
+      const what = `${client.protocol} ${request.method} ${request.path}`;
+      this.#failures.push(`${during}: ${what}: ${why}`);
       return false;
     };
-    await sleep(this.#options.pauseMs ?? 20);
     try {
       const { status, text } = await this.#asked(client, request);
       if (status !== 200) return fail(`${String(status)} ${text.slice(0, 500)}`);
@@ -218,7 +233,6 @@ export class SteadyLoad {
     const list = `${this.#configMaps}?labelSelector=${label}`;
     let from: number | undefined;
     while (!this.#isOver) {
-      const { phase } = this;
       try {
         if (from === undefined) {
           const { status, text } = await this.#asked(client, { method: 'GET', path: list });
@@ -232,8 +246,9 @@ export class SteadyLoad {
       } catch (error) {
         if (this.#isOver) return;
         const why = String(error);
-        this.#failures.push(`${phase}: ${client.protocol} watch: ${why}`);
-        await sleep(100);
+        this.#failures.push(`${this.#phases.at(-1) ?? ''}: ${client.protocol} watch: ${why}`);
+        if (from !== undefined) from = watched.reached; // what came before it broke counts
+        await sleep(restMs);
       }
     }
   }
