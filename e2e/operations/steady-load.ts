@@ -13,6 +13,8 @@ export interface LoadOptions {
   readonly connectionCount?: number;
   /** Between two requests of a user. Default: 20. */
   readonly pauseMs?: number;
+  /** More of them end `flow`. Default: 100. */
+  readonly failureCountMax?: number;
 }
 
 export interface LoadReport {
@@ -43,6 +45,8 @@ interface WatchEvent {
 }
 
 const settleMs = 30_000;
+/** After what failed. */
+const restMs = 100;
 const label = 'steady=load';
 
 export class SteadyLoad {
@@ -110,7 +114,9 @@ export class SteadyLoad {
   async flow(count = 100): Promise<void> {
     const wanted = this.#requestCount + count;
     while (this.#requestCount < wanted) {
-      if (this.#failures.length > 100) throw new Error(this.#failures.slice(0, 5).join('\n'));
+      if (this.#failures.length > (this.#options.failureCountMax ?? 100)) {
+        throw new Error(this.#failures.slice(0, 5).join('\n'));
+      }
       await sleep(10);
     }
   }
@@ -171,7 +177,10 @@ export class SteadyLoad {
           return undefined;
         },
       );
-      if (!isWritten) continue; // whether it happened is not known
+      if (!isWritten) {
+        await sleep(restMs); // whether it happened is not known
+        continue;
+      }
       await this.#step<ObjectBody>(client, { method: 'GET', path }, (object) =>
         object.data?.turn === data.turn
           ? undefined
@@ -233,7 +242,7 @@ export class SteadyLoad {
         if (this.#isOver) return;
         const why = String(error);
         this.#failures.push(`${phase}: ${client.protocol} watch: ${why}`);
-        await sleep(100);
+        await sleep(restMs);
       }
     }
   }

@@ -14,7 +14,8 @@ const product = 'svc-apiserver:local';
 /** @param {string} line */
 const say = (line) => process.stderr.write(`images: ${line}\n`);
 
-const usage = 'usage: npm run images -- [--renew] [--bases | --product] [--install-docker]';
+const usage =
+  'usage: npm run images -- [--renew] [--bases | --product [--commit=REVISION]] [--install-docker]';
 
 /**
  * Variables of the process, else of the file that compose reads.
@@ -28,7 +29,11 @@ function variables() {
 }
 
 async function main() {
-  const args = new Set(process.argv.slice(2));
+  const commitFlag = '--commit=';
+  const words = process.argv.slice(2);
+  // The product of what git has, in place of the files that are here.
+  const commit = words.find((word) => word.startsWith(commitFlag))?.slice(commitFlag.length);
+  const args = new Set(words.filter((word) => !word.startsWith(commitFlag)));
   const known = ['--renew', '--bases', '--product', '--install-docker'];
   const unknown = [...args].find((arg) => !known.includes(arg));
   if (unknown !== undefined) throw new Error(`there is no ${unknown}\n${usage}`);
@@ -39,7 +44,7 @@ async function main() {
     const lock = join(cacheFolder(), 'images.lock');
     await withLock(lock, { log: say }, () => bringBases(docker.env, given, args.has('--renew')));
   }
-  if (!args.has('--bases')) buildProduct(docker.env, given);
+  if (!args.has('--bases')) buildProduct(docker.env, given, commit);
   const host = docker.host === undefined ? '' : `DOCKER_HOST=${docker.host} `;
   say(`done; ${host}docker compose up -d --wait`);
 }
@@ -74,9 +79,12 @@ async function bringBases(env, given, renew) {
 /**
  * @param {NodeJS.ProcessEnv} env
  * @param {Record<string, string | undefined>} given
+ * @param {string | undefined} commit undefined: the files that are here
  */
-function buildProduct(env, given) {
-  const revision = spawnSync('git', ['rev-parse', 'HEAD'], { cwd: root, encoding: 'utf8' }).stdout;
+function buildProduct(env, given, commit) {
+  const named = ['rev-parse', '--verify', `${commit ?? 'HEAD'}^{commit}`];
+  const revision = spawnSync('git', named, { cwd: root, encoding: 'utf8' }).stdout;
+  if (commit !== undefined && !revision) throw new Error(`git knows no commit ${commit}`);
   const options = [
     ...bases
       .filter(({ variable }) => variable === 'BASE_IMAGE' || variable === 'NODE_IMAGE')
@@ -87,17 +95,31 @@ function buildProduct(env, given) {
       : [`NPM_CONFIG_REGISTRY=${given.NPM_CONFIG_REGISTRY}`]),
   ].flatMap((option) => ['--build-arg', option]);
   const image = given.APISERVER_IMAGE ?? product;
-  say(`${image}: building`);
+  say(`${image}: building${commit === undefined ? '' : ` what ${commit} is`}`);
   const args = ['--file', 'deploy/Dockerfile', '--network', 'host', '--tag', image];
-  docker(env, ['build', ...args, ...options, '.']);
+  if (commit === undefined) docker(env, ['build', ...args, ...options, '.']);
+  else docker(env, ['build', ...args, ...options, '-'], filesOf(revision.trim()));
+}
+
+/** @param {string} revision */
+function filesOf(revision) {
+  const maxBuffer = 1024 ** 3;
+  const archive = spawnSync('git', ['archive', '--format=tar', revision], { cwd: root, maxBuffer });
+  if (archive.status !== 0) throw new Error(`git archive ${revision}: ${archive.stderr}`);
+  return archive.stdout;
 }
 
 /**
  * @param {NodeJS.ProcessEnv} env
  * @param {string[]} args
+ * @param {Buffer} [input]
  */
-function docker(env, args) {
-  const done = spawnSync('docker', args, { cwd: root, env, stdio: ['ignore', 2, 2] });
+function docker(env, args, input) {
+  const options = { cwd: root, env, maxBuffer: 1024 ** 3 };
+  const done =
+    input === undefined
+      ? spawnSync('docker', args, { ...options, stdio: ['ignore', 2, 2] })
+      : spawnSync('docker', args, { ...options, input, stdio: ['pipe', 2, 2] });
   if (done.status !== 0) throw new Error(`docker ${args[0]} failed`);
 }
 
