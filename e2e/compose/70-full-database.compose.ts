@@ -3,9 +3,10 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { configMaps } from '../operations/asks.ts';
+import { Informer } from '../operations/informer.ts';
 import { Asker } from './asker.ts';
 import { follow, runbook } from './runbook.ts';
-import { members, replicas, SetUp } from './set-up.ts';
+import { members, replicas, SetUp, until } from './set-up.ts';
 
 const mega = 2 ** 20;
 const roomBytes = 12 * mega;
@@ -13,6 +14,7 @@ const fillersMax = 60;
 
 let setUp: SetUp;
 let asker: Asker;
+let informer: Informer;
 /** One member after the other. */
 async function withQuota(bytes?: number): Promise<void> {
   const variables: Record<string, string> =
@@ -25,12 +27,17 @@ async function withQuota(bytes?: number): Promise<void> {
 beforeAll(async () => {
   setUp = await SetUp.attach();
   asker = new Asker(setUp);
+  const { url, admin } = setUp;
+  informer = new Informer({ url, identity: () => admin, path: configMaps });
   const args = ['etcdctl', 'endpoint', 'status', '--write-out=json'];
   const { stdout } = await setUp.exec('etcd-1', args);
   await withQuota(Number(/"dbSize":(\d+)/.exec(stdout)?.[1]) + roomBytes);
 });
 afterAll(async () => {
   asker.close();
+  await informer.stop();
+  // Whatever happened: a member with an alarm is not healthy.
+  await setUp.exec('etcd-1', ['etcdctl', 'alarm', 'disarm']);
   await withQuota();
 });
 
@@ -59,16 +66,14 @@ async function fill(): Promise<{ readonly count: number; readonly refusal: objec
 test('a full database refuses writes alone, and recovers by the runbook', async () => {
   const before = await starts();
   const { count, refusal } = await fill();
+  await until('the watcher knows all of them', () =>
+    Promise.resolve(informer.known.has(nameOf(count - 1))),
+  );
   process.stdout.write(`full after ${String(count)} objects: ${JSON.stringify(refusal)}\n`);
   expect(count).toBeGreaterThan(3);
   expect(refusal).toMatchObject({ code: 503, reason: 'ServiceUnavailable' });
   expect(refusal).toMatchObject({ message: expect.stringContaining('NOSPACE') });
 
-  const list = await asker.request('GET', `${configMaps}?limit=1`);
-  expect(list.status).toBe(200);
-  const { metadata } = JSON.parse(list.text) as { metadata: { resourceVersion: string } };
-  const watch = `watch=true&timeoutSeconds=5&resourceVersion=${metadata.resourceVersion}`;
-  const watched = asker.request('GET', `${configMaps}?${watch}`);
   for (let turn = 0; turn < 20; turn++) {
     expect((await asker.request('GET', `${configMaps}/${nameOf(0)}`)).status).toBe(200);
     expect((await asker.request('GET', configMaps)).status).toBe(200);
@@ -81,7 +86,14 @@ test('a full database refuses writes alone, and recovers by the runbook', async 
     const { status } = await asker.request('DELETE', `${configMaps}/${nameOf(index)}`);
     expect(status).toBe(200);
   }
-  expect((await watched).text.match(/"type":"DELETED"/g)?.length).toBeGreaterThan(0);
+  // Its watch shows what happens meanwhile.
+  await until('the watch shows that all are gone', () =>
+    Promise.resolve(![...informer.known.keys()].some((name) => name.startsWith('filler-'))),
+  );
+  expect({ listCount: informer.listCount, backwards: informer.backwards }).toEqual({
+    listCount: 1,
+    backwards: [],
+  });
 
   await follow(runbook('A full database')[0] ?? '', '.');
   const namespace = { metadata: { name: 'after-full' } };
