@@ -147,10 +147,16 @@ export class Replica {
     return join(this.dataDir, 'admin.kubeconfig');
   }
 
-  /** Starts the server and waits until it is ready; a second start takes the same port. */
-  async start(): Promise<void> {
+  /**
+   * Starts the server and waits until it is ready; a second start takes the same port. `changed`
+   * flags stand in place of those of the same name.
+   */
+  async start(changed: readonly string[] = []): Promise<void> {
+    const nameOf = (flag: string): string => flag.replace(/=.*/, '');
+    const names = new Set(changed.map(nameOf));
     const flags = [
-      ...this.#flags,
+      ...this.#flags.filter((flag) => !names.has(nameOf(flag))),
+      ...changed,
       `--data-dir=${this.dataDir}`,
       `--secure-port=${String(this.#port)}`,
     ];

@@ -11,8 +11,9 @@ const answerBytesMax = 4_096;
 
 function ask(path: string): Promise<string | undefined> {
   const argv = readFileSync('/proc/1/cmdline', 'utf8').split('\0').slice(0, -1);
-  const { host, port, dataDir } = readTarget(argv, parseFlags);
-  const ca = readFileSync(join(dataDir, 'ca.crt'));
+  const { host, port, dataDir, certFile } = readTarget(argv, parseFlags);
+  // What was served at the start, and what has replaced it since.
+  const ca = [join(dataDir, 'ca.crt'), certFile].flatMap(textOf);
   return new Promise((resolve, reject) => {
     const asked = request(
       // The name is not looked at: this is the loopback of the server itself, and a certificate
@@ -35,6 +36,15 @@ function ask(path: string): Promise<string | undefined> {
     });
     asked.end();
   });
+}
+
+/** Nothing, where the file is not there: it may be on its way. */
+function textOf(path: string | undefined): string[] {
+  try {
+    return path === undefined ? [] : [readFileSync(path, 'utf8')];
+  } catch {
+    return [];
+  }
 }
 
 ask(process.argv[2] ?? '/livez').then(

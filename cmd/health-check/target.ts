@@ -5,6 +5,8 @@ export interface Target {
   readonly host: string;
   readonly port: number;
   readonly dataDir: string;
+  /** --tls-cert-file, where it is given. */
+  readonly certFile: string | undefined;
 }
 
 /** @throws Error when the command line is no server's; FlagError for flags that are wrong. */
@@ -21,5 +23,6 @@ export function readTarget(
     host: unspecified[bound] ?? bound,
     port: flags['secure-port'],
     dataDir: flags['data-dir'],
+    certFile: flags['tls-cert-file'],
   };
 }

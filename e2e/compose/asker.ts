@@ -1,4 +1,5 @@
-// Single requests through the balancer: as the administrator, or as whom a token names.
+// Single requests, through the balancer or to one replica: as the administrator, or as whom a token
+// names.
 import { Http1Client, type Identity } from '../operations/clients.ts';
 import type { SetUp } from './set-up.ts';
 
@@ -14,11 +15,13 @@ interface AskOptions {
 }
 
 export class Asker {
-  readonly #setUp: SetUp;
+  readonly url: string;
+  readonly #admin: SetUp['admin'];
   readonly #clients = new Map<string, Http1Client>();
 
-  constructor(setUp: SetUp) {
-    this.#setUp = setUp;
+  constructor({ url, admin }: { readonly url: string; readonly admin: SetUp['admin'] }) {
+    this.url = url;
+    this.#admin = admin;
   }
 
   async request(method: string, path: string, options: AskOptions = {}): Promise<Reply> {
@@ -37,9 +40,9 @@ export class Asker {
   #clientOf(token: string | undefined): Http1Client {
     const known = this.#clients.get(token ?? '');
     if (known !== undefined) return known;
-    const { url, admin } = this.#setUp;
+    const admin = this.#admin;
     const identity: Identity = token === undefined ? admin : { ca: admin.ca, token };
-    const client = new Http1Client({ url, identity: () => identity });
+    const client = new Http1Client({ url: this.url, identity: () => identity });
     this.#clients.set(token ?? '', client);
     return client;
   }

@@ -46,14 +46,14 @@ export async function etcdOfSuite(suite: string): Promise<string> {
 }
 
 export class EtcdCluster {
-  readonly #members: readonly Member[];
+  readonly #members: Member[];
   readonly #folder: string;
   readonly #flags: readonly string[];
   readonly #tls: TestTlsFiles | undefined;
   #isNew = true;
 
   private constructor(
-    members: readonly Member[],
+    members: Member[],
     folder: string,
     flags: readonly string[],
     tls: TestTlsFiles | undefined,
@@ -130,6 +130,45 @@ export class EtcdCluster {
     await endProcess(member, 'SIGTERM');
     member.etcdPath = etcdPath ?? member.etcdPath;
     await this.#spawn(member);
+  }
+
+  /** A new member joins as a learner and is promoted; returns its index. */
+  async add(): Promise<number> {
+    const [clientPort = 0, peerPort = 0] = await freePorts(2);
+    const index = this.#members.length;
+    const name = `m${String(index)}`;
+    const { etcdPath } = this.#member(0);
+    const dataDir = join(this.#folder, name);
+    const member: Member = { name, clientPort, peerPort, dataDir, etcdPath, child: undefined };
+    await this.etcdctl('member', 'add', name, '--learner', `--peer-urls=${peerUrl(member)}`);
+    this.#members.push(member);
+    await this.#spawn(member);
+    const id = await this.memberId(index);
+    // Refused until it has caught up.
+    for (;;) {
+      const done = await this.etcdctl(
+        `--endpoints=${this.endpoints[0] ?? ''}`,
+        'member',
+        'promote',
+        id,
+      )
+        .then(() => true)
+        .catch((error: unknown) => {
+          if (!String(error).includes('in sync')) throw error;
+          return false;
+        });
+      if (done) return index;
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+  }
+
+  /** In hexadecimal digits, as commands take it. */
+  async memberId(index: number): Promise<string> {
+    const endpoint = `--endpoints=${this.endpoints[index] ?? ''}`;
+    const text = await this.etcdctl(endpoint, 'endpoint', 'status', '--write-out=json');
+    const [line] = JSON.parse(quoteIds(text)) as EndpointStatus[];
+    if (line === undefined) throw new Error('a member does not answer');
+    return BigInt(line.Status.header.member_id).toString(16);
   }
 
   /** Runs etcdctl against the members that run; returns its standard output. */
