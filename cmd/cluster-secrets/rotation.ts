@@ -1,5 +1,5 @@
-// A new authority, or a new key that signs tokens, in three steps, between which whoever believes it
-// takes the files as they are then. Each step may be taken twice:
+// A new authority, or a new key that signs tokens, in three steps; between them whoever believes it
+// takes the files as they are. Each step may be taken twice:
 //   introduce (both are believed) → switch (the new one signs) → retire (the old one is forgotten)
 import { createPrivateKey, createPublicKey } from 'node:crypto';
 import { makeCa, makeSigningKey } from '../apiserver/pki.ts';

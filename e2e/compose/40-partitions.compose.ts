@@ -1,6 +1,6 @@
 // Parts of the set-up cannot reach each other: a replica and etcd, a member of etcd and the others,
-// in one direction or in both; or they reach each other late. What is read through any replica as the
-// latest is the latest, or the read is refused.
+// in one direction or in both; or they reach each other late. What is read through any replica as
+// the latest is the latest, or the read is refused.
 import { afterAll, beforeAll, beforeEach, afterEach, expect, test } from '@jest/globals';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { checkHistory } from '../history/checker.ts';

@@ -49,7 +49,9 @@ test('a replica whose disk is full serves on', async () => {
   await node(
     `try { for (;;) fs.appendFileSync('${folder}/filler', Buffer.alloc(65536)) } catch {}`,
   );
-  const write = `try { fs.writeFileSync('${folder}/more', Buffer.alloc(65536)) } catch (e) { console.log(e.code) }`;
+  const write =
+    `try { fs.writeFileSync('${folder}/more', Buffer.alloc(65536)) } ` +
+    'catch (e) { console.log(e.code) }';
   expect((await node(write)).trim()).toBe('ENOSPC');
   await servesOn('a full disk');
   await node(`fs.rmSync('${folder}/filler'); fs.rmSync('${folder}/more', { force: true })`);
@@ -66,7 +68,8 @@ test('a replica whose disk is full serves on', async () => {
       ]);
     await remount('ro');
     try {
-      const write = `try { fs.writeFileSync('${folder}/more', '') } catch (e) { console.log(e.code) }`;
+      const write =
+        `try { fs.writeFileSync('${folder}/more', '') } ` + 'catch (e) { console.log(e.code) }';
       expect((await node(write)).trim()).toBe('EROFS');
       await servesOn('a read-only disk');
     } finally {

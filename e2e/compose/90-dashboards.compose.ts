@@ -1,4 +1,4 @@
-// Prometheus of the set-up scrapes everything, and every query of the dashboards returns data there.
+// Prometheus of the set-up scrapes everything; every query of the dashboards returns data there.
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { wrongPanels, wrongRules } from '../observability/dashboard-queries.ts';
 import { mixedLoad } from '../observability/mixed-load.ts';

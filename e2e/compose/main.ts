@@ -1,5 +1,5 @@
 // `npm run e2e:compose [-- [--keep] FILTER…]`: brings up docker-compose.yml once, by the images of
-// this tree, runs the suites of this folder against it in order, and takes it down whatever happened.
+// this tree, runs the suites of this folder against it in order, and takes it down in any case.
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { getContainerRuntimeClient } from 'testcontainers';

@@ -1,5 +1,5 @@
-// The running set-up as tests see it: its addresses, its administrator, and what can be done to each
-// of its containers and networks. main.ts brings it up and takes it down.
+// The running set-up as tests see it: its addresses, its administrator, what can be done to each of
+// its containers and networks. main.ts brings it up and takes it down.
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -91,7 +91,8 @@ export class SetUp {
     const container = await this.container(service);
     const name = networkOf(network);
     const { NetworkSettings } = await container.inspect();
-    const aliases = NetworkSettings.Networks[name]?.Aliases as string[] | undefined; // untyped there
+    // Untyped there.
+    const aliases = NetworkSettings.Networks[name]?.Aliases as string[] | undefined;
     const dockerNetwork = this.#client.container.dockerode.getNetwork(name);
     await dockerNetwork.disconnect({ Container: container.id, Force: true });
     return async () => {

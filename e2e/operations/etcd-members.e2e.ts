@@ -1,5 +1,5 @@
-// A member of etcd is added and another one, which leads, is removed, under load and in the order of
-// docs/operate/etcd.md: no request fails.
+// A member of etcd is added and another one, which leads, is removed, under load and in the order
+// of docs/operate/etcd.md: no request fails.
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { adminToken, TestCluster } from '../harness.ts';

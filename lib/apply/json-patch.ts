@@ -1,6 +1,6 @@
-// JSON Patch (RFC 6902) as pure functions: the result shares with the document, raw JSON too, what a
-// patch leaves. Any key is data, work is bounded. A patch that cannot be read is a 400, one that does
-// not fit a 422, one without bound a 413.
+// JSON Patch (RFC 6902) as pure functions: the result shares what a patch leaves with the document.
+// Any key is data, work is bounded. A patch that cannot be read is a 400, one that does not fit a
+// 422, one without bound a 413.
 import { copyOfLevel, isRecord, jsonEqual, ownMember, setMember } from '../api/json-value.ts';
 import { opened, parsed, RawJson, sortedText } from '../api/raw-json.ts';
 import type { JsonObject, JsonValue } from '../api/type-info.ts';

@@ -122,6 +122,7 @@ describe.each(replicas)('%s', (name, service) => {
       host: '127.0.0.1',
       port: 6443,
       dataDir: '/var/lib/svc-apiserver',
+      certFile: '/secrets/server.crt',
     });
   });
 

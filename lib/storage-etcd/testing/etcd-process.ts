@@ -146,18 +146,12 @@ export class EtcdCluster {
     const id = await this.memberId(index);
     // Refused until it has caught up.
     for (;;) {
-      const done = await this.etcdctl(
-        `--endpoints=${this.endpoints[0] ?? ''}`,
-        'member',
-        'promote',
-        id,
-      )
-        .then(() => true)
-        .catch((error: unknown) => {
-          if (!String(error).includes('in sync')) throw error;
-          return false;
-        });
-      if (done) return index;
+      try {
+        await this.etcdctl(`--endpoints=${this.endpoints[0] ?? ''}`, 'member', 'promote', id);
+        return index;
+      } catch (error) {
+        if (!String(error).includes('in sync')) throw error;
+      }
       await new Promise((resolve) => setTimeout(resolve, 100));
     }
   }
@@ -323,8 +317,7 @@ export class EtcdCluster {
     const child = spawn(member.etcdPath, args, {
       detached: true,
       stdio: ['ignore', 'ignore', 'pipe'],
-      // Kills and restarts of processes lose nothing without fsync; only those of machines would.
-      // A variable, since etcd 3.4 knows no such flag and passes over the variable.
+      // Killed processes lose nothing without fsync. A variable: etcd 3.4 knows no such flag.
       env: { ...process.env, ETCD_UNSAFE_NO_FSYNC: 'true' },
     });
     member.child = child;
