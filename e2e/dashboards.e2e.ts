@@ -22,16 +22,14 @@ const found = await findPrometheus().catch((error: unknown) => {
   let load: Promise<void> = Promise.resolve();
 
   beforeAll(async () => {
-    cluster = await TestCluster.start({
-      replicaCount: 2,
-      tokens: [userRow],
-      flags: ['--unsafe-no-fsync=false'], // a panel shows how long it takes
-    });
+    process.env['ETCD_UNSAFE_NO_FSYNC'] = 'false'; // a panel shows how long it takes
+    cluster = await TestCluster.start({ replicaCount: 2, tokens: [userRow] });
     load = mixedLoad(cluster.replicas, ending.signal);
     load.catch(() => undefined); // awaited at the end
     prometheus = await startPrometheus(found?.path ?? '', cluster);
   });
   afterAll(async () => {
+    delete process.env['ETCD_UNSAFE_NO_FSYNC'];
     ending.abort();
     await load;
     await prometheus.stop();

@@ -1,12 +1,11 @@
 import { expect, test } from '@jest/globals';
 import { createLogger } from '../../lib/base/log.ts';
+import { nextTurn } from '../../lib/base/turn.ts';
 import { ManualClock } from '../../lib/base/testing/manual-clock.ts';
 import { KeyedQueue } from '../../lib/controllers/controller.ts';
 import type { Outcome } from '../../lib/controllers/controller.ts';
 import { testMetrics } from '../../lib/telemetry/testing/test-metrics.ts';
 import { controllerObserver } from './observers.ts';
-
-const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 test('a work queue is measured: what waits, what runs and how long, what is retried', async () => {
   const metrics = testMetrics();
@@ -18,12 +17,17 @@ test('a work queue is measured: what waits, what runs and how long, what is retr
   const queue = new KeyedQueue(options, () => new Promise((resolve) => ends.push(resolve)));
   const stopping = new AbortController();
   const running = queue.run(stopping.signal);
+  /** In a long turn a key begins one turn later. */
+  const begun = async (): Promise<void> => {
+    while (ends.length === 0) await nextTurn();
+  };
   const read = async (): Promise<Record<string, number>> => {
     const { body } = await metrics.text();
     const found = body.matchAll(/^workqueue_(\w+)\{name="q"\} (\S+)$/gm);
     return Object.fromEntries([...found].map(([, name, value]) => [name ?? '', Number(value)]));
   };
   for (const key of ['a', 'b', 'c', 'c']) queue.add(key);
+  await begun();
   clock.pass(2_000);
   expect(await read()).toMatchObject({
     adds_total: 3,
@@ -34,7 +38,7 @@ test('a work queue is measured: what waits, what runs and how long, what is retr
     work_duration_seconds_count: 0,
   });
   ends.shift()?.('again');
-  await settle();
+  await begun();
   clock.pass(100);
   expect(await read()).toMatchObject({
     adds_total: 3,

@@ -1,6 +1,6 @@
 // What comes and goes at a server for as long as it runs: objects of many kinds, events that end by
-// themselves, namespaces, definitions, tokens, watches that are left, connections that begin and end
-// with one request, refusals. Each turn leaves as many objects as there were.
+// themselves, namespaces, definitions, tokens, watches that are left, connections that begin and
+// end with one request, refusals. Each turn leaves as many objects as there were.
 import { request as httpsRequest } from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Identity } from '../operations/clients.ts';

@@ -318,7 +318,7 @@ export class EtcdCluster {
       detached: true,
       stdio: ['ignore', 'ignore', 'pipe'],
       // Killed processes lose nothing without fsync. A variable: etcd 3.4 knows no such flag.
-      env: { ...process.env, ETCD_UNSAFE_NO_FSYNC: 'true' },
+      env: { ETCD_UNSAFE_NO_FSYNC: 'true', ...process.env },
     });
     member.child = child;
     endWithThisProcess(child, { isDetached: true });
