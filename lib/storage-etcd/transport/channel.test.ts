@@ -16,7 +16,10 @@ const echo: Method<string, string> = {
   path: '/test.Echo/Echo',
   name: 'Echo/Echo',
   encode: (text) => Buffer.from(text),
-  decode: (bytes) => bytes.toString('utf8'),
+  decode: (bytes) => {
+    if (bytes[0] === 0xff) throw new RangeError('no text');
+    return bytes.toString('utf8');
+  },
 };
 
 const closing: (() => void)[] = [];
@@ -77,7 +80,11 @@ function answer(
   for (const chunk of body) stream.write(chunk);
   stream.end();
 }
-/** Says it back. */
+const answers =
+  (...body: readonly Buffer[]): Play =>
+  (stream) => {
+    answer(stream, body);
+  };
 const saysBack: Play = (stream, request) => {
   void request().then((body) => {
     answer(stream, [body]);
@@ -125,17 +132,9 @@ describe.each([
   });
 
   test('an answer in pieces of a byte', async () => {
-    const channel = channelTo(
-      (
-        await member((stream) => {
-          const bytes = messageFrame(Buffer.from('piece by piece'));
-          answer(
-            stream,
-            Array.from(bytes, (byte) => Buffer.from([byte])),
-          );
-        })
-      ).target,
-    );
+    const bytes = messageFrame(Buffer.from('piece by piece'));
+    const pieces = Array.from(bytes, (byte) => Buffer.from([byte]));
+    const channel = channelTo((await member(answers(...pieces))).target);
     expect(await channel.connect(soon())).toBe(true);
     expect(await channel.call(echo, 'x', { deadlineMs: soon() })).toBe('piece by piece');
   });
@@ -174,11 +173,15 @@ describe.each([
     ],
     [
       'an answer above the limit',
-      (stream) => {
-        answer(stream, [Buffer.from([0, 0xff, 0xff, 0xff, 0xff])]);
-      },
+      answers(Buffer.from([0, 0xff, 0xff, 0xff, 0xff])),
       grpcStatus.RESOURCE_EXHAUSTED,
       /received message larger than max/i,
+    ],
+    [
+      'an answer that cannot be decoded',
+      answers(messageFrame(Buffer.from([0xff]))),
+      grpcStatus.INTERNAL,
+      /no text/,
     ],
     [
       'a reset',

@@ -36,6 +36,9 @@ function begin(
   }
 }
 
+const unreadable = (cause: unknown): EtcdError =>
+  new EtcdError(grpcStatus.INTERNAL, `an answer that cannot be read: ${String(cause)}`, { cause });
+
 /**
  * One request, one answer. @throws EtcdError; `signal.reason` when aborted, after which the request
  * may have been applied
@@ -47,14 +50,22 @@ export function callOnce<Request, Response>(
   { deadlineMs, signal, headers }: CallTerms,
 ): Promise<Response> {
   return new Promise((resolve, reject) => {
+    const body = messageFrame(method.encode(request));
     const timeoutMs = Math.max(deadlineMs - Date.now(), 1);
     const own = { 'grpc-timeout': `${String(timeoutMs)}m`, ...headers };
     const stream = begin(session, method.path, own);
     const call = new OneAnswer(session, stream, (error, answer) => {
       clearTimeout(deadline);
       signal?.removeEventListener('abort', abort);
-      if (error !== undefined) reject(error);
-      else resolve(method.decode(answer));
+      if (error !== undefined) {
+        reject(error);
+        return;
+      }
+      try {
+        resolve(method.decode(answer));
+      } catch (cause) {
+        reject(unreadable(cause));
+      }
     });
     const abort = (): void => {
       call.cancel(signal?.reason as Error);
@@ -63,7 +74,7 @@ export function callOnce<Request, Response>(
       call.cancel(new EtcdError(grpcStatus.DEADLINE_EXCEEDED, 'Deadline exceeded'));
     }, timeoutMs);
     signal?.addEventListener('abort', abort, { once: true });
-    stream.end(messageFrame(method.encode(request)));
+    stream.end(body);
   });
 }
 
@@ -214,11 +225,7 @@ export class Http2MessageStream<Request, Response> implements MessageStream<Requ
   }
 
   #fail(error: Error): void {
-    const known =
-      error instanceof EtcdError
-        ? error
-        : new EtcdError(grpcStatus.INTERNAL, error.message, { cause: error });
-    this.#end(known);
+    this.#end(error instanceof EtcdError ? error : unreadable(error));
     this.#stream.close(NGHTTP2_CANCEL);
   }
 

@@ -126,6 +126,7 @@ export class Http2Channel implements Channel {
     // A member that is paused takes connections and says nothing.
     session.once('remoteSettings', () => {
       clearTimeout(giveUp);
+      if (this.#session !== session || this.#state === 'closed') return;
       isReady = true;
       session.setLocalWindowSize(windowBytes);
       this.#retryMs = etcdReconnectFirstMs;
