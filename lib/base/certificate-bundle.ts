@@ -26,6 +26,9 @@ export interface PathVerdict {
 
 const pemBlock = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
 
+/** The certificates of a text, each whole in PEM; whatever else is there is passed over. */
+export const certificateBlocks = (pem: string): string[] => pem.match(pemBlock) ?? [];
+
 export class CertificateBundle {
   /** The certificates alone: a file may hold their key, too. */
   readonly pem: string;
@@ -34,7 +37,7 @@ export class CertificateBundle {
 
   /** @throws Error that says what of `pem` is no certificate, or that there is none. */
   constructor(pem: string) {
-    const blocks = pem.match(pemBlock) ?? [];
+    const blocks = certificateBlocks(pem);
     if (blocks.length === 0) {
       throw new Error('must hold certificates in PEM (-----BEGIN CERTIFICATE-----), it has none');
     }

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { limits } from '../base/limits.ts';
 import { testMetrics } from '../telemetry/testing/test-metrics.ts';
 import { ClientMetrics } from './client-metrics.ts';
-import { call, metrics, openHook } from './testing/open-calls.ts';
+import { call, openHook } from './testing/open-calls.ts';
 import { RawServer, answerOk, answerText } from './testing/raw-server.ts';
 
 const linesOf = async (
@@ -16,7 +16,9 @@ test('calls are counted by what they ended with', async () => {
     else if (request.index === 1) answerOk(request);
     else request.socket.write(answerText('busy', { status: '503 Busy' }));
   });
-  const target = await openHook(server.url);
+  // Its own: files of one process share those of `openHook`, whose hosts are bounded.
+  const metrics = testMetrics();
+  const target = await openHook(server.url, { metrics: new ClientMetrics(metrics.series) });
   await call(target, { retryCount: 1, body: Buffer.alloc(100) });
   await expect(call(target, { method: 'GET' })).rejects.toThrow('status 503');
   target.close();

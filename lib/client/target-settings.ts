@@ -3,7 +3,7 @@
 import { X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 import tls from 'node:tls';
-import { CertificateBundle } from '../base/certificate-bundle.ts';
+import { CertificateBundle, certificateBlocks } from '../base/certificate-bundle.ts';
 import { execRequest } from './exec-config.ts';
 import type { ExecConfig, ExecRequest } from './exec-config.ts';
 import type { SentHeaders } from './impersonation.ts';
@@ -144,15 +144,13 @@ function bundleOf(ca: string): () => CertificateBundle {
   return () => (made ??= new CertificateBundle(ca));
 }
 
-const block = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
-
 /**
  * TLS itself takes what it can read of a bundle and stays silent about the rest.
  * @throws SettingsError when the text is not only whole certificates
  */
 function certificatesOf(pem: string): string[] {
-  const blocks = pem.match(block) ?? [];
-  const isWhole = !/-----(BEGIN|END) /.test(pem.replace(block, ''));
+  const blocks = certificateBlocks(pem);
+  const isWhole = pem.match(/-----(BEGIN|END) /g)?.length === 2 * blocks.length;
   if (blocks.length === 0 || !isWhole || !blocks.every(isCertificate)) {
     throw new SettingsError('the CA bundle is not one PEM certificate or more');
   }

@@ -4,6 +4,7 @@
 import { X509Certificate } from 'node:crypto';
 import { cloneJson, jsonEqual } from '../api/json-value.ts';
 import type { NamingProfile } from '../api/vendor.ts';
+import { certificateBlocks } from '../base/certificate-bundle.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/log.ts';
 import { StatusError } from '../base/status.ts';
@@ -161,12 +162,11 @@ const publishedKeys: readonly string[] = [
 
 /** Clocks of machines differ: a certificate is kept a little longer. */
 const expirySlackMs = 5 * 60_000;
-const pemBlock = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
 
 /** PEM of those that can be read and have not expired, each once. */
 function certificatesOf(bundles: readonly string[], nowMs: number): string {
   const known = new Map<string, string>();
-  for (const block of bundles.flatMap((bundle) => bundle.match(pemBlock) ?? [])) {
+  for (const block of bundles.flatMap(certificateBlocks)) {
     try {
       const certificate = new X509Certificate(block);
       const isOver = certificate.validToDate.getTime() + expirySlackMs <= nowMs;

@@ -41,16 +41,21 @@ export const clientParts = (log: Logger = createLogger('error')): ClientParts =>
 /** Trusts the CA of `hookTls` unless told otherwise. */
 export async function openHook(
   url: string,
-  options: Partial<SettingsSource> & { readonly clock?: Clock; readonly resolve?: Resolve } = {},
+  options: Partial<SettingsSource> & {
+    readonly clock?: Clock;
+    readonly resolve?: Resolve;
+    readonly metrics?: ClientMetrics;
+  } = {},
 ): Promise<HttpsTarget> {
-  const { clock = systemClock, resolve = resolveBySystem, ...source } = options;
+  const {
+    clock = systemClock,
+    resolve = resolveBySystem,
+    metrics = clientMetrics,
+    ...source
+  } = options;
   const { ca } = await hookTls();
   const settings = makeSettings({ url, ca: ca.cert, ...source });
-  return new HttpsTarget(settings, {
-    clock,
-    resolve,
-    metrics: clientMetrics,
-  });
+  return new HttpsTarget(settings, { clock, resolve, metrics });
 }
 
 const never = new AbortController().signal;

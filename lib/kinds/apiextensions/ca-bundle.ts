@@ -1,9 +1,8 @@
 // The certificates that a conversion webhook's own is checked with: PEM, as a definition holds it.
 import { X509Certificate } from 'node:crypto';
 import { recordIn, textAt } from '../../api/json-access.ts';
+import { certificateBlocks } from '../../base/certificate-bundle.ts';
 import type { Holder } from '../validator.ts';
-
-const block = /-----BEGIN CERTIFICATE-----([^-]*)-----END CERTIFICATE-----/g;
 
 /**
  * Why a bundle cannot be used; undefined: it can, or there is none. What is no block of a
@@ -13,8 +12,8 @@ export function caBundleProblem(encoded: string): string | undefined {
   const pem = Buffer.from(encoded, 'base64').toString('latin1');
   if (pem.trim() === '') return undefined;
   let count = 0;
-  for (const [text, body = ''] of pem.matchAll(block)) {
-    if (body.includes(':')) continue; // Blocks with headers are something else.
+  for (const text of certificateBlocks(pem)) {
+    if (text.includes(':')) continue; // Blocks with headers are something else.
     count += 1;
     if (!isCertificate(text)) {
       return `unable to load root certificates: certificate ${String(count)} cannot be parsed`;
