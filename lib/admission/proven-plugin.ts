@@ -41,7 +41,6 @@ const restsOnProof = ({ dryRun, operation }: AdmissionRequest): boolean =>
   dryRun || operation === 'CONNECT';
 
 /** `unasked`: the answer where the plugin turns out not to handle the request. */
-
 type ProvenCall = <T>(
   request: AdmissionRequest,
   signal: AbortSignal,

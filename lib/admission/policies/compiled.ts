@@ -25,8 +25,8 @@ interface SharedExpressions extends PolicyExpressions {
 
 /** What is kept once everything is compiled. */
 export function keptOf({ variables, matchConditions }: SharedExpressions): PolicyExpressions {
-  const { conditions } = variables;
-  const bind: Composition['bind'] = (...of) => variables.bind(...of);
+  // Not by a function of its own, which would hold the environment with all of `variables`.
+  const { bind, conditions } = variables;
   return { variables: { bind, conditions }, matchConditions };
 }
 

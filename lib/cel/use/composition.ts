@@ -26,10 +26,10 @@ export interface Composition {
   /** Each variable, in their order. */
   readonly conditions: readonly CompiledCondition[];
   /** The bindings of one object with `variables` added, and what computing them costs. */
-  bind(
+  readonly bind: (
     bindings: Bindings,
     options?: EvaluationOptions,
-  ): { readonly bindings: Bindings; readonly costs: SharedCosts };
+  ) => { readonly bindings: Bindings; readonly costs: SharedCosts };
 }
 
 /** Compiles variables in order. One that is refused fails only the expressions that use it. */
