@@ -29,6 +29,16 @@ export interface ClientConnection {
   readonly certificate: X509Certificate | undefined;
   /** Shown beside it, to lead to a CA that is known here. */
   readonly intermediates: readonly X509Certificate[];
+  /** The last token that was accepted on it; absent: none was. */
+  shownToken?: ShownToken | undefined;
+}
+
+/** A token whose digest is known, so that the next request that shows it does not make it again. */
+export interface ShownToken {
+  /** `Authorization`, as it came. */
+  readonly header: string;
+  readonly token: string;
+  readonly digest: string;
 }
 
 export type Authentication =

@@ -1,6 +1,6 @@
 // The headers that name users on behalf of a front proxy (specification 3, Authenticating proxy):
 // which they are, what they say, and that nobody behind authentication sees them.
-import { dropHeaders, percentDecoded } from '../base/raw-headers.ts';
+import { beginOf, dropHeaders, percentDecoded } from '../base/raw-headers.ts';
 import type { SentHeaders } from '../base/raw-headers.ts';
 import type { Flags } from '../config/flags.ts';
 
@@ -95,10 +95,8 @@ export function identityStripper(
   );
   names.add('authorization');
   const prefixes = [...new Set(sets.flatMap(({ extraPrefixes }) => extraPrefixes))];
-  // Most headers of most requests are told apart by their first character.
-  const begins = new Set([...names, ...prefixes].map((name) => name.charCodeAt(0)));
+  const begins = new Set([...names, ...prefixes].map(beginOf));
   const isDropped = (name: string): boolean =>
-    begins.has(name.charCodeAt(0)) &&
-    (names.has(name) || prefixes.some((prefix) => name.startsWith(prefix)));
-  return (request) => dropHeaders(request, isDropped);
+    names.has(name) || prefixes.some((prefix) => name.startsWith(prefix));
+  return (request) => dropHeaders(request, isDropped, begins);
 }

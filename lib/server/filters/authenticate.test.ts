@@ -10,6 +10,7 @@ import { CertificateBundle } from '../../base/certificate-bundle.ts';
 import { certificateProofs } from '../../authn/certificate-proofs.ts';
 import { clientCertificateAuthenticator } from '../../authn/client-cert.ts';
 import { parseTokenFile, staticTokenAuthenticator } from '../../authn/static-token.ts';
+import { digestOf } from '../../authn/token-digest.ts';
 import { unionAuthenticator } from '../../authn/union.ts';
 import { createTestCa } from '../../base/testing/certificates.ts';
 import type { Filter } from '../request-context.ts';
@@ -56,6 +57,39 @@ describe('authentication of a request', () => {
     ]) {
       expect(answer.status === 200 ? answer.body.toString() : answer.status).toBe(expected);
     }
+    session.destroy();
+  });
+
+  test('asks each time who shows a token, and digests it once a connection', async () => {
+    const users = parseTokenFile('one,alice,1\ntwo,bob,2');
+    const digests: (string | undefined)[] = [];
+    const members = staticTokenAuthenticator(users);
+    const seen: Authenticator = {
+      name: 'seen',
+      authenticate(credentials, end) {
+        digests.push(credentials.tokenDigest);
+        return members.authenticate(credentials, end);
+      },
+    };
+    const first = authenticateFilter({ authenticator: seen, allowsAnonymous: () => false });
+    await using server = await startTestServer({ filters: [first, whoAmI] });
+    const session = await connect2(server);
+    const ask = async (authorization: string): Promise<string> => {
+      const answer = await request2(session, '/', { headers: { authorization } });
+      return answer.status === 200 ? answer.body.toString().trim() : String(answer.status);
+    };
+    const [one = '', two = ''] = ['one', 'two'].map(digestOf);
+    expect(await ask('Bearer one')).toBe('alice');
+    expect(await ask('Bearer one')).toBe('alice');
+    expect(await ask('Bearer two')).toBe('bob');
+    expect(await ask('Bearer two')).toBe('bob');
+    expect(await ask('Bearer wrong')).toBe('401');
+    expect(await ask('Bearer two')).toBe('bob');
+    users.delete(two); // what it says is no longer so
+    expect(await ask('Bearer two')).toBe('401');
+    expect(await ask('Bearer one')).toBe('alice');
+    const none = undefined;
+    expect(digests).toEqual([none, one, none, two, none, two, two, none]);
     session.destroy();
   });
 

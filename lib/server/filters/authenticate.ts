@@ -4,6 +4,7 @@ import type { MaybePromise } from '../../base/maybe-promise.ts';
 import { anonymousUser } from '../../base/user.ts';
 import type { AllowsAnonymous } from '../../authn/anonymous.ts';
 import type { Authentication, Authenticator, Credentials } from '../../authn/authenticator.ts';
+import { noteShown, shownAgain } from '../../authn/token-digest.ts';
 import { identityStripper } from '../../authn/identity-headers.ts';
 import type { IdentityHeaders } from '../../authn/identity-headers.ts';
 import { unauthorized } from '../../base/status.ts';
@@ -28,24 +29,35 @@ export function authenticateFilter(options: AuthenticateFilterOptions): Filter {
   const { authenticator, allowsAnonymous, onRefused } = options;
   const strip = identityStripper(options.identityHeaders);
   return function authenticate(request, _response, next) {
-    const token = headerToken(request) ?? websocketToken(request);
+    const { connection } = request.context;
+    const shown = shownAgain(connection, request.headers.authorization);
+    const token = shown?.token ?? headerToken(request) ?? websocketToken(request);
     if (token === noToken) return refuse(request);
     const credentials: Credentials = {
       token,
-      tokenDigest: undefined,
-      connection: request.context.connection,
+      tokenDigest: shown?.digest,
+      connection,
       rawHeaders: request.rawHeaders,
       audiences: ownAudiences,
     };
     const answer = authenticator.authenticate(credentials, request.context);
-    if (answer instanceof Promise) return answer.then((late) => settle(late, request, next));
-    return settle(answer, request, next);
+    if (answer instanceof Promise) {
+      return answer.then((late) => settle(late, credentials, request, next));
+    }
+    return settle(answer, credentials, request, next);
   };
 
-  function settle(answer: Authentication, request: HttpRequest, next: Next): MaybePromise<void> {
+  function settle(
+    answer: Authentication,
+    credentials: Credentials,
+    request: HttpRequest,
+    next: Next,
+  ): MaybePromise<void> {
     const { context } = request;
-    if (answer.outcome === 'accepted') accept(answer, context);
-    else if (answer.outcome === 'absent' && allowsAnonymous(context.info.path)) {
+    if (answer.outcome === 'accepted') {
+      noteShown(credentials, request.headers.authorization);
+      accept(answer, context);
+    } else if (answer.outcome === 'absent' && allowsAnonymous(context.info.path)) {
       context.user = anonymousUser;
     } else return refuse(request);
     strip(request);
