@@ -24,10 +24,8 @@ export interface FieldRequirement {
  * The predicate of a label selector; undefined when it selects everything. @throws StatusError
  * 400
  */
-export function parseLabelSelector(text: string): LabelPredicate | undefined {
-  const requirements = parseLabelRequirements(text);
-  return requirements.length === 0 ? undefined : labelPredicate(requirements);
-}
+export const parseLabelSelector = (text: string): LabelPredicate | undefined =>
+  labelPredicate(parseLabelRequirements(text));
 
 /** @throws StatusError 400 */
 export function parseLabelRequirements(text: string): readonly LabelRequirement[] {
@@ -165,11 +163,16 @@ function integerOf(text: string): bigint | undefined {
 const valueOf = (labels: Readonly<Record<string, string>>, key: string): string | undefined =>
   Object.hasOwn(labels, key) ? labels[key] : undefined;
 
-/** Requirements as one function; made once per request, called per object. */
-function labelPredicate(requirements: readonly LabelRequirement[]): LabelPredicate {
+/**
+ * Requirements as one function; made once per request, called per object. undefined: everything is
+ * selected.
+ */
+export function labelPredicate(
+  requirements: readonly LabelRequirement[],
+): LabelPredicate | undefined {
   const tests = requirements.map(requirementPredicate);
   const [first, second] = tests;
-  if (first === undefined) return () => true;
+  if (first === undefined) return undefined;
   if (second === undefined) return first;
   return (labels) => {
     for (const holds of tests) if (!holds(labels)) return false;

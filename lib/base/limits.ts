@@ -300,6 +300,16 @@ export const limits = {
   cacheTickMs: 1_000,
   /** Answered writes that are kept for their events, which are on their way. */
   answeredWritesMax: 256,
+  /** Fewer objects of a resource are looked through sooner than an index of a label is made. */
+  labelIndexItemsMin: 500,
+  /** Labels of one resource that have an index at once: each costs every write a little. */
+  labelIndexesMax: 8,
+  /** An index of a label that nobody selected by for so long goes; uses are counted as long. */
+  labelIndexIdleMs: 600_000,
+  /** Labels of one resource whose uses are counted before they have an index. */
+  labelKeysCountedMax: 100,
+  /** Values by which one watch is found when labels change: others look at more events. */
+  labelWatchValuesMax: 16,
   /** Labels, fields and namespaces of a kind that objects share instead of holding them each. */
   sharedTextsMax: 10_000,
   /** Longest of these: few objects have longer ones alike. */
@@ -728,6 +738,28 @@ export const limits = {
   issuerKeysMissIntervalMs: 10_000,
   /** How long a changed configuration may wait for its new issuers before that is a failure. */
   issuersReadyTimeoutMs: 60_000,
+
+  // Workers
+  /** Of `--workers`: each takes the memory of a whole replica. */
+  workersMax: 128,
+  /** Before a worker that ended is started again; twice as long after each failure. */
+  workerRestartFirstMs: 100,
+  /** The longest such wait. */
+  workerRestartLastMs: 10_000,
+  /** Starts of one worker that fail in a row before the server ends. */
+  workerStartAttemptsMax: 5,
+  /** One that has served for so long does not end for the same reason as the one before. */
+  workerSteadyMs: 60_000,
+  /** How long a worker may take to say whether it is ready, or what it has counted. */
+  workerAnswerTimeoutMs: 2_000,
+  /** Between two questions whether a worker still answers. */
+  workerAskIntervalMs: 5_000,
+  /** Answers in a row that a worker owes before it is killed: it hangs. */
+  workerSilencesMax: 3,
+  /** Added to the time that draining may take, before a worker is killed. */
+  workerStopMarginMs: 10_000,
+  /** Connections that wait while no worker takes any, as after a crash; more are refused. */
+  unplacedConnectionsMax: 4_096,
 
   // Traces
   /** Spans that wait to be sent, some kilobytes each; more are lost. */

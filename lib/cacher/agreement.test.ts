@@ -1,6 +1,7 @@
 // The cacher and etcd tell the same story: random writes, then every revision read and watched both
 // ways.
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { parseLabelRequirements } from '../api/selector.ts';
 import { EtcdCluster } from '../storage-etcd/testing/etcd-process.ts';
 import type { Cache } from './cache.ts';
 import type { Item, ItemKey, ResourceView, Selection } from './resource-view.ts';
@@ -29,6 +30,11 @@ function random(below: number): number {
   return Math.floor((state / 2 ** 32) * below);
 }
 
+const isRed = {
+  labels: (labels: Readonly<Record<string, string>>) => labels['color'] === 'red',
+  labelTerms: parseLabelRequirements('color=red'),
+};
+
 const selections: Record<string, Selection> = {
   everything: {},
   namespace: { namespace: 'a' },
@@ -36,10 +42,16 @@ const selections: Record<string, Selection> = {
   object: { namespace: 'a-b', name: 'w2' },
   node: { fields: [{ path: 'spec.nodeName', operator: '=', value: 'n1' }] },
   otherNodes: { fields: [{ path: 'spec.nodeName', operator: '!=', value: 'n1' }] },
-  red: { labels: (labels) => labels['color'] === 'red' },
+  red: isRed,
+  redInNamespace: { namespace: 'a', ...isRed },
+  redUnknown: { labels: isRed.labels },
+  colored: {
+    labels: (labels) => labels['color'] !== undefined,
+    labelTerms: parseLabelRequirements('color in (red, blue)'),
+  },
   redOnNode: {
     namespace: 'a',
-    labels: (labels) => labels['color'] === 'red',
+    ...isRed,
     fields: [{ path: 'spec.nodeName', operator: '=', value: 'n0' }],
   },
 };

@@ -1,6 +1,9 @@
 import { expect, test } from '@jest/globals';
+import { encodeStored } from '../codec/stored-form.ts';
 import { FollowedObjects } from './followed-objects.ts';
 import type { Item } from './resource-view.ts';
+import { widget, widgets } from './testing/cache-fixture.ts';
+import { resourceCacheAt } from './testing/item-source.ts';
 
 const item = (name: string, corrupted = false): Item =>
   ({ namespace: 'a', name, ...(corrupted ? { corrupted } : {}) }) as unknown as Item;
@@ -60,4 +63,33 @@ test('it is whole with the first end of the state', async () => {
   objects.synced();
   await objects.whole;
   expect(isWhole).toBe(true);
+});
+
+test('objects of the state are looked at once, those that change are kept decoded', () => {
+  const { cache, log } = resourceCacheAt(10);
+  const names = ['x', 'y'];
+  const load = (name: string, revision: number): Item => {
+    const { value } = encodeStored(widget(`a/${name}`), widgets);
+    cache.put(`a/${name}`, value, revision, 0);
+    log.advance(revision, 0);
+    const loaded = cache.get(`a/${name}`);
+    if (loaded === undefined) throw new Error('it was put');
+    return loaded;
+  };
+  const { budget } = cache.source;
+  const seen: unknown[] = [];
+  const objects = new FollowedObjects({
+    set: (_item, _key, object) => seen.push(object().metadata?.name),
+    remove: () => undefined,
+  });
+  names.forEach((name, index) => objects.present(load(name, 11 + index)));
+  expect(budget.use().memoBytes).toBe(0);
+  objects.synced();
+  objects.present(load('x', 13));
+  expect(budget.use().memoBytes).toBeGreaterThan(0);
+  const kept = budget.use().memoBytes;
+  objects.restarted();
+  objects.present(load('y', 14));
+  expect(budget.use().memoBytes).toBe(kept);
+  expect(seen).toEqual(['x', 'y', 'x', 'y']);
 });

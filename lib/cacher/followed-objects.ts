@@ -2,6 +2,7 @@
 // come again is removed, and until then it is kept. An object that cannot be read is as one that is
 // not there, and holds up no other.
 import type { Logger } from '../base/log.ts';
+import type { ApiObject } from '../codec/codec.ts';
 import { follow } from './follow.ts';
 import type { Follower } from './follow.ts';
 import type { Item, ItemKey, ResourceView } from './resource-view.ts';
@@ -10,7 +11,11 @@ import type { Item, ItemKey, ResourceView } from './resource-view.ts';
 export const objectKey = ({ namespace, name }: ItemKey): string => `${namespace}/${name}`;
 
 export interface ObjectKeeper {
-  set(item: Item, key: string): void;
+  /**
+   * `object`: that of the item. Of the state that following begins with it is not kept decoded:
+   * nobody may ask for most of it again. What changes is, since it is written again.
+   */
+  set(item: Item, key: string, object: () => Readonly<ApiObject>): void;
   /** There may be none. */
   remove(key: string): void;
 }
@@ -23,6 +28,7 @@ export class FollowedObjects implements Follower {
   readonly #held = new Set<string>();
   /** Of the state before a restart, what has not come again; undefined: the state is whole. */
   #missing: Set<string> | undefined;
+  #isState = true;
   #isWhole: () => void = () => undefined;
 
   constructor(keeper: ObjectKeeper) {
@@ -32,6 +38,7 @@ export class FollowedObjects implements Follower {
 
   restarted(): void {
     this.#missing = new Set(this.#held);
+    this.#isState = true;
   }
 
   present(item: Item): void {
@@ -42,7 +49,8 @@ export class FollowedObjects implements Follower {
     }
     this.#held.add(key);
     this.#missing?.delete(key);
-    this.#keeper.set(item, key);
+    const isState = this.#isState;
+    this.#keeper.set(item, key, () => (isState ? item.objectOnce() : item.object()));
   }
 
   absent(item: Item): void {
@@ -52,6 +60,7 @@ export class FollowedObjects implements Follower {
   synced(): void {
     for (const key of this.#missing ?? []) this.#forget(key);
     this.#missing = undefined;
+    this.#isState = false;
     this.#isWhole();
   }
 

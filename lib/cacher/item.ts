@@ -13,6 +13,7 @@ import type { Revision } from '../storage-etcd/storage.ts';
 import { objectBytesPerJsonByte } from './memory-budget.ts';
 import type { Memo, MemoOwner, MemoryBudget } from './memory-budget.ts';
 import type { Item } from './resource-view.ts';
+import { noLabels, parseLabels } from './shared-values.ts';
 import type { Fields, Labels, SharedValues } from './shared-values.ts';
 import type { Transcoder } from './transcoder.ts';
 
@@ -20,7 +21,6 @@ import type { Transcoder } from './transcoder.ts';
  * Heap of one item beside its bytes: the instance, its path, the Buffer's own objects, index slots.
  */
 const itemOverheadBytes = 480;
-const noLabels: Labels = Object.freeze(Object.create(null) as Record<string, string>);
 const openingBrace = 0x7b;
 const closingBrace = 0x7d;
 const quote = 0x22;
@@ -54,7 +54,7 @@ export class CachedItem implements Item, MemoOwner {
   /** Why the stored bytes cannot be read; undefined when they can. */
   readonly problem: string | undefined;
   kept: Memo | undefined = undefined;
-  readonly data: Uint8Array;
+  readonly data: Buffer;
   /** The stored JSON of `data`, where raw JSON in it is spelt otherwise than answers show it. */
   readonly #stored: OpenedStored | undefined;
   readonly #fields: Fields | undefined;
@@ -139,6 +139,11 @@ export class CachedItem implements Item, MemoOwner {
     return this.source.budget.object(this, this.data.byteLength, () => this.#decode());
   }
 
+  objectOnce(): Readonly<ApiObject> {
+    if (this.problem !== undefined) throw unreadable(this, this.problem);
+    return this.kept?.object ?? this.#decode();
+  }
+
   json(): Uint8Array {
     if (this.problem !== undefined) throw unreadable(this, this.problem);
     return this.data;
@@ -155,6 +160,15 @@ export class CachedItem implements Item, MemoOwner {
   listTail(): Uint8Array {
     if (this.problem !== undefined) throw unreadable(this, this.problem);
     return this.data.subarray(this.#bodyAt);
+  }
+
+  get listTailBytes(): number {
+    if (this.problem !== undefined) throw unreadable(this, this.problem);
+    return this.data.byteLength - this.#bodyAt;
+  }
+
+  copyListTail(target: Buffer, at: number): void {
+    this.data.copy(target, at, this.#bodyAt);
   }
 
   /** The value that the item was made of; only where the source keeps it. */
@@ -237,7 +251,7 @@ interface ItemContent {
   /** Of the version that the content is in. */
   readonly source: ItemSource;
   readonly problem: string | undefined;
-  readonly data: Uint8Array;
+  readonly data: Buffer;
   readonly stored: OpenedStored | undefined;
   readonly fields: Fields | undefined;
   readonly versionAt: number;
@@ -297,7 +311,9 @@ function contentOf(
       source,
       problem: undefined,
       data,
-      stored: isSent ? undefined : { ...stored, payload: new Uint8Array(stored.payload) },
+      stored: isSent
+        ? undefined
+        : { header: stored.header, payload: new Uint8Array(stored.payload) },
       fields: header.fields === undefined ? undefined : sharedFields(source, header.fields),
       versionAt: header.versionAt,
       bodyAt: header.bodyAt,
@@ -318,7 +334,7 @@ function noContent(
 ): ItemContent {
   const offsets = { versionAt: 0, bodyAt: 0, labelsStart: 0, labelsEnd: 0 };
   const none = { stored: undefined, fields: undefined, ...offsets };
-  return { source, problem, data: new Uint8Array(), ...none, foreign };
+  return { source, problem, data: Buffer.alloc(0), ...none, foreign };
 }
 
 /** Catches truncated and overwritten values without reading all of them. */
@@ -345,7 +361,7 @@ const versionMember = (revision: Revision): string => `"resourceVersion":"${Stri
 function spliced(
   bytes: Uint8Array,
   change: { readonly at: number; readonly removed: number; readonly member: string },
-): Uint8Array {
+): Buffer {
   const { at, removed, member } = change;
   const rest = bytes.subarray(at + removed);
   const copy = Buffer.allocUnsafeSlow(at + member.length + rest.length);
@@ -364,22 +380,6 @@ const itself = (text: string): string => text;
 
 function utf8(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
-}
-
-/** Labels that cannot be read select nothing; `object()` and the write path report them. */
-function parseLabels(text: string): Labels {
-  const labels = Object.create(null) as Record<string, string>;
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(text);
-  } catch {
-    return noLabels;
-  }
-  if (typeof parsed !== 'object' || parsed === null) return noLabels;
-  for (const [key, value] of Object.entries(parsed)) {
-    if (typeof value === 'string') labels[key] = value;
-  }
-  return Object.freeze(labels);
 }
 
 function sharedFields({ shared }: ItemSource, fields: Fields): Fields | undefined {

@@ -10,6 +10,7 @@ import { utf8SortKey } from '../base/utf8-order.ts';
 import type { EncodedStored } from '../codec/stored-form.ts';
 import type { Epoch, Revision, StoredItem } from '../storage-etcd/storage.ts';
 import { dimensionOf } from './watch-index.ts';
+import { itemsByField, itemsByLabel } from './indexed-search.ts';
 import { makeItem } from './item.ts';
 import { limitedWait, notFilled } from './ready-wait.ts';
 import type { CachedItem } from './item.ts';
@@ -97,7 +98,7 @@ export class LogView implements ResourceView {
       case 'memory':
         return this.#listMemory(select, page);
       case 'snapshot':
-        return this.#listOrder(source.order, select, page, source);
+        return this.#listSnapshot(source, select, page);
       case 'storage': {
         const result = await listStored(this.#stored, select, page, source.at, signal);
         await this.#requireAsked(at, result.revision, signal);
@@ -162,6 +163,10 @@ export class LogView implements ResourceView {
 
   get epoch(): Epoch | undefined {
     return this.#host.epoch();
+  }
+
+  get shownRevision(): Revision {
+    return this.#host.log.revision;
   }
 
   itemOf({ key, value, modRevision }: StoredItem, encoded?: EncodedStored): Item {
@@ -237,9 +242,10 @@ export class LogView implements ResourceView {
 
   #listMemory(select: Selection, page: ListPage): ListResult {
     const { revision } = this.#host.log;
-    const indexed = this.#indexed(select);
+    const indexed = itemsByField(this.#cache, select);
     if (indexed === undefined) {
-      return this.#listOrder(this.#cache.index, select, page, { from: 'memory', revision });
+      const order = itemsByLabel(this.#cache, select, page.after);
+      return this.#listOrder(order, select, page, { from: 'memory', revision });
     }
     const afterKey = page.after === undefined ? '' : utf8SortKey(pathOf(page.after));
     const built = new PageBuilder(select, page, { checksNamespace: true });
@@ -247,6 +253,12 @@ export class LogView implements ResourceView {
     const items = this.#counted(built, 'memory');
     const { history } = this.#host.storage.epoch;
     return { items, revision, history, more: built.isCut, remainingCount: undefined };
+  }
+
+  #listSnapshot(source: Source & { from: 'snapshot' }, select: Selection, page: ListPage) {
+    const isOfNow = source.revision === this.#host.log.revision && this.#isHeld();
+    const order = isOfNow ? itemsByLabel(this.#cache, select, page.after) : source.order;
+    return this.#listOrder(order, select, page, source);
   }
 
   #listOrder(
@@ -289,23 +301,6 @@ export class LogView implements ResourceView {
     if (settled !== undefined) await abortable(settled, signal);
   }
 
-  /** The few items that an index names; undefined where none helps. */
-  #indexed(select: Selection): readonly CachedItem[] | undefined {
-    const path = onePathOf(select, this.#cache.source.resource);
-    if (path !== undefined) {
-      const item = this.#cache.get(path);
-      return item === undefined ? [] : [item];
-    }
-    // Fields of objects that cannot be read are in no index.
-    if (this.#cache.unreadable.size > 0) return undefined;
-    for (const { path: field, operator, value } of select.fields ?? []) {
-      if (operator !== '=' || value === '') continue;
-      const index = this.#cache.fieldIndex(field);
-      if (index !== undefined) return index.select(value);
-    }
-    return undefined;
-  }
-
   #watchAfter(select: Selection, revision: Revision, options: WatchOptions): LogCursor {
     const { compacted } = this.#host.log;
     if (this.#cache.log.minimumCount === 0 && revision < compacted) {
@@ -325,7 +320,8 @@ export class LogView implements ResourceView {
       for (const item of unreadable.values()) probe.add(item);
       probe.finish();
     }
-    return { items: this.#cache.index.snapshot(), revision: this.#host.log.revision };
+    const items = itemsByLabel(this.#cache, select, undefined).snapshot();
+    return { items, revision: this.#host.log.revision };
   }
 
   /**
@@ -369,7 +365,9 @@ export class LogView implements ResourceView {
       log,
       watchIndex,
       bucket: watchIndex.join(dimension, after),
-      predicate: predicateOf(unnamed(select), { checksNamespace: dimension.by === 'field' }),
+      predicate: predicateOf(unnamed(select), {
+        checksNamespace: dimension.by === 'field' || dimension.by === 'label',
+      }),
       showsUnreadable: select.showsUnreadable === true,
       mayHold: (item) => mayHold(select, item),
       after,

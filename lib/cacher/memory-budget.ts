@@ -1,6 +1,6 @@
-// One hard bound for what the cache may forget: event log, memoised encodings and decoded objects
-// together. Least recently used goes first. Current state counts but is never evicted, nor is what
-// the log keeps for itself: past the bound both are reported.
+// One hard bound for what the cache may forget: indexes that are made on demand, which go first;
+// then event log, memoised encodings and decoded objects, least recently used first. Current state
+// counts but is never evicted, nor is what the log keeps for itself: past the bound both are told.
 import type { ApiObject } from '../codec/codec.ts';
 
 /** The item or event that a memo belongs to: the budget clears it there. */
@@ -19,6 +19,17 @@ export interface Memo {
   usedMs: number;
 }
 
+/** What is kept to be faster alone, in one piece: the first to go. */
+export interface Droppable {
+  /** Counted by the budget: `resize` changes it. */
+  bytes: number;
+  usedMs: number;
+  /** It goes when nobody used it for so long. */
+  readonly idleMs: number;
+  /** Forgets it; the budget does so already. */
+  readonly drop: () => void;
+}
+
 /** What the budget needs of the event log. */
 export interface Evictable {
   readonly bytes: number;
@@ -31,6 +42,8 @@ export interface MemoryUse {
   readonly limitBytes: number;
   readonly stateBytes: number;
   readonly logBytes: number;
+  /** Of indexes that are made on demand. */
+  readonly indexBytes: number;
   readonly memoBytes: number;
   /** Current state and what the log must keep are larger than the bound. */
   readonly isOver: boolean;
@@ -51,9 +64,11 @@ export class MemoryBudget {
   nowMs = 0;
   #stateBytes = 0;
   #memoBytes = 0;
+  #indexBytes = 0;
   #isOver = false;
   /** Least recently used first. */
   readonly #memos = new Set<Memo>();
+  readonly #droppables = new Set<Droppable>();
   #log: Evictable | undefined;
   readonly #onOver: (use: MemoryUse) => void;
 
@@ -68,6 +83,29 @@ export class MemoryBudget {
 
   addState(bytes: number): void {
     this.#stateBytes += bytes;
+  }
+
+  /** So many bytes more would be within the bound. */
+  hasRoomFor(bytes: number): boolean {
+    return this.#total() + bytes <= this.limitBytes;
+  }
+
+  /** Counts it, until it is dropped or released. */
+  keep(droppable: Droppable): void {
+    this.#droppables.add(droppable);
+    this.#indexBytes += droppable.bytes;
+  }
+
+  /** `grown`: bytes that it takes more, or less. The bound holds again after `settle`. */
+  resize(droppable: Droppable, grown: number): void {
+    if (!this.#droppables.has(droppable)) return;
+    droppable.bytes += grown;
+    this.#indexBytes += grown;
+  }
+
+  /** It is gone by itself. */
+  release(droppable: Droppable): void {
+    if (this.#droppables.delete(droppable)) this.#indexBytes -= droppable.bytes;
   }
 
   /** The encoding `variant` of `owner`, made once while kept. */
@@ -122,8 +160,11 @@ export class MemoryBudget {
     memo.objectBytes = 0;
   }
 
-  /** Drops what nobody asked for since `sinceMs`. */
+  /** Drops memos that nobody asked for since `sinceMs`, and whatever else was idle too long. */
   expire(sinceMs: number): void {
+    for (const droppable of this.#droppables) {
+      if (this.nowMs - droppable.usedMs > droppable.idleMs) this.#dropWhole(droppable);
+    }
     for (const memo of this.#memos) {
       if (memo.usedMs >= sinceMs) return;
       this.#drop(memo);
@@ -153,15 +194,21 @@ export class MemoryBudget {
       stateBytes: this.#stateBytes,
       logBytes: this.#log?.bytes ?? 0,
       memoBytes: this.#memoBytes,
+      indexBytes: this.#indexBytes,
       isOver: this.#isOver,
     };
   }
 
   #total(): number {
-    return this.#stateBytes + this.#memoBytes + (this.#log?.bytes ?? 0);
+    return this.#stateBytes + this.#memoBytes + this.#indexBytes + (this.#log?.bytes ?? 0);
   }
 
   #evictOne(): boolean {
+    const [droppable] = this.#droppables;
+    if (droppable !== undefined) {
+      this.#dropWhole(this.#longestUnused(droppable));
+      return true;
+    }
     const [memo] = this.#memos;
     const logMs = this.#log?.oldestMs();
     if (memo !== undefined && (logMs === undefined || memo.usedMs <= logMs)) {
@@ -171,6 +218,18 @@ export class MemoryBudget {
     if (logMs === undefined) return false;
     this.#log?.evictOldest();
     return true;
+  }
+
+  /** There are few: order is not kept. */
+  #longestUnused(first: Droppable): Droppable {
+    let longest = first;
+    for (const one of this.#droppables) if (one.usedMs < longest.usedMs) longest = one;
+    return longest;
+  }
+
+  #dropWhole(droppable: Droppable): void {
+    this.release(droppable);
+    droppable.drop();
   }
 
   #memoOf(owner: MemoOwner): Memo {

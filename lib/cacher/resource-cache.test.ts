@@ -57,8 +57,8 @@ describe('the item of an answered write', () => {
 
   test('is read from what is stored where that was written by another record', () => {
     const cache = cacheAt(10);
-    const { header, payload } = encoded;
-    const older = { header: { ...header, schema: 'of another record' }, payload, value };
+    const { header } = encoded;
+    const older = { ...encoded, header: { ...header, schema: 'of another record' } };
     expect(cache.itemOf(path, value, 11, older).corrupted).toBe(false);
     expect(cacheAt(10, unread).itemOf(path, value, 11, older).corrupted).toBe(true);
   });

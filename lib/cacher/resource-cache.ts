@@ -10,6 +10,7 @@ import type { EventLog } from './event-log.ts';
 import { FieldIndex } from './field-index.ts';
 import { CachedItem, makeItem } from './item.ts';
 import type { ItemSource } from './item.ts';
+import { LabelIndexes } from './label-indexes.ts';
 import { LogEntry } from './log-entry.ts';
 import { ResourceCounts } from './resource-counts.ts';
 import { ResourceIndex } from './resource-index.ts';
@@ -46,6 +47,11 @@ export class ResourceCache {
   readonly options: Omit<ResourceCacheOptions, keyof ResourceForm>;
   readonly snapshots = new Snapshots();
   readonly counts = new ResourceCounts();
+  /** In them while they are kept: every item that was made. Asked once `settled`. */
+  readonly labels = new LabelIndexes({
+    items: () => this.#index,
+    budget: () => this.source.budget,
+  });
   #source: ItemSource;
   /** What came before the resource did and is not made yet, by path: in no index before. */
   #claims = new Map<string, UnclaimedValue>();
@@ -155,6 +161,7 @@ export class ResourceCache {
     this.#changedAt = 0;
     this.#claims = new Map();
     this.#index = new ResourceIndex();
+    this.labels.clear();
     this.#fields = this.#indexedFields.map((field) => new FieldIndex(field));
     this.#settling.stop();
     this.#unreadable.clear();
@@ -339,6 +346,7 @@ export class ResourceCache {
     this.#all = undefined;
     const previous = item === undefined ? this.#index.delete(path) : this.#index.set(item);
     for (const field of this.#fields) field.change(previous, item);
+    this.labels.change(previous, item);
     const grown = (item?.bytes ?? 0) - (previous?.bytes ?? 0);
     this.#bytes += grown;
     this.source.budget.addState(grown);

@@ -31,6 +31,8 @@ export interface ItemOrder {
   /** Visits the range in order until `visit` answers false. */
   walk(range: PathRange, visit: (item: CachedItem) => boolean): void;
   count(range: PathRange): number;
+  /** The order as it is now; the same one until the next write. */
+  snapshot(): ItemOrder;
 }
 
 /** One end of a range. */
@@ -93,7 +95,6 @@ export class ResourceIndex implements ItemOrder {
     return old;
   }
 
-  /** The order as it is now; the same one until the next write. */
   snapshot(): ItemOrder {
     return this.#shared();
   }

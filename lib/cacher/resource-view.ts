@@ -1,5 +1,6 @@
 // What every reader of cluster state sees: one read-only view per resource over the replica's
 // ordered event log.
+import type { LabelRequirement } from '../api/selector.ts';
 import type { ResourceInfo } from '../api/type-info.ts';
 import type { WaitEnd } from '../base/abort.ts';
 import type { ApiObject } from '../codec/codec.ts';
@@ -46,6 +47,8 @@ export interface Item extends ItemKey {
    * when corrupted.
    */
   object(): Readonly<ApiObject>;
+  /** The same for who looks at it once: nothing is kept of what was not kept before. */
+  objectOnce(): Readonly<ApiObject>;
   /** The object as it is stored, of an item that shows another version of it. */
   readonly stored?: () => Readonly<ApiObject>;
   /**
@@ -63,6 +66,12 @@ export interface Item extends ItemKey {
    * separator (`,{`), so lists concatenate what is in memory.
    */
   listTail(): Uint8Array;
+  /**
+   * Its length, and a copy of it to `at` of a buffer with room for it: without a view. Absent where
+   * it is made when it is asked for. @throws StatusError 500 as `json()`.
+   */
+  readonly listTailBytes?: number;
+  copyListTail?(target: Buffer, at: number): void;
   /**
    * Bytes of another representation, made by `make` at most once while kept; `variant` names it
    * (`table`, `pom`, …).
@@ -82,6 +91,8 @@ export interface Selection {
   readonly name?: string;
   /** Label selector; undefined selects everything. */
   readonly labels?: (labels: Readonly<Record<string, string>>) => boolean;
+  /** Requirements that `labels` checks, as far as known: indexes narrow a search by them. */
+  readonly labelTerms?: readonly LabelRequirement[];
   /**
    * Field requirements that must all hold. An `=` requirement on an indexed field is served from
    * its index.
@@ -173,8 +184,22 @@ export interface WatchOptions {
  */
 export type Replaced = 'goOn' | 'startOver';
 
+/** What is told of the events that `WatchCursor.take` did not have at once. Nothing may throw. */
+export interface EventReceiver {
+  /** Once it fires nothing is given: `fail` is called with its reason. */
+  readonly signal: AbortSignal;
+  /** undefined: the cursor was closed. */
+  give(events: readonly WatchEvent[] | undefined): void;
+  fail(error: Error): void;
+}
+
 /** A watcher: a position in the log plus a predicate. */
 export interface WatchCursor {
+  /**
+   * As `next`, for who writes to many: the events that are there now. undefined: the receiver is
+   * told once, now or in the turn that wakes watchers, and no promise is made for it.
+   */
+  take(receiver: EventReceiver): readonly WatchEvent[] | undefined;
   /**
    * The next events of the selection, in order; waits for at least one. May coalesce many. Resolves
    * `undefined` when the cursor was closed.
@@ -205,6 +230,8 @@ export interface ResourceView {
   readonly name: string;
   /** The epoch of the store that `peek` shows; undefined when it shows nothing. */
   readonly epoch: Epoch | undefined;
+  /** What `peek` shows is whole up to this revision of the epoch. */
+  readonly shownRevision: Revision;
   get(key: ItemKey, at: ReadAt, end: WaitEnd): Promise<Item | undefined>;
   /**
    * @throws StatusError 410 (exact version gone), 504 (version not reached in time), 500 (an object

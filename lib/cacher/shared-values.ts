@@ -15,3 +15,21 @@ export class SharedValues {
   readonly fields = new TextMemo<Fields>(bounds);
   readonly namespaces = new TextMemo<string>(bounds);
 }
+
+export const noLabels: Labels = Object.freeze(Object.create(null) as Record<string, string>);
+
+/** Labels that cannot be read select nothing; `object()` and the write path report them. */
+export function parseLabels(text: string): Labels {
+  const labels = Object.create(null) as Record<string, string>;
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(text);
+  } catch {
+    return noLabels;
+  }
+  if (typeof parsed !== 'object' || parsed === null) return noLabels;
+  for (const [key, value] of Object.entries(parsed)) {
+    if (typeof value === 'string') labels[key] = value;
+  }
+  return Object.freeze(labels);
+}

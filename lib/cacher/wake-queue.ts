@@ -1,15 +1,29 @@
-// Wakes watchers at the end of a turn, so that changes that arrive together are delivered together.
-// After a wake that kept the loop busy the next one waits about as long, except for those that
-// others decide by: under load each watcher gets several events with one write.
+// Wakes watchers at the end of a turn, so that changes that arrive together are delivered together,
+// a part of them in each turn. After a wake that kept the loop busy the next one waits, except for
+// those that others decide by: under load each watcher gets several events with one write.
 import { limits } from '../base/limits.ts';
-import type { Bucket } from './watch-index.ts';
+import type { Bucket, Waiter } from './watch-index.ts';
 
-const { wakeWaitMsMax } = limits;
+const { workSliceMs, wakeWaitMsMax } = limits;
 /** A wake that took less is not worth a pause. */
 const shortMs = 2;
+/** A pause is so many times as long as the wake: deliveries leave most of the time to others. */
+const restRatio = 3;
+/** Wakes between two looks at the clock. */
+const wakesAtOnce = 32;
+
+/** One wake of those that waited when it began. */
+interface Round {
+  readonly waiters: readonly Waiter[];
+  readonly logEnd: number;
+  /** Of the next to be woken. */
+  at: number;
+  tookMs: number;
+}
 
 export class WakeQueue {
   #buckets = new Set<Bucket>();
+  /** A wake is to come, or has begun. */
   #isDue = false;
   /** What the log held when it last grew. */
   #logEnd = 0;
@@ -28,7 +42,10 @@ export class WakeQueue {
       if (bucket.hasPrompt) setImmediate(() => bucket.wakePrompt());
     }
     this.#logEnd = logEnd;
-    if (this.#isDue) return;
+    if (!this.#isDue) this.#schedule();
+  }
+
+  #schedule(): void {
     this.#isDue = true;
     const waitMs = this.#restsUntilMs - performance.now();
     if (waitMs >= 1) setTimeout(this.#wake, waitMs);
@@ -36,18 +53,32 @@ export class WakeQueue {
   }
 
   readonly #wake = (): void => {
-    this.#isDue = false;
-    const buckets = this.#buckets;
+    const waiters: Waiter[] = [];
+    for (const bucket of this.#buckets) bucket.takeWaiting(waiters);
     this.#buckets = new Set();
-    const logEnd = this.#logEnd;
+    this.#wakeSome({ waiters, logEnd: this.#logEnd, at: 0, tookMs: 0 });
+  };
+
+  #wakeSome(round: Round): void {
+    const { waiters } = round;
     const startedMs = performance.now();
-    for (const bucket of buckets) bucket.wake();
+    while (round.at < waiters.length && performance.now() - startedMs < workSliceMs) {
+      const stop = Math.min(waiters.length, round.at + wakesAtOnce);
+      while (round.at < stop) waiters[round.at++]?.wake();
+    }
     // What the watchers wrote has been handed over by then.
     setImmediate(() => {
       const now = performance.now();
-      const tookMs = now - startedMs;
-      if (tookMs >= shortMs) this.#restsUntilMs = now + Math.min(tookMs, wakeWaitMsMax);
-      this.#onWoken(logEnd);
+      round.tookMs += now - startedMs;
+      if (round.at < waiters.length) this.#wakeSome(round);
+      else this.#finish(round, now);
     });
-  };
+  }
+
+  #finish({ logEnd, tookMs }: Round, now: number): void {
+    if (tookMs >= shortMs) this.#restsUntilMs = now + Math.min(tookMs * restRatio, wakeWaitMsMax);
+    this.#isDue = false;
+    if (this.#buckets.size > 0) this.#schedule();
+    this.#onWoken(logEnd);
+  }
 }

@@ -9,7 +9,7 @@ import type { WatchIndex, Waiter } from './watch-index.ts';
 import { LogReader } from './log-reader.ts';
 import type { LogReaderOptions } from './log-reader.ts';
 import type { ResourceCounts } from './resource-counts.ts';
-import type { Replaced, WatchCursor, WatchEvent } from './resource-view.ts';
+import type { EventReceiver, Replaced, WatchCursor, WatchEvent } from './resource-view.ts';
 import { StateReader } from './state-reader.ts';
 import type { InitialState } from './state-reader.ts';
 import { unreadableChange } from './unreadable.ts';
@@ -25,16 +25,10 @@ export interface CursorOptions extends LogReaderOptions {
   readonly onClose: (cursor: LogCursor) => void;
 }
 
-/** The call of `next` that waits for events. */
-interface Call {
-  readonly resolve: (events: readonly WatchEvent[] | undefined) => void;
-  readonly reject: (error: Error) => void;
-}
-
 /**
  *     idle ⇄ called ⇄ waiting      any ─→ ended
  *
- * called: a call of `next` scans the log, a part in each turn. waiting: it has seen all of the
+ * called: a receiver's call scans the log, a part in each turn. waiting: it has seen all of the
  * log, and the bucket wakes it. ended: for good, with or without a failure.
  */
 type CursorState = 'idle' | 'called' | 'waiting' | 'ended';
@@ -46,7 +40,8 @@ export class LogCursor implements WatchCursor, Waiter {
   /** undefined: the whole state was given. */
   #initial: StateReader | undefined;
   #state: CursorState = 'idle';
-  #call: Call | undefined;
+  /** Waits for events. */
+  #call: EventReceiver | undefined;
   /** The signal that is listened to: of the last call that had to wait. */
   #signal: AbortSignal | undefined;
   #failure: StatusError | undefined;
@@ -77,14 +72,30 @@ export class LogCursor implements WatchCursor, Waiter {
   }
 
   next(signal: AbortSignal): Promise<readonly WatchEvent[] | undefined> {
-    if (this.#state === 'ended') return this.#outcome();
-    if (signal.aborted) return Promise.reject(signal.reason as Error);
+    return new Promise((give, fail) => {
+      const ready = this.take({ signal, give, fail });
+      if (ready !== undefined) give(ready);
+    });
+  }
+
+  take(receiver: EventReceiver): readonly WatchEvent[] | undefined {
+    const { signal } = receiver;
+    if (this.#isEnded(receiver)) return undefined;
+    if (signal.aborted) {
+      receiver.fail(signal.reason as Error);
+      return undefined;
+    }
     const ready = this.#take();
-    return ready === undefined ? this.#wait(signal) : Promise.resolve(ready);
+    if (ready !== undefined || this.#isEnded(receiver)) return ready;
+    this.#call = receiver;
+    this.#state = 'called';
+    this.#listenTo(signal);
+    this.#waitOn();
+    return undefined;
   }
 
   close(): void {
-    if (this.#state !== 'ended') this.#end()?.resolve(undefined);
+    if (this.#state !== 'ended') this.#end()?.give(undefined);
   }
 
   /** The same, since the record of the resource was replaced. */
@@ -107,7 +118,7 @@ export class LogCursor implements WatchCursor, Waiter {
   fail(error: StatusError): void {
     if (this.#state === 'ended') return;
     this.#failure = error;
-    this.#end()?.reject(error);
+    this.#end()?.fail(error);
   }
 
   /** The bucket has grown. It may have called before the wait was given up: then nobody waits. */
@@ -122,25 +133,19 @@ export class LogCursor implements WatchCursor, Waiter {
     if (this.#bookmarks?.tick(nowMs, spread) === true) this.#deliver();
   }
 
-  #outcome(): Promise<undefined> {
-    return this.#failure === undefined ? Promise.resolve(undefined) : Promise.reject(this.#failure);
-  }
-
-  #wait(signal: AbortSignal): Promise<readonly WatchEvent[] | undefined> {
-    if (this.#state === 'ended') return this.#outcome();
-    return new Promise((resolve, reject) => {
-      this.#call = { resolve, reject };
-      this.#state = 'called';
-      this.#listenTo(signal);
-      this.#waitOn();
-    });
+  /** Tells the receiver how it ended, if it has. */
+  #isEnded(receiver: EventReceiver): boolean {
+    if (this.#state !== 'ended') return false;
+    if (this.#failure === undefined) receiver.give(undefined);
+    else receiver.fail(this.#failure);
+    return true;
   }
 
   /** Answers the call when there is something to answer. */
   #deliver(): void {
     if (this.#call === undefined) return;
     const ready = this.#take();
-    if (ready !== undefined) this.#settle()?.resolve(ready);
+    if (ready !== undefined) this.#settle()?.give(ready);
     else this.#waitOn();
   }
 
@@ -191,7 +196,7 @@ export class LogCursor implements WatchCursor, Waiter {
   }
 
   /** Takes the call, which its caller answers at once. */
-  #settle(): Call | undefined {
+  #settle(): EventReceiver | undefined {
     const call = this.#call;
     if (this.#state === 'waiting') this.#options.bucket.stopWaiting(this);
     this.#state = 'idle';
@@ -200,10 +205,11 @@ export class LogCursor implements WatchCursor, Waiter {
   }
 
   /** @returns the call that is to be answered with the outcome. */
-  #end(): Call | undefined {
+  #end(): EventReceiver | undefined {
     const { watchIndex, bucket, onClose } = this.#options;
     this.#endPosition = this.position;
     const call = this.#settle();
+    bucket.stopWaiting(this);
     this.#state = 'ended';
     this.#signal?.removeEventListener('abort', this.#onAbort);
     this.#signal = undefined;
@@ -229,6 +235,6 @@ export class LogCursor implements WatchCursor, Waiter {
   }
 
   readonly #onAbort = (): void => {
-    this.#settle()?.reject(this.#signal?.reason as Error);
+    this.#settle()?.fail(this.#signal?.reason as Error);
   };
 }

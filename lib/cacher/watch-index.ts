@@ -1,9 +1,12 @@
-// The index of watches: a bucket per watched namespace, object or field value holds the log entries
-// that concern it. Buckets exist while watchers use them, so an event costs one lookup a watched
-// dimension plus the watchers of its own buckets.
+// The index of watches: a bucket per watched namespace, object, label or field value holds the log
+// entries that concern it. Buckets exist while watchers use them, so an event costs one lookup a
+// watched dimension plus the watchers of its own buckets.
+import { limits } from '../base/limits.ts';
 import type { Revision } from '../storage-etcd/storage.ts';
 import type { CachedItem } from './item.ts';
 import type { LogEntry } from './log-entry.ts';
+import { LabelBuckets, isAtPlace } from './label-buckets.ts';
+import type { LabelPlace } from './label-buckets.ts';
 import type { Selection, WatchEvent } from './resource-view.ts';
 import { onePathOf } from './select.ts';
 import { Sequence } from './sequence.ts';
@@ -47,14 +50,16 @@ export class Bucket {
     return this.#prompt.size > 0;
   }
 
-  /** Wakes all that wait; those that find nothing wait again. */
-  wake(): void {
-    this.wakePrompt();
-    wakeAll(this.#waiting);
+  /** All that wait, for who wakes them; those that find nothing wait again. */
+  takeWaiting(into: Waiter[]): void {
+    takeAll(this.#prompt, into);
+    takeAll(this.#waiting, into);
   }
 
   wakePrompt(): void {
-    wakeAll(this.#prompt);
+    const waiters: Waiter[] = [];
+    takeAll(this.#prompt, waiters);
+    for (const waiter of waiters) waiter.wake();
   }
 
   /** A waiter that left must not be held by a bucket that stays quiet. */
@@ -64,22 +69,22 @@ export class Bucket {
   }
 }
 
-function wakeAll(waiters: Set<Waiter>): void {
-  const waiting = [...waiters];
-  waiters.clear();
-  for (const waiter of waiting) waiter.wake();
+function takeAll(waiting: Set<Waiter>, into: Waiter[]): void {
+  for (const waiter of waiting) into.push(waiter);
+  waiting.clear();
 }
 
 /**
  * Where a selection is watched. `path` and `name` are of one object; `field` of one value of a
- * field.
+ * field; `label` of some values of a label.
  */
 export type Dimension =
   | { readonly by: 'all' }
   | { readonly by: 'namespace'; readonly value: string }
   | { readonly by: 'path'; readonly value: string }
   | { readonly by: 'name'; readonly value: string }
-  | { readonly by: 'field'; readonly field: string; readonly value: string };
+  | { readonly by: 'field'; readonly field: string; readonly value: string }
+  | { readonly by: 'label'; readonly place: LabelPlace };
 
 /** The narrowest dimension of a selection. */
 export function dimensionOf(
@@ -95,7 +100,20 @@ export function dimensionOf(
     equal.find(({ path }) => resource.indexedFields.includes(path)) ??
     (namespace === undefined ? equal.find(({ path }) => !path.startsWith('metadata.')) : undefined);
   if (field !== undefined) return { by: 'field', field: field.path, value: field.value };
+  const place = labelPlaceOf(select);
+  if (place !== undefined) return { by: 'label', place };
   return namespace === undefined ? { by: 'all' } : { by: 'namespace', value: namespace };
+}
+
+/** By the requirement that holds of the fewest values; undefined: there is none of few values. */
+function labelPlaceOf({ labelTerms = [], namespace }: Selection): LabelPlace | undefined {
+  let place: LabelPlace | undefined;
+  for (const { key, operator, values } of labelTerms) {
+    if (operator !== 'in') continue;
+    const most = place === undefined ? limits.labelWatchValuesMax : place.values.length - 1;
+    if (values.length <= most) place = { key, values: [...new Set(values)].sort(), namespace };
+  }
+  return place;
 }
 
 export class WatchIndex {
@@ -104,6 +122,7 @@ export class WatchIndex {
   readonly #paths = new Map<string, Bucket>();
   readonly #names = new Map<string, Bucket>();
   readonly #fields = new Map<string, Map<string, Bucket>>();
+  readonly #labels = new LabelBuckets<Bucket>();
 
   constructor(coversAfter: Revision) {
     this.all = new Bucket(coversAfter, () => undefined);
@@ -149,6 +168,7 @@ export class WatchIndex {
     visitOne(this.#namespaces, item.namespace, visit);
     visitOne(this.#paths, entry.path, visit);
     if (this.#names.size > 0) visitOne(this.#names, item.name, visit);
+    this.#labels.visit(entry, visit);
     for (const [field, values] of this.#fields) {
       if (entry.isUnreadable) {
         for (const bucket of values.values()) visit(bucket);
@@ -178,19 +198,26 @@ export class WatchIndex {
           if (values.size === 0) this.#fields.delete(dimension.field);
         });
       }
+      case 'label':
+        return this.#labels.open(dimension.place, (release) => this.#make(release));
     }
   }
 
   #openIn(buckets: Map<string, Bucket>, value: string, onRelease?: () => void): Bucket {
     const known = buckets.get(value);
     if (known !== undefined) return known;
-    const newest = this.all.entries.at(this.all.entries.end - 1);
-    const made = new Bucket(newest?.revision ?? this.all.coversAfter, () => {
+    const made = this.#make(() => {
       buckets.delete(value);
       onRelease?.();
     });
     buckets.set(value, made);
     return made;
+  }
+
+  /** A bucket that holds what comes from now on. */
+  #make(release: () => void): Bucket {
+    const newest = this.all.entries.at(this.all.entries.end - 1);
+    return new Bucket(newest?.revision ?? this.all.coversAfter, release);
   }
 
   /** Fetches the entries of (after, coversAfter] from the resource's log. */
@@ -209,6 +236,7 @@ export class WatchIndex {
 }
 
 function concerns(entry: LogEntry, dimension: Dimension): boolean {
+  if (dimension.by === 'label') return entry.isUnreadable || isAtPlace(entry, dimension.place);
   const held = (item: CachedItem | undefined): boolean => {
     if (item === undefined) return false;
     if (dimension.by === 'namespace') return item.namespace === dimension.value;

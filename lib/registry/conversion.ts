@@ -88,6 +88,14 @@ export function lazyConversion(
     items: (stored) => stored.map(item),
     cursor: (stored) => ({
       next: async (signal) => (await stored.next(signal))?.map(event),
+      take: (receiver) =>
+        stored
+          .take({
+            signal: receiver.signal,
+            give: (events) => receiver.give(events?.map(event)),
+            fail: (error) => receiver.fail(error),
+          })
+          ?.map(event),
       get position() {
         return stored.position;
       },

@@ -130,6 +130,7 @@ function lazyItem(
     revision: identity.revision,
     corrupted: stored?.corrupted ?? false,
     object,
+    objectOnce: object,
     ...(stored === undefined ? {} : { stored: () => stored.object() }),
     field(path) {
       if (path === 'metadata.name') return identity.name;

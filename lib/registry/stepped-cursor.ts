@@ -1,6 +1,6 @@
 // A cursor whose batches pass an asynchronous step: an event counts as returned only after it, and
 // not at all when the cursor ends before.
-import type { WatchCursor, WatchEvent } from '../cacher/resource-view.ts';
+import type { EventReceiver, WatchCursor, WatchEvent } from '../cacher/resource-view.ts';
 import type { Revision } from '../storage-etcd/storage.ts';
 
 /** Gives what is returned in place of a batch. Called again with a batch for which it threw. */
@@ -33,6 +33,13 @@ export class SteppedCursor implements WatchCursor {
       this.#position = this.#cursor.position;
       if (events.length > 0) return events;
     }
+  }
+
+  take(receiver: EventReceiver): undefined {
+    this.next(receiver.signal).then(
+      (events) => receiver.give(events),
+      (error: unknown) => receiver.fail(error as Error),
+    );
   }
 
   get position(): Revision {

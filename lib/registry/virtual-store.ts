@@ -44,5 +44,5 @@ export function noView({ group, resource }: ResourceInfo): ResourceView {
     invariant(false, `${name} is not stored`);
   };
   const reads = { get: never, list: never, watch: never, peek: never, all: never };
-  return { name, epoch: undefined, ...reads, itemOf: never };
+  return { name, epoch: undefined, shownRevision: 0, ...reads, itemOf: never };
 }

@@ -29,12 +29,12 @@ export const followGraph = (
 
 export const podFollower = (graph: NodeGraph): FollowedObjects =>
   new FollowedObjects({
-    set: (item, key) => graph.setPod(key, item.field('spec.nodeName'), () => item.object()),
+    set: (item, key, object) => graph.setPod(key, item.field('spec.nodeName'), object),
     remove: (key) => graph.removePod(key),
   });
 
 export const volumeFollower = (graph: NodeGraph): FollowedObjects =>
   new FollowedObjects({
-    set: (item, key) => graph.setVolume(key, item.object()),
+    set: (_item, key, object) => graph.setVolume(key, object()),
     remove: (key) => graph.removeVolume(key),
   });

@@ -33,12 +33,12 @@ export const followPolicy = (
 
 export const roleFollower = (policy: RbacPolicy): FollowedObjects =>
   new FollowedObjects({
-    set: (item) => policy.setRole(item, item.object()),
+    set: (item, _key, object) => policy.setRole(item, object()),
     remove: (key) => policy.removeRole(key),
   });
 
 export const bindingFollower = (policy: RbacPolicy): FollowedObjects =>
   new FollowedObjects({
-    set: (item) => policy.setBinding(item, item.object()),
+    set: (item, _key, object) => policy.setBinding(item, object()),
     remove: (key) => policy.removeBinding(key),
   });

@@ -210,6 +210,7 @@ const itemOf = (namespace: string, name: string, object: JsonObject, node = ''):
     name,
     field: () => node,
     object: () => object,
+    objectOnce: () => object,
   }) as unknown as Item;
 
 const podItem = ({ namespace, name, object, node }: Pod): Item =>

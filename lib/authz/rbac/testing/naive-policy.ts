@@ -215,7 +215,13 @@ const some = (random: Random, of: readonly string[], max: number): string[] =>
 
 /** As much of an item as who follows roles looks at. */
 const itemOf = ({ namespace, name, object }: Stored, corrupted = false): Item =>
-  ({ namespace, name, corrupted, object: () => object }) as unknown as Item;
+  ({
+    namespace,
+    name,
+    corrupted,
+    object: () => object,
+    objectOnce: () => object,
+  }) as unknown as Item;
 
 const signal = new AbortController().signal;
 
