@@ -40,8 +40,9 @@ export function openDefinitions(
   },
 ): FollowedDefinitions {
   const { definitions, deps, validation, cache, resources, companionsOf } = of;
+  const view = cache.view(definitions);
   const makeStores = definitionStores({
-    ...{ deps, cache, media, validation, companionsOf },
+    ...{ deps, cache, media, validation, companionsOf, view },
     objectMeta: scheme.type('meta/v1.ObjectMeta'),
     calls,
     conversionMetrics: new ConversionMetrics(metrics.series),
@@ -49,7 +50,6 @@ export function openDefinitions(
     definitionKey: (name) => deps.keyspace.key(definitions.storagePrefix, '', name),
     proven: (signal) => resources.proven(signal),
   });
-  const view = cache.view(definitions);
   const served = new ServedDefinitions({ scheme, view, resources, makeStores, log });
   const closing = new AbortController();
   const following = served.run(closing.signal);

@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { TypeInfo } from '../api/type-info.ts';
 import type { JsonObject, ResourceInfo } from '../api/type-info.ts';
 import type { Cache } from '../cacher/cache.ts';
+import type { ResourceView } from '../cacher/resource-view.ts';
 import { versionsTranscoder } from '../cacher/transcoder.ts';
 import type { Transcoder } from '../cacher/transcoder.ts';
 import type { ClientParts } from '../client/open-target.ts';
@@ -80,6 +81,8 @@ export interface DefinitionStoresOptions {
   readonly validation: ValidationOptions;
   /** What is written beside objects of a custom resource; absent: nothing. */
   readonly companionsOf?: (stored: ResourceInfo) => Companions | undefined;
+  /** Of definitions. */
+  readonly view: ResourceView;
   /** The key of a definition. */
   readonly definitionKey: (name: string) => string;
   /** Resolves once the map of resources shows what is stored. */
@@ -116,8 +119,8 @@ export const definitionStores =
     };
     former?.retire();
     const view = former === undefined ? cache.add(cached) : cache.replace(cached);
-    const life = { isOver: false };
     const key = definitionKey(definition.name);
+    const life = lifeOf(definition, at, options);
     const guard = {
       ...guardOf(key, at),
       ended: () => {
@@ -145,7 +148,10 @@ export const definitionStores =
       resource: stored,
       reading,
       retire: () => void (life.isOver = true),
-      renew: (next) => void Object.assign(guard, guardOf(key, next)),
+      renew(next) {
+        life.at = next;
+        Object.assign(guard, guardOf(key, next));
+      },
       webhook: webhook && { client: webhook, config: definition.webhook },
       end() {
         life.isOver = true;
@@ -154,6 +160,22 @@ export const definitionStores =
       },
     };
   };
+
+/** Memory may have the definition no more while whoever follows definitions is still to be told. */
+function lifeOf({ name }: Definition, at: ReadAt, { view, proven }: DefinitionStoresOptions) {
+  return {
+    isOver: false,
+    at,
+    requireThere() {
+      const { epoch, shownRevision } = view;
+      if (epoch === undefined) return;
+      // What a proof has found may be newer than memory.
+      const isAhead = epoch.history === this.at.history && shownRevision < this.at.revision;
+      if (isAhead || view.peek({ namespace: '', name }) !== undefined) return;
+      throw new StoreReplaced(name, proven);
+    },
+  };
+}
 
 /** All versions of the kind itself are known, served or not. */
 const typesOf =

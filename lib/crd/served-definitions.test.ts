@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createLogger } from '../base/log.ts';
 import { ResourceMapHolder } from '../registry/resource-map.ts';
+import { StoreReplaced } from '../registry/store-replaced.ts';
 import { RegistryOnEtcd } from '../registry/testing/registry-on-etcd.ts';
 import { failure, VerbDriver } from '../registry/testing/verb-driver.ts';
 import { ServedDefinitions } from './served-definitions.ts';
@@ -37,6 +38,18 @@ test('another replica serves what was defined before it began', async () => {
   const made = await theirs.create(other.store('gadgets'), { metadata: { name: 'b' } });
   expect(made).toMatchObject({ kind: 'Gadget' });
   other.end();
+});
+
+test('what is read of a definition that is gone is not told', async () => {
+  await custom.define({ plural: 'doodads', versions: [{ name: 'v1' }] });
+  const other = await definingReplica(registry);
+  const theirs = new VerbDriver(other.replica);
+  const store = other.store('doodads');
+  expect(await theirs.list(store)).toMatchObject({ items: [] });
+  other.end(); // It follows definitions no more: as if it were late.
+  await custom.undefine('doodads.example.com');
+  await expect(theirs.list(store)).rejects.toBeInstanceOf(StoreReplaced);
+  await expect(theirs.get(store, 'a')).rejects.toBeInstanceOf(StoreReplaced);
 });
 
 test('a definition of a kind of the server itself is not served and hinders nothing', async () => {

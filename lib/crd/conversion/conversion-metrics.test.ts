@@ -3,7 +3,7 @@ import { limits } from '../../base/limits.ts';
 import { testMetrics } from '../../telemetry/testing/test-metrics.ts';
 import { ConversionMetrics } from './conversion-metrics.ts';
 import { answering, ConversionServer, converted } from './testing/conversion-server.ts';
-import { convertingBy, failureOf, metrics, wallObject } from './testing/walls.ts';
+import { convertingBy, failureOf, wallObject } from './testing/walls.ts';
 
 const linesOf = async (of: ReturnType<typeof testMetrics>, wanted: RegExp): Promise<string[]> =>
   (await of.text()).body
@@ -14,7 +14,8 @@ const linesOf = async (of: ReturnType<typeof testMetrics>, wanted: RegExp): Prom
 test('conversions by webhooks are counted and timed by how they ended', async () => {
   await using server = await ConversionServer.start();
   const webhook = server.webhook();
-  const convertAll = convertingBy(webhook, 'counted.example.com');
+  const metrics = testMetrics();
+  const convertAll = convertingBy(webhook, 'counted.example.com', metrics);
   const convert = (): Promise<unknown> => convertAll([wallObject('a')], 'example.com/v2');
   await convert();
   await convertAll([], 'example.com/v2', 0);

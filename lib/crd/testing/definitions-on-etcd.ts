@@ -88,8 +88,9 @@ export class ServingDefinitions {
   async begin(replica: Replica): Promise<void> {
     const { scheme, cache, media, deps, stores: resources } = replica;
     const definitions = replica.store(definitionsName(replica)).stored.resource;
+    const view = cache.view(definitions);
     const makeStores = definitionStores({
-      ...{ deps, cache, media, validation: defaultValidation },
+      ...{ deps, cache, media, view, validation: defaultValidation },
       companionsOf: (custom) => replica.quotas?.of(custom),
       objectMeta: scheme.type('meta/v1.ObjectMeta'),
       calls: clientParts(),
@@ -97,7 +98,6 @@ export class ServingDefinitions {
       definitionKey: (name) => deps.keyspace.key(definitions.storagePrefix, '', name),
       proven: (signal) => resources.proven(signal),
     });
-    const view = cache.view(definitions);
     const log = createLogger('error');
     this.#replica = replica;
     this.#served = new ServedDefinitions({ scheme, view, resources, makeStores, log });
@@ -135,6 +135,14 @@ export class ServingDefinitions {
     const definition = await verbs.get(store, name);
     change(definition['spec'] as JsonObject);
     return sent((await verbs.update(store, name, definition)).item);
+  }
+
+  /** Deletes a definition, and says that none of its objects is left. */
+  async undefine(name: string): Promise<void> {
+    const verbs = new VerbDriver(this.replica);
+    const store = this.replica.store(definitionsName(this.replica));
+    await verbs.remove(store, name);
+    await verbs.patch(store, name, { metadata: { finalizers: null } });
   }
 
   /** Of a served version of a custom resource. */

@@ -36,13 +36,17 @@ export const wallVersions = [
   wallVersion('v4', { type: 'object', 'x-svc-preserve-unknown-fields': true }),
 ];
 
-export function convertingBy(webhook: ConversionWebhook, name = 'walls.example.com'): ConvertAll {
+export function convertingBy(
+  webhook: ConversionWebhook,
+  name = 'walls.example.com',
+  counted = metrics,
+): ConvertAll {
   const converter = converterOf({
     name,
     versions: wallVersions,
     generation: '1',
     webhook,
-    metrics: new ConversionMetrics(metrics.series),
+    metrics: new ConversionMetrics(counted.series),
   });
   if (!('convertAll' in converter)) throw new Error('a webhook waits');
   return converter.convertAll;
