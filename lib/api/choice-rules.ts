@@ -71,9 +71,14 @@ function choiceOf(noun: string, members: readonly Member[]): Choice {
   const texts = textsOf(noun);
   const isSet = ({ field }: Member, object: JsonObject): boolean =>
     !isUnset(field, object[field.jsonName]);
+  const byName = new Map(members.map((member) => [member.field.jsonName, member]));
   return (object, old, path, run) => {
     let count = 0;
-    for (const member of members) if (isSet(member, object)) count += 1;
+    // There are many to choose from, and an object has few members.
+    for (const name in object) {
+      const member = byName.get(name);
+      if (member !== undefined && isSet(member, object)) count += 1;
+    }
     if (count === 1) return none;
     const set = members.filter((member) => isSet(member, object));
     const refused = set.slice(1).filter(({ refusedAs }) => refusedAs !== '');

@@ -125,6 +125,8 @@ interface FieldStep {
   readonly field: FieldInfo;
   readonly check: FieldCheck | undefined;
   readonly walk: Walk | undefined;
+  /** Nothing is to be said of a field that is absent and was. */
+  readonly isSilentOnAbsent: boolean;
 }
 
 function compileWalk(
@@ -148,7 +150,14 @@ function compileWalk(
       const walk = isWalked(field) ? walkOf(field.message) : undefined;
       if (check === undefined && walk === undefined) continue;
       const { jsonName: name } = field;
-      steps.push({ name, reportedAs: reportedNameOf(field) ?? name, field, check, walk });
+      steps.push({
+        name,
+        reportedAs: reportedNameOf(field) ?? name,
+        field,
+        check,
+        walk,
+        isSilentOnAbsent: check === undefined || isSilentOnAbsent(check, stage),
+      });
     }
     return [...compileUnions(of, stage), ...inner];
   };
@@ -161,9 +170,10 @@ function compileWalk(
       if (names.length > 0) refused = [...refused, ...names];
     }
     for (const step of steps) {
-      if (refused.length > 0 && refused.includes(step.name)) continue;
       const value = object[step.name];
       const before = old === undefined ? undefined : old[step.name];
+      if (value === undefined && before === undefined && step.isSilentOnAbsent) continue;
+      if (refused.length > 0 && refused.includes(step.name)) continue;
       const at = pathOf(path, step.reportedAs);
       const isRight = step.check?.(value, before, at, run) ?? true;
       if (!isRight && stage === 'migrated') continue; // as its description says
@@ -174,6 +184,25 @@ function compileWalk(
       }
     }
   };
+}
+
+/**
+ * Whether a check says nothing of a field that is absent and was: most fields of most objects are.
+ * It is asked with all gates on and with all off, since each of its terms has one at most.
+ */
+function isSilentOnAbsent(check: FieldCheck, stage: RuleStage): boolean {
+  return [true, false].every((isUpdate) =>
+    [true, false].every((gate) => {
+      const errors = new FieldErrors();
+      const isRight = check(undefined, undefined, '', {
+        errors,
+        isUpdate,
+        isOn: () => gate,
+        stage,
+      });
+      return isRight && errors.list.length === 0;
+    }),
+  );
 }
 
 const noNames: readonly string[] = [];

@@ -3,6 +3,7 @@
 import { jsonEqual, ownMember } from '../api/json-value.ts';
 import { parsed } from '../api/raw-json.ts';
 import type { JsonValue } from '../api/type-info.ts';
+import { allFields } from './all-fields.ts';
 import { byIdentity, elementShape } from './elements.ts';
 import { FieldSet } from './field-set.ts';
 import { elementsOf, isBlank, memberShape, membersOf, partsOf } from './members.ts';
@@ -41,27 +42,6 @@ export function compare(before: Value, after: Value, shape: Shape): Difference |
   if (parts.kind === 'object') compareMembers(before, after, parts, result);
   else compareElements(before, after, parts, result);
   return result.end();
-}
-
-/** A value with all that it holds. */
-function allFields(value: Value, shape: Shape): FieldSet {
-  const parts = partsOf(shape, value);
-  if (parts === undefined) return FieldSet.leaf;
-  const children = new Map<string, FieldSet>();
-  if (parts.kind !== 'object') {
-    const element = elementShape(parts);
-    for (const [identity, twins] of byIdentity(elementsOf(value) ?? [], parts)) {
-      children.set(identity, twins.length > 1 ? FieldSet.leaf : allFields(twins[0], element));
-    }
-    return FieldSet.of(true, children);
-  }
-  const members = membersOf(value);
-  for (const name in members) {
-    const member = memberShape(parts, name);
-    if (member === undefined || members[name] === undefined) continue;
-    children.set(fieldElement(name), allFields(members[name], member));
-  }
-  return FieldSet.of(true, children);
 }
 
 function compareMembers(

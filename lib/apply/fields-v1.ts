@@ -48,17 +48,20 @@ function setOf(fields: JsonObject, canBeLeaf: boolean): FieldSet {
 }
 
 /** Shared: not to be changed. */
-export function writeFieldsV1(set: FieldSet): JsonObject {
-  let fields = written.get(set);
-  if (fields === undefined) {
-    fields = fieldsOf(set, false);
-    written.set(set, fields);
-  }
+export const writeFieldsV1 = (set: FieldSet): JsonObject => fieldsOf(set, false);
+
+/** Of a set that is a member where it stands and holds others. */
+const writtenInside = new WeakMap<FieldSet, JsonObject>();
+
+function fieldsOf(set: FieldSet, isInner: boolean): JsonObject {
+  const known = isInner ? writtenInside : written;
+  let fields = known.get(set);
+  if (fields === undefined) known.set(set, (fields = newFieldsOf(set, isInner)));
   return fields;
 }
 
 /** Names of users stand behind `f:`: none can be a name that means more to an object. */
-function fieldsOf({ children }: FieldSet, isInner: boolean): JsonObject {
+function newFieldsOf({ children }: FieldSet, isInner: boolean): JsonObject {
   const fields: JsonObject = isInner ? { '.': leaf } : {};
   // One order, so that equal sets are equal texts.
   for (const element of [...children.keys()].sort()) {

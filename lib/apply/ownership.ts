@@ -25,6 +25,7 @@ import { fittingFields } from './fitting-fields.ts';
 import { capped, ownerIdentity } from './owners.ts';
 import type { Entry, Owners, Writer } from './owners.ts';
 import { mergeApplied } from './merge-applied.ts';
+import { newFields } from './new-fields.ts';
 import { dropStated, removeFields, restoreOwned } from './prune.ts';
 import type { Shape } from './shape.ts';
 
@@ -43,7 +44,7 @@ export interface Write {
   readonly owners: Owners;
   readonly versions: ObjectVersions;
   /** Those of the fields that it states which it can set: nobody comes to own the others. */
-  settable(fields: FieldSet): FieldSet;
+  readonly settable: (fields: FieldSet) => FieldSet;
   readonly time: string;
 }
 
@@ -79,12 +80,35 @@ const nobodys: FieldSet = setOf(
  */
 export function ownUpdate(change: Change, write: Write): MaybePromise<Owners | undefined> {
   const { apiVersion } = write.versions;
-  const found = differenceOf(change, shapeIn(apiVersion, write.versions), write);
+  const shape = shapeIn(apiVersion, write.versions);
+  if (change.isNew === true && write.owners.size === 0) return ownNew(change, shape, write);
+  const found = differenceOf(change, shape, write);
   if (found === undefined) return undefined;
   const known = { ...write, owners: fittingOwners(write) };
   return whenThere(differencesOf(change, known, found), (differences) =>
     withUpdate(ownersAfter(differences, known.owners).owners, found, write),
   );
+}
+
+/** The same where nobody owns anything yet. */
+function ownNew({ before, after }: Change, shape: Shape, write: Write): Owners | undefined {
+  const { writer, time } = write;
+  const fields = newFields(before, after, shape, ownableBy(write.settable));
+  if (fields.isEmpty) return undefined;
+  return new Map([[ownerIdentity(writer), { ...writer, time, fields }]]);
+}
+
+type Narrow = Write['settable'];
+const ownable = new WeakMap<Narrow, Narrow>();
+
+/** Of those that it can set, the ones that are not nobody's. */
+function ownableBy(settable: Narrow): Narrow {
+  let narrow = ownable.get(settable);
+  if (narrow === undefined) {
+    narrow = (fields) => difference(settable(fields), nobodys);
+    ownable.set(settable, narrow);
+  }
+  return narrow;
 }
 
 function withUpdate(owners: Owners, { changed }: Difference, { writer, time }: Write): Owners {
@@ -216,6 +240,8 @@ function fittingOwners({ owners, versions }: Write): Owners {
 export interface Change {
   readonly before: Readonly<JsonObject>;
   readonly after: Readonly<JsonObject>;
+  /** `before` stands for nothing: it is the empty object of its resource, always the same. */
+  readonly isNew?: boolean;
 }
 
 /** What a change is in each version; undefined: nothing. */

@@ -10,7 +10,7 @@ import { parseData, rawData } from './json.ts';
 import type { ReadJson } from './json.ts';
 import { fixed64Wire, lengthWire, varintWire } from './protobuf-write.ts';
 import type { ReadBounds } from './read-bounds.ts';
-import { utf8Text } from './utf8-text.ts';
+import { utf8TextIn } from './utf8-text.ts';
 import { formatDuration } from './value-forms.ts';
 import { tooDeep } from './walk.ts';
 
@@ -282,7 +282,11 @@ interface ScalarReader {
 }
 
 function readString(reader: WireReader): string {
-  const text = utf8Text(reader.bytes() as Buffer);
+  const end = reader.size() + reader.pos;
+  const from = reader.pos;
+  if (end > reader.len) throw new RangeError('the text is cut off');
+  reader.pos = end;
+  const text = utf8TextIn(reader.buf as Buffer, from, end); // `readerOf` gives no other.
   if (text === undefined) {
     throw badRequest('the Protobuf body cannot be read: a text is not valid UTF-8');
   }

@@ -214,7 +214,8 @@ const scalarWriters: Readonly<Record<ScalarType, ScalarWriter>> = {
   int64: { wire: varintWire, write: writeInt64, unset: 0 },
   double: {
     wire: fixed64Wire,
-    write: (writer, value) => void writer.double(Number(value)),
+    // As JSON, which has no other zero.
+    write: (writer, value) => void writer.double(Number(value) + 0),
     unset: 0,
   },
   bytes: {

@@ -52,6 +52,8 @@ export interface OpenedStored {
 /** An encoded object as it would be opened, and the value to put under its key. */
 export interface EncodedStored extends OpenedStored {
   readonly value: Uint8Array;
+  /** The object that was encoded, in canonical form. Not to be changed. */
+  readonly canonical: Readonly<ApiObject>;
 }
 
 /** `metadata.resourceVersion` of the object is ignored. */
@@ -108,7 +110,7 @@ export const encodeStored: EncodeStored = (object, resource) => {
   const value = Buffer.from(`${JSON.stringify(header)}\n${text}`);
   const payload = value.subarray(value.length - size);
   invariant(fits(header, payload), 'what is stored can be opened again');
-  return { header, payload, value };
+  return { header, payload, value, canonical };
 };
 
 export const closeStored: CloseStored = ({ header, payload }) =>
@@ -223,6 +225,20 @@ export const withResourceVersion: WithResourceVersion = ({ header, payload }, re
   source.copy(bytes, versionAt + insert.length, versionAt);
   return bytes;
 };
+
+/** What the JSON of `withResourceVersion` holds, of the object that was encoded. */
+export function objectAtVersion(
+  canonical: Readonly<ApiObject>,
+  revision: number,
+): Readonly<ApiObject> {
+  const version = String(revision);
+  const metadata: ObjectMeta = {};
+  for (const key of Object.keys(canonical.metadata ?? {})) {
+    if (!beforeVersion.has(key)) metadata.resourceVersion ??= version;
+    if (key !== 'resourceVersion') metadata[key] = canonical.metadata?.[key];
+  }
+  return { ...canonical, metadata };
+}
 
 /** The same with raw JSON spelt as answers show it; it lies behind what the header points to. */
 export function asSent({ header, payload }: OpenedStored, { type }: ResourceInfo): OpenedStored {

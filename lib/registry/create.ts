@@ -23,9 +23,9 @@ import {
 } from './object-meta.ts';
 import { judgedNow } from './judged-now.ts';
 import { trackUpdate } from './managed-fields.ts';
-import type { CreateRequest, WriteAnswer } from './requests.ts';
+import type { CreateRequest, InHand, WriteAnswer } from './requests.ts';
 import type { StoreParts } from './store-parts.ts';
-import { inStoredVersion, storedBytes, storedRecord } from './stored-version.ts';
+import { inHand, inStoredVersion, storedBytes, storedRecord } from './stored-version.ts';
 import type { WriteContext } from '../kinds/strategy.ts';
 import { tooManyWriters } from './write-loop.ts';
 
@@ -59,7 +59,7 @@ export async function createObject(
     if (prefix !== '') metaOf(named).name = newName(prefix);
     warnings.length = warningCount; // those of a name that was taken
     const made = await putNew(parts, named, context, signal);
-    if (made.ok) return { item: made.item, created: true };
+    if (made.ok) return { item: made.item, created: true, written: made.written };
     if (made.isCompany === true) {
       if (++lostCount > limits.lostRacesMax) throw tooManyWriters();
       continue;
@@ -92,7 +92,7 @@ export async function admitNew(
 }
 
 export type NewObject =
-  | { readonly ok: true; readonly item: Item }
+  | { readonly ok: true; readonly item: Item; readonly written?: InHand | undefined }
   /** Something is stored under the name; undefined when it was gone again at once. */
   | {
       readonly ok: false;
@@ -166,7 +166,7 @@ export async function putNew(
   const written = { key: etcdKey, value, modRevision: revision, createRevision: revision };
   const item = parts.view.itemOf(written, encoded);
   await parts.onStored?.(item);
-  return { ok: true, item };
+  return { ok: true, item, written: inHand(item, encoded) };
 }
 
 function metaErrorsOf(parts: StoreParts, object: ApiObject): FieldError[] {

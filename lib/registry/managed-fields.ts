@@ -2,7 +2,7 @@
 // from the request and the stored object to `metadata.managedFields` and back. Ownership is that of
 // the versioned object that the request shows, before admission and strategies change it.
 import { recordAt } from '../api/json-access.ts';
-import { isObject, jsonEqual, without as withoutMembers } from '../api/json-value.ts';
+import { isObject, jsonEqual, ownMember } from '../api/json-value.ts';
 import { parseApiVersion } from '../api/resource-records.ts';
 import { apiVersionOf } from '../api/type-info.ts';
 import type { JsonObject, JsonValue, ResourceInfo, TypeInfo } from '../api/type-info.ts';
@@ -51,7 +51,7 @@ export function trackUpdate(
   };
   const write = ownershipWrite(parts, owned, by, signal);
   const track = (before: Readonly<ApiObject>, after: Readonly<ApiObject>): MaybePromise<boolean> =>
-    whenThere(ownedAfter({ before, after }, write), (owners) => {
+    whenThere(ownedAfter({ before, after, isNew: old === undefined }, write), (owners) => {
       if (owners === undefined) return true;
       return whenThere(afterLongTurn(limits.writeTurnMsMax), () => {
         setOwners(wanted, owners);
@@ -133,24 +133,42 @@ export function setOwners(object: ApiObject, owners: Owners): void {
 
 /** `next` with the owners of `old` when nothing else but the times of them would change. */
 export function keepTimes(next: ApiObject, old: Readonly<ApiObject>): void {
-  const [now, before] = [next, old].map((object) => object.metadata?.managedFields);
+  const [now, before] = [next.metadata?.managedFields, old.metadata?.managedFields];
   if (now === before || now === undefined || now.length !== before?.length) return;
-  const isSame = now.every((entry, index) => isSameButTime(entry, before[index]));
-  if (!isSame || !isSameContent(next, old)) return;
+  // Most writes change what they are about: that is seen before the field sets are compared.
+  if (!isSameContent(next, old)) return;
+  if (!now.every((entry, index) => isSameButTime(entry, before[index]))) return;
   metaOf(next).managedFields = before;
 }
 
 const isSameButTime = (entry: JsonValue, other: JsonValue | undefined): boolean =>
-  isObject(entry) &&
-  isObject(other) &&
-  jsonEqual(withoutMembers(entry, 'time'), withoutMembers(other, 'time'));
+  isObject(entry) && isObject(other) && equalBut(entry, other, times);
 
-function isSameContent(next: Readonly<ApiObject>, old: Readonly<ApiObject>): boolean {
-  const [content, oldContent] = [next, old].map(({ metadata = {}, ...rest }) => ({
-    metadata: withoutMembers(metadata, 'managedFields', 'resourceVersion'),
-    ...rest,
-  }));
-  return jsonEqual(content, oldContent);
+const times: ReadonlySet<string> = new Set(['time']);
+const versions: ReadonlySet<string> = new Set(['managedFields', 'resourceVersion']);
+const metadataName: ReadonlySet<string> = new Set(['metadata']);
+
+const isSameContent = (next: Readonly<ApiObject>, old: Readonly<ApiObject>): boolean =>
+  equalBut(next.metadata ?? {}, old.metadata ?? {}, versions) && equalBut(next, old, metadataName);
+
+/**
+ * `jsonEqual` of all but the named members. The last come first: what a status says changes more
+ * often than the spec before it.
+ */
+function equalBut(
+  left: Readonly<JsonObject>,
+  right: Readonly<JsonObject>,
+  names: ReadonlySet<string>,
+): boolean {
+  const keys = Object.keys(left);
+  for (let at = keys.length - 1; at >= 0; at -= 1) {
+    const key = keys[at] ?? '';
+    if (!names.has(key) && !jsonEqual(left[key], ownMember(right, key))) return false;
+  }
+  for (const key of Object.keys(right)) {
+    if (!names.has(key) && right[key] !== undefined && !Object.hasOwn(left, key)) return false;
+  }
+  return true;
 }
 
 /** Whose fields they are. */

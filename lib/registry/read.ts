@@ -2,7 +2,12 @@
 // the request. Continue tokens are made and read here. Nothing here touches etcd: the view decides
 // where bytes come from.
 import { comparedText, storedRequirement } from '../api/selectable-fields.ts';
-import { parseFieldSelector, parseLabelSelector } from '../api/selector.ts';
+import {
+  labelPredicate,
+  parseFieldSelector,
+  parseLabelRequirements,
+  parseLabelSelector,
+} from '../api/selector.ts';
 import { expiredContinue, notFound, StatusError } from '../base/status.ts';
 import type { Item, ListPage, ListResult, ReadAt, Selection } from '../cacher/resource-view.ts';
 import { makeContinueToken, readContinueToken } from './continue-token.ts';
@@ -25,6 +30,7 @@ import type { StoreParts } from './store-parts.ts';
 export async function getObject(parts: StoreParts, request: GetRequest): Promise<Item> {
   const at = readAtOfGet(request.options.resourceVersion);
   const item = await parts.view.get(itemKeyOf(parts, request.path), at, request.signal);
+  parts.life?.requireThere();
   if (item === undefined) throw notFound(parts.resource, request.path.name);
   return item;
 }
@@ -43,6 +49,7 @@ export async function listObjects(parts: StoreParts, request: ListRequest): Prom
   const result = await pageOf(parts, request, select, at, page).catch((error: unknown) => {
     throw position === undefined ? error : withNewToken(error, position, scope, parts);
   });
+  parts.life?.requireThere();
   return {
     items: result.items,
     revision: result.revision,
@@ -79,8 +86,9 @@ export async function watchObjects(parts: StoreParts, request: ListRequest): Pro
 function selectionOf(parts: StoreParts, request: ListRequest): Selection {
   const { labelSelector, fieldSelector } = request.options;
   const { resource, conversion } = parts;
-  const wantedLabels = parseLabelSelector(labelSelector);
-  const labels = conversion?.selectsStoredLabels === false ? undefined : wantedLabels;
+  const wantedTerms = parseLabelRequirements(labelSelector);
+  const labelTerms = conversion?.selectsStoredLabels === false ? [] : wantedTerms;
+  const labels = labelPredicate(labelTerms);
   const wanted = parseFieldSelector(fieldSelector, resource);
   const fields = wanted
     .filter(({ path }) => conversion?.selectsStored(path) !== false)
@@ -93,7 +101,7 @@ function selectionOf(parts: StoreParts, request: ListRequest): Selection {
   return {
     ...(namespace === undefined ? {} : { namespace }),
     ...(name === undefined ? {} : { name }),
-    ...(labels === undefined ? {} : { labels }),
+    ...(labels === undefined ? {} : { labels, labelTerms }),
     ...(fields.length === 0 ? {} : { fields }),
     ...(request.showsUnreadable === true ? { showsUnreadable: true } : {}),
   };

@@ -6,7 +6,7 @@ import type { Duplex, Writable } from 'node:stream';
 import type { JsonObject, PatchName } from '../api/type-info.ts';
 import type { WaitEnd } from '../base/abort.ts';
 import type { Item, WatchCursor } from '../cacher/resource-view.ts';
-import type { Decoded } from '../codec/codec.ts';
+import type { ApiObject, Decoded } from '../codec/codec.ts';
 import type { Revision } from '../storage-etcd/storage.ts';
 import type { StatusBody } from '../base/status.ts';
 import type { User } from '../base/user.ts';
@@ -159,6 +159,15 @@ export interface WriteAnswer {
   readonly item: Item;
   /** True: 201; false: 200. A PUT that made the object says true. */
   readonly created: boolean;
+  /** Of `item`, at hand since it was just written. */
+  readonly written?: InHand | undefined;
+}
+
+/** The object of an item that nobody needs to decode. */
+export interface InHand {
+  readonly item: Item;
+  /** As `EncodedStored` has it. */
+  readonly canonical: Readonly<ApiObject>;
 }
 
 export type DeleteAnswer =

@@ -45,6 +45,8 @@ export interface ResourceStore extends VerbTarget {
   readonly view: ResourceView;
   /** The same resource in its storage version, whether that is served or not. */
   readonly stored: ResourceStore;
+  /** Others may take its place, or nothing: its reads, too, may reject with StoreReplaced. */
+  readonly isReplaceable?: boolean;
   /** DELETE answers with the object as it was, not with a Status. */
   readonly answersDeletedObject?: boolean;
 
@@ -96,6 +98,7 @@ export function createResourceStore(parts: StoreParts): ResourceStore {
         ...(isOwnVersion ? {} : { rules: metadataRules }),
       }));
     },
+    isReplaceable: parts.life !== undefined,
     answersDeletedObject: parts.strategy.answersDeletedObject === true,
     ...verbs,
     over: (wrap) => createResourceStore({ ...parts, storage: wrap(parts.storage) }),

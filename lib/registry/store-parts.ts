@@ -27,6 +27,16 @@ export interface Storing {
   readonly conversion: Conversion;
 }
 
+export interface StoreLife {
+  /** Others have its place, or it is gone: no watch begins. */
+  readonly isOver: boolean;
+  /**
+   * What was just read is of something that is still there, as far as memory knows.
+   * @throws StoreReplaced
+   */
+  requireThere(): void;
+}
+
 export interface StoreParts {
   /** The version that requests name. */
   readonly resource: ResourceInfo;
@@ -53,8 +63,8 @@ export interface StoreParts {
   /** What is written beside the objects; undefined: nothing. */
   readonly companions?: Companions | undefined;
   readonly view: ResourceView;
-  /** Of a store that others may take the place of: once it is over, no watch begins. */
-  readonly life?: { readonly isOver: boolean };
+  /** Of a store that others may take the place of, or nothing. */
+  readonly life?: StoreLife;
   /** Told of each object that was stored; the writer is answered when that is done. */
   readonly onStored?: ((item: Item) => MaybePromise<void>) | undefined;
   readonly storage: Storage;

@@ -10,9 +10,10 @@ import type { ResourceInfo } from '../api/type-info.ts';
 import type { Item } from '../cacher/resource-view.ts';
 import type { ApiObject } from '../codec/codec.ts';
 import { canonicalObject } from '../codec/normalise.ts';
-import { closeStored, encodeStored, openStored } from '../codec/stored-form.ts';
+import { closeStored, encodeStored, openStored, schemaGeneration } from '../codec/stored-form.ts';
 import type { EncodedStored } from '../codec/stored-form.ts';
 import { isIn } from './conversion.ts';
+import type { InHand } from './requests.ts';
 import type { StoreParts } from './store-parts.ts';
 
 /** What etcd gets of an object. */
@@ -71,6 +72,12 @@ export function storedBytes(parts: StoreParts, object: ApiObject, old?: Item): S
   if (jsonEqual(completed, object)) return { value, encoded };
   const isOwnForm = value === encoded.value;
   return { value: isOwnForm ? uncompleted(encoded) : value, encoded: undefined };
+}
+
+/** What was put into `item`; undefined where the item shows something else of it. */
+export function inHand(item: Item, encoded: EncodedStored | undefined): InHand | undefined {
+  if (encoded?.header.schema !== schemaGeneration(item.resource)) return undefined;
+  return { item, canonical: encoded.canonical };
 }
 
 /** Of no schema: it is read through that of its version, as what others wrote. */

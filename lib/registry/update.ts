@@ -34,7 +34,7 @@ import { judgedNow } from './judged-now.ts';
 import { keepTimes, trackUpdate } from './managed-fields.ts';
 import { partsInPlace } from './parts-in-place.ts';
 import { parseResourceVersion } from './read-mode.ts';
-import type { ObjectPath, RequestScope, UpdateRequest } from './requests.ts';
+import type { InHand, ObjectPath, RequestScope, UpdateRequest } from './requests.ts';
 import type { WriteAnswer, WriteOptions } from './requests.ts';
 import { itemKeyOf } from './store-parts.ts';
 import type { StoreParts } from './store-parts.ts';
@@ -135,7 +135,7 @@ async function createAbsent(
   checkName(admitted, key.name);
   const made = await putNew(parts, admitted, context, signal);
   if (!made.ok) return { kind: 'lost', state: stateOf(parts, made.current, epoch) };
-  const answer = { item: made.item, created: true };
+  const answer = { item: made.item, created: true, written: made.written };
   return { kind: 'done', answer, written: { item: made.item, epoch } };
 }
 
@@ -195,15 +195,15 @@ async function store(
   if (context.dryRun) return written(unstoredItem(parts, object, item));
   if (!removes) {
     const result = await putInstead(parts, key, { item, epoch, object, bytes, context }, signal);
-    return result.kind === 'lost' ? result : written(result.item, result);
+    return result.kind === 'lost' ? result : written(result.item, result, result.written);
   }
   const lost = await removeStored(parts, key, { item, epoch }, signal);
   return lost ?? written(unstoredItem(parts, object, item));
 }
 
-const written = (item: Item, stored?: Found): Try<WriteAnswer> => ({
+const written = (item: Item, stored?: Found, hand?: InHand): Try<WriteAnswer> => ({
   kind: 'done',
-  answer: { item, created: false },
+  answer: { item, created: false, written: hand },
   written: stored,
 });
 

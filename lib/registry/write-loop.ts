@@ -10,8 +10,9 @@ import { commitTogether } from './companions.ts';
 import { currentState, firstState, stateOf } from './current-state.ts';
 import type { State } from './current-state.ts';
 import type { WriteContext } from '../kinds/strategy.ts';
+import type { InHand } from './requests.ts';
 import type { StoreParts } from './store-parts.ts';
-import { storedBytes } from './stored-version.ts';
+import { inHand, storedBytes } from './stored-version.ts';
 import type { StoredBytes } from './stored-version.ts';
 import type { Found, WriteTurn } from './write-turns.ts';
 
@@ -106,6 +107,11 @@ function newer(state: State, turn: WriteTurn | undefined): State {
   return { item, value: undefined, isCurrent: false, epoch };
 }
 
+interface Stored extends Found {
+  readonly kind: 'stored';
+  readonly written: InHand | undefined;
+}
+
 /**
  * Stores `object`, which is in the stored version, in place of `item`, unless the epoch of that is
  * over. `bytes` are those of the object, when they were made already.
@@ -120,7 +126,7 @@ export async function putInstead(
     readonly context?: WriteContext;
   },
   signal: AbortSignal,
-): Promise<(Found & { readonly kind: 'stored' }) | Lost> {
+): Promise<Stored | Lost> {
   const { item, epoch, object, context } = change;
   const etcdKey = parts.keyOf(key);
   const { value, encoded } = change.bytes ?? storedBytes(parts, object, item);
@@ -144,7 +150,7 @@ export async function putInstead(
   const stored = { key: etcdKey, value, modRevision: result.revision, createRevision: 0 };
   const written = parts.view.itemOf(stored, encoded);
   await parts.onStored?.(written);
-  return { kind: 'stored', item: written, epoch };
+  return { kind: 'stored', item: written, epoch, written: inHand(written, encoded) };
 }
 
 /** undefined: it is gone. Lost, too, when the epoch of `item` is over. */
