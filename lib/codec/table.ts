@@ -112,30 +112,49 @@ const countBytes = 4;
 const positionBytes = 4;
 const ageBytes = positionBytes + 8;
 
-/** The row as it is now. */
-export function closedRow(open: Uint8Array, nowMs: number): Uint8Array {
-  const bytes = Buffer.from(open.buffer, open.byteOffset, open.byteLength);
-  const count = bytes.readUInt32LE(0);
-  const head = countBytes + count * ageBytes;
-  if (count === 0) return bytes.subarray(head);
-  const texts: string[] = [];
-  let extra = 0;
+/** A row as it is at some time. */
+export interface TimedRow {
+  readonly open: Buffer;
+  readonly ages: readonly string[];
+  readonly length: number;
+}
+
+export function timedRow(row: Uint8Array, nowMs: number): TimedRow {
+  // Kept rows are Buffers: no view of each is made.
+  const open = Buffer.isBuffer(row) ? row : Buffer.from(row.buffer, row.byteOffset, row.length);
+  const count = open.readUInt32LE(0);
+  const ages: string[] = [];
+  let length = open.length - countBytes - count * ageBytes;
   for (let index = 0; index < count; index += 1) {
-    const age = humanAge(nowMs - bytes.readDoubleLE(countBytes + index * ageBytes + positionBytes));
-    texts.push(age);
-    extra += age.length;
+    const sinceMs = open.readDoubleLE(countBytes + index * ageBytes + positionBytes);
+    const age = humanAge(nowMs - sinceMs);
+    ages.push(age);
+    length += age.length;
   }
-  const row = Buffer.allocUnsafe(bytes.length - head + extra);
+  return { open, ages, length };
+}
+
+/** Copies the row to `at` of a buffer with room for it. */
+export function copyRow({ open, ages }: TimedRow, target: Buffer, at: number): void {
+  const head = countBytes + ages.length * ageBytes;
   let from = head;
-  let to = 0;
-  for (const [index, age] of texts.entries()) {
-    const position = head + bytes.readUInt32LE(countBytes + index * ageBytes);
-    to += bytes.copy(row, to, from, position);
-    to += row.write(age, to, 'latin1');
+  let to = at;
+  for (let index = 0; index < ages.length; index += 1) {
+    const position = head + open.readUInt32LE(countBytes + index * ageBytes);
+    to += open.copy(target, to, from, position);
+    // A few ASCII letters: less than the call of a native function.
+    const age = ages[index] ?? '';
+    for (let letter = 0; letter < age.length; letter += 1) target[to++] = age.charCodeAt(letter);
     from = position;
   }
-  bytes.copy(row, to, from);
-  return row;
+  open.copy(target, to, from);
+}
+
+/** The row by itself. */
+export function closedRow(row: TimedRow): Uint8Array {
+  const closed = Buffer.allocUnsafe(row.length);
+  copyRow(row, closed, 0);
+  return closed;
 }
 
 /** `headers` false leaves the columns out: a watch sends them with its first event only. */

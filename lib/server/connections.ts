@@ -4,7 +4,7 @@ import type { X509Certificate } from 'node:crypto';
 import type { Http2Session } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
-import type { ClientConnection } from '../authn/authenticator.ts';
+import type { ClientConnection, ShownToken } from '../authn/authenticator.ts';
 import { limits } from '../base/limits.ts';
 import { announceEnd } from './announce-end.ts';
 
@@ -18,6 +18,7 @@ export class Connection implements ClientConnection {
   readonly remoteAddress: string;
   readonly certificate: X509Certificate | undefined;
   readonly intermediates: readonly X509Certificate[];
+  shownToken: ShownToken | undefined = undefined;
 
   /** Reads all at once: a socket that has closed knows nothing more. */
   constructor(socket: TLSSocket) {

@@ -14,7 +14,10 @@ beforeAll(async () => {
   pairs = {
     own: await pair('own', ['a.example.com', '10.0.0.1']),
     wild: await pair('wild', ['*.example.com']),
-    stated: { ...(await pair('stated', ['other.org'])), names: ['b.example.com', '*.net.org'] },
+    stated: {
+      ...(await pair('stated', ['other.org'])),
+      names: ['b.example.com', '*.net.org', 'Mixed.Example.org'],
+    },
   };
 });
 
@@ -28,7 +31,10 @@ test.each([
   ['x.c.example.com', undefined],
   ['example.com', undefined],
   ['x.net.org', 'stated'],
+  ['mixed.example.org', 'stated'],
   ['other.org', undefined],
+  ['*.net.org', 'stated'],
+  ['.example.com', undefined],
   ['', undefined],
 ])('who asks for %j is shown %s', (asked, shown) => {
   const found = new NamedCertificates(Object.values(pairs), (pair) => pair).find(asked);

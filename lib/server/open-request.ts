@@ -1,5 +1,6 @@
 // One request from its first byte to its last: the context that filters and handlers share.
 import { randomUUID } from 'node:crypto';
+import type { ResourceInfo } from '../api/type-info.ts';
 import type { RequestAudit } from '../audit/request-audit.ts';
 import type { Clock } from '../base/clock.ts';
 import { limits } from '../base/limits.ts';
@@ -189,8 +190,34 @@ function labelsOf({ info, store, subresource }: OpenRequest, applies: boolean): 
   if (store === undefined || isUnknown) {
     return { verb, group: '', version: '', resource: '', subresource: '', scope: '', dryRun };
   }
-  const { group, version, resource } = store.resource;
-  const scope = info.name !== '' ? 'resource' : info.namespace !== '' ? 'namespace' : 'cluster';
+  const scope = scopeOf(info);
   const name = subresource?.info.name ?? '';
-  return { verb, group, version, resource, subresource: name, scope, dryRun };
+  const usual = usualLabels(store, name === '' ? verb : `${verb}/${name}`);
+  const known = usual[scope];
+  if (known !== undefined && dryRun === '') return known;
+  const { group, version, resource } = store.resource;
+  const labels = { verb, group, version, resource, subresource: name, scope, dryRun };
+  if (dryRun === '') usual[scope] = labels;
+  return labels;
+}
+
+const scopeOf = ({ name, namespace }: RequestInfo): RequestLabels['scope'] =>
+  name !== '' ? 'resource' : namespace !== '' ? 'namespace' : 'cluster';
+
+/** Of requests that are no dry run, by scope: the same ones each time, known to metrics. */
+type LabelsByScope = { [Scope in RequestLabels['scope']]?: RequestLabels };
+const labelsByAction = new WeakMap<ResourceInfo, Map<string, LabelsByScope>>();
+
+function usualLabels({ resource }: ResourceStore, action: string): LabelsByScope {
+  let byAction = labelsByAction.get(resource);
+  if (byAction === undefined) {
+    byAction = new Map();
+    labelsByAction.set(resource, byAction);
+  }
+  let byScope = byAction.get(action);
+  if (byScope === undefined) {
+    byScope = {};
+    byAction.set(action, byScope);
+  }
+  return byScope;
 }

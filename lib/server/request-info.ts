@@ -139,6 +139,7 @@ function splitPath(path: string): string[] | undefined {
   if (!path.startsWith('/')) return undefined;
   const segments = path.slice(1).split('/');
   while (segments.length > 2 && segments.at(-1) === '' && segments.at(-2) === '') segments.pop();
+  if (!oddSegment.test(path)) return segments;
   for (let index = 0; index < segments.length; index++) {
     let segment = segments[index] ?? '';
     if (segment.includes('%')) {
@@ -155,6 +156,9 @@ function splitPath(path: string): string[] | undefined {
   }
   return segments;
 }
+
+/** Most paths have no segment that is encoded, empty, `.` or `..`: one look tells. */
+const oddSegment = /[%\0]|\/\.{0,2}(?:\/|$)/;
 
 const writes: ReadonlySet<string> = new Set([
   'create',

@@ -1,9 +1,26 @@
 import { describe, expect, test } from '@jest/globals';
+import { once } from 'node:events';
+import tls from 'node:tls';
 import { gunzipSync } from 'node:zlib';
 import { limits } from '../base/limits.ts';
 import type { Filter } from './request-context.ts';
 import { sendBytes, sendNow, sendPieces } from './respond.ts';
-import { connect2, request1, request2, startTestServer } from './testing/test-server.ts';
+import {
+  endOfHeaders,
+  endOfStream,
+  frame,
+  frameTypes,
+  framesIn,
+  getHeaders,
+  preface,
+} from './testing/http2-frames.ts';
+import {
+  connect2,
+  eventually,
+  request1,
+  request2,
+  startTestServer,
+} from './testing/test-server.ts';
 
 const text = { status: 200, contentType: 'text/plain' };
 const threshold = limits.gzipThresholdBytes;
@@ -63,6 +80,27 @@ describe.each(['/bytes', '/pieces'])('an answer of %s', (path) => {
     const head = await request1(server, url, { headers, method: 'HEAD' });
     expect([head.body.length, head.headers['content-length']]).toEqual([0, '600000']);
   });
+});
+
+test('an answer over HTTP/2 is its head and its bytes: no frame more at the end', async () => {
+  const answer: Filter = (request, response) =>
+    sendNow(request, response, text, Buffer.alloc(100, 97));
+  await using server = await startTestServer({ filters: [answer] });
+  const { port, ca } = server;
+  const socket = tls.connect({ host: '127.0.0.1', port, ca, ALPNProtocols: ['h2'] });
+  let received = Buffer.alloc(0);
+  socket.on('data', (chunk: Buffer) => (received = Buffer.concat([received, chunk])));
+  await once(socket, 'secureConnect');
+  const ask = frame(frameTypes.headers, endOfHeaders | endOfStream, 1, getHeaders);
+  socket.write(Buffer.concat([preface, ask]));
+  const ofStream = () => framesIn(received).filter(({ streamId }) => streamId === 1);
+  const isOver = (): boolean => ofStream().some(({ flags }) => (flags & endOfStream) !== 0);
+  await eventually(isOver);
+  socket.destroy();
+  expect(ofStream()).toEqual([
+    { type: frameTypes.headers, flags: endOfHeaders, streamId: 1 },
+    { type: frameTypes.data, flags: endOfStream, streamId: 1 },
+  ]);
 });
 
 describe('Warning headers', () => {

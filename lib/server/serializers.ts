@@ -29,8 +29,9 @@ import type {
 } from '../codec/negotiate.ts';
 import { canonicalObject } from '../codec/normalise.ts';
 import { holdsRaw } from '../codec/raw-fields.ts';
-import type { ListAnswer } from '../registry/requests.ts';
-import { entriesOf, onePiece, piecesOf } from './pieces.ts';
+import { objectAtVersion } from '../codec/stored-form.ts';
+import type { InHand, ListAnswer } from '../registry/requests.ts';
+import { entriesOf, framedPieces, onePiece, piecesOf } from './pieces.ts';
 import type { Pieces } from './pieces.ts';
 import type { HttpRequest } from './request-context.ts';
 import { encodeItems } from './item-encoding.ts';
@@ -61,7 +62,8 @@ export interface Serializers {
 
 export interface Serializer {
   readonly contentType: string;
-  object(item: Item): Uint8Array;
+  /** `written`: of a written object, where it may be at hand. */
+  readonly object: (item: Item, written?: InHand) => Uint8Array;
   list(answer: ListAnswer): Promise<Pieces>;
   status(status: StatusBody): Uint8Array;
   /** The same in plain JSON. */
@@ -70,6 +72,11 @@ export interface Serializer {
 
 export interface StreamSerializer {
   readonly contentType: string;
+  /**
+   * Whose frames of an event are the same as these; undefined: a frame depends on who asks, or on
+   * what was asked for before.
+   */
+  readonly variant: string | undefined;
   /** One framed event, shared among all watchers that ask for the same. */
   frame(event: WatchEvent): Uint8Array;
   /** A frame as one message of a WebSocket, which needs no separation of its own. */
@@ -222,7 +229,8 @@ const listMeta = (answer: ListAnswer): ListMeta => ({
 });
 
 /** A transform in an encoding. */
-interface Writer extends Pick<Transform, 'variant' | 'object' | 'laterObject' | 'bookmark'> {
+interface Writer extends Pick<Transform, 'variant' | 'laterObject' | 'bookmark'> {
+  readonly object: (item: Item, written?: InHand) => Uint8Array;
   /** What is made of an event holds for one watch alone. */
   readonly isTable: boolean;
   readonly list: (items: readonly Item[], meta: ListMeta) => Promise<Pieces>;
@@ -248,6 +256,8 @@ const jsonWriter = (transform: Transform): Writer => ({
   isTable: transform.objects === undefined,
   async list(items, meta) {
     const parts = transform.list(meta);
+    const entries = await parts.entries?.(items);
+    if (entries !== undefined) return framedPieces(entries, parts);
     return piecesOf(await entriesOf(items, parts.entry), parts);
   },
 });
@@ -291,12 +301,17 @@ function elementWriter(
   const make = (item: Item): Uint8Array => elements.element(shown(objectOf(item)), type);
   const element = (item: Item): Uint8Array => item.encoded(variant, make);
   const entry = isNamed ? (item: Item) => elements.named(element(item), kind) : element;
-  const object = (item: Item): Uint8Array => elements.document(element(item), kind);
+  const object = (item: Item, written?: InHand): Uint8Array => {
+    const isAtHand = written?.item === item && !holdsRaw(type);
+    const own = isAtHand ? objectAtVersion(written.canonical, item.revision) : undefined;
+    const makeOwn = own === undefined ? make : () => elements.element(shown(own), type);
+    return elements.document(item.encoded(variant, makeOwn), kind);
+  };
   return {
     variant,
     isTable: false,
     object,
-    laterObject: object,
+    laterObject: (item) => object(item),
     bookmark(metadata) {
       const bare = canonicalObject(shown({ metadata }), type);
       return elements.document(elements.element(bare, type), kind);
@@ -342,6 +357,7 @@ function streamSerializer(
   let isFirst = true;
   return {
     contentType: stream.contentType,
+    variant: writer.isTable ? undefined : writer.variant,
     frame(event) {
       if (!writer.isTable) return event.memo(writer.variant, later);
       if (!isFirst || event.item === undefined) return later(event);

@@ -78,6 +78,8 @@ export interface ServeApiOptions {
   /** undefined: requests are not traced. */
   readonly tracing?: Tracing | undefined;
   readonly tls: ServeOptions['tls'];
+  /** undefined: this process listens itself. */
+  readonly source?: ServeOptions['source'];
   /** `host:port` that clients reach this server by. */
   readonly serverAddress: string;
   readonly version: Readonly<Record<string, string>>;
@@ -149,8 +151,7 @@ export async function serveApi(options: ServeApiOptions): Promise<RunningServer>
     tls: options.tls,
     filters: [...outer, ...inner],
     upgrades: upgradeRule(findEntry),
-    connections,
-    openRequests,
+    ...{ connections, openRequests, source: options.source },
     metrics: metrics.requests,
     timeouts: usualTimeouts,
   });

@@ -10,6 +10,7 @@ import type { SecureContext, SecureContextOptions, TLSSocket } from 'node:tls';
 import { sleep } from '../base/abort.ts';
 import { limits } from '../base/limits.ts';
 import type { RequestMetrics } from '../telemetry/request-metrics.ts';
+import type { ConnectionSource } from './connection-source.ts';
 import type { Connections } from './connections.ts';
 import { keepReading } from './keep-reading.ts';
 import { framingFault } from './message-rules.ts';
@@ -25,6 +26,8 @@ export interface ServeOptions {
   readonly bindAddress: string;
   /** 0: any free port. */
   readonly port: number;
+  /** undefined: this process listens itself. */
+  readonly source?: ConnectionSource | undefined;
   readonly tls: ServedTls;
   readonly filters: readonly Filter[];
   /** Whether a request that asks for another protocol gets it (`upgrade.ts`). */
@@ -123,10 +126,13 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     if (error.code === 'ECONNRESET') socket.destroy();
     else refuse(socket, statusOf(error));
   });
-  await listen(server, options);
+  const { source = ownPort(server) } = options;
+  const port = await source.open(options, (socket) => void server.emit('connection', socket));
+  // What watches over slow heads begins with this event, whoever listens.
+  if (options.source !== undefined) server.emit('listening');
 
   return {
-    port: (server.address() as AddressInfo).port,
+    port,
     setTls(tls) {
       named = namedContexts(tls);
       server.setSecureContext(secureContext(tls));
@@ -134,9 +140,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     async drain({ delayMs, graceMs }) {
       connections.beginDrain();
       await sleep(delayMs, never);
-      // Stops listening and no more: Http2SecureServer's own close() would cut idle connections at
-      // once, with requests on their way in them.
-      TlsServer.prototype.close.call(server);
+      await source.close();
       await finish(connections, openRequests, graceMs);
     },
   };
@@ -254,14 +258,22 @@ function refusePlain(socket: TLSSocket): void {
   below?.end('HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n');
 }
 
-function listen(server: Http2SecureServer, options: ServeOptions): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(options.port, options.bindAddress, () => {
-      server.off('error', reject);
-      resolve();
-    });
-  });
-}
+/** The server takes its connections by itself. */
+const ownPort = (server: Http2SecureServer): ConnectionSource => ({
+  open: ({ port, bindAddress }) =>
+    new Promise((resolve, reject) => {
+      server.once('error', reject);
+      server.listen(port, bindAddress, () => {
+        server.off('error', reject);
+        resolve((server.address() as AddressInfo).port);
+      });
+    }),
+  // Stops listening and no more: Http2SecureServer's own close() would cut idle connections at
+  // once, with requests on their way in them.
+  close() {
+    TlsServer.prototype.close.call(server);
+    return Promise.resolve();
+  },
+});
 
 const ignore = (): void => undefined;

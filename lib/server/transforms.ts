@@ -11,6 +11,7 @@ import type { ListMeta } from '../codec/frame.ts';
 import type { OfferedTransform } from '../codec/negotiate.ts';
 import {
   closedRow,
+  copyRow,
   openRow,
   parseIncludeObject,
   partialListOpen,
@@ -18,10 +19,12 @@ import {
   partialObjectBytes,
   tableBytes,
   tableOpen,
+  timedRow,
 } from '../codec/table.ts';
-import type { RowForm } from '../codec/table.ts';
+import type { RowForm, TimedRow } from '../codec/table.ts';
 import { kindColumns, kindFieldAnnotations } from '../kinds/built-in-kinds.ts';
-import type { ListFrame } from './pieces.ts';
+import { entriesOf, tailEntries } from './pieces.ts';
+import type { Entries, ListFrame } from './pieces.ts';
 
 export interface Transform {
   /** Names it among what is memoised of items and events. */
@@ -42,6 +45,8 @@ export interface Transform {
 }
 
 export interface ListParts extends ListFrame {
+  /** The entries of all, where they are not made one by one; undefined: they are. */
+  readonly entries?: (items: readonly Item[]) => Entries | undefined | Promise<Entries | undefined>;
   readonly entry: (item: Item) => Uint8Array;
 }
 
@@ -121,7 +126,7 @@ function asItIs({ type, kind: of, listKind, namesItself = false }: ResourceInfo)
       const open = listOpen(listKind, apiVersion, meta);
       return namesItself
         ? { entry: object, open, ...plain }
-        : { entry: (item) => item.listTail(), open, ...tails };
+        : { entry: (item) => item.listTail(), entries: tailEntries, open, ...tails };
     },
     objects: {
       kind: { kind, apiVersion },
@@ -169,6 +174,20 @@ interface TableOptions extends RowForm {
   readonly nowMs: () => number;
 }
 
+/** They are copied with their ages, without a row of their own. */
+const rowEntries = (rows: readonly TimedRow[]): Entries => ({
+  count: rows.length,
+  lengthAt: (index) => rows[index]?.length ?? 0,
+  copyTo(index, target, at) {
+    const row = rows[index];
+    if (row !== undefined) copyRow(row, target, at);
+  },
+  bytesAt(index) {
+    const row = rows[index];
+    return row === undefined ? new Uint8Array() : closedRow(row);
+  },
+});
+
 function asTable(options: TableOptions): Transform {
   const { apiVersion, type, columns, include, headers, nowMs, showsStored } = options;
   // Rows that are kept with items are those of these columns.
@@ -181,7 +200,12 @@ function asTable(options: TableOptions): Transform {
     });
   const table = (row: Uint8Array, revision: string, withHeaders: boolean): Uint8Array => {
     const shown = { columns, headers: withHeaders };
-    return tableBytes(closedRow(row, nowMs()), { resourceVersion: revision }, shown, apiVersion);
+    return tableBytes(
+      closedRow(timedRow(row, nowMs())),
+      { resourceVersion: revision },
+      shown,
+      apiVersion,
+    );
   };
   return {
     variant,
@@ -193,7 +217,9 @@ function asTable(options: TableOptions): Transform {
     list(meta) {
       const now = nowMs();
       return {
-        entry: (item) => closedRow(open(item), now),
+        entry: (item) => closedRow(timedRow(open(item), now)),
+        entries: async (items) =>
+          rowEntries(await entriesOf(items, (item) => timedRow(open(item), now))),
         open: tableOpen(meta, { columns, headers }, apiVersion),
         ...plain,
       };

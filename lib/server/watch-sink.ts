@@ -7,6 +7,8 @@ import { drained, writeHead } from './respond.ts';
 export interface WatchSink {
   /** Adds a frame to what the next flush sends. */
   write(frame: Uint8Array): void;
+  /** The same of several, which others may be given, too. */
+  writeAll(frames: readonly Uint8Array[]): void;
   /** False: the client is behind; wait for `drained` before the next events. */
   flush(): boolean;
   /** @throws the signal's reason. */
@@ -15,7 +17,10 @@ export interface WatchSink {
   destroy(): void;
 }
 
-/** Headers go out at once: a client waits for them before the first event. */
+/**
+ * Headers go out at once: a client waits for them before the first event. Over HTTP/2 the stream is
+ * written to, without the response that stands before it.
+ */
 export function httpSink(
   request: HttpRequest,
   response: HttpResponse,
@@ -24,23 +29,22 @@ export function httpSink(
   writeHead(request, response, { status: 200, contentType }, undefined);
   (response as { flushHeaders(): void }).flushHeaders();
   const socket = chunkedSocket(response);
-  let gathered: Uint8Array[] = [];
+  const sink = socket ?? ('stream' in response ? response.stream : response);
+  let gathered: readonly Uint8Array[] = nothing;
+  const add = (frames: readonly Uint8Array[]): void => {
+    gathered = gathered.length === 0 ? frames : [...gathered, ...frames];
+  };
   return {
-    write: (frame) => void gathered.push(frame),
+    write: (frame) => add([frame]),
+    writeAll: add,
     flush() {
-      if (gathered.length === 0) return !(socket ?? response).writableNeedDrain;
+      if (gathered.length === 0) return !sink.writableNeedDrain;
       const batch = joined(gathered);
-      gathered = [];
-      if (socket === undefined) {
-        return (response as { write(chunk: Uint8Array): boolean }).write(batch.bytes);
-      }
-      batch.chunk ??= chunkOf(batch.bytes);
-      return socket.write(batch.chunk);
+      gathered = nothing;
+      const bytes = socket === undefined ? batch.bytes : (batch.chunk ??= chunkOf(batch.bytes));
+      return (sink as { write(chunk: Uint8Array): boolean }).write(bytes);
     },
-    drained: (signal) => {
-      const sink = socket ?? response;
-      return sink.writableNeedDrain ? drained(sink, signal) : Promise.resolve();
-    },
+    drained: (signal) => (sink.writableNeedDrain ? drained(sink, signal) : Promise.resolve()),
     end: () => response.end(),
     destroy: () => cut(response),
   };
@@ -57,17 +61,19 @@ interface Batch {
   chunk: Uint8Array | undefined;
 }
 let last: Batch | undefined;
+const nothing: readonly Uint8Array[] = [];
 
 function joined(frames: readonly Uint8Array[]): Batch {
-  const isLast =
-    last?.frames.length === frames.length &&
-    frames.every((frame, at) => frame === last?.frames[at]);
-  if (isLast && last !== undefined) return last;
+  if (last !== undefined && isSame(last.frames, frames)) return last;
   const [first] = frames;
   const bytes = frames.length === 1 && first !== undefined ? first : Buffer.concat(frames);
   last = { frames, bytes, chunk: undefined };
   return last;
 }
+
+const isSame = (one: readonly Uint8Array[], other: readonly Uint8Array[]): boolean =>
+  one === other ||
+  (one.length === other.length && one.every((frame, index) => frame === other[index]));
 
 /**
  * The socket of an HTTP/1.1 response whose body goes out in chunks; undefined: only the response

@@ -99,9 +99,12 @@ function sinkOf(connection: WebSocket, stream: MessageForm): WatchSink {
   const onSent = (): void => {
     if (hasRoom()) waiting?.();
   };
+  const write = (frame: Uint8Array): void =>
+    connection.send(stream.message(frame), { binary }, onSent);
   return {
-    write(frame) {
-      connection.send(stream.message(frame), { binary }, onSent);
+    write,
+    writeAll(frames) {
+      for (const frame of frames) write(frame);
     },
     flush: hasRoom,
     drained: (signal) =>

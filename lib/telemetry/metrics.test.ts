@@ -91,8 +91,9 @@ describe('the text of /metrics', () => {
 
   test('observes many events of one batch at once', async () => {
     const metrics = create();
-    metrics.requests.watchEvents(labels, 3, 6_000);
-    metrics.requests.watchEvents(labels, 0, 0);
+    const count = metrics.requests.watchEvents(labels);
+    count.add(3, 6_000);
+    count.add(0, 0);
     const { body } = await metrics.text();
     const of = 'group="",resource="pods",version="v1"';
     expect(body).toContain(`apiserver_watch_events_total{${of}} 3\n`);

@@ -7,6 +7,7 @@ import { systemClock } from '../base/clock.ts';
 import { metricTable } from './metric-table.ts';
 import type { MetricName, MetricRow } from './metric-table.ts';
 import type { InflightKind, RequestLabels, RequestMetrics } from './request-metrics.ts';
+import type { WatchEventCount } from './request-metrics.ts';
 import { HistogramSeries, NumberSeries, SummarySeries } from './series.ts';
 import type { HistogramChild, NumberChild } from './series.ts';
 
@@ -22,6 +23,8 @@ export interface Metrics {
   readonly requests: RequestMetrics;
   /** Called before each answer: what has to be asked for. Their failures are no one's. */
   readonly beforeText: Set<() => Promise<void>>;
+  /** Of both texts. */
+  readonly contentType: string;
   /** The body of `/metrics`. */
   text(): Promise<MetricsText>;
   /** The body of `/metrics/slis`. */
@@ -90,6 +93,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
     series,
     requests: requestMetrics(series),
     beforeText,
+    contentType: shown.contentType,
     async text() {
       await Promise.allSettled([...beforeText].map((ask) => ask()));
       return textOf(shown);
@@ -140,8 +144,7 @@ interface RequestChildren {
   readonly sizes: HistogramChild | undefined;
   readonly longRunning: NumberChild;
   readonly aborts: NumberChild;
-  readonly events: NumberChild;
-  readonly eventSizes: HistogramChild;
+  readonly watchEvents: WatchEventCount;
   /** undefined: the request names no resource, or takes no body. */
   readonly bodies: HistogramChild | undefined;
 }
@@ -164,7 +167,10 @@ function requestMetrics(series: AllSeries): RequestMetrics {
   const terminations = series.apiserver_request_terminations_total;
   const handshakes = series.apiserver_tls_handshake_errors_total.child();
   const lists = series.apiserver_watch_list_duration_seconds;
+  const ofLabels = new WeakMap<RequestLabels, RequestChildren>();
   const childrenOf = (labels: RequestLabels): RequestChildren => {
+    const again = ofLabels.get(labels);
+    if (again !== undefined) return again;
     const { verb, group, version, resource, subresource, scope, dryRun } = labels;
     const key = `${verb}/${group}/${version}/${resource}/${subresource}/${scope}/${dryRun}`;
     let children = known.get(key);
@@ -172,6 +178,7 @@ function requestMetrics(series: AllSeries): RequestMetrics {
       children = makeChildren(series, labels);
       known.set(key, children);
     }
+    ofLabels.set(labels, children);
     return children;
   };
   return {
@@ -196,11 +203,7 @@ function requestMetrics(series: AllSeries): RequestMetrics {
       children.sliSeconds.observe(Math.max(0, seconds - webhookSeconds));
       children.sizes?.observe(outcome.responseBytes);
     },
-    watchEvents(labels, eventCount, bytes) {
-      const children = childrenOf(labels);
-      children.events.value += eventCount;
-      if (eventCount > 0) children.eventSizes.observe(bytes / eventCount, eventCount);
-    },
+    watchEvents: (labels) => childrenOf(labels).watchEvents,
     watchListed({ group, resource, scope, version }, seconds) {
       lists.child(group, resource, scope, version).observe(seconds);
     },
@@ -226,11 +229,20 @@ function makeChildren(series: AllSeries, labels: RequestLabels): RequestChildren
     sizes: isRead ? series.apiserver_response_sizes.child(...usual) : undefined,
     longRunning: series.apiserver_longrunning_requests.child(...usual),
     aborts: series.apiserver_request_aborts_total.child(...usual.slice(1)),
-    events: series.apiserver_watch_events_total.child(group, resource, version),
-    eventSizes: series.apiserver_watch_events_sizes.child(group, resource, version),
+    watchEvents: watchEventCount(
+      series.apiserver_watch_events_total.child(group, resource, version),
+      series.apiserver_watch_events_sizes.child(group, resource, version),
+    ),
     bodies: bodyVerb === undefined ? undefined : bodies.child(group, resource, bodyVerb),
   };
 }
+
+const watchEventCount = (events: NumberChild, sizes: HistogramChild): WatchEventCount => ({
+  add(eventCount, bytes) {
+    events.value += eventCount;
+    if (eventCount > 0) sizes.observe(bytes / eventCount, eventCount);
+  },
+});
 
 function totalOf(
   series: AllSeries,

@@ -32,11 +32,17 @@ export interface RequestOutcome {
   readonly responseBytes: number;
 }
 
+/** Shared by all watches with the same labels. */
+export interface WatchEventCount {
+  /** Events that were written together, and the bytes of all of them. */
+  add(eventCount: number, bytes: number): void;
+}
+
 export interface RequestMetrics {
   started(kind: InflightKind, labels: RequestLabels): void;
   finished(kind: InflightKind, labels: RequestLabels, outcome: RequestOutcome): void;
-  /** One event written to one watcher. */
-  watchEvents(labels: RequestLabels, eventCount: number, bytes: number): void;
+  /** Where one watch counts the events that it writes: to be asked for once. */
+  watchEvents(labels: RequestLabels): WatchEventCount;
   /** A watch has all of the state that it began with. */
   watchListed(labels: RequestLabels, seconds: number): void;
   /** A request ended by its deadline or by the server before it was answered. */

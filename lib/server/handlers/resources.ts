@@ -82,7 +82,7 @@ export function resourceRequests(
     const toldBefore = context.auditAnnotations?.size ?? 0;
     const answered = handle(request, response, next);
     if (!(answered instanceof Promise)) return answered;
-    if (reads.has(context.info.verb) && context.subresource?.connect === undefined) return answered;
+    if (isFinal(context)) return answered;
     return answered.catch(async (error: unknown) => {
       if (!(error instanceof BeginAnew)) throw error;
       await error.renewed(context.signal);
@@ -112,6 +112,10 @@ function isHidden(
 }
 
 const reads: ReadonlySet<string> = new Set(['get', 'list', 'watch']);
+
+/** Nothing else can come of it: reads of what is always there. */
+const isFinal = ({ info, subresource, store }: RequestContext): boolean =>
+  reads.has(info.verb) && subresource?.connect === undefined && store?.isReplaceable !== true;
 
 /** @throws StatusError 404 where the path goes on behind what it names. */
 function checkRest({ info, subresource }: RequestContext): void {

@@ -191,3 +191,19 @@ describe('a watch of more events than come at once', () => {
     });
   });
 });
+
+test('clients of every transport that are told in one turn get the same events', async () => {
+  const namespace = 'together';
+  const start = await served.replica.storage.currentRevision(signal);
+  const path = configMaps(namespace, `resourceVersion=${String(start)}`);
+  const watching = [...transports, ...transports].map((over) =>
+    served.watch(path, { end: toLast, over }),
+  );
+  for (let count = 0; count < 20; count++) await put(namespace, `c${String(count)}`, '');
+  await put(namespace, 'last', '');
+  const names = Array.from({ length: 20 }, (_, index) => `c${String(index)}`);
+  for (const body of await Promise.all(watching)) {
+    const events = seenIn(body).filter(({ type }) => type !== 'BOOKMARK');
+    expect(events.map(({ name }) => name)).toEqual([...names, 'last']);
+  }
+});

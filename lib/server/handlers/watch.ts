@@ -1,23 +1,20 @@
 // A watch: cursor to frames to the client, over HTTP or a WebSocket. A slow client holds its
 // position, nothing is queued.
 import type { Clock } from '../../base/clock.ts';
-import { limits } from '../../base/limits.ts';
 import { StatusError } from '../../base/status.ts';
-import { nextTurn } from '../../base/turn.ts';
 import type { WatchCursor } from '../../cacher/resource-view.ts';
 import { parseListOptions } from '../../registry/options.ts';
 import type { RequestMetrics } from '../../telemetry/request-metrics.ts';
 import { RequestEnded, clientLeft } from '../open-request.ts';
-import type { RequestContext } from '../request-context.ts';
 import type { Serializers, StreamSerializer } from '../serializers.ts';
 import { httpSink } from '../watch-sink.ts';
+import { WatchPump } from '../watch-pump.ts';
+import type { Ending } from '../watch-pump.ts';
 import type { WatchSink } from '../watch-sink.ts';
 import { isUpgrade } from '../upgrade.ts';
 import type { Websockets } from '../websocket.ts';
 import { namespaceOf } from './read.ts';
 import type { StoreHandler } from './resources.ts';
-
-const { answerChunkBytes } = limits;
 
 export interface WatchHandlerOptions {
   readonly metrics: RequestMetrics;
@@ -45,7 +42,10 @@ export function watchHandler(options: WatchHandlerOptions): StoreHandler {
         ? await options.websockets.accept(request, response, serializer)
         : httpSink(request, response, serializer.contentType);
       open.startStreaming(open.receivedAtMs + seconds * 1000);
-      const ending = await pump(answer.cursor, sink, serializer, open, options);
+      const { metrics, clock } = options;
+      const { cursor } = answer;
+      const pump = new WatchPump({ cursor, sink, serializer, open, metrics, clock });
+      const ending = await pump.run();
       finish(sink, ending, answer, serializer);
     } finally {
       answer.cursor.close();
@@ -55,54 +55,6 @@ export function watchHandler(options: WatchHandlerOptions): StoreHandler {
 
 /** Random between the shortest time and twice as long, so that watches do not all end together. */
 const chosenTimeoutSeconds = (shortest: number): number => shortest * (1 + Math.random());
-
-interface Ending {
-  /** undefined: the cursor was closed. */
-  readonly reason: unknown;
-  /** Events that the cursor gave and that were not written. */
-  readonly unwrittenCount: number;
-}
-
-/** Writes until the stream must end. */
-async function pump(
-  cursor: WatchCursor,
-  sink: WatchSink,
-  serializer: StreamSerializer,
-  open: RequestContext,
-  { metrics, clock }: Pick<WatchHandlerOptions, 'metrics' | 'clock'>,
-): Promise<Ending> {
-  const { signal, labels } = open;
-  let unwrittenCount = 0;
-  try {
-    for (;;) {
-      const events = await cursor.next(signal);
-      if (events === undefined) return { reason: undefined, unwrittenCount };
-      unwrittenCount = events.length;
-      let bytes = 0;
-      let flushedBytes = 0;
-      for (const event of events) {
-        const frame = serializer.frame(event);
-        bytes += frame.length;
-        sink.write(frame);
-        unwrittenCount--;
-        if (event.initialEventsEnd === true) {
-          metrics.watchListed(labels, (clock.monotonicMs() - open.receivedAtMs) / 1000);
-        }
-        if (bytes - flushedBytes < answerChunkBytes) continue;
-        flushedBytes = bytes; // a large batch, such as initial state, goes out in parts
-        if (sink.flush()) await nextTurn();
-        else await sink.drained(signal);
-        signal.throwIfAborted();
-      }
-      const keepsUp = sink.flush();
-      open.responseBytes += bytes;
-      metrics.watchEvents(labels, events.length, bytes);
-      if (!keepsUp) await sink.drained(signal);
-    }
-  } catch (reason) {
-    return { reason, unwrittenCount };
-  }
-}
 
 /**
  * The last words of a stream: an ERROR event when its position is gone, a bookmark when it ends in

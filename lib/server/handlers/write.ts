@@ -8,7 +8,6 @@ import type { Authorizer } from '../../authz/authorizer.ts';
 import { limits } from '../../base/limits.ts';
 import { methodNotAllowed } from '../../base/status.ts';
 import { isLongTurn, ownTurn } from '../../base/turn.ts';
-import type { Item } from '../../cacher/resource-view.ts';
 import { cborAsJson } from '../../codec/cbor.ts';
 import type { Decoded } from '../../codec/codec.ts';
 import { isYaml, negotiatePatch } from '../../codec/negotiate.ts';
@@ -165,7 +164,7 @@ function deleteHandler(options: WriteHandlerOptions): StoreHandler {
     });
     options.tracing?.event('Object deleted from database');
     if (answer.kind === 'object') {
-      await sendObject(options, serializer, request, response, 200, answer.item);
+      await sendObject(options, serializer, request, response, 200, answer);
       return;
     }
     request.context.audit?.answeredStatus(answer.status);
@@ -275,7 +274,7 @@ async function sendWritten(
   options.tracing?.event('Write to database call succeeded');
   if (isLongTurn(limits.writeTurnMsMax)) await ownTurn();
   const status = answer.created ? 201 : 200;
-  await sendObject(options, serializer, request, response, status, answer.item);
+  await sendObject(options, serializer, request, response, status, answer);
 }
 
 function sendObject(
@@ -284,10 +283,10 @@ function sendObject(
   request: HttpRequest,
   response: HttpResponse,
   status: number,
-  item: Item,
+  { item, written }: Pick<WriteAnswer, 'item' | 'written'>,
 ): void | Promise<void> {
   options.tracing?.event('About to write a response');
   recordAnswer(request, serializer, item);
   const head = { status, contentType: serializer.contentType };
-  return sendBytes(request, response, head, serializer.object(item), options);
+  return sendBytes(request, response, head, serializer.object(item, written), options);
 }

@@ -16,7 +16,7 @@ import type { FindEntry } from '../open-request.ts';
 import { OpenRequests } from '../open-requests.ts';
 import type { Filter, RequestContext } from '../request-context.ts';
 import { serve, usualTimeouts } from '../serve.ts';
-import type { HttpTimeouts, RunningServer } from '../serve.ts';
+import type { HttpTimeouts, RunningServer, ServeOptions } from '../serve.ts';
 import { upgradeRule } from '../upgrade.ts';
 
 let made: Promise<{ readonly ca: TestCa; readonly pair: TestPair }> | undefined;
@@ -31,6 +31,7 @@ export function testTls(): Promise<{ readonly ca: TestCa; readonly pair: TestPai
 }
 
 export interface TestServerOptions {
+  readonly source?: ServeOptions['source'];
   /** Inside of the outer ones of the product. */
   readonly filters?: readonly Filter[];
   readonly requestTimeoutMs?: number;
@@ -82,6 +83,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
   const running = await serve({
     bindAddress: '127.0.0.1',
     port: 0,
+    source: options.source,
     tls: { ...pair, clientCa: ca.cert },
     filters: [...outer, ...(options.filters ?? [])],
     upgrades: upgradeRule(findEntry),

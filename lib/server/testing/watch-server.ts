@@ -109,6 +109,7 @@ function endingAt(request: HttpRequest, made: StreamSerializer): StreamSerialize
   let count = 0;
   return {
     ...made,
+    variant: undefined, // each of its frames counts
     frame(event) {
       count++;
       if (at === String(count) || at === event.item?.name) {

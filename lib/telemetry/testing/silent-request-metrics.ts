@@ -4,7 +4,7 @@ import type { RequestMetrics } from '../request-metrics.ts';
 export const silentRequestMetrics: RequestMetrics = {
   started: () => undefined,
   finished: () => undefined,
-  watchEvents: () => undefined,
+  watchEvents: () => ({ add: () => undefined }),
   watchListed: () => undefined,
   aborted: () => undefined,
   tlsHandshakeFailed: () => undefined,
