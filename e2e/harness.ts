@@ -15,6 +15,8 @@ import type { EtcdClusterOptions } from '../lib/storage-etcd/testing/etcd-proces
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const readyTimeoutMs = 30_000;
+/** Each replica has so many processes that serve, where a test does not say how many. */
+const workerCount = process.env['E2E_WORKERS'];
 /** A token of system:masters that every replica knows. */
 export const adminToken = 'e2e-admin-token';
 
@@ -79,6 +81,7 @@ export class TestCluster {
         ...etcdFlags,
         `--token-auth-file=${tokens}`,
         `--naming=${options.naming ?? 'kubernetes'}`,
+        ...(workerCount === undefined ? [] : [`--workers=${workerCount}`]),
         ...(options.serverFlags ?? []),
         ...((await options.replicaFlags?.(index, folder)) ?? []),
       ];

@@ -67,8 +67,16 @@ import type { ViewOf } from './views.ts';
 import { openStaticManifests } from './static-manifests.ts';
 import { openStorage } from './storage.ts';
 import { webhookCalls } from './webhook-calls.ts';
+import type { WorkerLink } from './workers/worker-link.ts';
 import type { OpenedStorage } from './storage.ts';
+export interface AssembleOptions extends Omit<ParsedFlags, 'warnings'> {
+  /** undefined: there is one process, this one. */
+  readonly worker?: WorkerLink | undefined;
+}
+
 export interface Assembled {
+  /** Where clients reach it. */
+  readonly url: string;
   /** What to print for whoever started it. */
   readonly greeting: string;
   /** Resolves when the server cannot go on: what to tell the user. */
@@ -79,18 +87,20 @@ export interface Assembled {
 
 /** @throws FlagError with a message for the user. */
 export async function assemble(
-  { flags, texts: flagTexts, given: givenFlags }: Omit<ParsedFlags, 'warnings'>,
+  options: AssembleOptions,
   logger: Logger,
   signal: AbortSignal,
 ): Promise<Assembled> {
+  const { flags, texts: flagTexts, given: givenFlags, worker } = options;
   const startedAtMs = systemClock.monotonicMs();
   // A start that fails takes down what it had started.
   await using started = new AsyncDisposableStack();
   const tracing = await givenTracing({ flags, logger, started });
-  const base = openBase({ flags, flagTexts, givenFlags, logger, signal, started, tracing });
-  const { directory, files, address } = base;
+  const given = { flags, flagTexts, givenFlags, logger, signal, started, tracing, worker };
+  const base = openBase(given);
+  const { directory, address } = base;
   started.defer(giveMemoryBackWhenQuiet(base.clock));
-  await checkListening(flags);
+  if (worker === undefined) await checkListening(flags);
   await checkWebhookFiles(base.authorization);
   const webhook = await openTokenWebhook(base);
   const auditor = await openAudit(base);
@@ -115,8 +125,7 @@ export async function assemble(
   const registry = { cache, shared, ...judging, ...made };
   const definitions = await openRegistry(base, stored, registry);
   await webhooks.checked();
-  const clientCa = clientCas(trusted);
-  const credentials = await ownCredentials({ directory, shared, flags, files, clientCa, address });
+  const credentials = await ownCredentials({ ...base, shared, clientCa: clientCas(trusted) });
   const lifecycle = { isDraining: false };
   const roles = roleBootstrap(base, resources);
   const server = await openServer(base, cache, {
@@ -135,12 +144,13 @@ export async function assemble(
   const serving = { resources, services, tokens, trusted, roles, definitions };
   await fillCluster(base, stored, { ...serving, serverCa: credentials.serverCa, server });
   // Last started, first ended: balancers look elsewhere before anything stops working.
-  started.defer(() => void (lifecycle.isDraining = true));
+  started.defer(() => void (lifecycle.isDraining = worker?.isReplaced !== true));
   const url = urlAt(address, server.port);
   writeAdminConfig(directory, url, credentials.serverCa, credentials.admin);
   const running = started.move();
   const readyMs = base.clock.monotonicMs() - startedAtMs;
   return {
+    url,
     greeting: greeting({ url, directory, flags, readyMs, etcd: stored.local }),
     failed: stored.local?.ended ?? new Promise(() => undefined),
     stop: () => running.disposeAsync(),
@@ -189,14 +199,15 @@ async function fillCluster(
 }
 
 function openCache(base: Base, { storage, keyspace, compactor }: OpenedStorage): Cache {
-  const { flags, logger, gates, metrics, scheme, started } = base;
+  const { flags, logger, gates, metrics, scheme, started, worker } = base;
+  const budgetBytes = cacheBudgetBytes(flags, worker?.place.count);
   const cache = createCache({
     storage,
     health: () => storage.health,
     prefix: keyspace.root,
     resources: scheme.storedResources.map(cachedResource),
     transcoder: schemeTranscoder(scheme, base.media),
-    budgetBytes: cacheBudgetBytes(flags),
+    budgetBytes,
     canaryKey: keyspace.internalKey('canary'),
     logger,
     listFromSnapshot: gates.isOn('ListFromCacheSnapshot'),
@@ -204,7 +215,7 @@ function openCache(base: Base, { storage, keyspace, compactor }: OpenedStorage):
     observer: cacheObserver(metrics),
   });
   started.defer(() => cache.stop());
-  collectCache(metrics, cache, cacheBudgetBytes(flags));
+  collectCache(metrics, cache, budgetBytes);
   return cache;
 }
 
@@ -269,15 +280,19 @@ async function openServer(
     readonly definitions: ServedDefinitions | undefined;
   },
 ): Promise<RunningServer> {
-  const { flags, clock, started, address } = base;
+  const { flags, clock, started, address, worker } = base;
   const { startedAtMs, lifecycle, roles, definitions } = options;
   const graceMs = flags['livez-grace-period'];
   const reading = { cache, roles, definitions };
-  const checks = healthChecks({ ...reading, lifecycle, clock, startedAtMs, graceMs });
-  const health = new Health(checks, healthObserver(base.metrics));
+  const own = healthChecks({ ...reading, lifecycle, clock, startedAtMs, graceMs });
+  const checks = worker === undefined ? own : [...own, worker.check];
+  const health = new Health(checks, healthObserver(base.metrics), worker?.askOthers);
   collectReadiness(base.metrics, health);
+  worker?.tells(health, base.metrics);
   const server = await serveApi({
     ...base,
+    metrics: worker?.metricsOfAll(base.metrics) ?? base.metrics,
+    source: worker?.source,
     health,
     ...options,
     serverAddress: hostAndPort(address, flags['secure-port']),
@@ -287,9 +302,10 @@ async function openServer(
     throw listenError(flags, error);
   });
   started.defer(async () => {
-    lifecycle.isDraining = true; // a start that failed has not said so
-    const drainGraceMs = flags['request-timeout'];
-    await server.drain({ delayMs: flags['shutdown-delay-duration'], graceMs: drainGraceMs });
+    const isReplaced = worker?.isReplaced === true; // no balancer has to look elsewhere
+    lifecycle.isDraining = !isReplaced; // a start that failed has not said so
+    const delayMs = isReplaced ? 0 : flags['shutdown-delay-duration'];
+    await server.drain({ delayMs, graceMs: flags['request-timeout'] });
   });
   return server;
 }

@@ -4,16 +4,13 @@ import { Auditor } from '../../lib/audit/auditor.ts';
 import { blockingBackend, truncatingBackend, unionBackend } from '../../lib/audit/backend.ts';
 import type { AuditBackend, AuditObserver, EventWriter } from '../../lib/audit/backend.ts';
 import { BatchBackend } from '../../lib/audit/batch.ts';
-import { streamSink } from '../../lib/audit/byte-sink.ts';
-import type { ByteSink } from '../../lib/audit/byte-sink.ts';
-import { LogFile } from '../../lib/audit/log-file.ts';
 import { LogWriter } from '../../lib/audit/log-writer.ts';
 import { LostEvents } from '../../lib/audit/lost-events.ts';
 import { readPolicy } from '../../lib/audit/policy-file.ts';
 import { WebhookWriter } from '../../lib/audit/webhook-writer.ts';
-import { limits } from '../../lib/base/limits.ts';
 import { FlagError } from '../../lib/config/flags.ts';
 import type { Flags } from '../../lib/config/flags.ts';
+import { openAuditLog } from './audit-log.ts';
 import type { Base } from './base.ts';
 import { openConfigured } from './client-parts.ts';
 import { orFileError } from './file-problem.ts';
@@ -46,7 +43,7 @@ export async function openAudit(base: Base): Promise<Auditor | undefined> {
   const lost = new LostEvents(logger, clock);
   const observer = auditObserver(metrics, lost);
   const backends: AuditBackend[] = [];
-  if (path !== '') backends.push(backendOf(base, 'log', logWriter(base, path), observer));
+  if (path !== '') backends.push(backendOf(base, 'log', await logWriter(base, path), observer));
   if (config !== undefined) {
     backends.push(backendOf(base, 'webhook', await webhookWriter(base, config), observer));
   }
@@ -127,24 +124,11 @@ function backendOf(
   return truncatingBackend(backend, { eventBytesMax, annotation, observer });
 }
 
-function logWriter(base: Base, path: string): LogWriter {
-  const { flags, naming } = base;
-  const sink = orFileError('audit-log-path', path, () => logSink(base, path));
+async function logWriter(base: Base, path: string): Promise<LogWriter> {
+  const { flags, naming, worker } = base;
+  const sink = worker === undefined ? openAuditLog(base, path) : await worker.auditLog(path);
   const apiVersion = `${naming.auditGroup}/v1`;
   return new LogWriter(sink, { format: flags['audit-log-format'], apiVersion });
-}
-
-function logSink({ flags, clock, logger }: Base, path: string): ByteSink {
-  if (path === '-') return streamSink(process.stdout);
-  const megabytes = flags['audit-log-maxsize'];
-  return new LogFile(path, {
-    bytesMax: (megabytes === 0 ? limits.auditLogMegabytes : megabytes) * 1024 * 1024,
-    daysMax: flags['audit-log-maxage'],
-    olderCountMax: flags['audit-log-maxbackup'],
-    compress: flags['audit-log-compress'],
-    clock,
-    failed: (error) => logger.warn('an older audit log cannot be tidied up', { path, error }),
-  });
 }
 
 async function webhookWriter(base: Base, config: string): Promise<WebhookWriter> {

@@ -20,7 +20,7 @@ import { chosenControllers } from './controllers.ts';
 import type { ControllerRow } from './controllers.ts';
 import { chosenPlugins } from './chosen-plugins.ts';
 import type { ChosenPlugins } from './chosen-plugins.ts';
-import { DataDirectory } from './data-directory.ts';
+import { DataDirectory, releaseOrWarn } from './data-directory.ts';
 import { orFlagError } from './from-flags.ts';
 import { givenAuthorization } from './given-authorization.ts';
 import type { GivenAuthorization } from './given-authorization.ts';
@@ -31,6 +31,7 @@ import type { GivenFiles } from './given-files.ts';
 import { describeServer } from './observers.ts';
 import { addressWarning, advertisedAddress } from './own-address.ts';
 import { release, versionInfo } from './version.ts';
+import type { WorkerLink } from './workers/worker-link.ts';
 
 /** What every layer is built with. */
 export interface Base {
@@ -55,6 +56,8 @@ export interface Base {
   readonly media: StoredMedia;
   /** undefined: requests are not traced. */
   readonly tracing?: Tracing | undefined;
+  /** undefined: there is one process, this one. */
+  readonly worker?: WorkerLink | undefined;
   /** What outgoing calls share. */
   readonly calls: ClientParts;
   /** Those of admission that are on. */
@@ -72,10 +75,11 @@ export interface Base {
 export function openBase(
   given: Pick<
     Base,
-    'flags' | 'flagTexts' | 'givenFlags' | 'logger' | 'signal' | 'started' | 'tracing'
+    'flags' | 'flagTexts' | 'givenFlags' | 'logger' | 'signal' | 'started' | 'tracing' | 'worker'
   >,
 ): Base {
-  const { flags, logger, started, tracing } = given;
+  const { flags, logger, started, tracing, worker } = given;
+  const dataDir = flags['data-dir'];
   const clock = systemClock;
   const files = readGivenFiles(flags);
   const warning = addressWarning(flags);
@@ -112,17 +116,8 @@ export function openBase(
   const media = orFlagError('storage-media-type', () =>
     createStoredMedia(storedMediaName(flags['storage-media-type'], { naming, hasCbor }), naming),
   );
-  const directory = DataDirectory.open(flags['data-dir']);
-  started.defer(() => releaseOrWarn(directory, given.logger));
+  const directory = worker ? DataDirectory.ofParent(dataDir) : DataDirectory.open(dataDir);
+  if (worker === undefined) started.defer(() => releaseOrWarn(directory, given.logger));
   const opened = { clock, gates, naming, metrics, calls, directory, files, address, scheme };
   return { ...given, ...opened, authentication, authorization, controllers, media, plugins };
-}
-
-/** A read-only disk keeps no server from ending well: the next start knows a dead lock. */
-function releaseOrWarn(directory: DataDirectory, logger: Logger): void {
-  try {
-    directory.release();
-  } catch (error) {
-    logger.warn('the lock of --data-dir stays', { reason: String(error) });
-  }
 }

@@ -2,6 +2,7 @@
 // as they are in force, after a reload too.
 import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import { certificateBlocks } from '../../lib/base/certificate-bundle.ts';
 import type { Base } from './base.ts';
 import type { SharedState } from './shared-state.ts';
 import type { TrustedCertificates } from './trusted-certificates.ts';
@@ -42,12 +43,10 @@ export function collectCertificates(
   });
 }
 
-const pemBlock = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
-
 /** By fingerprint: when each certificate ends, milliseconds since the epoch. */
 const endsOf = (pem: string): ReadonlyMap<string, number> =>
   new Map(
-    (pem.match(pemBlock) ?? []).map((block) => {
+    certificateBlocks(pem).map((block) => {
       const certificate = new X509Certificate(block);
       return [certificate.fingerprint256, certificate.validToDate.getTime()];
     }),

@@ -2,6 +2,7 @@
 // owner alone.
 import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import type { Logger } from '../../lib/base/log.ts';
 import { FlagError } from '../../lib/config/flags.ts';
 import { fileProblem } from './file-problem.ts';
 import { identify, isAlive } from './process-identity.ts';
@@ -26,6 +27,11 @@ export class DataDirectory {
     return directory;
   }
 
+  /** As above, in a folder that the parent of this process has opened. */
+  static ofParent(path: string): DataDirectory {
+    return new DataDirectory(resolve(path));
+  }
+
   file(name: string): string {
     return join(this.path, name);
   }
@@ -47,7 +53,7 @@ export class DataDirectory {
   writePrivate(name: string, text: string): void {
     const file = this.file(name);
     orRefuse(file, () => {
-      const temporary = `${file}.new`;
+      const temporary = `${file}.${String(process.pid)}.new`; // workers write the same file
       writeFileSync(temporary, text, { mode: 0o600 });
       renameSync(temporary, file);
     });
@@ -103,6 +109,15 @@ export class DataDirectory {
       `--data-dir=${this.path} is in use by process ${String(owner.pid)}: ` +
         'stop that server, or give this one another --data-dir and --secure-port',
     );
+  }
+}
+
+/** A read-only disk keeps no server from ending well: the next start knows a dead lock. */
+export function releaseOrWarn(directory: DataDirectory, logger: Logger): void {
+  try {
+    directory.release();
+  } catch (error) {
+    logger.warn('the lock of --data-dir stays', { reason: String(error) });
   }
 }
 

@@ -66,8 +66,12 @@ const admissionConditionsTest =
 const policiesTest =
   'lib/admission/policies/verdict.test.ts › x.policy: each finding is counted by what followed';
 
+const workersTest = 'e2e/workers.e2e.ts › a worker that is killed is started again, others go on';
+
 /** Metric → `file › title` of the test that shows it, which stands in that file. */
 const shownElsewhere: Readonly<Record<string, string>> = {
+  apiserver_worker_connections: workersTest,
+  apiserver_worker_restarts_total: workersTest,
   apiserver_validating_admission_policy_check_total: policiesTest,
   apiserver_validating_admission_policy_check_duration_seconds: policiesTest,
   rest_client_requests_total: callsTest,

@@ -15,10 +15,10 @@ export function orFlagError<T>(flag: keyof Flags, make: () => T): T {
   }
 }
 
-/** Default: half of the heap limit. */
-export function cacheBudgetBytes(flags: Flags): number {
+/** Of this process; default: half of the heap limit. Workers share what one process would have. */
+export function cacheBudgetBytes(flags: Flags, workerCount = 1): number {
   const megabytes = flags['cache-memory-mb'];
-  return megabytes === undefined
-    ? getHeapStatistics().heap_size_limit / 2
-    : megabytes * 1024 * 1024;
+  const bytes =
+    megabytes === undefined ? getHeapStatistics().heap_size_limit / 2 : megabytes * 1024 * 1024;
+  return bytes / workerCount;
 }

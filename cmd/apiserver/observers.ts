@@ -116,8 +116,8 @@ export function collectCache({ series }: Metrics, cache: Cache, budgetBytes: num
       collectCounts(series, group, name, use.counts);
     }
     series.apiserver_storage_unreadable_objects.child().value = health.corrupted.size;
-    const { stateBytes, logBytes, memoBytes } = health.memory;
-    for (const [kind, bytes] of Object.entries({ stateBytes, logBytes, memoBytes })) {
+    const { stateBytes, logBytes, memoBytes, indexBytes } = health.memory;
+    for (const [kind, bytes] of Object.entries({ stateBytes, logBytes, memoBytes, indexBytes })) {
       series.apiserver_cache_memory_bytes.child(kind).value = bytes;
     }
   });

@@ -18,6 +18,7 @@ import { LivingReplicas } from '../../lib/storage-etcd/living-replicas.ts';
 import type { ReplicaAddress } from '../../lib/storage-etcd/living-replicas.ts';
 import type { Storage } from '../../lib/storage-etcd/storage.ts';
 import { publishedAddress } from './own-address.ts';
+import type { WorkerLink } from './workers/worker-link.ts';
 
 export interface ServerServiceStart {
   readonly flags: Flags;
@@ -29,6 +30,8 @@ export interface ServerServiceStart {
   readonly logger: Logger;
   /** Where this replica listens. */
   readonly port: number;
+  /** undefined: there is one process at that address. */
+  readonly worker?: Pick<WorkerLink, 'isReplaced'> | undefined;
 }
 
 /**
@@ -78,6 +81,7 @@ function serverService(options: ServerServiceStart): ServerService {
     objectName: defaultServiceName(naming),
     replicas,
     own: ownAddress(options),
+    leaves: () => options.worker?.isReplaced !== true,
     clock,
     log,
   });

@@ -22,11 +22,16 @@ export interface OpenedStorage {
   readonly starting: AbortSignal;
 }
 
+/** Of workers the parent has it. */
+function ownEtcd({ worker, directory, signal }: Base): Promise<LocalEtcd> {
+  if (worker !== undefined) return worker.localEtcd();
+  return startLocalEtcd(directory, (line) => void process.stderr.write(`${line}\n`), signal);
+}
+
 export async function openStorage(base: Base): Promise<OpenedStorage> {
-  const { flags, logger, metrics, started, signal, directory, tracing } = base;
+  const { flags, logger, metrics, started, signal, tracing } = base;
   const external = flags['etcd-servers'];
-  const say = (line: string): void => void process.stderr.write(`${line}\n`);
-  const local = external === undefined ? await startLocalEtcd(directory, say, signal) : undefined;
+  const local = external === undefined ? await ownEtcd(base) : undefined;
   if (local !== undefined) started.defer(() => local.stop());
   const ending = new AbortController();
   void local?.ended.then((error) => ending.abort(error));

@@ -1,6 +1,7 @@
 // The kinds of flag values: each reads a text or says what would be right. Texts are as
 // kube-apiserver takes them.
 import { BlockList, isIP } from 'node:net';
+import { limits } from '../base/limits.ts';
 
 export interface FlagKind<T> {
   /** Shown in --help after the name. */
@@ -43,6 +44,16 @@ export function integer(min: number, max: number): FlagKind<number> {
     },
   };
 }
+
+export const workers: FlagKind<number | 'auto'> = {
+  placeholder: 'int|auto',
+  parse: (given) => {
+    if (given === 'auto') return given;
+    const value = Number(given);
+    if (/^\d+$/.test(given) && value >= 1 && value <= limits.workersMax) return value;
+    throw new Error(`must be auto or a whole number from 1 to ${String(limits.workersMax)}`);
+  },
+};
 
 export function fraction(min: number, max: number): FlagKind<number> {
   return {

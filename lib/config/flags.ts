@@ -19,6 +19,7 @@ import {
   positiveDurationMs,
   reconcilerType,
   text,
+  workers,
 } from './flag-kinds.ts';
 import { auditFlags } from './audit-flags.ts';
 import { authenticationFlags } from './authentication-flags.ts';
@@ -94,7 +95,7 @@ export const flagTable = {
     storage,
     integer(16, 1_048_576),
     'Bound on the memory of the event log, memoised encodings and decoded objects, in MiB. ' +
-      'Default: half of the heap limit.',
+      'Default: half of the heap limit. Workers (--workers) share it.',
   ),
 
   'bind-address': required(
@@ -108,6 +109,13 @@ export const flagTable = {
     integer(0, 65_535),
     '6443',
     'Port for HTTPS; 0 takes any free one.',
+  ),
+  workers: required(
+    serving,
+    workers,
+    '1',
+    'Processes that serve, each a whole replica with memory of its own, behind one port: a ' +
+      'number, or auto for one a core. SIGHUP replaces them one after the other.',
   ),
   'advertise-address': optional(
     serving,

@@ -25,6 +25,9 @@ describe('a command line', () => {
   test.each([
     [['--secure-port=1'], 'secure-port', 1],
     [['--secure-port', '1'], 'secure-port', 1],
+    [[], 'workers', 1],
+    [['--workers=2'], 'workers', 2],
+    [['--workers=auto'], 'workers', 'auto'],
     [['-secure-port=1'], 'secure-port', 1],
     [['--secure_port=1'], 'secure-port', 1],
     [['--anonymous-auth=false'], 'anonymous-auth', false],
@@ -87,6 +90,8 @@ describe('a command line', () => {
     [['--anonymous-auth', 'false'], /unexpected argument "false"/],
     [['--secure-port'], /--secure-port needs a value \(int\)/],
     [['--secure-port=x'], /--secure-port=x: must be a whole number from 0 to 65535/],
+    [['--workers=0'], /--workers=0: must be auto or a whole number from 1 to 128/],
+    [['--workers=all'], /--workers=all: must be auto or/],
     [['--secure-port=65536'], /--secure-port=65536: must be/],
     [['--secure-port=1', '--secure-port=2'], /--secure-port is given 2 times/],
     [['--anonymous-auth=maybe'], /--anonymous-auth=maybe: must be true or false/],

@@ -33,6 +33,8 @@ export interface ServerServiceOptions {
   readonly replicas: LivingReplicas;
   /** Under which this replica is published; undefined: it is not, and publishes nobody. */
   readonly own: ReplicaAddress | undefined;
+  /** Whether nobody serves at that address any more when this process ends. Default: so it is. */
+  readonly leaves?: () => boolean;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -78,7 +80,8 @@ export class ServerService implements Controller {
       this.#follow(stores.services, defaultServiceNamespace, () => queue.add('service'), signal),
       ...(own === undefined ? [] : this.#publishing(queue, signal)),
     ]);
-    if (own !== undefined) await this.#leave(own);
+    const { leaves = () => true } = this.#options;
+    if (own !== undefined && leaves()) await this.#leave(own);
   }
 
   #publishing(queue: KeyedQueue, signal: AbortSignal): readonly Promise<void>[] {

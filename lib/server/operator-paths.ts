@@ -61,29 +61,7 @@ function routerOf(options: OperatorPathsOptions): express.Router {
     if (request.method !== 'GET' && request.method !== 'HEAD') throw methodNotAllowed();
     next();
   });
-  for (const endpoint of healthEndpoints) {
-    router.get([`/${endpoint}`, `/${endpoint}/*check`], (expressRequest, response) => {
-      const request = expressRequest as unknown as HttpRequest;
-      const { query } = request.context.info;
-      // The names of some checks have slashes.
-      const { check } = expressRequest.params as { check?: readonly string[] };
-      const answer =
-        check === undefined
-          ? options.health.answer(endpoint, {
-              verbose: query.has('verbose'),
-              exclude: query.getAll('exclude'),
-            })
-          : options.health.answerOne(endpoint, check.join('/'));
-      for (const failure of answer.failures) {
-        options.logger.warn('health check failed', {
-          endpoint,
-          check: failure.name,
-          reason: failure.reason,
-        });
-      }
-      sendNow(request, response, plainHead(answer.status), Buffer.from(answer.text));
-    });
-  }
+  routeHealth(router, options);
   for (const [path, text] of options.metrics) {
     router.get(path, async (expressRequest, response) => {
       const request = expressRequest as unknown as HttpRequest;
@@ -117,4 +95,37 @@ function routerOf(options: OperatorPathsOptions): express.Router {
     answerNotServed(request, response, options.servesGroup);
   });
   return router;
+}
+
+function routeHealth(router: express.Router, { health, logger }: OperatorPathsOptions): void {
+  const { beforeReadyz } = health;
+  if (beforeReadyz !== undefined) {
+    router.use('/readyz', async (_request, _response, next) => {
+      await beforeReadyz();
+      next();
+    });
+  }
+  for (const endpoint of healthEndpoints) {
+    router.get([`/${endpoint}`, `/${endpoint}/*check`], (expressRequest, response) => {
+      const request = expressRequest as unknown as HttpRequest;
+      const { query } = request.context.info;
+      // The names of some checks have slashes.
+      const { check } = expressRequest.params as { check?: readonly string[] };
+      const answer =
+        check === undefined
+          ? health.answer(endpoint, {
+              verbose: query.has('verbose'),
+              exclude: query.getAll('exclude'),
+            })
+          : health.answerOne(endpoint, check.join('/'));
+      for (const failure of answer.failures) {
+        logger.warn('health check failed', {
+          endpoint,
+          check: failure.name,
+          reason: failure.reason,
+        });
+      }
+      sendNow(request, response, plainHead(answer.status), Buffer.from(answer.text));
+    });
+  }
 }

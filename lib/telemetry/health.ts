@@ -9,6 +9,8 @@ export interface HealthCheck {
   readonly name: string;
   /** Endpoints that include the check. */
   readonly endpoints: readonly HealthEndpoint[];
+  /** It tells of processes beside this one. */
+  readonly isOfOthers?: true;
   /**
    * undefined: healthy. A text says what is wrong; it is logged and, without secrets, not shown to
    * clients. May take at most a moment: no I/O that can hang.
@@ -34,18 +36,34 @@ export type HealthObserver = (name: string, endpoint: HealthEndpoint, isOk: bool
 export class Health {
   readonly #checks: readonly HealthCheck[];
   readonly #observe: HealthObserver;
+  /** Awaited before readyz is answered: what checks need to know of others. Default: nothing. */
+  readonly beforeReadyz: (() => Promise<void>) | undefined;
 
   /** `ping` comes first by itself. */
-  constructor(checks: readonly HealthCheck[], observe: HealthObserver = () => undefined) {
+  constructor(
+    checks: readonly HealthCheck[],
+    observe: HealthObserver = () => undefined,
+    beforeReadyz?: () => Promise<void>,
+  ) {
     this.#observe = observe;
+    this.beforeReadyz = beforeReadyz;
     const ping = { name: 'ping', endpoints: healthEndpoints, failure: () => undefined };
     this.#checks = [ping, ...checks];
   }
 
-  /** Whether all checks of an endpoint pass; no observer is told. */
+  /** Whether all checks of an endpoint pass that are this process' own; no observer is told. */
   isPassing(endpoint: HealthEndpoint): boolean {
-    const asked = this.#checks.filter(({ endpoints }) => endpoints.includes(endpoint));
-    return asked.every((check) => check.failure() === undefined);
+    return this.ownFailure(endpoint) === undefined;
+  }
+
+  /** The first of those failures, in words for the log. */
+  ownFailure(endpoint: HealthEndpoint): string | undefined {
+    for (const check of this.#checks) {
+      if (check.isOfOthers === true || !check.endpoints.includes(endpoint)) continue;
+      const reason = check.failure();
+      if (reason !== undefined) return `${check.name}: ${reason}`;
+    }
+    return undefined;
   }
 
   /** All checks of an endpoint but the excluded ones. */

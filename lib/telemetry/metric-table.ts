@@ -13,8 +13,13 @@ interface CommonRow {
   /** Served at `/metrics/slis` alone. */
   readonly isSli?: true;
 }
+/** What the numbers of several workers (`--workers`) make together. */
+export type AcrossWorkers = 'sum' | 'max' | 'min';
+
 export interface NumberRow extends CommonRow {
   readonly type: 'counter' | 'gauge';
+  /** Default: sum. Others are for what all share, and for what each process has for itself. */
+  readonly across?: AcrossWorkers;
 }
 export interface HistogramRow extends CommonRow {
   readonly type: 'histogram';
@@ -78,17 +83,29 @@ const certificateSeconds = [
 ];
 const waitSeconds = [0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3];
 
-const counter = (stability: Stability, labels: readonly string[], help: string): NumberRow => ({
+const counter = (
+  stability: Stability,
+  labels: readonly string[],
+  help: string,
+  across?: AcrossWorkers,
+): NumberRow => ({
   type: 'counter',
   stability,
   labels,
   help,
+  ...(across === undefined ? {} : { across }),
 });
-const gauge = (stability: Stability, labels: readonly string[], help: string): NumberRow => ({
+const gauge = (
+  stability: Stability,
+  labels: readonly string[],
+  help: string,
+  across?: AcrossWorkers,
+): NumberRow => ({
   type: 'gauge',
   stability,
   labels,
   help,
+  ...(across === undefined ? {} : { across }),
 });
 const histogram = (
   stability: Stability,
@@ -117,6 +134,7 @@ export const metricTable = {
     'ALPHA',
     ['name', 'type'],
     'Whether an admission webhook is only tried now and then, because its calls fail.',
+    'max',
   ),
   apiserver_admission_webhook_inflight: gauge(
     'ALPHA',
@@ -173,6 +191,7 @@ export const metricTable = {
     'STABLE',
     ['group', 'removed_release', 'resource', 'subresource', 'version'],
     'Deprecated APIs that were requested, by the release that removes them.',
+    'max',
   ),
   apiserver_request_body_size_bytes: histogram(
     'ALPHA',
@@ -265,11 +284,13 @@ export const metricTable = {
     'BETA',
     ['apiserver_id_hash', 'status'],
     'When the file of --authentication-config was last reloaded, or could not be.',
+    'max',
   ),
   apiserver_authentication_config_controller_last_config_info: gauge(
     'ALPHA',
     ['apiserver_id_hash', 'hash'],
     'Digest of the authentication configuration that is in force.',
+    'max',
   ),
   apiserver_authentication_jwt_authenticator_latency_seconds: histogram(
     'ALPHA',
@@ -281,11 +302,13 @@ export const metricTable = {
     'ALPHA',
     ['apiserver_id_hash', 'jwt_issuer_hash', 'result'],
     'When the keys of an issuer were last read, or could not be.',
+    'max',
   ),
   apiserver_authentication_jwt_authenticator_jwks_fetch_last_key_set_info: gauge(
     'ALPHA',
     ['jwt_issuer_hash', 'apiserver_id_hash', 'hash'],
     'Digest of the keys of an issuer that are in use.',
+    'max',
   ),
   authentication_token_cache_request_total: counter(
     'ALPHA',
@@ -411,11 +434,13 @@ export const metricTable = {
     'BETA',
     ['apiserver_id_hash', 'status'],
     'When the file of --authorization-config changed last, by what came of it.',
+    'max',
   ),
   apiserver_authorization_config_controller_last_config_info: gauge(
     'ALPHA',
     ['apiserver_id_hash', 'hash'],
     'Digest of the file of --authorization-config that is in force.',
+    'max',
   ),
   apiserver_admission_controller_admission_duration_seconds: histogram(
     'STABLE',
@@ -460,6 +485,7 @@ export const metricTable = {
     'ALPHA',
     [],
     'Revision of the last change of webhooks, policies and bindings that is in force.',
+    'min',
   ),
   apiserver_admission_configuration_retries_total: counter(
     'ALPHA',
@@ -502,11 +528,13 @@ export const metricTable = {
     'ALPHA',
     ['apiserver_id_hash', 'plugin', 'status'],
     'When manifests of admission were read last, by what came of it.',
+    'max',
   ),
   apiserver_manifest_admission_config_controller_last_config_info: gauge(
     'ALPHA',
     ['apiserver_id_hash', 'hash', 'plugin'],
     'Digest of the manifests of admission that are in force.',
+    'max',
   ),
   apiserver_mutating_admission_policy_check_total: counter(
     'ALPHA',
@@ -624,21 +652,25 @@ export const metricTable = {
     'ALPHA',
     ofResource,
     'Revision of the last event of a resource.',
+    'min',
   ),
   apiserver_resource_size_estimate_bytes: gauge(
     'ALPHA',
     ofResource,
     'Bytes of stored objects, by resource.',
+    'max',
   ),
-  apiserver_resource_objects: gauge('ALPHA', ofResource, 'Objects stored, by resource.'),
+  apiserver_resource_objects: gauge('ALPHA', ofResource, 'Objects stored, by resource.', 'max'),
   apiserver_storage_objects: {
     ...gauge('STABLE', ['resource'], 'Objects stored, by resource.'),
+    across: 'max',
     deprecatedSince: '1.34',
   },
   apiserver_storage_size_bytes: gauge(
     'STABLE',
     ['storage_cluster_id'],
     'Bytes of the file of the etcd member in use.',
+    'max',
   ),
   apiserver_storage_list_total: counter('ALPHA', ofResource, 'Lists answered from etcd.'),
   apiserver_storage_events_received_total: counter(
@@ -701,6 +733,7 @@ export const metricTable = {
     'ALPHA',
     [],
     'Stored objects whose bytes cannot be read at present.',
+    'max',
   ),
   apiserver_storage_compaction_rounds_total: counter(
     'ALPHA',
@@ -708,23 +741,35 @@ export const metricTable = {
     'Rounds of compaction: compacted, started (nothing is old enough yet), ' +
       'learned (another replica did it), failed.',
   ),
-  apiserver_ready: gauge('ALPHA', [], 'Whether /readyz passes, looked at with each scrape.'),
+  apiserver_ready: gauge('ALPHA', [], 'Whether /readyz passes, looked at with each scrape.', 'min'),
   apiserver_certificate_expiration_timestamp_seconds: gauge(
     'ALPHA',
     ['use'],
     'Until when what is in use is good: serving, etcd_client, and the last certificate of ' +
       'shared_ca, client_ca, front_proxy_ca.',
+    'min',
   ),
   apiserver_cache_memory_bytes: gauge(
     'ALPHA',
     ['kind'],
-    'Memory of the cache: current state, event log, memoised encodings and objects.',
+    'Memory of the cache: current state, event log, memoised encodings and objects, indexes.',
   ),
   apiserver_cache_memory_limit_bytes: gauge('ALPHA', [], 'The bound given by --cache-memory-mb.'),
+  apiserver_worker_connections: gauge(
+    'ALPHA',
+    ['worker'],
+    'Open connections by worker, with --workers.',
+  ),
+  apiserver_worker_restarts_total: counter(
+    'ALPHA',
+    ['worker'],
+    'Workers that were started again since the one before had ended by itself.',
+  ),
   apiserver_event_loop_delay_seconds: gauge(
     'ALPHA',
     ['percentile'],
     'Delay of the event loop since the last scrape.',
+    'max',
   ),
   apiserver_validation_declarative_validation_mismatch_total: counter(
     'BETA',
@@ -745,6 +790,7 @@ export const metricTable = {
     'ALPHA',
     ['name'],
     'Whether this replica leads, by the name of the Lease.',
+    'max',
   ),
   workqueue_adds_total: counter('BETA', ['name'], 'Keys that became ready, by work queue.'),
   workqueue_depth: gauge('BETA', ['name'], 'Keys that are ready and wait for a worker.'),
@@ -752,6 +798,7 @@ export const metricTable = {
     'BETA',
     ['name'],
     'How long the longest of the present runs has lasted.',
+    'max',
   ),
   workqueue_unfinished_work_seconds: gauge(
     'BETA',
@@ -773,6 +820,7 @@ export const metricTable = {
   workqueue_retries_total: counter('BETA', ['name'], 'Keys that are tried again after a back-off.'),
   '{kubernetes}_healthcheck': {
     ...gauge('STABLE', ['name', 'type'], 'Whether a check passed when it was last asked for.'),
+    across: 'min',
     isSli: true,
   },
   '{kubernetes}_healthchecks_total': {
@@ -793,32 +841,41 @@ export const metricTable = {
       'platform',
     ],
     'What this server is a build of.',
+    'max',
   ),
   '{kubernetes}_feature_enabled': gauge(
     'BETA',
     ['name', 'stage'],
     'Whether each feature gate is on.',
+    'max',
   ),
   version_info: gauge(
     'ALPHA',
     ['binary', 'component', 'emulation', 'min_compat'],
     'Releases of this server and of the API that it speaks.',
+    'max',
   ),
   registered_metrics_total: counter(
     'BETA',
     ['deprecated_version', 'stability_level'],
     'Metrics that are served.',
+    'max',
   ),
-  hidden_metrics_total: counter('BETA', [], 'Metrics that are hidden by their deprecation.'),
-  disabled_metrics_total: counter('BETA', [], 'Metrics that --disabled-metrics names.'),
+  hidden_metrics_total: counter('BETA', [], 'Metrics that are hidden by their deprecation.', 'max'),
+  disabled_metrics_total: counter('BETA', [], 'Metrics that --disabled-metrics names.', 'max'),
   process_cpu_seconds_total: counter('STABLE', [], 'CPU time of the process.'),
   process_resident_memory_bytes: gauge('STABLE', [], 'Resident memory of the process.'),
-  process_start_time_seconds: gauge('STABLE', [], 'Start of the process, seconds since the epoch.'),
-  process_open_fds: gauge('STABLE', [], 'Open file descriptors.'),
-  process_max_fds: gauge('STABLE', [], 'Limit on open file descriptors.'),
-  process_network_receive_bytes_total: counter('STABLE', [], 'Bytes received over IP.'),
-  process_network_transmit_bytes_total: counter('STABLE', [], 'Bytes sent over IP.'),
-  process_virtual_memory_max_bytes: gauge('STABLE', [], 'Limit on virtual memory.'),
+  process_start_time_seconds: gauge(
+    'STABLE',
+    [],
+    'Start of the process, seconds since the epoch.',
+    'min',
+  ),
+  process_open_fds: gauge('STABLE', [], 'Open file descriptors.', 'max'),
+  process_max_fds: gauge('STABLE', [], 'Limit on open file descriptors.', 'min'),
+  process_network_receive_bytes_total: counter('STABLE', [], 'Bytes received over IP.', 'max'),
+  process_network_transmit_bytes_total: counter('STABLE', [], 'Bytes sent over IP.', 'max'),
+  process_virtual_memory_max_bytes: gauge('STABLE', [], 'Limit on virtual memory.', 'min'),
   process_virtual_memory_bytes: gauge('STABLE', [], 'Virtual memory of the process.'),
 } as const satisfies Readonly<Record<string, MetricRow>>;
 

@@ -1,0 +1,23 @@
+// How `npm start` starts Node: what is measured is what ships.
+import { readFileSync } from 'node:fs';
+
+export interface ProductStart {
+  /** Of Node. */
+  readonly flags: readonly string[];
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+export function productStart(): ProductStart {
+  const file = new URL('../package.json', import.meta.url);
+  const { scripts } = JSON.parse(readFileSync(file, 'utf8')) as {
+    scripts: Record<string, string>;
+  };
+  const [, before = '', flags = ''] =
+    /^(.*?)(?:exec )?node (.*)cmd\/apiserver\/main\.ts/.exec(scripts['start'] ?? '') ?? [];
+  const words = (text: string): string[] => text.split(' ').filter((word) => word !== '');
+  const pairs = words(before).map((word) => {
+    const equals = word.indexOf('=');
+    return [word.slice(0, equals), word.slice(equals + 1)] as const;
+  });
+  return { flags: words(flags), environment: Object.fromEntries(pairs) };
+}
