@@ -117,20 +117,27 @@ function valuesWith(answers: AbsentFlag['answers'], wanted: Answer): string {
 
 function metricsPage(): Page {
   const rows = Object.entries(metricTable as Readonly<Record<string, MetricRow>>);
-  const cells = rows.map(([name, { type, stability, labels, help, deprecatedSince }]) => [
-    `\`${name}\``,
-    type,
-    stability,
-    labels.join(', '),
-    deprecatedSince === undefined ? help : `(Deprecated from ${deprecatedSince}) ${help}`,
-  ]);
+  const cells = rows.map(([name, row]) => {
+    const { type, stability, labels, help, deprecatedSince } = row;
+    return [
+      `\`${name}\``,
+      type,
+      stability,
+      labels.join(', '),
+      ('across' in row ? row.across : undefined) ?? 'sum',
+      deprecatedSince === undefined ? help : `(Deprecated from ${deprecatedSince}) ${help}`,
+    ];
+  });
   return page('docs/metrics.md', 'lib/telemetry/metric-table.ts', [
     '# Metrics',
     'Served at `/metrics`, those of health checks at `/metrics/slis`. `{kubernetes}` is the word ' +
       'of `--naming`. `--disabled-metrics` leaves metrics out. A deprecated metric is hidden ' +
       'some releases later, by its stability; `--show-hidden-metrics-for-version` shows those ' +
       'that the last release hid.',
-    table(['Metric', 'Type', 'Stability', 'Labels', 'Help'], cells),
+    'Workers (`--workers`) answer with one text for all: their samples with the same labels are ' +
+      'added up (of quantiles the largest is shown), or the largest or least of them is taken. ' +
+      'What a worker had counted by the last scrape, or when it was replaced, goes on to count.',
+    table(['Metric', 'Type', 'Stability', 'Labels', 'Workers', 'Help'], cells),
   ]);
 }
 

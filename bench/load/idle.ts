@@ -46,5 +46,5 @@ async function costOf(target: Target): Promise<Cost> {
 }
 
 function open(target: Target, count: number): Promise<() => void> {
-  return watchHttp2(target.port, path, new Deliveries(count), connectionCount);
+  return watchHttp2([target.port], path, new Deliveries(count), connectionCount);
 }

@@ -29,7 +29,7 @@ await withBench(async (bench) => {
   print('empty', empty);
   print('full', full);
   verdict('RSS for the objects, to their JSON', (full.rssBytes - empty.rssBytes) / jsonBytes, {
-    atMost: 1.6,
+    atMost: 1.4,
   });
   verdict('RSS in total, MB', full.rssBytes / mega, { atMost: 220 });
 });

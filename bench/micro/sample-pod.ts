@@ -91,6 +91,7 @@ export const samplePod = (index: number): JsonObject => ({
     dnsPolicy: 'ClusterFirst',
     enableServiceLinks: true,
     serviceAccountName: 'web',
+    serviceAccount: 'web',
     automountServiceAccountToken: false, // what is sent again has no volume of another name
     nodeName: `node-${String(index % 100)}`,
     securityContext: {},

@@ -1,10 +1,11 @@
-// Baseline of writes: a bare process that puts the same bytes through the same etcd client.
+// Baseline of writes: a bare process that puts the same bytes through `@grpc/grpc-js`, whatever the
+// server itself calls etcd by.
 import { readFileSync } from 'node:fs';
 import { EtcdStorage } from '../../lib/storage-etcd/etcd-storage.ts';
 import { onRun } from './probe.ts';
 
 const [, endpoints = '', valueFile = ''] = process.argv.slice(2);
-const storage = new EtcdStorage({ endpoints: endpoints.split(',') });
+const storage = new EtcdStorage({ endpoints: endpoints.split(','), transport: 'grpc-js' });
 const value = readFileSync(valueFile);
 const revisions = new Map<number, number>();
 const { signal } = new AbortController();

@@ -11,10 +11,16 @@ const ownHeaders: ReadonlySet<string> = new Set([
   'transfer-encoding',
 ]);
 
+/**
+ * `compressedAs`: what is sent is the body of `request`, compressed anew each time.
+ * @param script of the bare server
+ */
 export async function bareAnswer(
   bench: Bench,
   server: Target,
   request: Buffer,
+  compressedAs: 'gzip' | '' = '',
+  script = 'bare-answer.ts',
 ): Promise<Target & { bodyBytes: number }> {
   const connection = await Connection.open(server.port, { keepBodies: true });
   const answer = await connection.request(request);
@@ -28,8 +34,12 @@ export async function bareAnswer(
     if (!ownHeaders.has(name)) headers[name] = line.slice(colon + 1).trim();
   }
   const bodyFile = bench.file(`answer-${String(answer.bodyBytes)}.bin`);
+  if (compressedAs !== '') {
+    delete headers['content-length'];
+    headers['content-encoding'] = compressedAs;
+  }
   const answerFile = `${bodyFile}.json`;
   writeFileSync(bodyFile, answer.body);
   writeFileSync(answerFile, JSON.stringify({ headers, bodyFile }));
-  return { ...(await bench.bare('bare-answer.ts', [answerFile])), bodyBytes: answer.bodyBytes };
+  return { ...(await bench.bare(script, [answerFile])), bodyBytes: answer.bodyBytes };
 }

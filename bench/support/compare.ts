@@ -7,6 +7,8 @@ export interface Side {
   readonly name: string;
   readonly process: MeasuredProcess;
   readonly run: () => Promise<LoadResult>;
+  /** Before each run, and no part of what is measured. */
+  readonly prepare?: (() => Promise<unknown>) | undefined;
 }
 
 export interface SideResult {
@@ -37,6 +39,7 @@ export async function compare(
       const run = isProfiled
         ? () => side.process.profileOf(index === 1 ? profileTo : `${profileTo}.bare`, side.run)
         : side.run;
+      await side.prepare?.();
       const { result, micros } = await side.process.cpuOf(run);
       const first = results[0]?.[round]?.microsPerRequest;
       results[index]?.push(resultOf(side.name, result, micros, first));
@@ -49,7 +52,10 @@ export async function compare(
 async function warmUp(side: Side): Promise<void> {
   let count = 0;
   const endMs = performance.now() + warmUpMax.durationMs;
-  while (count < warmUpMax.count && performance.now() < endMs) count += (await side.run()).count;
+  while (count < warmUpMax.count && performance.now() < endMs) {
+    await side.prepare?.();
+    count += (await side.run()).count;
+  }
 }
 const warmUpMax = { count: 30_000, durationMs: 8_000 };
 

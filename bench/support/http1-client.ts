@@ -5,6 +5,8 @@ import type { TLSSocket } from 'node:tls';
 import { token } from './server.ts';
 
 const headEnd = Buffer.from('\r\n\r\n');
+/** In other places it is as good as never the end of what is read at once. */
+const lastChunk = Buffer.from('\r\n0\r\n\r\n');
 const connectTimeoutMs = 20_000;
 const requestTimeoutMs = 60_000;
 
@@ -29,11 +31,12 @@ export function requestBytes(
   bearer = token,
 ): Buffer {
   const isTyped = headers.some((header) => header.startsWith('content-type:'));
+  const asks = headers.some((header) => header.startsWith('accept:'));
   const lines = [
     `${method} ${path} HTTP/1.1`,
     'host: 127.0.0.1',
     ...(bearer === '' ? [] : [`authorization: Bearer ${bearer}`]),
-    'accept: application/json',
+    ...(asks ? [] : ['accept: application/json']),
     ...(body === undefined
       ? []
       : [
@@ -84,7 +87,9 @@ export class Connection {
   #settle: { resolve(answer: Answer): void; reject(error: Error): void } | undefined;
   #gathered: Buffer[] = [];
   #gatheredBytes = 0;
-  #head: { status: number; text: string; bytes: number; length: number } | undefined;
+  /** Without `length` the body comes in chunks. */
+  #head: { status: number; text: string; bytes: number; length: number | undefined } | undefined;
+  #lastBytes = Buffer.alloc(0);
 
   private constructor(socket: TLSSocket, keepsBodies: boolean) {
     this.#socket = socket;
@@ -119,7 +124,13 @@ export class Connection {
     if (this.#head === undefined || this.#keepsBodies) this.#gathered.push(chunk);
     if (this.#head === undefined && !this.#readHead()) return;
     const head = this.#head;
-    if (head === undefined || this.#gatheredBytes < head.bytes + head.length) return;
+    if (head === undefined) return;
+    if (head.length === undefined) {
+      this.#lastBytes = Buffer.concat([this.#lastBytes, chunk.subarray(-lastChunk.length)]);
+      this.#lastBytes = this.#lastBytes.subarray(-lastChunk.length);
+      if (!this.#lastBytes.equals(lastChunk)) return;
+    } else if (this.#gatheredBytes < head.bytes + head.length) return;
+    const bodyBytes = head.length ?? this.#gatheredBytes - head.bytes;
     const all = this.#keepsBodies ? Buffer.concat(this.#gathered) : undefined;
     const settle = this.#settle;
     this.#gathered = [];
@@ -129,7 +140,7 @@ export class Connection {
     settle?.resolve({
       status: head.status,
       head: head.text,
-      bodyBytes: head.length,
+      bodyBytes,
       body: all?.subarray(head.bytes),
     });
   }
@@ -142,12 +153,13 @@ export class Connection {
     const text = all.toString('latin1', 0, end);
     const status = Number(text.slice(9, 12));
     const length = /\r\ncontent-length: (\d+)/i.exec(text)?.[1];
-    if (length === undefined) throw new Error(`an answer without content-length: ${text}`);
+    if (length === undefined && !/\r\ntransfer-encoding: chunked/i.test(text))
+      throw new Error(`an answer of unknown length: ${text}`);
     this.#head = {
       status,
       text: text.slice(text.indexOf('\r\n') + 2),
       bytes: end + 4,
-      length: Number(length),
+      length: length === undefined ? undefined : Number(length),
     };
     return true;
   }
@@ -169,11 +181,13 @@ export interface LoadBounds {
 
 /**
  * Closed loop on all connections until `durationMs` is over or `countMax` requests are answered.
+ * `slot`: which of the connections.
  */
 export async function closedLoop(
   connections: readonly Connection[],
-  next: (index: number) => Buffer,
+  next: (index: number, slot: number) => Buffer,
   bounds: LoadBounds,
+  answered?: (answer: Answer, slot: number) => void,
 ): Promise<LoadResult> {
   const startedMs = performance.now();
   const endMs = startedMs + bounds.durationMs;
@@ -182,13 +196,14 @@ export async function closedLoop(
   let bodyBytes = 0;
   const latenciesMs: number[] = [];
   await Promise.all(
-    connections.map(async (connection) => {
+    connections.map(async (connection, slot) => {
       while (started < bounds.countMax) {
         const sentMs = performance.now();
         if (sentMs > endMs) return;
-        const answer = await connection.request(next(started++));
+        const answer = await connection.request(next(started++, slot));
         if (answer.status > (bounds.statusMax ?? 299))
           throw new Error(`status ${String(answer.status)}\n${answer.head}`);
+        answered?.(answer, slot);
         count++;
         bodyBytes += answer.bodyBytes;
         latenciesMs.push(performance.now() - sentMs);

@@ -5,6 +5,7 @@ import type { ChildProcess } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
+import { productStart } from '../../scripts/product-start.ts';
 import type { CpuAnswer, MemoryAnswer, ProbeQuestion, StallsAnswer } from './probe.ts';
 
 export const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -23,24 +24,6 @@ function availableParallelismOfMachine(): number {
   return process.platform === 'linux'
     ? readFileSync('/proc/cpuinfo', 'utf8').split('\nprocessor').length
     : availableParallelism();
-}
-
-/** How `npm start` starts node: what ships is what is measured, baselines included. */
-function productStart(): {
-  readonly flags: string[];
-  readonly environment: Record<string, string>;
-} {
-  const { scripts } = JSON.parse(readFileSync(`${root}package.json`, 'utf8')) as {
-    scripts: Record<string, string>;
-  };
-  const [, before = '', flags = ''] =
-    /^(.*?)(?:exec )?node (.*)cmd\/apiserver\/main\.ts/.exec(scripts['start'] ?? '') ?? [];
-  const words = (text: string): string[] => text.split(' ').filter((word) => word !== '');
-  const pairs = words(before).map((word) => {
-    const equals = word.indexOf('=');
-    return [word.slice(0, equals), word.slice(equals + 1)] as const;
-  });
-  return { flags: words(flags), environment: Object.fromEntries(pairs) };
 }
 
 /**
@@ -121,6 +104,10 @@ export class MeasuredProcess {
       }
       await new Promise((resolve) => setTimeout(resolve, 5));
     }
+  }
+
+  get pid(): number {
+    return this.#child.pid ?? 0;
   }
 
   get output(): string {

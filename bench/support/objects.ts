@@ -64,3 +64,40 @@ export const namespaceObject = (name: string): JsonObject => ({
   spec: { finalizers: ['kubernetes'] },
   status: { phase: 'Active' },
 });
+
+/** The Lease by which a node says that it lives; without its owner, which is not there. */
+export const leaseObject = (namespace: string, index: number): JsonObject => ({
+  kind: 'Lease',
+  apiVersion: 'coordination.k8s.io/v1',
+  metadata: {
+    name: `node-${String(index).padStart(6, '0')}`,
+    namespace,
+  },
+  spec: {
+    holderIdentity: `node-${String(index).padStart(6, '0')}`,
+    leaseDurationSeconds: 40,
+    renewTime: '2026-01-01T00:00:00.000000Z',
+  },
+});
+
+/** An Event of a Pod, as schedulers and nodes write them. */
+export const eventObject = (namespace: string, index: number): JsonObject => ({
+  kind: 'Event',
+  apiVersion: 'v1',
+  metadata: { name: `web-${String(index).padStart(6, '0')}.17f1c0de5a`, namespace },
+  involvedObject: {
+    kind: 'Pod',
+    namespace,
+    name: `web-${String(index).padStart(6, '0')}`,
+    uid: 'd9f5ad29-3a52-4a1f-9f3f-6c8cb1a2c001',
+    apiVersion: 'v1',
+    fieldPath: 'spec.containers{app}',
+  },
+  reason: 'Pulled',
+  message: 'Container image "registry.example.com/web:1.2.3" already present on machine',
+  source: { component: 'node-agent', host: 'node-000001' },
+  firstTimestamp: '2026-01-01T00:00:00Z',
+  lastTimestamp: '2026-01-01T00:00:00Z',
+  count: 1,
+  type: 'Normal',
+});

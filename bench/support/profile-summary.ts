@@ -26,8 +26,10 @@ export function summary(file: string): string {
   const profile = JSON.parse(readFileSync(file, 'utf8')) as Profile;
   const nodes = new Map(profile.nodes.map((node) => [node.id, node]));
   const spent = new Map<number, number>();
+  const longest = longestOf(profile.timeDeltas);
   for (const [index, id] of profile.samples.entries()) {
-    spent.set(id, (spent.get(id) ?? 0) + (profile.timeDeltas[index] ?? 0));
+    const micros = Math.min(profile.timeDeltas[index] ?? 0, longest);
+    spent.set(id, (spent.get(id) ?? 0) + micros);
   }
   const byFile = new Map<string, number>();
   const self = new Map<string, number>();
@@ -56,6 +58,15 @@ export function summary(file: string): string {
     `by function, itself\n${table(self, total)}`,
     `by function, with what it calls\n${table(withCallees, total)}`,
   ].join('\n\n');
+}
+
+/**
+ * Of the time between two samples what a process can have spent: where it is longer, another one
+ * had the core, and whoever was interrupted would be charged with that.
+ */
+function longestOf(deltas: readonly number[]): number {
+  const sorted = [...deltas].sort((one, other) => one - other);
+  return 4 * (sorted[sorted.length >> 1] ?? 0);
 }
 
 const fileOf = ({ callFrame }: ProfileNode): string =>

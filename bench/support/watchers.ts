@@ -80,9 +80,9 @@ export async function watchHttp1(
   };
 }
 
-/** The same over `connectionCount` HTTP/2 connections, streams spread evenly. */
+/** The same over `connectionCount` HTTP/2 connections in turns, streams spread evenly. */
 export async function watchHttp2(
-  port: number,
+  ports: readonly number[],
   path: (index: number) => string,
   deliveries: Deliveries,
   connectionCount: number,
@@ -90,7 +90,8 @@ export async function watchHttp2(
   const sessions: ClientHttp2Session[] = [];
   const perConnection = Math.ceil(deliveries.watcherCount / connectionCount);
   for (let first = 0; first < deliveries.watcherCount; first += perConnection) {
-    const session = connectHttp2(`https://127.0.0.1:${String(port)}`, {
+    const port = String(ports[sessions.length % ports.length]);
+    const session = connectHttp2(`https://127.0.0.1:${port}`, {
       rejectUnauthorized: false,
       settings: { initialWindowSize: 1024 * 1024 },
     });

@@ -12,4 +12,6 @@ export default {
   maxWorkers: 1,
   // In this process.
   workerIdleMemoryLimit: undefined,
+  // A test that failed may leave requests without an end.
+  forceExit: true,
 };
