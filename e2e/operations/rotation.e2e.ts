@@ -66,6 +66,9 @@ beforeAll(async () => {
   const serving = await serverPair(old.serving);
   put(at('tls.crt'), serving.cert);
   put(at('tls.key'), serving.key);
+  const named = await serverPair(old.serving);
+  put(at('named.crt'), named.cert);
+  put(at('named.key'), named.key);
   put(at('users.crt'), old.users.cert);
   put(at('proxies.crt'), old.proxies.cert);
   oldKey = newKey('sign.key');
@@ -78,6 +81,7 @@ beforeAll(async () => {
       '--shutdown-delay-duration=500ms',
       `--tls-cert-file=${at('tls.crt')}`,
       `--tls-private-key-file=${at('tls.key')}`,
+      `--tls-sni-cert-key=${at('named.crt')},${at('named.key')}:*.example.com`,
       `--client-ca-file=${at('users.crt')}`,
       `--requestheader-client-ca-file=${at('proxies.crt')}`,
       '--requestheader-username-headers=X-Remote-User',
@@ -126,12 +130,12 @@ async function said(text: string, change: () => void): Promise<void> {
   }
 }
 
-/** The certificate that a new connection is shown, believing nobody. */
-const shownBy = (replica: Replica): Promise<string> =>
+/** The certificate that a new connection is shown which asks for a name, believing nobody. */
+const shownBy = (replica: Replica, servername = ''): Promise<string> =>
   new Promise((resolve, reject) => {
     const { hostname, port } = new URL(replica.url);
     const socket: TLSSocket = connect(
-      { host: hostname, port: Number(port), rejectUnauthorized: false },
+      { host: hostname, port: Number(port), servername, rejectUnauthorized: false },
       () => {
         resolve(socket.getPeerX509Certificate()?.toString() ?? 'none');
         socket.destroy();
@@ -177,6 +181,17 @@ test('the serving certificate and its key, then its CA', async () => {
     await phase('clients believe the new one alone');
     identity = { ...identity, ca: fresh.serving.cert };
   });
+});
+
+test('the certificate of a name, beside the one of all others', async () => {
+  const others = await Promise.all(cluster.replicas.map((replica) => shownBy(replica)));
+  const pair = await serverPair(fresh.serving);
+  put(at('named.crt'), pair.cert);
+  put(at('named.key'), pair.key);
+  for (const replica of cluster.replicas) {
+    while (!pair.cert.startsWith(await shownBy(replica, 'api.example.com'))) await sleep(20);
+  }
+  expect(await Promise.all(cluster.replicas.map((replica) => shownBy(replica)))).toEqual(others);
 });
 
 test('the CA of client certificates', async () => {

@@ -5,6 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { productStart } from '../../scripts/product-start.ts';
 import { adminToken, TestCluster } from '../harness.ts';
 import type { Replica } from '../harness.ts';
 import { Balancer } from '../operations/balancer.ts';
@@ -97,12 +98,14 @@ interface Series {
 }
 
 async function soak(minutes: number, sampleCount: number, churnerCount: number): Promise<string[]> {
+  const start = productStart();
+  Object.assign(process.env, start.environment);
   const cluster = await TestCluster.start({
     replicaCount: 3,
     memberCount: 3,
     tls: true,
     serverFlags,
-    nodeFlags: () => ['--expose-gc', `--require=${preload}`],
+    nodeFlags: () => [...start.flags, '--expose-gc', `--require=${preload}`],
   });
   const balancer = await Balancer.start(cluster.replicas.map(({ url }) => url));
   try {
