@@ -12,11 +12,12 @@ import type { MaybePromise } from '../lib/base/maybe-promise.ts';
 import { endWithThisProcess } from '../lib/base/testing/outlived.ts';
 import { EtcdCluster } from '../lib/storage-etcd/testing/etcd-process.ts';
 import type { EtcdClusterOptions } from '../lib/storage-etcd/testing/etcd-process.ts';
+import { workersOf } from './worker-processes.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const readyTimeoutMs = 30_000;
 /** Each replica has so many processes that serve, where a test does not say how many. */
-const workerCount = process.env['E2E_WORKERS'];
+export const workerCount = Number(process.env['E2E_WORKERS'] ?? 1);
 /** A token of system:masters that every replica knows. */
 export const adminToken = 'e2e-admin-token';
 
@@ -81,7 +82,7 @@ export class TestCluster {
         ...etcdFlags,
         `--token-auth-file=${tokens}`,
         `--naming=${options.naming ?? 'kubernetes'}`,
-        ...(workerCount === undefined ? [] : [`--workers=${workerCount}`]),
+        ...(workerCount === 1 ? [] : [`--workers=${String(workerCount)}`]),
         ...(options.serverFlags ?? []),
         ...((await options.replicaFlags?.(index, folder)) ?? []),
       ];
@@ -225,6 +226,16 @@ export class Replica {
       outgoing.on('error', reject);
       outgoing.end(bytes);
     });
+  }
+
+  /** Nothing of it goes on, its workers included, until `resume`. */
+  pause(): void {
+    for (const pid of [this.pid, ...workersOf(this)]) process.kill(pid, 'SIGSTOP');
+  }
+
+  /** Workers first: whoever looks after them finds them awake. */
+  resume(): void {
+    for (const pid of [...workersOf(this), this.pid]) process.kill(pid, 'SIGCONT');
   }
 
   /** SIGTERM; resolves with the exit code. */

@@ -13,7 +13,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { TokenIssuer, issuerKey } from '../lib/authn/testing/token-issuer.ts';
 import { createTestCa } from '../lib/base/testing/certificates.ts';
 import type { TestCa, TestPair } from '../lib/base/testing/certificates.ts';
-import { TestCluster } from './harness.ts';
+import { TestCluster, workerCount } from './harness.ts';
 import type { Replica } from './harness.ts';
 import { TcpProxy } from './tcp-proxy.ts';
 
@@ -311,12 +311,12 @@ const inLog =
   ({ output }) =>
     Promise.resolve(output.split(text).length - 1);
 
-/** Resolves when every replica has told of it since. */
+/** Resolves when every replica has told of it since, each of its workers. */
 async function toldOf(told: Told, change: () => void): Promise<void> {
   const before = await Promise.all(cluster.replicas.map(told));
   change();
   for (const [index, replica] of cluster.replicas.entries()) {
-    while ((await told(replica)) <= (before[index] ?? 0)) await sleep(10);
+    while ((await told(replica)) < (before[index] ?? 0) + workerCount) await sleep(10);
   }
 }
 

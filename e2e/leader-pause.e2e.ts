@@ -94,14 +94,14 @@ test('a leader that was paused for longer than its lease writes nothing after th
     if (leader === undefined || through === undefined) throw new Error('nobody leads');
     const making = makeNamespaces(through, `before-${String(round)}`, 30);
     await until(() => entries.filter(({ type }) => type === 'write').length > round * 40 + 4);
-    process.kill(leader.pid, 'SIGSTOP'); // in the middle of its work
+    leader.pause(); // in the middle of its work
     paused.push(leader);
     try {
       await making;
       await until(() => others.some(isLeading));
       await makeNamespaces(through, `between-${String(round)}`, 10);
     } finally {
-      process.kill(leader.pid, 'SIGCONT');
+      leader.resume();
     }
     await makeNamespaces(through, `after-${String(round)}`, 30);
     await until(() => !isLeading(leader));

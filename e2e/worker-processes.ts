@@ -1,9 +1,8 @@
 // The processes of a replica with several workers, as the system knows them.
 import { readFileSync } from 'node:fs';
-import type { Replica } from './harness.ts';
 
 /** PIDs of its workers, the oldest first. */
-export function workersOf({ pid }: Pick<Replica, 'pid'>): number[] {
+export function workersOf({ pid }: { readonly pid: number }): number[] {
   const children = readFileSync(`/proc/${String(pid)}/task/${String(pid)}/children`, 'utf8');
   return children
     .trim()

@@ -210,9 +210,9 @@ class Run {
       await etcd.moveLeader();
       await sleep(500);
       const paused = random.pick(replicas);
-      process.kill(paused.pid, 'SIGSTOP');
+      paused.pause();
       await sleep(500 + random.below(2_500));
-      process.kill(paused.pid, 'SIGCONT');
+      paused.resume();
       await sleep(500);
       const leader = await etcd.leader();
       await etcd.kill(leader);

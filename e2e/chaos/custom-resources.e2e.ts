@@ -90,9 +90,9 @@ const harms: readonly (readonly [string, (scene: Scene) => Promise<void>])[] = [
     'a replica paused, and the leader of etcd moved',
     async ({ cluster, random, flow }) => {
       const paused = random.pick(cluster.replicas);
-      process.kill(paused.pid, 'SIGSTOP');
+      paused.pause();
       await cluster.etcd.moveLeader();
-      await sleep(2_000).finally(() => process.kill(paused.pid, 'SIGCONT'));
+      await sleep(2_000).finally(() => paused.resume());
       await flow();
       await cluster.etcd.moveLeader();
     },

@@ -143,8 +143,8 @@ test('what is established is served everywhere, and what is gone is gone', async
   const harming = (async (): Promise<void> => {
     while (performance.now() < endsAt) {
       const paused = random.pick(cluster.replicas);
-      process.kill(paused.pid, 'SIGSTOP');
-      await sleep(500 + random.below(1_000)).finally(() => process.kill(paused.pid, 'SIGCONT'));
+      paused.pause();
+      await sleep(500 + random.below(1_000)).finally(() => paused.resume());
       await cluster.etcd.moveLeader();
       await sleep(1_000 + random.below(2_000));
     }
@@ -158,7 +158,7 @@ test('what is established is served everywhere, and what is gone is gone', async
 test('what many make at once is established at all replicas, whoever is paused', async () => {
   const paused = cluster.replica(1);
   const [one, other] = [cluster.replica(0), cluster.replica(2)];
-  process.kill(paused.pid, 'SIGSTOP');
+  paused.pause();
   const count = 12;
   const given = Array.from({ length: count }, (_one, index) => ({
     group: `g${String(index % 2)}.${group}`,
@@ -170,7 +170,7 @@ test('what many make at once is established at all replicas, whoever is paused',
     for (const { status } of await Promise.all(given.map(make))) expect(status).toBe(201);
     await Promise.all(given.map((definition) => untilEstablished(other, definition)));
   } finally {
-    process.kill(paused.pid, 'SIGCONT');
+    paused.resume();
   }
   // The one that was paused knows of none of them before it is asked.
   const seen = given.map(({ group, plural }) =>
