@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { wrongPanels, wrongRules } from '../observability/dashboard-queries.ts';
 import { mixedLoad } from '../observability/mixed-load.ts';
 import { Asker } from './asker.ts';
-import { SetUp } from './set-up.ts';
+import { SetUp, until } from './set-up.ts';
 
 const account = '/api/v1/namespaces/default/serviceaccounts/default';
 
@@ -28,12 +28,22 @@ afterAll(async () => {
   for (const asker of askers) asker.close();
 });
 
-test('every target is scraped', async () => {
+async function targetsDown(): Promise<readonly string[]> {
   const reply = await fetch(`${setUp.prometheusUrl}/api/v1/targets?state=active`);
   const { data } = (await reply.json()) as { data: { activeTargets: Target[] } };
-  const states = data.activeTargets.map(({ scrapeUrl, health }) => [scrapeUrl, health]);
-  expect(states.length).toBe(7);
-  expect(states.filter(([, health]) => health !== 'up')).toEqual([]);
+  expect(data.activeTargets.length).toBe(7);
+  return data.activeTargets.flatMap(({ scrapeUrl, health }) => (health === 'up' ? [] : scrapeUrl));
+}
+
+// One that was just started is up with its next scrape.
+test('every target is scraped', async () => {
+  let down: readonly string[] = [];
+  await until('every target is up', async () => {
+    down = await targetsDown();
+    return down.length === 0;
+  }).catch((error: unknown) => {
+    throw new Error(`down: ${down.join()}`, { cause: error });
+  });
 });
 
 interface Target {
