@@ -16,6 +16,7 @@ let hooks: ReviewServer;
 let cluster: TestCluster;
 const seen: IncomingHttpHeaders[] = [];
 const namespace = 'traced';
+const traced = { traced: 'true' };
 const maps = `/api/v1/namespaces/${namespace}/configmaps`;
 const createName = 'POST /api/v1/namespaces/{:namespace}/configmaps';
 const userToken = 'e2e-user-token';
@@ -39,7 +40,7 @@ const configuration = (kind: string, caBundle: string, name: string): object => 
       rules: [
         { apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['configmaps'] },
       ],
-      namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': namespace } },
+      objectSelector: { matchLabels: traced }, // not the CA that a controller publishes
       sideEffects: 'None',
       admissionReviewVersions: ['v1'],
     },
@@ -141,7 +142,7 @@ describe('a collector is told', () => {
 
   beforeAll(async () => {
     seen.length = 0;
-    const body = { metadata: { name: 'm' }, data: { a: 'b' } };
+    const body = { metadata: { name: 'm', labels: traced }, data: { a: 'b' } };
     const path = `${maps}?fieldManager=tests&unknown=SECRET`;
     const made = await send('POST', path, body, created.headers);
     expect([made.status, made.json()]).toMatchObject([
