@@ -23,8 +23,9 @@ async function changing(
     const reply = await redefine(random.pick(cluster.replicas), { ...kind, edition }).catch(
       (): Reply | undefined => undefined,
     );
-    // Where nothing else breaks, every change is taken.
-    if (reply !== undefined && reply.status !== 200 && reply.status < 500) {
+    // What a replica that fails or has just started answers asks to try again; all else is taken.
+    const asksAgain = reply === undefined || reply.status === 429 || reply.status >= 500;
+    if (!asksAgain && reply.status !== 200) {
       throw new Error(`${String(reply.status)} ${reply.text}`);
     }
     await sleep(everyMs);

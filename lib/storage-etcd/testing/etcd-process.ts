@@ -1,9 +1,7 @@
-// Real etcd processes for tests: one or three members on free loopback ports, each in its own
-// process group, with data below a temporary folder that `stop` removes. Members can be killed,
-// paused, restarted.
-import { spawn } from 'node:child_process';
+// Real etcd processes for tests: members on free loopback ports, each in its own process group,
+// with data below a temporary folder that `stop` removes. They can be killed, paused, restarted.
+import { execFile, spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
-import { execFile } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -140,18 +138,20 @@ export class EtcdCluster {
     const { etcdPath } = this.#member(0);
     const dataDir = join(this.#folder, name);
     const member: Member = { name, clientPort, peerPort, dataDir, etcdPath, child: undefined };
-    await this.etcdctl('member', 'add', name, '--learner', `--peer-urls=${peerUrl(member)}`);
+    await this.#changeMembers('add', name, '--learner', `--peer-urls=${peerUrl(member)}`);
     this.#members.push(member);
     await this.#spawn(member);
     const id = await this.memberId(index);
-    // Refused until it has caught up.
+    await this.#changeMembers('promote', id, `--endpoints=${this.endpoints[0] ?? ''}`);
+    return index;
+  }
+
+  /** Asked again while a member has not caught up, or lost a peer within the last 5 s. */
+  async #changeMembers(...args: readonly string[]): Promise<void> {
     for (;;) {
-      try {
-        await this.etcdctl(`--endpoints=${this.endpoints[0] ?? ''}`, 'member', 'promote', id);
-        return index;
-      } catch (error) {
-        if (!String(error).includes('in sync')) throw error;
-      }
+      const problem = await this.etcdctl('member', ...args).then(() => '', String);
+      if (problem === '') return;
+      if (!/in sync|unhealthy cluster/.test(problem)) throw new Error(problem);
       await new Promise((resolve) => setTimeout(resolve, 100));
     }
   }
