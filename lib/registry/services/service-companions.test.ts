@@ -229,6 +229,15 @@ describe('a service', () => {
     expect(await taken()).toEqual([]);
   });
 
+  test('is not given a port that it states elsewhere', async () => {
+    const only = 30_050;
+    const all = Array.from({ length: 80 }, (_, at) => 30_000 + at);
+    const stated = all.filter((one) => one !== only).map((one, at) => port(at + 2, one));
+    const made = await make({ type: 'NodePort', ports: [{ name: 'any', port: 1 }, ...stated] });
+    expect(portsOf(made)[0]).toBe(only);
+    await remove(made);
+  });
+
   test.each<[string, object, string]>([
     ['twice', { ports: [port(1, 30_030), port(2, 30_030)] }, 'ports[1].nodePort'],
     ['outside of the range', { ports: [port(1, 30_080)] }, 'ports[0].nodePort'],

@@ -111,6 +111,7 @@ async function settlePorts(pool: PortPool, settling: Settling): Promise<void> {
   const asking = { dryRun: context.dryRun, signal };
   /** What the service has, or takes with this write. */
   const mine = new Set(before === undefined ? [] : claimedPorts(before));
+  const stated = claimedPorts(spec);
   const take = async (port: number, field: string): Promise<void> => {
     const problem = mine.has(port)
       ? 'provided port is already allocated'
@@ -119,7 +120,7 @@ async function settlePorts(pool: PortPool, settling: Settling): Promise<void> {
     mine.add(port);
   };
   const choose = async (what: string): Promise<number> => {
-    const port = await pool.choose(mine, asking);
+    const port = await pool.choose(new Set([...mine, ...stated]), asking);
     if (port === undefined) {
       throw internalError(`failed to allocate a ${what}: range is full`);
     }
