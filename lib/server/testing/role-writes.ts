@@ -13,13 +13,16 @@ import type { ApiAnswer, SentRequest } from './api-on-etcd.ts';
 const naming = namingProfile('svc');
 export const group = 'rbac.authorization.svc.io';
 const base = `/apis/${group}/v1`;
-const policy = new RbacPolicy();
-const ending = new AbortController();
+// Of one file at a time: a process that runs several has this module once.
+let policy: RbacPolicy;
+let ending: AbortController;
 let api: ApiOnEtcd;
 let following: Promise<void> | undefined;
 
 /** One server for the tests of a file, with roles and bindings as its only policy. */
 export async function startRoles(): Promise<void> {
+  policy = new RbacPolicy();
+  ending = new AbortController();
   api = await ApiOnEtcd.start(
     () => ({
       authenticator: {
