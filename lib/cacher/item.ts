@@ -195,7 +195,7 @@ export class CachedItem implements Item, MemoOwner {
   }
 
   encoded(variant: string, make: (item: Item) => Uint8Array): Uint8Array {
-    return this.source.budget.encoding(this, variant, () => make(this));
+    return this.source.budget.encoding(this, variant, make);
   }
 
   keptEncoding(variant: string): Uint8Array | undefined {

@@ -109,10 +109,14 @@ export class MemoryBudget {
   }
 
   /** The encoding `variant` of `owner`, made once while kept. */
-  encoding(owner: MemoOwner, variant: string, make: () => Uint8Array): Uint8Array {
+  encoding<T extends MemoOwner>(
+    owner: T,
+    variant: string,
+    make: (owner: T) => Uint8Array,
+  ): Uint8Array {
     const known = this.keptEncoding(owner, variant);
     if (known !== undefined) return known;
-    const made = make();
+    const made = make(owner);
     const memo = this.#memoOf(owner);
     memo.encodings.set(variant, made);
     this.#grow(memo, made.byteLength + memoOverheadBytes);

@@ -23,7 +23,7 @@ export class LoggedEvent implements WatchEvent, MemoOwner {
   }
 
   memo(variant: string, make: (event: WatchEvent) => Uint8Array): Uint8Array {
-    return this.item.source.budget.encoding(this, variant, () => make(this));
+    return this.item.source.budget.encoding(this, variant, make);
   }
 }
 

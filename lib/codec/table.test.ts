@@ -12,11 +12,9 @@ import {
   partialObjectBytes,
   tableBytes,
   tableOpen,
-  timedRow,
+  TimedRows,
 } from './table.ts';
 import type { IncludeObject } from './table.ts';
-
-const rowAt = (open: Uint8Array, nowMs: number): Uint8Array => closedRow(timedRow(open, nowMs));
 
 const svc = namingProfile('svc');
 const v1 = `${svc.metaGroup}/v1`;
@@ -49,7 +47,7 @@ describe('a Table', () => {
     ['Metadata', partial],
     ['Object', pod],
   ])('with %s of each object', (include, object) => {
-    const row = rowAt(openRow(pod, { columns: defaultColumns, include }, v1), 0);
+    const row = closedRow(openRow(pod, { columns: defaultColumns, include }, v1), 0);
     const meta = { resourceVersion: '9', continue: 't', remainingItemCount: 3 };
     expect(
       json(
@@ -74,7 +72,7 @@ describe('a Table', () => {
     const metadata = { ...pod.metadata, annotations: { field: 'x' } };
     const form = { columns: defaultColumns, include: 'Metadata', hidden: ['field'] } as const;
     const stored = { ...pod, metadata: { ...pod.metadata, name: 'stored' } };
-    const row = rowAt(openRow({ ...pod, metadata }, form, v1, { stored }), 0);
+    const row = closedRow(openRow({ ...pod, metadata }, form, v1, { stored }), 0);
     expect(json(row)).toEqual({ cells: ['stored', cells[1]], object: partial });
   });
   test('of nothing has no rows', () => {
@@ -90,7 +88,7 @@ describe('a Table', () => {
     const meta = { resourceVersion: '5' };
     for (const headers of [true, false]) {
       const table = { columns: defaultColumns, headers };
-      const whole = json(tableBytes(rowAt(openRow(pod, form, v1), 0), meta, table, v1));
+      const whole = json(tableBytes(closedRow(openRow(pod, form, v1), 0), meta, table, v1));
       expect(whole).toEqual({
         kind: 'Table',
         apiVersion: 'meta.svc.io/v1',
@@ -102,7 +100,7 @@ describe('a Table', () => {
   });
   test('shows an object without metadata', () => {
     const row = openRow({}, { columns: defaultColumns, include: 'None' }, v1);
-    expect(json(rowAt(row, 0))).toEqual({
+    expect(json(closedRow(row, 0))).toEqual({
       cells: ['', null],
       object: null,
     });
@@ -156,6 +154,21 @@ describe('ages', () => {
       conditions: [{ type: 'Completed', status: 'True' }],
       object: null,
     };
-    expect(json(rowAt(open, created + elapsedMs))).toEqual(row);
+    expect(json(closedRow(open, created + elapsedMs))).toEqual(row);
+  });
+  test('of rows side by side are those of each', () => {
+    const rows = new TimedRows(created + 61_000);
+    const alone = [{}, named, {}, pod, named].map((object) => {
+      const row = openRow(object, object === pod ? { ...form, include: 'Object' } : form, v1);
+      rows.add(row);
+      return closedRow(row, created + 61_000);
+    });
+    expect(rows.count).toBe(alone.length);
+    for (const [index, row] of alone.entries()) {
+      expect(rows.lengthAt(index)).toBe(row.length);
+      const target = Buffer.alloc(row.length + 6, '-');
+      rows.copyTo(index, target, 3);
+      expect(target.toString()).toBe(`---${Buffer.from(row).toString()}---`);
+    }
   });
 });

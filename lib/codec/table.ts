@@ -112,49 +112,79 @@ const countBytes = 4;
 const positionBytes = 4;
 const ageBytes = positionBytes + 8;
 
-/** A row as it is at some time. */
-export interface TimedRow {
-  readonly open: Buffer;
-  readonly ages: readonly string[];
-  readonly length: number;
-}
+/**
+ * Rows as they are at some time: entries of a list that are copied with their ages, side by side in
+ * few arrays, since an object for each row outlives collections while the answer is written.
+ */
+export class TimedRows {
+  readonly #nowMs: number;
+  readonly #rows: Buffer[] = [];
+  readonly #lengths: number[] = [];
+  /** Those of all rows, and where each row's begin. */
+  readonly #ages: string[] = [];
+  readonly #agesAt: number[] = [];
 
-export function timedRow(row: Uint8Array, nowMs: number): TimedRow {
-  // Kept rows are Buffers: no view of each is made.
-  const open = Buffer.isBuffer(row) ? row : Buffer.from(row.buffer, row.byteOffset, row.length);
-  const count = open.readUInt32LE(0);
-  const ages: string[] = [];
-  let length = open.length - countBytes - count * ageBytes;
-  for (let index = 0; index < count; index += 1) {
-    const sinceMs = open.readDoubleLE(countBytes + index * ageBytes + positionBytes);
-    const age = humanAge(nowMs - sinceMs);
-    ages.push(age);
-    length += age.length;
+  constructor(nowMs: number) {
+    this.#nowMs = nowMs;
   }
-  return { open, ages, length };
-}
 
-/** Copies the row to `at` of a buffer with room for it. */
-export function copyRow({ open, ages }: TimedRow, target: Buffer, at: number): void {
-  const head = countBytes + ages.length * ageBytes;
-  let from = head;
-  let to = at;
-  for (let index = 0; index < ages.length; index += 1) {
-    const position = head + open.readUInt32LE(countBytes + index * ageBytes);
-    to += open.copy(target, to, from, position);
-    // A few ASCII letters: less than the call of a native function.
-    const age = ages[index] ?? '';
-    for (let letter = 0; letter < age.length; letter += 1) target[to++] = age.charCodeAt(letter);
-    from = position;
+  /** `row`: what `openRow` made. */
+  add(row: Uint8Array): void {
+    // Kept rows are Buffers: no view of each is made.
+    const open = Buffer.isBuffer(row) ? row : Buffer.from(row.buffer, row.byteOffset, row.length);
+    const head = headOf(open);
+    let length = open.length - head;
+    this.#agesAt.push(this.#ages.length);
+    for (let at = countBytes; at < head; at += ageBytes) {
+      const age = humanAge(this.#nowMs - open.readDoubleLE(at + positionBytes));
+      this.#ages.push(age);
+      length += age.length;
+    }
+    this.#rows.push(open);
+    this.#lengths.push(length);
   }
-  open.copy(target, to, from);
+
+  get count(): number {
+    return this.#rows.length;
+  }
+
+  lengthAt(index: number): number {
+    return this.#lengths[index] ?? 0;
+  }
+
+  /** Copies the row to `at` of a buffer with room for it. */
+  copyTo(index: number, target: Buffer, at: number): void {
+    const open = this.#rows[index];
+    if (open === undefined) return;
+    const head = headOf(open);
+    let age = this.#agesAt[index] ?? 0;
+    let from = head;
+    let to = at;
+    for (let place = countBytes; place < head; place += ageBytes) {
+      const position = head + open.readUInt32LE(place);
+      to += open.copy(target, to, from, position);
+      // A few ASCII letters: less than the call of a native function.
+      const text = this.#ages[age++] ?? '';
+      for (let letter = 0; letter < text.length; letter++) target[to++] = text.charCodeAt(letter);
+      from = position;
+    }
+    open.copy(target, to, from);
+  }
+
+  bytesAt(index: number): Uint8Array {
+    const closed = Buffer.allocUnsafe(this.lengthAt(index));
+    this.copyTo(index, closed, 0);
+    return closed;
+  }
 }
 
-/** The row by itself. */
-export function closedRow(row: TimedRow): Uint8Array {
-  const closed = Buffer.allocUnsafe(row.length);
-  copyRow(row, closed, 0);
-  return closed;
+const headOf = (open: Buffer): number => countBytes + open.readUInt32LE(0) * ageBytes;
+
+/** One row by itself. */
+export function closedRow(row: Uint8Array, nowMs: number): Uint8Array {
+  const rows = new TimedRows(nowMs);
+  rows.add(row);
+  return rows.bytesAt(0);
 }
 
 /** `headers` false leaves the columns out: a watch sends them with its first event only. */

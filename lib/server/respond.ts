@@ -108,6 +108,8 @@ export async function sendPieces(
     return;
   }
   writeHead(request, response, answer, totalBytes);
+  // By itself: with the first chunk Node would copy both into a buffer of their size (measured).
+  if (!('stream' in response)) response.flushHeaders();
   if (request.method !== 'HEAD') {
     await writePieces(response, pieces, request.context.signal);
     countBytes(request, totalBytes);

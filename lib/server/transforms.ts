@@ -11,7 +11,6 @@ import type { ListMeta } from '../codec/frame.ts';
 import type { OfferedTransform } from '../codec/negotiate.ts';
 import {
   closedRow,
-  copyRow,
   openRow,
   parseIncludeObject,
   partialListOpen,
@@ -19,11 +18,11 @@ import {
   partialObjectBytes,
   tableBytes,
   tableOpen,
-  timedRow,
+  TimedRows,
 } from '../codec/table.ts';
-import type { RowForm, TimedRow } from '../codec/table.ts';
+import type { RowForm } from '../codec/table.ts';
 import { kindColumns, kindFieldAnnotations } from '../kinds/built-in-kinds.ts';
-import { entriesOf, tailEntries } from './pieces.ts';
+import { inTurns, tailEntries } from './pieces.ts';
 import type { Entries, ListFrame } from './pieces.ts';
 
 export interface Transform {
@@ -146,8 +145,8 @@ function asPartialObjectMetadata(
   apiVersion: string,
 ): Transform {
   const variant = `partial ${apiVersion}`;
-  const object = (item: Item): Uint8Array =>
-    item.encoded(variant, (one) => partialObjectBytes(one.object(), apiVersion, hidden));
+  const make = (item: Item): Uint8Array => partialObjectBytes(item.object(), apiVersion, hidden);
+  const object = (item: Item): Uint8Array => item.encoded(variant, make);
   return {
     variant,
     type: scheme.type('meta/v1.PartialObjectMetadata'),
@@ -174,38 +173,19 @@ interface TableOptions extends RowForm {
   readonly nowMs: () => number;
 }
 
-/** They are copied with their ages, without a row of their own. */
-const rowEntries = (rows: readonly TimedRow[]): Entries => ({
-  count: rows.length,
-  lengthAt: (index) => rows[index]?.length ?? 0,
-  copyTo(index, target, at) {
-    const row = rows[index];
-    if (row !== undefined) copyRow(row, target, at);
-  },
-  bytesAt(index) {
-    const row = rows[index];
-    return row === undefined ? new Uint8Array() : closedRow(row);
-  },
-});
-
 function asTable(options: TableOptions): Transform {
   const { apiVersion, type, columns, include, headers, nowMs, showsStored } = options;
   // Rows that are kept with items are those of these columns.
   const variant = `table-${include} ${apiVersion} ${columns.variant ?? ''}`;
-  const open = (item: Item): Uint8Array =>
-    item.encoded(variant, (one) => {
-      const stored = showsStored ? item.stored?.() : undefined;
-      const source = { stored: stored ?? one.object(), json: () => one.json() };
-      return openRow(one.object(), options, apiVersion, source);
-    });
+  const make = (item: Item): Uint8Array => {
+    const stored = showsStored ? item.stored?.() : undefined;
+    const source = { stored: stored ?? item.object(), json: () => item.json() };
+    return openRow(item.object(), options, apiVersion, source);
+  };
+  const open = (item: Item): Uint8Array => item.encoded(variant, make);
   const table = (row: Uint8Array, revision: string, withHeaders: boolean): Uint8Array => {
     const shown = { columns, headers: withHeaders };
-    return tableBytes(
-      closedRow(timedRow(row, nowMs())),
-      { resourceVersion: revision },
-      shown,
-      apiVersion,
-    );
+    return tableBytes(closedRow(row, nowMs()), { resourceVersion: revision }, shown, apiVersion);
   };
   return {
     variant,
@@ -217,9 +197,12 @@ function asTable(options: TableOptions): Transform {
     list(meta) {
       const now = nowMs();
       return {
-        entry: (item) => closedRow(timedRow(open(item), now)),
-        entries: async (items) =>
-          rowEntries(await entriesOf(items, (item) => timedRow(open(item), now))),
+        entry: (item) => closedRow(open(item), now),
+        async entries(items) {
+          const rows = new TimedRows(now);
+          await inTurns(items, (item) => rows.add(open(item)));
+          return rows;
+        },
         open: tableOpen(meta, { columns, headers }, apiVersion),
         ...plain,
       };
