@@ -1,5 +1,5 @@
-// This tree beside another one, such as the commit before a change: GET and LIST of Pods and every
-// case of bench/support/writes.ts, each server on its own etcd.
+// This tree beside another one, such as the commit before a change: GET of Pods, LIST in each form
+// and every case of bench/support/writes.ts, each server on its own etcd.
 // Run: npm run bench -- former /path/to/the/other/tree [rounds [part of a name]]
 import type { ClientHttp2Session } from 'node:http2';
 import { samplePod } from '../micro/sample-pod.ts';
@@ -7,6 +7,7 @@ import { compare, printSides, verdict } from '../support/compare.ts';
 import { closedLoop, openConnections, requestBytes } from '../support/http1-client.ts';
 import type { Connection, LoadBounds } from '../support/http1-client.ts';
 import { http2Loop, openSessions } from '../support/http2-client.ts';
+import { listForms } from '../support/list-forms.ts';
 import { accountObject, namespaceObject, podIn } from '../support/objects.ts';
 import { withBench } from '../support/server.ts';
 import type { Bench } from '../support/server.ts';
@@ -18,16 +19,19 @@ if (folder === '') throw new Error('which tree?');
 
 const pods = '/api/v1/namespaces/bench/pods';
 
-const reads: Readonly<Record<string, { next: () => Buffer; bounds: LoadBounds }>> = {
+const reads: Record<string, { next: () => Buffer; bounds: LoadBounds }> = {
   'GET of a Pod': {
     next: () => requestBytes('GET', `${pods}/web-900007`),
     bounds: { durationMs: 2_000, countMax: 8_000 },
   },
-  'LIST of 1,000 Pods': {
-    next: () => requestBytes('GET', `${pods}?limit=1000&resourceVersion=0`),
-    bounds: { durationMs: 2_000, countMax: 100 },
-  },
 };
+for (const [form, { accept }] of Object.entries(listForms)) {
+  const headers = [`accept: ${accept}`, ...(form === 'gzip' ? ['accept-encoding: gzip'] : [])];
+  reads[`LIST of 1,000 Pods, ${form}`] = {
+    next: () => requestBytes('GET', `${pods}?limit=1000&resourceVersion=0`, undefined, headers),
+    bounds: { durationMs: 2_000, countMax: 200 },
+  };
+}
 
 const http2Read = 'GET of a Pod over HTTP/2';
 const streamCount = 2;

@@ -4,6 +4,8 @@
 import { samplePod } from '../micro/sample-pod.ts';
 import { bareAnswer } from '../support/bare.ts';
 import { compare, printSides, verdict } from '../support/compare.ts';
+import { listForms } from '../support/list-forms.ts';
+import type { ListForm } from '../support/list-forms.ts';
 import { closedLoop, openConnections, requestBytes } from '../support/http1-client.ts';
 import { podIn } from '../support/objects.ts';
 import { withBench } from '../support/server.ts';
@@ -11,16 +13,6 @@ import type { Bench, Target } from '../support/server.ts';
 
 const connectionCount = 4;
 const [count = 'all', encoding = 'json'] = process.argv.slice(2);
-const partial = 'as=PartialObjectMetadataList;v=v1;g=meta.k8s.io';
-const encodings = {
-  json: { accept: 'application/json', reach: 0.75 },
-  protobuf: { accept: 'application/vnd.kubernetes.protobuf', reach: 0.75 },
-  table: { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io', reach: 0.75 },
-  metadata: { accept: `application/json;${partial}`, reach: 0.75 },
-  gzip: { accept: 'application/json', reach: 0.5 },
-} as const;
-type EncodingName = keyof typeof encodings;
-
 await withBench(async (bench) => {
   const pods = bench.resource('pods');
   await bench.fill(pods, 1_000, (index) => podIn(samplePod(index), 'thousand', index));
@@ -31,7 +23,7 @@ await withBench(async (bench) => {
     { namespace: 'tenthousand', count: 10_000 },
   ]) {
     if (count !== 'all' && Number(count) !== list.count) continue;
-    for (const name of Object.keys(encodings) as EncodingName[]) {
+    for (const name of Object.keys(listForms) as ListForm[]) {
       if (encoding === 'all' || encoding === name) await measure(bench, server, list, name);
     }
   }
@@ -41,9 +33,9 @@ async function measure(
   bench: Bench,
   server: Target,
   list: { readonly namespace: string; readonly count: number },
-  name: EncodingName,
+  name: ListForm,
 ): Promise<void> {
-  const { accept, reach } = encodings[name];
+  const { accept, reach } = listForms[name];
   const isZipped = name === 'gzip';
   const bounds = { durationMs: 2_000, countMax: Math.ceil(400_000 / list.count) };
   const asking = (...headers: readonly string[]): Buffer =>
