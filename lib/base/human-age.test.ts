@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { humanAge } from './human-age.ts';
+import { humanAge, humanAgeUntilMs } from './human-age.ts';
 
 const minute = 60;
 const hour = 60 * minute;
@@ -29,4 +29,20 @@ test.each([
   [9 * year + 100 * day, '9y'],
 ])('%i seconds read %s', (seconds, text) => {
   expect(humanAge(seconds * 1000)).toBe(text);
+});
+
+test.each([0, 999, 119_000, 599_999])('%i ms read the same until', (from) => {
+  expect(humanAgeUntilMs(from)).toBe((Math.floor(from / 1000) + 1) * 1000);
+});
+test('an age reads the same until it may change', () => {
+  let steps = 0;
+  for (let at = -3; at < 10 * year * 1000; steps++) {
+    const untilMs = humanAgeUntilMs(at);
+    expect(untilMs).toBeGreaterThan(at);
+    expect(humanAge(untilMs - 1)).toBe(humanAge(at));
+    at = untilMs;
+  }
+  // Milliseconds before; then seconds of ten minutes, minutes of eight hours, hours of eight days,
+  // days of ten years.
+  expect(steps).toBe(3 + 600 + 470 + 184 + 3_642);
 });

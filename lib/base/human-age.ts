@@ -21,6 +21,20 @@ export function humanAge(elapsedMs: number): string {
   return one(seconds, year, 'y');
 }
 
+/** An elapsed time before which `humanAge` reads as it does now; `elapsedMs` is before it. */
+export function humanAgeUntilMs(elapsedMs: number): number {
+  if (elapsedMs < 0) return elapsedMs + 1;
+  const unitMs = smallestUnit(elapsedMs / 1000) * 1000;
+  return (Math.floor(elapsedMs / unitMs) + 1) * unitMs;
+}
+
+/** It may be smaller than what is shown. */
+function smallestUnit(seconds: number): number {
+  if (seconds < 10 * minute) return second;
+  if (seconds < 8 * hour) return minute;
+  return seconds < 8 * day ? hour : day;
+}
+
 const one = (seconds: number, unit: number, sign: string): string =>
   `${String(Math.floor(seconds / unit))}${sign}`;
 

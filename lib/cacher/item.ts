@@ -11,7 +11,7 @@ import type { EncodedStored, OpenedStored } from '../codec/stored-form.ts';
 import type { ResourceInfo } from '../api/type-info.ts';
 import type { Revision } from '../storage-etcd/storage.ts';
 import { objectBytesPerJsonByte } from './memory-budget.ts';
-import type { Memo, MemoOwner, MemoryBudget } from './memory-budget.ts';
+import type { Encoded, Memo, MemoOwner, MemoryBudget } from './memory-budget.ts';
 import type { Item } from './resource-view.ts';
 import { noLabels, parseLabels } from './shared-values.ts';
 import type { Fields, Labels, SharedValues } from './shared-values.ts';
@@ -194,12 +194,12 @@ export class CachedItem implements Item, MemoOwner {
     return transcoder.close({ header, payload });
   }
 
-  encoded(variant: string, make: (item: Item) => Uint8Array): Uint8Array {
+  encoded<T extends Encoded>(variant: string, make: (item: Item) => T): T {
     return this.source.budget.encoding(this, variant, make);
   }
 
   keptEncoding(variant: string): Uint8Array | undefined {
-    return this.source.budget.keptEncoding(this, variant);
+    return this.source.budget.keptEncoding(this, variant) as Uint8Array | undefined;
   }
 
   /** The same content showing another revision: what a DELETED event carries. */

@@ -8,10 +8,15 @@ export interface MemoOwner {
   kept: Memo | undefined;
 }
 
+/** Bytes, or what holds them; it counts as so many as it was made with. */
+export interface Encoded {
+  readonly byteLength: number;
+}
+
 /** Everything made from one item or event so far. */
 export interface Memo {
   readonly owner: MemoOwner;
-  readonly encodings: Map<string, Uint8Array>;
+  readonly encodings: Map<string, Encoded>;
   object: Readonly<ApiObject> | undefined;
   /** What the object is counted as in `bytes`. */
   objectBytes: number;
@@ -109,12 +114,12 @@ export class MemoryBudget {
   }
 
   /** The encoding `variant` of `owner`, made once while kept. */
-  encoding<T extends MemoOwner>(
-    owner: T,
+  encoding<O extends MemoOwner, T extends Encoded>(
+    owner: O,
     variant: string,
-    make: (owner: T) => Uint8Array,
-  ): Uint8Array {
-    const known = this.keptEncoding(owner, variant);
+    make: (owner: O) => T,
+  ): T {
+    const known = this.keptEncoding(owner, variant) as T | undefined;
     if (known !== undefined) return known;
     const made = make(owner);
     const memo = this.#memoOf(owner);
@@ -124,7 +129,7 @@ export class MemoryBudget {
   }
 
   /** What `encoding` made, while it is kept. */
-  keptEncoding(owner: MemoOwner, variant: string): Uint8Array | undefined {
+  keptEncoding(owner: MemoOwner, variant: string): Encoded | undefined {
     const known = owner.kept?.encodings.get(variant);
     if (known !== undefined && owner.kept !== undefined) this.#touch(owner.kept);
     return known;
@@ -240,7 +245,7 @@ export class MemoryBudget {
     if (owner.kept !== undefined) return owner.kept;
     const memo = {
       owner,
-      encodings: new Map<string, Uint8Array>(),
+      encodings: new Map<string, Encoded>(),
       object: undefined,
       objectBytes: 0,
       bytes: 0,

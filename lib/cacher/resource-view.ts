@@ -5,6 +5,7 @@ import type { ResourceInfo } from '../api/type-info.ts';
 import type { WaitEnd } from '../base/abort.ts';
 import type { ApiObject } from '../codec/codec.ts';
 import type { EncodedStored } from '../codec/stored-form.ts';
+import type { Encoded } from './memory-budget.ts';
 import type { Epoch, Revision, StoredItem } from '../storage-etcd/storage.ts';
 
 /** Specification 1, Meaning of the read modes. */
@@ -73,11 +74,11 @@ export interface Item extends ItemKey {
   readonly listTailBytes?: number;
   copyListTail?(target: Buffer, at: number): void;
   /**
-   * Bytes of another representation, made by `make` at most once while kept; `variant` names it
-   * (`table`, `pom`, …).
+   * Another representation, made by `make` at most once while kept; `variant` names it (`table`,
+   * `pom`, …), and nothing of another type.
    */
-  encoded(variant: string, make: (item: Item) => Uint8Array): Uint8Array;
-  /** What `encoded` made and still keeps. */
+  encoded<T extends Encoded>(variant: string, make: (item: Item) => T): T;
+  /** Bytes that `encoded` made and still keeps. */
   keptEncoding(variant: string): Uint8Array | undefined;
   /** The stored bytes cannot be decoded; `object()` and `json()` throw. */
   readonly corrupted: boolean;

@@ -5,14 +5,12 @@ import { namingProfile } from '../api/vendor.ts';
 import type { ApiObject } from './codec.ts';
 import { listClose, listSeparator } from './frame.ts';
 import {
-  closedRow,
-  openRow,
   parseIncludeObject,
   partialListOpen,
   partialObjectBytes,
   tableBytes,
   tableOpen,
-  TimedRows,
+  tableRow,
 } from './table.ts';
 import type { IncludeObject } from './table.ts';
 
@@ -47,7 +45,7 @@ describe('a Table', () => {
     ['Metadata', partial],
     ['Object', pod],
   ])('with %s of each object', (include, object) => {
-    const row = closedRow(openRow(pod, { columns: defaultColumns, include }, v1), 0);
+    const row = tableRow(pod, { columns: defaultColumns, include }, v1).bytesAt(0);
     const meta = { resourceVersion: '9', continue: 't', remainingItemCount: 3 };
     expect(
       json(
@@ -72,7 +70,7 @@ describe('a Table', () => {
     const metadata = { ...pod.metadata, annotations: { field: 'x' } };
     const form = { columns: defaultColumns, include: 'Metadata', hidden: ['field'] } as const;
     const stored = { ...pod, metadata: { ...pod.metadata, name: 'stored' } };
-    const row = closedRow(openRow({ ...pod, metadata }, form, v1, { stored }), 0);
+    const row = tableRow({ ...pod, metadata }, form, v1, { stored }).bytesAt(0);
     expect(json(row)).toEqual({ cells: ['stored', cells[1]], object: partial });
   });
   test('of nothing has no rows', () => {
@@ -88,7 +86,7 @@ describe('a Table', () => {
     const meta = { resourceVersion: '5' };
     for (const headers of [true, false]) {
       const table = { columns: defaultColumns, headers };
-      const whole = json(tableBytes(closedRow(openRow(pod, form, v1), 0), meta, table, v1));
+      const whole = json(tableBytes(tableRow(pod, form, v1).bytesAt(0), meta, table, v1));
       expect(whole).toEqual({
         kind: 'Table',
         apiVersion: 'meta.svc.io/v1',
@@ -99,8 +97,8 @@ describe('a Table', () => {
     }
   });
   test('shows an object without metadata', () => {
-    const row = openRow({}, { columns: defaultColumns, include: 'None' }, v1);
-    expect(json(closedRow(row, 0))).toEqual({
+    const row = tableRow({}, { columns: defaultColumns, include: 'None' }, v1);
+    expect(json(row.bytesAt(0))).toEqual({
       cells: ['', null],
       object: null,
     });
@@ -143,32 +141,34 @@ describe('ages', () => {
   });
   const form = { columns, include: 'None' } as const;
   const named = { ...pod, metadata: { ...pod.metadata, name: 'Ä' } };
+  const kept = tableRow(named, form, v1);
   test.each([
     [0, '0s'],
     [61_000, '61s'],
     [86_400_000, '24h'],
   ])('of a kept row are those of %i ms later', (elapsedMs, shown) => {
-    const open = openRow(named, form, v1);
     const row = {
       cells: ['Ä', shown, `"3" (${shown} ago) é`, shown],
       conditions: [{ type: 'Completed', status: 'True' }],
       object: null,
     };
-    expect(json(closedRow(open, created + elapsedMs))).toEqual(row);
+    expect(json(kept.bytesAt(created + elapsedMs))).toEqual(row);
   });
-  test('of rows side by side are those of each', () => {
-    const rows = new TimedRows(created + 61_000);
-    const alone = [{}, named, {}, pod, named].map((object) => {
-      const row = openRow(object, object === pod ? { ...form, include: 'Object' } : form, v1);
-      rows.add(row);
-      return closedRow(row, created + 61_000);
-    });
-    expect(rows.count).toBe(alone.length);
-    for (const [index, row] of alone.entries()) {
-      expect(rows.lengthAt(index)).toBe(row.length);
-      const target = Buffer.alloc(row.length + 6, '-');
-      rows.copyTo(index, target, 3);
-      expect(target.toString()).toBe(`---${Buffer.from(row).toString()}---`);
-    }
+  test('are made again when one of them reads otherwise', () => {
+    const row = tableRow(named, form, v1);
+    const bytesAt = (elapsedMs: number): Uint8Array => row.bytesAt(created + elapsedMs);
+    const hours = 3 * 3_600_000;
+    const early = bytesAt(hours + 61_000);
+    const text = Buffer.from(early).toString();
+    expect(text).toContain('3h1m');
+    expect(bytesAt(hours + 119_999)).toBe(early);
+    expect(Buffer.from(bytesAt(hours + 120_000)).toString()).toBe(text.replaceAll('3h1m', '3h2m'));
+    expect(Buffer.from(bytesAt(3)).toString()).toBe(text.replaceAll('3h1m', '0s'));
+    expect(Buffer.from(early).toString()).toBe(text);
+  });
+  test('that a row has none of leave it the same for ever', () => {
+    const row = tableRow(named, { columns: tableOf([name]), include: 'None' }, v1);
+    expect(row.bytesAt(created)).toBe(row.bytesAt(-1));
+    expect(json(row.bytesAt(0))).toEqual({ cells: ['Ä'], object: null });
   });
 });

@@ -1,10 +1,10 @@
-// Table and PartialObjectMetadata forms of any resource. A row but for its ages, or a partial
-// object, is made once per item; tables and lists are concatenations, as those of whole objects.
+// Table and PartialObjectMetadata forms of any resource. A row, but for its ages, or a partial
+// object is made once per item; tables and lists are concatenations, as those of whole objects.
 import { AgeCell } from '../api/age-cell.ts';
 import type { TableColumns } from '../api/type-info.ts';
 import { withoutAnnotations } from '../api/convert-fields.ts';
 import type { JsonObject } from '../api/type-info.ts';
-import { humanAge } from '../base/human-age.ts';
+import { humanAge, humanAgeUntilMs } from '../base/human-age.ts';
 import { badRequest } from '../base/status.ts';
 import type { ApiObject } from './codec.ts';
 import { envelope } from './frame.ts';
@@ -71,18 +71,15 @@ export interface RowSource {
   readonly json?: () => Uint8Array;
 }
 
-/**
- * A row whose ages are still open, to be kept as bytes: how many there are, then of each its place
- * in the row and the moment that it counts from, then the row.
- */
-export function openRow(
+/** A row of a Table, with its ages open until somebody asks for it at some time. */
+export function tableRow(
   object: Readonly<ApiObject>,
   form: RowForm,
   apiVersion: string,
   { stored = object, json }: RowSource = {},
-): Uint8Array {
+): TableRow {
   const { columns } = form;
-  const ages: { readonly position: number; readonly sinceMs: number }[] = [];
+  const ages: Age[] = [];
   let text = '{"cells":[';
   let separator = '';
   for (const cell of columns.cells(stored)) {
@@ -90,101 +87,74 @@ export function openRow(
     separator = ',';
     if (cell instanceof AgeCell) {
       text += JSON.stringify(cell.before).slice(0, -1);
-      ages.push({ position: Buffer.byteLength(text), sinceMs: cell.sinceMs });
+      ages.push({ at: Buffer.byteLength(text), length: 0, sinceMs: cell.sinceMs });
       text += JSON.stringify(cell.after).slice(1);
     } else text += stringify(cell);
   }
   const conditions = columns.conditions?.(stored);
   if (conditions !== undefined) text += `],"conditions":[${conditions.map(stringify).join()}`;
   text += `],"object":${heldText(object, form, apiVersion, json)}}`;
-  const head = countBytes + ages.length * ageBytes;
-  const bytes = Buffer.allocUnsafe(head + Buffer.byteLength(text));
-  bytes.writeUInt32LE(ages.length, 0);
-  for (const [index, { position, sinceMs }] of ages.entries()) {
-    bytes.writeUInt32LE(position, countBytes + index * ageBytes);
-    bytes.writeDoubleLE(sinceMs, countBytes + index * ageBytes + positionBytes);
-  }
-  bytes.write(text, head, 'utf8');
-  return bytes;
+  return new TableRow(Buffer.from(text), ages);
 }
 
-const countBytes = 4;
-const positionBytes = 4;
-const ageBytes = positionBytes + 8;
-
-/**
- * Rows as they are at some time: entries of a list that are copied with their ages, side by side in
- * few arrays, since an object for each row outlives collections while the answer is written.
- */
-export class TimedRows {
-  readonly #nowMs: number;
-  readonly #rows: Buffer[] = [];
-  readonly #lengths: number[] = [];
-  /** Those of all rows, and where each row's begin. */
-  readonly #ages: string[] = [];
-  readonly #agesAt: number[] = [];
-
-  constructor(nowMs: number) {
-    this.#nowMs = nowMs;
-  }
-
-  /** `row`: what `openRow` made. */
-  add(row: Uint8Array): void {
-    // Kept rows are Buffers: no view of each is made.
-    const open = Buffer.isBuffer(row) ? row : Buffer.from(row.buffer, row.byteOffset, row.length);
-    const head = headOf(open);
-    let length = open.length - head;
-    this.#agesAt.push(this.#ages.length);
-    for (let at = countBytes; at < head; at += ageBytes) {
-      const age = humanAge(this.#nowMs - open.readDoubleLE(at + positionBytes));
-      this.#ages.push(age);
-      length += age.length;
-    }
-    this.#rows.push(open);
-    this.#lengths.push(length);
-  }
-
-  get count(): number {
-    return this.#rows.length;
-  }
-
-  lengthAt(index: number): number {
-    return this.#lengths[index] ?? 0;
-  }
-
-  /** Copies the row to `at` of a buffer with room for it. */
-  copyTo(index: number, target: Buffer, at: number): void {
-    const open = this.#rows[index];
-    if (open === undefined) return;
-    const head = headOf(open);
-    let age = this.#agesAt[index] ?? 0;
-    let from = head;
-    let to = at;
-    for (let place = countBytes; place < head; place += ageBytes) {
-      const position = head + open.readUInt32LE(place);
-      to += open.copy(target, to, from, position);
-      // A few ASCII letters: less than the call of a native function.
-      const text = this.#ages[age++] ?? '';
-      for (let letter = 0; letter < text.length; letter++) target[to++] = text.charCodeAt(letter);
-      from = position;
-    }
-    open.copy(target, to, from);
-  }
-
-  bytesAt(index: number): Uint8Array {
-    const closed = Buffer.allocUnsafe(this.lengthAt(index));
-    this.copyTo(index, closed, 0);
-    return closed;
-  }
+/** Where the bytes of a row show an age, in so many ASCII letters, and of when. */
+interface Age {
+  at: number;
+  length: number;
+  readonly sinceMs: number;
 }
 
-const headOf = (open: Buffer): number => countBytes + open.readUInt32LE(0) * ageBytes;
+/** Objects and their numbers. */
+const rowOverheadBytes = 160;
+const ageOverheadBytes = 100;
 
-/** One row by itself. */
-export function closedRow(row: Uint8Array, nowMs: number): Uint8Array {
-  const rows = new TimedRows(nowMs);
-  rows.add(row);
-  return rows.bytesAt(0);
+/** A row that is kept: bytes that are made again, of themselves, when an age in them is another. */
+export class TableRow {
+  /** What it costs in memory. */
+  readonly byteLength: number;
+  readonly #ages: readonly Age[];
+  #bytes: Buffer;
+  /** When the bytes hold. */
+  #fromMs: number;
+  #untilMs = Infinity;
+
+  constructor(open: Buffer, ages: readonly Age[]) {
+    this.byteLength = open.length + rowOverheadBytes + ages.length * ageOverheadBytes;
+    this.#bytes = open;
+    this.#ages = ages;
+    this.#fromMs = ages.length === 0 ? -Infinity : Infinity;
+  }
+
+  /** The row as it is then. The bytes stay as they are. */
+  bytesAt(nowMs: number): Uint8Array {
+    if (nowMs < this.#fromMs || nowMs >= this.#untilMs) this.#renew(nowMs);
+    return this.#bytes;
+  }
+
+  #renew(nowMs: number): void {
+    const shown = this.#bytes;
+    const texts = this.#ages.map(({ sinceMs }) => humanAge(nowMs - sinceMs));
+    const length = this.#ages.reduce(
+      (sum, age, index) => sum + (texts[index]?.length ?? 0) - age.length,
+      shown.length,
+    );
+    const bytes = Buffer.allocUnsafe(length);
+    let from = 0;
+    let to = 0;
+    let untilMs = Infinity;
+    for (const [index, age] of this.#ages.entries()) {
+      to += shown.copy(bytes, to, from, age.at);
+      from = age.at + age.length;
+      age.at = to;
+      age.length = bytes.write(texts[index] ?? '', to, 'latin1');
+      to += age.length;
+      untilMs = Math.min(untilMs, age.sinceMs + humanAgeUntilMs(nowMs - age.sinceMs));
+    }
+    shown.copy(bytes, to, from);
+    this.#bytes = bytes;
+    this.#fromMs = nowMs;
+    this.#untilMs = untilMs;
+  }
 }
 
 /** `headers` false leaves the columns out: a watch sends them with its first event only. */

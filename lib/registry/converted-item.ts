@@ -4,6 +4,7 @@
 import { selectableFields } from '../api/selectable-fields.ts';
 import { apiVersionOf } from '../api/type-info.ts';
 import type { ResourceInfo } from '../api/type-info.ts';
+import type { Encoded } from '../cacher/memory-budget.ts';
 import type { Item, WatchEvent } from '../cacher/resource-view.ts';
 import { decodeCanonical, jsonCodec } from '../codec/json.ts';
 import type { ApiObject } from '../codec/codec.ts';
@@ -110,10 +111,10 @@ function lazyItem(
   keptAt?: KeptWith,
 ): Item {
   const stored = keptAt?.stored;
-  const own = new Map<string, Uint8Array>();
-  const kept = (variant: string, make: () => Uint8Array): Uint8Array => {
+  const own = new Map<string, Encoded>();
+  const kept = <T extends Encoded>(variant: string, make: () => T): T => {
     if (keptAt !== undefined) return keptAt.stored.encoded(keptAt.variantOf(variant), make);
-    const made = own.get(variant) ?? make();
+    const made = (own.get(variant) as T | undefined) ?? make();
     own.set(variant, made);
     return made;
   };
@@ -142,7 +143,9 @@ function lazyItem(
     listTail: () => withoutTypeMembers(item.json(), resource),
     encoded: (variant, make) => kept(variant, () => make(item)),
     keptEncoding: (variant) =>
-      keptAt?.stored.keptEncoding(keptAt.variantOf(variant)) ?? own.get(variant),
+      keptAt === undefined
+        ? (own.get(variant) as Uint8Array | undefined)
+        : keptAt.stored.keptEncoding(keptAt.variantOf(variant)),
   };
   return item;
 }

@@ -43,20 +43,12 @@ export async function entriesOf<T>(
   make: (item: Item) => T,
 ): Promise<readonly T[]> {
   const entries: T[] = [];
-  await inTurns(items, (item) => entries.push(make(item)));
-  return entries;
-}
-
-/** Visits each item, in turns. */
-export async function inTurns(
-  items: readonly Item[],
-  visit: (item: Item) => unknown,
-): Promise<void> {
   const yielder = new Yielder(limits.answerTurnMsMax);
   for (const item of items) {
-    visit(item);
+    entries.push(make(item));
     if (yielder.isDue()) await yielder.yield();
   }
+  return entries;
 }
 
 export const piecesOf = (entries: readonly Uint8Array[], frame: ListFrame): Pieces =>

@@ -10,19 +10,17 @@ import { listClose, listOpen, listSeparator } from '../codec/frame.ts';
 import type { ListMeta } from '../codec/frame.ts';
 import type { OfferedTransform } from '../codec/negotiate.ts';
 import {
-  closedRow,
-  openRow,
   parseIncludeObject,
   partialListOpen,
   partialObject,
   partialObjectBytes,
   tableBytes,
   tableOpen,
-  TimedRows,
+  tableRow,
 } from '../codec/table.ts';
-import type { RowForm } from '../codec/table.ts';
+import type { RowForm, TableRow } from '../codec/table.ts';
 import { kindColumns, kindFieldAnnotations } from '../kinds/built-in-kinds.ts';
-import { inTurns, tailEntries } from './pieces.ts';
+import { tailEntries } from './pieces.ts';
 import type { Entries, ListFrame } from './pieces.ts';
 
 export interface Transform {
@@ -177,32 +175,27 @@ function asTable(options: TableOptions): Transform {
   const { apiVersion, type, columns, include, headers, nowMs, showsStored } = options;
   // Rows that are kept with items are those of these columns.
   const variant = `table-${include} ${apiVersion} ${columns.variant ?? ''}`;
-  const make = (item: Item): Uint8Array => {
+  const make = (item: Item): TableRow => {
     const stored = showsStored ? item.stored?.() : undefined;
     const source = { stored: stored ?? item.object(), json: () => item.json() };
-    return openRow(item.object(), options, apiVersion, source);
+    return tableRow(item.object(), options, apiVersion, source);
   };
-  const open = (item: Item): Uint8Array => item.encoded(variant, make);
-  const table = (row: Uint8Array, revision: string, withHeaders: boolean): Uint8Array => {
+  const rowOf = (item: Item): TableRow => item.encoded(variant, make);
+  const table = (row: TableRow, revision: string, withHeaders: boolean): Uint8Array => {
     const shown = { columns, headers: withHeaders };
-    return tableBytes(closedRow(row, nowMs()), { resourceVersion: revision }, shown, apiVersion);
+    return tableBytes(row.bytesAt(nowMs()), { resourceVersion: revision }, shown, apiVersion);
   };
   return {
     variant,
     type,
-    object: (item) => table(open(item), String(item.revision), headers),
-    laterObject: (item) => table(open(item), String(item.revision), false),
+    object: (item) => table(rowOf(item), String(item.revision), headers),
+    laterObject: (item) => table(rowOf(item), String(item.revision), false),
     bookmark: (metadata) =>
-      table(openRow({ metadata }, options, apiVersion), metadata.resourceVersion ?? '', false),
+      table(tableRow({ metadata }, options, apiVersion), metadata.resourceVersion ?? '', false),
     list(meta) {
       const now = nowMs();
       return {
-        entry: (item) => closedRow(open(item), now),
-        async entries(items) {
-          const rows = new TimedRows(now);
-          await inTurns(items, (item) => rows.add(open(item)));
-          return rows;
-        },
+        entry: (item) => rowOf(item).bytesAt(now),
         open: tableOpen(meta, { columns, headers }, apiVersion),
         ...plain,
       };
