@@ -197,7 +197,8 @@ async function watched(
           change('o1', { version: '9' });
           change('o1', { version: '10' });
         },
-        seen: /ADDED[^\n]*o1[^\n]*10/,
+        // Not an age of 10 s, as the first line of the object may show.
+        seen: /ADDED +o1 +10 /,
       },
     );
     const rows = events.trim().split('\n').slice(4);
