@@ -12,10 +12,10 @@ export const objectKey = ({ namespace, name }: ItemKey): string => `${namespace}
 
 export interface ObjectKeeper {
   /**
-   * `object`: that of the item. Of the state that following begins with it is not kept decoded:
-   * nobody may ask for most of it again. What changes is, since it is written again.
+   * `object`: that of the item, which is not kept decoded for it: what outlives its event makes
+   * every collection longer. `previous`: what the item takes the place of, and was told before.
    */
-  set(item: Item, key: string, object: () => Readonly<ApiObject>): void;
+  set(item: Item, key: string, object: () => Readonly<ApiObject>, previous?: Item): void;
   /** There may be none. */
   remove(key: string): void;
 }
@@ -28,7 +28,6 @@ export class FollowedObjects implements Follower {
   readonly #held = new Set<string>();
   /** Of the state before a restart, what has not come again; undefined: the state is whole. */
   #missing: Set<string> | undefined;
-  #isState = true;
   #isWhole: () => void = () => undefined;
 
   constructor(keeper: ObjectKeeper) {
@@ -38,19 +37,18 @@ export class FollowedObjects implements Follower {
 
   restarted(): void {
     this.#missing = new Set(this.#held);
-    this.#isState = true;
   }
 
-  present(item: Item): void {
+  present(item: Item, previous?: Item): void {
     const key = objectKey(item);
     if (item.corrupted) {
       this.#forget(key);
       return;
     }
+    const told = this.#held.has(key) ? previous : undefined;
     this.#held.add(key);
     this.#missing?.delete(key);
-    const isState = this.#isState;
-    this.#keeper.set(item, key, () => (isState ? item.objectOnce() : item.object()));
+    this.#keeper.set(item, key, () => item.objectOnce(), told);
   }
 
   absent(item: Item): void {
@@ -60,7 +58,6 @@ export class FollowedObjects implements Follower {
   synced(): void {
     for (const key of this.#missing ?? []) this.#forget(key);
     this.#missing = undefined;
-    this.#isState = false;
     this.#isWhole();
   }
 

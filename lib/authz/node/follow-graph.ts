@@ -5,6 +5,7 @@ import type { Logger } from '../../base/log.ts';
 import { FollowedObjects, followObjects } from '../../cacher/followed-objects.ts';
 import type { Following } from '../../cacher/followed-objects.ts';
 import type { ResourceView } from '../../cacher/resource-view.ts';
+import { namesTheSame } from './same-names.ts';
 import type { NodeGraph } from './node-graph.ts';
 
 export interface GraphViews {
@@ -29,7 +30,10 @@ export const followGraph = (
 
 export const podFollower = (graph: NodeGraph): FollowedObjects =>
   new FollowedObjects({
-    set: (item, key, object) => graph.setPod(key, item.field('spec.nodeName'), object),
+    set(item, key, object, previous) {
+      if (previous !== undefined && namesTheSame(item.json(), previous.json())) return;
+      graph.setPod(key, item.field('spec.nodeName'), object);
+    },
     remove: (key) => graph.removePod(key),
   });
 
