@@ -42,7 +42,7 @@ describe.each([
     said.length = 0;
     const { request } = asked();
     const chain = chainOf([telling('a'), telling('b'), telling('c')]);
-    expect(await chain.mutate(request, {}, signal)).toBe(true);
+    expect(await chain.mutate(request, {}, signal)).toBe('yes');
     await chain.validate(request, {}, signal);
     expect(said).toEqual([
       'a mutates',
@@ -79,8 +79,8 @@ describe('a dry run', () => {
 
   test.each([
     ['fails at a plugin with side effects', {}, refused],
-    ['passes one that does not handle the write', { handles: () => false }, false],
-    ['passes one without side effects', { sideEffects: false }, true],
+    ['passes one that does not handle the write', { handles: () => false }, 'no'],
+    ['passes one without side effects', { sideEffects: false }, 'yes'],
   ])('%s', async (_claim, change, result) => {
     const { request } = asked({ dryRun: true });
     const chain = chainOf([{ ...acting, ...change }]);
@@ -90,13 +90,13 @@ describe('a dry run', () => {
   });
 
   test('is what a write with side effects is not', async () => {
-    expect(await chainOf([acting]).mutate(asked().request, {}, signal)).toBe(true);
+    expect(await chainOf([acting]).mutate(asked().request, {}, signal)).toBe('yes');
   });
 });
 
 test('no plugin admits everything, at once', () => {
   const chain = chainOf([]);
-  expect(chain.mutate(asked().request, {}, signal)).toBe(false);
+  expect(chain.mutate(asked().request, {}, signal)).toBe('no');
   expect(chain.validate(asked().request, {}, signal)).toBeUndefined();
 });
 
@@ -123,7 +123,7 @@ describe('a change by a plugin that is configured by the API', () => {
       counting('built-in', {}, said),
       counting('hook', { isConfigured: true, changes: true }, said),
     ]);
-    expect(await chain.mutate(asked().request, {}, signal)).toBe(true);
+    expect(await chain.mutate(asked().request, {}, signal)).toBe('byConfigured');
     expect(said).toEqual(['built-in 0', 'hook 0 knows', 'built-in 1 knows', 'hook 1 knows']);
   });
 
@@ -133,7 +133,7 @@ describe('a change by a plugin that is configured by the API', () => {
       counting('built-in', { changes: true }, said),
       counting('hook', { isConfigured: true }, said),
     ]);
-    expect(await chain.mutate(asked().request, {}, signal)).toBe(true);
+    expect(await chain.mutate(asked().request, {}, signal)).toBe('yes');
     expect(said).toEqual(['built-in 0', 'hook 0 knows']);
   });
 });

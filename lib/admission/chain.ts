@@ -6,9 +6,12 @@ import { badRequest } from '../base/status.ts';
 import type { ApiObject } from '../codec/codec.ts';
 import type { AdmissionPlugin, AdmissionRequest, MutatingPass } from './plugin.ts';
 
+/** Whether a plugin changed the object, and whether a configured one did. */
+export type Changed = 'no' | 'yes' | 'byConfigured';
+
 export interface AdmissionChain {
-  /** @returns whether `object` was changed. @throws StatusError of the plugin that refuses. */
-  mutate(request: AdmissionRequest, object: ApiObject, signal: AbortSignal): MaybePromise<boolean>;
+  /** @throws StatusError of the plugin that refuses. */
+  mutate(request: AdmissionRequest, object: ApiObject, signal: AbortSignal): MaybePromise<Changed>;
   /** The mutating phase of a DELETE. @throws StatusError of the plugin that refuses. */
   beforeDelete(request: AdmissionRequest, signal: AbortSignal): MaybePromise<void>;
   /** @throws StatusError of the plugin that refuses. */
@@ -30,9 +33,8 @@ export function admissionChain(plugins: readonly AdmissionPlugin[]): AdmissionCh
         runFrom(0, mutating, request, (plugin) =>
           plugin.mutate?.(request, object, signal, { index, kept }),
         );
-      const isChanged = (changed: Changed): boolean => changed !== 'no';
       return whenThere(pass(0), (first) =>
-        first === 'byConfigured' ? whenThere(pass(1), () => true) : isChanged(first),
+        first === 'byConfigured' ? whenThere(pass(1), () => first) : first,
       );
     },
     beforeDelete: (request, signal) =>
@@ -47,9 +49,6 @@ export function admissionChain(plugins: readonly AdmissionPlugin[]): AdmissionCh
       ),
   };
 }
-
-/** Whether a plugin changed the object, and whether a configured one did. */
-type Changed = 'no' | 'yes' | 'byConfigured';
 
 /** The result of one plugin, or a promise of it: true where it changed the object. */
 type Step = (plugin: AdmissionPlugin) => unknown;

@@ -31,7 +31,7 @@ describe.each([
       },
     };
     const chain = measuredChain(admissionChain([measuredPlugin(plugin, observer)]), observer);
-    expect(await chain.mutate(request, {}, signal)).toBe(true);
+    expect(await chain.mutate(request, {}, signal)).toBe('yes');
     const validated = (async () => chain.validate(request, {}, signal))();
     await (isRejected ? expect(validated).rejects.toBe(refusal) : validated);
     const end = `CREATE validate ${isRejected ? 'rejected' : 'admitted'} timed`;

@@ -79,8 +79,8 @@ export interface AdmissionPlugin {
   /**
    * CREATE, UPDATE and CONNECT: may change `object`, which is in `form`. A create is asked before
    * its name is generated, an update again after each lost race, and all once more in a second
-   * pass. What it makes of uid, times and status does not last, and the whole is read through the
-   * schema again.
+   * pass. What it makes of uid, times and status does not last. What a configured one leaves is
+   * read through the schema again; the others make what the schema takes, in any order of members.
    * @returns whether it changed anything
    */
   mutate?(

@@ -17,6 +17,7 @@ let configMaps: ResourceStore;
 let mutate: NonNullable<AdmissionPlugin['mutate']>;
 const plugin: AdmissionPlugin = {
   name: 'Test',
+  isConfigured: true,
   sideEffects: false,
   handles: () => true,
   mutate: (...args) => mutate(...args),
@@ -80,4 +81,12 @@ test('another name, namespace or uid of a stored object is refused', async () =>
     const update = verbs.update(configMaps, name, { metadata: { name }, data: { a: '1' } });
     expect(await codeOf(update)).toBeGreaterThanOrEqual(400);
   }
+});
+
+test('w.order: one that makes something of another shape is a failure of the server', async () => {
+  mutate = (_request, object) => {
+    object['data'] = 'text';
+    return true;
+  };
+  expect(await codeOf(verbs.create(configMaps, { metadata: { name: fresh() } }))).toBe(500);
 });

@@ -95,14 +95,6 @@ describe('w.order: mutating admission of a create', () => {
     expect(added).toMatchObject({ name: 'added', ports: [{ containerPort: 80, protocol: 'TCP' }] });
     expect(added).not.toHaveProperty('nosuch');
   });
-
-  test('that makes something of another shape is a failure of the server', async () => {
-    mutate = (_request, object) => {
-      object['spec'] = 'text';
-      return true;
-    };
-    expect(await codeOf(verbs.create(pods, pod()))).toBe(500);
-  });
 });
 
 describe('a generated name that is taken', () => {

@@ -174,8 +174,8 @@ export function writeContext(
 }
 
 /**
- * What mutating admission makes of an object, read through the schema again where it changed
- * something: a plugin cannot store what a body could not. `object` is used up.
+ * What mutating admission makes of an object, read through the schema again where rules of the API
+ * changed something: they cannot store what a body could not. `object` is used up.
  * @throws StatusError of the plugin that refuses, 500 when what a plugin made fits no schema.
  */
 export async function mutated(
@@ -187,7 +187,8 @@ export async function mutated(
 ): Promise<ApiObject> {
   mergeOwners(object, warnings, '');
   const owners = object.metadata?.managedFields;
-  if (!(await parts.admission.mutate(attributes, object, signal))) return object;
+  const changed = parts.admission.mutate(attributes, object, signal);
+  if ((changed instanceof Promise ? await changed : changed) !== 'byConfigured') return object;
   try {
     const read = readObject(object, parts.storedAs.type).object;
     mergeOwners(read, warnings, ' after mutating admission happens');

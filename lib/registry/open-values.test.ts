@@ -64,6 +64,7 @@ const schema = {
 /** Admission adds what no schema knows, and takes away a default. */
 const meddling: AdmissionPlugin = {
   name: 'Meddling',
+  isConfigured: true,
   sideEffects: false,
   handles: () => true,
   mutate(_request, object) {

@@ -1,4 +1,5 @@
 // A cluster of plain objects, and plugins that are asked about writes into it.
+import { expect } from '@jest/globals';
 import { cloneJson } from '../../api/json-value.ts';
 import { StatusError } from '../../base/status.ts';
 import { systemClock } from '../../base/clock.ts';
@@ -8,6 +9,7 @@ import { clientParts, metrics } from '../../client/testing/open-calls.ts';
 import type { Attributes, Authorizer } from '../../authz/authorizer.ts';
 import type { Item, ItemKey } from '../../cacher/resource-view.ts';
 import type { ApiObject } from '../../codec/codec.ts';
+import { readObject } from '../../codec/normalise.ts';
 import { admissionChain } from '../chain.ts';
 import type { Objects } from '../objects.ts';
 import type { AdmissionPlugin, AdmissionRequest } from '../plugin.ts';
@@ -170,7 +172,10 @@ export async function admit(
   try {
     const isDeletion = request.operation === 'DELETE';
     if (isDeletion) await chain.beforeDelete(request, signal);
-    else isChanged = await chain.mutate(request, made, signal);
+    else isChanged = (await chain.mutate(request, made, signal)) !== 'no';
+    // What is not read again has to be what a body could hold.
+    const isRead = isChanged && request.subresource === '';
+    if (isRead) expect(readObject(made, request.form.type).problems).toEqual([]);
     await chain.validate(request, isDeletion ? undefined : made, signal);
     return { refused: undefined, object: made, isChanged };
   } catch (error) {
