@@ -75,7 +75,7 @@ export const flagTable = {
     storage,
     choice('http2', 'grpc-js'),
     'http2',
-    'How etcd is called: gRPC on the HTTP/2 of Node, or by the grpc-js library, which costs more.',
+    'How etcd is called: by gRPC on HTTP/2 of its own, or by the grpc-js library, which costs more.',
   ),
   'etcd-compaction-interval': required(
     storage,

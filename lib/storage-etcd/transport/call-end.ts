@@ -1,24 +1,22 @@
 // How a gRPC call ended: its status out of trailers, or what HTTP/2 says where there are none
 // (gRPC over HTTP/2, "Responses" and "Errors"; doc/http-grpc-status-mapping.md).
-import { constants } from 'node:http2';
-import type { IncomingHttpHeaders, IncomingHttpStatusHeader } from 'node:http2';
 import { status as grpcStatus } from '@grpc/grpc-js';
 import { EtcdError, neverSent } from '../etcd-error.ts';
-
-export type Headers = IncomingHttpHeaders & IncomingHttpStatusHeader;
+import type { Fields } from './hpack.ts';
+import { http2Code } from './http2-frames.ts';
 
 /** undefined: it went well. */
-export function errorOfTrailers(trailers: Headers): EtcdError | undefined {
-  const code = Number(trailers['grpc-status']);
+export function errorOfTrailers(trailers: Fields): EtcdError | undefined {
+  const code = Number(trailers.get('grpc-status'));
   if (code === grpcStatus.OK) return undefined;
   const known = Number.isInteger(code) && code > 0 ? code : grpcStatus.UNKNOWN;
-  return new EtcdError(known, decoded(String(trailers['grpc-message'] ?? '')));
+  return new EtcdError(known, decoded(trailers.get('grpc-message') ?? ''));
 }
 
 /** Of an answer by something that does not speak gRPC, such as a proxy; undefined: it does. */
-export function errorOfHeaders(headers: Headers): EtcdError | undefined {
-  const httpStatus = headers[':status'] ?? 0;
-  if (httpStatus === 200 || headers['grpc-status'] !== undefined) return undefined;
+export function errorOfHeaders(headers: Fields): EtcdError | undefined {
+  const httpStatus = Number(headers.get(':status') ?? 0);
+  if (httpStatus === 200 || headers.has('grpc-status')) return undefined;
   const code = codesOfHttp.get(httpStatus) ?? grpcStatus.UNKNOWN;
   return new EtcdError(code, `Received HTTP status code ${String(httpStatus)}`);
 }
@@ -45,7 +43,7 @@ export interface Reset {
 /** Of a stream that is closed without a status. */
 export function errorOfReset({ code: resetCode, cause, isLost }: Reset): EtcdError {
   const options = cause === undefined ? {} : { cause };
-  if (resetCode === constants.NGHTTP2_REFUSED_STREAM) {
+  if (resetCode === http2Code.refusedStream) {
     return new EtcdError(grpcStatus.UNAVAILABLE, neverSent, options);
   }
   const code = isLost ? undefined : codesOfReset.get(resetCode);
@@ -56,15 +54,15 @@ export function errorOfReset({ code: resetCode, cause, isLost }: Reset): EtcdErr
   return new EtcdError(grpcStatus.UNAVAILABLE, cause?.message ?? 'Connection dropped', options);
 }
 
-const codesOfReset: ReadonlyMap<number, number> = new Map([
-  [constants.NGHTTP2_CANCEL, grpcStatus.CANCELLED],
-  [constants.NGHTTP2_ENHANCE_YOUR_CALM, grpcStatus.RESOURCE_EXHAUSTED],
-  [constants.NGHTTP2_INADEQUATE_SECURITY, grpcStatus.PERMISSION_DENIED],
-  [constants.NGHTTP2_PROTOCOL_ERROR, grpcStatus.INTERNAL],
-  [constants.NGHTTP2_INTERNAL_ERROR, grpcStatus.INTERNAL],
-  [constants.NGHTTP2_FLOW_CONTROL_ERROR, grpcStatus.INTERNAL],
-  [constants.NGHTTP2_FRAME_SIZE_ERROR, grpcStatus.INTERNAL],
-  [constants.NGHTTP2_COMPRESSION_ERROR, grpcStatus.INTERNAL],
+const codesOfReset: ReadonlyMap<number, number> = new Map<number, number>([
+  [http2Code.cancel, grpcStatus.CANCELLED],
+  [http2Code.enhanceYourCalm, grpcStatus.RESOURCE_EXHAUSTED],
+  [http2Code.inadequateSecurity, grpcStatus.PERMISSION_DENIED],
+  [http2Code.protocolError, grpcStatus.INTERNAL],
+  [http2Code.internalError, grpcStatus.INTERNAL],
+  [http2Code.flowControlError, grpcStatus.INTERNAL],
+  [http2Code.frameSizeError, grpcStatus.INTERNAL],
+  [http2Code.compressionError, grpcStatus.INTERNAL],
 ]);
 
 /** Words with percent-encoded bytes; as they are where they are not well encoded. */

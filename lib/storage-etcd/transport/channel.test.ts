@@ -10,7 +10,7 @@ import type { Method } from '../rpc.ts';
 import type { Channel } from './channel.ts';
 import { GrpcJsChannel } from './grpc-js-channel.ts';
 import { Http2Channel } from './http2-channel.ts';
-import { messageFrame } from './message-frames.ts';
+import { newMessage } from './testing/messages.ts';
 
 const echo: Method<string, string> = {
   path: '/test.Echo/Echo',
@@ -132,7 +132,7 @@ describe.each([
   });
 
   test('an answer in pieces of a byte', async () => {
-    const bytes = messageFrame(Buffer.from('piece by piece'));
+    const bytes = newMessage(Buffer.from('piece by piece'));
     const pieces = Array.from(bytes, (byte) => Buffer.from([byte]));
     const channel = channelTo((await member(answers(...pieces))).target);
     expect(await channel.connect(soon())).toBe(true);
@@ -154,7 +154,7 @@ describe.each([
     [
       'a refusal after the answer',
       (stream) => {
-        answer(stream, [messageFrame(Buffer.from('x'))], {
+        answer(stream, [newMessage(Buffer.from('x'))], {
           'grpc-status': '14',
           'grpc-message': 'etcdserver: no leader',
         });
@@ -179,7 +179,7 @@ describe.each([
     ],
     [
       'an answer that cannot be decoded',
-      answers(messageFrame(Buffer.from([0xff]))),
+      answers(newMessage(Buffer.from([0xff]))),
       grpcStatus.INTERNAL,
       /no text/,
     ],
@@ -298,7 +298,7 @@ describe.each([
   });
 
   test('a paused stream takes no more, and goes on where it was', async () => {
-    const message = messageFrame(Buffer.alloc(1024 * 1024, 'm'));
+    const message = newMessage(Buffer.alloc(1024 * 1024, 'm'));
     let sentCount = 0;
     const { target } = await member((stream) => {
       stream.respond(answerHeaders);

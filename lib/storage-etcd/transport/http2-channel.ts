@@ -1,26 +1,31 @@
-// gRPC over HTTP/2 of Node: one session to one member. HTTP/2 itself (frames, header compression,
-// flow control) is Node's; what is here is when there is a session.
-import { connect as connectHttp2 } from 'node:http2';
-import type { ClientHttp2Session } from 'node:http2';
+// gRPC over HTTP/2: one connection to one member at a time, and when there is one. What goes on
+// within it is the session's.
 import { connect as connectTcp, isIP } from 'node:net';
-import type { Socket } from 'node:net';
+import type { TcpNetConnectOpts } from 'node:net';
 import { connect as connectTls, createSecureContext } from 'node:tls';
 import type { SecureContext } from 'node:tls';
-import { status as grpcStatus } from '@grpc/grpc-js';
 import { limits } from '../../base/limits.ts';
-import { EtcdError, neverSent } from '../etcd-error.ts';
 import type { Method } from '../rpc.ts';
 import type { CallTerms, Channel, ChannelOptions } from './channel.ts';
 import type { MessageStream, StreamListener } from './channel.ts';
-import { callOnce, Http2MessageStream } from './http2-call.ts';
+import { Http2MessageStream, UnaryCall } from './http2-call.ts';
+import type { CallPlace } from './http2-call.ts';
+import { Http2Session, notBegun } from './http2-session.ts';
+import type { SessionOptions } from './http2-session.ts';
+import { RequestHeads } from './request-heads.ts';
 
 const { etcdKeepAliveTimeoutMs, etcdReconnectFirstMs, etcdRetryLongestMs, etcdDialTimeoutMs } =
   limits;
 
-/** Of a stream, and of all streams of a session: the default of 64 KiB stalls long pages. */
-const windowBytes = 16 * 1024 * 1024;
-/** Of what Node may hold of one session, in MB: many answers of a page may be on their way. */
-const sessionMemoryMb = 1_024;
+/** What is read from a socket at once. */
+const readBytes = 64 * 1024;
+
+type Read = Parameters<SessionOptions['openSocket']>[0];
+
+export interface Http2ChannelOptions extends ChannelOptions {
+  /** Of each connection; streams have the odd numbers up to 2^31 - 1. */
+  readonly firstStreamId?: number;
+}
 
 /**
  * - `idle`: nobody has asked for a connection.
@@ -30,20 +35,23 @@ const sessionMemoryMb = 1_024;
 type State = 'idle' | 'opening' | 'ready' | 'failing' | 'closed';
 
 export class Http2Channel implements Channel {
-  readonly #options: ChannelOptions;
+  readonly #options: Http2ChannelOptions;
   readonly #context: SecureContext | undefined;
   #state: State = 'idle';
-  #session: ClientHttp2Session | undefined;
+  readonly #heads: RequestHeads;
+  /** The one that takes calls. */
+  #session: Http2Session | undefined;
+  /** With those that only end what they have. */
+  readonly #sessions = new Set<Http2Session>();
   #waiting = new Set<() => void>();
   #retry: NodeJS.Timeout | undefined;
   #retryMs: number = etcdReconnectFirstMs;
-  /** Calls that have not ended. */
-  #openCount = 0;
 
   /** @throws Error for a certificate and a key that are no pair. */
-  constructor(options: ChannelOptions) {
-    const { secrets } = options;
+  constructor(options: Http2ChannelOptions) {
+    const { secrets, target } = options;
     this.#options = options;
+    this.#heads = new RequestHeads({ isSecure: secrets !== undefined, authority: target });
     this.#context =
       secrets &&
       createSecureContext({
@@ -59,40 +67,34 @@ export class Http2Channel implements Channel {
     return this.#state === 'ready';
   }
 
-  async call<Request, Response>(
+  call<Request, Response>(
     method: Method<Request, Response>,
     request: Request,
     terms: CallTerms,
   ): Promise<Response> {
-    const session = this.#readySession();
-    this.#openCount++;
-    try {
-      return await callOnce(session, method, request, terms);
-    } finally {
-      this.#openCount--;
-    }
+    return new Promise((resolve, reject) => {
+      new UnaryCall(this.#place(), method, request, terms, resolve, reject);
+    });
   }
 
   open<Request, Response>(
     method: Method<Request, Response>,
     listener: StreamListener<Response>,
   ): MessageStream<Request> {
-    const stream = new Http2MessageStream(this.#readySession(), method, listener, () => {
-      this.#openCount--;
-    });
-    this.#openCount++;
-    return stream;
+    return new Http2MessageStream(this.#place(), method, listener);
   }
 
   close(): void {
     this.#become('closed');
     clearTimeout(this.#retry);
-    this.#session?.destroy();
+    for (const session of this.#sessions) session.destroy(undefined);
   }
 
-  #readySession(): ClientHttp2Session {
-    if (this.#state === 'ready' && this.#session !== undefined) return this.#session;
-    throw new EtcdError(grpcStatus.UNAVAILABLE, neverSent);
+  /** @throws EtcdError: there is no connection. */
+  #place(): CallPlace {
+    const session = this.#session;
+    if (this.#state !== 'ready' || session === undefined) throw notBegun(undefined);
+    return { session, heads: this.#heads };
   }
 
   #become(state: State): void {
@@ -117,36 +119,37 @@ export class Http2Channel implements Channel {
 
   #open(state: 'opening' | 'failing'): void {
     this.#become(state);
-    const session = newSession(this.#options.target, this.#context);
-    this.#session = session;
-    const giveUp = setTimeout(() => {
-      session.destroy();
-    }, etcdDialTimeoutMs);
+    const { target, firstStreamId } = this.#options;
     let isReady = false;
-    // A member that is paused takes connections and says nothing.
-    session.once('remoteSettings', () => {
-      clearTimeout(giveUp);
-      if (this.#session !== session || this.#state === 'closed') return;
-      isReady = true;
-      session.setLocalWindowSize(windowBytes);
-      this.#retryMs = etcdReconnectFirstMs;
-      this.#become('ready');
+    let stopAsking: (() => void) | undefined;
+    const session = new Http2Session({
+      ...openerOf(target, this.#context),
+      firstStreamId,
+      // A member that is paused takes connections and says nothing.
+      onReady: () => {
+        clearTimeout(giveUp);
+        isReady = true;
+        stopAsking = this.#keepAlive(session);
+        this.#retryMs = etcdReconnectFirstMs;
+        this.#become('ready');
+      },
+      onRetired: () => {
+        this.#lost(session, isReady);
+      },
+      onClosed: () => {
+        clearTimeout(giveUp);
+        stopAsking?.();
+        this.#sessions.delete(session);
+      },
     });
-    const stopAsking = this.#keepAlive(session);
-    // Calls on it fail by themselves, with the reason.
-    session.on('error', () => undefined);
-    // It takes no new calls; those that it has go on where the member says so.
-    session.once('goaway', () => {
-      this.#lost(session, isReady);
-    });
-    session.once('close', () => {
-      clearTimeout(giveUp);
-      stopAsking();
-      this.#lost(session, isReady);
-    });
+    this.#session = session;
+    this.#sessions.add(session);
+    const giveUp = setTimeout(() => {
+      session.destroy(new Error('the member does not answer'));
+    }, etcdDialTimeoutMs);
   }
 
-  #lost(session: ClientHttp2Session, wasReady: boolean): void {
+  #lost(session: Http2Session, wasReady: boolean): void {
     if (this.#session !== session || this.#state === 'closed') return;
     this.#session = undefined;
     if (wasReady) {
@@ -163,10 +166,10 @@ export class Http2Channel implements Channel {
   }
 
   /** etcd refuses pings that come more often than every 5 s, or while no call is open. */
-  #keepAlive(session: ClientHttp2Session): () => void {
+  #keepAlive(session: Http2Session): () => void {
     let timeout: NodeJS.Timeout | undefined;
     const ask = setInterval(() => {
-      if (session.destroyed || timeout !== undefined || this.#openCount === 0) return;
+      if (timeout !== undefined || session.streamCount === 0) return;
       timeout = setTimeout(() => {
         const why = `no answer to a ping within ${String(etcdKeepAliveTimeoutMs)} ms`;
         session.destroy(new Error(why));
@@ -184,21 +187,30 @@ export class Http2Channel implements Channel {
   }
 }
 
-function newSession(target: string, secureContext: SecureContext | undefined): ClientHttp2Session {
+type Opener = Pick<SessionOptions, 'openSocket' | 'connectEvent'>;
+
+/** Reads into one buffer, again and again. */
+function openerOf(target: string, secureContext: SecureContext | undefined): Opener {
   const [, host = '', port] = /^\[?(.*?)\]?:(\d+)$/.exec(target) ?? [];
-  const to = { host, port: Number(port), noDelay: true };
-  const openSocket = (): Socket =>
-    secureContext === undefined
-      ? connectTcp(to)
-      : connectTls({
-          ...to,
-          ...(isIP(host) === 0 ? { servername: host } : {}),
-          secureContext,
-          ALPNProtocols: ['h2'],
-        });
-  return connectHttp2(`${secureContext === undefined ? 'http' : 'https'}://${target}`, {
-    createConnection: openSocket,
-    maxSessionMemory: sessionMemoryMb,
-    settings: { enablePush: false, initialWindowSize: windowBytes },
+  const to = (read: Read): TcpNetConnectOpts => ({
+    host,
+    port: Number(port),
+    noDelay: true,
+    onread: {
+      buffer: Buffer.allocUnsafeSlow(readBytes),
+      callback: (count, bytes) => {
+        read(bytes as Buffer, count);
+        return true;
+      },
+    },
   });
+  if (secureContext === undefined) {
+    return { openSocket: (read) => connectTcp(to(read)), connectEvent: 'connect' };
+  }
+  const servername = isIP(host) === 0 ? { servername: host } : {};
+  const tls = { ...servername, secureContext, ALPNProtocols: ['h2'] };
+  return {
+    openSocket: (read) => connectTls({ ...to(read), ...tls }),
+    connectEvent: 'secureConnect',
+  };
 }

@@ -3,22 +3,18 @@
 import { status as grpcStatus } from '@grpc/grpc-js';
 import { EtcdError } from '../etcd-error.ts';
 
-const prefixBytes = 5;
+export const messagePrefixBytes = 5;
 
-/** Not compressed. */
-export function messageFrame(message: Uint8Array): Buffer {
-  const frame = Buffer.allocUnsafe(prefixBytes + message.length);
-  frame[0] = 0;
-  frame.writeUInt32BE(message.length, 1);
-  frame.set(message, prefixBytes);
-  return frame;
+export interface MessageSink {
+  message(message: Buffer): void;
 }
 
-/** Puts the messages of one stream together from the chunks in which they come. */
+/** Puts the messages of one stream together from the pieces in which they come. */
 export class MessageReader {
   readonly #bytesMax: number;
-  readonly #prefix = Buffer.alloc(prefixBytes);
   #prefixCount = 0;
+  /** Of the message whose prefix has come, or is coming. */
+  #length = 0;
   #message: Buffer | undefined;
   #messageCount = 0;
 
@@ -32,44 +28,48 @@ export class MessageReader {
   }
 
   /**
-   * Delivers the messages that a chunk completes; each is a copy, since a chunk is part of what
-   * its connection has read, which a value of a few bytes would keep. @throws EtcdError
+   * Delivers the messages that the bytes from `from` to before `to` complete; each is a copy, since
+   * what the connection reads into is used again. @throws EtcdError, and what the sink throws
    */
-  read(chunk: Buffer, deliver: (message: Buffer) => void): void {
-    let at = 0;
-    while (at < chunk.length) {
+  read(bytes: Buffer, from: number, to: number, sink: MessageSink): void {
+    let at = from;
+    for (;;) {
       if (this.#message === undefined) {
-        at += this.#readPrefix(chunk, at);
-        if (this.#message === undefined) return;
+        at = this.#readPrefix(bytes, at, to);
+        if (this.#prefixCount < messagePrefixBytes) return;
+        this.#prefixCount = 0;
+        this.#message = Buffer.allocUnsafe(this.#length);
+        this.#messageCount = 0;
       }
-      const message: Buffer = this.#message;
-      const count = Math.min(message.length - this.#messageCount, chunk.length - at);
-      chunk.copy(message, this.#messageCount, at, at + count);
+      const message = this.#message;
+      const count = Math.min(message.length - this.#messageCount, to - at);
+      bytes.copy(message, this.#messageCount, at, at + count);
       at += count;
       this.#messageCount += count;
       if (this.#messageCount < message.length) return;
       this.#message = undefined;
-      deliver(message);
+      sink.message(message);
     }
   }
 
-  #readPrefix(chunk: Buffer, from: number): number {
-    const count = Math.min(prefixBytes - this.#prefixCount, chunk.length - from);
-    chunk.copy(this.#prefix, this.#prefixCount, from, from + count);
-    this.#prefixCount += count;
-    if (this.#prefixCount < prefixBytes) return count;
-    this.#prefixCount = 0;
-    if (this.#prefix[0] !== 0) {
-      throw new EtcdError(grpcStatus.INTERNAL, 'the answer is compressed, which was not asked for');
+  #readPrefix(bytes: Buffer, from: number, to: number): number {
+    let at = from;
+    while (at < to && this.#prefixCount < messagePrefixBytes) {
+      const byte = bytes[at++] ?? 0;
+      if (this.#prefixCount++ === 0) {
+        if (byte !== 0) throw new EtcdError(grpcStatus.INTERNAL, compressed);
+        this.#length = 0;
+      } else {
+        this.#length = this.#length * 256 + byte;
+      }
     }
-    const length = this.#prefix.readUInt32BE(1);
-    if (length > this.#bytesMax) {
-      const sizes = `${String(length)} vs. ${String(this.#bytesMax)}`;
+    if (this.#prefixCount === messagePrefixBytes && this.#length > this.#bytesMax) {
+      const sizes = `${String(this.#length)} vs. ${String(this.#bytesMax)}`;
       const words = `Received message larger than max (${sizes})`;
       throw new EtcdError(grpcStatus.RESOURCE_EXHAUSTED, words);
     }
-    this.#message = Buffer.allocUnsafe(length);
-    this.#messageCount = 0;
-    return count;
+    return at;
   }
 }
+
+const compressed = 'the answer is compressed, which was not asked for';

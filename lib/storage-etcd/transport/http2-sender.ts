@@ -1,0 +1,314 @@
+// The sending side of an HTTP/2 connection: streams that wait to begin, messages that wait for room
+// in a window, and one write to the socket for all that a turn of the event loop has brought. What
+// is not handed to the socket was not sent: a socket that takes no more begins no stream.
+import type { Socket } from 'node:net';
+import { defaultFrameBytesMax, defaultWindowBytes, frameFlag } from './http2-frames.ts';
+import { frameHeadBytes, frameType, http2Code, Http2Error, settingId } from './http2-frames.ts';
+import { uint31Max } from './http2-frames.ts';
+import type { Http2Stream } from './http2-stream.ts';
+import { messagePrefixBytes } from './message-frames.ts';
+import { WriteBatch } from './write-batch.ts';
+
+/** Streams that wait are begun at once when they are so many, since a turn may take long. */
+const turnStreamsMax = 32;
+/** Answers to frames of the other side that it does not read. */
+const repliesMax = 1_000;
+/** `grpc-timeout`, literal and not indexed, with one byte for the length of its value. */
+const timeoutName = Buffer.from('\u0000\u000cgrpc-timeout', 'latin1');
+const timeoutMsMax = 99_999_999;
+const windowTooLarge = 'a window above its limit';
+
+export class Http2Sender {
+  readonly #batch: WriteBatch;
+  /** Those that have begun, by id; shared with the connection, which takes them out. */
+  readonly #streams: Map<number, Http2Stream>;
+  readonly #onExhausted: () => void;
+  readonly #waiting = new Set<Http2Stream>();
+  /** Begun, with a part of a message that is not sent. */
+  readonly #unsent = new Set<Http2Stream>();
+  #nextId: number;
+  #isScheduled = false;
+  #isBlocked = false;
+  #isEnded = false;
+  #replyCount = 0;
+  #window = defaultWindowBytes;
+  #streamWindow = defaultWindowBytes;
+  #streamsMax = Infinity;
+
+  constructor(
+    socket: Socket,
+    streams: Map<number, Http2Stream>,
+    { firstStreamId, onExhausted }: { firstStreamId: number; onExhausted: () => void },
+  ) {
+    this.#batch = new WriteBatch(socket);
+    this.#streams = streams;
+    this.#nextId = firstStreamId;
+    this.#onExhausted = onExhausted;
+    socket.on('drain', () => {
+      this.#isBlocked = false;
+      this.flush();
+    });
+  }
+
+  /** Streams that have not begun. */
+  get waiting(): ReadonlySet<Http2Stream> {
+    return this.#waiting;
+  }
+
+  /** Whether the id may have been one of a stream of this connection. */
+  hasBegun(streamId: number): boolean {
+    return streamId % 2 === 1 && streamId < this.#nextId;
+  }
+
+  begin(stream: Http2Stream): void {
+    this.#waiting.add(stream);
+    if (this.#waiting.size === turnStreamsMax) this.flush();
+    else this.#schedule();
+  }
+
+  /** One more message of a stream that has not ended its side. */
+  send(stream: Http2Stream, message: Uint8Array): void {
+    if (stream.message === undefined) stream.message = message;
+    else (stream.later ??= []).push(message);
+    if (stream.id === 0) return;
+    this.#unsent.add(stream);
+    this.#schedule();
+  }
+
+  /** Sends nothing more of it. */
+  withdraw(stream: Http2Stream): void {
+    this.#waiting.delete(stream);
+    this.#unsent.delete(stream);
+    stream.message = undefined;
+    stream.later = undefined;
+    if (this.#waiting.size > 0) this.#schedule(); // There may be room for another one.
+  }
+
+  withdrawAll(): Http2Stream[] {
+    const streams = [...this.#waiting];
+    this.#waiting.clear();
+    return streams;
+  }
+
+  control(frame: Buffer): void {
+    this.#batch.put(frame);
+    this.#schedule();
+  }
+
+  /** @throws Http2Error: the other side asks without reading the answers. */
+  reply(frame: Buffer): void {
+    if (this.#replyCount >= repliesMax) this.flush();
+    if (++this.#replyCount > repliesMax) {
+      throw new Http2Error(http2Code.enhanceYourCalm, 'more questions than answers are read');
+    }
+    this.control(frame);
+  }
+
+  /** @throws Http2Error */
+  growWindow(bytes: number): void {
+    if (bytes === 0) throw new Http2Error(http2Code.protocolError, 'a WINDOW_UPDATE of 0');
+    this.#window += bytes;
+    if (this.#window > uint31Max) throw new Http2Error(http2Code.flowControlError, windowTooLarge);
+    if (this.#unsent.size > 0) this.#schedule();
+  }
+
+  /** False: no window may be so large. */
+  growStreamWindow(stream: Http2Stream, bytes: number): boolean {
+    stream.sendWindow += bytes;
+    if (this.#unsent.size > 0) this.#schedule();
+    return stream.sendWindow <= uint31Max;
+  }
+
+  /** One of the other side's settings. @throws Http2Error */
+  apply(id: number, value: number): void {
+    switch (id) {
+      case settingId.concurrentStreamsMax:
+        this.#streamsMax = value;
+        if (this.#waiting.size > 0) this.#schedule();
+        return;
+      case settingId.initialWindowSize:
+        this.#resizeWindows(value);
+        return;
+      case settingId.frameSizeMax:
+        if (value < defaultFrameBytesMax || value >= 2 ** 24) {
+          throw new Http2Error(http2Code.protocolError, `frames of up to ${String(value)} bytes`);
+        }
+        return; // Frames of the least size that it may state are as good.
+      case settingId.enablePush:
+        if (value !== 0) throw new Http2Error(http2Code.protocolError, 'pushes of a server');
+        return;
+      default: // Nothing that is sent depends on it: the block of a call uses no dynamic table.
+    }
+  }
+
+  /** Also of the streams that are open: their windows may become negative. */
+  #resizeWindows(bytes: number): void {
+    if (bytes > uint31Max) throw new Http2Error(http2Code.flowControlError, windowTooLarge);
+    const change = bytes - this.#streamWindow;
+    this.#streamWindow = bytes;
+    for (const stream of this.#streams.values()) {
+      if (!this.growStreamWindow(stream, change)) {
+        throw new Http2Error(http2Code.flowControlError, windowTooLarge);
+      }
+    }
+  }
+
+  end(): void {
+    this.#isEnded = true;
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled || this.#isBlocked || this.#isEnded) return;
+    this.#isScheduled = true;
+    setImmediate(this.#turn);
+  }
+
+  readonly #turn = (): void => {
+    this.#isScheduled = false;
+    this.flush();
+  };
+
+  flush(): void {
+    if (this.#isBlocked || this.#isEnded) return;
+    if (this.#unsent.size > 0) this.#sendUnsent();
+    if (this.#waiting.size > 0) this.#beginWaiting();
+    this.#write();
+    this.#replyCount = 0;
+    if (this.#nextId > uint31Max) this.#onExhausted();
+  }
+
+  #write(): void {
+    if (!this.#isBlocked) this.#isBlocked = !this.#batch.write();
+  }
+
+  #beginWaiting(): void {
+    const nowMs = performance.now();
+    for (const stream of this.#waiting) {
+      if (this.#streams.size >= this.#streamsMax || this.#nextId > uint31Max) return;
+      if (this.#isFull()) return;
+      this.#waiting.delete(stream);
+      stream.id = this.#nextId;
+      this.#nextId += 2;
+      stream.sendWindow = this.#streamWindow;
+      this.#streams.set(stream.id, stream);
+      this.#putHead(stream, nowMs);
+      while (stream.message !== undefined) {
+        if (!this.#isFull() && this.#putData(stream)) continue;
+        this.#unsent.add(stream);
+        break;
+      }
+    }
+  }
+
+  /** A frame of each in turn, so that long messages do not hold up short ones. */
+  #sendUnsent(): void {
+    for (let isMoving = true; isMoving;) {
+      isMoving = false;
+      for (const stream of this.#unsent) {
+        if (this.#isFull()) return;
+        if (stream.message !== undefined && this.#putData(stream)) isMoving = true;
+        if (stream.message === undefined) this.#unsent.delete(stream);
+      }
+    }
+  }
+
+  /** The socket takes no more: what it has is enough to wait for. */
+  #isFull(): boolean {
+    if (this.#batch.isLarge) this.#write();
+    return this.#isBlocked;
+  }
+
+  /** Its length was checked when the stream was made. */
+  #putHead({ id, head, ownHead, deadlineMs }: Http2Stream, nowMs: number): void {
+    const batch = this.#batch;
+    const maxBytes = frameHeadBytes + head.length + (ownHead?.length ?? 0) + 32;
+    const slab = batch.room(maxBytes);
+    const start = batch.at;
+    let at = start + frameHeadBytes;
+    slab.set(head, at);
+    at += head.length;
+    if (deadlineMs !== Infinity) at = putTimeout(slab, at, deadlineMs - nowMs);
+    if (ownHead !== undefined) {
+      slab.set(ownHead, at);
+      at += ownHead.length;
+    }
+    const length = at - start - frameHeadBytes;
+    putFrameHead(slab, start, length, frameType.headers, frameFlag.endHeaders, id);
+    batch.advance(at);
+  }
+
+  /** As much of the message as one frame and the windows take; false: nothing. */
+  #putData(stream: Http2Stream): boolean {
+    const { message, sentBytes } = stream;
+    if (message === undefined) return false;
+    const leftBytes = messagePrefixBytes + message.length - sentBytes;
+    const windowBytes = Math.min(this.#window, stream.sendWindow, defaultFrameBytesMax);
+    const bytes = Math.min(leftBytes, windowBytes);
+    if (bytes <= 0) return false;
+    const slab = this.#batch.room(frameHeadBytes + bytes);
+    let at = this.#batch.at;
+    const flags = stream.hasOnlyOne && bytes === leftBytes ? frameFlag.endStream : 0;
+    putFrameHead(slab, at, bytes, frameType.data, flags, stream.id);
+    at += frameHeadBytes;
+    let from = sentBytes;
+    const to = sentBytes + bytes;
+    for (; from < messagePrefixBytes && from < to; from++) {
+      slab[at++] = from === 0 ? 0 : message.length >>> (8 * (messagePrefixBytes - 1 - from));
+    }
+    if (to > from) {
+      const part =
+        bytes === leftBytes && from === messagePrefixBytes
+          ? message
+          : message.subarray(from - messagePrefixBytes, to - messagePrefixBytes);
+      slab.set(part, at);
+      at += to - from;
+    }
+    this.#batch.advance(at);
+    this.#window -= bytes;
+    stream.sendWindow -= bytes;
+    if (bytes === leftBytes) {
+      stream.sentBytes = 0;
+      stream.message = stream.later?.shift();
+    } else {
+      stream.sentBytes = to;
+    }
+    return true;
+  }
+}
+
+function putFrameHead(
+  slab: Buffer,
+  at: number,
+  length: number,
+  type: number,
+  flags: number,
+  streamId: number,
+): void {
+  slab[at] = length >>> 16;
+  slab[at + 1] = length >>> 8;
+  slab[at + 2] = length;
+  slab[at + 3] = type;
+  slab[at + 4] = flags;
+  slab[at + 5] = streamId >>> 24;
+  slab[at + 6] = streamId >>> 16;
+  slab[at + 7] = streamId >>> 8;
+  slab[at + 8] = streamId;
+}
+
+/** In milliseconds, of which the protocol takes eight digits. */
+function putTimeout(slab: Buffer, from: number, timeoutMs: number): number {
+  let at = from;
+  slab.set(timeoutName, at);
+  at += timeoutName.length;
+  let rest = Math.min(Math.max(Math.ceil(timeoutMs), 1), timeoutMsMax);
+  let digits = 1;
+  for (let power = 10; power <= rest; power *= 10) digits++;
+  slab[at++] = digits + 1;
+  for (let digit = at + digits - 1; digit >= at; digit--) {
+    slab[digit] = 0x30 + (rest % 10);
+    rest = Math.floor(rest / 10);
+  }
+  at += digits;
+  slab[at++] = 0x6d;
+  return at;
+}
