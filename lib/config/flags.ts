@@ -75,7 +75,7 @@ export const flagTable = {
     storage,
     choice('http2', 'grpc-js'),
     'http2',
-    'How etcd is called: by gRPC on HTTP/2 of its own, or by the grpc-js library, which costs more.',
+    'How etcd is called: by gRPC on HTTP/2 of our own, or by the grpc-js library, at greater cost.',
   ),
   'etcd-compaction-interval': required(
     storage,

@@ -6,8 +6,8 @@ const tree = buildTree();
 
 /**
  * A node of the code's tree is a number; 0 is the root. For each node and each four bits: the node
- * that they lead to, and the byte that is complete on the way. No code is shorter than five bits, so
- * it is one byte at most.
+ * that they lead to, and the byte that is complete on the way. No code is shorter than five bits,
+ * so it is one byte at most.
  *
  *     steps[16 * node + bits] = 0x1_0000 * (byte + 1, or 0) + next node; -1: no such code
  */
