@@ -157,7 +157,9 @@ export class EtcdConnection {
     const isRead = options.effect === 'read';
     const lastMs = Date.now() + (isRead ? this.#timeouts.readMs : this.#timeouts.writeMs);
     for (let delayMs: number = limits.etcdRetryFirstMs; ; delayMs = laterMs(delayMs)) {
-      const endpoint = await this.endpoint(lastMs, signal);
+      const current = this.#endpoint;
+      const isThere = current.isConnected && !signal.aborted;
+      const endpoint = isThere ? current : await this.endpoint(lastMs, signal);
       const nowMs = Date.now();
       const attemptMs = isRead ? this.#timeouts.readAttemptMs : this.#timeouts.writeMs;
       const deadlineMs = isRead ? Math.min(nowMs + attemptMs, lastMs) : nowMs + attemptMs;

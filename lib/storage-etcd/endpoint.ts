@@ -64,6 +64,10 @@ export class Endpoint {
     return this.#versionState;
   }
 
+  get isConnected(): boolean {
+    return this.#channel.isReady;
+  }
+
   /** Resolves false when the member cannot be connected to now, or not before the deadline. */
   connect(deadlineMs: number): Promise<boolean> {
     return this.#channel.connect(deadlineMs);

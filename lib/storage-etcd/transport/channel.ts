@@ -20,6 +20,8 @@ export interface ChannelOptions {
 }
 
 export interface Channel {
+  /** Calls can be made now. */
+  readonly isReady: boolean;
   /**
    * Resolves false when there is no connection now, or not before the deadline (epoch). After a
    * failure it is tried again, at growing intervals, without being asked.

@@ -4,6 +4,9 @@
 /** Ends what is due by the monotonic clock; returns the next deadline, or Infinity. */
 type Expire = (nowMs: number) => number;
 
+/** Of a timer; after it the deadline is looked at again. */
+const delayMsMax = 2 ** 31 - 1;
+
 export class DeadlineTimer {
   readonly #expire: Expire;
   #timer: NodeJS.Timeout | undefined;
@@ -19,7 +22,7 @@ export class DeadlineTimer {
     if (deadlineMs >= this.#atMs || this.#isStopped) return;
     clearTimeout(this.#timer);
     this.#atMs = deadlineMs;
-    const delayMs = Math.max(Math.ceil(deadlineMs - performance.now()), 1);
+    const delayMs = Math.min(Math.max(Math.ceil(deadlineMs - performance.now()), 1), delayMsMax);
     this.#timer = setTimeout(this.#fire, delayMs).unref();
   }
 

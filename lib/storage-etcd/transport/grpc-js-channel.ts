@@ -51,6 +51,10 @@ export class GrpcJsChannel implements Channel {
     this.#followState(connectivityState.IDLE);
   }
 
+  get isReady(): boolean {
+    return this.#client.getChannel().getConnectivityState(false) === connectivityState.READY;
+  }
+
   async connect(deadlineMs: number): Promise<boolean> {
     const channel = this.#client.getChannel();
     for (;;) {

@@ -61,6 +61,10 @@ export class Http2Channel implements Channel {
       });
   }
 
+  get isReady(): boolean {
+    return this.#state === 'ready';
+  }
+
   async connect(deadlineMs: number): Promise<boolean> {
     if (this.#state === 'idle') this.#open('opening');
     if (this.#state === 'opening') await this.#changed(deadlineMs);

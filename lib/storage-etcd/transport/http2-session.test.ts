@@ -330,6 +330,18 @@ describe('a member that breaks the protocol', () => {
     expect(await connecting).toBe(false);
   });
 
+  test('what waited for its turn was not begun when the connection ends', async () => {
+    const { channel, connection } = await play([[settingId.concurrentStreamsMax, 1]]);
+    const first = channel.call(echo, 'first', terms());
+    const waiting = channel.call(echo, 'waiting', terms());
+    await connection.next(data);
+    connection.write(windowUpdate(0, 0));
+    expect(await effect(first)).toBe('unknown');
+    expect(await effect(waiting)).toBe('notStarted');
+    await connection.next(frameType.goAway);
+    expect(await connection.frame()).toBeUndefined();
+  });
+
   test('questions without reading the answers end the connection', async () => {
     const { channel, connection } = await play();
     const call = channel.call(echo, 'x', terms());

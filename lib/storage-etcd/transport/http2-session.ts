@@ -10,7 +10,8 @@ import type { FrameSink } from './frame-reader.ts';
 import { FieldDecoder } from './hpack.ts';
 import type { Fields } from './hpack.ts';
 import { frameFlag, frameType, goAway, greeting, http2Code, Http2Error } from './http2-frames.ts';
-import { pingFrame, resetStream, settingsAck, windowUpdate } from './http2-frames.ts';
+import { pingFrame, requireConnection, requireLength, resetStream } from './http2-frames.ts';
+import { settingsAck, windowUpdate } from './http2-frames.ts';
 import { Http2Sender } from './http2-sender.ts';
 import { Http2Stream } from './http2-stream.ts';
 import type { StreamEvents, StreamTerms } from './http2-stream.ts';
@@ -156,7 +157,9 @@ export class Http2Session implements FrameSink {
   /** The member broke the protocol. */
   #break(error: Http2Error): void {
     if (this.#isClosed) return;
+    this.#cause ??= error;
     this.#sender.control(goAway(error.code, error.message));
+    this.#retire(); // Nothing begins with what is still sent.
     this.#sender.flush();
     this.destroy(error);
   }
@@ -387,14 +390,3 @@ export const notBegun = (cause: Error | undefined): EtcdError =>
   new EtcdError(grpcStatus.UNAVAILABLE, neverSent, cause === undefined ? {} : { cause });
 
 const isInformational = (fields: Fields): boolean => /^1\d\d$/.test(fields.get(':status') ?? '');
-
-function requireConnection(streamId: number): void {
-  if (streamId === 0) return;
-  throw new Http2Error(http2Code.protocolError, 'a frame of the connection, on a stream');
-}
-
-function requireLength(payload: Buffer, bytes: number): void {
-  if (payload.length === bytes) return;
-  const words = `a frame of ${String(payload.length)} bytes where ${String(bytes)} belong`;
-  throw new Http2Error(http2Code.frameSizeError, words);
-}
