@@ -1,5 +1,5 @@
-// Random bytes, and random frames with random faults: cut in pieces anywhere they mean the same, and
-// nothing but an error of the protocol is thrown.
+// Random bytes, and random frames with random faults: cut in pieces anywhere they mean the same,
+// and nothing but an error of the protocol is thrown.
 import { expect, test } from '@jest/globals';
 import { FrameReader } from './frame-reader.ts';
 import type { FrameSink } from './frame-reader.ts';
