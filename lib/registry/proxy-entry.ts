@@ -1,9 +1,10 @@
 // A group version that another server serves: its requests are handed on as they came, once their
 // user is known and may make them. What serves it answers for it whole, discovery included.
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
+import type { IncomingMessage } from 'node:http';
+import type { Http2ServerRequest } from 'node:http2';
 import type { Waiter } from '../base/abort.ts';
 import type { User } from '../base/user.ts';
+import type { ConnectResponse } from './requests.ts';
 
 /** Its body is not read. `context` gives up when the client leaves or the deadline passes. */
 export type ProxiedRequest = (IncomingMessage | Http2ServerRequest) & {
@@ -12,7 +13,7 @@ export type ProxiedRequest = (IncomingMessage | Http2ServerRequest) & {
 
 export interface ProxyHandler {
   /** Answers the request. @throws StatusError before the first byte of an answer. */
-  serve(request: ProxiedRequest, response: ServerResponse | Http2ServerResponse): Promise<void>;
+  serve(request: ProxiedRequest, response: ConnectResponse): Promise<void>;
 }
 
 export interface ProxyEntry {

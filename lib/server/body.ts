@@ -1,5 +1,6 @@
 // Reads a request body within limits: size, time, and no content encoding (CVE class: decompression
 // bombs).
+import type { Readable } from 'node:stream';
 import { limits } from '../base/limits.ts';
 import { StatusError, requestEntityTooLarge } from '../base/status.ts';
 import type { HttpRequest } from './request-context.ts';
@@ -22,12 +23,13 @@ export function readBody(request: HttpRequest, signal: AbortSignal): Promise<Buf
   }
   if (signal.aborted) return Promise.reject(signal.reason as Error);
   if (request.destroyed) return Promise.reject(clientLeft); // its 'close' has been
+  const source: Readable = 'stream' in request ? request.stream : request;
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let total = 0;
     const settle = (finish: () => void): void => {
       signal.removeEventListener('abort', onAbort);
-      request.off('data', onData).off('end', onEnd).off('error', onGone).off('close', onGone);
+      source.off('data', onData).off('end', onEnd).off('error', onGone).off('close', onGone);
       finish();
     };
     const onAbort = (): void => settle(() => reject(signal.reason as Error));
@@ -47,7 +49,7 @@ export function readBody(request: HttpRequest, signal: AbortSignal): Promise<Buf
       }
     };
     signal.addEventListener('abort', onAbort, { once: true });
-    request.on('data', onData).on('end', onEnd).on('error', onGone).on('close', onGone);
+    source.on('data', onData).on('end', onEnd).on('error', onGone).on('close', onGone);
   });
 }
 

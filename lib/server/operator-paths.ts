@@ -47,7 +47,7 @@ export function operatorPaths(options: OperatorPathsOptions): Filter {
   // A router tells of failures only: its work is over with the response.
   return (request, response) =>
     new Promise((resolve, reject) => {
-      response.once('close', resolve);
+      response.once('close', () => resolve());
       router(request as never, response as never, reject);
     });
 }

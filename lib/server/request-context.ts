@@ -1,7 +1,6 @@
 // What a request knows about itself on its way through the filters: a typed record, no bag of
 // strings.
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
 import type { RequestAudit } from '../audit/request-audit.ts';
 import type { Waiter } from '../base/abort.ts';
 import type { MaybePromise } from '../base/maybe-promise.ts';
@@ -12,6 +11,8 @@ import type { ResourceStore } from '../registry/resource-store.ts';
 import type { Subresource } from '../registry/verb-target.ts';
 import type { RequestLabels } from '../telemetry/request-metrics.ts';
 import type { Connection } from './connections.ts';
+import type { Http2Request } from './http2-request.ts';
+import type { Http2Response } from './http2-response.ts';
 import type { Expiring } from './open-requests.ts';
 
 export type RequestKind = 'resource' | 'nonResource';
@@ -103,8 +104,8 @@ export interface RequestContext extends Waiter, Expiring {
   end(reason: Error): void;
 }
 
-export type HttpRequest = (IncomingMessage | Http2ServerRequest) & { context: RequestContext };
-export type HttpResponse = ServerResponse | Http2ServerResponse;
+export type HttpRequest = (IncomingMessage | Http2Request) & { context: RequestContext };
+export type HttpResponse = ServerResponse | Http2Response;
 
 /** Runs everything that follows a filter; called once at most. Its failure is the filter's own. */
 export type Next = () => MaybePromise<void>;

@@ -1,7 +1,5 @@
 // Status, headers and bytes of every answer: whole bodies, streamed lists with back-pressure, gzip
 // above the threshold.
-import type { OutgoingHttpHeaders } from 'node:http';
-import type { Http2ServerResponse } from 'node:http2';
 import { createGzip, gzip } from 'node:zlib';
 import { promisify } from 'node:util';
 import { limits } from '../base/limits.ts';
@@ -11,6 +9,7 @@ import { cut } from './cut.ts';
 import { gather } from './gather.ts';
 import type { HttpRequest, HttpResponse } from './request-context.ts';
 import type { Pieces } from './pieces.ts';
+import { writableOf } from './taken-over.ts';
 
 const gzipBytes = promisify(gzip);
 const { answerTurnMsMax, answerChunkBytes } = limits;
@@ -132,7 +131,7 @@ async function sendZipped(
   const zip = createGzip({ level: gzipLevel });
   zip.on('error', () => cut(response));
   response.once('close', () => zip.destroy()); // its native memory does not wait for the collector
-  zip.pipe(response as NodeJS.WritableStream);
+  zip.pipe(writableOf(response));
   await writePieces(zip, pieces, request.context.signal);
   zip.end();
   countBytes(request, pieces.totalBytes);
@@ -213,7 +212,7 @@ function writeUsualHead(
   contentLength: number,
 ): void {
   if ('stream' in response) {
-    respondOn(response, {
+    response.respond({
       ':status': status,
       'audit-id': request.context.auditId,
       'cache-control': 'no-cache, private',
@@ -232,18 +231,6 @@ function writeUsualHead(
     'content-length',
     String(contentLength),
   ]);
-}
-
-/**
- * The head on the stream itself. The response that Node has for those who know HTTP/1.1 would copy
- * and check each header twice, and ask at the end of the body for trailers that nobody has, which
- * is another frame and a call from and to native code (measured: a tenth of a GET).
- */
-function respondOn(response: Http2ServerResponse, headers: OutgoingHttpHeaders): void {
-  const { stream } = response;
-  if (stream.destroyed || stream.closed) return;
-  response.statusCode = Number(headers[':status']); // for metrics and audit
-  stream.respond(headers);
 }
 
 /**

@@ -12,6 +12,8 @@ import { limits } from '../base/limits.ts';
 import type { RequestMetrics } from '../telemetry/request-metrics.ts';
 import type { ConnectionSource } from './connection-source.ts';
 import type { Connections } from './connections.ts';
+import { Http2Request } from './http2-request.ts';
+import { Http2Response } from './http2-response.ts';
 import { keepReading } from './keep-reading.ts';
 import { framingFault } from './message-rules.ts';
 import { NamedCertificates } from './named-certificates.ts';
@@ -93,8 +95,8 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
         refuse(request.socket, fault);
         return;
       }
+      response.on('error', ignore); // a write after the client left; 'close' tells the rest
     }
-    response.on('error', ignore); // a write after the client left; 'close' tells the rest
     run(request, response);
   };
 
@@ -173,6 +175,8 @@ function tlsAndLimits(tls: ServeOptions['tls'], timeouts: HttpTimeouts): SecureS
   return {
     ...secureContext(tls),
     allowHTTP1: true,
+    Http2ServerRequest: Http2Request,
+    Http2ServerResponse: Http2Response,
     requestCert: tls.clientCa !== undefined,
     rejectUnauthorized: false, // a bad certificate is answered with 401, in words
     minVersion: 'TLSv1.2',
@@ -200,7 +204,7 @@ function tlsAndLimits(tls: ServeOptions['tls'], timeouts: HttpTimeouts): SecureS
       initialWindowSize: 256 * 1024,
       enablePush: false,
     },
-  } as SecureServerOptions;
+  } as unknown as SecureServerOptions;
 }
 
 const namedContexts = ({ named = [], clientCa }: ServedTls): NamedCertificates<SecureContext> =>

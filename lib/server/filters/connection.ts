@@ -35,6 +35,6 @@ function connectionOf(
     if (goawayChance > 0 && Math.random() < goawayChance) announceEnd(session);
     return connections.ofSession(session);
   }
-  if (connections.isDraining) response.setHeader('connection', 'close');
+  if (connections.isDraining && !('stream' in response)) response.setHeader('connection', 'close');
   return connections.ofSocket(request.socket);
 }

@@ -1,6 +1,7 @@
 // May answer any failure: the one place where one becomes an answer. StatusErrors as they are,
 // anything else as a 500 without its stack.
 import { limits } from '../../base/limits.ts';
+import type { ServerResponse } from 'node:http';
 import { constants } from 'node:http2';
 import type { Logger } from '../../base/log.ts';
 import { StatusError, internalError, serviceUnavailable } from '../../base/status.ts';
@@ -43,7 +44,7 @@ export function panicFilter(options: PanicFilterOptions): Filter {
     const headers: Record<string, string> = {};
     const retryAfter = status.details?.retryAfterSeconds;
     if (retryAfter !== undefined) headers['retry-after'] = String(retryAfter);
-    if (status.code === 401 && isOneTooMany(request)) closeAfter(request, response);
+    if (status.code === 401 && isOneTooMany(request)) closeAfter(response);
     request.context.end(answered);
     afterBody(request, response, () => {
       sendNow(request, response, { status: status.code, contentType, headers }, body);
@@ -94,9 +95,9 @@ function isOneTooMany({ context: { connection } }: HttpRequest): boolean {
  * A connection that goes on showing bad credentials gets no further streams (unauthenticated
  * floods, CVE-2023-44487 class).
  */
-function closeAfter(request: HttpRequest, response: HttpResponse): void {
-  if ('stream' in request) {
-    const { session } = request.stream;
+function closeAfter(response: HttpResponse): void {
+  if ('stream' in response) {
+    const { session } = response.stream;
     response.once('close', () => session?.close());
   } else response.setHeader('connection', 'close');
 }
@@ -114,16 +115,15 @@ function afterBody(request: HttpRequest, response: HttpResponse, send: () => voi
     return;
   }
   request.resume();
-  if ('stream' in response) {
-    const { stream } = response;
+  if ('stream' in request) {
+    const { stream } = request;
     send();
-    if (stream.endAfterHeaders) return;
     // A reset overtakes the answer: only who goes on sending gets one (RFC 9113 §8.1).
     const reset = setTimeout(() => stream.close(constants.NGHTTP2_NO_ERROR), unreadBodyLingerMs);
-    response.once('close', () => clearTimeout(reset));
+    stream.once('close', () => clearTimeout(reset));
     return;
   }
-  if (response.shouldKeepAlive && response.getHeader('connection') !== 'close') {
+  if ('stream' in response || staysOpen(response)) {
     send();
     return;
   }
@@ -135,3 +135,6 @@ function afterBody(request: HttpRequest, response: HttpResponse, send: () => voi
   const timer = setTimeout(finish, unreadBodyLingerMs);
   request.once('end', finish).once('close', finish);
 }
+
+const staysOpen = (response: ServerResponse): boolean =>
+  response.shouldKeepAlive && response.getHeader('connection') !== 'close';

@@ -1,6 +1,6 @@
 // Hands a request to a subresource that answers it by itself, over whatever protocol: the client
 // ends it, or a drain.
-import type { ConnectResponse } from '../../registry/requests.ts';
+import { readableOf, writableOf } from '../taken-over.ts';
 import { upgradeOf } from '../upgrade.ts';
 import { pathOf } from './read.ts';
 import type { VerbHandlers } from './resources.ts';
@@ -15,8 +15,8 @@ export const connect: VerbHandlers['connect'] = (handOver, request, response) =>
     path: pathOf(context),
     rest: info.rest,
     query: info.query,
-    request,
-    response: response as ConnectResponse,
+    request: readableOf(request),
+    response: writableOf(response),
     upgrade: upgradeOf(request),
   });
 };

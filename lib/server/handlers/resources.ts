@@ -15,6 +15,7 @@ import type {
 } from '../request-context.ts';
 import { answerNotServed } from '../not-served.ts';
 import type { ServesGroup } from '../not-served.ts';
+import { readableOf, writableOf } from '../taken-over.ts';
 
 /** A verb that subresources may have too. */
 export type TargetHandler = (
@@ -58,7 +59,7 @@ export function resourceRequests(
   const handle: Filter = (request, response, next) => {
     const { context } = request;
     const { info, store, proxy } = context;
-    if (proxy !== undefined) return proxy.serve(request, response);
+    if (proxy !== undefined) return proxy.serve(readableOf(request), writableOf(response));
     if (info.kind !== 'resource') return next();
     if (store === undefined || isHidden(store, info)) {
       return answerNotServed(request, response, servesGroup);
