@@ -111,4 +111,19 @@ describe('filters', () => {
     const [answer] = await noted((note) => [failures(note), pass]);
     expect(answer).toMatch(/^answered: StatusError: .*could not find/);
   });
+
+  test('that go on after the response is over come to no other', async () => {
+    const goOn = Promise.withResolvers<undefined>();
+    const notes = await noted((note) => [
+      failures(note),
+      async (_request, _response, next) => {
+        await goOn.promise;
+        await next();
+      },
+      () => note('too late'),
+    ]);
+    goOn.resolve(undefined);
+    await new Promise((resolve) => setTimeout(resolve, 0));
+    expect(notes).toEqual(['the turn ends', expect.stringMatching(/^answered: StatusError/)]);
+  });
 });

@@ -3,22 +3,52 @@ import { pathNotFound } from '../base/status.ts';
 import type { Filter, HttpRequest, HttpResponse, Next } from './request-context.ts';
 
 /**
- * Two closures a request, which know how far it came: what a Router keeps for each layer would live
- * as long as the request waits, and be copied by every collection meanwhile.
+ * A request knows how far it came: what a Router keeps for each layer would live as long as the
+ * request waits, and be copied by every collection meanwhile.
  */
 export function filterRunner(
   filters: readonly Filter[],
 ): (request: HttpRequest, response: HttpResponse) => void {
+  const closers = filters.map(({ closed }) => closed);
   return (request, response) => {
-    let position = 0;
-    const next: Next = () => {
-      const filter = filters[position++];
-      if (filter === undefined) throw pathNotFound(); // no filter took it: the target is no path
-      return filter(request, response, next);
-    };
-    response.on('close', () => {
-      while (--position >= 0) filters[position]?.closed?.(request, response);
-    });
-    void next();
+    const passing = new Passing(filters, request, response);
+    response.on('close', closerOf(passing, closers));
+    void passing.next();
+  };
+}
+
+class Passing {
+  readonly #filters: readonly Filter[];
+  readonly #request: HttpRequest;
+  readonly #response: HttpResponse;
+  #position = 0;
+
+  constructor(filters: readonly Filter[], request: HttpRequest, response: HttpResponse) {
+    this.#filters = filters;
+    this.#request = request;
+    this.#response = response;
+  }
+
+  readonly next: Next = () => {
+    const filter = this.#filters[this.#position++];
+    if (filter === undefined) throw pathNotFound(); // no filter took it: the target is no path
+    return filter(this.#request, this.#response, this.next);
+  };
+
+  /** What goes on after that comes to no further filter. */
+  close(closers: readonly Filter['closed'][]): void {
+    while (--this.#position >= 0) closers[this.#position]?.(this.#request, this.#response);
+  }
+}
+
+/**
+ * Lets go of the request: minor collections keep streams of HTTP/2 long after their end, with their
+ * listeners and all that these hold (measured).
+ */
+function closerOf(open: Passing, closers: readonly Filter['closed'][]): () => void {
+  let passing: Passing | undefined = open;
+  return () => {
+    passing?.close(closers);
+    passing = undefined;
   };
 }
