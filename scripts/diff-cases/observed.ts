@@ -32,7 +32,7 @@ const ofOthers: Readonly<Record<string, readonly (readonly [string, string?])[]>
     ['spec', 'extra'],
   ],
 };
-const ageColumns = /^(age|last seen|first seen|duration|requested|timeadded|)$/i;
+const ageColumns = /^(age|last seen|first seen|duration|requested|timeadded|$)/i;
 const chosenColumns = /^(Cluster-IP|Available|Requestor)$/;
 
 export function observedOutcome(answer: Answer, isGenerated: boolean): Outcome {
