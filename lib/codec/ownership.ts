@@ -1,5 +1,6 @@
 // What decides who owns whom and who may go, read from the bytes of an object's metadata: nothing
 // is decoded but the owner references themselves. It trusts canonical JSON, which views have.
+import { asBuffer } from '../base/as-buffer.ts';
 
 export interface OwnerReference {
   readonly apiVersion: string;
@@ -117,6 +118,3 @@ function endOfValue(bytes: Buffer, from: number): number {
   }
   return bytes.length;
 }
-
-const asBuffer = (bytes: Uint8Array): Buffer =>
-  Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);

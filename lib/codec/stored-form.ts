@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto';
 import { comparedText, selectableFields } from '../api/selectable-fields.ts';
 import { apiVersionOf } from '../api/type-info.ts';
 import type { JsonValue, ResourceInfo, TypeInfo } from '../api/type-info.ts';
+import { asBuffer } from '../base/as-buffer.ts';
 import { invariant } from '../base/invariant.ts';
 import type { ApiObject, ObjectMeta } from './codec.ts';
 import { stringify } from './json.ts';
@@ -293,6 +294,3 @@ const isType = (member: unknown): member is TypeInfo =>
   member !== null &&
   'fieldByJsonName' in member &&
   member.fieldByJsonName instanceof Map;
-
-const asBuffer = (bytes: Uint8Array): Buffer =>
-  Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);

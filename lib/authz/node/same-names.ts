@@ -1,5 +1,6 @@
 // Whether two states of one pod name the same objects, seen in their bytes: most writes of pods are
 // of their status, and need no decoding for it.
+import { asBuffer } from '../../base/as-buffer.ts';
 
 const specOpening = Buffer.from(',"spec":{');
 const statusOpening = Buffer.from(',"status":{');
@@ -8,7 +9,7 @@ const others = ['ClaimStatus', '/config.mirror"'].map((text) => Buffer.from(text
 
 /** `one`, `other`: canonical JSON. False: they may, or may not. */
 export function namesTheSame(one: Uint8Array, other: Uint8Array): boolean {
-  const [now, before] = [buffer(one), buffer(other)];
+  const [now, before] = [asBuffer(one), asBuffer(other)];
   return (
     Buffer.compare(specIn(now), specIn(before)) === 0 &&
     others.every((text) => !now.includes(text) && !before.includes(text))
@@ -24,6 +25,3 @@ function specIn(json: Buffer): Buffer {
   const to = json.lastIndexOf(statusOpening);
   return json.subarray(Math.max(from, 0), to > from ? to : undefined);
 }
-
-const buffer = (bytes: Uint8Array): Buffer =>
-  Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
