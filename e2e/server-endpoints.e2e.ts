@@ -86,7 +86,7 @@ test('one that is told to stop is gone from the others’ answers when it has en
 });
 
 test('etcd away for longer than the keys live takes nobody away', async () => {
-  cluster.etcd.pause(0);
+  await cluster.etcd.pause(0);
   await new Promise((resolve) => setTimeout(resolve, 14_000));
   cluster.etcd.resume(0);
   for (const by of [0, 1, 2]) await untilPublished(by, [0, 1, 2]);

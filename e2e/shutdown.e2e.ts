@@ -18,7 +18,7 @@ test('/readyz fails before the controllers have stopped', async () => {
     if (status === 200 && /"holderIdentity":"[^"]/.test(text)) break;
     await pause();
   }
-  cluster.etcd.pause(0); // giving the lead back waits for it, then says that it failed
+  await cluster.etcd.pause(0); // giving the lead back waits for it, then says that it failed
   const ended = replica.terminate();
   while ((await replica.request('GET', '/readyz/shutdown')).status === 200) await pause();
   expect(replica.output).not.toContain('the lead was not given back');

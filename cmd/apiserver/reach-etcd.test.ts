@@ -72,7 +72,7 @@ describe('a start', () => {
   });
 
   test('ends a member that is connected to and silent', async () => {
-    etcd.pause(0);
+    await etcd.pause(0);
     try {
       const { failure } = await attempt([url(etcd, 'http')]);
       expect(String(failure)).toContain(`${url(etcd, 'http')} takes connections and is silent`);

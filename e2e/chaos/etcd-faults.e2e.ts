@@ -51,7 +51,7 @@ const harms: readonly (readonly [
     three,
     async ({ cluster: { etcd }, flow }) => {
       const leader = await etcd.leader();
-      etcd.pause(leader);
+      await etcd.pause(leader);
       await sleep(4_000);
       etcd.resume(leader);
       await flow();
@@ -61,7 +61,7 @@ const harms: readonly (readonly [
     'the only member paused',
     one,
     async ({ cluster: { etcd }, flow }) => {
-      etcd.pause(0);
+      await etcd.pause(0);
       await sleep(3_000);
       etcd.resume(0);
       await flow();

@@ -61,7 +61,7 @@ describe('without a member that answers', () => {
   const read = (): Promise<StatusError> => failure(storage.get('/registry/a', never));
 
   test('a write whose outcome is unknown and a read name no address', async () => {
-    etcd.pause(0);
+    await etcd.pause(0);
     try {
       const [written, probed] = [await put(), await storage.connection.probeMembers(never)];
       expect(written).toMatchObject({ code: 504, cause: expect.any(EtcdError) });

@@ -109,10 +109,7 @@ const faults: Record<
     heal: (index) => cluster.restart(index),
   },
   paused: {
-    break: (index) => {
-      cluster.pause(index);
-      return Promise.resolve();
-    },
+    break: (index) => cluster.pause(index),
     heal: (index) => {
       cluster.resume(index);
       return Promise.resolve();

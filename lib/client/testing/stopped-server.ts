@@ -4,6 +4,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import net from 'node:net';
 import type { Socket } from 'node:net';
+import { stopProcess } from '../../base/testing/stopped.ts';
 
 const program = `
   const server = require('node:net').createServer();
@@ -21,7 +22,7 @@ export async function startStoppedServer(): Promise<StoppedServer> {
   const child = spawn(process.execPath, ['-e', program], { stdio: ['ignore', 'pipe', 'inherit'] });
   const [text] = (await once(child.stdout, 'data')) as [Buffer];
   const port = Number(text.toString());
-  child.kill('SIGSTOP');
+  await stopProcess(child.pid ?? 0);
   // The kernel finishes as many connections as its queue holds, one more than the backlog.
   const fillers = Array.from({ length: 8 }, () => net.connect(port, '127.0.0.1'));
   const connected = new Set<Socket>();

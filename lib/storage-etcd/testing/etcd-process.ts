@@ -9,6 +9,7 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { debianEtcd, findEtcd } from '../../../scripts/etcd.mjs';
 import { endWithThisProcess } from '../../base/testing/outlived.ts';
+import { stopProcess } from '../../base/testing/stopped.ts';
 import { writeTlsFiles } from './tls-files.ts';
 import type { TestTlsFiles } from './tls-files.ts';
 
@@ -114,8 +115,10 @@ export class EtcdCluster {
     await endProcess(this.#member(index), 'SIGKILL');
   }
 
-  pause(index: number): void {
-    signalGroup(this.#member(index), 'SIGSTOP');
+  /** SIGSTOP; resolves when nothing of the process goes on. */
+  async pause(index: number): Promise<void> {
+    const pid = this.pid(index);
+    if (pid !== undefined) await stopProcess(pid);
   }
 
   resume(index: number): void {
