@@ -16,7 +16,8 @@ test('a process with busy threads says nothing more once it is stopped', async (
     let said = 0;
     const count = (bytes: Buffer): number => (said += bytes.length);
     child.stdout.on('data', count);
-    for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate); // what was said before
+    // What was said before.
+    for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate);
     said = 0;
     for (let turn = 0; turn < 200; turn += 1) await new Promise(setImmediate);
     expect(said).toBe(0);

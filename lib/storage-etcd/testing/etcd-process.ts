@@ -3,13 +3,13 @@
 import { execFile, spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { debianEtcd, findEtcd } from '../../../scripts/etcd.mjs';
 import { endWithThisProcess } from '../../base/testing/outlived.ts';
 import { stopProcess } from '../../base/testing/stopped.ts';
+import { freePorts } from './free-ports.ts';
 import { writeTlsFiles } from './tls-files.ts';
 import type { TestTlsFiles } from './tls-files.ts';
 
@@ -378,26 +378,4 @@ async function endProcess(member: Member, signal: NodeJS.Signals): Promise<void>
   signalGroup({ ...member, child }, 'SIGCONT');
   signalGroup({ ...member, child }, signal);
   await gone;
-}
-
-/** Ports that were free a moment ago, all different. */
-async function freePorts(count: number): Promise<readonly number[]> {
-  const servers = await Promise.all(
-    Array.from(
-      { length: count },
-      () =>
-        new Promise<ReturnType<typeof createServer>>((resolve, reject) => {
-          const server = createServer().once('error', reject);
-          server.listen(0, '127.0.0.1', () => resolve(server));
-        }),
-    ),
-  );
-  const ports = servers.map((server) => {
-    const address = server.address();
-    return typeof address === 'object' && address !== null ? address.port : 0;
-  });
-  await Promise.all(
-    servers.map((server) => new Promise((resolve) => server.close(() => resolve(undefined)))),
-  );
-  return ports;
 }
