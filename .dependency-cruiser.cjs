@@ -6,7 +6,7 @@ const rows = [
   ['base'],
   ['config', 'telemetry'],
   ['api'],
-  ['codec', 'cel', 'client'],
+  ['codec', 'cel', 'client', 'http2'],
   ['kinds'],
   ['storage-etcd'],
   ['cacher'],

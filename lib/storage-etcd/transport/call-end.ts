@@ -2,11 +2,11 @@
 // (gRPC over HTTP/2, "Responses" and "Errors"; doc/http-grpc-status-mapping.md).
 import { status as grpcStatus } from '@grpc/grpc-js';
 import { EtcdError, neverSent } from '../etcd-error.ts';
-import type { Fields } from './hpack.ts';
-import { http2Code } from './http2-frames.ts';
+import type { Head } from './answer-head.ts';
+import { http2Code } from '../../http2/frames.ts';
 
 /** undefined: it went well. */
-export function errorOfTrailers(trailers: Fields): EtcdError | undefined {
+export function errorOfTrailers(trailers: Head): EtcdError | undefined {
   const code = Number(trailers.get('grpc-status'));
   if (code === grpcStatus.OK) return undefined;
   const known = Number.isInteger(code) && code > 0 ? code : grpcStatus.UNKNOWN;
@@ -14,7 +14,7 @@ export function errorOfTrailers(trailers: Fields): EtcdError | undefined {
 }
 
 /** Of an answer by something that does not speak gRPC, such as a proxy; undefined: it does. */
-export function errorOfHeaders(headers: Fields): EtcdError | undefined {
+export function errorOfHeaders(headers: Head): EtcdError | undefined {
   const httpStatus = Number(headers.get(':status') ?? 0);
   if (httpStatus === 200 || headers.has('grpc-status')) return undefined;
   const code = codesOfHttp.get(httpStatus) ?? grpcStatus.UNKNOWN;

@@ -6,9 +6,9 @@ import { EtcdError } from '../etcd-error.ts';
 import type { Method } from '../rpc.ts';
 import { errorOfHeaders, errorOfReset, errorOfTrailers } from './call-end.ts';
 import type { CallTerms, MessageStream, StreamListener } from './channel.ts';
-import type { Fields } from './hpack.ts';
-import { http2Code } from './http2-frames.ts';
+import { http2Code } from '../../http2/frames.ts';
 import type { Http2Session } from './http2-session.ts';
+import type { Head } from './answer-head.ts';
 import type { Http2Stream, StreamEvents } from './http2-stream.ts';
 import { MessageReader } from './message-frames.ts';
 import type { MessageSink } from './message-frames.ts';
@@ -35,7 +35,7 @@ export class UnaryCall<Request, Response> implements StreamEvents, MessageSink {
   readonly #reject: (error: Error) => void;
   readonly #reader = new MessageReader(etcdAnswerBytesMax);
   #answer: Buffer | undefined;
-  #status: Fields | undefined;
+  #status: Head | undefined;
 
   /** @throws EtcdError: nothing was sent. */
   constructor(
@@ -66,7 +66,7 @@ export class UnaryCall<Request, Response> implements StreamEvents, MessageSink {
     this.#cancel(this.#signal?.reason as Error);
   }
 
-  head(fields: Fields): void {
+  head(fields: Head): void {
     const refused = errorOfHeaders(fields);
     if (refused !== undefined) this.#cancel(refused);
     else if (fields.has('grpc-status')) this.#status = fields;
@@ -84,7 +84,7 @@ export class UnaryCall<Request, Response> implements StreamEvents, MessageSink {
     this.#answer = answer;
   }
 
-  trailers(fields: Fields): void {
+  trailers(fields: Head): void {
     this.#status = fields;
   }
 
@@ -130,7 +130,7 @@ export class Http2MessageStream<Request, Response>
   readonly #method: Method<Request, Response>;
   readonly #listener: StreamListener<Response>;
   readonly #reader = new MessageReader(etcdAnswerBytesMax);
-  #status: Fields | undefined;
+  #status: Head | undefined;
 
   /** @throws EtcdError: nothing was sent. */
   constructor(
@@ -167,7 +167,7 @@ export class Http2MessageStream<Request, Response>
     this.#session.drop(this.#stream);
   }
 
-  head(fields: Fields): void {
+  head(fields: Head): void {
     const refused = errorOfHeaders(fields);
     if (refused !== undefined) this.#fail(refused);
     else if (fields.has('grpc-status')) this.#status = fields;
@@ -185,7 +185,7 @@ export class Http2MessageStream<Request, Response>
     if (this.#stream.isOpen) this.#listener.message(this.#method.decode(message));
   }
 
-  trailers(fields: Fields): void {
+  trailers(fields: Head): void {
     this.#status = fields;
   }
 

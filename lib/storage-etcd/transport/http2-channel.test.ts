@@ -10,11 +10,12 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import { writeTlsFiles } from '../testing/tls-files.ts';
 import type { Channel, TlsSecrets } from './channel.ts';
 import { Http2Channel } from './http2-channel.ts';
-import { frameType } from './http2-frames.ts';
+import { frameType } from '../../http2/frames.ts';
 import { closeAll, echo, failureOf, onClosing, play, soon } from './testing/played-channel.ts';
 import { terms } from './testing/played-channel.ts';
-import { answerFrames, RawConnection, uint32 } from './testing/raw-member.ts';
-import { newFrame } from './http2-frames.ts';
+import { answerFrames } from './testing/raw-member.ts';
+import { newFrame } from '../../http2/frames.ts';
+import { RawConnection, uint32 } from '../../http2/testing/raw-connection.ts';
 
 afterEach(closeAll);
 
@@ -100,7 +101,7 @@ describe('over TLS', () => {
     const { server, secrets } = await member({ ALPNProtocols: ['h2'], rejectUnauthorized: true });
     const connected = new Promise<RawConnection>((resolve) => {
       server.on('secureConnection', (socket: Socket) => {
-        resolve(new RawConnection(socket));
+        resolve(new RawConnection(socket, { ofClient: true }));
       });
     });
     const channel = await channelTo(server, secrets);

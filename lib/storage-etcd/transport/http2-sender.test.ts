@@ -1,13 +1,15 @@
 // What is sent when: as many streams and bytes as the member takes.
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { status as grpcStatus } from '@grpc/grpc-js';
-import { encodeField } from './hpack.ts';
-import { frameFlag, frameType, http2Code, settingId, windowUpdate } from './http2-frames.ts';
+import { encodeField } from '../../http2/hpack.ts';
+import { frameFlag, frameType, http2Code, settingId, windowUpdate } from '../../http2/frames.ts';
 import { newMessage } from './testing/messages.ts';
 import { begun, bodyOf, closeAll, echo, effect, failureOf } from './testing/played-channel.ts';
 import { later, play, terms } from './testing/played-channel.ts';
-import { answerFrames, answerHead, settingsFrame } from './testing/raw-member.ts';
-import { trailersFrame, uint32 } from './testing/raw-member.ts';
+import { answerFrames, answerHead } from './testing/raw-member.ts';
+import { trailersFrame } from './testing/raw-member.ts';
+import { settingsFrame } from '../../http2/frames.ts';
+import { uint32 } from '../../http2/testing/raw-connection.ts';
 
 const { endStream } = frameFlag;
 const { data, headers, resetStream: reset } = frameType;

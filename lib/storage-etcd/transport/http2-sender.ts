@@ -2,37 +2,24 @@
 // in a window, and one write to the socket for all that a turn of the event loop has brought. What
 // is not handed to the socket was not sent: a socket that takes no more begins no stream.
 import type { Socket } from 'node:net';
-import { defaultFrameBytesMax, defaultWindowBytes, frameFlag } from './http2-frames.ts';
-import { frameHeadBytes, frameType, http2Code, Http2Error, settingId } from './http2-frames.ts';
-import { uint31Max } from './http2-frames.ts';
+import { defaultFrameBytesMax, frameFlag, frameHeadBytes } from '../../http2/frames.ts';
+import { frameType, putFrameHead, uint31Max } from '../../http2/frames.ts';
+import { Sender } from '../../http2/sender.ts';
 import type { Http2Stream } from './http2-stream.ts';
 import { messagePrefixBytes } from './message-frames.ts';
-import { WriteBatch } from './write-batch.ts';
 
 /** Streams that wait are begun at once when they are so many, since a turn may take long. */
 const turnStreamsMax = 32;
-/** Answers to frames of the other side that it does not read. */
-const repliesMax = 1_000;
 /** `grpc-timeout`, literal and not indexed, with one byte for the length of its value. */
 const timeoutName = Buffer.from('\u0000\u000cgrpc-timeout', 'latin1');
 const timeoutMsMax = 99_999_999;
-const windowTooLarge = 'a window above its limit';
 
-export class Http2Sender {
-  readonly #batch: WriteBatch;
-  /** Those that have begun, by id; shared with the connection, which takes them out. */
-  readonly #streams: Map<number, Http2Stream>;
+export class Http2Sender extends Sender<Http2Stream> {
   readonly #onExhausted: () => void;
   readonly #waiting = new Set<Http2Stream>();
   /** Begun, with a part of a message that is not sent. */
   readonly #unsent = new Set<Http2Stream>();
   #nextId: number;
-  #isScheduled = false;
-  #isBlocked = false;
-  #isEnded = false;
-  #replyCount = 0;
-  #window = defaultWindowBytes;
-  #streamWindow = defaultWindowBytes;
   #streamsMax = Infinity;
 
   constructor(
@@ -40,14 +27,9 @@ export class Http2Sender {
     streams: Map<number, Http2Stream>,
     { firstStreamId, onExhausted }: { firstStreamId: number; onExhausted: () => void },
   ) {
-    this.#batch = new WriteBatch(socket);
-    this.#streams = streams;
+    super(socket, streams, 0);
     this.#nextId = firstStreamId;
     this.#onExhausted = onExhausted;
-    socket.on('drain', () => {
-      this.#isBlocked = false;
-      this.flush();
-    });
   }
 
   /** Streams that have not begun. */
@@ -63,7 +45,7 @@ export class Http2Sender {
   begin(stream: Http2Stream): void {
     this.#waiting.add(stream);
     if (this.#waiting.size === turnStreamsMax) this.flush();
-    else this.#schedule();
+    else this.schedule();
   }
 
   /** One more message of a stream that has not ended its side. */
@@ -72,7 +54,7 @@ export class Http2Sender {
     else (stream.later ??= []).push(message);
     if (stream.id === 0) return;
     this.#unsent.add(stream);
-    this.#schedule();
+    this.schedule();
   }
 
   /** Sends nothing more of it. */
@@ -81,7 +63,7 @@ export class Http2Sender {
     this.#unsent.delete(stream);
     stream.message = undefined;
     stream.later = undefined;
-    if (this.#waiting.size > 0) this.#schedule(); // There may be room for another one.
+    if (this.#waiting.size > 0) this.schedule(); // There may be room for another one.
   }
 
   withdrawAll(): Http2Stream[] {
@@ -90,110 +72,38 @@ export class Http2Sender {
     return streams;
   }
 
-  control(frame: Buffer): void {
-    this.#batch.put(frame);
-    this.#schedule();
+  protected get hasUnsent(): boolean {
+    return this.#unsent.size > 0;
   }
 
-  /** @throws Http2Error: the other side asks without reading the answers. */
-  reply(frame: Buffer): void {
-    if (this.#replyCount >= repliesMax) this.flush();
-    if (++this.#replyCount > repliesMax) {
-      throw new Http2Error(http2Code.enhanceYourCalm, 'more questions than answers are read');
-    }
-    this.control(frame);
+  protected setStreamsMax(count: number): void {
+    this.#streamsMax = count;
+    if (this.#waiting.size > 0) this.schedule();
   }
 
-  /** @throws Http2Error */
-  growWindow(bytes: number): void {
-    if (bytes === 0) throw new Http2Error(http2Code.protocolError, 'a WINDOW_UPDATE of 0');
-    this.#window += bytes;
-    if (this.#window > uint31Max) throw new Http2Error(http2Code.flowControlError, windowTooLarge);
-    if (this.#unsent.size > 0) this.#schedule();
-  }
-
-  /** False: no window may be so large. */
-  growStreamWindow(stream: Http2Stream, bytes: number): boolean {
-    stream.sendWindow += bytes;
-    if (this.#unsent.size > 0) this.#schedule();
-    return stream.sendWindow <= uint31Max;
-  }
-
-  /** One of the other side's settings. @throws Http2Error */
-  apply(id: number, value: number): void {
-    switch (id) {
-      case settingId.concurrentStreamsMax:
-        this.#streamsMax = value;
-        if (this.#waiting.size > 0) this.#schedule();
-        return;
-      case settingId.initialWindowSize:
-        this.#resizeWindows(value);
-        return;
-      case settingId.frameSizeMax:
-        if (value < defaultFrameBytesMax || value >= 2 ** 24) {
-          throw new Http2Error(http2Code.protocolError, `frames of up to ${String(value)} bytes`);
-        }
-        return; // Frames of the least size that it may state are as good.
-      case settingId.enablePush:
-        if (value !== 0) throw new Http2Error(http2Code.protocolError, 'pushes of a server');
-        return;
-      default: // Nothing that is sent depends on it: the block of a call uses no dynamic table.
-    }
-  }
-
-  /** Also of the streams that are open: their windows may become negative. */
-  #resizeWindows(bytes: number): void {
-    if (bytes > uint31Max) throw new Http2Error(http2Code.flowControlError, windowTooLarge);
-    const change = bytes - this.#streamWindow;
-    this.#streamWindow = bytes;
-    for (const stream of this.#streams.values()) {
-      if (!this.growStreamWindow(stream, change)) {
-        throw new Http2Error(http2Code.flowControlError, windowTooLarge);
-      }
-    }
-  }
-
-  end(): void {
-    this.#isEnded = true;
-  }
-
-  #schedule(): void {
-    if (this.#isScheduled || this.#isBlocked || this.#isEnded) return;
-    this.#isScheduled = true;
-    setImmediate(this.#turn);
-  }
-
-  readonly #turn = (): void => {
-    this.#isScheduled = false;
-    this.flush();
-  };
-
-  flush(): void {
-    if (this.#isBlocked || this.#isEnded) return;
-    if (this.#unsent.size > 0) this.#sendUnsent();
-    if (this.#waiting.size > 0) this.#beginWaiting();
-    this.#write();
-    this.#replyCount = 0;
+  override flush(): void {
+    super.flush();
     if (this.#nextId > uint31Max) this.#onExhausted();
   }
 
-  #write(): void {
-    if (!this.#isBlocked) this.#isBlocked = !this.#batch.write();
+  protected putStreams(): void {
+    if (this.#unsent.size > 0) this.#sendUnsent();
+    if (this.#waiting.size > 0) this.#beginWaiting();
   }
 
   #beginWaiting(): void {
     const nowMs = performance.now();
     for (const stream of this.#waiting) {
-      if (this.#streams.size >= this.#streamsMax || this.#nextId > uint31Max) return;
-      if (this.#isFull()) return;
+      if (this.streams.size >= this.#streamsMax || this.#nextId > uint31Max) return;
+      if (this.isFull()) return;
       this.#waiting.delete(stream);
       stream.id = this.#nextId;
       this.#nextId += 2;
-      stream.sendWindow = this.#streamWindow;
-      this.#streams.set(stream.id, stream);
+      stream.sendWindow = this.streamWindow;
+      this.streams.set(stream.id, stream);
       this.#putHead(stream, nowMs);
       while (stream.message !== undefined) {
-        if (!this.#isFull() && this.#putData(stream)) continue;
+        if (!this.isFull() && this.#putData(stream)) continue;
         this.#unsent.add(stream);
         break;
       }
@@ -205,22 +115,16 @@ export class Http2Sender {
     for (let isMoving = true; isMoving;) {
       isMoving = false;
       for (const stream of this.#unsent) {
-        if (this.#isFull()) return;
+        if (this.isFull()) return;
         if (stream.message !== undefined && this.#putData(stream)) isMoving = true;
         if (stream.message === undefined) this.#unsent.delete(stream);
       }
     }
   }
 
-  /** The socket takes no more: what it has is enough to wait for. */
-  #isFull(): boolean {
-    if (this.#batch.isLarge) this.#write();
-    return this.#isBlocked;
-  }
-
   /** Its length was checked when the stream was made. */
   #putHead({ id, head, ownHead, deadlineMs }: Http2Stream, nowMs: number): void {
-    const batch = this.#batch;
+    const batch = this.batch;
     const maxBytes = frameHeadBytes + head.length + (ownHead?.length ?? 0) + 32;
     const slab = batch.room(maxBytes);
     const start = batch.at;
@@ -233,7 +137,11 @@ export class Http2Sender {
       at += ownHead.length;
     }
     const length = at - start - frameHeadBytes;
-    putFrameHead(slab, start, length, frameType.headers, frameFlag.endHeaders, id);
+    putFrameHead(slab, start, length, {
+      type: frameType.headers,
+      flags: frameFlag.endHeaders,
+      streamId: id,
+    });
     batch.advance(at);
   }
 
@@ -242,13 +150,13 @@ export class Http2Sender {
     const { message, sentBytes } = stream;
     if (message === undefined) return false;
     const leftBytes = messagePrefixBytes + message.length - sentBytes;
-    const windowBytes = Math.min(this.#window, stream.sendWindow, defaultFrameBytesMax);
+    const windowBytes = Math.min(this.window, stream.sendWindow, defaultFrameBytesMax);
     const bytes = Math.min(leftBytes, windowBytes);
     if (bytes <= 0) return false;
-    const slab = this.#batch.room(frameHeadBytes + bytes);
-    let at = this.#batch.at;
+    const slab = this.batch.room(frameHeadBytes + bytes);
+    let at = this.batch.at;
     const flags = stream.hasOnlyOne && bytes === leftBytes ? frameFlag.endStream : 0;
-    putFrameHead(slab, at, bytes, frameType.data, flags, stream.id);
+    putFrameHead(slab, at, bytes, { type: frameType.data, flags, streamId: stream.id });
     at += frameHeadBytes;
     let from = sentBytes;
     const to = sentBytes + bytes;
@@ -263,8 +171,8 @@ export class Http2Sender {
       slab.set(part, at);
       at += to - from;
     }
-    this.#batch.advance(at);
-    this.#window -= bytes;
+    this.batch.advance(at);
+    this.window -= bytes;
     stream.sendWindow -= bytes;
     if (bytes === leftBytes) {
       stream.sentBytes = 0;
@@ -274,25 +182,6 @@ export class Http2Sender {
     }
     return true;
   }
-}
-
-function putFrameHead(
-  slab: Buffer,
-  at: number,
-  length: number,
-  type: number,
-  flags: number,
-  streamId: number,
-): void {
-  slab[at] = length >>> 16;
-  slab[at + 1] = length >>> 8;
-  slab[at + 2] = length;
-  slab[at + 3] = type;
-  slab[at + 4] = flags;
-  slab[at + 5] = streamId >>> 24;
-  slab[at + 6] = streamId >>> 16;
-  slab[at + 7] = streamId >>> 8;
-  slab[at + 8] = streamId;
 }
 
 /** In milliseconds, of which the protocol takes eight digits. */

@@ -2,15 +2,18 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { status as grpcStatus } from '@grpc/grpc-js';
 import type { MessageStream } from './channel.ts';
-import { decodeFields, encodeField } from './hpack.ts';
-import { frameFlag, frameType, goAway, http2Code, newFrame } from './http2-frames.ts';
-import { resetStream, settingId, windowUpdate } from './http2-frames.ts';
+import { encodeField, FieldDecoder } from '../../http2/hpack.ts';
+import type { Fields } from '../../http2/hpack.ts';
+import { frameFlag, frameType, goAway, http2Code, newFrame } from '../../http2/frames.ts';
+import { resetStream, settingId, windowUpdate } from '../../http2/frames.ts';
 import { newMessage } from './testing/messages.ts';
 import { begun, closeAll, contents, echo, effect, failureOf } from './testing/played-channel.ts';
 import { later, newChannel, play, soon, terms, updates } from './testing/played-channel.ts';
 import type { Played } from './testing/played-channel.ts';
-import { answerFrames, answerHead, dataFrame, headersFrame } from './testing/raw-member.ts';
-import { okTrailers, settingsFrame, trailersFrame, uint32 } from './testing/raw-member.ts';
+import { answerFrames, answerHead } from './testing/raw-member.ts';
+import { okTrailers, trailersFrame } from './testing/raw-member.ts';
+import { settingsFrame } from '../../http2/frames.ts';
+import { dataFrame, headersFrame, uint32 } from '../../http2/testing/raw-connection.ts';
 
 afterEach(closeAll);
 
@@ -36,15 +39,20 @@ test('what a connection begins with, and the answer to settings', async () => {
   expect(await connection.frame()).toMatchObject({ type: settings, flags: frameFlag.ack });
 });
 
+function decodedFields(block: Buffer): [string, string][] {
+  const make = (fields: Fields = []): [string, string][] =>
+    fields.flatMap((name, at) => (at % 2 === 0 ? [[name, fields[at + 1] ?? '']] : []));
+  const decoder = new FieldDecoder({ listBytesMax: 10_000, tableBytesMax: 0, make });
+  return decoder.decode(block, 0, block.length);
+}
+
 test('a call: its header fields, its time, its message, and nothing more', async () => {
   const { channel, connection } = await play();
   await connection.untilPong();
   const own = { traceparent: '00-1-2-01' };
   const call = channel.call(echo, 'request', { deadlineMs: Date.now() + 7_000, headers: own });
   const head = await connection.next(headers);
-  const { 'grpc-timeout': timeout, ...fields } = Object.fromEntries(
-    decodeFields(head.payload, 10_000),
-  );
+  const { 'grpc-timeout': timeout, ...fields } = Object.fromEntries(decodedFields(head.payload));
   expect(fields).toEqual({
     ':method': 'POST',
     ':scheme': 'http',
@@ -131,7 +139,7 @@ describe('what may come', () => {
     });
     stream.send('x');
     await played.connection.next(data);
-    played.connection.write(headersFrame(1));
+    played.connection.write(headersFrame(1, answerHead));
     return { ...played, stream, ends };
   }
 
@@ -221,7 +229,7 @@ describe('good-bye', () => {
 
   test('without streams the connection is closed', async () => {
     const { connection, lostCount } = await play();
-    connection.write(goAway(0, ''));
+    connection.write(goAway(0, 0));
     while (!connection.socket.destroyed) await later();
     expect(lostCount()).toBe(1);
   });
@@ -275,7 +283,7 @@ describe('a member that breaks the protocol', () => {
     ['a reset of a stream to come', resetStream(3, 0), protocolError],
     ['a reset of no stream', resetStream(0, 0), protocolError],
     ['a short reset', frame(reset, 1, Buffer.alloc(3)), frameSizeError],
-    ['an answer for a stream of its own', headersFrame(2), protocolError],
+    ['an answer for a stream of its own', headersFrame(2, answerHead), protocolError],
     ['contents of a stream to come', dataFrame(3, Buffer.alloc(1)), protocolError],
     ['a field of a dynamic table', headersFrame(1, Buffer.of(0xbe)), compressionError],
     ['a dynamic table', headersFrame(1, Buffer.of(0x3f, 0xe1, 0x1f)), compressionError],
@@ -298,7 +306,7 @@ describe('a member that breaks the protocol', () => {
     ['contents before the header fields', dataFrame(1, Buffer.alloc(1)), protocolError],
     [
       'trailers that do not end it',
-      Buffer.concat([headersFrame(1), headersFrame(1, okTrailers)]),
+      Buffer.concat([headersFrame(1, answerHead), headersFrame(1, okTrailers)]),
       protocolError,
     ],
     [
@@ -366,8 +374,11 @@ test('an answer without a status, and a status without an answer', async () => {
   const cut = channel.call(echo, 'x', terms());
   const empty = channel.call(echo, 'x', terms());
   await connection.untilPong();
-  connection.write(headersFrame(1), dataFrame(1, newMessage(Buffer.from('cut')), endStream));
-  connection.write(headersFrame(3), trailersFrame(3));
+  connection.write(
+    headersFrame(1, answerHead),
+    dataFrame(1, newMessage(Buffer.from('cut')), endStream),
+  );
+  connection.write(headersFrame(3, answerHead), trailersFrame(3));
   expect(await failureOf(cut)).toMatchObject({ code: grpcStatus.UNAVAILABLE });
   expect(await failureOf(empty)).toMatchObject({ code: grpcStatus.INTERNAL });
 });

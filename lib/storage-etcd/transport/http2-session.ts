@@ -5,13 +5,13 @@ import { status as grpcStatus } from '@grpc/grpc-js';
 import { EtcdError, neverSent } from '../etcd-error.ts';
 import { errorOfReset } from './call-end.ts';
 import { DeadlineTimer } from './deadline-timer.ts';
-import { FrameReader } from './frame-reader.ts';
-import type { FrameSink } from './frame-reader.ts';
-import { FieldDecoder } from './hpack.ts';
-import type { Fields } from './hpack.ts';
-import { frameFlag, frameType, goAway, greeting, http2Code, Http2Error } from './http2-frames.ts';
-import { pingFrame, requireConnection, requireLength, resetStream } from './http2-frames.ts';
-import { settingsAck, windowUpdate } from './http2-frames.ts';
+import { FrameReader } from '../../http2/frame-reader.ts';
+import type { FrameSink } from '../../http2/frame-reader.ts';
+import { defaultWindowBytes, frameFlag, frameType, goAway } from '../../http2/frames.ts';
+import { http2Code, Http2Error, preface, settingId, settingsFrame } from '../../http2/frames.ts';
+import { pingFrame, requireConnection, requireLength, resetStream } from '../../http2/frames.ts';
+import { settingsAck, windowUpdate } from '../../http2/frames.ts';
+import { isInformational, newHeadDecoder } from './answer-head.ts';
 import { Http2Sender } from './http2-sender.ts';
 import { Http2Stream } from './http2-stream.ts';
 import type { StreamEvents, StreamTerms } from './http2-stream.ts';
@@ -22,6 +22,18 @@ const windowBytes = 16 * 1024 * 1024;
 const windowUsedBytes = windowBytes / 2;
 /** Of one block, and of the fields in it. */
 const headerListBytesMax = 64 * 1024;
+
+/** The first bytes of a connection: no dynamic table, no pushes, large windows. */
+const greeting = Buffer.concat([
+  preface,
+  settingsFrame([
+    [settingId.headerTableSize, 0],
+    [settingId.enablePush, 0],
+    [settingId.initialWindowSize, windowBytes],
+    [settingId.headerListSizeMax, headerListBytesMax],
+  ]),
+  windowUpdate(0, windowBytes - defaultWindowBytes),
+]);
 
 export interface SessionOptions {
   /** Opens the socket; its bytes go to `read`. */
@@ -41,7 +53,7 @@ export class Http2Session implements FrameSink {
   readonly #options: SessionOptions;
   readonly #socket: Socket;
   readonly #reader = new FrameReader(this, headerListBytesMax);
-  readonly #decoder = new FieldDecoder(headerListBytesMax);
+  readonly #decoder = newHeadDecoder(headerListBytesMax);
   readonly #streams = new Map<number, Http2Stream>();
   readonly #sender: Http2Sender;
   readonly #deadlines: DeadlineTimer;
@@ -140,7 +152,7 @@ export class Http2Session implements FrameSink {
       this.destroy(new Error('the member does not speak HTTP/2 over TLS'));
       return;
     }
-    this.#sender.control(greeting({ windowBytes, headerListBytesMax }));
+    this.#sender.control(greeting);
     this.#sender.flush();
   }
 
@@ -158,7 +170,7 @@ export class Http2Session implements FrameSink {
   #break(error: Http2Error): void {
     if (this.#isClosed) return;
     this.#cause ??= error;
-    this.#sender.control(goAway(error.code, error.message));
+    this.#sender.control(goAway(0, error.code, error.message));
     this.#retire(); // Nothing begins with what is still sent.
     this.#sender.flush();
     this.destroy(error);
@@ -244,9 +256,7 @@ export class Http2Session implements FrameSink {
       return;
     }
     requireLength(payload, Math.floor(payload.length / 6) * 6);
-    for (let at = 0; at < payload.length; at += 6) {
-      this.#sender.apply(payload.readUInt16BE(at), payload.readUInt32BE(at + 2));
-    }
+    this.#sender.apply(payload);
     this.#sender.reply(settingsAck);
     if (this.#isReady) return;
     this.#isReady = true;
@@ -388,5 +398,3 @@ const deadlineExceeded = (): EtcdError =>
 
 export const notBegun = (cause: Error | undefined): EtcdError =>
   new EtcdError(grpcStatus.UNAVAILABLE, neverSent, cause === undefined ? {} : { cause });
-
-const isInformational = (fields: Fields): boolean => /^1\d\d$/.test(fields.get(':status') ?? '');

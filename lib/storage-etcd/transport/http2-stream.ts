@@ -1,13 +1,13 @@
 // What a connection keeps of one of its streams: what is still to be sent of it, and its windows.
 import type { EtcdError } from '../etcd-error.ts';
-import type { Fields } from './hpack.ts';
+import type { Head } from './answer-head.ts';
 
 /** Who made the stream. */
 export interface StreamEvents {
-  head(fields: Fields): void;
+  head(fields: Head): void;
   /** Bytes from `from` to before `to`, which are the reader's once it has returned. */
   data(bytes: Buffer, from: number, to: number): void;
-  trailers(fields: Fields): void;
+  trailers(fields: Head): void;
   /**
    * Once, and never after the stream was dropped. undefined: the member has ended it, whether or
    * not with a status.

@@ -2,8 +2,8 @@
 // encoded once.
 import { status as grpcStatus } from '@grpc/grpc-js';
 import { EtcdError } from '../etcd-error.ts';
-import { encodeField } from './hpack.ts';
-import { defaultFrameBytesMax } from './http2-frames.ts';
+import { encodeField } from '../../http2/hpack.ts';
+import { defaultFrameBytesMax } from '../../http2/frames.ts';
 
 /** A block is one frame; this leaves room for what is the same in every call. */
 const ownBytesMax = defaultFrameBytesMax / 2;

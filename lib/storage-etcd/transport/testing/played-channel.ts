@@ -2,9 +2,10 @@
 import { EtcdError, effectOf } from '../../etcd-error.ts';
 import type { Method } from '../../rpc.ts';
 import { Http2Channel } from '../http2-channel.ts';
-import { frameType } from '../http2-frames.ts';
-import { dataFrame, RawMember } from './raw-member.ts';
-import type { Frame, RawConnection } from './raw-member.ts';
+import { frameType } from '../../../http2/frames.ts';
+import { RawMember } from './raw-member.ts';
+import { dataFrame } from '../../../http2/testing/raw-connection.ts';
+import type { Frame, RawConnection } from '../../../http2/testing/raw-connection.ts';
 
 const { data, headers } = frameType;
 

@@ -2,19 +2,10 @@
 // read one frame after the other.
 import { createServer } from 'node:net';
 import type { AddressInfo, Server, Socket } from 'node:net';
-import { encodeField } from '../hpack.ts';
-import { frameFlag, frameHeadBytes, frameType, newFrame } from '../http2-frames.ts';
+import { encodeField } from '../../../http2/hpack.ts';
+import { frameFlag } from '../../../http2/frames.ts';
+import { dataFrame, headersFrame, RawConnection } from '../../../http2/testing/raw-connection.ts';
 import { newMessage } from './messages.ts';
-
-export interface Frame {
-  readonly type: number;
-  readonly flags: number;
-  readonly streamId: number;
-  readonly payload: Buffer;
-}
-
-const prefaceBytes = 24;
-const empty = Buffer.alloc(0);
 
 export class RawMember {
   readonly #server: Server;
@@ -31,7 +22,7 @@ export class RawMember {
   private constructor() {
     this.#server = createServer((socket) => {
       this.#sockets.push(socket);
-      this.#connections.push(new RawConnection(socket));
+      this.#connections.push(new RawConnection(socket, { ofClient: true }));
       this.#wake?.();
     });
   }
@@ -55,99 +46,6 @@ export class RawMember {
   }
 }
 
-export class RawConnection {
-  readonly socket: Socket;
-  #bytes: Buffer = empty;
-  #hasPreface = false;
-  #wake: (() => void) | undefined;
-
-  constructor(socket: Socket) {
-    this.socket = socket;
-    socket.setNoDelay(true);
-    socket.on('error', () => undefined);
-    socket.on('close', () => this.#wake?.());
-    socket.on('data', (chunk: Buffer) => {
-      this.#bytes = Buffer.concat([this.#bytes, chunk]);
-      this.#wake?.();
-    });
-  }
-
-  write(...frames: readonly Buffer[]): void {
-    this.socket.write(Buffer.concat(frames));
-  }
-
-  /** Takes its settings as they are, and lets the other side go on. */
-  greet(settings: readonly (readonly [id: number, value: number])[] = []): void {
-    this.write(settingsFrame(settings));
-  }
-
-  /** The next frame that was sent; undefined: the connection is closed. */
-  async frame(): Promise<Frame | undefined> {
-    for (;;) {
-      const frame = this.#shift();
-      if (frame !== undefined) return frame;
-      if (this.socket.destroyed) return undefined;
-      await new Promise<void>((resolve) => (this.#wake = resolve));
-    }
-  }
-
-  /** The next frame of a type; others before it are passed over. */
-  async next(type: number): Promise<Frame> {
-    for (;;) {
-      const frame = await this.frame();
-      if (frame === undefined) throw new Error(`closed before a frame of type ${String(type)}`);
-      if (frame.type === type) return frame;
-    }
-  }
-
-  /** Everything that was sent until now, and in answer to what was said until now. */
-  async untilPong(): Promise<Frame[]> {
-    const frames: Frame[] = [];
-    // An answer to a ping may stand before what goes out with the same write.
-    for (let count = 0; count < 2; count++) {
-      this.write(newFrame({ type: frameType.ping }, Buffer.from('untilnow')));
-      for (;;) {
-        const frame = await this.frame();
-        if (frame === undefined) throw new Error('closed before the answer to a ping');
-        if (frame.type === frameType.ping && frame.payload.toString() === 'untilnow') break;
-        frames.push(frame);
-      }
-    }
-    return frames;
-  }
-
-  #shift(): Frame | undefined {
-    if (!this.#hasPreface) {
-      if (this.#bytes.length < prefaceBytes) return undefined;
-      this.#bytes = this.#bytes.subarray(prefaceBytes);
-      this.#hasPreface = true;
-    }
-    const bytes = this.#bytes;
-    if (bytes.length < frameHeadBytes) return undefined;
-    const end = frameHeadBytes + bytes.readUIntBE(0, 3);
-    if (bytes.length < end) return undefined;
-    this.#bytes = bytes.subarray(end);
-    return {
-      type: bytes.readUInt8(3),
-      flags: bytes.readUInt8(4),
-      streamId: bytes.readUInt32BE(5),
-      payload: bytes.subarray(frameHeadBytes, end),
-    };
-  }
-}
-
-export function uint32(...values: readonly number[]): Buffer {
-  const bytes = Buffer.alloc(4 * values.length);
-  values.forEach((value, index) => bytes.writeUInt32BE(value, 4 * index));
-  return bytes;
-}
-
-export const settingsFrame = (settings: readonly (readonly [number, number])[]): Buffer =>
-  newFrame(
-    { type: frameType.settings },
-    Buffer.concat(settings.map(([id, value]) => Buffer.concat([Buffer.of(0, id), uint32(value)]))),
-  );
-
 /** `:status` 200 and the type of the content. */
 export const answerHead = Buffer.concat([
   Buffer.of(0x88),
@@ -155,21 +53,13 @@ export const answerHead = Buffer.concat([
 ]);
 export const okTrailers = encodeField('grpc-status', '0');
 
-const { endHeaders, endStream } = frameFlag;
-
-export const headersFrame = (streamId: number, block: Buffer = answerHead, flags = 0): Buffer =>
-  newFrame({ type: frameType.headers, flags: flags | endHeaders, streamId }, block);
-
-export const dataFrame = (streamId: number, payload: Buffer, flags = 0): Buffer =>
-  newFrame({ type: frameType.data, flags, streamId }, payload);
-
 export const trailersFrame = (streamId: number, block: Buffer = okTrailers): Buffer =>
-  headersFrame(streamId, block, endStream);
+  headersFrame(streamId, block, frameFlag.endStream);
 
 /** A whole answer. */
 export const answerFrames = (streamId: number, text: string): Buffer =>
   Buffer.concat([
-    headersFrame(streamId),
+    headersFrame(streamId, answerHead),
     dataFrame(streamId, newMessage(Buffer.from(text))),
     trailersFrame(streamId),
   ]);

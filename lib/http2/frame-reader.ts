@@ -1,8 +1,8 @@
 // Frames of HTTP/2 out of the chunks in which they come. Contents of DATA are passed on as they
 // are, piece by piece; every other frame waits until it is whole, a block of header fields until
 // its last CONTINUATION.
-import { defaultFrameBytesMax, frameFlag, frameHeadBytes, frameType } from './http2-frames.ts';
-import { http2Code, Http2Error } from './http2-frames.ts';
+import { defaultFrameBytesMax, frameFlag, frameHeadBytes, frameType } from './frames.ts';
+import { http2Code, Http2Error } from './frames.ts';
 
 /** Bytes from `from` to before `to`; they are the sink's until it returns. */
 export interface FrameSink {

@@ -1,6 +1,6 @@
 // Strings in the Huffman code of HPACK (RFC 7541, section 5.2), read four bits at a time.
 import { huffmanBits } from './hpack-tables.ts';
-import { http2Code, Http2Error } from './http2-frames.ts';
+import { http2Code, Http2Error } from './frames.ts';
 
 const tree = buildTree();
 

@@ -1,8 +1,9 @@
-// The numbers of HTTP/2 (RFC 9113), and the frames that this side sends.
+// The numbers of HTTP/2 (RFC 9113), and frames that are sent.
 
 export const frameType = {
   data: 0,
   headers: 1,
+  priority: 2,
   resetStream: 3,
   settings: 4,
   pushPromise: 5,
@@ -80,12 +81,9 @@ export interface FrameHead {
   readonly streamId?: number;
 }
 
-export function newFrame({ type, flags = 0, streamId = 0 }: FrameHead, payload: Buffer): Buffer {
+export function newFrame(head: FrameHead, payload: Buffer): Buffer {
   const frame = Buffer.allocUnsafe(frameHeadBytes + payload.length);
-  frame.writeUIntBE(payload.length, 0, 3);
-  frame[3] = type;
-  frame[4] = flags;
-  frame.writeUInt32BE(streamId, 5);
+  putFrameHead(frame, 0, payload.length, head);
   frame.set(payload, frameHeadBytes);
   return frame;
 }
@@ -111,33 +109,37 @@ export const windowUpdate = (streamId: number, bytes: number): Buffer =>
 export const resetStream = (streamId: number, code: number): Buffer =>
   newFrame({ type: frameType.resetStream, streamId }, uint32(code));
 
-/** The other side has begun no stream. */
-export const goAway = (code: number, details: string): Buffer =>
+/** `lastId`: streams above it that the other side has begun are not, and will not be, looked at. */
+export const goAway = (lastId: number, code: number, details = ''): Buffer =>
   newFrame(
     { type: frameType.goAway },
-    Buffer.concat([uint32(0), uint32(code), Buffer.from(details)]),
+    Buffer.concat([uint32(lastId), uint32(code), Buffer.from(details)]),
   );
 
-const preface = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
-
-export interface OwnSettings {
-  readonly windowBytes: number;
-  readonly headerListBytesMax: number;
-}
-
-/** The first bytes of a connection: no dynamic table, no pushes, large windows. */
-export function greeting({ windowBytes, headerListBytesMax }: OwnSettings): Buffer {
-  const settings = Buffer.concat(
-    [
-      [settingId.headerTableSize, 0] as const,
-      [settingId.enablePush, 0] as const,
-      [settingId.initialWindowSize, windowBytes] as const,
-      [settingId.headerListSizeMax, headerListBytesMax] as const,
-    ].map(([id, value]) => Buffer.concat([Buffer.of(0, id), uint32(value)])),
+export const settingsFrame = (
+  settings: readonly (readonly [id: number, value: number])[],
+): Buffer =>
+  newFrame(
+    { type: frameType.settings },
+    Buffer.concat(settings.map(([id, value]) => Buffer.concat([Buffer.of(0, id), uint32(value)]))),
   );
-  return Buffer.concat([
-    preface,
-    newFrame({ type: frameType.settings }, settings),
-    windowUpdate(0, windowBytes - defaultWindowBytes),
-  ]);
+
+/** What a client says first, before its SETTINGS. */
+export const preface = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
+
+export function putFrameHead(
+  slab: Buffer,
+  at: number,
+  length: number,
+  { type, flags = 0, streamId = 0 }: FrameHead,
+): void {
+  slab[at] = length >>> 16;
+  slab[at + 1] = length >>> 8;
+  slab[at + 2] = length;
+  slab[at + 3] = type;
+  slab[at + 4] = flags;
+  slab[at + 5] = streamId >>> 24;
+  slab[at + 6] = streamId >>> 16;
+  slab[at + 7] = streamId >>> 8;
+  slab[at + 8] = streamId;
 }

@@ -1,8 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { FrameReader } from './frame-reader.ts';
 import type { FrameSink } from './frame-reader.ts';
-import { frameFlag, frameType, http2Code, newFrame } from './http2-frames.ts';
-import { dataFrame, headersFrame, settingsFrame } from './testing/raw-member.ts';
+import { frameFlag, frameType, http2Code, newFrame } from './frames.ts';
+import { settingsFrame } from './frames.ts';
+import { dataFrame, headersFrame } from './testing/raw-connection.ts';
 
 const { endHeaders, endStream, padded, priority } = frameFlag;
 const { continuation, headers } = frameType;
@@ -106,7 +107,7 @@ describe.each([1, 2, 3, 7, 10, 1_000])('in pieces of %d bytes', (pieceBytes) => 
   test.each<[string, Buffer, number]>([
     ['a frame above 16 KiB', dataFrame(5, Buffer.alloc(16_385)), http2Code.frameSizeError],
     ['DATA of no stream', dataFrame(0, Buffer.alloc(1)), http2Code.protocolError],
-    ['HEADERS of no stream', headersFrame(0), http2Code.protocolError],
+    ['HEADERS of no stream', headersFrame(0, Buffer.alloc(0)), http2Code.protocolError],
     ['DATA that is all padding', dataFrame(5, Buffer.of(1), padded), http2Code.protocolError],
     ['padded DATA without bytes', dataFrame(5, Buffer.alloc(0), padded), http2Code.protocolError],
     ['HEADERS with too much padding', ofStream(headers, padded | endHeaders, '\u0002P'), 1],
