@@ -139,8 +139,8 @@ export const limits = {
   idleConnectionMs: 180_000,
   /** At the end of a server, how long idle connections are kept for requests on their way. */
   idleCloseGraceMs: 300,
-  /** Pause between reads of a session that was told that the end is near. */
-  leavingSessionReadMs: 20,
+  /** How long a client of HTTP/2 may take to close its side once all is said. */
+  http2LingerMs: 1_000,
   /** A connection that has not finished its TLS handshake by then is cut. */
   tlsHandshakeTimeoutMs: 10_000,
   /** Silence after which the kernel asks whether a peer is still there. */
@@ -190,7 +190,11 @@ export const limits = {
   http2PingIntervalMs: 15_000,
   /** Questions that may stay unanswered before the connection is cut. */
   http2UnansweredPingsMax: 2,
-  /** Node's bound on what one HTTP/2 session may hold. */
+  /** Entries of one SETTINGS frame. */
+  http2SettingsPerFrameMax: 32,
+  /** Frames of bodies, without any of it, on one connection. */
+  http2EmptyFramesMax: 100,
+  /** Responses of one HTTP/2 connection may hold so much; its further requests are refused. */
   http2SessionMegabytesMax: 64,
   /** Bytes on their way to one WebSocket above which its watch waits: memory of a slow client. */
   websocketBufferedBytesMax: 1024 * 1024,

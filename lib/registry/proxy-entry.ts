@@ -1,13 +1,11 @@
 // A group version that another server serves: its requests are handed on as they came, once their
 // user is known and may make them. What serves it answers for it whole, discovery included.
-import type { IncomingMessage } from 'node:http';
-import type { Http2ServerRequest } from 'node:http2';
 import type { Waiter } from '../base/abort.ts';
 import type { User } from '../base/user.ts';
-import type { ConnectResponse } from './requests.ts';
+import type { ConnectResponse, SentRequest } from './requests.ts';
 
 /** Its body is not read. `context` gives up when the client leaves or the deadline passes. */
-export type ProxiedRequest = (IncomingMessage | Http2ServerRequest) & {
+export type ProxiedRequest = SentRequest & {
   readonly context: Waiter & { readonly user: User | undefined };
 };
 

@@ -1,8 +1,8 @@
 // What the verbs of a resource take and give: typed records, no query strings and no HTTP, except
 // for `connect`. options.ts makes the option records from query parameters and bodies.
-import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
-import type { Http2ServerRequest } from 'node:http2';
-import type { Duplex, Writable } from 'node:stream';
+import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Duplex, Readable, Writable } from 'node:stream';
 import type { JsonObject, PatchName } from '../api/type-info.ts';
 import type { WaitEnd } from '../base/abort.ts';
 import type { Item, WatchCursor } from '../cacher/resource-view.ts';
@@ -207,7 +207,7 @@ export interface ConnectRequest extends RequestScope {
   readonly rest: readonly string[];
   readonly query: URLSearchParams;
   /** Its `headers` are without credentials, its `rawHeaders` are as they were sent. */
-  readonly request: IncomingMessage | Http2ServerRequest;
+  readonly request: SentRequest;
   readonly response: ConnectResponse;
   /**
    * Of a request to change the protocol (HTTP/1.1 alone): its bare socket, and what has been read
@@ -215,6 +215,15 @@ export interface ConnectRequest extends RequestScope {
    * connection; until then `response` may refuse or answer as ever.
    */
   readonly upgrade: { readonly socket: Duplex; readonly head: Buffer } | undefined;
+}
+
+/** What the requests of both versions of HTTP have. */
+export interface SentRequest extends Readable {
+  readonly method?: string | undefined;
+  readonly url?: string | undefined;
+  readonly headers: IncomingHttpHeaders;
+  readonly rawHeaders: string[];
+  readonly socket: Pick<Socket, 'remoteAddress' | 'remotePort'>;
 }
 
 /** What the responses of both versions of HTTP have. */

@@ -1,6 +1,6 @@
 // Reads a request body within limits: size, time, and no content encoding (CVE class: decompression
 // bombs).
-import type { Readable } from 'node:stream';
+import type { EventEmitter } from 'node:events';
 import { limits } from '../base/limits.ts';
 import { StatusError, requestEntityTooLarge } from '../base/status.ts';
 import type { HttpRequest } from './request-context.ts';
@@ -23,7 +23,7 @@ export function readBody(request: HttpRequest, signal: AbortSignal): Promise<Buf
   }
   if (signal.aborted) return Promise.reject(signal.reason as Error);
   if (request.destroyed) return Promise.reject(clientLeft); // its 'close' has been
-  const source: Readable = 'stream' in request ? request.stream : request;
+  const source: EventEmitter = 'stream' in request ? request.stream : request;
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let total = 0;
@@ -40,21 +40,15 @@ export function readBody(request: HttpRequest, signal: AbortSignal): Promise<Buf
     };
     const onGone = (): void => settle(() => reject(clientLeft));
     const onEnd = (): void => {
-      if (isReset(request)) onGone();
-      else {
-        request.context.requestBytes = total;
-        const body = joined(chunks, total);
-        request.context.body = body;
-        settle(() => resolve(body));
-      }
+      request.context.requestBytes = total;
+      const body = joined(chunks, total);
+      request.context.body = body;
+      settle(() => resolve(body));
     };
     signal.addEventListener('abort', onAbort, { once: true });
     source.on('data', onData).on('end', onEnd).on('error', onGone).on('close', onGone);
   });
 }
-
-/** Node ends the body of an HTTP/2 stream that the client resets as if all of it had come. */
-const isReset = (request: HttpRequest): boolean => 'stream' in request && request.stream.closed;
 
 const joined = (chunks: Buffer[], total: number): Buffer =>
   chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks, total);

@@ -1,12 +1,12 @@
 // The open connections of one listener: what drain needs to know, and how connections are told to
 // go.
 import type { X509Certificate } from 'node:crypto';
-import type { Http2Session } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import type { ClientConnection, ShownToken } from '../authn/authenticator.ts';
 import { limits } from '../base/limits.ts';
-import { announceEnd } from './announce-end.ts';
+import type { Http2Session } from './http2/session.ts';
+import type { StreamSession } from './http2/stream.ts';
 
 /** One connection; requests count themselves in and out. */
 export class Connection implements ClientConnection {
@@ -40,8 +40,8 @@ function issuersOf(certificate: X509Certificate | undefined): X509Certificate[] 
 }
 
 export class Connections {
-  /** Sockets of sessions are in it without a connection: their session has it. */
-  readonly #sockets = new Map<Socket, Connection | undefined>();
+  /** Of HTTP/1.1. */
+  readonly #sockets = new Map<Socket, Connection>();
   readonly #sessions = new Map<Http2Session, Connection>();
   readonly #idleMs: number;
   readonly #pingMs: number;
@@ -58,23 +58,23 @@ export class Connections {
   }
 
   addSocket(socket: TLSSocket): void {
-    this.#sockets.set(socket, socket.alpnProtocol === 'h2' ? undefined : new Connection(socket));
+    this.#sockets.set(socket, new Connection(socket));
     socket.once('close', () => this.#sockets.delete(socket));
   }
 
   addSession(session: Http2Session): void {
-    const connection = new Connection(session.socket as TLSSocket);
+    const { socket } = session;
+    const connection = new Connection(socket);
     this.#sessions.set(session, connection);
     this.#pings ??= setInterval(() => this.#ping(), this.#pingMs);
-    session.once('close', () => {
+    socket.once('close', () => {
       this.#sessions.delete(session);
       if (this.#sessions.size > 0) return;
       clearInterval(this.#pings);
       this.#pings = undefined;
     });
     // Silence with a request open is a quiet watch; without one nobody needs the connection.
-    session.setTimeout(this.#idleMs);
-    session.on('timeout', () => {
+    socket.setTimeout(this.#idleMs, () => {
       if (connection.openRequests === 0) session.close();
     });
   }
@@ -83,7 +83,7 @@ export class Connections {
   #ping(): void {
     for (const [session, connection] of this.#sessions) {
       if (connection.unansweredPings >= limits.http2UnansweredPingsMax) session.destroy();
-      else if (connection.openRequests > 0 && !session.closed) {
+      else if (connection.openRequests > 0) {
         connection.unansweredPings++;
         session.ping(() => {
           connection.unansweredPings = 0;
@@ -97,37 +97,31 @@ export class Connections {
   }
 
   /** While draining, a session that came late is told to go once it has been of use. */
-  ofSession(session: Http2Session): Connection | undefined {
-    if (this.#isDraining) announceEnd(session);
-    return this.#sessions.get(session);
+  ofSession(session: StreamSession): Connection | undefined {
+    if (this.#isDraining) session.announceEnd();
+    return this.#sessions.get(session as Http2Session);
   }
 
   /** From now on answers close their connections, and HTTP/2 peers are told to go elsewhere. */
   beginDrain(): void {
     this.#isDraining = true;
-    for (const session of this.#sessions.keys()) announceEnd(session);
+    for (const session of this.#sessions.keys()) session.announceEnd();
   }
 
-  /**
-   * Ends connections without a request in flight; sessions end with their last stream. What a
-   * client still sends is read until it ends its side too, so that it reads the GOAWAY for sure.
-   */
+  /** Ends connections without a request in flight; sessions end with their last stream. */
   closeIdle(): void {
-    for (const session of this.#sessions.keys()) {
-      announceEnd(session);
-      session.close();
-    }
+    for (const session of this.#sessions.keys()) session.close();
     for (const [socket, connection] of this.#sockets) {
-      if (connection?.openRequests === 0) socket.destroySoon();
+      if (connection.openRequests === 0) socket.destroySoon();
     }
   }
 
   destroyAll(): void {
-    for (const session of this.#sessions.keys()) session.destroy();
+    for (const { socket } of this.#sessions.keys()) socket.destroy();
     for (const socket of this.#sockets.keys()) socket.destroy();
   }
 
   get openCount(): number {
-    return this.#sockets.size;
+    return this.#sockets.size + this.#sessions.size;
   }
 }

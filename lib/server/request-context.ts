@@ -11,8 +11,8 @@ import type { ResourceStore } from '../registry/resource-store.ts';
 import type { Subresource } from '../registry/verb-target.ts';
 import type { RequestLabels } from '../telemetry/request-metrics.ts';
 import type { Connection } from './connections.ts';
-import type { Http2Request } from './http2-request.ts';
-import type { Http2Response } from './http2-response.ts';
+import type { Http2Request } from './http2/request.ts';
+import type { Http2Response } from './http2/response.ts';
 import type { Expiring } from './open-requests.ts';
 
 export type RequestKind = 'resource' | 'nonResource';

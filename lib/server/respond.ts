@@ -212,8 +212,7 @@ function writeUsualHead(
   contentLength: number,
 ): void {
   if ('stream' in response) {
-    response.respond({
-      ':status': status,
+    response.writeHead(status, {
       'audit-id': request.context.auditId,
       'cache-control': 'no-cache, private',
       'content-type': contentType,

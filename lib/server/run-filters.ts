@@ -12,7 +12,7 @@ export function filterRunner(
   const closers = filters.map(({ closed }) => closed);
   return (request, response) => {
     const passing = new Passing(filters, request, response);
-    response.on('close', closerOf(passing, closers));
+    response.on('close', () => passing.close(closers));
     void passing.next();
   };
 }
@@ -39,16 +39,4 @@ class Passing {
   close(closers: readonly Filter['closed'][]): void {
     while (--this.#position >= 0) closers[this.#position]?.(this.#request, this.#response);
   }
-}
-
-/**
- * Lets go of the request: minor collections keep streams of HTTP/2 long after their end, with their
- * listeners and all that these hold (measured).
- */
-function closerOf(open: Passing, closers: readonly Filter['closed'][]): () => void {
-  let passing: Passing | undefined = open;
-  return () => {
-    passing?.close(closers);
-    passing = undefined;
-  };
 }

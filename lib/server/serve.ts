@@ -1,9 +1,9 @@
 // One TLS port for HTTP/1.1, HTTP/2 and WebSocket: limits, the request's way into the chain, and
 // drain.
 import { constants, randomUUID } from 'node:crypto';
-import { createSecureServer } from 'node:http2';
-import type { Http2SecureServer, Http2Session, SecureServerOptions } from 'node:http2';
 import type { IncomingMessage } from 'node:http';
+import { createServer } from 'node:https';
+import type { Server, ServerOptions } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { createSecureContext, Server as TlsServer } from 'node:tls';
 import type { SecureContext, SecureContextOptions, TLSSocket } from 'node:tls';
@@ -12,8 +12,11 @@ import { limits } from '../base/limits.ts';
 import type { RequestMetrics } from '../telemetry/request-metrics.ts';
 import type { ConnectionSource } from './connection-source.ts';
 import type { Connections } from './connections.ts';
-import { Http2Request } from './http2-request.ts';
-import { Http2Response } from './http2-response.ts';
+import { Http2Request } from './http2/request.ts';
+import { Http2Response } from './http2/response.ts';
+import { Http2Session } from './http2/session.ts';
+import type { SessionOptions } from './http2/session.ts';
+import type { Http2Stream } from './http2/stream.ts';
 import { keepReading } from './keep-reading.ts';
 import { framingFault } from './message-rules.ts';
 import { NamedCertificates } from './named-certificates.ts';
@@ -86,40 +89,42 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     if (connections.ofSocket(socket)?.openRequests === 0) refuseMalformed(socket, status);
     else socket.destroy(); // the TLS handshake failed, or another answer is being written there
   };
-  const accept = (request: HttpRequest, response: HttpResponse): void => {
-    if (!('stream' in request)) {
-      if (!request.socket.writable) return; // refused before: what follows is no request
-      keepReading(request.socket, connections);
-      const fault = framingFault(request);
-      if (fault !== undefined) {
-        refuse(request.socket, fault);
-        return;
-      }
-      response.on('error', ignore); // a write after the client left; 'close' tells the rest
+  const accept = (request: IncomingMessage, response: HttpResponse): void => {
+    if (!request.socket.writable) return; // refused before: what follows is no request
+    keepReading(request.socket, connections);
+    const fault = framingFault(request);
+    if (fault !== undefined) {
+      refuse(request.socket, fault);
+      return;
     }
-    run(request, response);
+    response.on('error', ignore); // a write after the client left; 'close' tells the rest
+    run(request as HttpRequest, response);
+  };
+  const onStream = (stream: Http2Stream): void => {
+    const request = new Http2Request(stream);
+    const response = new Http2Response(stream);
+    if (request.method === 'CONNECT') {
+      response.writeHead(405).end(); // no path of an API, and none for the filters
+      return;
+    }
+    if (request.headers.expect?.toLowerCase() === '100-continue') stream.sayContinue();
+    run(request as HttpRequest, response);
   };
 
   let named = namedContexts(options.tls);
-  const server = createSecureServer({
+  const server = createServer({
     ...tlsAndLimits(options.tls, timeouts),
     SNICallback: (name, done) => done(null, named.find(name)),
   });
   Object.assign(server, {
-    maxHeadersCount: limits.requestHeadersCountMax, // HTTP/1.1; its type does not say so
-    requireHostHeader: false, // checkHead does
+    maxHeadersCount: limits.requestHeadersCountMax, // its options have none
     shouldUpgradeCallback: options.upgrades,
   });
-  const onRequest = (request: unknown, response: HttpResponse): void => {
-    accept(request as HttpRequest, response);
-  };
-  server.on('request', onRequest).on('checkExpectation', onRequest);
+  server.on('request', accept).on('checkExpectation', accept);
   server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
-    accept(request as unknown as HttpRequest, upgradeResponse(request, socket, head));
+    accept(request, upgradeResponse(request, socket, head));
   });
-  server.on('secureConnection', (socket: TLSSocket) => connections.addSocket(socket));
-  server.on('session', (session: Http2Session) => connections.addSession(session));
-  server.on('sessionError', ignore);
+  takeConnections(server, { onStream, connections, headersMs: timeouts.headersMs });
   server.on('tlsClientError', (error: NodeJS.ErrnoException, socket: TLSSocket) => {
     options.metrics.tlsHandshakeFailed();
     if (error.code === 'ERR_SSL_HTTP_REQUEST') refusePlain(socket);
@@ -148,6 +153,23 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   };
 }
 
+/** Of two protocols; Node's server knows one of them. */
+function takeConnections(
+  server: Server,
+  { connections, ...options }: SessionOptions & Pick<ServeOptions, 'connections'>,
+): void {
+  const [serveHttp1] = server.listeners('secureConnection') as ((socket: TLSSocket) => void)[];
+  server.removeAllListeners('secureConnection');
+  server.on('secureConnection', (socket: TLSSocket) => {
+    if (socket.alpnProtocol === 'h2') {
+      connections.addSession(new Http2Session(socket, options));
+    } else {
+      connections.addSocket(socket);
+      serveHttp1?.call(server, socket);
+    }
+  });
+}
+
 const { idleCloseGraceMs } = limits;
 const never = new AbortController().signal;
 
@@ -171,12 +193,11 @@ async function finish(
   connections.destroyAll();
 }
 
-function tlsAndLimits(tls: ServeOptions['tls'], timeouts: HttpTimeouts): SecureServerOptions {
+function tlsAndLimits(tls: ServeOptions['tls'], timeouts: HttpTimeouts): ServerOptions {
   return {
     ...secureContext(tls),
-    allowHTTP1: true,
-    Http2ServerRequest: Http2Request,
-    Http2ServerResponse: Http2Response,
+    ALPNProtocols: ['h2', 'http/1.1'],
+    requireHostHeader: false, // checkHead does
     requestCert: tls.clientCa !== undefined,
     rejectUnauthorized: false, // a bad certificate is answered with 401, in words
     minVersion: 'TLSv1.2',
@@ -190,21 +211,7 @@ function tlsAndLimits(tls: ServeOptions['tls'], timeouts: HttpTimeouts): SecureS
     requestTimeout: timeouts.bodyMs,
     keepAliveTimeout: timeouts.idleMs,
     connectionsCheckingInterval: Math.min(5_000, timeouts.headersMs),
-    maxSessionMemory: limits.http2SessionMegabytesMax,
-    maxSettings: 32,
-    maxOutstandingPings: 10,
-    maxHeaderListPairs: limits.requestHeadersCountMax,
-    maxSessionInvalidFrames: 100,
-    maxSessionRejectedStreams: 100,
-    streamResetBurst: limits.http2ResetBurstMax,
-    streamResetRate: limits.http2ResetsPerSecondMax,
-    settings: {
-      maxConcurrentStreams: limits.http2StreamsPerConnectionMax,
-      maxHeaderListSize: limits.requestHeaderBytesMax,
-      initialWindowSize: 256 * 1024,
-      enablePush: false,
-    },
-  } as unknown as SecureServerOptions;
+  };
 }
 
 const namedContexts = ({ named = [], clientCa }: ServedTls): NamedCertificates<SecureContext> =>
@@ -263,7 +270,7 @@ function refusePlain(socket: TLSSocket): void {
 }
 
 /** The server takes its connections by itself. */
-const ownPort = (server: Http2SecureServer): ConnectionSource => ({
+const ownPort = (server: Server): ConnectionSource => ({
   open: ({ port, bindAddress }) =>
     new Promise((resolve, reject) => {
       server.once('error', reject);
@@ -272,7 +279,7 @@ const ownPort = (server: Http2SecureServer): ConnectionSource => ({
         resolve((server.address() as AddressInfo).port);
       });
     }),
-  // Stops listening and no more: Http2SecureServer's own close() would cut idle connections at
+  // Stops listening and no more: The server's own close() would cut idle connections at
   // once, with requests on their way in them.
   close() {
     TlsServer.prototype.close.call(server);

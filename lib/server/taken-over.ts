@@ -1,19 +1,27 @@
-// A request and its response for who streams through them: Node's own streams. Over HTTP/2 they are
+// A request and its response for who streams through them: Node's streams. Over HTTP/2 they are
 // made when somebody asks for them, which few requests need.
-import { Http2ServerRequest } from 'node:http2';
-import type { IncomingMessage } from 'node:http';
-import { Writable } from 'node:stream';
-import type { ConnectResponse } from '../registry/requests.ts';
+import { Readable, Writable } from 'node:stream';
+import type { ConnectResponse, SentRequest } from '../registry/requests.ts';
 import { cut } from './cut.ts';
-import type { Http2Response } from './http2-response.ts';
+import { clientLeft } from './open-request.ts';
+import type { Http2Response } from './http2/response.ts';
 import type { HttpRequest, HttpResponse, RequestContext } from './request-context.ts';
 
-type Taken = (IncomingMessage | Http2ServerRequest) & { readonly context: RequestContext };
+type Taken = SentRequest & { readonly context: RequestContext };
 
 export function readableOf(request: HttpRequest): Taken {
   if (!('stream' in request)) return request;
-  const { stream, headers, rawHeaders, context } = request;
-  return Object.assign(new Http2ServerRequest(stream, headers, {}, rawHeaders), { context });
+  const { stream, method, url, headers, rawHeaders, socket, context } = request;
+  const readable = new Readable({ read: () => stream.resume() });
+  readable.on('error', ignore);
+  stream.on('data', (piece: Buffer) => {
+    if (!readable.push(piece)) stream.pause();
+  });
+  stream.on('end', () => readable.push(null));
+  stream.on('close', () => {
+    if (!readable.readableEnded) readable.destroy(clientLeft);
+  });
+  return Object.assign(readable, { method, url, headers, rawHeaders, socket, context });
 }
 
 /** Through the response, whose end others wait for. */

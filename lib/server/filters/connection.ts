@@ -1,6 +1,5 @@
 // Answers nothing. Counts the request in its connection, and asks clients to take the next one
 // elsewhere: some by chance, all while the server drains.
-import { announceEnd } from '../announce-end.ts';
 import type { Connection, Connections } from '../connections.ts';
 import type { Filter, HttpRequest, HttpResponse, Next } from '../request-context.ts';
 
@@ -31,8 +30,7 @@ function connectionOf(
 ): Connection | undefined {
   if ('stream' in request) {
     const { session } = request.stream;
-    if (session === undefined) return undefined;
-    if (goawayChance > 0 && Math.random() < goawayChance) announceEnd(session);
+    if (goawayChance > 0 && Math.random() < goawayChance) session.announceEnd();
     return connections.ofSession(session);
   }
   if (connections.isDraining && !('stream' in response)) response.setHeader('connection', 'close');

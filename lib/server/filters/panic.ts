@@ -1,8 +1,8 @@
 // May answer any failure: the one place where one becomes an answer. StatusErrors as they are,
 // anything else as a 500 without its stack.
 import { limits } from '../../base/limits.ts';
+import { http2Code } from '../../http2/frames.ts';
 import type { ServerResponse } from 'node:http';
-import { constants } from 'node:http2';
 import type { Logger } from '../../base/log.ts';
 import { StatusError, internalError, serviceUnavailable } from '../../base/status.ts';
 import { cut, isGone } from '../cut.ts';
@@ -98,7 +98,7 @@ function isOneTooMany({ context: { connection } }: HttpRequest): boolean {
 function closeAfter(response: HttpResponse): void {
   if ('stream' in response) {
     const { session } = response.stream;
-    response.once('close', () => session?.close());
+    response.once('close', () => session.close());
   } else response.setHeader('connection', 'close');
 }
 
@@ -119,7 +119,7 @@ function afterBody(request: HttpRequest, response: HttpResponse, send: () => voi
     const { stream } = request;
     send();
     // A reset overtakes the answer: only who goes on sending gets one (RFC 9113 §8.1).
-    const reset = setTimeout(() => stream.close(constants.NGHTTP2_NO_ERROR), unreadBodyLingerMs);
+    const reset = setTimeout(() => stream.close(http2Code.noError), unreadBodyLingerMs);
     stream.once('close', () => clearTimeout(reset));
     return;
   }

@@ -4,9 +4,9 @@ import { once } from 'node:events';
 import { connect } from 'node:tls';
 import type { TLSSocket } from 'node:tls';
 import { expect, test } from '@jest/globals';
-import type { Filter } from './request-context.ts';
-import { sendNow } from './respond.ts';
-import { eventually, startTestServer } from './testing/test-server.ts';
+import type { Filter } from '../request-context.ts';
+import { sendNow } from '../respond.ts';
+import { eventually, startTestServer } from '../testing/test-server.ts';
 
 const answers: Filter = (request, response) => {
   sendNow(request, response, { status: 200, contentType: 'text/plain' }, Buffer.from('done'));
@@ -105,7 +105,7 @@ test('the end of a client that was told to go is seen', async () => {
   await using server = await startTestServer({ filters: [answers], goawayChance: 1 });
   const client = new FrameClient(server.running.port);
   client.socket.write(getRoot(1));
-  await eventually(() => client.countOf(frameTypes.goaway) === 1);
+  await eventually(() => client.countOf(frameTypes.goaway) > 0);
   await eventually(() => client.countOf(frameTypes.headers, 1) === 1);
   const closed = once(client.socket, 'close');
   client.socket.end();

@@ -3,12 +3,12 @@ import { once } from 'node:events';
 import http2 from 'node:http2';
 import type { IncomingHttpHeaders } from 'node:http2';
 import { Readable } from 'node:stream';
-import { silentRequestMetrics } from '../telemetry/testing/silent-request-metrics.ts';
-import { readBody } from './body.ts';
-import type { Filter, RequestContext } from './request-context.ts';
-import { sendNow } from './respond.ts';
-import { writableOf } from './taken-over.ts';
-import { connect2, eventually, request2, startTestServer } from './testing/test-server.ts';
+import { silentRequestMetrics } from '../../telemetry/testing/silent-request-metrics.ts';
+import { readBody } from '../body.ts';
+import type { Filter, RequestContext } from '../request-context.ts';
+import { sendNow } from '../respond.ts';
+import { writableOf } from '../taken-over.ts';
+import { connect2, eventually, request2, startTestServer } from '../testing/test-server.ts';
 
 const text = { status: 200, contentType: 'text/plain' };
 const { NGHTTP2_CANCEL, NGHTTP2_INTERNAL_ERROR } = http2.constants;

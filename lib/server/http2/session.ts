@@ -1,0 +1,362 @@
+// One HTTP/2 connection of a client (RFC 9113, the side of a server): from the preface to its end,
+// the frames that the client sends, the bounds on them, and what becomes of the streams.
+import type { TLSSocket } from 'node:tls';
+import { limits } from '../../base/limits.ts';
+import { FrameReader } from '../../http2/frame-reader.ts';
+import type { FrameSink } from '../../http2/frame-reader.ts';
+import { defaultWindowBytes, frameFlag, frameType, goAway } from '../../http2/frames.ts';
+import { http2Code, Http2Error, pingFrame, preface } from '../../http2/frames.ts';
+import { requireConnection, requireLength, resetStream, settingId } from '../../http2/frames.ts';
+import { settingsAck, settingsFrame, uint31Max, windowUpdate } from '../../http2/frames.ts';
+import { FieldDecoder } from '../../http2/hpack.ts';
+import { bodiesWindowBytes, bodyWindowBytes, RequestBodies } from './request-bodies.ts';
+import { requestHead } from './request-head.ts';
+import type { HeadFault, RequestHead } from './request-head.ts';
+import { ResetBudget } from './reset-budget.ts';
+import { ResponseSender } from './sender.ts';
+import { Http2Stream } from './stream.ts';
+import type { StreamSession } from './stream.ts';
+
+/** The default, which clients count on. */
+const tableBytesMax = 4_096;
+const unsentBytesMax = limits.http2SessionMegabytesMax * 1024 * 1024;
+const { http2SettingsPerFrameMax } = limits;
+
+const greeting = Buffer.concat([
+  settingsFrame([
+    [settingId.concurrentStreamsMax, limits.http2StreamsPerConnectionMax],
+    [settingId.initialWindowSize, bodyWindowBytes],
+    [settingId.headerListSizeMax, limits.requestHeaderBytesMax],
+  ]),
+  windowUpdate(0, bodiesWindowBytes - defaultWindowBytes),
+]);
+
+export interface SessionOptions {
+  /** A request has begun. */
+  readonly onStream: (stream: Http2Stream) => void;
+  /** How long the client may take for its preface and its settings. */
+  readonly headersMs: number;
+}
+
+export class Http2Session implements FrameSink, StreamSession {
+  readonly socket: TLSSocket;
+  unsentBytes = 0;
+  readonly #options: SessionOptions;
+  readonly #streams = new Map<number, Http2Stream>();
+  readonly #sender: ResponseSender;
+  readonly #bodies: RequestBodies;
+  readonly #reader = new FrameReader(this, limits.requestHeaderBytesMax);
+  readonly #decoder = new FieldDecoder<RequestHead | HeadFault>({
+    listBytesMax: limits.requestHeaderBytesMax,
+    tableBytesMax,
+    make: requestHead,
+  });
+  readonly #resets = new ResetBudget();
+  /** Bytes of the preface that have come. */
+  #prefaceBytes = 0;
+  readonly #greeted: NodeJS.Timeout;
+  #lastId = 0;
+  /** Streams above it are refused; the client knows. */
+  #lastTaken = uint31Max;
+  #hasAnnounced = false;
+  /** Ends with its last stream. */
+  #isEnding = false;
+  #isClosed = false;
+  readonly #onPong: (() => void)[] = [];
+
+  constructor(socket: TLSSocket, options: SessionOptions) {
+    this.socket = socket;
+    this.#options = options;
+    this.#sender = new ResponseSender(socket, this.#streams, (stream) => {
+      this.#sent(stream);
+    });
+    this.#bodies = new RequestBodies({
+      control: (frame) => this.#sender.control(frame),
+      onWhole: (stream) => {
+        if (stream.isSent) this.#forget(stream);
+      },
+      onFault: (stream, code) => this.#misbehaved(stream, code),
+    });
+    this.#greeted = setTimeout(() => this.destroy(), options.headersMs).unref();
+    this.#sender.control(greeting);
+    socket.on('data', (chunk: Buffer) => this.#read(chunk));
+    socket.on('error', () => this.destroy());
+    socket.on('end', () => this.destroy());
+    socket.on('close', () => this.destroy());
+  }
+
+  /** It takes no further streams, or none that the client does not know to repeat elsewhere. */
+  get isLeaving(): boolean {
+    return this.#lastTaken !== uint31Max || this.#isClosed;
+  }
+
+  /** One after the other. */
+  ping(onPong: () => void): void {
+    this.#onPong.push(onPong);
+    this.#sender.control(pingFrame(Buffer.alloc(8)));
+  }
+
+  announceEnd(): void {
+    if (this.#hasAnnounced || this.#isClosed) return;
+    this.#hasAnnounced = true;
+    this.#sender.control(goAway(uint31Max, http2Code.noError));
+    this.ping(() => this.#takeNoMore());
+  }
+
+  close(): void {
+    if (this.#isClosed) return;
+    this.#takeNoMore();
+    this.#isEnding = true;
+    this.#endWhenDone();
+  }
+
+  /** Ends it now. */
+  destroy(): void {
+    if (this.#isClosed) return;
+    this.#forgetAll();
+    this.socket.destroy();
+  }
+
+  #takeNoMore(): void {
+    if (this.isLeaving) return;
+    this.#hasAnnounced = true;
+    this.#lastTaken = this.#lastId;
+    this.#sender.control(goAway(this.#lastId, http2Code.noError));
+  }
+
+  #endWhenDone(): void {
+    if (!this.#isEnding || this.#streams.size > 0 || this.#isClosed) return;
+    this.#sender.flush();
+    this.#forgetAll();
+    this.#linger();
+  }
+
+  /** Whatever the client still sends is read, so that it reads what it was told for sure. */
+  #linger(): void {
+    const { socket } = this;
+    socket.end();
+    const timer = setTimeout(() => socket.destroy(), limits.http2LingerMs).unref();
+    socket.once('close', () => clearTimeout(timer));
+  }
+
+  #forgetAll(): void {
+    this.#isClosed = true;
+    clearTimeout(this.#greeted);
+    this.#sender.end();
+    for (const stream of [...this.#streams.values()]) this.#forget(stream);
+  }
+
+  #read(chunk: Buffer): void {
+    if (this.#isClosed) return;
+    try {
+      const from = this.#prefaceBytes < preface.length ? this.#readPreface(chunk) : 0;
+      if (from < chunk.length) {
+        const rest = from === 0 ? chunk : chunk.subarray(from);
+        this.#reader.read(rest, rest.length);
+      }
+    } catch (error) {
+      if (!(error instanceof Http2Error)) throw error;
+      this.#break(error);
+    }
+  }
+
+  /** Returns where it ends. @throws Http2Error */
+  #readPreface(chunk: Buffer): number {
+    const count = Math.min(preface.length - this.#prefaceBytes, chunk.length);
+    const to = this.#prefaceBytes + count;
+    if (chunk.compare(preface, this.#prefaceBytes, to, 0, count) !== 0) {
+      throw new Http2Error(http2Code.protocolError, 'no preface of HTTP/2');
+    }
+    this.#prefaceBytes = to;
+    return count;
+  }
+
+  /** The client broke the protocol. */
+  #break({ code, message }: Http2Error): void {
+    if (this.#isClosed) return;
+    this.#sender.control(goAway(this.#lastId, code, message));
+    this.#sender.flush();
+    this.#forgetAll();
+    this.#linger();
+  }
+
+  // What the reader brings.
+
+  headers(streamId: number, isLast: boolean, bytes: Buffer, from: number, to: number): void {
+    if (this.#isClosed) return;
+    const head = this.#decoder.decode(bytes, from, to);
+    const open = this.#streams.get(streamId);
+    if (open !== undefined) {
+      this.#trailers(open, isLast);
+      return;
+    }
+    if (streamId % 2 === 0) throw broken('a stream of the server, begun by its client');
+    if (streamId <= this.#lastId) return; // It has ended meanwhile.
+    if (streamId > this.#lastTaken) {
+      this.#sender.control(resetStream(streamId, http2Code.refusedStream));
+      return;
+    }
+    this.#lastId = streamId;
+    const fault = this.#faultOf(head, isLast);
+    if (fault !== undefined) {
+      this.#resets.take();
+      this.#sender.control(resetStream(streamId, fault));
+      return;
+    }
+    const windows = { send: this.#sender.newStreamWindow, receive: bodyWindowBytes };
+    const stream = new Http2Stream(this, streamId, head as RequestHead, windows, isLast);
+    this.#streams.set(streamId, stream);
+    this.#options.onStream(stream);
+  }
+
+  /** Why the stream does not begin. */
+  #faultOf(head: RequestHead | HeadFault, isLast: boolean): HeadFault | undefined {
+    if (typeof head === 'number') return head;
+    if (this.#streams.size >= limits.http2StreamsPerConnectionMax) return http2Code.refusedStream;
+    if (this.unsentBytes > unsentBytesMax) return http2Code.enhanceYourCalm;
+    return isLast && head.contentLength > 0 ? http2Code.protocolError : undefined;
+  }
+
+  /** Nobody asks for their fields. */
+  #trailers(stream: Http2Stream, isLast: boolean): void {
+    if (stream.isComplete) throw new Http2Error(http2Code.streamClosed, 'fields after the end');
+    if (isLast) this.#bodies.end(stream);
+    else this.#misbehaved(stream, http2Code.protocolError);
+  }
+
+  dataBegins(streamId: number, length: number): void {
+    if (this.#isClosed) return;
+    const mayBe = streamId <= this.#lastId || streamId > this.#lastTaken;
+    if (!mayBe) throw broken('DATA of no stream');
+    this.#bodies.begins(this.#streams.get(streamId), length);
+  }
+
+  data(bytes: Buffer, from: number, to: number): void {
+    this.#bodies.piece(bytes, from, to);
+  }
+
+  dataEnds(isLast: boolean): void {
+    this.#bodies.ends(isLast);
+  }
+
+  frame(type: number, flags: number, streamId: number, payload: Buffer): void {
+    if (this.#isClosed) return;
+    switch (type) {
+      case frameType.settings:
+        this.#settings(flags, streamId, payload);
+        return;
+      case frameType.ping:
+        this.#ping(flags, streamId, payload);
+        return;
+      case frameType.goAway:
+        requireConnection(streamId);
+        if (payload.length < 8) requireLength(payload, 8);
+        return; // It is about streams that a server would begin.
+      case frameType.windowUpdate:
+        this.#windowUpdate(streamId, payload);
+        return;
+      case frameType.resetStream:
+        this.#resetByClient(streamId, payload);
+        return;
+      case frameType.pushPromise:
+        throw broken('a push of a client');
+      case frameType.priority:
+        if (streamId === 0) throw broken('a priority of no stream');
+        return; // Deprecated (RFC 9113, section 5.3.2).
+      default: // What is not known is passed over.
+    }
+  }
+
+  #settings(flags: number, streamId: number, payload: Buffer): void {
+    requireConnection(streamId);
+    if ((flags & frameFlag.ack) !== 0) {
+      requireLength(payload, 0);
+      return;
+    }
+    requireLength(payload, Math.floor(payload.length / 6) * 6);
+    if (payload.length > 6 * http2SettingsPerFrameMax) throw tooMuch('settings');
+    this.#sender.apply(payload);
+    this.#sender.reply(settingsAck);
+    clearTimeout(this.#greeted);
+  }
+
+  #ping(flags: number, streamId: number, payload: Buffer): void {
+    requireConnection(streamId);
+    requireLength(payload, 8);
+    if ((flags & frameFlag.ack) !== 0) this.#onPong.shift()?.();
+    else this.#sender.reply(pingFrame(payload, frameFlag.ack));
+  }
+
+  #windowUpdate(streamId: number, payload: Buffer): void {
+    requireLength(payload, 4);
+    const bytes = payload.readUInt32BE(0) & uint31Max;
+    if (streamId === 0) {
+      this.#sender.growWindow(bytes);
+      return;
+    }
+    const stream = this.#begun(streamId);
+    if (stream === undefined) return;
+    if (bytes === 0) this.#misbehaved(stream, http2Code.protocolError);
+    else if (!this.#sender.growStreamWindow(stream, bytes)) {
+      this.#misbehaved(stream, http2Code.flowControlError);
+    }
+  }
+
+  #resetByClient(streamId: number, payload: Buffer): void {
+    requireLength(payload, 4);
+    const stream = this.#begun(streamId);
+    this.#resets.take();
+    if (stream !== undefined) this.#forget(stream);
+  }
+
+  /** undefined: it has ended. @throws Http2Error */
+  #begun(streamId: number): Http2Stream | undefined {
+    const isOne = streamId % 2 === 1 && (streamId <= this.#lastId || streamId > this.#lastTaken);
+    if (!isOne) throw broken(`no stream ${String(streamId)} was begun`);
+    return this.#streams.get(streamId);
+  }
+
+  // What the streams say.
+
+  consumed(stream: Http2Stream, bytes: number): void {
+    this.#bodies.consumed(stream, bytes);
+  }
+
+  hasMore(stream: Http2Stream): void {
+    this.#sender.hasMore(stream);
+  }
+
+  sayContinue(stream: Http2Stream): void {
+    this.#sender.sayContinue(stream);
+  }
+
+  /** The client has the whole response. What it still sends is read where somebody reads it. */
+  #sent(stream: Http2Stream): void {
+    if (stream.isComplete) this.#forget(stream);
+    else if (!stream.isFlowing) this.reset(stream, http2Code.noError);
+  }
+
+  reset(stream: Http2Stream, code: number): void {
+    if (stream.isClosed) return;
+    this.#sender.control(resetStream(stream.id, code));
+    this.#forget(stream);
+  }
+
+  /** The client broke the rules for one stream: only that one ends. */
+  #misbehaved(stream: Http2Stream, code: number): void {
+    this.#resets.take();
+    this.reset(stream, code);
+  }
+
+  #forget(stream: Http2Stream): void {
+    if (!this.#streams.delete(stream.id)) return;
+    this.#sender.withdraw(stream);
+    this.#bodies.taken(stream.unreadBytes);
+    stream.closed();
+    this.#endWhenDone();
+  }
+}
+
+const broken = (details: string): Http2Error => new Http2Error(http2Code.protocolError, details);
+const tooMuch = (what: string): Http2Error =>
+  new Http2Error(http2Code.enhanceYourCalm, `too many ${what}`);
