@@ -123,6 +123,12 @@ export abstract class Sender<Stream extends SendingStream> {
     this.#isEnded = true;
   }
 
+  /** The same once all that was said has been handed over, whether or not the socket is slow. */
+  finish(): void {
+    if (!this.#isEnded) this.batch.write();
+    this.#isEnded = true;
+  }
+
   protected schedule(): void {
     if (this.#isScheduled || this.#isBlocked || this.#isEnded) return;
     this.#isScheduled = true;

@@ -1,8 +1,8 @@
 // One side of an HTTP/2 connection that a test plays frame by frame: what it says goes out as it
 // is, what it is told can be read one frame after the other.
 import type { Socket } from 'node:net';
-import { frameFlag, frameHeadBytes, frameType, newFrame, preface } from '../frames.ts';
-import { settingsFrame } from '../frames.ts';
+import { defaultFrameBytesMax, frameFlag, frameHeadBytes, frameType } from '../frames.ts';
+import { newFrame, preface, settingsFrame } from '../frames.ts';
 
 export interface Frame {
   readonly type: number;
@@ -84,7 +84,9 @@ export class RawConnection {
     }
     const bytes = this.#bytes;
     if (bytes.length < frameHeadBytes) return undefined;
-    const end = frameHeadBytes + bytes.readUIntBE(0, 3);
+    const length = bytes.readUIntBE(0, 3);
+    if (length > defaultFrameBytesMax) throw new Error(`a frame of ${String(length)} bytes`);
+    const end = frameHeadBytes + length;
     if (bytes.length < end) return undefined;
     this.#bytes = bytes.subarray(end);
     return {

@@ -37,6 +37,25 @@ const HeaderRecord = function () {
 } as unknown as new () => IncomingHttpHeaders;
 HeaderRecord.prototype = Object.create(null) as object;
 
+/** A block of header fields, which may begin a request or be the trailers of one. */
+export class FieldBlock {
+  readonly #fields: Fields;
+  #head: RequestHead | HeadFault | undefined;
+
+  constructor(fields: Fields) {
+    this.#fields = fields;
+  }
+
+  get head(): RequestHead | HeadFault {
+    return (this.#head ??= requestHead(this.#fields));
+  }
+
+  /** Nothing of them is kept: they need not be known, and have no pseudo fields. */
+  get isFitForTrailers(): boolean {
+    return this.#fields?.every((text, at) => at % 2 === 1 || !text.startsWith(':')) === true;
+  }
+}
+
 /** Why no request begins: the code that its stream is reset with. */
 export type HeadFault = number;
 
@@ -65,7 +84,7 @@ const token = /^[\w!#$%&'*+\-.^`|~]+$/;
 const pseudoFields: ReadonlyMap<string, RegExp> = new Map([
   [':method', token],
   [':scheme', /^[a-z][a-z\d+\-.]*$/i],
-  [':authority', /^[\w!$%&'()*+,\-.:;=@[\]~]*$/],
+  [':authority', /^[\w!$%&'()*+,\-.:;=[\]~]*$/],
   [':path', /^[\u0021-\u007e\u0080-\u00ff]+$/],
 ]);
 
@@ -102,9 +121,9 @@ const single: ReadonlySet<string> = new Set([
 /** False: no request may have it. */
 function addField(headers: IncomingHttpHeaders, name: string, value: string): boolean {
   if (!fieldName.test(name) || !fieldValue.test(value) || ofConnections.has(name)) return false;
+  if (name === 'te' && value.toLowerCase() !== 'trailers') return false;
   const given = headers[name];
   if (given === undefined) {
-    if (name === 'te') return value.toLowerCase() === 'trailers' && set(headers, name, value);
     if (name === 'content-length') return /^\d{1,15}$/.test(value) && set(headers, name, value);
     return set(headers, name, value);
   }

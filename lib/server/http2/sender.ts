@@ -122,8 +122,9 @@ export class ResponseSender extends Sender<Http2Stream> {
     if (chunk === undefined) return false;
     const { bytes: contents, onWritten } = chunk;
     const leftBytes = contents.length - sentBytes;
-    const bytes = Math.min(leftBytes, this.window, stream.sendWindow, defaultFrameBytesMax);
-    if (bytes <= 0 && leftBytes > 0) return false;
+    const windowBytes = Math.max(Math.min(this.window, stream.sendWindow), 0);
+    const bytes = Math.min(leftBytes, windowBytes, defaultFrameBytesMax);
+    if (bytes === 0 && leftBytes > 0) return false;
     const isWholeChunk = bytes === leftBytes;
     const isAll = isWholeChunk && stream.isEnded && (stream.later?.length ?? 0) === 0;
     const slab = this.batch.room(frameHeadBytes + bytes);

@@ -10,7 +10,7 @@ import { requireConnection, requireLength, resetStream, settingId } from '../../
 import { settingsAck, settingsFrame, uint31Max, windowUpdate } from '../../http2/frames.ts';
 import { FieldDecoder } from '../../http2/hpack.ts';
 import { bodiesWindowBytes, bodyWindowBytes, RequestBodies } from './request-bodies.ts';
-import { requestHead } from './request-head.ts';
+import { FieldBlock } from './request-head.ts';
 import type { HeadFault, RequestHead } from './request-head.ts';
 import { ResetBudget } from './reset-budget.ts';
 import { ResponseSender } from './sender.ts';
@@ -46,10 +46,10 @@ export class Http2Session implements FrameSink, StreamSession {
   readonly #sender: ResponseSender;
   readonly #bodies: RequestBodies;
   readonly #reader = new FrameReader(this, limits.requestHeaderBytesMax);
-  readonly #decoder = new FieldDecoder<RequestHead | HeadFault>({
+  readonly #decoder = new FieldDecoder({
     listBytesMax: limits.requestHeaderBytesMax,
     tableBytesMax,
-    make: requestHead,
+    make: (fields) => new FieldBlock(fields),
   });
   readonly #resets = new ResetBudget();
   /** Bytes of the preface that have come. */
@@ -126,17 +126,25 @@ export class Http2Session implements FrameSink, StreamSession {
 
   #endWhenDone(): void {
     if (!this.#isEnding || this.#streams.size > 0 || this.#isClosed) return;
-    this.#sender.flush();
+    this.#sender.finish();
     this.#forgetAll();
     this.#linger();
   }
 
-  /** Whatever the client still sends is read, so that it reads what it was told for sure. */
+  /**
+   * Whatever the client still sends is read, so that it reads what it was told for sure; not for
+   * ever, where it reads nothing or does not close its side.
+   */
   #linger(): void {
     const { socket } = this;
-    socket.end();
-    const timer = setTimeout(() => socket.destroy(), limits.http2LingerMs).unref();
-    socket.once('close', () => clearTimeout(timer));
+    const cutAfter = (delayMs: number): void => {
+      const timer = setTimeout(() => socket.destroy(), delayMs).unref();
+      socket.once('close', () => clearTimeout(timer));
+    };
+    cutAfter(limits.answerGraceMs);
+    socket.end(() => {
+      cutAfter(limits.http2LingerMs);
+    });
   }
 
   #forgetAll(): void {
@@ -174,8 +182,9 @@ export class Http2Session implements FrameSink, StreamSession {
   /** The client broke the protocol. */
   #break({ code, message }: Http2Error): void {
     if (this.#isClosed) return;
+    this.#sender.flush(); // answers that are ready
     this.#sender.control(goAway(this.#lastId, code, message));
-    this.#sender.flush();
+    this.#sender.finish();
     this.#forgetAll();
     this.#linger();
   }
@@ -184,19 +193,21 @@ export class Http2Session implements FrameSink, StreamSession {
 
   headers(streamId: number, isLast: boolean, bytes: Buffer, from: number, to: number): void {
     if (this.#isClosed) return;
-    const head = this.#decoder.decode(bytes, from, to);
+    const block = this.#decoder.decode(bytes, from, to);
     const open = this.#streams.get(streamId);
     if (open !== undefined) {
-      this.#trailers(open, isLast);
+      this.#trailers(open, isLast && block.isFitForTrailers);
       return;
     }
     if (streamId % 2 === 0) throw broken('a stream of the server, begun by its client');
     if (streamId <= this.#lastId) return; // It has ended meanwhile.
     if (streamId > this.#lastTaken) {
+      this.#resets.take();
       this.#sender.control(resetStream(streamId, http2Code.refusedStream));
       return;
     }
     this.#lastId = streamId;
+    const { head } = block;
     const fault = this.#faultOf(head, isLast);
     if (fault !== undefined) {
       this.#resets.take();
@@ -218,16 +229,15 @@ export class Http2Session implements FrameSink, StreamSession {
   }
 
   /** Nobody asks for their fields. */
-  #trailers(stream: Http2Stream, isLast: boolean): void {
+  #trailers(stream: Http2Stream, isFit: boolean): void {
     if (stream.isComplete) throw new Http2Error(http2Code.streamClosed, 'fields after the end');
-    if (isLast) this.#bodies.end(stream);
+    if (isFit) this.#bodies.end(stream);
     else this.#misbehaved(stream, http2Code.protocolError);
   }
 
   dataBegins(streamId: number, length: number): void {
     if (this.#isClosed) return;
-    const mayBe = streamId <= this.#lastId || streamId > this.#lastTaken;
-    if (!mayBe) throw broken('DATA of no stream');
+    if (!this.#mayHaveBegun(streamId)) throw broken('DATA of no stream');
     this.#bodies.begins(this.#streams.get(streamId), length);
   }
 
@@ -261,8 +271,8 @@ export class Http2Session implements FrameSink, StreamSession {
       case frameType.pushPromise:
         throw broken('a push of a client');
       case frameType.priority:
-        if (streamId === 0) throw broken('a priority of no stream');
-        return; // Deprecated (RFC 9113, section 5.3.2).
+        this.#priority(streamId, payload);
+        return;
       default: // What is not known is passed over.
     }
   }
@@ -285,6 +295,15 @@ export class Http2Session implements FrameSink, StreamSession {
     requireLength(payload, 8);
     if ((flags & frameFlag.ack) !== 0) this.#onPong.shift()?.();
     else this.#sender.reply(pingFrame(payload, frameFlag.ack));
+  }
+
+  /** Deprecated (RFC 9113, section 5.3.2): checked, and passed over. */
+  #priority(streamId: number, payload: Buffer): void {
+    if (streamId === 0) throw broken('a priority of no stream');
+    const stream = this.#streams.get(streamId);
+    if (stream !== undefined && payload.length !== 5) {
+      this.#misbehaved(stream, http2Code.frameSizeError);
+    }
   }
 
   #windowUpdate(streamId: number, payload: Buffer): void {
@@ -311,9 +330,13 @@ export class Http2Session implements FrameSink, StreamSession {
 
   /** undefined: it has ended. @throws Http2Error */
   #begun(streamId: number): Http2Stream | undefined {
-    const isOne = streamId % 2 === 1 && (streamId <= this.#lastId || streamId > this.#lastTaken);
-    if (!isOne) throw broken(`no stream ${String(streamId)} was begun`);
+    if (!this.#mayHaveBegun(streamId)) throw broken(`no stream ${String(streamId)} was begun`);
     return this.#streams.get(streamId);
+  }
+
+  /** Nothing is known of those that the client begins after it was told to go. */
+  #mayHaveBegun(streamId: number): boolean {
+    return streamId % 2 === 1 && (streamId <= this.#lastId || streamId > this.#lastTaken);
   }
 
   // What the streams say.
