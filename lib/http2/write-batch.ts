@@ -1,9 +1,14 @@
 // Bytes that go out with one write to the socket: put one after the other into a slab that is used
 // again once the socket has taken all of it.
 import type { Socket } from 'node:net';
+import { defaultFrameBytesMax, frameHeadBytes } from './frames.ts';
 
-const slabBytes = 64 * 1024;
-const slabsMax = 4;
+const wholeFrameBytes = frameHeadBytes + defaultFrameBytesMax;
+/**
+ * Four whole frames, and small ones beside them. More than a socket takes without `drain`: one
+ * write is on its way at a time, since several are copied into one before they are encrypted.
+ */
+const slabBytes = 4 * wholeFrameBytes + 2 * 1024;
 
 export class WriteBatch {
   readonly #socket: Socket;
@@ -18,8 +23,8 @@ export class WriteBatch {
   }
 
   /**
-   * The slab, with room for `bytes` (at most 32 KiB) from `at` on; they count once `advance` says
-   * so.
+   * The slab, with room for `bytes` (at most two frames) from `at` on; they count once `advance`
+   * says so.
    */
   room(bytes: number): Buffer {
     if (this.#isEmpty && this.#socket.writableLength === 0) {
@@ -45,7 +50,7 @@ export class WriteBatch {
 
   /** There is so much that it is better handed over than added to. */
   get isLarge(): boolean {
-    return this.#full.length >= slabsMax;
+    return this.#full.length > 0 || slabBytes - this.#to < wholeFrameBytes;
   }
 
   put(bytes: Uint8Array): void {

@@ -55,13 +55,11 @@ export class ResponseSender extends Sender<Http2Stream> {
     // A client's limit is one for streams of the server.
   }
 
+  /** Who has had its turn goes to the end: it is the next one's, also after a wait. */
   protected putStreams(): void {
-    for (let isMoving = this.#unsent.size > 0; isMoving;) {
-      isMoving = false;
-      for (const stream of this.#unsent) {
-        if (this.isFull()) return;
-        if (this.#put(stream)) isMoving = true;
-      }
+    for (const stream of this.#unsent) {
+      if (this.isFull()) return;
+      if (this.#put(stream) && this.#unsent.delete(stream)) this.#unsent.add(stream);
     }
   }
 

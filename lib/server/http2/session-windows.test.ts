@@ -97,13 +97,14 @@ describe('an answer', () => {
     expect(await sentOf(connection, windowUpdate(1, 7))).toEqual([]);
     expect(await sentOf(connection, get(3, '/30'))).toEqual([[3, 3]]);
     expect(await sentOf(connection, windowUpdate(1, 1))).toEqual([[1, 1]]);
+    // The one that has had its turn comes last.
     expect(await sentOf(connection, streamWindow(5))).toEqual([
-      [1, 2],
       [3, 2],
+      [1, 2],
     ]);
     expect(await sentOf(connection, streamWindow(0), streamWindow(1_000))).toEqual([
-      [1, 17],
       [3, 25],
+      [1, 17],
     ]);
     connection.socket.destroy();
   });

@@ -112,13 +112,12 @@ export class Http2Sender extends Sender<Http2Stream> {
 
   /** A frame of each in turn, so that long messages do not hold up short ones. */
   #sendUnsent(): void {
-    for (let isMoving = true; isMoving;) {
-      isMoving = false;
-      for (const stream of this.#unsent) {
-        if (this.isFull()) return;
-        if (stream.message !== undefined && this.#putData(stream)) isMoving = true;
-        if (stream.message === undefined) this.#unsent.delete(stream);
-      }
+    for (const stream of this.#unsent) {
+      if (this.isFull()) return;
+      const isSent = stream.message === undefined;
+      if (!isSent && !this.#putData(stream)) continue;
+      this.#unsent.delete(stream);
+      if (!isSent && stream.message !== undefined) this.#unsent.add(stream);
     }
   }
 
