@@ -1,5 +1,5 @@
-// This tree beside another one, such as the commit before a change: GET of Pods, LIST in each form
-// and every case of bench/support/writes.ts, each server on its own etcd.
+// This tree beside another one, such as the commit before a change: GET of Pods, LIST in each form,
+// both over HTTP/2, and every case of bench/support/writes.ts, each server on its own etcd.
 // Run: npm run bench -- former /path/to/the/other/tree [rounds [part of a name]]
 import type { ClientHttp2Session } from 'node:http2';
 import { samplePod } from '../micro/sample-pod.ts';
@@ -33,13 +33,24 @@ for (const [form, { accept }] of Object.entries(listForms)) {
   };
 }
 
-const http2Read = 'GET of a Pod over HTTP/2';
-const streamCount = 2;
+/** Over HTTP/2, as clients written in Go read. */
+const http2Reads: Record<string, { path: string; streamCount: number; bounds: LoadBounds }> = {
+  'GET of a Pod over HTTP/2': {
+    path: `${pods}/web-900007`,
+    streamCount: 2,
+    bounds: { durationMs: 2_000, countMax: 8_000 },
+  },
+  'LIST of 1,000 Pods over HTTP/2': {
+    path: `${pods}?limit=1000&resourceVersion=0`,
+    streamCount: 1,
+    bounds: { durationMs: 2_000, countMax: 200 },
+  },
+};
 
 await withBench(async (first) =>
   withBench(async (second) => {
     const [former, now] = [await sideOf(first, folder), await sideOf(second)];
-    const names = [...Object.keys(reads), http2Read, ...Object.keys(writeCases(first))];
+    const names = [reads, http2Reads, writeCases(first)].flatMap((cases) => Object.keys(cases));
     for (const name of names) {
       if (!name.includes(part)) continue;
       const [one, other] = [loadOf(name, first, former), loadOf(name, second, now)];
@@ -60,9 +71,10 @@ await withBench(async (first) =>
 );
 
 function loadOf(name: string, bench: Bench, { connections, sessions }: Started): WriteLoad {
-  if (name === http2Read) {
-    const bounds = { durationMs: 2_000, countMax: 8_000 };
-    return { run: () => http2Loop(sessions, streamCount, `${pods}/web-900007`, bounds) };
+  const http2 = http2Reads[name];
+  if (http2 !== undefined) {
+    const { path, streamCount, bounds } = http2;
+    return { run: () => http2Loop(sessions, streamCount, path, bounds) };
   }
   const read = reads[name];
   if (read !== undefined) return { run: () => closedLoop(connections, read.next, read.bounds) };
