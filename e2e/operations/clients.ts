@@ -2,6 +2,7 @@
 // on the wire is an error of the request.
 import { Agent, request as httpsRequest } from 'node:https';
 import { connect, constants, type ClientHttp2Session, type ClientHttp2Stream } from 'node:http2';
+import { PassThrough } from 'node:stream';
 import type { Readable } from 'node:stream';
 
 /** As whom a client connects and asks, and whom it believes. */
@@ -162,10 +163,23 @@ function askOn(session: ClientHttp2Session, ask: Ask, identity: Identity): Promi
     stream.once('error', reject);
     stream.once('close', () => reject(new Error(`closed without an answer: ${codeOf(stream)}`)));
     stream.once('response', (got) => {
-      resolve({ status: got[':status'] ?? 0, body: stream });
+      resolve({ status: got[':status'] ?? 0, body: bodyOf(stream) });
     });
     if (body !== undefined) stream.end(JSON.stringify(body));
   });
+}
+
+/**
+ * Read from the first moment: an answer that came whole at once may be closed before an iterator
+ * asks for it, which Node takes for a cut (`Premature close`).
+ */
+function bodyOf(stream: ClientHttp2Stream): Readable {
+  const body = stream.pipe(new PassThrough());
+  stream.on('error', (error: Error) => body.destroy(error));
+  stream.on('close', () => {
+    if (!body.writableEnded) body.destroy(new Error(`cut: ${codeOf(stream)}`));
+  });
+  return body;
 }
 
 const codeOf = (stream: ClientHttp2Stream): string => String(stream.rstCode);

@@ -63,10 +63,11 @@ export async function send2(replica: Replica, asked: Asked): Promise<Answer> {
   const session = connect(replica.url, { ca: readFileSync(replica.caFile), ...client });
   try {
     const stream = session.request({ ...headersOf(asked), ':method': method, ':path': path });
-    stream.end(body === undefined ? undefined : textOf(body));
-    const [head] = (await once(stream, 'response')) as [{ ':status'?: number }];
     let text = '';
-    for await (const part of stream.setEncoding('utf8')) text += String(part);
+    stream.setEncoding('utf8').on('data', (part: string) => (text += part));
+    const answered = Promise.all([once(stream, 'response'), once(stream, 'end')]);
+    stream.end(body === undefined ? undefined : textOf(body));
+    const [[head]] = (await answered) as [[{ ':status'?: number }], unknown];
     return { status: head[':status'] ?? 0, text };
   } finally {
     session.destroy();
