@@ -68,7 +68,9 @@ test('a worker that hangs is replaced too, with connections on their way to it',
   const sockets = Array.from({ length: 6 }, () => connect(port, '127.0.0.1'));
   await Promise.all(sockets.map((socket) => once(socket, 'connect')));
   server.child.kill('SIGHUP');
-  await until(() => server.output().match(/a worker is replaced/g)?.length === 2);
+  // On a busy machine it may be found to hang before its turn comes.
+  const changes = /a worker is replaced|another one takes its place/g;
+  await until(() => server.output().match(changes)?.length === 2);
   expect(isRunning(hanging)).toBe(false);
   for (const socket of sockets) socket.on('error', () => undefined).destroy();
   server.child.kill('SIGTERM');
