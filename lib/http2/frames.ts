@@ -62,19 +62,6 @@ export class Http2Error extends Error {
   }
 }
 
-/** @throws Http2Error */
-export function requireConnection(streamId: number): void {
-  if (streamId === 0) return;
-  throw new Http2Error(http2Code.protocolError, 'a frame of the connection, on a stream');
-}
-
-/** @throws Http2Error */
-export function requireLength(payload: Buffer, bytes: number): void {
-  if (payload.length === bytes) return;
-  const words = `a frame of ${String(payload.length)} bytes where ${String(bytes)} belong`;
-  throw new Http2Error(http2Code.frameSizeError, words);
-}
-
 export interface FrameHead {
   readonly type: number;
   readonly flags?: number;

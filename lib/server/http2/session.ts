@@ -4,11 +4,11 @@ import type { TLSSocket } from 'node:tls';
 import { limits } from '../../base/limits.ts';
 import { FrameReader } from '../../http2/frame-reader.ts';
 import type { FrameSink } from '../../http2/frame-reader.ts';
-import { defaultWindowBytes, frameFlag, frameType, goAway } from '../../http2/frames.ts';
-import { http2Code, Http2Error, pingFrame, preface } from '../../http2/frames.ts';
-import { requireConnection, requireLength, resetStream, settingId } from '../../http2/frames.ts';
-import { settingsAck, settingsFrame, uint31Max, windowUpdate } from '../../http2/frames.ts';
+import { defaultWindowBytes, frameType, goAway, http2Code } from '../../http2/frames.ts';
+import { Http2Error, preface, resetStream, settingId, settingsFrame } from '../../http2/frames.ts';
+import { uint31Max, windowUpdate } from '../../http2/frames.ts';
 import { FieldDecoder } from '../../http2/hpack.ts';
+import { SharedFrames } from '../../http2/shared-frames.ts';
 import { bodiesWindowBytes, bodyWindowBytes, RequestBodies } from './request-bodies.ts';
 import { FieldBlock } from './request-head.ts';
 import type { HeadFault, RequestHead } from './request-head.ts';
@@ -20,7 +20,6 @@ import type { StreamSession } from './stream.ts';
 /** The default, which clients count on. */
 const tableBytesMax = 4_096;
 const unsentBytesMax = limits.http2SessionMegabytesMax * 1024 * 1024;
-const { http2SettingsPerFrameMax } = limits;
 
 const greeting = Buffer.concat([
   settingsFrame([
@@ -44,6 +43,7 @@ export class Http2Session implements FrameSink, StreamSession {
   readonly #options: SessionOptions;
   readonly #streams = new Map<number, Http2Stream>();
   readonly #sender: ResponseSender;
+  readonly #shared: SharedFrames<Http2Stream>;
   readonly #bodies: RequestBodies;
   readonly #reader = new FrameReader(this, limits.requestHeaderBytesMax);
   readonly #decoder = new FieldDecoder({
@@ -62,7 +62,6 @@ export class Http2Session implements FrameSink, StreamSession {
   /** Ends with its last stream. */
   #isEnding = false;
   #isClosed = false;
-  readonly #onPong: (() => void)[] = [];
 
   constructor(socket: TLSSocket, options: SessionOptions) {
     this.socket = socket;
@@ -70,6 +69,17 @@ export class Http2Session implements FrameSink, StreamSession {
     this.#sender = new ResponseSender(socket, this.#streams, (stream) => {
       this.#sent(stream);
     });
+    this.#shared = new SharedFrames<Http2Stream>(
+      this.#sender,
+      {
+        begun: (streamId) => this.#begun(streamId),
+        misbehaved: (stream, code) => this.#misbehaved(stream, code),
+        reset: (stream) => this.#resetByClient(stream),
+        goAway: () => undefined, // It is about streams that a server would begin.
+        settled: () => clearTimeout(this.#greeted),
+      },
+      limits.http2SettingsPerFrameMax,
+    );
     this.#bodies = new RequestBodies({
       control: (frame) => this.#sender.control(frame),
       onWhole: (stream) => {
@@ -85,15 +95,8 @@ export class Http2Session implements FrameSink, StreamSession {
     socket.on('close', () => this.destroy());
   }
 
-  /** It takes no further streams, or none that the client does not know to repeat elsewhere. */
-  get isLeaving(): boolean {
-    return this.#lastTaken !== uint31Max || this.#isClosed;
-  }
-
-  /** One after the other. */
   ping(onPong: () => void): void {
-    this.#onPong.push(onPong);
-    this.#sender.control(pingFrame(Buffer.alloc(8)));
+    this.#shared.ping(onPong);
   }
 
   announceEnd(): void {
@@ -118,7 +121,7 @@ export class Http2Session implements FrameSink, StreamSession {
   }
 
   #takeNoMore(): void {
-    if (this.isLeaving) return;
+    if (this.#lastTaken !== uint31Max) return;
     this.#hasAnnounced = true;
     this.#lastTaken = this.#lastId;
     this.#sender.control(goAway(this.#lastId, http2Code.noError));
@@ -251,50 +254,8 @@ export class Http2Session implements FrameSink, StreamSession {
 
   frame(type: number, flags: number, streamId: number, payload: Buffer): void {
     if (this.#isClosed) return;
-    switch (type) {
-      case frameType.settings:
-        this.#settings(flags, streamId, payload);
-        return;
-      case frameType.ping:
-        this.#ping(flags, streamId, payload);
-        return;
-      case frameType.goAway:
-        requireConnection(streamId);
-        if (payload.length < 8) requireLength(payload, 8);
-        return; // It is about streams that a server would begin.
-      case frameType.windowUpdate:
-        this.#windowUpdate(streamId, payload);
-        return;
-      case frameType.resetStream:
-        this.#resetByClient(streamId, payload);
-        return;
-      case frameType.pushPromise:
-        throw broken('a push of a client');
-      case frameType.priority:
-        this.#priority(streamId, payload);
-        return;
-      default: // What is not known is passed over.
-    }
-  }
-
-  #settings(flags: number, streamId: number, payload: Buffer): void {
-    requireConnection(streamId);
-    if ((flags & frameFlag.ack) !== 0) {
-      requireLength(payload, 0);
-      return;
-    }
-    requireLength(payload, Math.floor(payload.length / 6) * 6);
-    if (payload.length > 6 * http2SettingsPerFrameMax) throw tooMuch('settings');
-    this.#sender.apply(payload);
-    this.#sender.reply(settingsAck);
-    clearTimeout(this.#greeted);
-  }
-
-  #ping(flags: number, streamId: number, payload: Buffer): void {
-    requireConnection(streamId);
-    requireLength(payload, 8);
-    if ((flags & frameFlag.ack) !== 0) this.#onPong.shift()?.();
-    else this.#sender.reply(pingFrame(payload, frameFlag.ack));
+    if (type === frameType.priority) this.#priority(streamId, payload);
+    else this.#shared.take(type, flags, streamId, payload);
   }
 
   /** Deprecated (RFC 9113, section 5.3.2): checked, and passed over. */
@@ -306,24 +267,7 @@ export class Http2Session implements FrameSink, StreamSession {
     }
   }
 
-  #windowUpdate(streamId: number, payload: Buffer): void {
-    requireLength(payload, 4);
-    const bytes = payload.readUInt32BE(0) & uint31Max;
-    if (streamId === 0) {
-      this.#sender.growWindow(bytes);
-      return;
-    }
-    const stream = this.#begun(streamId);
-    if (stream === undefined) return;
-    if (bytes === 0) this.#misbehaved(stream, http2Code.protocolError);
-    else if (!this.#sender.growStreamWindow(stream, bytes)) {
-      this.#misbehaved(stream, http2Code.flowControlError);
-    }
-  }
-
-  #resetByClient(streamId: number, payload: Buffer): void {
-    requireLength(payload, 4);
-    const stream = this.#begun(streamId);
+  #resetByClient(stream: Http2Stream | undefined): void {
     this.#resets.take();
     if (stream !== undefined) this.#forget(stream);
   }
@@ -381,5 +325,3 @@ export class Http2Session implements FrameSink, StreamSession {
 }
 
 const broken = (details: string): Http2Error => new Http2Error(http2Code.protocolError, details);
-const tooMuch = (what: string): Http2Error =>
-  new Http2Error(http2Code.enhanceYourCalm, `too many ${what}`);

@@ -7,10 +7,10 @@ import { errorOfReset } from './call-end.ts';
 import { DeadlineTimer } from './deadline-timer.ts';
 import { FrameReader } from '../../http2/frame-reader.ts';
 import type { FrameSink } from '../../http2/frame-reader.ts';
-import { defaultWindowBytes, frameFlag, frameType, goAway } from '../../http2/frames.ts';
-import { http2Code, Http2Error, preface, settingId, settingsFrame } from '../../http2/frames.ts';
-import { pingFrame, requireConnection, requireLength, resetStream } from '../../http2/frames.ts';
-import { settingsAck, windowUpdate } from '../../http2/frames.ts';
+import { defaultWindowBytes, goAway, http2Code, Http2Error } from '../../http2/frames.ts';
+import { preface, resetStream, settingId, settingsFrame } from '../../http2/frames.ts';
+import { windowUpdate } from '../../http2/frames.ts';
+import { SharedFrames } from '../../http2/shared-frames.ts';
 import { isInformational, newHeadDecoder } from './answer-head.ts';
 import { Http2Sender } from './http2-sender.ts';
 import { Http2Stream } from './http2-stream.ts';
@@ -56,6 +56,7 @@ export class Http2Session implements FrameSink {
   readonly #decoder = newHeadDecoder(headerListBytesMax);
   readonly #streams = new Map<number, Http2Stream>();
   readonly #sender: Http2Sender;
+  readonly #shared: SharedFrames<Http2Stream>;
   readonly #deadlines: DeadlineTimer;
   #isReady = false;
   #isRetired = false;
@@ -64,7 +65,6 @@ export class Http2Session implements FrameSink {
   #receiveWindow = windowBytes;
   /** The stream of the DATA frame that is being read. */
   #into: Http2Stream | undefined;
-  #onPong: (() => void) | undefined;
 
   constructor(options: SessionOptions) {
     this.#options = options;
@@ -76,6 +76,13 @@ export class Http2Session implements FrameSink {
       onExhausted: () => {
         this.#retire();
       },
+    });
+    this.#shared = new SharedFrames<Http2Stream>(this.#sender, {
+      begun: (streamId) => this.#openStream(streamId),
+      misbehaved: (stream, code) => this.#misbehaved(stream, code),
+      reset: (stream, code) => this.#resetByMember(stream, code),
+      goAway: (lastId, code, details) => this.#goAway(lastId, code, details),
+      settled: () => this.#settled(),
     });
     this.#deadlines = new DeadlineTimer((nowMs) => this.#expire(nowMs));
     this.#socket.once(options.connectEvent, () => {
@@ -124,10 +131,8 @@ export class Http2Session implements FrameSink {
     if (stream.isOpen) this.#openWindow(stream);
   }
 
-  /** One at a time. */
   ping(onPong: () => void): void {
-    this.#onPong = onPong;
-    this.#sender.control(pingFrame(Buffer.alloc(8)));
+    this.#shared.ping(onPong);
   }
 
   /** Ends it now: streams that have begun fail as what may have been done. */
@@ -227,62 +232,19 @@ export class Http2Session implements FrameSink {
 
   frame(type: number, flags: number, streamId: number, payload: Buffer): void {
     if (this.#isClosed) return;
-    switch (type) {
-      case frameType.settings:
-        this.#settings(flags, streamId, payload);
-        return;
-      case frameType.ping:
-        this.#ping(flags, streamId, payload);
-        return;
-      case frameType.goAway:
-        this.#goAway(streamId, payload);
-        return;
-      case frameType.windowUpdate:
-        this.#windowUpdate(streamId, payload);
-        return;
-      case frameType.resetStream:
-        this.#reset(streamId, payload);
-        return;
-      case frameType.pushPromise:
-        throw new Http2Error(http2Code.protocolError, 'a push that was not allowed');
-      default: // What is not known is passed over.
-    }
+    this.#shared.take(type, flags, streamId, payload);
   }
 
-  #settings(flags: number, streamId: number, payload: Buffer): void {
-    requireConnection(streamId);
-    if ((flags & frameFlag.ack) !== 0) {
-      requireLength(payload, 0);
-      return;
-    }
-    requireLength(payload, Math.floor(payload.length / 6) * 6);
-    this.#sender.apply(payload);
-    this.#sender.reply(settingsAck);
+  #settled(): void {
     if (this.#isReady) return;
     this.#isReady = true;
     if (!this.#isRetired) this.#options.onReady();
   }
 
-  #ping(flags: number, streamId: number, payload: Buffer): void {
-    requireConnection(streamId);
-    requireLength(payload, 8);
-    if ((flags & frameFlag.ack) === 0) {
-      this.#sender.reply(pingFrame(payload, frameFlag.ack));
-      return;
-    }
-    const onPong = this.#onPong;
-    this.#onPong = undefined;
-    onPong?.();
-  }
-
   /** Streams above the last that the member names were never begun there; the others go on. */
-  #goAway(streamId: number, payload: Buffer): void {
-    requireConnection(streamId);
-    if (payload.length < 8) requireLength(payload, 8);
-    const lastId = payload.readUInt32BE(0) & 0x7fff_ffff;
-    const code = payload.readUInt32BE(4);
+  #goAway(lastId: number, code: number, details: Buffer): void {
     if (code !== http2Code.noError) {
-      const words = payload.toString('latin1', 8, 8 + 200);
+      const words = details.toString('latin1', 0, 200);
       this.#cause ??= new Error(`the member said good-bye with code ${String(code)} ${words}`);
     }
     this.#retire();
@@ -292,26 +254,8 @@ export class Http2Session implements FrameSink {
     this.#closeWhenDone();
   }
 
-  #windowUpdate(streamId: number, payload: Buffer): void {
-    requireLength(payload, 4);
-    const bytes = payload.readUInt32BE(0) & 0x7fff_ffff;
-    if (streamId === 0) {
-      this.#sender.growWindow(bytes);
-      return;
-    }
-    const stream = this.#openStream(streamId);
+  #resetByMember(stream: Http2Stream | undefined, code: number): void {
     if (stream === undefined) return;
-    if (bytes === 0) this.#misbehaved(stream, http2Code.protocolError);
-    else if (!this.#sender.growStreamWindow(stream, bytes)) {
-      this.#misbehaved(stream, http2Code.flowControlError);
-    }
-  }
-
-  #reset(streamId: number, payload: Buffer): void {
-    requireLength(payload, 4);
-    const stream = this.#openStream(streamId);
-    if (stream === undefined) return;
-    const code = payload.readUInt32BE(0);
     this.#ended(stream, errorOfReset({ code, cause: undefined, isLost: false }));
   }
 
@@ -336,7 +280,7 @@ export class Http2Session implements FrameSink {
   /** The member broke the rules for one stream: only that one ends. */
   #misbehaved(stream: Http2Stream, code: number): void {
     this.#sender.control(resetStream(stream.id, code));
-    this.#ended(stream, errorOfReset({ code, cause: undefined, isLost: false }));
+    this.#resetByMember(stream, code);
   }
 
   /** Nothing more comes; nor is more sent, since nobody there would read it. */
