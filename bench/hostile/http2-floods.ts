@@ -1,18 +1,14 @@
 // Attacks on HTTP/2: frames by hand that no client library would send, streams that never end.
 import { constants } from 'node:http2';
-import {
-  endOfHeaders,
-  endOfStream,
-  frame,
-  frameTypes,
-  getHeaders,
-  preface,
-} from '../../lib/server/testing/http2-frames.ts';
+import { frameFlag, frameType } from '../../lib/http2/frames.ts';
+import { frame, getHeaders, preface } from '../../lib/server/testing/http2-frames.ts';
 import { closed, pause, repeat, textOf } from './attacker.ts';
 import type { Attack, Attacker } from './attacker.ts';
 
-const { headers } = frameTypes;
-const endOfHeadersAndStream = endOfHeaders | endOfStream;
+const { endHeaders, endStream } = frameFlag;
+
+const { headers } = frameType;
+const endOfHeadersAndStream = endHeaders | endStream;
 /** POST https://a/ by HPACK's static table. */
 const postHeaders = Buffer.from([0x83, ...getHeaders.subarray(1)]);
 const idOf = (number: number): number => number * 2 + 1;
@@ -31,31 +27,31 @@ const floods: readonly (readonly [string, (number: number) => Buffer])[] = [
     (number) =>
       Buffer.concat([
         frame(headers, endOfHeadersAndStream, idOf(number), getHeaders),
-        frame(frameTypes.reset, 0, idOf(number), Buffer.from([0, 0, 0, 8])),
+        frame(frameType.resetStream, 0, idOf(number), Buffer.from([0, 0, 0, 8])),
       ]),
   ],
-  ['settings', () => frame(frameTypes.settings, 0, 0, Buffer.alloc(600))],
-  ['empty settings', () => frame(frameTypes.settings, 0, 0)],
-  ['pings', () => frame(frameTypes.ping, 0, 0, Buffer.alloc(8))],
+  ['settings', () => frame(frameType.settings, 0, 0, Buffer.alloc(600))],
+  ['empty settings', () => frame(frameType.settings, 0, 0)],
+  ['pings', () => frame(frameType.ping, 0, 0, Buffer.alloc(8))],
   [
     'continuations',
     (number) =>
       number === 0
-        ? frame(headers, endOfStream, 1, getHeaders)
-        : frame(frameTypes.continuation, 0, 1, Buffer.alloc(1_000, 0x82)),
+        ? frame(headers, endStream, 1, getHeaders)
+        : frame(frameType.continuation, 0, 1, Buffer.alloc(1_000, 0x82)),
   ],
-  ['empty data', () => frame(frameTypes.data, 0, 1)],
-  ['window updates', () => frame(frameTypes.windowUpdate, 0, 0, Buffer.from([0, 0, 0, 1]))],
+  ['empty data', () => frame(frameType.data, 0, 1)],
+  ['window updates', () => frame(frameType.windowUpdate, 0, 0, Buffer.from([0, 0, 0, 1]))],
   [
     'priorities',
-    (number) => frame(frameTypes.priority, 0, idOf(number), Buffer.from([0, 0, 0, 0, 16])),
+    (number) => frame(frameType.priority, 0, idOf(number), Buffer.from([0, 0, 0, 0, 16])),
   ],
   [
     'unfinished bodies',
     (number) =>
       Buffer.concat([
-        frame(headers, endOfHeaders, idOf(number), postHeaders),
-        frame(frameTypes.data, 0, idOf(number), Buffer.alloc(4_000)),
+        frame(headers, endHeaders, idOf(number), postHeaders),
+        frame(frameType.data, 0, idOf(number), Buffer.alloc(4_000)),
       ]),
   ],
   ['header bombs', (number) => frame(headers, endOfHeadersAndStream, idOf(number), bombHeaders)],

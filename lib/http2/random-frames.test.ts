@@ -5,6 +5,8 @@ import { FrameReader } from './frame-reader.ts';
 import type { FrameSink } from './frame-reader.ts';
 import { frameFlag, Http2Error, newFrame, settingsFrame } from './frames.ts';
 import { encodeField, FieldDecoder } from './hpack.ts';
+import { randomOf } from './testing/random.ts';
+import type { Below } from './testing/random.ts';
 import { dataFrame, headersFrame } from './testing/raw-connection.ts';
 
 /** One field that is kept, and one that is not. */
@@ -19,16 +21,7 @@ const answer = Buffer.concat([
 const seed = Number(process.env['FRAMES_SEED'] ?? Date.now() % 1_000_000);
 const count = Number(process.env['FRAMES_COUNT'] ?? 2_000);
 
-/** Below `limit`; a linear congruential generator, whose high bits are used. */
-function randomOf(start: number): (limit: number) => number {
-  let state = start >>> 0;
-  return (limit) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return Math.floor((state / 2 ** 32) * limit);
-  };
-}
-
-function randomFrames(below: (limit: number) => number): Buffer {
+function randomFrames(below: Below): Buffer {
   const frames = [settingsFrame([])];
   for (let left = below(6); left > 0; left--) {
     const payload = below(2) === 0 ? block : Buffer.alloc(below(40));

@@ -5,21 +5,18 @@ import { readBody } from './body.ts';
 import { clientLeft } from './open-request.ts';
 import type { Filter } from './request-context.ts';
 import { badRequest } from '../base/status.ts';
-import {
-  endOfHeaders,
-  endOfStream,
-  frame,
-  framesIn,
-  frameTypes,
-  preface,
-} from './testing/http2-frames.ts';
+import { frameFlag, frameType } from '../http2/frames.ts';
+import { frame, framesIn, preface } from './testing/http2-frames.ts';
 import { connectRaw, eventually, startTestServer } from './testing/test-server.ts';
 import type { TestServer } from './testing/test-server.ts';
 
+const { endHeaders, endStream } = frameFlag;
+
 /** POST https://a/ by HPACK's static table. */
 const postHeaders = Buffer.from([0x83, 0x87, 0x84, 0x41, 0x01, 0x61]);
-const part = frame(frameTypes.data, 0, 1, Buffer.from('a: 1\n'));
-const reset = (code: number): Buffer => frame(frameTypes.reset, 0, 1, Buffer.from([0, 0, 0, code]));
+const part = frame(frameType.data, 0, 1, Buffer.from('a: 1\n'));
+const reset = (code: number): Buffer =>
+  frame(frameType.resetStream, 0, 1, Buffer.from([0, 0, 0, code]));
 
 /** What came of the body of each request. */
 async function served(): Promise<{ readonly server: TestServer; readonly bodies: unknown[] }> {
@@ -42,7 +39,7 @@ test.each([
   const socket = tls.connect({ host: '127.0.0.1', port, ca, ALPNProtocols: ['h2'] });
   socket.on('error', () => undefined);
   await once(socket, 'secureConnect');
-  const request = frame(frameTypes.headers, endOfHeaders, 1, postHeaders);
+  const request = frame(frameType.headers, endHeaders, 1, postHeaders);
   socket.write(Buffer.concat([preface, request, part]));
   await once(socket, 'data');
   if (ending === undefined) socket.destroy();
@@ -65,7 +62,7 @@ test.each(['Content-Length: 9\r\n\r\na: 1\n', 'Transfer-Encoding: chunked\r\n\r\
 );
 
 test.each([
-  ['that is on its way', endOfStream],
+  ['that is on its way', endStream],
   ['that never ends', 0],
 ])('an HTTP/2 answer to a body %s is whole before its stream is reset', async (_claim, flags) => {
   const refuse: Filter = () => {
@@ -77,16 +74,16 @@ test.each([
   let received = Buffer.alloc(0);
   socket.on('data', (bytes: Buffer) => (received = Buffer.concat([received, bytes])));
   await once(socket, 'secureConnect');
-  const request = frame(frameTypes.headers, endOfHeaders, 1, postHeaders);
-  const body = frame(frameTypes.data, flags, 1, Buffer.from('a: 1\n'));
+  const request = frame(frameType.headers, endHeaders, 1, postHeaders);
+  const body = frame(frameType.data, flags, 1, Buffer.from('a: 1\n'));
   socket.write(Buffer.concat([preface, request, body]));
   const ends = (): { type: number }[] =>
     framesIn(received).filter(
       ({ type, flags: set, streamId }) =>
         streamId === 1 &&
-        (type === frameTypes.reset || (type === frameTypes.data && (set & endOfStream) !== 0)),
+        (type === frameType.resetStream || (type === frameType.data && (set & endStream) !== 0)),
     );
   await eventually(() => ends().length > 0);
-  expect(ends()[0]?.type).toBe(frameTypes.data);
+  expect(ends()[0]?.type).toBe(frameType.data);
   socket.destroy();
 });

@@ -5,7 +5,6 @@ import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import type { ClientConnection, ShownToken } from '../authn/authenticator.ts';
 import { limits } from '../base/limits.ts';
-import type { Http2Session } from './http2/session.ts';
 import type { StreamSession } from './http2/stream.ts';
 
 /** One connection; requests count themselves in and out. */
@@ -42,7 +41,7 @@ function issuersOf(certificate: X509Certificate | undefined): X509Certificate[] 
 export class Connections {
   /** Of HTTP/1.1. */
   readonly #sockets = new Map<Socket, Connection>();
-  readonly #sessions = new Map<Http2Session, Connection>();
+  readonly #sessions = new Map<StreamSession, Connection>();
   readonly #idleMs: number;
   readonly #pingMs: number;
   #pings: NodeJS.Timeout | undefined;
@@ -62,7 +61,7 @@ export class Connections {
     socket.once('close', () => this.#sockets.delete(socket));
   }
 
-  addSession(session: Http2Session): void {
+  addSession(session: StreamSession): void {
     const { socket } = session;
     const connection = new Connection(socket);
     this.#sessions.set(session, connection);
@@ -99,7 +98,7 @@ export class Connections {
   /** While draining, a session that came late is told to go once it has been of use. */
   ofSession(session: StreamSession): Connection | undefined {
     if (this.#isDraining) session.announceEnd();
-    return this.#sessions.get(session as Http2Session);
+    return this.#sessions.get(session);
   }
 
   /** From now on answers close their connections, and HTTP/2 peers are told to go elsewhere. */

@@ -8,14 +8,8 @@ import { limits } from '../base/limits.ts';
 import { authenticateFilter } from './filters/authenticate.ts';
 import type { Filter, RequestContext } from './request-context.ts';
 import { sendNow, sendPieces } from './respond.ts';
-import {
-  endOfHeaders,
-  endOfStream,
-  frame,
-  frameTypes,
-  getHeaders,
-  preface,
-} from './testing/http2-frames.ts';
+import { frameFlag, frameType } from '../http2/frames.ts';
+import { frame, getHeaders, preface } from './testing/http2-frames.ts';
 import {
   connect2,
   connectRaw,
@@ -25,32 +19,34 @@ import {
   startTestServer,
 } from './testing/test-server.ts';
 
+const { endHeaders, endStream } = frameFlag;
+
 const text = { status: 200, contentType: 'text/plain' };
 const hello: Filter = (request, response) => {
   sendNow(request, response, text, Buffer.from('hello'));
 };
 
-const endOfHeadersAndStream = endOfHeaders | endOfStream;
+const endOfHeadersAndStream = endHeaders | endStream;
 
 const attacks: readonly (readonly [string, (round: number) => Buffer])[] = [
   [
     'opened and reset streams',
     (round) =>
       Buffer.concat([
-        frame(frameTypes.headers, endOfHeadersAndStream, round * 2 + 1, getHeaders),
-        frame(frameTypes.reset, 0, round * 2 + 1, Buffer.from([0, 0, 0, 8])),
+        frame(frameType.headers, endOfHeadersAndStream, round * 2 + 1, getHeaders),
+        frame(frameType.resetStream, 0, round * 2 + 1, Buffer.from([0, 0, 0, 8])),
       ]),
   ],
-  ['settings of many entries', () => frame(frameTypes.settings, 0, 0, Buffer.alloc(6 * 100, 0))],
+  ['settings of many entries', () => frame(frameType.settings, 0, 0, Buffer.alloc(6 * 100, 0))],
   [
     'continuations',
     (round) =>
       round === 0
-        ? frame(frameTypes.headers, endOfStream, 1, getHeaders)
-        : frame(frameTypes.continuation, 0, 1, Buffer.from([0x82])),
+        ? frame(frameType.headers, endStream, 1, getHeaders)
+        : frame(frameType.continuation, 0, 1, Buffer.from([0x82])),
   ],
-  ['empty data frames on no stream', () => frame(frameTypes.data, 0, 1)],
-  ['window updates of nothing', () => frame(frameTypes.windowUpdate, 0, 0, Buffer.alloc(4))],
+  ['empty data frames on no stream', () => frame(frameType.data, 0, 1)],
+  ['window updates of nothing', () => frame(frameType.windowUpdate, 0, 0, Buffer.alloc(4))],
 ];
 
 describe('floods on HTTP/2', () => {
@@ -97,8 +93,8 @@ describe('floods on HTTP/2', () => {
   });
 
   test.each([
-    ['pings', () => frame(frameTypes.ping, 0, 0, Buffer.alloc(8))],
-    ['empty settings', () => frame(frameTypes.settings, 0, 0)],
+    ['pings', () => frame(frameType.ping, 0, 0, Buffer.alloc(8))],
+    ['empty settings', () => frame(frameType.settings, 0, 0)],
   ])('of %s leave others served', async (_name, attack) => {
     expect(await flood(attack, 20_000)).toMatchObject({ status: 200 });
   });
@@ -156,7 +152,7 @@ test('an HTTP/2 peer that is gone is noticed under its open streams', async () =
   socket.on('error', () => undefined).resume();
   await once(socket, 'secureConnect');
   socket.write(
-    Buffer.concat([preface, frame(frameTypes.headers, endOfHeadersAndStream, 1, getHeaders)]),
+    Buffer.concat([preface, frame(frameType.headers, endOfHeadersAndStream, 1, getHeaders)]),
   );
   await once(socket, 'close');
   await eventually(() => requests.filter(({ endedWith }) => endedWith !== undefined).length === 1);

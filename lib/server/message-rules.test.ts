@@ -5,14 +5,8 @@ import tls from 'node:tls';
 import { readBody } from './body.ts';
 import type { Filter } from './request-context.ts';
 import { sendNow } from './respond.ts';
-import {
-  endOfHeaders,
-  endOfStream,
-  frame,
-  frameTypes,
-  getHeaders,
-  preface,
-} from './testing/http2-frames.ts';
+import { frameFlag, frameType } from '../http2/frames.ts';
+import { frame, getHeaders, preface } from './testing/http2-frames.ts';
 import {
   connect2,
   connectRaw,
@@ -21,6 +15,8 @@ import {
   startTestServer,
 } from './testing/test-server.ts';
 import type { TestServer } from './testing/test-server.ts';
+
+const { endHeaders, endStream } = frameFlag;
 
 const text = { status: 200, contentType: 'text/plain' };
 const seen: string[] = [];
@@ -221,8 +217,8 @@ describe('HTTP/2', () => {
     let isClosed = false;
     socket.on('close', () => (isClosed = true));
     await once(socket, 'secureConnect');
-    const flags = endOfHeaders | endOfStream;
-    const request = frame(frameTypes.headers, flags, 1, Buffer.concat([getHeaders, ...headers]));
+    const flags = endHeaders | endStream;
+    const request = frame(frameType.headers, flags, 1, Buffer.concat([getHeaders, ...headers]));
     socket.write(Buffer.concat([preface, request]));
     const types = (): number[] => {
       const found: number[] = [];
@@ -246,16 +242,16 @@ describe('HTTP/2', () => {
     ['te', 'gzip'],
     ['Impersonate-User', 'a'],
   ])('has no header %s: %s', async (name, value) => {
-    expect(await answered([literal('x-a', 'b')])).not.toContain(frameTypes.reset);
+    expect(await answered([literal('x-a', 'b')])).not.toContain(frameType.resetStream);
     expect(seen).toEqual(['GET / ']);
-    expect(await answered([literal(name, value)])).toEqual([frameTypes.reset]);
+    expect(await answered([literal(name, value)])).toEqual([frameType.resetStream]);
     expect(seen).toEqual(['GET / ']);
   });
 
   test('has one host, and a body as long as it says', async () => {
     const hosts = [literal('host', 'a'), literal('host', 'a')];
-    expect(await answered(hosts)).toEqual([frameTypes.reset]);
-    expect(await answered([literal('content-length', '5')])).toEqual([frameTypes.reset]);
+    expect(await answered(hosts)).toEqual([frameType.resetStream]);
+    expect(await answered([literal('content-length', '5')])).toEqual([frameType.resetStream]);
     expect(seen).toEqual([]);
   });
 });

@@ -5,15 +5,8 @@ import { gunzipSync } from 'node:zlib';
 import { limits } from '../base/limits.ts';
 import type { Filter } from './request-context.ts';
 import { sendBytes, sendNow, sendPieces } from './respond.ts';
-import {
-  endOfHeaders,
-  endOfStream,
-  frame,
-  frameTypes,
-  framesIn,
-  getHeaders,
-  preface,
-} from './testing/http2-frames.ts';
+import { frameFlag, frameType } from '../http2/frames.ts';
+import { frame, framesIn, getHeaders, preface } from './testing/http2-frames.ts';
 import {
   connect2,
   eventually,
@@ -21,6 +14,8 @@ import {
   request2,
   startTestServer,
 } from './testing/test-server.ts';
+
+const { endHeaders, endStream } = frameFlag;
 
 const text = { status: 200, contentType: 'text/plain' };
 const threshold = limits.gzipThresholdBytes;
@@ -91,15 +86,15 @@ test('an answer over HTTP/2 is its head and its bytes: no frame more at the end'
   let received = Buffer.alloc(0);
   socket.on('data', (chunk: Buffer) => (received = Buffer.concat([received, chunk])));
   await once(socket, 'secureConnect');
-  const ask = frame(frameTypes.headers, endOfHeaders | endOfStream, 1, getHeaders);
+  const ask = frame(frameType.headers, endHeaders | endStream, 1, getHeaders);
   socket.write(Buffer.concat([preface, ask]));
   const ofStream = () => framesIn(received).filter(({ streamId }) => streamId === 1);
-  const isOver = (): boolean => ofStream().some(({ flags }) => (flags & endOfStream) !== 0);
+  const isOver = (): boolean => ofStream().some(({ flags }) => (flags & endStream) !== 0);
   await eventually(isOver);
   socket.destroy();
   expect(ofStream()).toEqual([
-    { type: frameTypes.headers, flags: endOfHeaders, streamId: 1 },
-    { type: frameTypes.data, flags: endOfStream, streamId: 1 },
+    { type: frameType.headers, flags: endHeaders, streamId: 1 },
+    { type: frameType.data, flags: endStream, streamId: 1 },
   ]);
 });
 

@@ -111,3 +111,7 @@ export const headersFrame = (streamId: number, block: Buffer, flags = 0): Buffer
 
 export const dataFrame = (streamId: number, payload: Buffer, flags = 0): Buffer =>
   newFrame({ type: frameType.data, flags, streamId }, payload);
+
+/** Of any type, with whatever it may not have. */
+export const anyFrame = (type: number, streamId: number, payload: Buffer, flags = 0): Buffer =>
+  newFrame({ type, flags, streamId }, payload);

@@ -1,15 +1,16 @@
 // Node's own client with many requests at once, and clients that send random frames: those are told
 // of their faults, others are served, and nothing is thrown.
 import { once } from 'node:events';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeEach, expect, test } from '@jest/globals';
 import { frameFlag, frameType, newFrame, preface, resetStream } from '../../http2/frames.ts';
 import { settingsFrame, windowUpdate } from '../../http2/frames.ts';
+import { randomOf } from '../../http2/testing/random.ts';
+import type { Below } from '../../http2/testing/random.ts';
 import { dataFrame, headersFrame } from '../../http2/testing/raw-connection.ts';
 import type { Filter } from '../request-context.ts';
 import { connect2, request2 } from '../testing/test-server.ts';
 import { block, connectSocket, contents, counted, echo, get } from './testing/played-client.ts';
-import { headBlock, pattern, post, startPlayedServer } from './testing/played-client.ts';
-import type { PlayedServer } from './testing/played-client.ts';
+import { headBlock, pattern, post, playedServer } from './testing/played-client.ts';
 
 const seed = Number(process.env['FRAMES_SEED'] ?? Date.now() % 1_000_000);
 const count = Number(process.env['FRAMES_COUNT'] ?? 300);
@@ -20,23 +21,10 @@ const answer: Filter = (request, response, next) =>
     ? counted(request, response, next)
     : echo(request, response, next);
 
-let played: PlayedServer;
-beforeAll(async () => {
-  played = await startPlayedServer();
+const played = playedServer();
+beforeEach(() => {
   played.answer = answer;
 });
-afterAll(() => played.server[Symbol.asyncDispose]());
-
-type Below = (limit: number) => number;
-
-/** Below `limit`; a linear congruential generator, whose high bits are used. */
-function randomOf(start: number): Below {
-  let state = start >>> 0;
-  return (limit) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return Math.floor((state / 2 ** 32) * limit);
-  };
-}
 
 test(`Node's client: bodies come back, many at once (FRAMES_SEED=${String(seed)})`, async () => {
   const below = randomOf(seed);

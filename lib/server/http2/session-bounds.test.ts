@@ -1,6 +1,6 @@
 // Bounds on what one client may ask of the server, with a client that is played frame by frame.
 // Others are served meanwhile.
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { limits } from '../../base/limits.ts';
 import { frameFlag, frameType, http2Code, newFrame, resetStream } from '../../http2/frames.ts';
 import { settingId, settingsFrame, windowUpdate } from '../../http2/frames.ts';
@@ -9,18 +9,14 @@ import type { RawConnection } from '../../http2/testing/raw-connection.ts';
 import { sendNow } from '../respond.ts';
 import { answerOf, block, connectClient, echo, farewells, get } from './testing/played-client.ts';
 import { headBlock, nextTurn, pattern, post, resets } from './testing/played-client.ts';
-import { startPlayedServer, streamOf, text } from './testing/played-client.ts';
-import type { PlayedServer } from './testing/played-client.ts';
+import { playedServer, streamOf, text } from './testing/played-client.ts';
 import type { Http2Stream } from './stream.ts';
 
 const { endStream, padded } = frameFlag;
 const { enhanceYourCalm, refusedStream } = http2Code;
 const { http2EmptyFramesMax, http2ResetBurstMax, http2StreamsPerConnectionMax } = limits;
 
-let played: PlayedServer;
-beforeAll(async () => {
-  played = await startPlayedServer();
-});
+const played = playedServer();
 afterEach(async () => {
   played.answer = echo;
   const connection = await connectClient(played.server);
@@ -28,7 +24,6 @@ afterEach(async () => {
   expect((await answerOf(connection, 1)).status).toBe('200');
   connection.socket.destroy();
 });
-afterAll(() => played.server[Symbol.asyncDispose]());
 
 const nothing = Buffer.alloc(0);
 const idOf = (round: number): number => 2 * round + 1;

@@ -2,7 +2,7 @@
 // connection until they are sure, as those written in Go do: by frames, since Node's own client
 // goes at once.
 import { once } from 'node:events';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { limits } from '../../base/limits.ts';
 import { frameFlag, frameType, goAway, http2Code, newFrame, preface } from '../../http2/frames.ts';
 import {
@@ -18,22 +18,14 @@ import { sendNow } from '../respond.ts';
 import { eventually, startTestServer } from '../testing/test-server.ts';
 import { answerOf, block, connectClient, connectSocket, echo } from './testing/played-client.ts';
 import { farewells, get, headBlock, nextTurn, pattern } from './testing/played-client.ts';
-import { post, resets, startPlayedServer, streamOf, text } from './testing/played-client.ts';
-import type { PlayedServer } from './testing/played-client.ts';
+import { post, resets, playedServer, streamOf, text } from './testing/played-client.ts';
 import type { Http2Stream, StreamSession } from './stream.ts';
 
 const { endStream } = frameFlag;
 const nothing = Buffer.alloc(0);
 const { noError, refusedStream } = http2Code;
 
-let played: PlayedServer;
-beforeAll(async () => {
-  played = await startPlayedServer();
-});
-afterEach(() => {
-  played.answer = echo;
-});
-afterAll(() => played.server[Symbol.asyncDispose]());
+const played = playedServer();
 
 const pong = ({ payload }: Frame): Buffer =>
   newFrame({ type: frameType.ping, flags: frameFlag.ack }, payload);

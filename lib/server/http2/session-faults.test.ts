@@ -1,13 +1,12 @@
 // Clients that break the protocol: what ends their connection, and what one stream alone
 // (RFC 9113, section 5.4).
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { limits } from '../../base/limits.ts';
-import { frameFlag, frameType, http2Code, newFrame, resetStream } from '../../http2/frames.ts';
+import { frameFlag, frameType, http2Code, resetStream } from '../../http2/frames.ts';
 import { settingId, settingsFrame, windowUpdate } from '../../http2/frames.ts';
-import { dataFrame, headersFrame, uint32 } from '../../http2/testing/raw-connection.ts';
-import { answerOf, block, connectClient, echo, farewells, get } from './testing/played-client.ts';
-import { pattern, post, resets, startPlayedServer } from './testing/played-client.ts';
-import type { PlayedServer } from './testing/played-client.ts';
+import { anyFrame, dataFrame, headersFrame, uint32 } from '../../http2/testing/raw-connection.ts';
+import { answerOf, block, connectClient, farewells, get } from './testing/played-client.ts';
+import { pattern, post, resets, playedServer } from './testing/played-client.ts';
 
 const { endHeaders, endStream, padded, priority } = frameFlag;
 const { continuation, headers, ping, settings } = frameType;
@@ -15,26 +14,16 @@ const { protocolError, frameSizeError, flowControlError, streamClosed } = http2C
 const { compressionError, enhanceYourCalm } = http2Code;
 const nothing = Buffer.alloc(0);
 
-let played: PlayedServer;
-beforeAll(async () => {
-  played = await startPlayedServer();
-});
-afterEach(() => {
-  played.answer = echo;
-});
-afterAll(() => played.server[Symbol.asyncDispose]());
-
-const frame = (type: number, streamId: number, payload: Buffer, flags = 0): Buffer =>
-  newFrame({ type, flags, streamId }, payload);
+const played = playedServer();
 
 const one = uint32(1);
 
 test.each<[string, Buffer, number]>([
-  ['a push', frame(frameType.pushPromise, 1, uint32(2)), protocolError],
+  ['a push', anyFrame(frameType.pushPromise, 1, uint32(2)), protocolError],
   ['a frame above 16 KiB', dataFrame(1, Buffer.alloc(16_385)), frameSizeError],
-  ['settings of no whole number', frame(settings, 0, Buffer.alloc(5)), frameSizeError],
-  ['settings of a stream', frame(settings, 1, nothing), protocolError],
-  ['an answer to settings with some', frame(settings, 0, Buffer.alloc(6), 1), frameSizeError],
+  ['settings of no whole number', anyFrame(settings, 0, Buffer.alloc(5)), frameSizeError],
+  ['settings of a stream', anyFrame(settings, 1, nothing), protocolError],
+  ['an answer to settings with some', anyFrame(settings, 0, Buffer.alloc(6), 1), frameSizeError],
   [
     'an impossible window',
     settingsFrame([[settingId.initialWindowSize, 2 ** 31]]),
@@ -53,30 +42,34 @@ test.each<[string, Buffer, number]>([
   ['more than pushes', settingsFrame([[settingId.enablePush, 2]]), protocolError],
   [
     'more settings than there may be',
-    frame(settings, 0, Buffer.alloc(6 * (limits.http2SettingsPerFrameMax + 1))),
+    anyFrame(settings, 0, Buffer.alloc(6 * (limits.http2SettingsPerFrameMax + 1))),
     enhanceYourCalm,
   ],
-  ['a ping of 7 bytes', frame(ping, 0, Buffer.alloc(7)), frameSizeError],
-  ['a ping of 9 bytes', frame(ping, 0, Buffer.alloc(9)), frameSizeError],
-  ['a ping of a stream', frame(ping, 1, Buffer.alloc(8)), protocolError],
-  ['a good-bye of a stream', frame(frameType.goAway, 1, Buffer.alloc(8)), protocolError],
-  ['a short good-bye', frame(frameType.goAway, 0, Buffer.alloc(7)), frameSizeError],
+  ['a ping of 7 bytes', anyFrame(ping, 0, Buffer.alloc(7)), frameSizeError],
+  ['a ping of 9 bytes', anyFrame(ping, 0, Buffer.alloc(9)), frameSizeError],
+  ['a ping of a stream', anyFrame(ping, 1, Buffer.alloc(8)), protocolError],
+  ['a good-bye of a stream', anyFrame(frameType.goAway, 1, Buffer.alloc(8)), protocolError],
+  ['a short good-bye', anyFrame(frameType.goAway, 0, Buffer.alloc(7)), frameSizeError],
   ['a window of 0', windowUpdate(0, 0), protocolError],
   ['a window above the limit', windowUpdate(0, 2 ** 31 - 1), flowControlError],
-  ['a short window', frame(frameType.windowUpdate, 0, Buffer.alloc(3)), frameSizeError],
-  ['a short window of a stream', frame(frameType.windowUpdate, 1, Buffer.alloc(5)), frameSizeError],
+  ['a short window', anyFrame(frameType.windowUpdate, 0, Buffer.alloc(3)), frameSizeError],
+  [
+    'a short window of a stream',
+    anyFrame(frameType.windowUpdate, 1, Buffer.alloc(5)),
+    frameSizeError,
+  ],
   ['a window of a stream to come', windowUpdate(5, 1), protocolError],
   ['a window of a stream of the server', windowUpdate(2, 1), protocolError],
   ['a reset of a stream to come', resetStream(5, 0), protocolError],
   ['a reset of a stream of the server', resetStream(2, 0), protocolError],
   ['a reset of no stream', resetStream(0, 0), protocolError],
-  ['a short reset', frame(frameType.resetStream, 1, Buffer.alloc(3)), frameSizeError],
-  ['a long reset', frame(frameType.resetStream, 1, Buffer.alloc(5)), frameSizeError],
+  ['a short reset', anyFrame(frameType.resetStream, 1, Buffer.alloc(3)), frameSizeError],
+  ['a long reset', anyFrame(frameType.resetStream, 1, Buffer.alloc(5)), frameSizeError],
   ['a stream of the server', get(2), protocolError],
   ['header fields of no stream', get(0), protocolError],
   ['contents of no stream', dataFrame(0, one), protocolError],
   ['contents of a stream to come', dataFrame(5, one), protocolError],
-  ['a priority of no stream', frame(frameType.priority, 0, Buffer.alloc(5)), protocolError],
+  ['a priority of no stream', anyFrame(frameType.priority, 0, Buffer.alloc(5)), protocolError],
   [
     'contents after the end',
     Buffer.concat([dataFrame(1, one, endStream), dataFrame(1, one)]),
@@ -87,15 +80,15 @@ test.each<[string, Buffer, number]>([
     Buffer.concat([dataFrame(1, one, endStream), get(1)]),
     streamClosed,
   ],
-  ['CONTINUATION of nothing', frame(continuation, 1, nothing, endHeaders), protocolError],
+  ['CONTINUATION of nothing', anyFrame(continuation, 1, nothing, endHeaders), protocolError],
   [
     'CONTINUATION of another stream',
-    Buffer.concat([frame(headers, 5, nothing), frame(continuation, 7, nothing, endHeaders)]),
+    Buffer.concat([anyFrame(headers, 5, nothing), anyFrame(continuation, 7, nothing, endHeaders)]),
     protocolError,
   ],
   [
     'a ping within header fields',
-    Buffer.concat([frame(headers, 5, nothing), frame(ping, 0, Buffer.alloc(8))]),
+    Buffer.concat([anyFrame(headers, 5, nothing), anyFrame(ping, 0, Buffer.alloc(8))]),
     protocolError,
   ],
   ['padding longer than contents', dataFrame(1, Buffer.of(3, 0, 0), padded), protocolError],
@@ -135,7 +128,7 @@ test.each<[string, number, number, Buffer]>([
   ['a body longer than its length', 1, protocolError, dataFrame(1, pattern(6))],
   ['a shorter one', 1, protocolError, dataFrame(1, pattern(4), endStream)],
   ['a shorter one with trailers', 1, protocolError, headersFrame(1, block(['x', 'y']), endStream)],
-  ['a priority of 4 bytes', 1, frameSizeError, frame(frameType.priority, 1, Buffer.alloc(4))],
+  ['a priority of 4 bytes', 1, frameSizeError, anyFrame(frameType.priority, 1, Buffer.alloc(4))],
   ['a length without a body', 3, protocolError, get(3, '/', { 'content-length': '1' })],
   ['an upper case name', 3, protocolError, requestOf(...usual, ['X', 'y'])],
   ['no method', 3, protocolError, requestOf(...usual.slice(1))],

@@ -1,36 +1,21 @@
 // Flow control (RFC 9113, section 5.2) with a client that is played frame by frame: answers stop at
 // its windows, bodies at those of the server.
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { frameFlag, http2Code, resetStream, settingId } from '../../http2/frames.ts';
 import { settingsFrame, windowUpdate } from '../../http2/frames.ts';
 import { dataFrame } from '../../http2/testing/raw-connection.ts';
 import type { RawConnection } from '../../http2/testing/raw-connection.ts';
 import type { Filter, HttpResponse } from '../request-context.ts';
 import { sendNow } from '../respond.ts';
-import {
-  answerOf,
-  connectClient,
-  contents,
-  counted,
-  echo,
-  farewells,
-} from './testing/played-client.ts';
-import { get, pattern, post, resets, sent, startPlayedServer } from './testing/played-client.ts';
+import { answerOf, connectClient, contents, counted, farewells } from './testing/played-client.ts';
+import { get, pattern, post, resets, sent, playedServer } from './testing/played-client.ts';
 import { streamOf, text, updates } from './testing/played-client.ts';
-import type { PlayedServer } from './testing/played-client.ts';
 import type { Http2Stream } from './stream.ts';
 
 const { endStream } = frameFlag;
 const { flowControlError } = http2Code;
 
-let played: PlayedServer;
-beforeAll(async () => {
-  played = await startPlayedServer();
-});
-afterEach(() => {
-  played.answer = echo;
-});
-afterAll(() => played.server[Symbol.asyncDispose]());
+const played = playedServer();
 
 const streamWindow = (bytes: number): Buffer =>
   settingsFrame([[settingId.initialWindowSize, bytes]]);
@@ -267,7 +252,7 @@ describe('a body', () => {
   test('whose stream the server has reset counts for the connection', async () => {
     const connection = await connect();
     await updatesOf(connection, post(1));
-    streams.get(1)?.close();
+    streams.get(1)?.close(http2Code.cancel);
     expect(await updatesOf(connection, contents(1, 2 * window))).toEqual([[0, 2 * window]]);
     connection.socket.destroy();
   });
@@ -289,7 +274,7 @@ describe('a body', () => {
     expect(resets(await connection.untilPong())).toEqual([[1, flowControlError]]);
     expect([streams.get(1)?.isClosed, streams.get(3)?.isClosed]).toEqual([true, false]);
     expect(await updatesOf(connection, contents(3, window))).toEqual([]);
-    streams.get(3)?.close();
+    streams.get(3)?.close(http2Code.cancel);
     expect(await updatesOf(connection)).toEqual([[0, 2 * window + 1]]);
     connection.socket.destroy();
   });

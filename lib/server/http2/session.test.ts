@@ -1,18 +1,22 @@
 // A connection from its greeting on, with a client that is played frame by frame: requests and
 // answers in all the forms that frames may have.
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { once } from 'node:events';
 import { limits } from '../../base/limits.ts';
-import { frameFlag, frameType, goAway, http2Code, newFrame, preface } from '../../http2/frames.ts';
+import { frameFlag, frameType, goAway, http2Code, preface } from '../../http2/frames.ts';
 import { resetStream, settingId, settingsFrame, windowUpdate } from '../../http2/frames.ts';
-import { dataFrame, headersFrame, RawConnection } from '../../http2/testing/raw-connection.ts';
+import {
+  anyFrame,
+  dataFrame,
+  headersFrame,
+  RawConnection,
+} from '../../http2/testing/raw-connection.ts';
 import { uint32 } from '../../http2/testing/raw-connection.ts';
 import { sendNow } from '../respond.ts';
 import { connect2, request2, shortTimeouts, startTestServer } from '../testing/test-server.ts';
-import { answerOf, block, connectClient, connectSocket, echo } from './testing/played-client.ts';
+import { answerOf, block, connectClient, connectSocket } from './testing/played-client.ts';
 import { farewells, fieldsOf, get, headBlock, nextTurn } from './testing/played-client.ts';
-import { pattern, post, resets, startPlayedServer, text } from './testing/played-client.ts';
-import type { PlayedServer } from './testing/played-client.ts';
+import { pattern, post, resets, playedServer, text } from './testing/played-client.ts';
 
 const { endHeaders, endStream, padded, priority } = frameFlag;
 const { continuation, data, headers, ping, settings } = frameType;
@@ -20,17 +24,7 @@ const { protocolError, refusedStream } = http2Code;
 const windowBytes = 256 * 1024;
 const nothing = Buffer.alloc(0);
 
-let played: PlayedServer;
-beforeAll(async () => {
-  played = await startPlayedServer();
-});
-afterEach(() => {
-  played.answer = echo;
-});
-afterAll(() => played.server[Symbol.asyncDispose]());
-
-const frame = (type: number, streamId: number, payload: Buffer, flags = 0): Buffer =>
-  newFrame({ type, flags, streamId }, payload);
+const played = playedServer();
 
 describe('greeting', () => {
   const greeted = async (): Promise<RawConnection> =>
@@ -58,7 +52,7 @@ describe('greeting', () => {
       streamId: 0,
       payload: nothing,
     });
-    connection.write(settingsFrame([]), frame(settings, 0, nothing, frameFlag.ack));
+    connection.write(settingsFrame([]), anyFrame(settings, 0, nothing, frameFlag.ack));
     expect((await connection.untilPong()).map(({ type, flags }) => [type, flags])).toEqual([
       [settings, frameFlag.ack],
     ]);
@@ -79,9 +73,9 @@ describe('greeting', () => {
     ['a request of HTTP/1.1', Buffer.from('GET / HTTP/1.1\r\nHost: a\r\n\r\n')],
     ['a preface that ends otherwise', Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\r')],
     ['settings without a preface', settingsFrame([])],
-    ['a ping before the settings', Buffer.concat([preface, frame(ping, 0, Buffer.alloc(8))])],
+    ['a ping before the settings', Buffer.concat([preface, anyFrame(ping, 0, Buffer.alloc(8))])],
     ['a request before the settings', Buffer.concat([preface, get(1)])],
-    ['an answer to settings first', Buffer.concat([preface, frame(settings, 0, nothing, 1)])],
+    ['an answer to settings first', Buffer.concat([preface, anyFrame(settings, 0, nothing, 1)])],
   ])('%s: the connection ends', async (_claim, bytes) => {
     const connection = await greeted();
     connection.write(bytes);
@@ -104,8 +98,8 @@ describe('greeting', () => {
 test('a ping is answered with what it brought, an answer to none is passed over', async () => {
   const connection = await connectClient(played.server);
   connection.write(
-    frame(ping, 0, Buffer.from('nobody--'), frameFlag.ack),
-    frame(ping, 0, Buffer.from('12345678')),
+    anyFrame(ping, 0, Buffer.from('nobody--'), frameFlag.ack),
+    anyFrame(ping, 0, Buffer.from('12345678')),
   );
   expect(await connection.frame()).toEqual({
     type: ping,
@@ -143,10 +137,10 @@ describe('a request', () => {
     [
       'with CONTINUATION',
       [
-        frame(headers, 1, head.subarray(0, 1)),
-        frame(continuation, 1, nothing),
-        frame(continuation, 1, head.subarray(1, 20)),
-        frame(continuation, 1, head.subarray(20), endHeaders),
+        anyFrame(headers, 1, head.subarray(0, 1)),
+        anyFrame(continuation, 1, nothing),
+        anyFrame(continuation, 1, head.subarray(1, 20)),
+        anyFrame(continuation, 1, head.subarray(20), endHeaders),
         dataFrame(1, body, endStream),
       ],
     ],
@@ -156,8 +150,8 @@ describe('a request', () => {
       [
         whole,
         dataFrame(1, body),
-        frame(headers, 1, block(['x', 'y']).subarray(0, 2), endStream),
-        frame(continuation, 1, block(['x', 'y']).subarray(2), endHeaders),
+        anyFrame(headers, 1, block(['x', 'y']).subarray(0, 2), endStream),
+        anyFrame(continuation, 1, block(['x', 'y']).subarray(2), endHeaders),
       ],
     ],
     [
@@ -168,17 +162,17 @@ describe('a request', () => {
           pad(Buffer.concat([uint32(0x8000_0000), Buffer.of(7), head]), 3),
           padded | priority,
         ),
-        frame(frameType.priority, 1, Buffer.of(0, 0, 0, 0, 9)),
+        anyFrame(frameType.priority, 1, Buffer.of(0, 0, 0, 0, 9)),
         dataFrame(1, body, endStream),
       ],
     ],
     [
       'among frames that nobody knows',
       [
-        frame(0x42, 1, Buffer.from('unknown'), 0xff),
-        frame(frameType.priority, 9, Buffer.of(0, 0, 0, 3, 9)),
+        anyFrame(0x42, 1, Buffer.from('unknown'), 0xff),
+        anyFrame(frameType.priority, 9, Buffer.of(0, 0, 0, 3, 9)),
         whole,
-        frame(0xff, 0, nothing),
+        anyFrame(0xff, 0, nothing),
         windowUpdate(1, 5),
         goAway(0, 0, 'no pushes, please'),
         dataFrame(1, body, endStream),
@@ -342,7 +336,7 @@ describe('streams', () => {
       windowUpdate(1, 5),
       windowUpdate(3, 0),
       resetStream(3, 8),
-      frame(frameType.priority, 3, Buffer.alloc(5)),
+      anyFrame(frameType.priority, 3, Buffer.alloc(5)),
       headersFrame(3, kept, endStream),
       headersFrame(5, Buffer.concat([headBlock('GET'), Buffer.of(0xbe)]), endStream),
     );

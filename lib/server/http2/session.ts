@@ -113,7 +113,6 @@ export class Http2Session implements FrameSink, StreamSession {
     this.#endWhenDone();
   }
 
-  /** Ends it now. */
   destroy(): void {
     if (this.#isClosed) return;
     this.#forgetAll();

@@ -4,16 +4,15 @@
 import { EventEmitter } from 'node:events';
 import type { OutgoingHttpHeaders } from 'node:http2';
 import type { TLSSocket } from 'node:tls';
-import { http2Code } from '../../http2/frames.ts';
 import type { RequestHead } from './request-head.ts';
 
 /** A part of a response's body, and who wants to know when it is not needed any more. */
-export interface Chunk {
+interface Chunk {
   readonly bytes: Uint8Array;
   readonly onWritten: ((error?: Error) => void) | undefined;
 }
 
-export interface OutgoingHead {
+interface OutgoingHead {
   readonly status: number;
   readonly headers: OutgoingHttpHeaders;
 }
@@ -36,6 +35,10 @@ export interface StreamSession {
   announceEnd(): void;
   /** Takes no further streams; ends with the last one. */
   close(): void;
+  /** Ends it now. */
+  destroy(): void;
+  /** Asks whether the client is there; answers come in the order of the questions. */
+  ping(onPong: () => void): void;
 }
 
 /** A writer waits for 'drain' when so much of its stream is not sent. */
@@ -197,7 +200,7 @@ export class Http2Stream extends EventEmitter {
   }
 
   /** Ends it now, whatever was sent of it; the client is told `code`. */
-  close(code: number = http2Code.cancel): void {
+  close(code: number): void {
     this.session.reset(this, code);
   }
 

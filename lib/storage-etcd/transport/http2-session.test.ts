@@ -13,7 +13,7 @@ import type { Played } from './testing/played-channel.ts';
 import { answerFrames, answerHead } from './testing/raw-member.ts';
 import { okTrailers, trailersFrame } from './testing/raw-member.ts';
 import { settingsFrame } from '../../http2/frames.ts';
-import { dataFrame, headersFrame, uint32 } from '../../http2/testing/raw-connection.ts';
+import { anyFrame, dataFrame, headersFrame, uint32 } from '../../http2/testing/raw-connection.ts';
 
 afterEach(closeAll);
 
@@ -251,15 +251,12 @@ describe('good-bye', () => {
 
 describe('a member that breaks the protocol', () => {
   const { protocolError, frameSizeError, flowControlError, compressionError } = http2Code;
-  const frame = (type: number, streamId: number, payload: Buffer, flags = 0): Buffer =>
-    newFrame({ type, flags, streamId }, payload);
-
   test.each<[string, Buffer, number]>([
-    ['a push', frame(frameType.pushPromise, 1, uint32(2)), protocolError],
+    ['a push', anyFrame(frameType.pushPromise, 1, uint32(2)), protocolError],
     ['a frame above 16 KiB', dataFrame(1, Buffer.alloc(16_385)), frameSizeError],
-    ['settings of no whole number', frame(settings, 0, Buffer.alloc(5)), frameSizeError],
-    ['settings of a stream', frame(settings, 1, Buffer.alloc(0)), protocolError],
-    ['an answer to settings with some', frame(settings, 0, Buffer.alloc(6), 1), frameSizeError],
+    ['settings of no whole number', anyFrame(settings, 0, Buffer.alloc(5)), frameSizeError],
+    ['settings of a stream', anyFrame(settings, 1, Buffer.alloc(0)), protocolError],
+    ['an answer to settings with some', anyFrame(settings, 0, Buffer.alloc(6), 1), frameSizeError],
     [
       'an impossible window',
       settingsFrame([[settingId.initialWindowSize, 2 ** 31]]),
@@ -272,22 +269,22 @@ describe('a member that breaks the protocol', () => {
     ],
     ['impossible frames', settingsFrame([[settingId.frameSizeMax, 16_383]]), protocolError],
     ['pushes of a server', settingsFrame([[settingId.enablePush, 1]]), protocolError],
-    ['a ping of 7 bytes', frame(ping, 0, Buffer.alloc(7)), frameSizeError],
-    ['a ping of a stream', frame(ping, 1, Buffer.alloc(8)), protocolError],
-    ['a good-bye of a stream', frame(frameType.goAway, 1, Buffer.alloc(8)), protocolError],
-    ['a short good-bye', frame(frameType.goAway, 0, Buffer.alloc(7)), frameSizeError],
+    ['a ping of 7 bytes', anyFrame(ping, 0, Buffer.alloc(7)), frameSizeError],
+    ['a ping of a stream', anyFrame(ping, 1, Buffer.alloc(8)), protocolError],
+    ['a good-bye of a stream', anyFrame(frameType.goAway, 1, Buffer.alloc(8)), protocolError],
+    ['a short good-bye', anyFrame(frameType.goAway, 0, Buffer.alloc(7)), frameSizeError],
     ['a window of 0', windowUpdate(0, 0), protocolError],
     ['a window above the limit', windowUpdate(0, 2 ** 31 - 1), flowControlError],
-    ['a short window', frame(frameType.windowUpdate, 0, Buffer.alloc(3)), frameSizeError],
+    ['a short window', anyFrame(frameType.windowUpdate, 0, Buffer.alloc(3)), frameSizeError],
     ['a window of a stream to come', windowUpdate(3, 1), protocolError],
     ['a reset of a stream to come', resetStream(3, 0), protocolError],
     ['a reset of no stream', resetStream(0, 0), protocolError],
-    ['a short reset', frame(reset, 1, Buffer.alloc(3)), frameSizeError],
+    ['a short reset', anyFrame(reset, 1, Buffer.alloc(3)), frameSizeError],
     ['an answer for a stream of its own', headersFrame(2, answerHead), protocolError],
     ['contents of a stream to come', dataFrame(3, Buffer.alloc(1)), protocolError],
     ['a field of a dynamic table', headersFrame(1, Buffer.of(0xbe)), compressionError],
     ['a dynamic table', headersFrame(1, Buffer.of(0x3f, 0xe1, 0x1f)), compressionError],
-    ['CONTINUATION of nothing', frame(continuation, 1, okTrailers, endHeaders), protocolError],
+    ['CONTINUATION of nothing', anyFrame(continuation, 1, okTrailers, endHeaders), protocolError],
   ])('%s ends the connection; its calls may have been done', async (_claim, bytes, code) => {
     const { channel, connection, lostCount } = await play();
     const call = channel.call(echo, 'x', terms());
@@ -330,7 +327,7 @@ describe('a member that breaks the protocol', () => {
 
   test.each([
     ['another protocol', Buffer.from('HTTP/1.1 400 Bad Request\r\n\r\n')],
-    ['an answer to settings first', frame(settings, 0, Buffer.alloc(0), 1)],
+    ['an answer to settings first', anyFrame(settings, 0, Buffer.alloc(0), 1)],
   ])('%s: there is no connection', async (_claim, bytes) => {
     const { channel, member } = await newChannel();
     const connecting = channel.connect(soon());
@@ -356,7 +353,7 @@ describe('a member that breaks the protocol', () => {
     await connection.next(data);
     connection.socket.pause();
     const pings = Buffer.concat(
-      Array.from({ length: 10_000 }, () => frame(ping, 0, Buffer.alloc(8))),
+      Array.from({ length: 10_000 }, () => anyFrame(ping, 0, Buffer.alloc(8))),
     );
     const ended = failureOf(call);
     let hasEnded = false;

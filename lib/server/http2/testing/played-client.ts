@@ -1,4 +1,5 @@
 // A client of a test server that a test plays frame by frame, and what it says and reads.
+import { afterAll, afterEach, beforeAll } from '@jest/globals';
 import { once } from 'node:events';
 import { connect } from 'node:tls';
 import type { TLSSocket } from 'node:tls';
@@ -21,20 +22,28 @@ type Settings = readonly (readonly [id: number, value: number])[];
 /** A server whose requests are answered by what the running test says. */
 export interface PlayedServer {
   readonly server: TestServer;
-  set answer(filter: Filter);
+  answer: Filter;
 }
 
-export async function startPlayedServer(): Promise<PlayedServer> {
-  let answer: Filter = echo;
-  const server = await startTestServer({
-    filters: [(request, response, next) => answer(request, response, next)],
-  });
-  return {
-    server,
-    set answer(filter: Filter) {
-      answer = filter;
+/** Of a whole test file: runs from before its tests until after them; each finds `echo`. */
+export function playedServer(): PlayedServer {
+  let server: TestServer | undefined;
+  const played = {
+    answer: echo,
+    get server(): TestServer {
+      if (server === undefined) throw new Error('no test runs');
+      return server;
     },
   };
+  beforeAll(async () => {
+    const answer: Filter = (request, response, next) => played.answer(request, response, next);
+    server = await startTestServer({ filters: [answer] });
+  });
+  afterEach(() => {
+    played.answer = echo;
+  });
+  afterAll(() => server?.[Symbol.asyncDispose]());
+  return played;
 }
 
 export const text = { status: 200, contentType: 'text/plain' };
