@@ -2,7 +2,7 @@
 // compared element by element, whatever their order; wholes are equal or not.
 import { jsonEqual, ownMember } from '../api/json-value.ts';
 import { parsed } from '../api/raw-json.ts';
-import type { JsonValue } from '../api/type-info.ts';
+import type { JsonObject, JsonValue } from '../api/type-info.ts';
 import { allFields } from './all-fields.ts';
 import { byIdentity, elementShape } from './elements.ts';
 import { FieldSet } from './field-set.ts';
@@ -44,28 +44,31 @@ export function compare(before: Value, after: Value, shape: Shape): Difference |
   return result.end();
 }
 
+const noMembers: Readonly<JsonObject> = {};
+
 function compareMembers(
   before: Value,
   after: Value,
   shape: ObjectShape,
   result: Differences,
 ): void {
-  const old = membersOf(before);
-  const now = membersOf(after);
-  for (const name in now) {
+  const old = membersOf(before) ?? noMembers;
+  const now = membersOf(after) ?? noMembers;
+  for (const name of Object.keys(now)) {
     const value = now[name];
     if (value === undefined) continue;
     const member = memberShape(shape, name);
-    const was = old === undefined ? undefined : ownMember(old, name);
+    const was = ownMember(old, name);
     if (member !== undefined && was !== value) {
       result.add(fieldElement(name), compare(was, value, member));
     }
   }
-  for (const name in old) {
-    if (old[name] === undefined) continue;
-    if (now !== undefined && ownMember(now, name) !== undefined) continue;
+  for (const name of Object.keys(old)) {
+    const was = old[name];
+    if (was === undefined) continue;
+    if (ownMember(now, name) !== undefined) continue;
     const member = memberShape(shape, name);
-    if (member !== undefined) result.add(fieldElement(name), compare(old[name], undefined, member));
+    if (member !== undefined) result.add(fieldElement(name), compare(was, undefined, member));
   }
 }
 

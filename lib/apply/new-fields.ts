@@ -47,7 +47,7 @@ function textBeside(before: Value, after: JsonValue, shape: Shape): string {
   const now = membersOf(after);
   if (now === undefined) return '!';
   let text = '<';
-  for (const name in now) {
+  for (const name of Object.keys(now)) {
     const value = now[name];
     const member = memberShape(parts, name);
     if (member === undefined || value === undefined) continue;
