@@ -31,7 +31,8 @@ export const followGraph = (
 export const podFollower = (graph: NodeGraph): FollowedObjects =>
   new FollowedObjects({
     set(item, key, object, previous) {
-      if (previous !== undefined && namesTheSame(item.json(), previous.json())) return;
+      const isKnown = previous !== undefined && graph.hasRead(key);
+      if (isKnown && namesTheSame(item.json(), previous.json())) return;
       graph.setPod(key, item.field('spec.nodeName'), object);
     },
     remove: (key) => graph.removePod(key),

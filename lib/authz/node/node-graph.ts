@@ -1,9 +1,11 @@
 // Which objects the pods of each node need. What pods name is held once, and counted for each node:
-// a question costs the same on a node of any size.
+// a question costs the same on a node of any size. A pod is read when its node is asked about for
+// the first time since: a replica that starts reads none, and one that no kubelet asks never does.
 //   node ── counts ──▶ target (secret, config map, claim, …) ◀── volume (its claim, its secrets)
 import { recordAt, textAt } from '../../api/json-access.ts';
 import type { JsonObject } from '../../api/type-info.ts';
 import type { NamingProfile } from '../../api/vendor.ts';
+import { StatusError } from '../../base/status.ts';
 import { objectKey } from '../../cacher/followed-objects.ts';
 import { isMirrored } from '../../kinds/core/pod-annotations.ts';
 import {
@@ -42,13 +44,18 @@ interface Target {
 
 /** Mentions by target. Claims stand apart, since volumes are reached through them. */
 interface Node {
+  readonly name: string;
   readonly claims: Map<Target, number>;
   readonly others: Map<Target, number>;
+  /** Pods whose mentions are not counted yet. */
+  readonly unread: Map<Pod, () => Holder>;
+  podCount: number;
 }
 
 interface Pod {
-  readonly node: string;
-  readonly targets: readonly Target[];
+  readonly node: Node;
+  /** undefined: not read yet. */
+  targets: readonly Target[] | undefined;
 }
 
 interface Volume {
@@ -72,16 +79,25 @@ export class NodeGraph {
     return [this.#nodes, this.#targets, this.#pods, this.#volumes].every(({ size }) => size === 0);
   }
 
-  /** `key`: as `objectKey` has it, here and below. `node`: '' while the pod is bound to none. */
+  /**
+   * `key`: as `objectKey` has it, here and below. `node`: '' while the pod is bound to none. `pod` is
+   * called when the node is asked about; a pod that it cannot read names nothing.
+   */
   setPod(key: string, node: string, pod: () => Holder): void {
-    const old = this.#pods.get(key);
-    const targets = node === '' ? [] : this.#targetsOf(pod());
-    if (targets.length === 0) this.#pods.delete(key);
-    else {
-      this.#pods.set(key, { node, targets });
-      this.#count(node, targets);
+    let held = this.#pods.get(key);
+    if (held?.node.name !== node) {
+      this.removePod(key);
+      if (node === '') return;
+      held = { node: this.#withPod(node), targets: undefined };
+      this.#pods.set(key, held);
     }
-    if (old !== undefined) this.#uncount(old);
+    this.#uncount(held);
+    held.node.unread.set(held, pod);
+  }
+
+  /** Whether what it names is counted. */
+  hasRead(key: string): boolean {
+    return this.#pods.get(key)?.targets !== undefined;
   }
 
   removePod(key: string): void {
@@ -89,6 +105,10 @@ export class NodeGraph {
     if (pod === undefined) return;
     this.#pods.delete(key);
     this.#uncount(pod);
+    const { node } = pod;
+    node.unread.delete(pod);
+    node.podCount -= 1;
+    if (node.podCount === 0) this.#nodes.delete(node.name);
   }
 
   setVolume(key: string, object: Holder): void {
@@ -118,8 +138,8 @@ export class NodeGraph {
 
   /** Whether a pod of the node names it, or (a secret) a volume of a claim of such a pod does. */
   needs(node: string, kind: TargetKind, of: Named): boolean {
+    const needed = this.#readNode(node);
     const target = this.#targets.get(keyOf(kind, of));
-    const needed = this.#nodes.get(node);
     if (target === undefined || needed === undefined) return false;
     if (kind === 'volumeClaim') return needed.claims.has(target);
     if (needed.others.has(target)) return true;
@@ -129,11 +149,28 @@ export class NodeGraph {
   /** Whether the claim that the persistent volume is bound to is one of the node's pods'. */
   needsVolume(node: string, name: string): boolean {
     const volume = this.#volumes.get(objectKey({ namespace: '', name }));
-    return volume !== undefined && this.#nodes.get(node)?.claims.has(volume.claim) === true;
+    return volume !== undefined && this.#readNode(node)?.claims.has(volume.claim) === true;
+  }
+
+  /** The node, with the mentions of all its pods. */
+  #readNode(name: string): Node | undefined {
+    const node = this.#nodes.get(name);
+    if (node === undefined || node.unread.size === 0) return node;
+    for (const [pod, read] of node.unread) {
+      pod.targets = this.#targetsOf(read);
+      for (const target of pod.targets) {
+        const counts = countsOf(node, target);
+        counts.set(target, (counts.get(target) ?? 0) + 1);
+      }
+    }
+    node.unread.clear();
+    return node;
   }
 
   /** A pod that the node runs by itself gives it nothing: it could name what it likes. */
-  #targetsOf(pod: Holder): Target[] {
+  #targetsOf(read: () => Holder): Target[] {
+    const pod = readable(read);
+    if (pod === undefined) return [];
     const metadata = recordAt(pod, 'metadata');
     if (isMirrored(metadata, this.#naming)) return [];
     const spec = recordAt(pod, 'spec');
@@ -168,28 +205,26 @@ export class NodeGraph {
     if (target.useCount === 0) this.#targets.delete(target.key);
   }
 
-  #count(name: string, targets: readonly Target[]): void {
+  /** The node, which has one pod more. */
+  #withPod(name: string): Node {
     let node = this.#nodes.get(name);
     if (node === undefined) {
-      node = { claims: new Map(), others: new Map() };
+      node = { name, claims: new Map(), others: new Map(), unread: new Map(), podCount: 0 };
       this.#nodes.set(name, node);
     }
-    for (const target of targets) {
-      const counts = countsOf(node, target);
-      counts.set(target, (counts.get(target) ?? 0) + 1);
-    }
+    node.podCount += 1;
+    return node;
   }
 
-  #uncount({ node: name, targets }: Pod): void {
-    const node = this.#nodes.get(name);
-    for (const target of targets) {
-      const counts = node && countsOf(node, target);
-      const left = (counts?.get(target) ?? 1) - 1;
-      if (left === 0) counts?.delete(target);
-      else counts?.set(target, left);
+  #uncount(pod: Pod): void {
+    for (const target of pod.targets ?? []) {
+      const counts = countsOf(pod.node, target);
+      const left = (counts.get(target) ?? 1) - 1;
+      if (left === 0) counts.delete(target);
+      else counts.set(target, left);
       this.#release(target);
     }
-    if (node?.claims.size === 0 && node.others.size === 0) this.#nodes.delete(name);
+    pod.targets = undefined;
   }
 
   #unlink(volume: Volume): void {
@@ -207,6 +242,16 @@ const keyOf = (kind: TargetKind, { namespace, name }: Named): string =>
 
 const countsOf = ({ claims, others }: Node, { key }: Target): Map<Target, number> =>
   key.startsWith(letters.volumeClaim) ? claims : others;
+
+/** undefined: it is stored in a form that cannot be read. */
+function readable(read: () => Holder): Holder | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof StatusError) return undefined;
+    throw error;
+  }
+}
 
 /** Goes through the volumes that name the secret, or the claims of the node: the fewer of both. */
 function namedByVolume(secret: Target, { claims }: Node): boolean {
