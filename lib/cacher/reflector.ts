@@ -4,8 +4,10 @@
 import { limits } from '../base/limits.ts';
 import { abortable, sleep } from '../base/abort.ts';
 import type { Clock } from '../base/clock.ts';
+import { invariant } from '../base/invariant.ts';
 import type { Logger } from '../base/log.ts';
 import { expired, StatusError } from '../base/status.ts';
+import { pagesOf } from '../storage-etcd/range.ts';
 import type { Epoch, Revision, Storage, StoredItem } from '../storage-etcd/storage.ts';
 import type { WatchBatch } from '../storage-etcd/storage.ts';
 import { isLongTurn, nextTurn } from '../base/turn.ts';
@@ -175,18 +177,8 @@ export class Reflector {
     const startedMs = clock.monotonicMs();
     const yielder = new Yielder();
     let revision: Revision | undefined;
-    let afterKey: string | undefined;
     let count = 0;
-    for (;;) {
-      const page = await storage.list(
-        {
-          prefix,
-          limitCount: 0,
-          ...(afterKey === undefined ? {} : { afterKey }),
-          ...(revision === undefined ? {} : { at: revision }),
-        },
-        signal,
-      );
+    for await (const page of pagesOf(storage, { prefix }, signal)) {
       this.#movedMs = clock.monotonicMs();
       revision ??= page.revision;
       for (const item of page.items) {
@@ -195,9 +187,8 @@ export class Reflector {
       }
       if (storage.epoch !== epoch) throw expired('the connection to the store was lost');
       count += page.items.length;
-      afterKey = page.items.at(-1)?.key;
-      if (page.remainingCount === 0 || afterKey === undefined) break;
     }
+    invariant(revision !== undefined, 'a range has a first page');
     sink.begin(revision);
     this.#loadCount++;
     this.#movedMs = clock.monotonicMs();

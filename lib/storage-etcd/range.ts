@@ -106,22 +106,27 @@ export async function currentRevision(
 }
 
 /**
- * All pages below `prefix` at one revision: `at`, or the first page's. The consumer's pace is the
- * reader's.
+ * All pages below `prefix` at the revision of the first. One page is read while the consumer works
+ * on the one before, no more.
  * @throws StatusError 410 when the revision is compacted between two pages: start again
  */
 export async function* pagesOf(
   storage: Storage,
-  range: { readonly prefix: string; readonly at?: Revision },
+  { prefix }: { readonly prefix: string },
   signal: AbortSignal,
 ): AsyncGenerator<StoragePage, void, undefined> {
-  let page = await storage.list({ ...range, limitCount: 0 }, signal);
+  let page = await storage.list({ prefix, limitCount: 0 }, signal);
   const at = page.revision;
   for (;;) {
-    yield page;
     const afterKey = page.items.at(-1)?.key;
-    if (page.remainingCount === 0 || afterKey === undefined) return;
-    page = await storage.list({ prefix: range.prefix, afterKey, limitCount: 0, at }, signal);
+    if (page.remainingCount === 0 || afterKey === undefined) {
+      yield page;
+      return;
+    }
+    const next = storage.list({ prefix, afterKey, limitCount: 0, at }, signal);
+    next.catch(() => undefined); // Who stops before it wants no word of it.
+    yield page;
+    page = await next;
   }
 }
 
