@@ -129,6 +129,7 @@ describe('a start with its own etcd', () => {
     expect(privateNames.sort()).toEqual([
       'admin.key',
       'admin.kubeconfig',
+      'apiserver.key',
       'ca.key',
       'sa.key',
       'server.key',

@@ -135,7 +135,7 @@ export async function assemble(
     tls: credentials.serving,
     definitions: definitions?.served,
   });
-  await webhooks.serve({ ca: shared.ca, serverCa: credentials.serverCa, port: server.port });
+  webhooks.serve({ ...credentials, port: server.port });
   const certificate = followServingTls(base, server, { serving: credentials.serving, trusted });
   collectCertificates(base, { serving: certificate, shared, trusted });
   await cache.start(starting);

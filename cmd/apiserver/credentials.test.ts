@@ -62,3 +62,15 @@ test('clients trust the certificate that was given, and get no key with it', asy
   expect(serverCa).not.toContain('PRIVATE KEY');
   expect(serving.clientCa).toBe('ca');
 });
+
+test('what a start made serves the next one, and calls the server as itself', async () => {
+  const { flags } = parseFlags([]);
+  const options = { directory, shared, flags, files: noFiles, clientCa: '', address: '127.0.0.1' };
+  const first = await ownCredentials(options);
+  const { subject } = new X509Certificate(first.own.cert);
+  expect(subject.split('\n').sort()).toEqual(['CN=system:apiserver', 'O=system:masters']);
+  const { serving, admin, own } = await ownCredentials(options);
+  expect([serving.cert, admin, own]).toEqual([first.serving.cert, first.admin, first.own]);
+  const other = await ownCredentials({ ...options, shared: { ...shared, ca: await makeCa('b') } });
+  expect(other.own.cert).not.toBe(first.own.cert);
+});

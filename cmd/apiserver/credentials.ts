@@ -1,6 +1,7 @@
 // The certificates of one replica: serving and admin pair below --data-dir, made when missing and
 // kept while they serve.
 import { firstHost } from '../../lib/api/ip-address.ts';
+import { serverUser } from '../../lib/base/user.ts';
 import type { Flags } from '../../lib/config/flags.ts';
 import type { NamedPair } from '../../lib/server/named-certificates.ts';
 import type { DataDirectory } from './data-directory.ts';
@@ -23,9 +24,18 @@ const adminRequest: LeafRequest = {
   organizations: ['system:masters'],
 };
 
+/** As whom the server calls itself. */
+const ownRequest: LeafRequest = {
+  use: 'client',
+  commonName: serverUser.name,
+  organizations: serverUser.groups,
+};
+
 export interface OwnCredentials {
   readonly serving: ServingTls;
   readonly admin: KeyPair;
+  /** Of the server as a client of itself. */
+  readonly own: KeyPair;
   /** PEM: what a client checks the serving certificate against. */
   readonly serverCa: string;
 }
@@ -54,9 +64,10 @@ export async function ownCredentials(options: {
   const names = servingNames(flags, address);
   const serverRequest: LeafRequest = { use: 'server', commonName: 'apiserver', names };
   const admin = await keptOrMade(directory, 'admin', ca, adminRequest, []);
+  const own = await keptOrMade(directory, 'apiserver', ca, ownRequest, []);
   const serving =
     files.serving ?? (await keptOrMade(directory, 'server', ca, serverRequest, names));
-  return { serving: { ...serving, clientCa, named: files.named }, admin, serverCa };
+  return { serving: { ...serving, clientCa, named: files.named }, admin, own, serverCa };
 }
 
 async function keptOrMade(

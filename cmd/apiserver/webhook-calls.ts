@@ -16,10 +16,9 @@ import { internalClient } from '../../lib/registry/internal-client.ts';
 import type { ResourceMapHolder } from '../../lib/registry/resource-map.ts';
 import type { Base } from './base.ts';
 import { parseClientConfig } from './client-parts.ts';
+import type { OwnCredentials } from './credentials.ts';
 import { fileError } from './file-problem.ts';
 import { isUnspecified } from './own-address.ts';
-import { makeLeaf } from './pki.ts';
-import type { KeyPair } from './pki.ts';
 
 export interface WebhookCalls {
   /** @param kubeconfigFile who the server is for which host */
@@ -27,11 +26,7 @@ export interface WebhookCalls {
   /** Resolves when all files of those can be used. @throws FlagError */
   checked(): Promise<void>;
   /** From now on webhooks may be served by this server itself. */
-  serve(at: {
-    readonly ca: KeyPair;
-    readonly serverCa: string;
-    readonly port: number;
-  }): Promise<void>;
+  serve(at: Pick<OwnCredentials, 'own' | 'serverCa'> & { readonly port: number }): void;
 }
 
 export function webhookCalls(
@@ -68,9 +63,7 @@ export function webhookCalls(
         }
       }
     },
-    async serve({ ca, serverCa, port }) {
-      const { name: commonName, groups: organizations } = serverUser;
-      const clientCertificate = await makeLeaf(ca, { use: 'client', commonName, organizations });
+    serve({ own: clientCertificate, serverCa, port }) {
       const bound = flags['bind-address'];
       own = {
         service: { namespace: defaultServiceNamespace, name: defaultServiceName(naming) },
