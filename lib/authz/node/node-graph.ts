@@ -1,6 +1,5 @@
-// Which objects the pods of each node need. What pods name is held once, and counted for each node:
-// a question costs the same on a node of any size. A pod is read when its node is asked about for
-// the first time since: a replica that starts reads none, and one that no kubelet asks never does.
+// Which objects the pods of each node need, each held once and counted by node: a question costs
+// the same on a node of any size, but the first after a change, which reads the pods anew.
 //   node ── counts ──▶ target (secret, config map, claim, …) ◀── volume (its claim, its secrets)
 import { recordAt, textAt } from '../../api/json-access.ts';
 import type { JsonObject } from '../../api/type-info.ts';
@@ -80,8 +79,9 @@ export class NodeGraph {
   }
 
   /**
-   * `key`: as `objectKey` has it, here and below. `node`: '' while the pod is bound to none. `pod` is
-   * called when the node is asked about; a pod that it cannot read names nothing.
+   * `key`: as `objectKey` has it, here and below. `node`: '' while the pod is bound to none. `pod`
+   * is called when the node is asked about, so that a start reads none; one that it cannot read
+   * names nothing.
    */
   setPod(key: string, node: string, pod: () => Holder): void {
     let held = this.#pods.get(key);
