@@ -70,6 +70,7 @@ test('/livez holds while pages come, however long all of them take', async () =>
   let stuck = Promise.resolve();
   const slow = new SlowStorage(fixture.storage, async () => {
     await stuck;
+    await new Promise(setImmediate); // it takes time: the page before has come
     nowMs += livenessTimeoutMs - 1_000;
     said.push(`${String(status('livez'))} ${String(status('readyz'))}`);
   });

@@ -62,7 +62,9 @@ export class ApiClient {
   async find(path: string): Promise<Known | undefined> {
     try {
       const { status, body } = await this.request('GET', path);
-      return status === 200 ? body : undefined;
+      if (status === 200) return body;
+      if (status !== 404) process.stderr.write(`GET ${path}: ${JSON.stringify(body)}\n`);
+      return undefined;
     } catch (error) {
       process.stderr.write(`${String(error)}\n`); // of a kind that is not served yet
       return undefined;
