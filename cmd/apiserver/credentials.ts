@@ -1,5 +1,5 @@
-// The certificates of one replica: serving and admin pair below --data-dir, made when missing and
-// kept while they serve.
+// The certificates of one replica below --data-dir, for serving, for its administrator and for
+// itself as a client: made when missing and kept while they serve.
 import { firstHost } from '../../lib/api/ip-address.ts';
 import { serverUser } from '../../lib/base/user.ts';
 import type { Flags } from '../../lib/config/flags.ts';

@@ -23,8 +23,9 @@ export function partsOf(
 }
 
 /**
- * The members of an object, if it is one. Not to be changed. They are walked by `Object.keys`: V8
- * keeps optimising a recursive `for … in` for the one name it noted, and gives up at each other.
+ * The members of an object, if it is one. Not to be changed. Some walks over them are by
+ * `Object.keys`, since V8 kept optimising their `for … in` for the one name that it had noted, and
+ * gave up at each other (`--trace-deopt` tells which do).
  */
 export function membersOf(value: Value): JsonObject | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
