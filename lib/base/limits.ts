@@ -137,8 +137,10 @@ export const limits = {
   unreadBodyLingerMs: 1_000,
   /** Idle connections live longer than common load balancers' own limit: those close first. */
   idleConnectionMs: 180_000,
-  /** At the end of a server, how long idle connections are kept for requests on their way. */
+  /** At the end of a server, how long connections are kept for requests on their way. */
   idleCloseGraceMs: 300,
+  /** After that, for how many turns of 20 ms an HTTP/1.1 connection must be idle to be closed. */
+  idleCloseTurns: 50,
   /** How long a client of HTTP/2 may take to close its side once all is said. */
   http2LingerMs: 1_000,
   /** A connection that has not finished its TLS handshake by then is cut. */

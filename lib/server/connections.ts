@@ -14,6 +14,8 @@ export class Connection implements ClientConnection {
   badCredentialsCount = 0;
   /** Of HTTP/2: pings since the client last answered one. */
   unansweredPings = 0;
+  /** Of a drain: how many turns on end found no request here. */
+  idleTurns = 0;
   readonly remoteAddress: string;
   readonly certificate: X509Certificate | undefined;
   readonly intermediates: readonly X509Certificate[];
@@ -107,11 +109,17 @@ export class Connections {
     for (const session of this.#sessions.keys()) session.announceEnd();
   }
 
-  /** Ends connections without a request in flight; sessions end with their last stream. */
+  /**
+   * One turn of a drain's end: sessions end with their last stream, other connections once they
+   * were idle for `idleCloseTurns` of them. A stream that has ended now leaves a connection that was
+   * never told to close, and its client asks on it next; turns instead of time, as a machine that is
+   * held up reads what lies there before it counts on.
+   */
   closeIdle(): void {
     for (const session of this.#sessions.keys()) session.close();
     for (const [socket, connection] of this.#sockets) {
-      if (connection.openRequests === 0) socket.destroySoon();
+      if (connection.openRequests > 0) connection.idleTurns = 0;
+      else if (++connection.idleTurns > limits.idleCloseTurns) socket.destroySoon();
     }
   }
 

@@ -2,6 +2,8 @@ import { describe, expect, test } from '@jest/globals';
 import { once } from 'node:events';
 import type { ClientHttp2Session } from 'node:http2';
 import https from 'node:https';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { limits } from '../base/limits.ts';
 import { serverDraining } from './open-request.ts';
 import type { Filter } from './request-context.ts';
 import { sendNow, writeHead } from './respond.ts';
@@ -131,6 +133,21 @@ describe('drain', () => {
     await drained;
     agent.destroy();
     await expect(request1(server, '/')).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+  });
+
+  test('answers the next request of a client whose watch ended, however busy both are', async () => {
+    await using server = await startTestServer({ filters: [watch] });
+    const agent = new https.Agent({ keepAlive: true, maxSockets: 1, ca: server.ca });
+    const first = request1(server, '/', { agent });
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    const drained = server.running.drain({ delayMs: 0, graceMs: 60_000 });
+    expect((await first).headers.connection).toBe('keep-alive');
+    await sleep(limits.idleCloseGraceMs);
+    for (let turn = 0; turn < limits.idleCloseTurns / 2; turn++) await sleep(20);
+    const next = await request1(server, '/', { agent });
+    expect([next.body.toString(), next.headers.connection]).toEqual(['last words', 'close']);
+    await drained;
+    agent.destroy();
   });
 
   test('cuts what does not end within its grace', async () => {
