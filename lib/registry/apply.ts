@@ -1,7 +1,7 @@
 // apply: a configuration as the transform of the update loop (specification 2, Server-side apply).
 // It is merged into the object that the request's version shows; an absent one is made from it.
 import { recordAt, textAt } from '../api/json-access.ts';
-import { cloneAlike, isObject } from '../api/json-value.ts';
+import { cloneAlike, isObject, jsonEqual } from '../api/json-value.ts';
 import { sortedText } from '../api/raw-json.ts';
 import type { JsonObject, JsonValue, ResourceInfo } from '../api/type-info.ts';
 import { apiVersionOf } from '../api/type-info.ts';
@@ -12,6 +12,8 @@ import type { Owners } from '../apply/owners.ts';
 import { ownUpdate } from '../apply/ownership.ts';
 import type { Applied } from '../apply/ownership.ts';
 import { limits } from '../base/limits.ts';
+import { whenThere } from '../base/maybe-promise.ts';
+import type { MaybePromise } from '../base/maybe-promise.ts';
 import { isLongTurn, nextTurn } from '../base/turn.ts';
 import { badRequest, conflict, StatusError } from '../base/status.ts';
 import type { Item } from '../cacher/resource-view.ts';
@@ -19,6 +21,7 @@ import type { ApiObject } from '../codec/codec.ts';
 import { decodeJson, decodeText, readSentJson } from '../codec/json.ts';
 import type { SentJson } from '../codec/json.ts';
 import { canonicalObject, readObject } from '../codec/normalise.ts';
+import { metaOf } from '../codec/object-meta.ts';
 import { holdsRaw } from '../codec/raw-fields.ts';
 import { readYaml } from '../codec/yaml-reader.ts';
 import { reportProblems, toStored, writeContext } from './incoming.ts';
@@ -26,6 +29,7 @@ import { emptyObject, ownershipWrite, setOwners } from './managed-fields.ts';
 import { shownObject, storedOwners } from './managed-fields.ts';
 import type { WriteContext } from '../kinds/strategy.ts';
 import { checkName, settleNamespace } from './object-meta.ts';
+import { RepeatedApply } from './repeated-apply.ts';
 import type { PatchRequest, WriteAnswer } from './requests.ts';
 import type { StoreParts } from './store-parts.ts';
 import { writeTransformed } from './update.ts';
@@ -34,10 +38,14 @@ export async function applyObject(store: StoreParts, request: PatchRequest): Pro
   const parts = store.writing ?? store;
   const { resource } = parts;
   const { path, signal } = request;
+  const apply = new RepeatedApply(parts, request);
+  let read: JsonObject | undefined;
+  const configurationOf = (): JsonObject => (read ??= readConfiguration(request, resource));
   if (isLongTurn(limits.writeTurnMsMax)) await nextTurn(); // Reading the body has begun the turn.
-  const configuration = readConfiguration(request, resource);
+  if (!apply.leaves(parts.view.peek(path))) configurationOf();
   if (isLongTurn(limits.writeTurnMsMax)) await nextTurn();
   const applied = async (old: Item | undefined): Promise<ApiObject> => {
+    const configuration = configurationOf();
     const live = await shownObject(parts, old, signal);
     const context = writeContext(parts, request, path.subresource);
     const owners = await ownersBefore(parts, { old, live }, context, signal);
@@ -60,8 +68,18 @@ export async function applyObject(store: StoreParts, request: PatchRequest): Pro
     setOwners(object, appliedOf(result).owners);
     return toStored(parts, object, signal);
   };
+  const transform = (old: Item): MaybePromise<ApiObject> => {
+    if (apply.leaves(old)) return withItsOwners(old.object());
+    // Another version is made by conversions, of which some are made elsewhere.
+    if (parts.conversion !== undefined || parts.storing !== undefined) return applied(old);
+    return whenThere(applied(old), (object) => {
+      const isSame = request.warnings.length === 0 && jsonEqual(object, old.object());
+      if (isSame) apply.hasLeft(old);
+      return object;
+    });
+  };
   const create = async (): Promise<ApiObject> => {
-    const uid = textAt(recordAt(configuration, 'metadata'), 'uid');
+    const uid = textAt(recordAt(configurationOf(), 'metadata'), 'uid');
     if (uid !== '') {
       const message =
         `uid mismatch: the provided object specified uid ${uid}, ` +
@@ -74,10 +92,18 @@ export async function applyObject(store: StoreParts, request: PatchRequest): Pro
     return made;
   };
   return writeTransformed(parts, request, {
-    transform: applied,
+    transform,
     isApplied: true,
     create: path.subresource === '' ? create : undefined,
   });
+}
+
+/** A copy that shares the list of owners, which nobody changes in its place. */
+function withItsOwners({ metadata, ...object }: Readonly<ApiObject>): ApiObject {
+  const { managedFields, ...rest } = metadata ?? {};
+  const copy: ApiObject = cloneAlike({ ...object, metadata: rest });
+  if (managedFields !== undefined) metaOf(copy).managedFields = managedFields;
+  return copy;
 }
 
 /** @throws StatusError 400 for lists whose elements cannot be told apart. */

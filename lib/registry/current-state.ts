@@ -39,6 +39,22 @@ export async function currentState(
   return stateOf(parts, item, epoch);
 }
 
+/**
+ * `state`, which memory showed, where a proof like a reader's finds that it is still the current
+ * one: many requests share a proof, and none of them reads the object from etcd.
+ */
+export async function provenState(
+  parts: StoreParts,
+  key: ItemKey,
+  state: State,
+  signal: AbortSignal,
+): Promise<State | undefined> {
+  if (state.item === undefined) return undefined;
+  const item = await parts.view.get(key, { mode: 'latest' }, signal);
+  const isProven = item === state.item && parts.view.epoch === state.epoch;
+  return isProven ? { ...state, isCurrent: true } : undefined;
+}
+
 /** The state that a failed write came back with; `epoch`: of when the write was sent. */
 export function stateOf(parts: StoreParts, stored: StoredItem | undefined, epoch: Epoch): State {
   if (stored === undefined) return { item: undefined, value: undefined, isCurrent: true, epoch };

@@ -1,6 +1,7 @@
 // update and patch: transform → complete and validate → write, as one try of the write loop. The
 // transform is pure and may run several times.
 import { apiVersionOf } from '../api/type-info.ts';
+import type { ResourceInfo } from '../api/type-info.ts';
 import { validateObjectMetaUpdate } from '../api/meta.ts';
 import type { MaybePromise } from '../base/maybe-promise.ts';
 import { limits } from '../base/limits.ts';
@@ -9,7 +10,7 @@ import { conflict, invalid, modifiedConflict, notFound } from '../base/status.ts
 import type { Item, ItemKey } from '../cacher/resource-view.ts';
 import type { ApiObject } from '../codec/codec.ts';
 import { holdsRaw } from '../codec/raw-fields.ts';
-import { encodeStored, withResourceVersion } from '../codec/stored-form.ts';
+import { encodeStored, schemaGeneration, withResourceVersion } from '../codec/stored-form.ts';
 import { objectItem } from './converted-item.ts';
 import { admitNew, putNew } from './create.ts';
 import { isIn } from './conversion.ts';
@@ -183,6 +184,7 @@ async function store(
   const ifCurrent: Try<WriteAnswer> = {
     kind: 'stale',
     again: (current) => store(parts, key, current, next, context, signal),
+    byItem: isKnownNoOp && isKnownOfToday(parts, item),
   };
   if (isKnownNoOp && !removes) return state.isCurrent ? written(item) : ifCurrent;
   const converted = inStoredVersion(parts, next.object, signal);
@@ -207,12 +209,25 @@ const written = (item: Item, stored?: Found, hand?: InHand): Try<WriteAnswer> =>
   written: stored,
 });
 
-/** Where the stored bytes are not at hand, those that memory has are of today's form. */
+/**
+ * Where the stored bytes are not at hand, those that memory has are of today's form. What they were
+ * seen to be is kept with the item.
+ */
 function hasTodaysForm(parts: StoreParts, { item, value }: State & Found): boolean {
   const record = storedRecord(parts);
   if (value === undefined) return !item.corrupted && isIn(item, record);
-  return parts.media.isTodays(value, record);
+  const isTodays = parts.media.isTodays(value, record);
+  if (isTodays) item.encoded(formOf(record), noBytes);
+  return isTodays;
 }
+
+/** The item was made of bytes that a write would make today. */
+const isKnownOfToday = (parts: StoreParts, item: Item): boolean =>
+  item.keptEncoding(formOf(storedRecord(parts))) !== undefined;
+
+const formOf = (record: ResourceInfo): string => `stored as ${schemaGeneration(record)}`;
+const nothing = new Uint8Array();
+const noBytes = (): Uint8Array => nothing;
 
 /** The object as it would be stored. @throws StatusError 409, 422. */
 async function nextObject(

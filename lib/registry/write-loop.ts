@@ -7,7 +7,7 @@ import type { StatusError } from '../base/status.ts';
 import type { ItemKey } from '../cacher/resource-view.ts';
 import type { ApiObject } from '../codec/codec.ts';
 import { commitTogether } from './companions.ts';
-import { currentState, firstState, stateOf } from './current-state.ts';
+import { currentState, firstState, provenState, stateOf } from './current-state.ts';
 import type { State } from './current-state.ts';
 import type { WriteContext } from '../kinds/strategy.ts';
 import type { InHand } from './requests.ts';
@@ -22,9 +22,14 @@ export type Try<T> =
   | { readonly kind: 'done'; readonly answer: T; readonly written?: Found | undefined }
   /**
    * No, or nothing to do, by a state that may be old. `again`: what it comes to, without a new try,
-   * where the object turns out to be the current one.
+   * where the object turns out to be the current one. `byItem`: the stored bytes would tell that no
+   * more than the item in memory.
    */
-  | { readonly kind: 'stale'; readonly again?: (current: State & Found) => Promise<Try<T>> }
+  | {
+      readonly kind: 'stale';
+      readonly again?: (current: State & Found) => Promise<Try<T>>;
+      readonly byItem?: boolean;
+    }
   | Lost;
 
 /** Somebody else wrote first. */
@@ -71,9 +76,10 @@ export async function untilWritten<T>(
         return result.answer;
       }
       if (result.kind === 'stale') {
-        const current = await currentState(parts, key, signal);
+        const { again, byItem = false } = result;
+        const proven = byItem ? await provenState(parts, key, state, signal) : undefined;
+        const current = proven ?? (await currentState(parts, key, signal));
         const { item } = current;
-        const { again } = result;
         const isProven = item?.revision === state.item?.revision && current.epoch === state.epoch;
         if (again !== undefined && item !== undefined && isProven) {
           next = () => again({ ...current, item });

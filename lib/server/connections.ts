@@ -111,9 +111,9 @@ export class Connections {
 
   /**
    * One turn of a drain's end: sessions end with their last stream, other connections once they
-   * were idle for `idleCloseTurns` of them. A stream that has ended now leaves a connection that was
-   * never told to close, and its client asks on it next; turns instead of time, as a machine that is
-   * held up reads what lies there before it counts on.
+   * were idle for `idleCloseTurns` of them. A stream that the drain has ended leaves a connection
+   * that was never told to close: its client asks on it next. In a turn, unlike in any time, what
+   * has come is read.
    */
   closeIdle(): void {
     for (const session of this.#sessions.keys()) session.close();

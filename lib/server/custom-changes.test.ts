@@ -9,8 +9,10 @@ import type { JsonObject } from '../api/type-info.ts';
 import { createLogger } from '../base/log.ts';
 import { ServingDefinitions } from '../crd/testing/definitions-on-etcd.ts';
 import { ServedDefinitions } from '../crd/served-definitions.ts';
+import { ownersOf } from '../registry/testing/owners.ts';
 import { fresh } from '../registry/testing/verb-driver.ts';
 import type { Sent } from '../registry/testing/verb-driver.ts';
+import { eventually } from '../storage-etcd/testing/events.ts';
 import { startApiServer } from './testing/api-server.ts';
 import { sendTo } from './testing/api-on-etcd.ts';
 import type { ApiAnswer, SentRequest } from './testing/api-on-etcd.ts';
@@ -160,6 +162,25 @@ test('stored objects show the new schema at the next read', async () => {
   expect((await own.answered(`GET ${customPath(plural, 'x')}`))['spec']).toEqual({
     a: '1',
     b: '2',
+  });
+});
+
+test('an apply that has changed nothing is judged by the new schema', async () => {
+  const map = (type: string): object => ({
+    type: 'object',
+    additionalProperties: text,
+    [own.api.replica.naming.resolve('x-{kubernetes}-map-type')]: type,
+  });
+  await setFields({ m: map('atomic') });
+  const path = `PATCH ${customPath(plural, 'x')}?fieldManager=m`;
+  const sent = { ...thing('x', { m: { k: 'v' } }), contentType: 'application/apply-patch+yaml' };
+  await own.answered(path, sent);
+  const before = await own.answered(path, sent);
+  expect(await own.answered(path, sent)).toEqual(before);
+  expect(ownersOf(before)).toEqual(['m: .spec.m']);
+  await setFields({ m: map('granular') });
+  await eventually(async () => {
+    expect(ownersOf(await own.answered(path, sent))).toEqual(['m: .spec.m.k']);
   });
 });
 

@@ -135,7 +135,7 @@ describe('drain', () => {
     await expect(request1(server, '/')).rejects.toMatchObject({ code: 'ECONNREFUSED' });
   });
 
-  test('answers the next request of a client whose watch ended, however busy both are', async () => {
+  test('answers the next request of a client whose watch it has ended', async () => {
     await using server = await startTestServer({ filters: [watch] });
     const agent = new https.Agent({ keepAlive: true, maxSockets: 1, ca: server.ca });
     const first = request1(server, '/', { agent });
