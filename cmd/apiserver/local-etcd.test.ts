@@ -55,3 +55,30 @@ test('an etcd that ends by itself is told of', async () => {
   await etcd.stop();
   expect(identity !== undefined && isAlive(identity)).toBe(false);
 });
+
+/** In the place of etcd: it takes the first connection and never answers there. */
+const silentOnce = (node: string): string => `#!${node}
+const { createServer } = require('node:net');
+if (process.argv.includes('--version')) {
+  console.log('etcd Version: 3.6.0');
+} else {
+  const flag = process.argv.find((one) => one.startsWith('--listen-client-urls='));
+  let count = 0;
+  createServer((socket) => {
+    if (count++ > 0) socket.end('HTTP/1.1 200 OK\\r\\nContent-Length: 0\\r\\n\\r\\n');
+  }).listen(Number(flag.slice(flag.lastIndexOf(':') + 1)), '127.0.0.1');
+}
+`;
+
+test('a connection that is never answered is not waited for', async () => {
+  const path = directory.file('etcd.cjs');
+  writeFileSync(path, silentOnce(process.execPath), { mode: 0o700 });
+  const before = process.env['ETCD_BIN'];
+  process.env['ETCD_BIN'] = path;
+  try {
+    await (await start()).stop();
+  } finally {
+    if (before === undefined) delete process.env['ETCD_BIN'];
+    else process.env['ETCD_BIN'] = before;
+  }
+});

@@ -16,7 +16,8 @@ import { identify, isAlive } from './process-identity.ts';
 import type { ProcessIdentity } from './process-identity.ts';
 
 const recordName = 'etcd.pid';
-const { localEtcdStartTimeoutMs, localEtcdStopTimeoutMs, localEtcdLogTailBytes } = limits;
+const { localEtcdStartTimeoutMs, localEtcdProbeTimeoutMs } = limits;
+const { localEtcdStopTimeoutMs, localEtcdLogTailBytes } = limits;
 const never = new AbortController().signal;
 
 export interface LocalEtcd {
@@ -183,11 +184,18 @@ async function answers(
   const giveUpAt = performance.now() + localEtcdStartTimeoutMs;
   while (performance.now() < giveUpAt) {
     if (ended !== undefined) return ended;
-    const health = await fetch(`${url}/health`, { signal }).catch(() => undefined);
-    if (health?.ok === true) return undefined;
+    if (await isHealthy(url, signal)) return undefined;
     await sleep(25, signal);
   }
   return `no answer within ${String(localEtcdStartTimeoutMs / 1_000)} s`;
+}
+
+/** A connection that nobody answers is given up: the next one may reach it. */
+async function isHealthy(url: string, signal: AbortSignal): Promise<boolean> {
+  const ended = AbortSignal.any([signal, AbortSignal.timeout(localEtcdProbeTimeoutMs)]);
+  const reply = await fetch(`${url}/health`, { signal: ended }).catch(() => undefined);
+  await reply?.body?.cancel().catch(() => undefined);
+  return reply?.ok === true;
 }
 
 /** Ports that were free a moment ago; all are held together so that they differ. */

@@ -449,6 +449,8 @@ export const limits = {
   sharedSecretRetryMs: 200,
   /** How long an etcd of this server may take to start. */
   localEtcdStartTimeoutMs: 60_000,
+  /** How long it may take to answer whether it is there, before it is asked again. */
+  localEtcdProbeTimeoutMs: 2_000,
   /** How long it may take to stop before it is killed. */
   localEtcdStopTimeoutMs: 10_000,
   /** As much of its log is looked through for the reason of its end. */
