@@ -1,13 +1,17 @@
 // The whole past is compacted in etcd, again and again, under traffic. Watches and pages whose past
 // is gone are told so (410) and start over; nobody is given a wrong answer instead.
 
-import { expect, test } from '@jest/globals';
+import { afterAll, expect, test } from '@jest/globals';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { judge } from './truth.ts';
+import { judge, SharedClusters } from './truth.ts';
+
+const shared = new SharedClusters();
+afterAll(() => shared.stop());
 
 test('forced compaction up to the present', async () => {
   const { seed, anomalies } = await judge({
     name: 'forced compaction',
+    shared,
     workload: { slowWatchers: 2 },
     // Pages that left the cache's snapshots are read from etcd, where the past is gone at once.
     check: { retentionMs: 0 },
@@ -26,6 +30,7 @@ test('forced compaction up to the present', async () => {
 test('compaction while a replica is away, which then starts from what is left', async () => {
   const { seed, anomalies } = await judge({
     name: 'compaction and restart',
+    shared,
     check: { retentionMs: 0 },
     harm: async ({ cluster: { etcd, replicas }, random, flow }) => {
       const away = random.pick(replicas);

@@ -1,13 +1,16 @@
 // Connections break between clients and replicas: in the middle of streams, before answers, all at
 // once. And lies planted on the way are found in traffic of real replicas too.
 
-import { afterEach, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, describe, expect, test } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startFaultProxy, type Fault, type FaultProxy } from '../fault-proxy.ts';
 import type { TestCluster } from '../harness.ts';
 import type { AnomalyKind } from '../history/history.ts';
-import { judge, type Scenario } from './truth.ts';
+import { judge, SharedClusters, type Scenario } from './truth.ts';
+
+const shared = new SharedClusters();
+afterAll(() => shared.stop());
 
 let proxies: FaultProxy[] = [];
 afterEach(() => {
@@ -29,7 +32,7 @@ async function closeProxies(): Promise<void> {
 }
 
 function scenario(name: string, harm: Scenario['harm']): Scenario {
-  return { name, serversOf: throughProxies, cleanUp: closeProxies, harm };
+  return { name, shared, serversOf: throughProxies, cleanUp: closeProxies, harm };
 }
 
 function plant(fault: Fault | undefined): void {

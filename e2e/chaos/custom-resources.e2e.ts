@@ -1,16 +1,25 @@
 // Custom resources under traffic, while their definition changes again and again and while replicas
 // and etcd break: no answer contradicts another, no event is lost, no request fails for a change.
 
-import { expect, test } from '@jest/globals';
+import { afterAll, expect, test } from '@jest/globals';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Reply } from '../harness.ts';
+import type { Reply, TestCluster } from '../harness.ts';
 import type { History } from '../history/history.ts';
 import { establish, redefine } from './definitions.ts';
-import { judge, type Scene } from './truth.ts';
+import { judge, SharedClusters, type Scene } from './truth.ts';
+
+const shared = new SharedClusters();
+afterAll(() => shared.stop());
 
 const kind = { group: 'history.example.com', plural: 'widgets' };
 const workload = { resource: 'widgets' } as const;
 const seconds = Number(process.env['CHAOS_SECONDS'] ?? 5);
+
+/** The kind as it was at first. */
+async function prepare(cluster: TestCluster): Promise<void> {
+  const { status } = await redefine(cluster.replica(0), kind);
+  if (status === 404) await establish(cluster, kind);
+}
 
 /** Another edition of the definition every few milliseconds, through any of these replicas. */
 async function changing(
@@ -50,7 +59,8 @@ test('a definition that changes every 10 ms fails no request, and watches go on'
   const { seed, anomalies, history } = await judge({
     name: 'definition changed',
     workload,
-    prepare: (cluster) => establish(cluster, kind),
+    shared,
+    prepare,
     harm: async (scene) => {
       const endsAt = performance.now() + seconds * 1000;
       let isDone = false;
@@ -70,7 +80,8 @@ test('a version that is served no more and again loses nothing', async () => {
   const { seed, anomalies, history } = await judge({
     name: 'version withdrawn',
     workload,
-    prepare: (cluster) => establish(cluster, kind),
+    shared,
+    prepare,
     harm: async ({ cluster, random, flow }) => {
       for (let round = 0; round < 2; round += 1) {
         const through = random.pick(cluster.replicas);
@@ -116,7 +127,8 @@ test.each(harms)('a definition that changes, and %s', async (name, harm) => {
     workload,
     // A replica that has just started holds no history from before, so 410 is allowed.
     check: name.includes('killed') ? { retentionMs: 0 } : {},
-    prepare: (cluster) => establish(cluster, kind),
+    shared,
+    prepare,
     harm: async (scene) => {
       let isDone = false;
       const harming = harm(scene).finally(() => (isDone = true));

@@ -1,9 +1,12 @@
 // Members of etcd are killed, moved and paused under traffic. Replicas keep their caches, so no
 // watch may be told that its position is gone.
 
-import { expect, test } from '@jest/globals';
+import { afterAll, expect, test } from '@jest/globals';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { judge, type Scene } from './truth.ts';
+import { judge, SharedClusters, type Scene } from './truth.ts';
+
+const shared = new SharedClusters();
+afterAll(() => shared.stop());
 
 const three = { memberCount: 3 } as const;
 const one = { memberCount: 1 } as const;
@@ -80,6 +83,6 @@ const harms: readonly (readonly [
 ];
 
 test.each(harms)('%s', async (name, cluster, harm) => {
-  const { seed, anomalies } = await judge({ name, cluster, harm });
+  const { seed, anomalies } = await judge({ name, shared, cluster, harm });
   expect({ seed, anomalies }).toEqual({ seed, anomalies: [] });
 });

@@ -1,8 +1,11 @@
 // Replicas are killed, drained and started again under traffic; the others go on, and no answer of
 // any replica contradicts another.
 
-import { expect, test } from '@jest/globals';
-import { judge } from './truth.ts';
+import { afterAll, expect, test } from '@jest/globals';
+import { judge, SharedClusters } from './truth.ts';
+
+const shared = new SharedClusters();
+afterAll(() => shared.stop());
 
 // A replica that has just started holds no history from before, so 410 is allowed.
 const check = { retentionMs: 0 };
@@ -10,6 +13,7 @@ const check = { retentionMs: 0 };
 test('a replica killed and started again', async () => {
   const { seed, anomalies } = await judge({
     name: 'replica killed',
+    shared,
     check,
     harm: async ({ cluster, random, flow }) => {
       for (let count = 0; count < 3; count += 1) {
@@ -27,6 +31,7 @@ test('a replica killed and started again', async () => {
 test('replicas drained one after the other and started again, as in an upgrade', async () => {
   const { seed, anomalies } = await judge({
     name: 'replicas drained',
+    shared,
     check,
     harm: async ({ cluster, flow }) => {
       for (const replica of cluster.replicas) {
@@ -42,6 +47,7 @@ test('replicas drained one after the other and started again, as in an upgrade',
 test('all replicas drained at once while watchers are behind', async () => {
   const { seed, anomalies, history } = await judge({
     name: 'all replicas drained',
+    shared,
     // Large objects and slow readers: at any time most streams are in the middle of many events.
     workload: {
       paddingBytes: 240_000,

@@ -21,6 +21,8 @@ export interface Scene {
 export interface Scenario {
   readonly name: string;
   readonly cluster?: ClusterOptions;
+  /** Absent: a cluster for this scenario alone. */
+  readonly shared?: SharedClusters;
   readonly workload?: Omit<WorkloadOptions, 'servers' | 'access' | 'seed'>;
   readonly check?: CheckOptions;
   /** Where the clients go; default: straight to the replicas. */
@@ -44,7 +46,9 @@ const SILENCE_MAX_MS = 45_000;
 /** The verdict carries the seed, so that a failed expectation prints it. */
 export async function judge(scenario: Scenario): Promise<Verdict & { history: History }> {
   const seed = process.env['HISTORY_SEED'] ?? newSeed();
-  const cluster = await TestCluster.start({ replicaCount: 3, tls: true, ...scenario.cluster });
+  const options = { replicaCount: 3, tls: true, ...scenario.cluster };
+  const clusters = scenario.shared ?? new SharedClusters();
+  const cluster = await clusters.open(options);
   try {
     await scenario.prepare?.(cluster);
     const servers = await serversOf(scenario, cluster);
@@ -67,9 +71,30 @@ export async function judge(scenario: Scenario): Promise<Verdict & { history: Hi
     const history = await workload.stop();
     process.stdout.write(`${scenario.name}: ${describeHistory(history)}\n`);
     return { seed, history, anomalies: checkHistory(history, scenario.check) };
+  } catch (error) {
+    await clusters.stop(); // what was broken may not have been mended
+    throw error;
   } finally {
     await scenario.cleanUp?.();
-    await cluster.stop();
+    if (scenario.shared === undefined) await clusters.stop();
+  }
+}
+
+/** What several scenarios run on, one after the other: each leaves it as whole as it found it. */
+export class SharedClusters {
+  readonly #clusters = new Map<string, TestCluster>();
+
+  async open(options: ClusterOptions): Promise<TestCluster> {
+    const key = JSON.stringify(options);
+    const cluster = this.#clusters.get(key) ?? (await TestCluster.start(options));
+    this.#clusters.set(key, cluster);
+    return cluster;
+  }
+
+  async stop(): Promise<void> {
+    const all = [...this.#clusters.values()];
+    this.#clusters.clear();
+    await Promise.all(all.map((cluster) => cluster.stop()));
   }
 }
 
