@@ -10,7 +10,7 @@ process.env['NODE_COMPILE_CACHE'] ??= compileCache;
 export default {
   roots: ['<rootDir>/lib', '<rootDir>/cmd', '<rootDir>/scripts', '<rootDir>/e2e'],
   testEnvironment: '<rootDir>/scripts/jest/environment.cjs',
-  testMatch: ['**/*.test.ts', '**/*.e2e.ts'],
+  testMatch: ['**/*.test.ts'],
   extensionsToTreatAsEsm: ['.ts'],
   runtime: '<rootDir>/scripts/jest/native-runtime.cjs',
   transform: {},

@@ -1,5 +1,5 @@
-// The tests beside the code that start no other process: what `npm run check` has time for.
-// `npm test` runs all.
+// The tests that start no other process: what `npm run check` has time for. `npm test` runs the
+// others, too.
 import { readFileSync } from 'node:fs';
 import { glob } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
