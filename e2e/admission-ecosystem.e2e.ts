@@ -200,7 +200,8 @@ describe('from nothing', () => {
       pod,
       /^500 .*webhook "inject\.mesh\.example\.com": .*no endpoints available for service/,
     );
-    const started = [injector.start(), engine.start()]; // both wait for their certificates
+    // Both wait for their certificates.
+    const started = { injector: injector.start(), engine: engine.start() };
     await issuer.start();
     await done(`POST ${definitions}`, certificateDefinition());
     await done(`POST ${registration}/validatingwebhookconfigurations`, certificateRules());
@@ -213,8 +214,9 @@ describe('from nothing', () => {
       await until('a certificate', () =>
         done(`POST ${certificates(namespace, 'v1alpha1')}`, { ...body, metadata: { name }, spec }),
       );
+      // The engine, which fails closed, comes last: nobody reaches it before its endpoint is there.
+      await started[name];
     }
-    await Promise.all(started);
     // What is refused until the engine is reached may be what it is reached by: not here.
     await publish('engine', 'engine', engine.port);
     await until('published', () => publish('mesh', 'injector', injector.port).then(() => true));

@@ -90,7 +90,9 @@ export class TestCluster {
     }
     const cluster = new TestCluster(etcd, replicas, folder);
     try {
-      for (const replica of replicas) await replica.start();
+      const [first, ...others] = replicas;
+      await first?.start();
+      await Promise.all(others.map((replica) => replica.start()));
     } catch (error) {
       await cluster.stop();
       throw error;
