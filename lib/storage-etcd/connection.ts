@@ -7,6 +7,7 @@ import { limits } from '../base/limits.ts';
 import { Endpoint } from './endpoint.ts';
 import type { EtcdTlsFiles, EtcdTransport } from './endpoint.ts';
 import { effectOf, EtcdError, unknownOutcome, unreachable } from './etcd-error.ts';
+import { wasPerhapsDropped } from './etcd-error.ts';
 import { Fence } from './fence.ts';
 import { rangeMethod, statusMethod } from './rpc.ts';
 import type { Method, ResponseHeader } from './rpc.ts';
@@ -38,6 +39,8 @@ export interface CallOptions {
   readonly effect: 'read' | 'write';
   /** The answer's revision cannot be below one that was seen before: checked by the fence. */
   readonly isLinearizable: boolean;
+  /** The caller repeats a write that was perhaps dropped, in its epoch: the member is not left. */
+  readonly isRepeatable?: boolean;
   /** Sent in this epoch only. @throws EpochEnded */
   readonly epoch?: Epoch | undefined;
 }
@@ -177,7 +180,8 @@ export class EtcdConnection {
         if (!(error instanceof EtcdError)) throw error;
         const effect = effectOf(error);
         if (effect === 'final') throw error;
-        this.leave(endpoint);
+        const isStaying = options.isRepeatable === true && wasPerhapsDropped(error);
+        if (!isStaying) this.leave(endpoint);
         if (!isRead && effect === 'unknown') throw unknownOutcome(error);
         if (Date.now() + delayMs >= lastMs) throw unreachable(error);
       }

@@ -1,7 +1,7 @@
 import { status } from '@grpc/grpc-js';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { StatusError } from '../base/status.ts';
-import { EtcdError, toStatusError } from './etcd-error.ts';
+import { effectOf, EtcdError, toStatusError } from './etcd-error.ts';
 import { EtcdStorage } from './etcd-storage.ts';
 import { EtcdCluster } from './testing/etcd-process.ts';
 
@@ -28,6 +28,16 @@ describe('what clients read of a failed call', () => {
     expect(toStatusError(error).message).not.toContain('10.0.0.7');
     expect(toStatusError(error).cause).toBe(error);
   });
+});
+
+test.each([
+  [status.UNAVAILABLE, 'etcdserver: no leader', 'notStarted'],
+  [status.UNKNOWN, 'raft proposal dropped', 'notStarted'],
+  [status.UNKNOWN, 'etcdserver: no leader', 'unknown'],
+  [status.UNAVAILABLE, 'etcdserver: request timed out', 'unknown'],
+  [status.FAILED_PRECONDITION, 'raft proposal dropped', 'final'],
+])('the effect of a write that failed with %p %p is %s', (code, text, effect) => {
+  expect(effectOf(new EtcdError(code, text))).toBe(effect);
 });
 
 test('of a full database: 503, what to do, and no time to repeat it after', () => {

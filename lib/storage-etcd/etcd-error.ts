@@ -2,8 +2,7 @@
 // Rule: a write is repeated only when etcd provably never started it.
 import { status as grpcStatus } from '@grpc/grpc-js';
 import { internalError, requestEntityTooLarge, requestTimeout } from '../base/status.ts';
-import { serviceUnavailable, tooManyRequests } from '../base/status.ts';
-import type { StatusError } from '../base/status.ts';
+import { serviceUnavailable, StatusError, tooManyRequests } from '../base/status.ts';
 
 /** What etcd or the transport answered. Its message may name addresses: for logs. */
 export class EtcdError extends Error {
@@ -42,10 +41,12 @@ const finalCodes: ReadonlySet<number> = new Set([
   grpcStatus.UNAUTHENTICATED,
 ]);
 
-const notStarted: ReadonlySet<string> = new Set([
-  neverSent,
+const notStarted: ReadonlyMap<string, number> = new Map([
+  [neverSent, grpcStatus.UNAVAILABLE],
   // Sent by the interceptor for `hasleader` before the request reaches the server's logic.
-  'etcdserver: no leader',
+  ['etcdserver: no leader', grpcStatus.UNAVAILABLE],
+  // By a leader that hands over its lead: nothing is added to its log meanwhile.
+  ['raft proposal dropped', grpcStatus.UNKNOWN],
 ]);
 
 export function effectOf(error: EtcdError): Effect {
@@ -54,9 +55,20 @@ export function effectOf(error: EtcdError): Effect {
   if (error.code === grpcStatus.RESOURCE_EXHAUSTED) {
     return /^(etcdserver: |grpc: |Received message)/.test(error.message) ? 'final' : 'unknown';
   }
-  if (error.code === grpcStatus.UNAVAILABLE && notStarted.has(error.message)) return 'notStarted';
-  return 'unknown';
+  return notStarted.get(error.message) === error.code ? 'notStarted' : 'unknown';
 }
+
+/** A member that is well has passed the write on to the leader, and did not see it come back. */
+const gaveUp: ReadonlySet<string> = new Set([
+  'etcdserver: request timed out',
+  'etcdserver: request timed out, possibly due to previous leader failure',
+]);
+
+/** Of unknown effect: most such writes were dropped by a leader that was handing its lead over. */
+export const wasPerhapsDropped = (error: unknown): boolean =>
+  error instanceof StatusError
+    ? wasPerhapsDropped(error.cause)
+    : error instanceof EtcdError && gaveUp.has(error.message);
 
 export const isCompacted = (error: unknown): boolean =>
   error instanceof EtcdError && error.message.includes('revision has been compacted');

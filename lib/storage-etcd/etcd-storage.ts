@@ -1,6 +1,6 @@
 // Storage on an etcd cluster: each write is one transaction that compares mod revisions and, when
-// it lost, returns what is stored in the same round trip. It never repeats a write that may have
-// happened.
+// it lost, returns what is stored in the same round trip. One that may have happened is repeated
+// only where it cannot happen twice (ADR 0066).
 import type { Clock } from '../base/clock.ts';
 import { systemClock } from '../base/clock.ts';
 import { invariant } from '../base/invariant.ts';
@@ -9,7 +9,7 @@ import { requestEntityTooLarge } from '../base/status.ts';
 import { EpochEnded, EtcdConnection, linearizableRead, write } from './connection.ts';
 import type { ConnectionOptions } from './connection.ts';
 import { EtcdError, isLeaseNotFound, isRequestTooLarge, tooLarge } from './etcd-error.ts';
-import { toStatusError } from './etcd-error.ts';
+import { toStatusError, wasPerhapsDropped } from './etcd-error.ts';
 import type { Fence } from './fence.ts';
 import { LeasePool } from './lease.ts';
 import { currentRevision, RangeReader, toItem } from './range.ts';
@@ -211,15 +211,50 @@ export class EtcdStorage implements Storage {
       success: changes.map((change) => operationOf(change, leases)),
       failure: current,
     };
+    const sentIn = this.connection.fence.epoch;
+    const isRepeatable = canRepeat(conditions, changes);
+    const options = { ...write, epoch, isRepeatable };
     try {
-      return await this.connection.call(txnMethod, request, { ...write, epoch }, signal);
+      return await this.connection.call(txnMethod, request, options, signal);
     } catch (error) {
+      if (isRepeatable && wasPerhapsDropped(error)) {
+        return await this.#repeat(request, sentIn, error, signal);
+      }
       if (!(error instanceof EpochEnded)) throw error;
       const look: TxnRequest = { compare: [], success: current, failure: [] };
       const seen = await this.connection.call(txnMethod, look, linearizableRead, signal);
       return { ...seen, succeeded: false };
     }
   }
+
+  /**
+   * Sends a transaction again that was perhaps dropped. Where it happens now it had not happened
+   * before, and never will again: it compares what it has changed. @throws `lost`
+   */
+  async #repeat(
+    request: TxnRequest,
+    epoch: Epoch,
+    lost: unknown,
+    signal: AbortSignal,
+  ): Promise<TxnResponse> {
+    const again = this.connection.call(txnMethod, request, { ...write, epoch }, signal);
+    const answer = await again.catch(() => undefined);
+    if (answer?.succeeded !== true) throw lost;
+    return answer;
+  }
+}
+
+/**
+ * What compares the version of all that it changes, each of an object that is there. No version
+ * comes again, so one of several such transactions at most happens.
+ */
+function canRepeat(
+  conditions: Transaction['conditions'],
+  changes: Transaction['changes'],
+): boolean {
+  const isCompared = ({ key }: Change): boolean =>
+    conditions.some((condition) => condition.key === key && condition.expected > 0);
+  return changes.every(isCompared);
 }
 
 function operationOf(change: Change, leases: ReadonlyMap<number, Identifier>): RequestOp {
