@@ -56,23 +56,22 @@ test('an etcd that ends by itself is told of', async () => {
   expect(identity !== undefined && isAlive(identity)).toBe(false);
 });
 
-/** In the place of etcd: it takes the first connection and never answers there. */
-const silentOnce = (node: string): string => `#!${node}
-const { createServer } = require('node:net');
-if (process.argv.includes('--version')) {
-  console.log('etcd Version: 3.6.0');
-} else {
-  const flag = process.argv.find((one) => one.startsWith('--listen-client-urls='));
-  let count = 0;
-  createServer((socket) => {
-    if (count++ > 0) socket.end('HTTP/1.1 200 OK\\r\\nContent-Length: 0\\r\\n\\r\\n');
-  }).listen(Number(flag.slice(flag.lastIndexOf(':') + 1)), '127.0.0.1');
-}
-`;
-
-test('a connection that is never answered is not waited for', async () => {
+/** What stands in the place of etcd runs `serve(port)`, and ends as etcd where it cannot listen. */
+async function startStandIn(serve: string): Promise<void> {
   const path = directory.file('etcd.cjs');
-  writeFileSync(path, silentOnce(process.execPath), { mode: 0o700 });
+  const script = `#!${process.execPath}
+const { createServer } = require('node:net');
+const { existsSync, writeFileSync } = require('node:fs');
+const end = (error) => {
+  console.error(JSON.stringify({ level: 'fatal', msg: 'discovery failed', error }));
+  process.exit(1);
+};
+const serve = (port) => { ${serve} };
+const flag = process.argv.find((one) => one.startsWith('--listen-client-urls='));
+if (flag === undefined) console.log('etcd Version: 3.6.0');
+else serve(Number(flag.slice(flag.lastIndexOf(':') + 1)));
+`;
+  writeFileSync(path, script, { mode: 0o700 });
   const before = process.env['ETCD_BIN'];
   process.env['ETCD_BIN'] = path;
   try {
@@ -81,4 +80,25 @@ test('a connection that is never answered is not waited for', async () => {
     if (before === undefined) delete process.env['ETCD_BIN'];
     else process.env['ETCD_BIN'] = before;
   }
-});
+}
+const healthy = "socket.end('HTTP/1.1 200 OK\\r\\nContent-Length: 0\\r\\n\\r\\n')";
+const listen = ".listen(port, '127.0.0.1').on('error', ({ message }) => end(message));";
+
+test('a connection that is never answered is not waited for', () =>
+  startStandIn(`
+    let count = 0;
+    createServer((socket) => {
+      socket.on('error', () => undefined); // who gives up resets it
+      if (count++ > 0) ${healthy};
+    })${listen}
+  `));
+
+test('ports that somebody else has taken are not insisted on', () =>
+  startStandIn(`
+    const marker = ${JSON.stringify(directory.file('tried'))};
+    if (existsSync(marker)) createServer((socket) => ${healthy})${listen}
+    else {
+      writeFileSync(marker, '');
+      end('listen tcp 127.0.0.1: bind: address already in use');
+    }
+  `));

@@ -9,6 +9,7 @@ import type { AddressInfo } from 'node:net';
 import { abortable, sleep } from '../../lib/base/abort.ts';
 import { FlagError } from '../../lib/config/flags.ts';
 import { findEtcd } from '../../scripts/etcd.mjs';
+import type { FoundEtcd } from '../../scripts/etcd.mjs';
 import { parseIdentity } from './data-directory.ts';
 import type { DataDirectory } from './data-directory.ts';
 import { fileProblem } from './file-problem.ts';
@@ -17,7 +18,7 @@ import type { ProcessIdentity } from './process-identity.ts';
 
 const recordName = 'etcd.pid';
 const { localEtcdStartTimeoutMs, localEtcdProbeTimeoutMs } = limits;
-const { localEtcdStopTimeoutMs, localEtcdLogTailBytes } = limits;
+const { localEtcdStopTimeoutMs, localEtcdLogTailBytes, localEtcdPortTriesMax } = limits;
 const never = new AbortController().signal;
 
 export interface LocalEtcd {
@@ -46,6 +47,24 @@ export async function startLocalEtcd(
   if (etcd.warning !== undefined) say(etcd.warning);
   say(`etcd ${etcd.version} (${etcd.path})`);
   await endLeftover(directory, say);
+  for (let tries = 1; ; tries++) {
+    try {
+      return await startOnFreePorts(etcd, directory, signal);
+    } catch (error) {
+      const isTaken = error instanceof FlagError && error.message.includes(portTaken);
+      if (!isTaken || tries === localEtcdPortTriesMax) throw error;
+    }
+  }
+}
+
+/** Ports that were free a moment ago may be somebody else's by now. */
+const portTaken = 'address already in use';
+
+async function startOnFreePorts(
+  etcd: FoundEtcd,
+  directory: DataDirectory,
+  signal: AbortSignal,
+): Promise<LocalEtcd> {
   const [clientPort, peerPort] = await freePorts(2);
   const url = `http://127.0.0.1:${String(clientPort)}`;
   const peerUrl = `http://127.0.0.1:${String(peerPort)}`;

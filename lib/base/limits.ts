@@ -451,6 +451,8 @@ export const limits = {
   localEtcdStartTimeoutMs: 60_000,
   /** How long it may take to answer whether it is there, before it is asked again. */
   localEtcdProbeTimeoutMs: 2_000,
+  /** Tries to start it where somebody else has taken its ports meanwhile. */
+  localEtcdPortTriesMax: 5,
   /** How long it may take to stop before it is killed. */
   localEtcdStopTimeoutMs: 10_000,
   /** As much of its log is looked through for the reason of its end. */
