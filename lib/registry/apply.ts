@@ -12,8 +12,6 @@ import type { Owners } from '../apply/owners.ts';
 import { ownUpdate } from '../apply/ownership.ts';
 import type { Applied } from '../apply/ownership.ts';
 import { limits } from '../base/limits.ts';
-import { whenThere } from '../base/maybe-promise.ts';
-import type { MaybePromise } from '../base/maybe-promise.ts';
 import { isLongTurn, nextTurn } from '../base/turn.ts';
 import { badRequest, conflict, StatusError } from '../base/status.ts';
 import type { Item } from '../cacher/resource-view.ts';
@@ -68,15 +66,14 @@ export async function applyObject(store: StoreParts, request: PatchRequest): Pro
     setOwners(object, appliedOf(result).owners);
     return toStored(parts, object, signal);
   };
-  const transform = (old: Item): MaybePromise<ApiObject> => {
+  // Another version is made by conversions, of which some are made elsewhere.
+  const isConverted = parts.conversion !== undefined || parts.storing !== undefined;
+  const transform = async (old: Item): Promise<ApiObject> => {
     if (apply.leaves(old)) return withItsOwners(old.object());
-    // Another version is made by conversions, of which some are made elsewhere.
-    if (parts.conversion !== undefined || parts.storing !== undefined) return applied(old);
-    return whenThere(applied(old), (object) => {
-      const isSame = request.warnings.length === 0 && jsonEqual(object, old.object());
-      if (isSame) apply.hasLeft(old);
-      return object;
-    });
+    const object = await applied(old);
+    const mayNote = !isConverted && request.warnings.length === 0;
+    if (mayNote && jsonEqual(object, old.object())) apply.hasLeft(old);
+    return object;
   };
   const create = async (): Promise<ApiObject> => {
     const uid = textAt(recordAt(configurationOf(), 'metadata'), 'uid');

@@ -159,3 +159,18 @@ test('what admission takes back is shown to it each time', async () => {
   for (const answer of answers) expect(answer.metadata['labels']).toEqual({ mutate: 'done' });
   expect(shown.get(name)).toEqual([false, false, false, false]);
 });
+
+test('a thousand at once beside one change: none is answered by what was before it', async () => {
+  const name = fresh();
+  const store = replica.store('configmaps');
+  await apply(name, { a: '1' });
+  const settled = await seen(await apply(name, { a: '1' }));
+  const before = Array.from({ length: 500 }, () => apply(name, { a: '1' }));
+  const changed = await verbs.patch(store, name, { data: { b: '2' } });
+  const after = Array.from({ length: 500 }, () => apply(name, { a: '1' }));
+  const versions = [settled, changed].map(({ metadata }) => metadata.resourceVersion);
+  for (const { metadata } of await Promise.all(before)) {
+    expect(versions).toContain(metadata.resourceVersion);
+  }
+  for (const answer of await Promise.all(after)) expect(answer).toEqual(changed);
+});

@@ -3,6 +3,7 @@
 // ever.
 import { createHash } from 'node:crypto';
 import type { Item } from '../cacher/resource-view.ts';
+import { hasNote, noteOn } from './item-notes.ts';
 import type { PatchRequest } from './requests.ts';
 import type { StoreParts } from './store-parts.ts';
 
@@ -10,28 +11,43 @@ import type { StoreParts } from './store-parts.ts';
 const definitions = new WeakMap<StoreParts, number>();
 let definitionCount = 0;
 
-export class RepeatedApply {
-  readonly #variant: string;
+function definitionOf(parts: StoreParts): number {
+  const known = definitions.get(parts);
+  if (known !== undefined) return known;
+  definitions.set(parts, ++definitionCount);
+  return definitionCount;
+}
 
-  constructor(parts: StoreParts, { path, options, patch }: PatchRequest) {
-    const { fieldManager, fieldValidation, force = false } = options;
-    const definition = definitions.get(parts) ?? ++definitionCount;
-    definitions.set(parts, definition);
-    const asked = [definition, path.subresource, fieldManager, fieldValidation, force];
-    const sum = createHash('sha256').update(JSON.stringify(asked)).update(patch);
-    this.#variant = `apply ${sum.digest('base64')}`;
+export class RepeatedApply {
+  readonly #parts: StoreParts;
+  readonly #request: PatchRequest;
+  #known: string | undefined;
+
+  constructor(parts: StoreParts, request: PatchRequest) {
+    this.#parts = parts;
+    this.#request = request;
   }
 
   /** It is known to leave this item as it is, before admission. */
   leaves(item: Item | undefined): boolean {
-    return item?.keptEncoding(this.#variant) !== undefined;
+    return item !== undefined && hasNote(item, this.#note);
   }
 
   /** It left this item as it is. */
   hasLeft(item: Item): void {
-    item.encoded(this.#variant, noBytes);
+    noteOn(item, this.#note);
+  }
+
+  get #note(): string {
+    return (this.#known ??= noteOf(this.#parts, this.#request));
   }
 }
 
-const nothing = new Uint8Array();
-const noBytes = (): Uint8Array => nothing;
+/** Names all that an apply depends on beside the item. */
+function noteOf(parts: StoreParts, { path, options, patch }: PatchRequest): string {
+  const { fieldManager, fieldValidation, force = false } = options;
+  const definition = definitionOf(parts);
+  const asked = [definition, path.subresource, fieldManager, fieldValidation, force];
+  const sum = createHash('sha256').update(JSON.stringify(asked)).update(patch);
+  return `apply ${sum.digest('base64')}`;
+}

@@ -31,6 +31,7 @@ import {
   settleNamespace,
   take,
 } from './object-meta.ts';
+import { hasNote, noteOn } from './item-notes.ts';
 import { judgedNow } from './judged-now.ts';
 import { keepTimes, trackUpdate } from './managed-fields.ts';
 import { partsInPlace } from './parts-in-place.ts';
@@ -217,17 +218,15 @@ function hasTodaysForm(parts: StoreParts, { item, value }: State & Found): boole
   const record = storedRecord(parts);
   if (value === undefined) return !item.corrupted && isIn(item, record);
   const isTodays = parts.media.isTodays(value, record);
-  if (isTodays) item.encoded(formOf(record), noBytes);
+  if (isTodays) noteOn(item, formOf(record));
   return isTodays;
 }
 
 /** The item was made of bytes that a write would make today. */
 const isKnownOfToday = (parts: StoreParts, item: Item): boolean =>
-  item.keptEncoding(formOf(storedRecord(parts))) !== undefined;
+  hasNote(item, formOf(storedRecord(parts)));
 
 const formOf = (record: ResourceInfo): string => `stored as ${schemaGeneration(record)}`;
-const nothing = new Uint8Array();
-const noBytes = (): Uint8Array => nothing;
 
 /** The object as it would be stored. @throws StatusError 409, 422. */
 async function nextObject(

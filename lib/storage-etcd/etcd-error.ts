@@ -1,5 +1,6 @@
 // Failed calls to etcd, sorted by what is known of their effect, and turned into StatusErrors.
-// Rule: a write is repeated only when etcd provably never started it.
+// Rule: a write is repeated only when etcd provably never started it, or where it cannot happen
+// twice (ADR 0066).
 import { status as grpcStatus } from '@grpc/grpc-js';
 import { internalError, requestEntityTooLarge, requestTimeout } from '../base/status.ts';
 import { serviceUnavailable, StatusError, tooManyRequests } from '../base/status.ts';
