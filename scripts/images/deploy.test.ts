@@ -7,6 +7,7 @@ import { load, YAML11_SCHEMA } from 'js-yaml';
 import { readTarget } from '../../cmd/health-check/target.ts';
 import { readPlan } from '../../cmd/cluster-secrets/plan.ts';
 import { parseFlags } from '../../lib/config/parse-flags.ts';
+import { productStart } from '../product-start.ts';
 import { bases } from './bases.mjs';
 
 const root = join(import.meta.dirname, '../..');
@@ -47,6 +48,21 @@ const withDefaults = (text: string): string =>
 const mountsOf = ({ volumes = [] }: Service): string[][] => volumes.map((line) => line.split(':'));
 const networksOf = ({ networks = [] }: Service): string[] =>
   Array.isArray(networks) ? [...(networks as string[])] : Object.keys(networks);
+
+test('the image starts Node, and compiles the modules, with the flags of `npm start`', () => {
+  const { flags, environment } = productStart();
+  const dockerfile = read('deploy/Dockerfile');
+  const commands = dockerfile.matchAll(/^(?:RUN|ENTRYPOINT) (\["node",[^\]]*\])/gm);
+  const given = [...commands].flatMap(([, command = '']) => {
+    const words = JSON.parse(command.replaceAll('\\\n', '')) as string[];
+    const end = words.indexOf('cmd/apiserver/main.ts');
+    return end < 0 ? [] : [words.slice(1, end)];
+  });
+  expect(given).toEqual([flags, flags]);
+  const settings = Object.entries(environment).filter(([name]) => name.startsWith('MALLOC_'));
+  expect(settings.length).toBeGreaterThan(0);
+  for (const [name, value] of settings) expect(dockerfile).toContain(`${name}=${value}`);
+});
 
 test.each(services)(
   '%s is confined, bounded, restarted and its log is rotated',
