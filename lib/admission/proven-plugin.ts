@@ -1,7 +1,9 @@
 // A configured plugin whose answers hold: what no transaction will check rests on memory that is
 // proven to have the newest rules. That are its refusals, dry runs and connections.
 import type { MaybePromise } from '../base/maybe-promise.ts';
+import type { ApiObject } from '../codec/codec.ts';
 import type { RulesInForce } from './in-force.ts';
+import { labelsOf } from './match/namespace.ts';
 import type { AdmissionPlugin, AdmissionRequest } from './plugin.ts';
 import type { ServedResources } from './served-resources.ts';
 
@@ -24,15 +26,17 @@ export function provenPlugin(
     handles: (request) => restsOnProof(request) || plugin.handles(request),
     ...(mutate && {
       mutate: (request, object, signal, pass) =>
-        proven(request, signal, () => mutate(request, object, signal, pass), false),
+        proven({ request, signal }, () => mutate(request, object, signal, pass), false),
     }),
     ...(beforeDelete && {
       beforeDelete: (request, signal) =>
-        proven(request, signal, () => beforeDelete(request, signal), undefined),
+        proven({ request, signal }, () => beforeDelete(request, signal), undefined),
     }),
     ...(validate && {
-      validate: (request, object, signal) =>
-        proven(request, signal, () => validate(request, object, signal), undefined),
+      validate: (request, object, signal) => {
+        const asked = { request, signal, judged: [object, request.old] };
+        return proven(asked, () => validate(request, object, signal), undefined);
+      },
     }),
   };
 }
@@ -40,16 +44,18 @@ export function provenPlugin(
 const restsOnProof = ({ dryRun, operation }: AdmissionRequest): boolean =>
   dryRun || operation === 'CONNECT';
 
+interface Asked {
+  readonly request: AdmissionRequest;
+  readonly signal: AbortSignal;
+  /** The object as it will be, and as it was; absent: it may still get other labels. */
+  readonly judged?: readonly (Readonly<ApiObject> | undefined)[];
+}
+
 /** `unasked`: the answer where the plugin turns out not to handle the request. */
-type ProvenCall = <T>(
-  request: AdmissionRequest,
-  signal: AbortSignal,
-  call: () => MaybePromise<T>,
-  unasked: T,
-) => MaybePromise<T>;
+type ProvenCall = <T>(asked: Asked, call: () => MaybePromise<T>, unasked: T) => MaybePromise<T>;
 
 function provenCall(plugin: AdmissionPlugin, inForce: RulesInForce, formsOf: FormsOf): ProvenCall {
-  return (request, signal, call, unasked) => {
+  return ({ request, signal, judged }, call, unasked) => {
     if (restsOnProof(request)) {
       return inForce.proven(signal).then(() => (plugin.handles(request) ? call() : unasked));
     }
@@ -57,7 +63,9 @@ function provenCall(plugin: AdmissionPlugin, inForce: RulesInForce, formsOf: For
     const refused = async (error: unknown): Promise<never> => {
       signal.throwIfAborted();
       await inForce.proven(signal);
-      const place = { resources: formsOf(request.resource), namespace: request.namespace };
+      const resources = formsOf(request.resource);
+      const labels = judged?.map(labelsOf);
+      const place = { resources, namespace: request.namespace, labels };
       throw inForce.haveChanged(before, [place]) ? inForce.changed() : error;
     };
     try {

@@ -27,6 +27,8 @@ interface Judging extends Replica {
 let registry: RegistryOnEtcd;
 let here: Judging;
 let there: Judging;
+/** Happens while a write is judged. */
+let meanwhile = async (): Promise<unknown> => undefined;
 
 beforeAll(async () => {
   registry = await RegistryOnEtcd.start();
@@ -64,6 +66,7 @@ function closing(view: ResourceView, { rulesInForce, scheme }: Replica): Admissi
     async validate(request, object) {
       const isClosed = view.all().some(({ name }) => name === 'closed');
       await new Promise((resolve) => setImmediate(resolve)); // as a call would
+      await meanwhile();
       if (isClosed) throw refusal(request, object, 'closed');
     },
   };
@@ -229,6 +232,25 @@ test('rules for others that come meanwhile are no reason to be judged anew', asy
   isOver = true;
   await Promise.all(writers);
   expect(here.anewCount() + there.anewCount()).toBe(before);
+});
+
+test('rules for other labels that come meanwhile are no reason to refuse anew', async () => {
+  await close(here);
+  const before = here.anewCount();
+  const store = here.store(configurations);
+  const comes = (objectSelector: JsonObject) => async () => {
+    meanwhile = async () => undefined;
+    const webhooks = [{ ...webhook('configmaps'), objectSelector }];
+    const object = { metadata: { generateName: 'meanwhile-' }, webhooks };
+    await client.create(store, { namespace: '', object }, signal);
+  };
+  meanwhile = comes({ matchLabels: { own: 'yes' } });
+  expect(await messageOf(write(here, 'a'))).toBe('configmaps "a" is forbidden: closed');
+  expect(here.anewCount()).toBe(before);
+  meanwhile = comes({});
+  expect(await messageOf(write(here, 'a'))).toBe('configmaps "a" is forbidden: closed');
+  expect(here.anewCount()).toBe(before + 1);
+  await open(here);
 });
 
 test('who wrote a rule is answered when memory has it', async () => {

@@ -70,7 +70,7 @@ const hasLabels = (
   selector: Criteria['objectSelector'],
 ): boolean => recordAt(object, 'metadata') !== undefined && selector.matches(labelsOf(object));
 
-const labelsOf = (object: Readonly<ApiObject> | undefined): Labels =>
+export const labelsOf = (object: Readonly<ApiObject> | undefined): Labels =>
   recordAt(recordAt(object, 'metadata'), 'labels');
 
 /** Thousands of selectors are asked about the same namespace in a row; it never changes. */
