@@ -1,9 +1,9 @@
 // Deep equality of decoded values. Unset members, null and empty lists are the same: the forms of
 // an absent value that encodings tell apart and users do not. An empty object is not absent, but
 // for the members below, which are written even when nothing is in them.
-import { isObject } from './json-value.ts';
+import { isObject, ownMember } from './json-value.ts';
 import { isAbsent } from './presence.ts';
-import type { JsonValue } from './type-info.ts';
+import type { JsonObject, JsonValue } from './type-info.ts';
 
 type Value = JsonValue | undefined;
 
@@ -69,23 +69,28 @@ const isAbsence = (key: string, value: Value): boolean => alwaysThere.has(key) &
 
 export function sameJson(left: Value, right: Value): boolean {
   if (left === right) return true;
-  if (Array.isArray(left) && Array.isArray(right)) {
-    return (
-      left.length === right.length && left.every((element, at) => sameJson(element, right[at]))
-    );
-  }
-  if (isObject(left) && isObject(right)) {
-    for (const key of Object.keys(left)) {
-      const other = Object.hasOwn(right, key) ? right[key] : undefined;
-      if (sameJson(left[key], other)) continue;
-      if (!isObject(left[key]) || !isNothing(other) || !isAbsence(key, left[key])) return false;
-    }
-    for (const key of Object.keys(right)) {
-      if (Object.hasOwn(left, key) || isNothing(right[key])) continue;
-      if (!isAbsence(key, right[key])) return false;
-    }
-    return true;
-  }
+  if (Array.isArray(left) && Array.isArray(right)) return sameElements(left, right);
+  if (isObject(left) && isObject(right)) return sameMembers(left, right);
   if (typeof left === 'bigint' || typeof right === 'bigint') return isSameNumber(left, right);
   return isNothing(left) && isNothing(right);
+}
+
+function sameElements(left: readonly JsonValue[], right: readonly JsonValue[]): boolean {
+  if (left.length !== right.length) return false;
+  for (let at = 0; at < left.length; at += 1) if (!sameJson(left[at], right[at])) return false;
+  return true;
+}
+
+function sameMembers(left: Readonly<JsonObject>, right: Readonly<JsonObject>): boolean {
+  for (const key in left) {
+    const member = left[key];
+    const other = ownMember(right, key);
+    if (member === other || sameJson(member, other)) continue;
+    if (!isObject(member) || !isNothing(other) || !isAbsence(key, member)) return false;
+  }
+  for (const key in right) {
+    if (Object.hasOwn(left, key) || isNothing(right[key])) continue;
+    if (!isAbsence(key, right[key])) return false;
+  }
+  return true;
 }

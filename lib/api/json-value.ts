@@ -95,10 +95,13 @@ export function jsonEqual(left: unknown, right: unknown): boolean {
     return true;
   }
   if (!isObject(left) || !isObject(right)) return isSameNumber(left, right);
-  for (const key of Object.keys(left)) {
-    if (!jsonEqual(left[key], ownMember(right, key))) return false;
+  // Unlike Object.keys, `in` makes no list: every write compares hundreds of objects.
+  for (const key in left) {
+    const member = left[key];
+    const other = ownMember(right, key);
+    if (member !== other && !jsonEqual(member, other)) return false;
   }
-  for (const key of Object.keys(right)) {
+  for (const key in right) {
     if (right[key] !== undefined && !Object.hasOwn(left, key)) return false;
   }
   return true;
