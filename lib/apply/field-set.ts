@@ -77,13 +77,14 @@ export function unionOf(sets: readonly FieldSet[]): FieldSet {
 export function intersection(left: FieldSet, right: FieldSet): FieldSet {
   if (left === right) return left;
   if (right.children.size < left.children.size) return intersection(right, left);
-  const children = new Map<string, FieldSet>();
+  let children: Map<string, FieldSet> | undefined;
   for (const [element, below] of left.children) {
     const other = right.children.get(element);
-    const both = other === undefined ? FieldSet.empty : intersection(below, other);
-    if (!both.isEmpty) children.set(element, both);
+    if (other === undefined) continue;
+    const both = intersection(below, other);
+    if (!both.isEmpty) (children ??= new Map<string, FieldSet>()).set(element, both);
   }
-  return FieldSet.of(left.isMember && right.isMember, children);
+  return FieldSet.of(left.isMember && right.isMember, children ?? none);
 }
 
 /** `left` without the members of `right`; what lies below them stays, unless it is named, too. */

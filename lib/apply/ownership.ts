@@ -85,9 +85,11 @@ export function ownUpdate(change: Change, write: Write): MaybePromise<Owners | u
   const found = differenceOf(change, shape, write);
   if (found === undefined) return undefined;
   const known = { ...write, owners: fittingOwners(write) };
-  return whenThere(differencesOf(change, known, found), (differences) =>
-    withUpdate(ownersAfter(differences, known.owners).owners, found, write),
-  );
+  const identity = ownerIdentity(write.writer);
+  return whenThere(differencesOf(change, known, found), (differences) => {
+    const others = ownersAfter(differences, known.owners, identity).owners;
+    return withUpdate(others, found, identity, write);
+  });
 }
 
 /** The same where nobody owns anything yet. */
@@ -111,14 +113,22 @@ function ownableBy(settable: Narrow): Narrow {
   return narrow;
 }
 
-function withUpdate(owners: Owners, { changed }: Difference, { writer, time }: Write): Owners {
+/** Who changes the same fields again has the same set of them: nothing is made anew of it. */
+function withUpdate(
+  owners: Map<string, Entry>,
+  { changed, removed }: Difference,
+  identity: string,
+  { writer, time }: Write,
+): Owners {
   const taken = difference(changed, nobodys);
-  if (taken.isEmpty) return owners;
-  const result = new Map(owners);
-  const identity = ownerIdentity(writer);
-  const known = owners.get(identity)?.fields ?? FieldSet.empty;
-  result.set(identity, { ...writer, time, fields: union(known, taken) });
-  return capped(result);
+  const known = owners.get(identity);
+  const lost = taken === changed ? removed : union(removed, difference(changed, taken));
+  const left = difference(known?.fields ?? FieldSet.empty, lost);
+  const fields = union(left, taken);
+  if (fields.isEmpty) owners.delete(identity);
+  else if (!taken.isEmpty) owners.set(identity, { ...writer, time, fields });
+  else if (known !== undefined) owners.set(identity, { ...known, fields });
+  return capped(owners);
 }
 
 export interface Applied {
@@ -171,11 +181,11 @@ export async function applyConfiguration(
   if (isLongTurn(writeTurnMsMax)) await nextTurn();
   const differences = await differencesOf(change, { ...write, owners }, here);
   const others = ownersAfter(differences, owners, identity);
-  if (!write.force && others.conflicts.length > 0) return others.conflicts;
+  if (!write.force && others.losses.length > 0) return others.losses.flatMap(conflictsOf);
   if (isLongTurn(writeTurnMsMax)) await nextTurn();
   const isSame = object === live || jsonEqual(object, live);
   const isOldNews = isSame && isRepeated;
-  const result = new Map(others.owners);
+  const result = others.owners;
   if (fields.isEmpty) result.delete(identity);
   else if (isOldNews) result.set(identity, last);
   else result.set(identity, { ...writer, time, fields: isRepeated ? last.fields : fields });
@@ -247,14 +257,23 @@ export interface Change {
 /** What a change is in each version; undefined: nothing. */
 type Differences = ReadonlyMap<string, Difference | undefined>;
 
+interface Loss {
+  readonly owner: Entry;
+  /** What it has, and another one changes. */
+  readonly fields: FieldSet;
+}
+
+const conflictsOf = ({ owner, fields }: Loss): Conflict[] =>
+  Array.from(memberPaths(fields), (path) => ({ owner, path }));
+
 /** All owners without what the change takes from them; `keeper` keeps what it has. */
 function ownersAfter(
   differences: Differences,
   owners: Owners,
-  keeper?: string,
-): { readonly owners: Owners; readonly conflicts: readonly Conflict[] } {
+  keeper: string,
+): { readonly owners: Map<string, Entry>; readonly losses: readonly Loss[] } {
   const left = new Map<string, Entry>();
-  const conflicts: Conflict[] = [];
+  const losses: Loss[] = [];
   for (const [identity, owner] of owners) {
     const { apiVersion, fields } = owner;
     const found = identity === keeper ? undefined : differences.get(apiVersion);
@@ -263,11 +282,11 @@ function ownersAfter(
       continue;
     }
     const lost = intersection(fields, found.changed);
-    for (const path of memberPaths(lost)) conflicts.push({ owner, path });
+    if (!lost.isEmpty) losses.push({ owner, fields: lost });
     const kept = difference(difference(fields, lost), found.removed);
     if (!kept.isEmpty) left.set(identity, kept === fields ? owner : { ...owner, fields: kept });
   }
-  return { owners: left, conflicts };
+  return { owners: left, losses };
 }
 
 /** `here`: in the version of the request. Waits only where an owner has another one. */
