@@ -1,6 +1,7 @@
 // ConfigMaps and secrets: keys, size, what a secret's type asks for, and freezing.
 import { entriesAt, flagAt, isSet, recordAt, textAt } from '../../api/json-access.ts';
 import { sameJson } from '../../api/json-equal.ts';
+import { isObject } from '../../api/json-value.ts';
 import { configMapKeyProblems } from '../../api/name-rules.ts';
 import type { JsonValue } from '../../api/type-info.ts';
 import type { ValidatedWrite, Validator } from '../validator.ts';
@@ -65,8 +66,8 @@ function validateType({ object, errors, naming }: ValidatedWrite): void {
     return false;
   };
   const needJson = (key: string): void => {
-    if (need(key) && !isJson(data?.[key])) {
-      errors.invalid(`data[${key}]`, '<secret contents redacted>', 'must be valid json');
+    if (need(key) && !isJsonObject(data?.[key])) {
+      errors.invalid(`data[${key}]`, '<secret contents redacted>', 'must be a valid json object');
     }
   };
   switch (type.slice(prefix.length)) {
@@ -89,7 +90,7 @@ function validateType({ object, errors, naming }: ValidatedWrite): void {
       }
       break;
     case 'ssh-auth':
-      need('ssh-privatekey');
+      if (textAt(data, 'ssh-privatekey') === '') errors.required('data[ssh-privatekey]');
       break;
     case 'tls':
       need('tls.crt');
@@ -100,10 +101,12 @@ function validateType({ object, errors, naming }: ValidatedWrite): void {
   }
 }
 
-function isJson(value: JsonValue | undefined): boolean {
+/** What Docker's clients read into a map, which `null` leaves empty. */
+function isJsonObject(value: JsonValue | undefined): boolean {
   try {
-    JSON.parse(Buffer.from(typeof value === 'string' ? value : '', 'base64').toString());
-    return true;
+    const text = Buffer.from(typeof value === 'string' ? value : '', 'base64').toString();
+    const read = JSON.parse(text) as JsonValue; // whatever JSON holds
+    return read === null || isObject(read);
   } catch {
     return false;
   }
