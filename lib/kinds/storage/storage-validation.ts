@@ -2,6 +2,7 @@
 import { immutableDetail } from '../../api/field-errors.ts';
 import {
   entriesAt,
+  isSet,
   recordAt,
   recordIn,
   recordsAt,
@@ -86,10 +87,16 @@ export const validateAttributesClass: Validator = (write) => {
 const tokenSecondsMin = 600;
 const tokenSecondsMax = 2 ** 32;
 
-/** Each audience has one request, whose lifetime counts. */
+/** Each audience has one request, whose lifetime counts. Without one, tokens have no place. */
 export const validateDriver: Validator = ({ object, errors }) => {
+  const spec = recordAt(object, 'spec');
+  const requests = recordsAt(spec, 'tokenRequests');
+  if (requests.length === 0 && isSet(spec, 'serviceAccountTokenInSecrets')) {
+    const path = 'spec.serviceAccountTokenInSecrets';
+    errors.invalid(path, spec?.['serviceAccountTokenInSecrets'], 'needs `tokenRequests`');
+  }
   const audiences = new Set<string>();
-  for (const [at, request] of recordsAt(recordAt(object, 'spec'), 'tokenRequests').entries()) {
+  for (const [at, request] of requests.entries()) {
     const path = `spec.tokenRequests[${String(at)}]`;
     const audience = textAt(request, 'audience');
     if (audiences.has(audience)) {
