@@ -183,6 +183,13 @@ test.each<[string, string, JsonObject, unknown[]]>([
     ['a', '10.0.0.1:80,10.0.0.2:80,10.0.0.3:80 + 2 more...', day],
   ],
   [
+    'endpoints that are not ready',
+    'core/v1.Endpoints',
+    { subsets: [{ notReadyAddresses: addresses, ports: [{ port: 80 }] }] },
+    ['a', '', day],
+  ],
+  ['endpoints without subsets', 'core/v1.Endpoints', {}, ['a', '<none>', day]],
+  [
     'an endpoint slice',
     'discovery/v1.EndpointSlice',
     {
@@ -281,6 +288,24 @@ test.each<[string, string, JsonObject, unknown[]]>([
     'core/v1.PersistentVolumeClaim',
     { spec: { volumeName: 'v' }, status: { phase: 'Pending' } },
     ['a', 'Pending', 'v', '0', '', '', '<unset>', day, '<unset>'],
+  ],
+  [
+    'a claim of no attributes class',
+    'core/v1.PersistentVolumeClaim',
+    { spec: { volumeAttributesClassName: '' }, status: { phase: 'Pending' } },
+    ['a', 'Pending', '', '', '', '', '', day, '<unset>'],
+  ],
+  [
+    'a driver that gets a token for the API server',
+    'storage/v1.CSIDriver',
+    { spec: { tokenRequests: [{ audience: '' }] } },
+    ['a', true, false, false, '', false, '<none>', day],
+  ],
+  [
+    'a quota whose names begin alike',
+    'core/v1.ResourceQuota',
+    { status: { hard: { 'services.nodeports': '2', services: '5' }, used: {} } },
+    ['a', 'services: 0/5, services.nodeports: 0/2', '', day],
   ],
   [
     'a quota',

@@ -34,11 +34,11 @@ const usageOf =
     const hard = recordAt(status, 'hard');
     return Object.keys(hard ?? {})
       .filter((resource) => resource.startsWith('limits.') === (of === 'limits'))
+      .sort()
       .map((resource) => {
         const amount = textAt(used, resource) || '0';
         return `${resource}: ${amount}/${textAt(hard, resource)}`;
       })
-      .sort()
       .join(', ');
   };
 

@@ -56,14 +56,17 @@ export const endpointsColumns: TableColumns = tableOf([
   age,
 ]);
 
+/** Subsets without a ready address show nothing at all. */
 function endpointsOf(object: Kind): string {
-  const all = recordsAt(object, 'subsets').flatMap((subset) => {
+  const subsets = recordsAt(object, 'subsets');
+  if (subsets.length === 0) return '<none>';
+  const all = subsets.flatMap((subset) => {
     const ports = recordsAt(subset, 'ports').map((port) => String(numberAt(port, 'port') ?? 0));
     const addresses = recordsAt(subset, 'addresses').map((address) => textAt(address, 'ip'));
     if (ports.length === 0) return addresses;
     return ports.flatMap((port) => addresses.map((address) => hostAndPort(address, port)));
   });
-  return firstOf(all, shownCount) || '<none>';
+  return firstOf(all, shownCount);
 }
 
 const hostAndPort = (host: string, port: string): string =>

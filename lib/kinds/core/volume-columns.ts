@@ -55,10 +55,16 @@ const ofBound =
 
 const className = (profile: NamingProfile): ReturnType<typeof column> =>
   column('StorageClass', 'string', classOf(profile), 'Class that the storage belongs to.');
+/** The empty name says that there is none. */
+const attributesClassOf = (object: Kind): string => {
+  const spec = recordAt(object, 'spec');
+  const field = 'volumeAttributesClassName';
+  return isSet(spec, field) ? textAt(spec, field) : '<unset>';
+};
 const attributesClass = column(
   'VolumeAttributesClass',
   'string',
-  text('spec.volumeAttributesClassName', '<unset>'),
+  attributesClassOf,
   'Class of the settings of the volume.',
 );
 const volumeMode = wide(

@@ -8,10 +8,12 @@ import { defaultableName } from '../shared-columns.ts';
 
 type Kind = Readonly<JsonObject>;
 
-const tokenAudiences = (object: Kind): string =>
-  recordsAt(recordAt(object, 'spec'), 'tokenRequests')
-    .map((request) => textAt(request, 'audience'))
-    .join(',') || '<unset>';
+/** The audience without a name is the API server. */
+function tokenAudiences(object: Kind): string {
+  const requests = recordsAt(recordAt(object, 'spec'), 'tokenRequests');
+  if (requests.length === 0) return '<unset>';
+  return requests.map((request) => textAt(request, 'audience')).join(',');
+}
 
 export const driverColumns: TableColumns = tableOf([
   name,
