@@ -8,6 +8,7 @@ import type { JsonObject } from '../../api/type-info.ts';
 import type { Holder, ValidatedWrite, Validator } from '../validator.ts';
 import { shownText } from '../validator.ts';
 import { validateClaimSpec } from './claim-spec.ts';
+import { nameSourceTwice } from './persistent-volumes.ts';
 import { nanoOf } from './resource-lists.ts';
 import { isNative } from './resource-names.ts';
 import { classAnnotation } from './volume-annotations.ts';
@@ -29,9 +30,11 @@ export const validateClaim: Validator = (write) => {
   if (before !== undefined) validateClaimUpdate(spec, before, write);
 };
 
-function validateClaimUpdate(spec: JsonObject, old: JsonObject, write: ValidatedWrite): void {
+function validateClaimUpdate(spec: JsonObject, stored: JsonObject, write: ValidatedWrite): void {
   const { errors, object } = write;
   const isBound = textAt(recordAt(object, 'status'), 'phase') === 'Bound';
+  const old = cloneJson(stored);
+  nameSourceTwice(old);
   if (!sameJson(comparedSpec(spec, old, isBound, write), old)) {
     const detail =
       'spec is immutable after creation except resources.requests ' +
@@ -60,11 +63,22 @@ function comparedSpec(
   };
   if (textAt(old, 'volumeName') === '') keep('volumeName');
   if (mayNameClass(spec, old, write)) keep('storageClassName');
+  for (const list of ['requests', 'limits']) keepEqualAmounts(compared, old, list);
   if (!isBound) return compared;
   keep('volumeAttributesClassName');
   const requests = recordIn(compared, 'resources', 'requests');
   if (requests !== undefined) requests['storage'] = sizeOf(old) ?? '0';
   return compared;
+}
+
+/** `1Gi` and `1073741824` are the same. */
+function keepEqualAmounts(spec: JsonObject, old: JsonObject, list: string): void {
+  const amounts = recordIn(spec, 'resources', list);
+  for (const [name, amount] of entriesAt(recordAt(old, 'resources'), list)) {
+    if (amounts !== undefined && isSet(amounts, name) && nanoOf(amounts[name]) === nanoOf(amount)) {
+      amounts[name] = amount;
+    }
+  }
 }
 
 /** The class may be named once, as the annotation that came before the field says it. */

@@ -36,10 +36,14 @@ test('a claim names its source in both fields', () => {
 
 test('the older field takes claims and snapshots, others once it has one', () => {
   expect(prepared({ dataSource: other })).toEqual({});
-  expect(prepared({ dataSource: other }, { dataSource: claim })).toHaveProperty(
-    'dataSource',
-    other,
-  );
+  for (const stored of [{ dataSource: claim }, { dataSourceRef: far }]) {
+    expect(prepared({ dataSource: other }, stored)).toHaveProperty('dataSource', other);
+  }
+});
+
+test('the older field is kept beside the newer one: validation says that they differ', () => {
+  const both = { dataSource: other, dataSourceRef: { ...other, name: 'b' } };
+  expect(prepared(both)).toEqual(both);
 });
 
 test('a source in another namespace is none without its feature, unless one is stored', () => {

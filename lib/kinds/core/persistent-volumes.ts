@@ -39,8 +39,9 @@ export const persistentVolumeClaimStrategy = (naming: NamingProfile): ResourceSt
       if (isInOtherNamespace && !isOn(crossNamespaceGate) && !isSet(before, 'dataSourceRef')) {
         delete spec['dataSourceRef'];
       }
+      const knowsSources = [before, spec].some((one) => isSet(one, 'dataSourceRef'));
       const source = recordAt(spec, 'dataSource');
-      if (!isSet(before, 'dataSource') && !isClaimOrSnapshot(source, snapshots)) {
+      if (!knowsSources && !isSet(before, 'dataSource') && !isClaimOrSnapshot(source, snapshots)) {
         delete spec['dataSource'];
       }
       nameSourceTwice(spec);
@@ -50,15 +51,15 @@ export const persistentVolumeClaimStrategy = (naming: NamingProfile): ResourceSt
 
 const crossNamespaceGate = 'CrossNamespaceVolumeDataSource';
 
-/** The older field has always dropped all other kinds without a word. */
+/** By itself the older field has always dropped all other kinds without a word. */
 function isClaimOrSnapshot(source: JsonObject | undefined, snapshots: string): boolean {
   const [group, kind] = [textAt(source, 'apiGroup'), textAt(source, 'kind')];
   if (group === '') return kind === 'PersistentVolumeClaim';
   return group === snapshots && kind === 'VolumeSnapshot';
 }
 
-/** The older field cannot name another namespace. */
-function nameSourceTwice(spec: JsonObject): void {
+/** Changes `spec`. The older field cannot name another namespace. */
+export function nameSourceTwice(spec: JsonObject): void {
   const source = recordAt(spec, 'dataSource');
   const reference = recordAt(spec, 'dataSourceRef');
   if (source !== undefined && reference === undefined) {
