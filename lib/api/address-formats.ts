@@ -1,27 +1,26 @@
 // Addresses and networks as texts of fields: what is wrong with one, and what is right yet unusual.
 // Fields that are older than the canonical forms take others, too.
-import { canonicalCidr, canonicalIp, ipFamily, parseCidr } from './ip-address.ts';
+import { canonicalCidr, canonicalIp, ipFamily, parseCidr, withoutZeros } from './ip-address.ts';
 
 const noIp = 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)';
 const noCidr = 'must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)';
-
-/** Decimal numbers without leading zeros, which some software reads as octal. */
-const withoutZeros = (address: string): string =>
-  address.replace(/\d+(\.\d+){3}$/, (numbers) => numbers.replaceAll(/\b0+(?=\d)/g, ''));
 
 /** An IPv4 address in the form of an IPv6 one. */
 const isMapped = (address: string): boolean =>
   address.includes(':') && ipFamily(address) === 'IPv4';
 
-export function ipProblems(text: string): readonly string[] {
+/** `stored`: what was taken before stays valid. */
+export function ipProblems(text: string, stored: readonly string[] = []): readonly string[] {
+  if (stored.includes(text)) return [];
   if (ipFamily(text) === undefined) {
     return [ipFamily(withoutZeros(text)) === undefined ? noIp : 'must not have leading 0s'];
   }
   return isMapped(text) ? ['must not be an IPv4-mapped IPv6 address'] : [];
 }
 
-/** Of a network: no bits are set beyond the prefix. */
-export function cidrProblems(text: string): readonly string[] {
+/** Of a network: no bits are set beyond the prefix. `stored`: what was taken before stays valid. */
+export function cidrProblems(text: string, stored: readonly string[] = []): readonly string[] {
+  if (stored.includes(text)) return [];
   const [address = '', length = '', more] = text.split('/');
   const network = parseCidr(text);
   if (network === undefined) {

@@ -17,6 +17,10 @@ export function canonicalIp(text: string): string | undefined {
   return [high >> 8, high & 255, low >> 8, low & 255].join('.');
 }
 
+/** Decimal numbers without leading zeros, which some software reads as octal. */
+export const withoutZeros = (address: string): string =>
+  address.replace(/\d+(\.\d+){3}$/, (numbers) => numbers.replaceAll(/\b0+(?=\d)/g, ''));
+
 export function ipFamily(text: string): IpFamily | undefined {
   const canonical = canonicalIp(text);
   if (canonical === undefined) return undefined;
@@ -97,7 +101,7 @@ export function isStrictSubnet(inner: Network, outer: Network): boolean {
 
 /** Why an address cannot be an endpoint: loopback, link-local, unspecified, multicast. */
 export function specialIpProblems(text: string): readonly string[] {
-  const canonical = canonicalIp(text);
+  const canonical = canonicalIp(withoutZeros(text));
   if (canonical === undefined) return ['must be a valid IP address'];
   const problems: string[] = [];
   const isV6 = canonical.includes(':');

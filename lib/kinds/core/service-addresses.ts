@@ -1,7 +1,7 @@
 // Addresses of services within the cluster: one of each family, and what of them may change.
 import { ipProblems } from '../../api/address-formats.ts';
 import type { FieldErrors } from '../../api/field-errors.ts';
-import { ipFamily } from '../../api/ip-address.ts';
+import { ipFamily, withoutZeros } from '../../api/ip-address.ts';
 import { isSet, recordAt, textAt, textsAt } from '../../api/json-access.ts';
 import { isEmpty } from '../../api/presence.ts';
 import type { JsonObject } from '../../api/type-info.ts';
@@ -18,7 +18,7 @@ export function validateAddresses(spec: JsonObject, old: Holder, errors: FieldEr
   const count = errors.list.length;
   validateFirst(spec, errors);
   validateFamilies(spec, errors);
-  validateList(spec, errors);
+  validateList(spec, textsAt(old, 'clusterIPs'), errors);
   if (errors.list.length === count) validatePolicy(spec, old, errors);
 }
 
@@ -49,7 +49,7 @@ function validateFamilies(spec: JsonObject, errors: FieldErrors): void {
   }
 }
 
-function validateList(spec: JsonObject, errors: FieldErrors): void {
+function validateList(spec: JsonObject, stored: readonly string[], errors: FieldErrors): void {
   const all = textsAt(spec, 'clusterIPs');
   const count = errors.list.length;
   for (const [at, address] of all.entries()) {
@@ -57,12 +57,12 @@ function validateList(spec: JsonObject, errors: FieldErrors): void {
       if (all.length > 1) {
         errors.invalid(addressesPath, all, "'None' must be the first and only value");
       }
-    } else errors.problems(`${addressesPath}[${String(at)}]`, address, ipProblems(address));
+    } else errors.problems(`${addressesPath}[${String(at)}]`, address, ipProblems(address, stored));
   }
   const areRight = errors.list.length === count;
   if (all.length > 2) errors.invalid(addressesPath, all, 'may only hold up to 2 values');
   if (!areRight) return;
-  const found = all.map(ipFamily);
+  const found = all.map((address) => ipFamily(withoutZeros(address)));
   if (all.length > 1 && new Set(found).size < 2) {
     errors.invalid(addressesPath, all, 'may specify no more than one IP for each IP family');
   }

@@ -27,7 +27,7 @@ import { invalid } from '../../base/status.ts';
 import type { Holder, ValidatedWrite, Validator } from '../validator.ts';
 import { validateLabels } from '../validator.ts';
 import { validatePort } from './container-handlers.ts';
-import { validateBalancerStatus } from './load-balancer-status.ts';
+import { pointsOf, validateBalancerStatus } from './load-balancer-status.ts';
 import { validateAddressChange, validateAddresses } from './service-addresses.ts';
 import {
   isHeadless,
@@ -69,8 +69,9 @@ function validateSpec(spec: JsonObject, write: ValidatedWrite): void {
   validatePorts(spec, errors);
   validateLabels(recordAt(spec, 'selector'), 'spec.selector', errors);
   validateAffinity(spec, errors);
+  const stored = textsAt(recordAt(write.old, 'spec'), 'externalIPs');
   for (const [at, ip] of textsAt(spec, 'externalIPs').entries()) {
-    const problems = ipProblems(ip);
+    const problems = ipProblems(ip, stored);
     const found = problems.length > 0 ? problems : specialIpProblems(ip);
     errors.problems(`spec.externalIPs[${String(at)}]`, ip, found);
   }
@@ -216,9 +217,11 @@ function validateSourceRanges(
   if (typeOf(spec) !== 'LoadBalancer') {
     errors.forbidden(path, onlyBalanced);
   }
+  const before = textsAt(recordAt(old, 'spec'), 'loadBalancerSourceRanges');
+  const stored = before.map((range) => range.trim());
   for (const [at, range] of ranges.entries()) {
     const text = range.trim();
-    errors.problems(`${path}[${String(at)}]`, text, cidrProblems(text));
+    errors.problems(`${path}[${String(at)}]`, text, cidrProblems(text, stored));
   }
   const annotation = textAt(annotations, key);
   const isStored = textAt(recordIn(old, 'metadata', 'annotations'), key) === annotation;
@@ -276,12 +279,12 @@ function validateChange(spec: JsonObject, old: JsonObject, errors: FieldErrors):
   }
 }
 
-function validateStatus({ object, errors }: ValidatedWrite, spec: JsonObject): void {
-  const points = recordsAt(recordIn(object, 'status', 'loadBalancer'), 'ingress');
+function validateStatus({ object, old, errors }: ValidatedWrite, spec: JsonObject): void {
+  const [points, stored] = pointsOf({ object, old });
   if (points.length > 0 && typeOf(spec) !== 'LoadBalancer') {
     const detail = "may only be used when `spec.type` is 'LoadBalancer'";
     errors.forbidden('status.loadBalancer.ingress', detail);
     return;
   }
-  validateBalancerStatus(points, { hasMode: true }, errors);
+  validateBalancerStatus(points, { hasMode: true, stored }, errors);
 }

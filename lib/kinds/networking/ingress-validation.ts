@@ -23,7 +23,7 @@ import {
   pathSegmentProblems,
 } from '../../api/name-rules.ts';
 import type { JsonObject } from '../../api/type-info.ts';
-import { validateBalancerStatus } from '../core/load-balancer-status.ts';
+import { pointsOf, validateBalancerStatus } from '../core/load-balancer-status.ts';
 import type { ValidatedWrite, Validator } from '../validator.ts';
 import { validateGroup } from './ingress-class-validation.ts';
 import { classAnnotation } from './network-warnings.ts';
@@ -31,8 +31,8 @@ import { classAnnotation } from './network-warnings.ts';
 export const validateIngress: Validator = (write) => {
   const { object, old, errors, subresource } = write;
   if (subresource === 'status') {
-    const points = recordsAt(recordIn(object, 'status', 'loadBalancer'), 'ingress');
-    validateBalancerStatus(points, { hasMode: false }, errors);
+    const [points, stored] = pointsOf(write);
+    validateBalancerStatus(points, { hasMode: false, stored }, errors);
     return;
   }
   const spec = recordAt(object, 'spec') ?? {};
