@@ -61,6 +61,22 @@ test.each<[string, JsonObject, readonly string[]]>([
     [expect.stringMatching(/^spec: In Indexed Jobs/) as unknown as string],
   ],
   [
+    'endpoints',
+    { subsets: [{ notReadyAddresses: [{ ip: '10.0.0.1' }, { ip: 'FD00::1' }] }] },
+    [
+      'subsets[0].notReadyAddresses[1].ip: IPv6 address "FD00::1" should be in RFC 5952 ' +
+        'canonical format ("fd00::1")',
+    ],
+  ],
+  [
+    'endpoints',
+    {
+      metadata: { labels: { 'endpoints.kubernetes.io/managed-by': 'endpoint-controller' } },
+      subsets: [{ addresses: [{ ip: 'FD00::1' }] }],
+    },
+    [],
+  ],
+  [
     'services',
     {
       metadata: { annotations: { 'service.kubernetes.io/topology-aware-hints': 'auto' } },

@@ -20,6 +20,7 @@ import {
   serviceDefaults,
 } from './defaults.ts';
 import { validateEndpoints } from './endpoints-validation.ts';
+import { endpointsWarnings } from './endpoints-warnings.ts';
 import { eventColumns } from './event-columns.ts';
 import { eventConversions } from './event-conversion.ts';
 import { validateEvent } from './event-validation.ts';
@@ -68,6 +69,7 @@ export const coreKinds: readonly Kind[] = [
     name: 'core/Endpoints',
     columns: endpointsColumns,
     validate: validateEndpoints,
+    warnings: endpointsWarnings,
   },
   {
     name: 'core/Event',
