@@ -12,22 +12,26 @@ import { validateLabels } from '../validator.ts';
 import type { Holder, Scope } from '../validator.ts';
 import { nanoOf } from './resource-lists.ts';
 
+/** What the stored claim has. */
 interface ClaimOptions {
-  /** Groups of sources are free: the stored claim has one. */
+  /** A group of a source: groups are free. */
   readonly anyGroup?: boolean;
+  /** Its selector has values that no label can have. */
+  readonly takesBadValues?: boolean;
 }
 
 export function validateClaimSpec(
   spec: JsonObject,
   path: string,
   scope: Scope,
-  { anyGroup = false }: ClaimOptions = {},
+  { anyGroup = false, takesBadValues = false }: ClaimOptions = {},
 ): void {
   const { errors } = scope;
   if (textsAt(spec, 'accessModes').length === 0) {
     errors.required(`${path}.accessModes`, 'at least 1 access mode is required');
   }
-  validateLabelSelector(recordAt(spec, 'selector'), `${path}.selector`, errors);
+  const selector = recordAt(spec, 'selector');
+  validateLabelSelector(selector, `${path}.selector`, errors, { takesBadValues });
   validateAccessModes(spec, path, errors);
   const requests = recordAt(recordAt(spec, 'resources'), 'requests');
   const storage = valueAt(requests, 'storage');

@@ -1,10 +1,11 @@
 // Claims for volumes: what stays once it is set, and what may be reported of them.
-import { immutableDetail } from '../../api/field-errors.ts';
+import { FieldErrors, immutableDetail } from '../../api/field-errors.ts';
 import { entriesAt, isSet, recordAt, recordIn, textAt, valueAt } from '../../api/json-access.ts';
 import { sameJson } from '../../api/json-equal.ts';
 import { cloneJson } from '../../api/json-value.ts';
 import { qualifiedNameProblems } from '../../api/name-rules.ts';
 import type { JsonObject } from '../../api/type-info.ts';
+import { validateLabelSelector } from '../label-selectors.ts';
 import type { Holder, ValidatedWrite, Validator } from '../validator.ts';
 import { shownText } from '../validator.ts';
 import { validateClaimSpec } from './claim-spec.ts';
@@ -25,7 +26,12 @@ export const validateClaim: Validator = (write) => {
     isSet(recordAt(before, name), 'apiGroup'),
   );
   if (before === undefined || !sameJson(spec, before)) {
-    validateClaimSpec(spec, 'spec', write, { anyGroup: hadGroup });
+    const takesBadValues = !validateLabelSelector(
+      recordAt(before, 'selector'),
+      '',
+      new FieldErrors(),
+    );
+    validateClaimSpec(spec, 'spec', write, { anyGroup: hadGroup, takesBadValues });
   }
   if (before !== undefined) validateClaimUpdate(spec, before, write);
 };

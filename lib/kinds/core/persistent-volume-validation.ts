@@ -18,10 +18,10 @@ import { cloneJson, without } from '../../api/json-value.ts';
 import { dns1123SubdomainProblems } from '../../api/name-rules.ts';
 import type { JsonObject } from '../../api/type-info.ts';
 import type { NamingProfile } from '../../api/vendor.ts';
-import type { Scope, ValidatedWrite, Validator } from '../validator.ts';
+import type { Holder, Scope, ValidatedWrite, Validator } from '../validator.ts';
 import { validateAccessModes, validateClassName, validateVolumeMode } from './claim-spec.ts';
 import { stableLabelOf } from './node-labels.ts';
-import { validateNodeSelector } from './pod-scheduling.ts';
+import { hasBadValues, validateNodeSelector } from './pod-scheduling.ts';
 import { nanoOf } from './resource-lists.ts';
 import { optionsAnnotation } from './volume-annotations.ts';
 import { initiatorText, isInitiatorTooLong, persistentSources } from './volume-sources.ts';
@@ -114,7 +114,7 @@ function validatePolicy(spec: JsonObject, { errors }: ValidatedWrite): void {
 
 const isRoot = (path: string): boolean => posix.normalize(path) === '/';
 
-function validateAffinity(spec: JsonObject, { errors }: ValidatedWrite): void {
+function validateAffinity(spec: JsonObject, { old, errors }: ValidatedWrite): void {
   const affinity = recordAt(spec, 'nodeAffinity');
   if (affinity === undefined) {
     requireAffinity(spec, 'spec', errors);
@@ -123,7 +123,10 @@ function validateAffinity(spec: JsonObject, { errors }: ValidatedWrite): void {
   const required = recordAt(affinity, 'required');
   if (required === undefined) {
     errors.required('spec.nodeAffinity.required', 'must specify required node constraints');
-  } else validateNodeSelector(required, 'spec.nodeAffinity.required', errors);
+  } else {
+    const takesBadValues = hasBadValues(recordIn(old, 'spec', 'nodeAffinity', 'required'));
+    validateNodeSelector(required, 'spec.nodeAffinity.required', errors, { takesBadValues });
+  }
 }
 
 function requireAffinity(spec: JsonObject, path: string, errors: FieldErrors): void {
@@ -193,9 +196,9 @@ function validateUpdate(spec: JsonObject, old: JsonObject, write: ValidatedWrite
   if (valueAt(spec, 'volumeMode') !== valueAt(old, 'volumeMode')) {
     errors.invalid('volumeMode', valueAt(spec, 'volumeMode'), immutableDetail);
   }
-  const [affinity, before] = [valueAt(spec, 'nodeAffinity'), recordAt(old, 'nodeAffinity')];
+  const [affinity, before] = [recordAt(spec, 'nodeAffinity'), recordAt(old, 'nodeAffinity')];
   const isFree = before === undefined || isOn('MutablePVNodeAffinity');
-  if (!isFree && !sameJson(affinity, before) && !sameJson(affinity, upgraded(before, naming))) {
+  if (!isFree && !sameJson(affinity, upgraded(before, affinity, naming))) {
     const detail = 'field is immutable, except for updating from beta label to GA';
     errors.invalid('nodeAffinity', affinity, detail);
   }
@@ -215,12 +218,18 @@ function sourceOf(spec: JsonObject, old: JsonObject): JsonObject {
   return source;
 }
 
-function upgraded(affinity: JsonObject, naming: NamingProfile): JsonObject {
-  const changed = cloneJson(affinity);
-  for (const term of recordsAt(recordAt(changed, 'required'), 'nodeSelectorTerms')) {
-    for (const requirement of recordsAt(term, 'matchExpressions')) {
-      requirement['key'] = stableLabelOf(textAt(requirement, 'key'), naming);
-    }
+/** The stored affinity with the stable names of labels where the new one has them. */
+function upgraded(stored: JsonObject, affinity: Holder, naming: NamingProfile): JsonObject {
+  const changed = cloneJson(stored);
+  const now = requirementsOf(affinity);
+  for (const [at, requirement] of requirementsOf(changed).entries()) {
+    const stable = stableLabelOf(textAt(requirement, 'key'), naming);
+    if (textAt(now[at], 'key') === stable) requirement['key'] = stable;
   }
   return changed;
 }
+
+const requirementsOf = (affinity: Holder): readonly JsonObject[] =>
+  recordsAt(recordAt(affinity, 'required'), 'nodeSelectorTerms').flatMap((term) =>
+    recordsAt(term, 'matchExpressions'),
+  );

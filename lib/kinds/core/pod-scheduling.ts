@@ -57,24 +57,36 @@ function validateComparison(
   }
 }
 
-export function validateNodeSelector(selector: Holder, path: string, errors: FieldErrors): void {
+/** `takesBadValues`: values that no label can have were stored before. */
+export function validateNodeSelector(
+  selector: Holder,
+  path: string,
+  errors: FieldErrors,
+  { takesBadValues = false }: { readonly takesBadValues?: boolean } = {},
+): void {
   for (const [at, term] of recordsAt(selector, 'nodeSelectorTerms').entries()) {
     const where = `${path}.nodeSelectorTerms[${String(at)}]`;
-    validateNodeTerm(term, where, { isRequired: true }, errors);
+    validateNodeTerm(term, where, { needsLabelValues: !takesBadValues }, errors);
   }
 }
+
+export const hasBadValues = (selector: Holder): boolean =>
+  recordsAt(selector, 'nodeSelectorTerms')
+    .flatMap((term) => recordsAt(term, 'matchExpressions'))
+    .flatMap((requirement) => textsAt(requirement, 'values'))
+    .some((value) => labelValueProblems(value).length > 0);
 
 /** What is only preferred may name values that no label can have. */
 function validateNodeTerm(
   term: Holder,
   path: string,
-  { isRequired }: { readonly isRequired: boolean },
+  { needsLabelValues }: { readonly needsLabelValues: boolean },
   errors: FieldErrors,
 ): void {
   for (const [at, requirement] of recordsAt(term, 'matchExpressions').entries()) {
     const where = `${path}.matchExpressions[${String(at)}]`;
     validateNodeLabel(requirement, where, errors);
-    if (!isRequired) continue;
+    if (!needsLabelValues) continue;
     for (const [index, value] of textsAt(requirement, 'values').entries()) {
       errors.problems(`${where}.values[${String(index)}]`, value, labelValueProblems(value));
     }
@@ -145,7 +157,7 @@ export function validateAffinity(affinity: Holder, path: string, scope: Scope): 
   validateNodeSelector(recordAt(node, required), `${path}.nodeAffinity.${required}`, errors);
   for (const [at, term] of recordsAt(node, preferred).entries()) {
     const where = `${path}.nodeAffinity.${preferred}[${String(at)}].preference`;
-    validateNodeTerm(recordAt(term, 'preference'), where, { isRequired: false }, errors);
+    validateNodeTerm(recordAt(term, 'preference'), where, { needsLabelValues: false }, errors);
   }
   for (const kind of ['podAffinity', 'podAntiAffinity']) {
     const pod = recordAt(affinity, kind);
