@@ -274,6 +274,19 @@ test('a false whose presence is tracked survives where requests have their own m
   });
 });
 
+test('zeros of a request that is a choice of others are none given', () => {
+  const requests = [{ name: 'r', deviceClassName: '', count: 0, firstAvailable: [{}] }];
+  const claim = {
+    kind: 'ResourceClaim',
+    apiVersion: 'resource.k8s.io/v1beta1',
+    metadata: {},
+    spec: { devices: { requests } },
+  };
+  expect(convert(claim, 'resource.k8s.io/v1')['spec']).toEqual({
+    devices: { requests: [{ name: 'r', firstAvailable: [{}] }] },
+  });
+});
+
 test('everything that is served by default can be stored and read back', () => {
   const served = builtInScheme({ profile: namingProfile('svc') });
   const stuck = served.resources.filter((resource) => {

@@ -16,11 +16,14 @@ const exactFields = [
   'capacity',
 ] as const;
 
-/** The class is '' where a request has none; what else is there was given. */
+/** A class of '' and a count of 0 are none; what else is there was given. */
 const requestToStable: Step = (request) => {
   const own = Object.entries(request).filter(
     ([name, value]) =>
-      (exactFields as readonly string[]).includes(name) && !isAbsent(value) && value !== '',
+      (exactFields as readonly string[]).includes(name) &&
+      !isAbsent(value) &&
+      value !== '' &&
+      value !== 0,
   );
   const rest = without(request, ...exactFields);
   return own.length === 0 ? rest : { ...rest, exactly: Object.fromEntries(own) };

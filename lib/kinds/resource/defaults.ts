@@ -12,11 +12,11 @@ const exactCount: DefaultRule = {
   },
 };
 
-/** The oldest version has the request itself here, unless it is a choice of others. */
+/** The oldest version has the request itself here: what has no class is a choice of others. */
 const flatRequest: DefaultRule = {
   version: 1,
   complete(request, context) {
-    if (!isZero(request['firstAvailable'])) return;
+    if (isZero(request['deviceClassName'])) return;
     if (isZero(request['allocationMode'])) request['allocationMode'] = 'ExactCount';
     exactCount.complete(request, context);
   },

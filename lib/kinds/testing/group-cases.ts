@@ -376,8 +376,14 @@ const devices: readonly DefaultCase[] = [
   ),
   of(
     'resource/v1beta1.ResourceClaim',
-    'a claim, and one with choices',
-    { spec: { devices: { requests: [{}, { firstAvailable: [{ count: 2 }] }] } } },
+    'a claim, one with choices, and one without a class',
+    {
+      spec: {
+        devices: {
+          requests: [{ deviceClassName: 'c' }, { firstAvailable: [{ count: 2 }] }, {}],
+        },
+      },
+    },
     {
       'spec.devices.requests[0].allocationMode': 'ExactCount',
       'spec.devices.requests[0].count': 1,
