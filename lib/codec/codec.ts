@@ -9,6 +9,8 @@ export interface FieldProblem {
   readonly kind: 'unknown' | 'duplicate';
   /** `spec.containers[0].nam`, Kubernetes' text form of a path. */
   readonly path: string;
+  /** What the path is in, where that is not the object. */
+  readonly within?: 'json patch';
 }
 
 /** An object in memory: fields in any order, values as `JsonValue`. */

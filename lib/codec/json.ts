@@ -12,7 +12,7 @@ import { isAscii, isUtf8 } from 'node:buffer';
 import type { ApiObject, Codec, Decoded, FieldProblem } from './codec.ts';
 import { canonicalObject, normalise } from './normalise.ts';
 import { holdsRaw, sentText, setRawAside } from './raw-fields.ts';
-import { pathText, toData, tooDeep } from './walk.ts';
+import { countMembers, pathText, toData, tooDeep } from './walk.ts';
 
 export const jsonCodec: Codec = {
   mediaType: 'application/json',
@@ -55,6 +55,20 @@ export const rawData: ReadJson = (body) => {
   parse(text);
   return RawJson.of(text);
 };
+
+/**
+ * A body without a schema as values, and its members whose key came before.
+ * @throws StatusError 400.
+ */
+export function readData(body: Uint8Array): {
+  readonly value: JsonValue;
+  readonly duplicates: readonly FieldProblem[];
+} {
+  const parsed = parse(decodeText(body));
+  const { value, scan } = parsed;
+  const isPlain = countMembers(value) === scan.members;
+  return { value, duplicates: isPlain ? [] : duplicatesOf(parsed) };
+}
 
 /**
  * Integers that a double may not hold, in JSON without white space. Long digits within strings
@@ -169,12 +183,16 @@ function finish(
 ): Decoded {
   const read = normalise(parsed.value, type, { ...mode, reporting: true });
   if (read.members === parsed.scan.members) return { object: read.object, problems: read.problems };
+  return { object: read.object, problems: [...duplicatesOf(parsed), ...read.problems] };
+}
+
+function duplicatesOf({ text }: Parsed): readonly FieldProblem[] {
   const duplicates: FieldProblem[] = [];
-  findDuplicates(parsed.text, (path) => {
+  findDuplicates(text, (path) => {
     if (duplicates.length >= limits.fieldProblemsMax) return;
     duplicates.push({ kind: 'duplicate', path: pathText(path) });
   });
-  return { object: read.object, problems: [...duplicates, ...read.problems] };
+  return duplicates;
 }
 
 /**

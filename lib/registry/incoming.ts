@@ -123,7 +123,7 @@ export function reportProblems(
   warnings: string[],
 ): void {
   if (level === 'Ignore' || problems.length === 0) return;
-  const texts = problems.map(({ kind, path }) => `${kind} field ${JSON.stringify(path)}`);
+  const texts = problems.map(problemText);
   if (level === 'Strict') {
     const { kind, version } = resource.kind;
     throw badRequest(
@@ -133,6 +133,9 @@ export function reportProblems(
   }
   for (const text of texts) if (!warnings.includes(text)) warnings.push(text);
 }
+
+const problemText = ({ kind, path, within }: FieldProblem): string =>
+  `${within === undefined ? '' : `${within} `}${kind} field ${JSON.stringify(path)}`;
 
 /**
  * Completed and in the storage version; a promise only where the conversion waits. `object` is used

@@ -2,6 +2,7 @@
 // would answer, in the request's version; the result is read back through the schema like a body.
 import { applyJsonPatch, parseJsonPatch } from '../apply/json-patch.ts';
 import { applyMergePatch, parseMergePatch } from '../apply/merge-patch.ts';
+import { patchProblems } from '../apply/patch-problems.ts';
 import { applyStrategicPatch, parseStrategicPatch } from '../apply/strategic-patch.ts';
 import { cloneAlike } from '../api/json-value.ts';
 import { RawJson, sortedText } from '../api/raw-json.ts';
@@ -14,7 +15,7 @@ import { invalid, StatusError } from '../base/status.ts';
 import type { FieldError } from '../base/status.ts';
 import { afterLongTurn, isLongTurn, nextTurn } from '../base/turn.ts';
 import type { Item } from '../cacher/resource-view.ts';
-import type { ApiObject, Decoded } from '../codec/codec.ts';
+import type { ApiObject, Decoded, FieldProblem } from '../codec/codec.ts';
 import { decodeJson, parseData, rawData } from '../codec/json.ts';
 import { canonicalObject, readObject } from '../codec/normalise.ts';
 import { holdsRaw, keptText } from '../codec/raw-fields.ts';
@@ -27,14 +28,18 @@ import { writeTransformed } from './update.ts';
 
 const { writeTurnMsMax } = limits;
 
-export type PatchFunction = (document: JsonValue) => JsonValue;
+export interface Patch {
+  readonly changed: (document: JsonValue) => JsonValue;
+  /** Of the patch itself, whatever it is applied to. */
+  readonly problems: readonly FieldProblem[];
+}
 
 export async function patchObject(store: StoreParts, request: PatchRequest): Promise<WriteAnswer> {
   const parts = store.writing ?? store;
   const { kind } = request;
   if (kind === 'apply') return applyObject(parts, request);
   if (isLongTurn(writeTurnMsMax)) await nextTurn(); // Reading the body has begun the turn.
-  const patch = readPatch(kind, request.patch, parts.resource);
+  const patch = readPatch(kind, request, parts.resource);
   return writeTransformed(parts, request, {
     transform: (old, at) => patchStored(at, old, patch, request),
     create: undefined,
@@ -45,7 +50,7 @@ export async function patchObject(store: StoreParts, request: PatchRequest): Pro
 function patchStored(
   parts: StoreParts,
   old: Item,
-  patch: PatchFunction,
+  patch: Patch,
   request: PatchRequest,
 ): MaybePromise<ApiObject> {
   const { conversion, resource } = parts;
@@ -64,9 +69,19 @@ export type PlainPatchKind = Exclude<PatchKind, 'apply'>;
 /** @throws StatusError 400 for a malformed patch. */
 export function readPatch(
   kind: PlainPatchKind,
+  { patch: body, options }: Pick<PatchRequest, 'patch' | 'options'>,
+  resource: Pick<ResourceInfo, 'type'>,
+): Patch {
+  const changed = readChange(kind, body, resource);
+  const isChecked = options.fieldValidation !== 'Ignore';
+  return { changed, problems: isChecked ? patchProblems(kind, body) : [] };
+}
+
+function readChange(
+  kind: PlainPatchKind,
   body: Uint8Array,
-  { type }: ResourceInfo,
-): PatchFunction {
+  { type }: Pick<ResourceInfo, 'type'>,
+): Patch['changed'] {
   const read = holdsRaw(type) ? rawData : parseData;
   switch (kind) {
     case 'json': {
@@ -91,15 +106,16 @@ export function readPatch(
 export function patchItem(
   resource: ResourceInfo,
   item: Item,
-  patch: PatchFunction,
+  patch: Patch,
   request: PatchRequest,
 ): MaybePromise<ApiObject> {
-  const document = patch(documentOf(item, resource));
+  const document = patch.changed(documentOf(item, resource));
   return whenThere(afterLongTurn(writeTurnMsMax), () => {
     const { object: patched, problems } = readPatched(resource, document);
+    const all = [...patch.problems, ...problems];
     return whenThere(afterLongTurn(writeTurnMsMax), () => {
       const object = cloneAlike(patched); // It shares with the item what the patch left as it was.
-      mustFitRequest(resource, { object, problems }, request);
+      mustFitRequest(resource, { object, problems: all }, request);
       return object;
     });
   });

@@ -85,7 +85,7 @@ export function scaleSubresource(
       const { kind } = request;
       if (kind === 'apply') return write(request, applied(scaling, request));
       const { scale } = scaling;
-      const patch = readPatch(kind, request.patch, scale);
+      const patch = readPatch(kind, request, scale);
       return write(request, (live, known) => {
         const item = objectItem(live, scale, Number(live.metadata?.resourceVersion ?? '0'));
         return whenThere(patchItem(scale, item, patch, request), (patched) =>

@@ -88,6 +88,37 @@ describe('bodies', () => {
     }
   });
 
+  const twice = '{"data":{"k":"1","k":"2"}}';
+  const operations =
+    '[{"op":"add","path":"/data/k","value":"2","path":"/data/k"},' +
+    '{"op":"test","path":"/data","value":{"k":"1","k":"2"},"why":1}]';
+
+  test.each([
+    ['merge-patch', twice, ['duplicate field "data.k"']],
+    ['strategic-merge-patch', twice, ['duplicate field "data.k"']],
+    [
+      'json-patch',
+      operations,
+      [
+        'json patch duplicate field "[0].path"',
+        'json patch duplicate field "[1].value.k"',
+        'json patch unknown field "[1].why"',
+      ],
+    ],
+  ])('of a %s are checked themselves', async (form, body, texts) => {
+    const { path } = await createConfigMap(api);
+    const sent = { body, contentType: `application/${form}+json` };
+    const strict = await send(`PATCH ${path}?fieldValidation=Strict`, sent);
+    expect(failureOf(strict)).toEqual([400, 'BadRequest']);
+    expect((strict.json as { message: string }).message).toContain(texts.join(', '));
+    const { status, headers, json } = await send(`PATCH ${path}`, sent);
+    expect([status, json]).toMatchObject([200, { data: { k: '2' } }]);
+    const warnings = texts.map((text) => `299 - "${text.replaceAll('"', '\\"')}"`);
+    expect(headers['warning']).toBe(warnings.join(', '));
+    const ignored = await send(`PATCH ${path}?fieldValidation=Ignore`, sent);
+    expect(ignored.headers).not.toHaveProperty('warning');
+  });
+
   test('above the limit are a Status 413, told of or not', async () => {
     const large = 'x'.repeat(limits.requestBodyBytesMax + 1);
     const chunked = { 'transfer-encoding': 'chunked' };
