@@ -4,15 +4,14 @@
 import { isRecord } from '../api/json-value.ts';
 import { opened } from '../api/raw-json.ts';
 import type { JsonObject, JsonValue } from '../api/type-info.ts';
-import { StatusError } from '../base/status.ts';
+import { badRequest, StatusError } from '../base/status.ts';
 import { parseData } from '../codec/json.ts';
 import type { ReadJson } from '../codec/json.ts';
 import { toData } from '../codec/walk.ts';
 
 /**
  * `read` gives values, or raw JSON for objects whose text counts.
- * @throws StatusError 400 without a reason, as Kubernetes answers, when the body is not a JSON
- * object.
+ * @throws StatusError 400 when the body is not a JSON object.
  */
 export function parseMergePatch(body: Uint8Array, read: ReadJson = parseData): JsonValue {
   const value = parse(body, read);
@@ -45,5 +44,4 @@ function parse(body: Uint8Array, read: ReadJson): JsonValue {
   }
 }
 
-const unreadable = (why: string): StatusError =>
-  new StatusError(400, '', `error decoding patch: ${why}`);
+const unreadable = (why: string): StatusError => badRequest(`error decoding patch: ${why}`);

@@ -145,9 +145,12 @@ function readPatched({ type }: ResourceInfo, document: JsonValue): Decoded {
     return holdsRaw(type) ? decodeJson(sortedText(document), type) : readObject(document, type);
   } catch (error) {
     if (!(error instanceof StatusError) || error.code !== 400) throw error;
-    throw new StatusError(422, 'Invalid', `the patched object is invalid: ${error.message}`);
+    const { message: detail } = error;
+    throw invalid(noKind, '', [{ reason: 'FieldValueInvalid', field: 'patch', detail }]);
   }
 }
+
+const noKind = { group: '', kind: '' };
 
 /** What names itself is told that no schema knows the fields of another version. */
 function checkKind(

@@ -76,12 +76,17 @@ describe('bodies', () => {
   test('of a PATCH that no document can take are refused', async () => {
     const { path } = await createConfigMap(api);
     for (const [body, contentType, failure] of [
-      ['{', 'application/merge-patch+json', [400, undefined]],
+      ['{', 'application/merge-patch+json', [400, 'BadRequest']],
       ['{', 'application/json-patch+json', [400, 'BadRequest']],
       [
         [{ op: 'test', path: '/data/k', value: 'x' }],
         'application/json-patch+json',
         [422, 'Invalid'],
+      ],
+      [
+        { data: { k: 1 } },
+        'application/merge-patch+json',
+        [422, 'Invalid', 'patch FieldValueInvalid'],
       ],
     ] as const) {
       expect(failureOf(await send(`PATCH ${path}`, { body, contentType }))).toEqual(failure);
