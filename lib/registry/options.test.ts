@@ -126,14 +126,18 @@ describe('delete options', () => {
   test.each([
     [
       { orphanDependents: true, propagationPolicy: 'Background' },
-      'propagationPolicy FieldValueInvalid',
+      ['propagationPolicy FieldValueInvalid'],
     ],
-    [{ propagationPolicy: 'Bogus' }, 'propagationPolicy FieldValueNotSupported'],
-    [{ dryRun: ['Some'] }, 'dryRun FieldValueNotSupported'],
-  ])('%j is a 422', (body, cause) => {
+    [
+      { orphanDependents: true, propagationPolicy: 'Bogus' },
+      ['propagationPolicy FieldValueInvalid', 'propagationPolicy FieldValueNotSupported'],
+    ],
+    [{ propagationPolicy: 'Bogus' }, ['propagationPolicy FieldValueNotSupported']],
+    [{ dryRun: ['Some'] }, ['dryRun FieldValueNotSupported']],
+  ])('%j is a 422', (body, causes) => {
     expect(failure(() => parseDeleteOptions(query(''), body, naming))).toEqual({
       code: 422,
-      causes: [cause],
+      causes,
     });
   });
 

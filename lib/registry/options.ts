@@ -141,12 +141,16 @@ export function mustBeDeleteOptions({ kind = '' }: NamedKind): void {
 
 function policyErrors(policy: string | undefined, orphan: boolean | undefined): FieldError[] {
   const field = 'propagationPolicy';
-  if (policy !== undefined && orphan !== undefined) {
+  if (policy === undefined) return [];
+  const errors: FieldError[] = [];
+  if (orphan !== undefined) {
     const detail = 'orphanDependents and deletionPropagation cannot be both set';
-    return [{ reason: 'FieldValueInvalid', field, badValue: policy, detail }];
+    errors.push({ reason: 'FieldValueInvalid', field, badValue: policy, detail });
   }
-  if (policy === undefined || policies.includes(policy as PropagationPolicy)) return [];
-  return [notSupported(field, policy, [...policies, 'nil'])];
+  if (!policies.includes(policy as PropagationPolicy)) {
+    errors.push(notSupported(field, policy, [...policies, 'nil']));
+  }
+  return errors;
 }
 
 /** Of the unsafe delete: all else must be unset (specification 1, Deletion lifecycle). */
