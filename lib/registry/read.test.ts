@@ -184,6 +184,14 @@ describe('watch', () => {
     await verbs.remove(configMaps, 'watched');
     expect(await all).toEqual(['ADDED', 'MODIFIED', 'DELETED']);
   });
+
+  test.each([
+    'metadata.name!%3Dother',
+    'metadata.name%3Dother',
+    `metadata.namespace%3D${namespace}`,
+  ])('of one object that fieldSelector=%s does not name is a 400', async (selector) => {
+    expect(await codeOf(watch(`fieldSelector=${selector}`))).toBe(400);
+  });
 });
 
 describe('writes on an old cache', () => {

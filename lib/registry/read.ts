@@ -8,7 +8,7 @@ import {
   parseLabelRequirements,
   parseLabelSelector,
 } from '../api/selector.ts';
-import { expiredContinue, notFound, StatusError } from '../base/status.ts';
+import { badRequest, expiredContinue, notFound, StatusError } from '../base/status.ts';
 import type { Item, ListPage, ListResult, ReadAt, Selection } from '../cacher/resource-view.ts';
 import { makeContinueToken, readContinueToken } from './continue-token.ts';
 import type { ContinuePosition, TokenScope } from './continue-token.ts';
@@ -81,7 +81,8 @@ export async function watchObjects(parts: StoreParts, request: ListRequest): Pro
 
 /**
  * What the view judges.
- * @throws StatusError 400 for selectors that cannot be read or name fields that are not selectable.
+ * @throws StatusError 400 for selectors that cannot be read, name fields that are not selectable or
+ * other objects than the one asked for.
  */
 function selectionOf(parts: StoreParts, request: ListRequest): Selection {
   const { labelSelector, fieldSelector } = request.options;
@@ -97,7 +98,11 @@ function selectionOf(parts: StoreParts, request: ListRequest): Selection {
     fields.find((field) => field.path === path && field.operator === '=')?.value;
   const asked = resource.namespaced ? request.namespace : '';
   const namespace = asked === '' ? exact('metadata.namespace') : asked;
-  const name = request.name === '' ? exact('metadata.name') : request.name;
+  const selected = exact('metadata.name');
+  if (request.name !== '' && fields.length > 0 && selected !== request.name) {
+    throw badRequest("fieldSelector metadata.name doesn't match requested name");
+  }
+  const name = request.name === '' ? selected : request.name;
   return {
     ...(namespace === undefined ? {} : { namespace }),
     ...(name === undefined ? {} : { name }),
