@@ -1,5 +1,6 @@
 // Schedules as in a crontab: five fields, or a macro. What is wrong is said in the words of the
 // parser that controllers of cron jobs use.
+import { linkedZones } from './linked-zones.ts';
 
 const macros: ReadonlySet<string> = new Set([
   '@yearly',
@@ -118,27 +119,14 @@ function numberOf(text: string, { names, low }: Field): number | string {
   return number < 0 ? `negative number (${String(number)}) not allowed: ${text}` : number;
 }
 
-let spellings: ReadonlyMap<string, string> | undefined;
-
-/** By their names in lower case; made by the first schedule that names a zone. */
-const zones = (): ReadonlyMap<string, string> =>
-  (spellings ??= new Map(
-    Intl.supportedValuesOf('timeZone').map((zone) => [zone.toLowerCase(), zone] as const),
-  ));
+let zones: ReadonlySet<string> | undefined;
 
 /**
  * A name of the time zone database, older ones among them, spelt as there; `UTC` and `Local` are
- * names to Go as well.
+ * names to Go as well. The runtime knows more: other cases, and abbreviations such as `PST`.
  */
 export function isZone(name: string): boolean {
   if (name === '' || name === 'UTC' || name === 'Local') return true;
-  if (!/^[A-Za-z]/.test(name)) return false;
-  const spelt = zones().get(name.toLowerCase());
-  if (spelt !== undefined) return spelt === name;
-  try {
-    Intl.DateTimeFormat('en', { timeZone: name });
-    return name !== name.toLowerCase();
-  } catch {
-    return false;
-  }
+  zones ??= new Set([...Intl.supportedValuesOf('timeZone'), ...linkedZones]);
+  return zones.has(name);
 }
