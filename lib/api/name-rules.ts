@@ -191,7 +191,7 @@ function ruleProblems(
     case 'dns1123Subdomain':
       return dns1123SubdomainProblems(text);
     case 'shortSubdomain': // The names of the objects made from it are 11 characters longer.
-      return [...dns1123SubdomainProblems(text), ...(of.isPrefix ? [] : tooLong(text, 52))];
+      return [...dns1123SubdomainProblems(text), ...(of.isPrefix ? [] : tooLongName(text, 52))];
     case 'dns1123Label':
       return dns1123LabelProblems(text);
     case 'dns1035Label':

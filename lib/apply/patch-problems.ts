@@ -1,5 +1,5 @@
-// What field validation says of a patch itself: members that come twice, and members of the operations
-// of a JSON patch that mean nothing there.
+// What field validation says of a patch itself: members that come twice, and members of the
+// operations of a JSON patch that mean nothing there.
 import { isRecord } from '../api/json-value.ts';
 import type { JsonValue } from '../api/type-info.ts';
 import { limits } from '../base/limits.ts';

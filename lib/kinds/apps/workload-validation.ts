@@ -128,12 +128,8 @@ const changeable = [
 ];
 
 export const validateStatefulSet: Validator = (write) => {
-  const { object, old, errors } = write;
+  const { old, errors } = write;
   const spec = specOf(write);
-  const name = textAt(recordAt(object, 'metadata'), 'name');
-  if (old === undefined && name !== '') {
-    errors.problems('metadata.name', name, dns1123LabelProblems(name));
-  }
   const policy = textAt(spec, 'podManagementPolicy');
   if (policy !== '' && policy !== 'OrderedReady' && policy !== 'Parallel') {
     errors.invalid('spec.podManagementPolicy', policy, "must be 'OrderedReady' or 'Parallel'");

@@ -6,17 +6,9 @@ import type { ValidatedWrite, Validator } from '../validator.ts';
 import { isZone, scheduleProblem } from './cron-schedule.ts';
 import { validateJobSpec } from './job-validation.ts';
 
-/** Names of jobs are 11 characters longer than their cron job's. */
-const nameLengthMax = 52;
-
 export const validateCronJob: Validator = (write) => {
   const { object, old, errors } = write;
   const spec = recordAt(object, 'spec') ?? {};
-  const name = textAt(recordAt(object, 'metadata'), 'name');
-  if (old === undefined && name.length > nameLengthMax) {
-    const detail = `must be no more than ${String(nameLengthMax)} bytes`;
-    errors.invalid('metadata.name', name, detail);
-  }
   validateSchedule(write, spec);
   const before = recordAt(old, 'spec');
   if (isSet(spec, 'timeZone') && (old === undefined || changed(spec, before, 'timeZone'))) {
