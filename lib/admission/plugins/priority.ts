@@ -41,17 +41,27 @@ export function priority(
         return true;
       });
     },
-    async validate(request, object, signal) {
+    validate(request, object, signal) {
       if (request.resource.resource !== 'priorityclasses' || !flagAt(object, 'globalDefault')) {
-        return;
+        return undefined;
       }
-      const known = defaultOf(await listObjects(classes, '', 'latest', signal));
-      const isSame = request.operation === 'UPDATE' && known && nameOf(known) === request.name;
-      if (known === undefined || isSame === true) return;
-      const text = `PriorityClass ${nameOf(known)} is already marked as default`;
-      throw refusal(request, object, `${text}. Only one default can exist`);
+      return validateDefault(classes, request, object, signal);
     },
   };
+}
+
+/** @throws StatusError 403 where another class is for pods that name none. */
+async function validateDefault(
+  classes: Objects,
+  request: AdmissionRequest,
+  object: Readonly<ApiObject> | undefined,
+  signal: AbortSignal,
+): Promise<void> {
+  const known = defaultOf(await listObjects(classes, '', 'latest', signal));
+  const isSame = request.operation === 'UPDATE' && known && nameOf(known) === request.name;
+  if (known === undefined || isSame === true) return;
+  const text = `PriorityClass ${nameOf(known)} is already marked as default`;
+  throw refusal(request, object, `${text}. Only one default can exist`);
 }
 
 /** What a create has set stays where an update leaves it out. */
