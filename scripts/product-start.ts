@@ -7,8 +7,10 @@ export interface ProductStart {
   readonly environment: Readonly<Record<string, string>>;
 }
 
-export function productStart(): ProductStart {
-  const file = new URL('../package.json', import.meta.url);
+/** `folder`: of another tree; ends in a slash. */
+export function productStart(folder?: string): ProductStart {
+  const file =
+    folder === undefined ? new URL('../package.json', import.meta.url) : `${folder}package.json`;
   const { scripts } = JSON.parse(readFileSync(file, 'utf8')) as {
     scripts: Record<string, string>;
   };

@@ -71,7 +71,7 @@ export class MeasuredProcess {
       readonly folder?: string;
     },
   ): Promise<{ process: MeasuredProcess; match: RegExpExecArray }> {
-    const product = productStart();
+    const product = productStart(options.folder);
     const command = [
       ...pinning,
       process.execPath,
