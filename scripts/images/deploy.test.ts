@@ -133,7 +133,7 @@ describe.each(replicas)('%s', (name, service) => {
   });
 
   test('is asked for its health where it listens', () => {
-    const argv = ['node', '--max-semi-space-size=4', '/app/cmd/apiserver/main.ts', ...flags];
+    const argv = ['node', '--max-semi-space-size=8', '/app/cmd/apiserver/main.ts', ...flags];
     expect(readTarget(argv, parseFlags)).toEqual({
       host: '127.0.0.1',
       port: 6443,
