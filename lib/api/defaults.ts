@@ -44,9 +44,9 @@ interface Plan {
   readonly nested: Map<string, Descend>;
   /** Of those, the plans of messages and of the elements of lists of messages. */
   readonly below: Map<string, { readonly plan: Plan; readonly isList: boolean }>;
-  readonly nestedFields: (readonly [name: string, descend: Descend])[];
+  readonly nestedFields: { readonly name: string; readonly descend: Descend }[];
   /** Messages that are always there: they may be absent and still hold defaults. */
-  readonly constant: (readonly [name: string, plan: Plan])[];
+  readonly constant: { readonly name: string; readonly below: Plan }[];
   readonly rules: DefaultRule[];
 }
 
@@ -104,7 +104,7 @@ function complete(plan: Plan, object: JsonObject, context: DefaultsContext): voi
   }
   const { nested, nestedFields } = plan;
   if (nestedFields.length < lookupCountMin) {
-    for (const [name, descend] of nestedFields) {
+    for (const { name, descend } of nestedFields) {
       const value = object[name];
       if (typeof value === 'object' && value !== null) descend(value);
     }
@@ -114,7 +114,7 @@ function complete(plan: Plan, object: JsonObject, context: DefaultsContext): voi
       if (typeof value === 'object' && value !== null) nested.get(name)?.(value);
     }
   }
-  for (const [name, below] of plan.constant) {
+  for (const { name, below } of plan.constant) {
     if (isAbsent(object[name])) addConstant(object, name, below, context);
   }
   for (const rule of plan.rules) rule.complete(object, context);
@@ -137,7 +137,7 @@ function completeBeside(
     const twin = ownMember(base, name);
     if (value !== twin) setMember(own, name, memberBeside(plan, name, value, twin, context));
   }
-  for (const [name, below] of plan.constant) {
+  for (const { name, below } of plan.constant) {
     if (isAbsent(own[name])) addConstant(own, name, below, context);
   }
   let made = own;
@@ -237,14 +237,14 @@ function addType(plan: Plan, type: TypeInfo, compiling: Compiling): void {
     const descend = descentOf(field, compiling);
     if (descend === undefined) continue;
     plan.nested.set(field.jsonName, descend);
-    plan.nestedFields.push([field.jsonName, descend]);
+    plan.nestedFields.push({ name: field.jsonName, descend });
     const { message, cardinality, pointer } = field;
     if (message !== undefined && cardinality !== 'map') {
       const below = { plan: compiling.planOf(message), isList: cardinality === 'list' };
       plan.below.set(field.jsonName, below);
     }
     if (message !== undefined && cardinality === 'single' && !pointer) {
-      plan.constant.push([field.jsonName, compiling.planOf(message)]);
+      plan.constant.push({ name: field.jsonName, below: compiling.planOf(message) });
     }
   }
   const rule = compiling.ruleOf(type);

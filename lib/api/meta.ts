@@ -181,7 +181,8 @@ function validateLabels(
   path: string,
   errors: Errors,
 ): void {
-  for (const [key, value] of Object.entries(labels ?? {})) {
+  for (const key in labels) {
+    const value = labels[key];
     errors.invalid(path, key, qualifiedNameProblems(key));
     errors.invalid(path, value, labelValueProblems(asText(value)));
   }
@@ -192,7 +193,7 @@ function validateAnnotations(
   path: string,
   errors: Errors,
 ): void {
-  for (const key of Object.keys(annotations ?? {})) {
+  for (const key in annotations) {
     errors.invalid(path, key, qualifiedNameProblems(key.toLowerCase()));
   }
   if (annotationBytes(annotations ?? {}) <= limits.annotationBytesMax) return;
@@ -201,11 +202,13 @@ function validateAnnotations(
 }
 
 /** What `limits.annotationBytesMax` bounds: all keys and values. */
-export const annotationBytes = (annotations: Readonly<JsonObject>): number =>
-  Object.entries(annotations).reduce(
-    (sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(asText(value)),
-    0,
-  );
+export function annotationBytes(annotations: Readonly<JsonObject>): number {
+  let sum = 0;
+  for (const key in annotations) {
+    sum += Buffer.byteLength(key) + Buffer.byteLength(asText(annotations[key]));
+  }
+  return sum;
+}
 
 function validateOwners(owners: readonly JsonValue[], path: string, errors: Errors): void {
   let controller = '';

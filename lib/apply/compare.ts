@@ -24,7 +24,19 @@ const changedWhole: Difference = { changed: FieldSet.leaf, removed: FieldSet.emp
  * undefined: nothing differs. Absent values are undefined.
  * @throws UnidentifiedElement for an element without identity.
  */
-export function compare(before: Value, after: Value, shape: Shape): Difference | undefined {
+export const compare = (before: Value, after: Value, shape: Shape): Difference | undefined =>
+  compareValues(before, after, shape, true);
+
+/**
+ * `isWhole`: its parts, such as spec and status, are mostly as they were, which is seen without
+ * their shapes. Deeper down that would read the same values again at each level.
+ */
+function compareValues(
+  before: Value,
+  after: Value,
+  shape: Shape,
+  isWhole = false,
+): Difference | undefined {
   if (before === after) return undefined;
   if (before === undefined) return { changed: allFields(after, shape), removed: FieldSet.empty };
   if (after === undefined) return { changed: FieldSet.empty, removed: allFields(before, shape) };
@@ -39,7 +51,7 @@ export function compare(before: Value, after: Value, shape: Shape): Difference |
     // From a whole to an object, or back: it is changed, and members come or go.
     if (old !== now) result.mark();
   }
-  if (parts.kind === 'object') compareMembers(before, after, parts, result);
+  if (parts.kind === 'object') compareMembers(before, after, parts, result, isWhole);
   else compareElements(before, after, parts, result);
   return result.end();
 }
@@ -51,6 +63,7 @@ function compareMembers(
   after: Value,
   shape: ObjectShape,
   result: Differences,
+  isWhole: boolean,
 ): void {
   const old = membersOf(before) ?? noMembers;
   const now = membersOf(after) ?? noMembers;
@@ -59,8 +72,8 @@ function compareMembers(
     if (value === undefined) continue;
     const member = memberShape(shape, name);
     const was = ownMember(old, name);
-    if (member !== undefined && was !== value) {
-      result.add(fieldElement(name), compare(was, value, member));
+    if (member !== undefined && was !== value && !(isWhole && isSame(was, value))) {
+      result.add(fieldElement(name), compareValues(was, value, member));
     }
   }
   for (const name of Object.keys(old)) {
@@ -68,9 +81,14 @@ function compareMembers(
     if (was === undefined) continue;
     if (ownMember(now, name) !== undefined) continue;
     const member = memberShape(shape, name);
-    if (member !== undefined) result.add(fieldElement(name), compare(was, undefined, member));
+    if (member !== undefined) {
+      result.add(fieldElement(name), compareValues(was, undefined, member));
+    }
   }
 }
+
+const isSame = (before: Value, after: Value): boolean =>
+  before !== undefined && jsonEqual(before, after);
 
 type Twins = readonly JsonValue[];
 
@@ -90,13 +108,13 @@ function compareElements(before: Value, after: Value, shape: ListShape, result: 
 
 /** Several elements with one identity are a whole, without fields of their own. */
 function compareTwins(old: Twins, now: Twins, shape: Shape): Difference | undefined {
-  if (old.length < 2 && now.length < 2) return compare(old[0], now[0], shape);
+  if (old.length < 2 && now.length < 2) return compareValues(old[0], now[0], shape);
   if (old.length > 1 && now.length > 1) return jsonEqual(old, now) ? undefined : changedWhole;
   if (old.length > 1) {
-    const first = now.length === 0 ? undefined : compare(undefined, now[0], shape);
+    const first = now.length === 0 ? undefined : compareValues(undefined, now[0], shape);
     return { changed: first?.changed ?? FieldSet.empty, removed: FieldSet.leaf };
   }
-  const first = old.length === 0 ? undefined : compare(old[0], undefined, shape);
+  const first = old.length === 0 ? undefined : compareValues(old[0], undefined, shape);
   return { changed: FieldSet.leaf, removed: first?.removed ?? FieldSet.empty };
 }
 

@@ -17,6 +17,7 @@ const quote = 0x22;
 const comma = 0x2c;
 const openBrace = 0x7b;
 const closeBrace = 0x7d;
+const newline = 0x0a;
 
 /** Offsets count bytes of the object's JSON (the payload after the header line). */
 export interface StoredHeader {
@@ -108,11 +109,21 @@ export const encodeStored: EncodeStored = (object, resource) => {
     ...(Object.keys(fields).length === 0 ? {} : { fields }),
     ...(spelling?.isAsSent === false ? { rawAsSent: false } : {}),
   };
-  const value = Buffer.from(`${JSON.stringify(header)}\n${text}`);
+  const value = joinedLines(JSON.stringify(header), text, size);
   const payload = value.subarray(value.length - size);
   invariant(fits(header, payload), 'what is stored can be opened again');
   return { header, payload, value, canonical };
 };
+
+/** `size`: bytes of the second. Each is written by itself: joined, they would be copied once more. */
+function joinedLines(header: string, text: string, size: number): Buffer {
+  const textAt = Buffer.byteLength(header) + 1;
+  const bytes = Buffer.allocUnsafe(textAt + size);
+  bytes.write(header);
+  bytes[textAt - 1] = newline;
+  bytes.write(text, textAt);
+  return bytes;
+}
 
 export const closeStored: CloseStored = ({ header, payload }) =>
   Buffer.concat([Buffer.from(`${JSON.stringify(header)}\n`), payload]);
@@ -149,7 +160,6 @@ function byteOffsets(text: string, size: number): (offset: number) => number {
 }
 
 const opening = Buffer.from('{"media":"json","schema":"');
-const newline = 0x0a;
 
 export const openStored: OpenStored = (value) => {
   const bytes = asBuffer(value);
