@@ -10,17 +10,20 @@ export type Value = JsonValue | undefined;
 /** How a walk takes a value, or two of one field: undefined: as a whole. */
 export function partsOf(
   shape: Shape,
-  ...values: readonly Value[]
+  value: Value,
+  twin?: Value,
 ): ObjectShape | ListShape | undefined {
   switch (shape.kind) {
     case 'leaf':
       return undefined;
     case 'open':
-      return values.some((value) => membersOf(value) !== undefined) ? openObject : undefined;
+      return isObjectOf(value) || isObjectOf(twin) ? openObject : undefined;
     default:
       return shape;
   }
 }
+
+const isObjectOf = (value: Value): boolean => membersOf(value) !== undefined;
 
 /**
  * The members of an object, if it is one. Not to be changed. Some walks over them are by
