@@ -1,5 +1,5 @@
 // A merge patch, a strategic merge patch and an apply of a 2.5 KB Pod, each of which changes a
-// label, beside the same bytes put by the same etcd client; an apply that changes nothing beside a
+// label, beside the same bytes put by the same etcd client; applies that change nothing beside a
 // GET; and applies of lists with many keys.
 import { writeFileSync } from 'node:fs';
 import type { JsonObject } from '../../lib/api/type-info.ts';
@@ -9,7 +9,7 @@ import { compare, printSides, verdict } from '../support/compare.ts';
 import type { Side } from '../support/compare.ts';
 import { closedLoop, openConnections, requestBytes } from '../support/http1-client.ts';
 import type { LoadResult } from '../support/http1-client.ts';
-import { accountObject, asSent, namespaceObject, podIn } from '../support/objects.ts';
+import { accountObject, asSent, configMap, namespaceObject, podIn } from '../support/objects.ts';
 import { withBench } from '../support/server.ts';
 import type { Target } from '../support/server.ts';
 
@@ -63,18 +63,29 @@ await withBench(async (bench) => {
     );
     report(`${name} of a Pod, ${String(concurrency)} at a time`, sides, 'bare put', atMost);
   }
-  await load((index) => apply(index), podCount);
-  const get: Side = {
-    name: 'GET',
-    process: server.process,
-    run: () => load((index) => requestBytes('GET', `${path}/${nameOf(index % podCount)}`)),
+  const noOp = async (
+    title: string,
+    pathOf: (index: number) => string,
+    send: (index: number) => Buffer,
+  ): Promise<void> => {
+    await load(send, podCount);
+    const side = (name: string, request: (index: number) => Buffer): Side => ({
+      name,
+      process: server.process,
+      run: () => load((index) => request(index % podCount)),
+    });
+    const get = side('GET', (index) => requestBytes('GET', pathOf(index)));
+    report(title, await compare([get, side('apply', send)], rounds), 'a GET', 1.5);
   };
-  const noOp: Side = {
-    name: 'apply',
-    process: server.process,
-    run: () => load((index) => apply(index)),
-  };
-  report('apply that changes nothing', await compare([get, noOp], rounds), 'a GET', 1.5);
+  await noOp('apply that changes nothing', (index) => `${path}/${nameOf(index)}`, apply);
+  const mapPath = (index: number): string =>
+    `/api/v1/namespaces/bench/configmaps/settings-${String(index).padStart(6, '0')}`;
+  await noOp('apply that changes nothing of a ConfigMap', mapPath, (index) => {
+    const body = json(configMap('bench', index));
+    return requestBytes('PATCH', `${mapPath(index)}?fieldManager=bench`, body, [
+      'content-type: application/apply-patch+yaml',
+    ]);
+  });
   for (const count of [1_000, 3_000, 10_000]) await measureKeys(server, count);
 });
 
