@@ -10,6 +10,8 @@ import type { AdmissionPlugin, AdmissionRequest, MutatingPass } from './plugin.t
 export type Changed = 'no' | 'yes' | 'byConfigured';
 
 export interface AdmissionChain {
+  /** Whether `mutate` shows the object to any plugin: else it is left as it is. */
+  mutates(request: AdmissionRequest): boolean;
   /** @throws StatusError of the plugin that refuses. */
   mutate(request: AdmissionRequest, object: ApiObject, signal: AbortSignal): MaybePromise<Changed>;
   /** The mutating phase of a DELETE. @throws StatusError of the plugin that refuses. */
@@ -27,6 +29,7 @@ export function admissionChain(plugins: readonly AdmissionPlugin[]): AdmissionCh
   const deleting = plugins.filter((plugin) => plugin.beforeDelete !== undefined);
   const validating = plugins.filter((plugin) => plugin.validate !== undefined);
   return {
+    mutates: (request) => mutating.some((plugin) => plugin.handles(request)),
     mutate(request, object, signal) {
       const kept: MutatingPass['kept'] = new Map();
       const pass = (index: 0 | 1): MaybePromise<Changed> =>

@@ -50,6 +50,7 @@ export function measuredPlugin(
 export function measuredChain(chain: AdmissionChain, observer: AdmissionObserver): AdmissionChain {
   const tell = observer.onStep.bind(observer);
   return {
+    mutates: (request) => chain.mutates(request),
     mutate: measured(chain.mutate.bind(chain), 'admit', tell),
     beforeDelete: measured(chain.beforeDelete.bind(chain), 'admit', tell),
     validate: measured(chain.validate.bind(chain), 'validate', tell),

@@ -6,6 +6,7 @@ import type { AdmissionRequest } from './plugin.ts';
 export function tracedChain(chain: AdmissionChain, tracing: Tracing): AdmissionChain {
   const [mutating, validating] = ['mutating admission', 'validating admission'] as const;
   return {
+    mutates: (request) => chain.mutates(request),
     mutate: (request, object, signal) =>
       tracing.within(
         mutating,

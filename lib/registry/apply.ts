@@ -19,7 +19,6 @@ import type { ApiObject } from '../codec/codec.ts';
 import { decodeJson, decodeText, readSentJson } from '../codec/json.ts';
 import type { SentJson } from '../codec/json.ts';
 import { canonicalObject, readObject } from '../codec/normalise.ts';
-import { metaOf } from '../codec/object-meta.ts';
 import { holdsRaw } from '../codec/raw-fields.ts';
 import { readYaml } from '../codec/yaml-reader.ts';
 import { reportProblems, toStored, writeContext } from './incoming.ts';
@@ -68,8 +67,8 @@ export async function applyObject(store: StoreParts, request: PatchRequest): Pro
   };
   // Another version is made by conversions, of which some are made elsewhere.
   const isConverted = parts.conversion !== undefined || parts.storing !== undefined;
-  const transform = async (old: Item): Promise<ApiObject> => {
-    if (apply.leaves(old)) return withItsOwners(old.object());
+  const transform = async (old: Item): Promise<ApiObject | undefined> => {
+    if (apply.leaves(old)) return undefined;
     const object = await applied(old);
     const mayNote = !isConverted && request.warnings.length === 0;
     if (mayNote && jsonEqual(object, old.object())) apply.hasLeft(old);
@@ -93,14 +92,6 @@ export async function applyObject(store: StoreParts, request: PatchRequest): Pro
     isApplied: true,
     create: path.subresource === '' ? create : undefined,
   });
-}
-
-/** A copy that shares the list of owners, which nobody changes in its place. */
-function withItsOwners({ metadata, ...object }: Readonly<ApiObject>): ApiObject {
-  const { managedFields, ...rest } = metadata ?? {};
-  const copy: ApiObject = cloneAlike({ ...object, metadata: rest });
-  if (managedFields !== undefined) metaOf(copy).managedFields = managedFields;
-  return copy;
 }
 
 /** @throws StatusError 400 for lists whose elements cannot be told apart. */

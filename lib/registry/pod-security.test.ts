@@ -23,6 +23,7 @@ beforeAll(async () => {
   let chain: AdmissionChain = admissionChain([]);
   replica = await registry.replica({
     admission: {
+      mutates: (...args) => chain.mutates(...args),
       mutate: (...args) => chain.mutate(...args),
       beforeDelete: (...args) => chain.beforeDelete(...args),
       validate: (...args) => chain.validate(...args),

@@ -16,6 +16,9 @@ let verbs: VerbDriver;
 let readCount = 0;
 /** How often admission was asked, by name, and whether it was shown the owners that are stored. */
 const shown = new Map<string, boolean[]>();
+/** No plugin asks for the object of this name: whether it was the stored one, each time. */
+const unseen = 'unseen';
+const areOld: boolean[] = [];
 
 beforeAll(async () => {
   registry = await RegistryOnEtcd.start();
@@ -28,7 +31,13 @@ beforeAll(async () => {
         },
       }),
     admission: {
+      mutates: ({ name }) => name !== unseen,
       mutate: ({ name, old }, object) => {
+        if (name === unseen) {
+          areOld.push(object === old);
+          return 'no';
+        }
+        expect(object).not.toBe(old); // It may be changed.
         const areStored = object.metadata?.managedFields === old?.metadata?.managedFields;
         shown.set(name, [...(shown.get(name) ?? []), areStored]);
         if (object.metadata?.labels?.['mutate'] !== 'yes') return 'no';
@@ -65,6 +74,14 @@ test('changes nothing, and etcd is asked for the object once', async () => {
   expect(readCount).toBe(1);
   // Of the first two the owners were made; after that nothing is.
   expect(shown.get(name)).toEqual([false, false, true, true, true, true]);
+});
+
+test('is not copied where no plugin changes such objects', async () => {
+  const made = await apply(unseen, { a: '1' });
+  await seen(made);
+  for (let turn = 0; turn < 3; turn += 1) expect(await apply(unseen, { a: '1' })).toEqual(made);
+  expect(areOld).toEqual([false, false, true, true]);
+  expect((await apply(unseen, { a: '2' }))['data']).toEqual({ a: '2' });
 });
 
 test('what others did between counts', async () => {

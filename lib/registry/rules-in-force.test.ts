@@ -42,6 +42,7 @@ async function judging(): Promise<Judging> {
   let chain: AdmissionChain = admissionChain([]);
   const replica = await registry.replica({
     admission: {
+      mutates: (...args) => chain.mutates(...args),
       mutate: (...args) => chain.mutate(...args),
       beforeDelete: (...args) => chain.beforeDelete(...args),
       validate: (...args) => chain.validate(...args),

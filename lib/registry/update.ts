@@ -2,6 +2,8 @@
 // transform is pure and may run several times.
 import { apiVersionOf } from '../api/type-info.ts';
 import type { ResourceInfo } from '../api/type-info.ts';
+import type { AdmissionRequest } from '../admission/plugin.ts';
+import { listAt } from '../api/json-access.ts';
 import { validateObjectMetaUpdate } from '../api/meta.ts';
 import type { MaybePromise } from '../base/maybe-promise.ts';
 import { limits } from '../base/limits.ts';
@@ -51,10 +53,11 @@ import type { Found } from './write-turns.ts';
 const { writeTurnMsMax } = limits;
 
 /**
- * A new object in the storage version from the stored one, which it must not change. `at`: what it
- * is written with, which is not always what the verb began with (`partsInPlace`).
+ * A new object in the storage version from the stored one, which it must not change; undefined: it
+ * leaves that as it is. `at`: what it is written with, which is not always what the verb began with
+ * (`partsInPlace`).
  */
-export type Transform = (old: Item, at: StoreParts) => MaybePromise<ApiObject>;
+export type Transform = (old: Item, at: StoreParts) => MaybePromise<ApiObject | undefined>;
 
 interface Write {
   readonly transform: Transform;
@@ -228,6 +231,26 @@ const isKnownOfToday = (parts: StoreParts, item: Item): boolean =>
 
 const formOf = (record: ResourceInfo): string => `stored as ${schemaGeneration(record)}`;
 
+/** For admission: the old object itself where nobody will be shown it who could change it. */
+function untouched(
+  { admission }: StoreParts,
+  attributes: AdmissionRequest,
+  old: Readonly<ApiObject>,
+  shownAs: ShownAs | undefined,
+): ApiObject {
+  const hasOneOwner = listAt(old.metadata, 'ownerReferences').length < 2; // Several are merged.
+  const isSafe = shownAs === undefined && hasOneOwner && !admission.mutates(attributes);
+  return isSafe ? old : withItsOwners(old);
+}
+
+/** A copy that shares the list of owners, which nobody changes in its place. */
+function withItsOwners({ metadata, ...object }: Readonly<ApiObject>): ApiObject {
+  const { managedFields, ...rest } = metadata ?? {};
+  const copy: ApiObject = cloneAlike({ ...object, metadata: rest });
+  if (managedFields !== undefined) metaOf(copy).managedFields = managedFields;
+  return copy;
+}
+
 /** The object as it would be stored. @throws StatusError 409, 422. */
 async function nextObject(
   parts: StoreParts,
@@ -241,16 +264,19 @@ async function nextObject(
   const old = item.object();
   if (isLongTurn(writeTurnMsMax)) await nextTurn();
   const made = transform(item, parts);
-  const wanted = made instanceof Promise ? await made : made;
-  checkVersion(parts, wanted, item);
+  const given = made instanceof Promise ? await made : made;
+  if (given !== undefined) checkVersion(parts, given, item);
   if (isLongTurn(writeTurnMsMax)) await nextTurn();
   const hasSameFields =
-    isApplied === true || (await trackUpdate(parts, { old: item, wanted }, context, signal));
-  const owned = metaOf(wanted);
+    given === undefined ||
+    isApplied === true ||
+    (await trackUpdate(parts, { old: item, wanted: given }, context, signal));
   if (isLongTurn(writeTurnMsMax)) await nextTurn();
   const shownOld = shownAs === undefined ? old : await shownAs.show(old, signal);
   const change = { operation: 'UPDATE', key: item, old: shownOld } as const;
   const attributes = admissionRequest(parts, change, context, shownAs?.form);
+  const wanted = given ?? untouched(parts, attributes, old, shownAs);
+  const owned = metaOf(wanted);
   const object = await (shownAs === undefined
     ? mutated(parts, attributes, wanted, context, signal)
     : mutatedAs(parts, shownAs, attributes, wanted, context, signal));
