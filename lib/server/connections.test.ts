@@ -82,6 +82,8 @@ test.each<[string, number, string]>([
   ['POST pods/placed/attach', 400, 'at least 1 of'],
   ['POST pods/placed/portforward', 501, 'forwarding ports to a pod is not implemented'],
   ['GET pods/placed/portforward?ports=80&ports=81', 501, 'not implemented'],
+  ['POST pods/placed/portforward?dryRun=All', 400, 'dryRun is not supported'],
+  ['GET pods/none/exec?dryRun=', 400, 'dryRun is not supported'],
   ['GET pods/placed/portforward?ports=http', 400, 'ports'],
   ['GET pods/placed/portforward?ports=0', 400, 'ports'],
   ['POST pods/free/portforward', 400, 'does not have a host assigned'],

@@ -2,7 +2,7 @@
 // and proxy. All that can be refused without a connection is refused as it should be; connections
 // themselves are not made: 501.
 import type { SubresourceInfo } from '../../api/type-info.ts';
-import { notImplemented } from '../../base/status.ts';
+import { badRequest, notImplemented } from '../../base/status.ts';
 import { admitConnection } from './admitted-connection.ts';
 import type { ConnectRequest } from '../requests.ts';
 import type { StoreParts } from '../store-parts.ts';
@@ -51,7 +51,10 @@ export function connectionSubresource(
     input: resource,
     takesPath: info.name === 'proxy',
     async connect(request) {
-      if (isConnection(info)) await admitConnection(parts, info, request);
+      if (isConnection(info)) {
+        if (request.query.has('dryRun')) throw badRequest('dryRun is not supported');
+        await admitConnection(parts, info, request);
+      }
       if ((await kind.check(parts, request)) === true) return;
       throw notImplemented(
         `${kind.what} is not implemented: this server makes no connections to nodes`,
