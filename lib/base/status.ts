@@ -136,6 +136,13 @@ export const methodNotAllowed = (): StatusError =>
     {},
   );
 
+/** The same of a verb that the resource is known not to have. */
+export function methodNotSupported(ref: ResourceRef, verb: string): StatusError {
+  const kind = JSON.stringify(qualified(ref.resource, ref.group));
+  const message = `${verb} is not supported on resources of kind ${kind}`;
+  return new StatusError(405, 'MethodNotAllowed', message, detailsOf('', ref.group, ref.resource));
+}
+
 export function notAcceptable(supported: readonly string[]): StatusError {
   const message = `only the following media types are accepted: ${supported.join(', ')}`;
   return new StatusError(406, 'NotAcceptable', message);

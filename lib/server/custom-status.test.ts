@@ -104,12 +104,21 @@ describe('a status that is declared', () => {
     expect(done).toMatchObject({ spec: { a: 1 }, status: { p: 'B' } });
   });
 
-  test.each(['POST', 'DELETE'])('%s of it is 405', async (method) => {
+  test.each([
+    ['POST', 'create'],
+    ['DELETE', 'delete'],
+  ])('%s of it is 405, which says what has no such verb', async (method, verb) => {
     const name = await make();
     const sent = method === 'POST' ? { body: widget(name) } : {};
-    expect(
-      (await served.send(`${method} ${customPath('widgets', name)}/status`, sent)).status,
-    ).toBe(405);
+    const refused = await served.send(`${method} ${customPath('widgets', name)}/status`, sent);
+    expect([refused.status, refused.json]).toMatchObject([
+      405,
+      {
+        message: `${verb} is not supported on resources of kind "widgets.example.com"`,
+        reason: 'MethodNotAllowed',
+        details: { group: 'example.com', kind: 'widgets' },
+      },
+    ]);
   });
 });
 

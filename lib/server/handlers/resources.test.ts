@@ -108,6 +108,25 @@ test.each([
   ]);
 });
 
+test('a watch of what can only be listed is refused by its name', async () => {
+  const listed = (store: ResourceStore): ResourceStore => ({
+    ...store,
+    resource: { ...store.resource, verbs: ['get', 'list'] },
+  });
+  api.replica.stores.set(builtInOwner, builtIn.map(listed));
+  try {
+    const { status, json } = await answerOf(`GET ${configMaps}?watch=1`);
+    const message = 'watch is not supported on resources of kind "configmaps"';
+    const details = { kind: 'configmaps' };
+    expect([status, json]).toMatchObject([
+      405,
+      { ...failure(405, 'MethodNotAllowed', message), details },
+    ]);
+  } finally {
+    api.replica.stores.set(builtInOwner, builtIn);
+  }
+});
+
 describe('a request while the map of resources changes', () => {
   const refused = (): never => {
     throw forbiddenRequest('the other store');

@@ -2,7 +2,8 @@
 // that are none. Those of a group version with a proxy are the proxy's.
 import type { ResourceInfo } from '../../api/type-info.ts';
 import { BeginAnew } from '../../base/begin-anew.ts';
-import { methodNotAllowed, notFound, pathNotFound } from '../../base/status.ts';
+import { methodNotAllowed, methodNotSupported, notFound, pathNotFound } from '../../base/status.ts';
+import type { StatusError } from '../../base/status.ts';
 import type { ResourceStore } from '../../registry/resource-store.ts';
 import type { Subresource, VerbTarget } from '../../registry/verb-target.ts';
 import type { NoteDeprecation } from '../deprecations.ts';
@@ -71,9 +72,8 @@ export function resourceRequests(
       if (target.connect !== undefined) return handlers.connect(target.connect, request, response);
       return handlers[info.verb as keyof TargetHandlers](target, request, response);
     }
-    if (!allows(store.resource.verbs, info) || !shapeFits(info, store.resource.namespaced)) {
-      throw methodNotAllowed();
-    }
+    if (!allows(store.resource.verbs, info)) throw refused(store.resource, info);
+    if (!shapeFits(info, store.resource.namespaced)) throw methodNotAllowed();
     noteDeprecation(context, store.resource);
     return handlers[info.verb as Exclude<keyof VerbHandlers, 'connect'>](store, request, response);
   };
@@ -129,8 +129,16 @@ function subresourceOf({ info, subresource }: RequestContext, resource: Resource
   if (subresource === undefined) {
     throw resource.namesItself === true ? notFound(resource, info.name) : pathNotFound();
   }
-  if (!allows(subresource.info.verbs, info)) throw methodNotAllowed();
+  if (!allows(subresource.info.verbs, info)) throw refused(resource, info);
   return subresource;
+}
+
+/** Routes of kube-apiserver know methods; what is behind them, and custom resources, know verbs. */
+function refused(resource: ResourceInfo, { verb, method }: RequestInfo): StatusError {
+  const isWatchOfList = verb === 'watch' && method === 'GET' && resource.verbs.includes('list');
+  return resource.namesItself === true || isWatchOfList
+    ? methodNotSupported(resource, verb)
+    : methodNotAllowed();
 }
 
 const allows = (verbs: readonly string[], info: RequestInfo): boolean =>
