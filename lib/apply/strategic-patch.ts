@@ -75,11 +75,11 @@ function mergeMember(
   const [old, now] = [opened(before ?? null), opened(change)];
   const strategies = field?.patchStrategies ?? [];
   if (isRecord(old) && isRecord(now)) {
-    if (strategies.includes('replace')) return plain(now);
+    if (strategies.includes('replace')) return plainObject(now);
     return mergeObject(old, now, field?.cardinality === 'map' ? undefined : field?.message);
   }
-  if (Array.isArray(old) && Array.isArray(now) && strategies.includes('merge')) {
-    return mergeList(old, now, listRules(field));
+  if (Array.isArray(old) && Array.isArray(now)) {
+    return strategies.includes('merge') ? mergeList(old, now, listRules(field)) : now.map(whole);
   }
   return plain(change);
 }
@@ -115,14 +115,14 @@ function orderFields(
   return done;
 }
 
-/** `$retainKeys` names all members that stay; the patch may set no other. */
+/** `$retainKeys` names all members that stay; the patch may set no other, and may delete any. */
 function retainKeys(result: JsonObject, changes: JsonObject): void {
   if (changes['$retainKeys'] === undefined) return;
   const list = opened(changes['$retainKeys']);
   if (!Array.isArray(list)) throw badRequest('$retainKeys of the patch must be a list');
   const kept = new Set(list.map(parsed));
   for (const key of Object.keys(changes)) {
-    if (key.startsWith('$') || kept.has(key)) continue;
+    if (key.startsWith('$') || kept.has(key) || changes[key] === null) continue;
     throw badRequest(`$retainKeys of the patch must name ${JSON.stringify(key)}, which it sets`);
   }
   for (const key of Object.keys(result)) if (!kept.has(key)) Reflect.deleteProperty(result, key);
@@ -143,12 +143,21 @@ function directiveOf(changes: JsonObject): 'replace' | 'delete' | undefined {
   throw badRequest(`unknown $patch ${JSON.stringify(directive)}: use "replace" or "delete"`);
 }
 
-/** A value that meets nothing: a copy without nulls and directives; undefined: to be deleted. */
+/**
+ * A value that meets nothing: a copy without nulls and directives. undefined: it is there for the
+ * directive that it holds, whatever that says, and that meets nothing either.
+ */
 function plain(value: JsonValue): JsonValue | undefined {
   const inner = opened(value);
   if (Array.isArray(inner)) return plainList(inner, plain);
   if (!isRecord(inner)) return toData(value);
-  return directiveOf(inner) === 'delete' ? undefined : plainObject(inner);
+  return inner['$patch'] === undefined ? plainObject(inner) : undefined;
+}
+
+/** An element of a list that takes the place of another list: it stays, whatever it holds. */
+function whole(element: JsonValue): JsonValue {
+  const inner = opened(element);
+  return (isRecord(inner) ? plainObject(inner) : plain(element)) ?? null;
 }
 
 function plainObject(value: JsonObject): JsonObject {
