@@ -55,7 +55,7 @@ async function tryDelete(
   const { plan } = decision;
   switch (plan.kind) {
     case 'wait':
-      return { kind: 'done', answer: { kind: 'object', item } };
+      return { kind: 'done', answer: { kind: 'object', item, isKept: true } };
     case 'remove':
       return plan.last === undefined
         ? remove(parts, key, { item, epoch }, request)
@@ -91,7 +91,7 @@ async function remove(
     if (lost !== undefined) return lost;
   }
   if (parts.strategy.answersDeletedObject === true) {
-    return { kind: 'done', answer: { kind: 'object', item } };
+    return { kind: 'done', answer: { kind: 'object', item, isKept: false } };
   }
   const status = deletedStatus(parts, item.name, item.object().metadata?.uid);
   return { kind: 'done', answer: { kind: 'status', status } };
@@ -112,7 +112,7 @@ async function markAndRemove(
   const { item } = marked.written;
   const removed = await remove(parts, key, marked.written, request);
   const isGone = removed.kind === 'lost' && removed.state.item === undefined;
-  return isGone ? { kind: 'done', answer: { kind: 'object', item } } : removed;
+  return isGone ? { kind: 'done', answer: { kind: 'object', item, isKept: false } } : removed;
 }
 
 async function mark(
@@ -124,11 +124,12 @@ async function mark(
   const { item, object } = change;
   if (request.options.dryRun) {
     const marked = unstoredItem(parts, object, item);
-    return { kind: 'done', answer: { kind: 'object', item: marked } };
+    return { kind: 'done', answer: { kind: 'object', item: marked, isKept: true } };
   }
   const result = await putInstead(parts, key, change, request.signal);
   if (result.kind === 'lost') return result;
-  return { kind: 'done', answer: { kind: 'object', item: result.item }, written: result };
+  const answer = { kind: 'object', item: result.item, isKept: true } as const;
+  return { kind: 'done', answer, written: result };
 }
 
 function deletedStatus(parts: StoreParts, name: string, uid: string | undefined): StatusBody {

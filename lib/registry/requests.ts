@@ -171,8 +171,8 @@ export interface InHand {
 }
 
 export type DeleteAnswer =
-  /** The object is kept for now (finalizers, grace period), or its kind answers the object: 200. */
-  | { readonly kind: 'object'; readonly item: Item }
+  /** The object is kept for now (finalizers, grace period), or its kind answers the object. */
+  | { readonly kind: 'object'; readonly item: Item; readonly isKept: boolean }
   /** Gone: 200 with a Status of success. */
   | { readonly kind: 'status'; readonly status: StatusBody };
 

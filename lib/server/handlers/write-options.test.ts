@@ -151,6 +151,18 @@ describe('options', () => {
     expect(await statusOf(`GET ${path}`)).toBe(finalizers === undefined ? 404 : 200);
   });
 
+  test('a DELETE with orphanDependents=false of what is kept for now is 202', async () => {
+    const { path } = await createConfigMap(api);
+    const patch = { body: { metadata: { finalizers: ['a.b/c'] } } };
+    await send(`PATCH ${path}`, { ...patch, contentType: 'application/merge-patch+json' });
+    const body = { orphanDependents: false };
+    expect(await statusOf(`DELETE ${path}`, { body })).toBe(202);
+    expect(await statusOf(`DELETE ${path}`, { body })).toBe(202);
+    expect(await statusOf(`DELETE ${path}?propagationPolicy=Background`)).toBe(200);
+    const gone = (await createConfigMap(api)).path;
+    expect(await statusOf(`DELETE ${gone}`, { body })).toBe(200);
+  });
+
   test('preconditions of a DELETE are compared', async () => {
     const { path, uid } = await createConfigMap(api);
     const before = written(await send(`GET ${path}`)).metadata.resourceVersion;

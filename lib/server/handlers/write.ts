@@ -164,7 +164,9 @@ function deleteHandler(options: WriteHandlerOptions): StoreHandler {
     });
     options.tracing?.event('Object deleted from database');
     if (answer.kind === 'object') {
-      await sendObject(options, serializer, request, response, 200, answer);
+      // Clients that state a policy instead have always been answered 200.
+      const isPromised = answer.isKept && deleteOptions.orphanDependents === false;
+      await sendObject(options, serializer, request, response, isPromised ? 202 : 200, answer);
       return;
     }
     request.context.audit?.answeredStatus(answer.status);
