@@ -147,7 +147,9 @@ describe('what makes pods', () => {
 
   test('is not looked at where nobody is told', async () => {
     const asked = { resource: 'deployments', object: workloadWith({ hostPID: true }) };
-    expect(await ask({ labels: { enforce: 'restricted' } }, asked)).toMatchObject({
+    expect(
+      await ask({ labels: { enforce: 'restricted', warn: 'privileged' } }, asked),
+    ).toMatchObject({
       warnings: [],
       annotations: {},
       counted: [],

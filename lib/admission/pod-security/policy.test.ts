@@ -23,7 +23,13 @@ const lax = 'privileged:latest';
 test.each([
   [undefined, [`${lax} ${lax} ${lax}`]],
   [{}, [`${lax} ${lax} ${lax}`]],
-  [{ enforce: 'baseline' }, [`baseline:latest ${lax} ${lax}`]],
+  [{ enforce: 'baseline' }, [`baseline:latest ${lax} baseline:latest`]],
+  [{ enforce: 'baseline', warn: 'privileged' }, [`baseline:latest ${lax} ${lax}`]],
+  [{ enforce: 'baseline', 'enforce-version': 'v1.9' }, [`baseline:v1.9 ${lax} baseline:v1.9`]],
+  [
+    { enforce: 'baseline', 'enforce-version': 'v1.9', 'warn-version': 'v1.3' },
+    [`baseline:v1.9 ${lax} baseline:v1.3`],
+  ],
   [
     { 'enforce-version': 'v1.9', audit: 'restricted', 'audit-version': 'v1.0' },
     [`privileged:v1.9 restricted:v1.0 ${lax}`],
@@ -45,7 +51,7 @@ test.each([
     (version): [Record<string, string>, string[]] => [
       { enforce: 'baseline', 'enforce-version': version },
       [
-        `baseline:latest ${lax} ${lax}`,
+        `baseline:latest ${lax} baseline:latest`,
         'metadata.labels[pod-security.svc.io/enforce-version]: ' +
           `Invalid value: ${JSON.stringify(version)}: must be "latest" or "v1.x"`,
       ],

@@ -86,8 +86,9 @@ export interface AskedPolicy {
 const noProblems: readonly never[] = [];
 
 /**
- * What labels leave open is as in `defaults`. A wrong version counts as `latest`; a wrong standard
- * enforces the strictest one, and neither audits nor warns.
+ * What labels leave open is as in `defaults`, but that what is enforced is warned of, too. A wrong
+ * version counts as `latest`; a wrong standard enforces the strictest one, and neither audits nor
+ * warns.
  */
 export function askedPolicy(
   labels: Readonly<Record<string, unknown>> | undefined,
@@ -101,14 +102,19 @@ export function askedPolicy(
     (problems ??= []).push({ reason: 'FieldValueInvalid', field, badValue, detail });
   };
   if (labels === undefined) return { policy, problems: noProblems };
+  let isEnforced = false;
   for (const keys of podSecurityKeys(naming).labels) {
     const { mode } = keys;
     const levelLabel = labels[keys.level];
     if (typeof levelLabel === 'string') {
       let level = levelOf(levelLabel);
       if (level === undefined) refuse(keys.level, levelLabel, levelProblem);
+      else if (mode === 'enforce') isEnforced = true;
       level ??= mode === 'enforce' ? 'restricted' : 'privileged';
       policy = { ...policy, [mode]: { ...policy[mode], level } };
+    } else if (mode === 'warn' && isEnforced) {
+      const { enforce, warn } = policy;
+      if (isStricter(enforce.level, warn.level)) policy = { ...policy, warn: enforce };
     }
     const versionLabel = labels[keys.version];
     if (typeof versionLabel === 'string') {
