@@ -62,21 +62,46 @@ test('a namespace hears of another version', async () => {
   expect((await write({ enforce: 'baseline' }, after, { pods })).warnings[0]).toMatch(/v1\.3/);
 });
 
-test('a namespace is not told of exempt pods, nor told anything when it is exempt', async () => {
-  const configuration = (exemptions: object): object => ({
-    apiVersion: 'pod-security.admission.config.svc.io/v1',
-    kind: 'PodSecurityConfiguration',
-    exemptions,
-  });
+const configuration = (exemptions: object, defaults: object = {}): object => ({
+  apiVersion: 'pod-security.admission.config.svc.io/v1',
+  kind: 'PodSecurityConfiguration',
+  defaults,
+  exemptions,
+});
+
+test('a namespace is not told of exempt pods, nor of any when it is exempt', async () => {
   const exempt = [podWith({ hostPID: true, runtimeClassName: 'r' })];
   const byClass = { pods: exempt, configuration: configuration({ runtimeClasses: ['r'] }) };
   expect((await write({}, { enforce: 'baseline' }, byClass)).warnings).toEqual([]);
   const byName = { pods, configuration: configuration({ namespaces: ['a'] }) };
   expect(await write({}, { enforce: 'baseline' }, byName)).toMatchObject({
-    warnings: [],
+    warnings: [ignored('enforce=baseline:latest')],
     annotations: { exempt: 'namespace' },
     counted: [],
   });
+});
+
+const ignored = (policy: string): string =>
+  `namespace "a" is exempt from Pod Security, and the policy (${policy}) will be ignored`;
+
+test.each<[Record<string, string> | undefined, Record<string, string>, string[]]>([
+  [undefined, { audit: 'restricted', 'audit-version': 'v1.9' }, [ignored('audit=restricted:v1.9')]],
+  [
+    {},
+    { enforce: 'baseline', warn: 'restricted', audit: 'privileged' },
+    [ignored('enforce=baseline:latest, warn=restricted:latest')],
+  ],
+  [undefined, { enforce: 'privileged', 'enforce-version': 'v1.9' }, []],
+  [{}, { warn: 'restricted' }, []],
+  [undefined, {}, []],
+])('a namespace that is exempt is told so: from %j to %j', async (before, after, warnings) => {
+  const world = { pods, configuration: configuration({ namespaces: ['a'] }) };
+  expect((await write(before, after, world)).warnings).toEqual(warnings);
+});
+
+test('a namespace that is exempt is not told of what holds by default', async () => {
+  const world = { configuration: configuration({ namespaces: ['a'] }, { audit: 'baseline' }) };
+  expect((await write(undefined, {}, world)).warnings).toEqual([]);
 });
 
 describe('with many pods', () => {

@@ -2,7 +2,7 @@
 // labels ask for is told to the writer, of pods and of what makes pods, or put into the audit
 // event. Labels are valid, and who makes a namespace stricter hears which of its pods are not.
 import type { NamingProfile } from '../../api/vendor.ts';
-import { recordIn } from '../../api/json-access.ts';
+import { isSet, recordIn } from '../../api/json-access.ts';
 import { aggregateText } from '../../base/aggregate-text.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { MaybePromise } from '../../base/maybe-promise.ts';
@@ -19,8 +19,8 @@ import type { ExistingPods } from '../pod-security/existing-pods.ts';
 import { hasPods, isSignificant, podOf, runtimeClassOf } from '../pod-security/pods-of.ts';
 import type { PodSecurityObserver } from '../pod-security/observer.ts';
 import { askedPolicy, isSame, isStricter, laxestPolicy } from '../pod-security/policy.ts';
-import { podSecurityKeys, policyText, unknownPolicy } from '../pod-security/policy.ts';
-import type { AskedPolicy, LevelVersion } from '../pod-security/policy.ts';
+import { modes, podSecurityKeys, policyText, unknownPolicy } from '../pod-security/policy.ts';
+import type { AskedPolicy, LevelVersion, Mode, Policy } from '../pod-security/policy.ts';
 import type { AdmissionPlugin, AdmissionRequest } from '../plugin.ts';
 import type { PluginParts } from '../plugin-parts.ts';
 
@@ -251,17 +251,46 @@ function reviewNamespace(
     const isNew = before === undefined || problemsText(problems) !== problemsText(before.problems);
     if (isNew) throw invalid(request.resource.kind, request.name, problems);
   }
-  if (before === undefined) return;
   const { enforce } = policy;
-  const { enforce: enforced } = before.policy;
-  if (isSame(enforce, enforced) || enforce.level === 'privileged') return;
-  if (enforce.version === enforced.version && !isStricter(enforce.level, enforced.level)) return;
+  if (before !== undefined && !isTightened(before.policy.enforce, enforce)) return;
   if (configuration.exemptions.namespaces.has(request.name)) {
-    request.annotate(podSecurityKeys(naming).exempt, 'namespace');
+    warnOfExemption(options, request, object, policy);
+    if (before !== undefined) request.annotate(podSecurityKeys(naming).exempt, 'namespace');
     return;
   }
-  return warnOfExisting(options, request, enforce, signal);
+  if (before !== undefined) return warnOfExisting(options, request, enforce, signal);
 }
+
+/** Pods that were admitted may not meet what is enforced now. */
+function isTightened(before: LevelVersion, now: LevelVersion): boolean {
+  if (isSame(now, before) || now.level === 'privileged') return false;
+  return now.version !== before.version || isStricter(now.level, before.level);
+}
+
+/** Who labels a namespace that is exempt hears that the labels mean nothing. */
+function warnOfExemption(
+  { naming, configuration }: PodSecurityOptions,
+  request: AdmissionRequest,
+  object: Stored,
+  policy: Policy,
+): void {
+  const means = (mode: Mode): boolean => policy[mode].level !== 'privileged';
+  if (!modes.some((mode) => isOther(policy[mode], configuration.defaults[mode]))) return;
+  if (!modes.some(means)) return;
+  const labels = recordIn(object, 'metadata', 'labels');
+  const shown = podSecurityKeys(naming)
+    .labels.filter(({ mode, level, version }) => {
+      return means(mode) && (isSet(labels, level) || isSet(labels, version));
+    })
+    .map(({ mode }) => `${mode}=${policyText(policy[mode])}`);
+  const name = JSON.stringify(request.name);
+  const ignored = `the policy (${shown.join(', ')}) will be ignored`;
+  request.warn(`namespace ${name} is exempt from Pod Security, and ${ignored}`);
+}
+
+/** All versions of what allows everything are the same. */
+const isOther = (one: LevelVersion, other: LevelVersion): boolean =>
+  !isSame(one, other) && (one.level !== 'privileged' || other.level !== 'privileged');
 
 async function warnOfExisting(
   { pods, naming, clock, configuration }: PodSecurityOptions,
