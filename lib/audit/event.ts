@@ -42,6 +42,8 @@ export interface EventFields {
   readonly verb: string;
   readonly user: EventUser;
   readonly impersonatedUser: EventUser | undefined;
+  /** The permission that lets the user act as that one within limits; '': none does. */
+  readonly impersonationConstraint: string;
   readonly sourceIPs: readonly string[];
   readonly userAgent: string;
   readonly objectRef: EventObjectRef | undefined;
@@ -95,6 +97,7 @@ function encode(fields: EventFields): JsonPieces {
     verb: fields.verb,
     user: fields.user,
     impersonatedUser: fields.impersonatedUser,
+    authenticationMetadata: authenticationMetadata(fields),
     sourceIPs: fields.sourceIPs.length === 0 ? undefined : fields.sourceIPs,
     userAgent: textOrNothing(fields.userAgent),
     objectRef: objectRef && shownRef(objectRef),
@@ -118,6 +121,11 @@ function encode(fields: EventFields): JsonPieces {
 
 const requestName = Buffer.from(',"requestObject":');
 const responseName = Buffer.from(',"responseObject":');
+
+const authenticationMetadata = ({
+  impersonationConstraint,
+}: Pick<EventFields, 'impersonationConstraint'>): object | undefined =>
+  impersonationConstraint === '' ? undefined : { impersonationConstraint };
 
 const textOrNothing = (text: string): string | undefined => (text === '' ? undefined : text);
 

@@ -59,6 +59,7 @@ export class RequestAudit {
   readonly #receivedAtMs: number;
   #objectRef: EventObjectRef | undefined;
   #impersonated: EventUser | undefined;
+  #constraint = '';
   #status: EventStatus | undefined;
   #requestObject: JsonPieces | undefined;
   #responseObject: JsonPieces | undefined;
@@ -74,9 +75,10 @@ export class RequestAudit {
     this.#objectRef = request.isResourceRequest ? refOf(request) : undefined;
   }
 
-  /** Whom the user acts as. */
-  actsAs(user: EventUser): void {
+  /** Whom the user acts as, and by which permission where it limits what they may do so. */
+  actsAs(user: EventUser, constraint: string): void {
     this.#impersonated = user;
+    this.#constraint = constraint;
   }
 
   /** Whether it may be done, and why or why not. */
@@ -164,6 +166,7 @@ export class RequestAudit {
       verb: request.verb,
       user,
       impersonatedUser: this.#impersonated,
+      impersonationConstraint: this.#constraint,
       sourceIPs: facts.sourceIps,
       userAgent: shortened(facts.userAgent),
       objectRef: this.#objectRef,

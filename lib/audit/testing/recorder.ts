@@ -13,6 +13,7 @@ export const eventOf = (fields: Partial<EventFields> = {}): AuditEvent =>
     verb: 'list',
     user: { username: 'jane', groups: ['g'] },
     impersonatedUser: undefined,
+    impersonationConstraint: '',
     sourceIPs: ['10.0.0.9'],
     userAgent: 'test/1',
     objectRef: undefined,

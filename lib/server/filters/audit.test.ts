@@ -115,6 +115,7 @@ test('whoever acts as another one is the user, and the other one is beside them'
     const { context } = request;
     context.impersonator = context.user;
     context.user = { ...userOf('bob'), groups: ['g'], extra: { k: ['v'] } };
+    context.impersonationConstraint = 'impersonate:user-info';
     sendNow(request, response, { status: 200, contentType: 'text/plain' }, Buffer.from('ok'));
   }, []);
   await ask(running.server);
@@ -124,6 +125,7 @@ test('whoever acts as another one is the user, and the other one is beside them'
   expect(complete).toMatchObject({
     user: { username: 'jane' },
     impersonatedUser: { username: 'bob', groups: ['g'], extra: { k: ['v'] } },
+    authenticationMetadata: { impersonationConstraint: 'impersonate:user-info' },
   });
 });
 

@@ -189,7 +189,8 @@ class AnswerStages {
   }
 
   #noteUser(): void {
-    const { user, impersonator } = this.#request.context;
-    if (impersonator !== undefined) this.#record.actsAs(eventUser(user));
+    const { user, impersonator, impersonationConstraint } = this.#request.context;
+    if (impersonator === undefined) return;
+    this.#record.actsAs(eventUser(user), impersonationConstraint);
   }
 }

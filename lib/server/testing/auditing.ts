@@ -16,6 +16,7 @@ export interface ReadEvent {
   readonly requestURI: string;
   readonly user: object;
   readonly impersonatedUser?: object;
+  readonly authenticationMetadata?: object;
   readonly sourceIPs?: readonly string[];
   readonly userAgent?: string;
   readonly objectRef?: Readonly<Record<string, string>>;
