@@ -314,6 +314,23 @@ describe('the life of a token', () => {
     expect(lifeOf(answer)).toEqual({ seconds, shown, warned });
   });
 
+  test.each([
+    [7200, []],
+    [9999, ['requested expiration of 9999 seconds shortened to 7200 seconds']],
+  ])('who asks for %d seconds of at most 7200 is told %j', async (expirationSeconds, told) => {
+    const options = { secondsMax: 7200 };
+    const other = await registry.replica({ tokens: testIssuer(replica.naming, options) });
+    const target = other.store('serviceaccounts').subresources.get('token');
+    const asked = scope();
+    await target?.create?.({
+      ...asked,
+      path: { namespace: 'ns', name: account.metadata.name, subresource: 'token' },
+      body: jsonCodec.decode(bytesOf({ spec: { expirationSeconds } }), target.input.type),
+      options: parseWriteOptions(params(''), 'create', replica.naming),
+    });
+    expect(asked.warnings).toEqual(told);
+  });
+
   test('that is not bound to a pod is never extended', async () => {
     const answer = await ask({ spec: { expirationSeconds: 3607 } });
     expect(lifeOf(answer)).toEqual({ seconds: 3607, shown: 3607, warned: undefined });

@@ -53,7 +53,7 @@ interface Asking {
 /** @throws StatusError 400, 404, 409, 422, and of admission plugins. */
 async function issue(asking: Asking): Promise<ApiObject> {
   const { parts, record, tokens, request } = asking;
-  const { path, annotations } = request;
+  const { path, annotations, warnings } = request;
   const nowMs = parts.clock.nowMs();
   const asked = await admittedBody(parts, record, request, async (body) => {
     await complete(body, asking, nowMs);
@@ -61,14 +61,19 @@ async function issue(asking: Asking): Promise<ApiObject> {
   });
   const spec = ensureRecord(asked, 'spec');
   const binding = await bindingOf(recordAt(spec, 'boundObjectRef'), asking);
+  const wantedSeconds = numberAt(spec, 'expirationSeconds') ?? 0;
   const { token, id, expirationSeconds } = await tokens.issue({
     ...binding,
     namespace: path.namespace,
     account: { name: path.name, uid: textAt(asked.metadata, 'uid') },
     audiences: textsAt(spec, 'audiences'),
-    expirationSeconds: numberAt(spec, 'expirationSeconds') ?? 0,
+    expirationSeconds: wantedSeconds,
     nowMs,
   });
+  if (expirationSeconds < wantedSeconds) {
+    const [wanted, given] = [String(wantedSeconds), String(expirationSeconds)];
+    warnings.push(`requested expiration of ${wanted} seconds shortened to ${given} seconds`);
+  }
   spec['expirationSeconds'] = expirationSeconds;
   const expirationTimestamp = formatTime(nowMs + expirationSeconds * 1000);
   asked.status = { token, expirationTimestamp };
