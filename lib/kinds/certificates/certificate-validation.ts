@@ -14,7 +14,8 @@ import { dns1123SubdomainProblems } from '../../api/name-rules.ts';
 import type { JsonObject } from '../../api/type-info.ts';
 import type { FieldErrors } from '../../api/field-errors.ts';
 import type { ValidatedWrite, Validator } from '../validator.ts';
-import { isDerSequence, pemBlocks } from './pem.ts';
+import { pemBlocks } from './pem.ts';
+import { isSignedByItsKey } from './request-signature.ts';
 
 const signerBytesMax = 571;
 
@@ -56,9 +57,9 @@ export const validateSigningRequest: Validator = (write) => {
       'the legacy signerName is not allowed via this API version',
     );
   }
-  if (!isSigningRequest(textAt(spec, 'request'))) {
-    const detail = 'PEM block type must be CERTIFICATE REQUEST';
-    errors.invalid('spec.request', valueAt(spec, 'request') ?? null, detail);
+  const problem = requestProblem(textAt(spec, 'request'));
+  if (problem !== undefined) {
+    errors.invalid('spec.request', valueAt(spec, 'request') ?? null, problem);
   }
   const seconds = numberAt(spec, 'expirationSeconds') ?? requestedSecondsMin;
   if (seconds < requestedSecondsMin) {
@@ -69,10 +70,10 @@ export const validateSigningRequest: Validator = (write) => {
   validateCertificate(write);
 };
 
-function isSigningRequest(base64: string): boolean {
-  const blocks = pemBlocks(Buffer.from(base64, 'base64').toString('latin1'));
-  const [block] = blocks;
-  return block?.type === 'CERTIFICATE REQUEST' && isDerSequence(block.bytes);
+function requestProblem(base64: string): string | undefined {
+  const [block] = pemBlocks(Buffer.from(base64, 'base64').toString('latin1'));
+  if (block?.type !== 'CERTIFICATE REQUEST') return 'PEM block type must be CERTIFICATE REQUEST';
+  return isSignedByItsKey(block.bytes) ? undefined : 'must be signed with the key that it names';
 }
 
 const onlyTrue = ['Approved', 'Denied', 'Failed'];

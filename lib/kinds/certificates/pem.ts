@@ -24,15 +24,3 @@ export function pemBlocks(text: string): readonly PemBlock[] {
     from = end + 14 + type.length;
   }
 }
-
-/** One DER sequence that fills the bytes: the outer form of requests and certificates. */
-export function isDerSequence(bytes: Uint8Array): boolean {
-  const first = bytes[1];
-  if (bytes[0] !== 0x30 || first === undefined) return false;
-  if (first < 0x80) return bytes.length === 2 + first;
-  const count = first & 0x7f;
-  if (count === 0 || count > 4 || bytes.length < 2 + count) return false;
-  let length = 0;
-  for (let at = 0; at < count; at += 1) length = length * 256 + (bytes[2 + at] ?? 0);
-  return bytes.length === 2 + count + length;
-}

@@ -1,5 +1,7 @@
 // Reads what a PKCS #10 certificate request asks for: organizations, common name and kinds of
 // alternative names. Bounded by the length of its bytes; anything malformed is undefined.
+import { childrenOf, elements, idOf, sequence } from './der.ts';
+import type { Element } from './der.ts';
 
 export interface RequestedSubject {
   readonly organizations: readonly string[];
@@ -9,14 +11,7 @@ export interface RequestedSubject {
   readonly hasOthers: boolean;
 }
 
-interface Element {
-  readonly tag: number;
-  readonly content: Uint8Array;
-}
-
-const sequence = 0x30;
 const set = 0x31;
-const objectId = 0x06;
 const octets = 0x04;
 const attributesTag = 0xa0;
 const pemLabel = '(?:NEW )?CERTIFICATE REQUEST';
@@ -90,41 +85,4 @@ function alternativeNameTags(attributes: Element): number[] {
       return (childrenOf(names, sequence) ?? []).map(({ tag }) => tag);
     });
   });
-}
-
-const idOf = (element: Element | undefined): string =>
-  element?.tag === objectId ? Buffer.from(element.content).toString('hex') : '';
-
-const childrenOf = (element: Element | undefined, tag: number): Element[] | undefined =>
-  element?.tag === tag ? elements(element.content) : undefined;
-
-/** The elements that `bytes` are made of; undefined when they do not fit. */
-function elements(bytes: Uint8Array): Element[] | undefined {
-  const found: Element[] = [];
-  let at = 0;
-  while (at < bytes.length) {
-    const tag = bytes[at] ?? 0;
-    const header = lengthAt(bytes, at + 1);
-    if (header === undefined) return undefined;
-    const end = header.next + header.length;
-    if (end > bytes.length) return undefined;
-    found.push({ tag, content: bytes.subarray(header.next, end) });
-    at = end;
-  }
-  return found;
-}
-
-function lengthAt(bytes: Uint8Array, at: number): { length: number; next: number } | undefined {
-  const first = bytes[at];
-  if (first === undefined) return undefined;
-  if (first < 0x80) return { length: first, next: at + 1 };
-  const count = first & 0x7f;
-  if (count === 0 || count > 4) return undefined;
-  let length = 0;
-  for (let index = 1; index <= count; index += 1) {
-    const byte = bytes[at + index];
-    if (byte === undefined) return undefined;
-    length = length * 256 + byte;
-  }
-  return { length, next: at + 1 + count };
 }
