@@ -73,6 +73,8 @@ test('v.write-checks: a paramRef needs get on the object, or list for a selector
   const get = { ...params, verb: 'get', namespace: 'a', name: 'x' };
   expect(await write(binding, named)).toEqual([[get], [field]]);
   expect(await write(binding, named, { old: named })).toEqual([[], []]);
+  const ofAnother = { ...named, policyName: 'other' };
+  expect(await write(binding, named, { old: ofAnother })).toEqual([[get], [field]]);
   const selected = { policyName: 'known', paramRef: { selector: {}, namespace: 'a' } };
   const list = { ...params, verb: 'list', namespace: 'a', name: '' };
   expect(await write(binding, selected)).toEqual([[list], [field]]);

@@ -1,13 +1,13 @@
 // Who may write policies and bindings with parameters: those who may read these, for what policies
 // say shows what stands in them.
 import { recordAt, recordIn, textAt } from '../../api/json-access.ts';
-import { sameJson } from '../../api/json-equal.ts';
 import type { GroupVersionKind } from '../../api/type-info.ts';
 import type { FieldError } from '../../base/status.ts';
 import { mastersGroup } from '../../base/user.ts';
 import type { ApiObject } from '../../codec/codec.ts';
 import type { KindOptions } from '../kind.ts';
 import type { Permission, Permissions, ResourceStrategy, WriteContext } from '../strategy.ts';
+import { changed } from '../validator.ts';
 import type { Holder } from '../validator.ts';
 
 type Stored = Readonly<ApiObject>;
@@ -21,7 +21,7 @@ export const policyStrategy = (options: KindOptions): ResourceStrategy => ({
   takesUnqualifiedFinalizers: 'always',
   async authorize(policy, old, context) {
     const kind = recordIn(policy, 'spec', 'paramKind');
-    const permissions = askedOf(['spec', 'paramKind'], policy, old, context);
+    const permissions = askedOf(['paramKind'], policy, old, context);
     if (kind === undefined || permissions === undefined) return none;
     if (await mayEscalate(permissions)) return none;
     const asked = { verb: 'get', subresource: '', namespace: '*', name: '*' };
@@ -41,7 +41,7 @@ export const bindingStrategy =
     takesUnqualifiedFinalizers: 'always',
     async authorize(binding, old, context, { signal }) {
       const paramRef = recordIn(binding, 'spec', 'paramRef');
-      const permissions = askedOf(['spec', 'paramRef'], binding, old, context);
+      const permissions = askedOf(['paramRef', 'policyName'], binding, old, context);
       if (paramRef === undefined || permissions === undefined) return none;
       if (await mayEscalate(permissions)) return none;
       const policy = textAt(recordAt(binding, 'spec'), 'policyName');
@@ -62,16 +62,17 @@ export const bindingStrategy =
     },
   });
 
-/** undefined: there is nothing to ask for. */
+/** undefined: there is nothing to ask for, as where none of `members` of the spec changes. */
 function askedOf(
-  path: readonly string[],
+  members: readonly string[],
   object: Stored,
   old: Stored | undefined,
   { user, permissions }: WriteContext,
 ): Permissions | undefined {
   if (user.groups.includes(mastersGroup)) return undefined;
-  const isSame = old !== undefined && sameJson(recordIn(object, ...path), recordIn(old, ...path));
-  return isSame ? undefined : permissions;
+  if (old === undefined) return permissions;
+  const [spec, before] = [recordAt(object, 'spec'), recordAt(old, 'spec')];
+  return members.some((name) => changed(spec, before, name)) ? permissions : undefined;
 }
 
 const mayEscalate = async (permissions: Permissions): Promise<boolean> =>
