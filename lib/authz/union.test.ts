@@ -73,3 +73,10 @@ test('rules are those of all members together', () => {
     evaluationError: '[one, two]',
   });
 });
+
+test('where all members know their rules there is no error', () => {
+  const none = { resourceRules: [], nonResourceRules: [], incomplete: false, evaluationError: '' };
+  const member = { name: 'x', authorize: () => silent, rulesFor: () => none };
+  const user = { name: 'u', uid: '', groups: [], extra: {} };
+  expect(unionAuthorizer([member, member]).rulesFor?.(user, 'n')).toEqual(none);
+});
