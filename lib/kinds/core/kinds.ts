@@ -45,7 +45,7 @@ import {
   validateReplicationController,
 } from './replication-controller-validation.ts';
 import { secretDefaults } from './secrets.ts';
-import { serviceAccountStrategy } from './service-accounts.ts';
+import { serviceAccountStrategy, serviceAccountWarnings } from './service-accounts.ts';
 import { endpointsColumns, serviceColumns } from './service-columns.ts';
 import { validateService } from './service-validation.ts';
 import { serviceWarnings } from './service-warnings.ts';
@@ -169,6 +169,7 @@ export const coreKinds: readonly Kind[] = [
     name: 'core/ServiceAccount',
     columns: serviceAccountColumns,
     strategy: serviceAccountStrategy,
+    warnings: serviceAccountWarnings,
   },
   /** The newer group shows the same events. */
   { name: 'events/Event', columns: eventColumns },
