@@ -127,4 +127,12 @@ describe('certificate signing requests', () => {
     const refused = update(store, asked, body, { subresource });
     expect((await causesOf(refused)).sort()).toEqual(causes);
   });
+
+  test('a certificate has no headers', async () => {
+    const request = await made();
+    const headed = leafPem.replace('CERTIFICATE-----\n', 'CERTIFICATE-----\nA: b\n\n');
+    const body = { ...request, status: { certificate: base64(headed) } };
+    const refused = update(store, request.metadata.name, body, { subresource: 'status' });
+    expect(await causesOf(refused)).toEqual(['status.certificate FieldValueInvalid']);
+  });
 });

@@ -126,7 +126,9 @@ function validateCertificate({ object, old, errors, subresource }: ValidatedWrit
   for (const [at, block] of blocks.entries()) {
     const detail = `only CERTIFICATE PEM blocks are allowed, found "${block.type}"`;
     if (block.type !== 'CERTIFICATE') errors.invalid(path, '<certificate data>', detail);
-    else if (certificateOf(block.bytes) === undefined) {
+    else if (block.hasHeaders) {
+      errors.invalid(path, '<certificate data>', 'no PEM block headers are permitted');
+    } else if (certificateOf(block.bytes) === undefined) {
       errors.invalid(path, '<certificate data>', `PEM block ${String(at)} is no certificate`);
     }
   }
