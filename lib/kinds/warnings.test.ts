@@ -285,9 +285,10 @@ describe('of pods', () => {
           { name: 'A', value: '$(A)b' },
           { name: 'A', value: 'b' },
           { name: 'A', valueFrom: {} },
+          { name: 'A', value: '$(A)' },
         ],
       }),
-      [2, 3].map(
+      [2, 3, 4].map(
         (at) =>
           `spec.containers[0].env[${String(at)}]: hides previous definition of "A", which may be ` +
           'dropped when using apply',

@@ -83,8 +83,9 @@ function envWarnings(env: readonly JsonObject[], path: string): readonly string[
     const name = textAt(variable, 'name');
     const isNew = !seen.has(name);
     seen.add(name);
-    // What refers to the value before it does not hide that.
-    const isMade = textAt(variable, 'value').includes(`$(${name})`);
+    // What adds something to the value before it does not hide that.
+    const [value, earlier] = [textAt(variable, 'value'), `$(${name})`];
+    const isMade = value.includes(earlier) && value !== earlier;
     if (isNew || (isMade && !isSet(variable, 'valueFrom'))) return [];
     const hides = `hides previous definition of ${JSON.stringify(name)}`;
     return [`${path}[${String(at)}]: ${hides}, which may be dropped when using apply`];
