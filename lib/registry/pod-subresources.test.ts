@@ -191,7 +191,7 @@ describe('a resize', () => {
       'containers that are new',
       {},
       { spec: { containers: [{ name: 'new', image: 'i' }] } },
-      'spec FieldValueForbidden',
+      'spec.containers FieldValueForbidden',
     ],
     ['pods of Windows', { os: { name: 'windows' } }, sized('2'), ' FieldValueForbidden'],
   ])('is refused for %s', async (_what, spec, patch, cause) => {
@@ -204,7 +204,9 @@ describe('a resize', () => {
     const { name } = (await newPod()).metadata;
     const patch = { spec: { containers: [{ name: 'c', resources: { limits: { cpu: null } } }] } };
     const refused = verbs.patch(pods, name, patch, { subresource, kind: 'strategic' });
-    expect(await causesOf(refused)).toContain('spec.containers[0].resources FieldValueForbidden');
+    expect(await causesOf(refused)).toContain(
+      'spec.containers[0].resources.limits FieldValueForbidden',
+    );
   });
 
   test.each([
