@@ -37,7 +37,7 @@ import { storagemigrationKinds } from './storagemigration/kinds.ts';
 import type { Kind, KindOptions } from './kind.ts';
 import { statusColumns } from './meta/columns.ts';
 import type { GateCheck, ResourceStrategy, WriteContext } from './strategy.ts';
-import type { Validator, ValidatorInSteps, Warnings } from './validator.ts';
+import type { Validator, ValidatorInSteps } from './validator.ts';
 
 const kinds: readonly Kind[] = [
   ...admissionregistrationKinds,
@@ -108,8 +108,7 @@ export function kindStrategies(options: KindOptions): (stored: ResourceInfo) => 
   return ({ type }) => {
     const kind = byName.get(kindNameOf(type.id));
     if (kind === undefined) return {};
-    const { strategy = {}, validate, validateMigrated, warnings, rulesByHand } = kind;
-    const { validateInSteps } = kind;
+    const { strategy = {}, validate, validateMigrated, rulesByHand, validateInSteps } = kind;
     return {
       ...(typeof strategy === 'function' ? strategy(options) : strategy),
       ...(validate === undefined ? {} : { validate: checking(validate, naming) }),
@@ -120,7 +119,7 @@ export function kindStrategies(options: KindOptions): (stored: ResourceInfo) => 
       ...(validateMigrated === undefined
         ? {}
         : { validateMigrated: checking(validateMigrated, naming) }),
-      ...(warnings === undefined ? {} : { warnings: warning(warnings, naming) }),
+      ...warning(kind, naming),
     };
   };
 }
@@ -155,7 +154,15 @@ const checkingInTurns =
     });
   };
 
-const warning =
-  (warnings: Warnings, naming: NamingProfile): NonNullable<ResourceStrategy['warnings']> =>
-  (object, old, { subresource, apiVersion }) =>
-    warnings({ object, old, naming, subresource, apiVersion });
+function warning(
+  { warnings, statusWarnings }: Kind,
+  naming: NamingProfile,
+): Pick<ResourceStrategy, 'warnings'> {
+  if (warnings === undefined && statusWarnings === undefined) return {};
+  return {
+    warnings(object, old, { subresource, apiVersion }) {
+      const asked = subresource === 'status' ? statusWarnings : warnings;
+      return asked?.({ object, old, naming, subresource, apiVersion }) ?? [];
+    },
+  };
+}

@@ -65,4 +65,6 @@ export interface Kind {
   readonly validateMigrated?: Validator;
   /** What is valid and yet unwise: not asked for writes of the status. */
   readonly warnings?: Warnings;
+  /** The same for writes of the status. */
+  readonly statusWarnings?: Warnings;
 }

@@ -115,7 +115,7 @@ export interface ResourceStrategy {
     context: WriteContext,
     isOn: GateCheck,
   ): readonly FieldError[];
-  /** What the writer of a valid object is told; not asked for what is written of the status. */
+  /** What the writer of a valid object is told. */
   warnings?(
     object: Readonly<ApiObject>,
     old: Readonly<ApiObject> | undefined,

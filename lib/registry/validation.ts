@@ -106,8 +106,7 @@ export function objectRules(
       return [...declared, ...unlessStored(byKind, object, old, type)];
     },
     warn(object, old, context) {
-      if (strategy.warnings === undefined || context.subresource === 'status') return;
-      for (const text of strategy.warnings(object, old, context)) {
+      for (const text of strategy.warnings?.(object, old, context) ?? []) {
         if (!context.warnings.includes(text)) context.warnings.push(text);
       }
     },

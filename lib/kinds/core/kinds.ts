@@ -37,7 +37,7 @@ import { persistentVolumeClaimStrategy, persistentVolumeStrategy } from './persi
 import { podColumns } from './pod-columns.ts';
 import { podDefaults } from './pod-defaults.ts';
 import { validatePod } from './pod-validation.ts';
-import { podWarnings, templateWarnings } from './pod-warnings.ts';
+import { podStatusWarnings, podWarnings, templateWarnings } from './pod-warnings.ts';
 import { podStrategy } from './pods.ts';
 import { validateQuota } from './quota-validation.ts';
 import {
@@ -128,6 +128,7 @@ export const coreKinds: readonly Kind[] = [
     strategy: podStrategy,
     validate: validatePod,
     warnings: podWarnings,
+    statusWarnings: podStatusWarnings,
   },
   {
     name: 'core/PodTemplate',

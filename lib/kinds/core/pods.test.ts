@@ -4,6 +4,7 @@ import type { JsonObject } from '../../api/type-info.ts';
 import { namingProfile } from '../../api/vendor.ts';
 import type { ApiObject } from '../../codec/codec.ts';
 import { podStrategy } from './pods.ts';
+import { warningsOf } from '../testing/warnings-of.ts';
 
 const naming = namingProfile('kubernetes');
 const strategy = podStrategy({ naming, eventTtlSeconds: 1 });
@@ -123,4 +124,18 @@ describe('AppArmor by annotation', () => {
     expect(prepared(pod)).toEqual([]);
     expect(pod['spec']).toEqual(before);
   });
+});
+
+test('the status of a pod is warned of its addresses', () => {
+  const status = {
+    podIPs: [{ ip: '10.0.0.1' }, { ip: 'FE80::A' }],
+    hostIPs: [{ ip: '010.0.0.1' }],
+  };
+  expect(warningsOf('pods', { status }, {}, 'status')).toEqual([
+    'status.podIPs[1].ip: IPv6 address "FE80::A" should be in RFC 5952 canonical format ' +
+      '("fe80::a")',
+    'status.hostIPs[0].ip: non-standard IP address "010.0.0.1" will be considered invalid in a ' +
+      'future Kubernetes release: use "10.0.0.1"',
+  ]);
+  expect(warningsOf('pods', { status }, {})).toEqual([]);
 });

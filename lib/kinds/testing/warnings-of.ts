@@ -19,8 +19,9 @@ export function warningsOf(
   resource: string,
   object: JsonObject,
   old?: JsonObject,
+  subresource = '',
 ): readonly string[] {
   const info = scheme.resources.find((one) => one.resource === resource);
   if (info === undefined) throw new Error(`${resource} is not known`);
-  return strategyOf(info).warnings?.(object, old, context) ?? [];
+  return strategyOf(info).warnings?.(object, old, { ...context, subresource }) ?? [];
 }
