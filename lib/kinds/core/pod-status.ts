@@ -252,7 +252,11 @@ function validateExtendedClaim(claim: JsonObject, spec: JsonObject, errors: Erro
     }
     errors.problems(`${path}.requestName`, requestName, dns1123LabelProblems(requestName));
     const identity = JSON.stringify([containerName, resourceName, requestName]);
-    if (seen.has(identity)) errors.duplicate(where, mapping);
+    if (seen.has(identity)) {
+      errors.duplicate(`${where}.containerName`, containerName);
+      errors.duplicate(`${where}.resourceName`, resourceName);
+      errors.duplicate(`${where}.requestName`, requestName);
+    }
     seen.add(identity);
   }
   const name = textAt(claim, 'resourceClaimName');
