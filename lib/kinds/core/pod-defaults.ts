@@ -10,9 +10,9 @@ import { ofProfile } from '../../api/vendor.ts';
 import type { NamingProfile } from '../../api/vendor.ts';
 import { isPodLevelResource, statedAmounts, totalOf } from './container-totals.ts';
 import { imageTagOf } from './image-names.ts';
+import { isHugePages } from './resource-names.ts';
 
 const podLevelResources = 'PodLevelResources';
-const hugePages = 'hugepages-';
 
 const annotations = ['metadata', 'annotations'];
 
@@ -106,19 +106,24 @@ function addMissing(target: JsonObject, source: JsonObject): void {
   for (const name of Object.keys(source)) target[name] ??= source[name];
 }
 
-/** What a pod states for all its containers together is completed from what they state. */
+/**
+ * What a pod states for all its containers together is completed from what they state. Pages cannot
+ * be promised twice: as many as the limit says are requested.
+ */
 function completePodResources(spec: JsonObject): void {
   const resources = recordAt(spec, 'resources');
   if (resources === undefined) return;
   const given = recordAt(resources, 'requests') ?? newRecord();
   const limits = recordAt(resources, 'limits') ?? newRecord();
+  if (isEmpty(given) && isEmpty(limits)) return;
   for (const [name, amount] of Object.entries(containerTotals(spec, 'limits'))) {
-    if (name.startsWith(hugePages) && given[name] === undefined) limits[name] ??= amount;
+    if (isHugePages(name) && given[name] === undefined) limits[name] ??= amount;
   }
   if (isEmpty(limits)) return;
   resources['limits'] = limits;
   const requests = Object.assign(newRecord(), given);
-  addMissing(requests, supported(containerTotals(spec, 'requests')));
+  const asked = supported(containerTotals(spec, 'requests'));
+  for (const name of Object.keys(asked)) if (!isHugePages(name)) requests[name] ??= asked[name];
   addMissing(requests, supported(limits));
   if (!isEmpty(requests)) resources['requests'] = requests;
 }

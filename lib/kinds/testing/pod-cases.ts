@@ -267,6 +267,22 @@ const podLevelCases: readonly DefaultCase[] = [
     },
   },
   {
+    claim: 'as many huge pages of the whole pod are requested as it may use',
+    type: 'core/v1.Pod',
+    given: podLevel({ limits: { cpu: '4', 'hugepages-2Mi': '16Mi' } }),
+    adds: {
+      ...threeContainers,
+      'spec.resources.requests.cpu': '2',
+      'spec.resources.requests.hugepages-2Mi': '16Mi',
+    },
+  },
+  {
+    claim: 'a whole pod that says nothing gains nothing',
+    type: 'core/v1.Pod',
+    given: podLevel({}),
+    adds: threeContainers,
+  },
+  {
     claim: 'a request of the whole pod without a limit gains the huge pages',
     type: 'core/v1.Pod',
     given: podLevel({ requests: { 'hugepages-2Mi': '8Mi' } }),
