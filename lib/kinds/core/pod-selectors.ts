@@ -3,8 +3,9 @@
 import { recordAt, recordIn, recordsAt, textAt, textsAt } from '../../api/json-access.ts';
 import type { JsonObject } from '../../api/type-info.ts';
 import type { ApiObject } from '../../codec/codec.ts';
+import type { GateCheck } from '../strategy.ts';
 
-export function mergeLabelKeys(pod: ApiObject): void {
+export function mergeLabelKeys(pod: ApiObject, isOn: GateCheck): void {
   const spec = recordAt(pod, 'spec');
   const labels = recordAt(pod.metadata, 'labels');
   if (labels === undefined) return;
@@ -20,6 +21,7 @@ export function mergeLabelKeys(pod: ApiObject): void {
       merge(term, labels, 'mismatchLabelKeys', 'NotIn');
     }
   }
+  if (!isOn('MatchLabelKeysInPodTopologySpreadSelectorMerge')) return;
   for (const constraint of recordsAt(spec, 'topologySpreadConstraints')) {
     merge(constraint, labels, 'matchLabelKeys', 'In');
   }

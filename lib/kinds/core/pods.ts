@@ -19,7 +19,7 @@ export const podStrategy = ({ naming }: KindOptions): ResourceStrategy => ({
   prepare(pod, stored, { nowMs, subresource, warnings }, isOn) {
     if (stored === undefined) {
       pod.status = newStatus(pod, nowMs);
-      mergeLabelKeys(pod);
+      mergeLabelKeys(pod, isOn);
       warnings.push(...completeArmor(pod, naming));
     } else if (subresource === 'status') {
       keepSettled(pod, stored);
