@@ -56,7 +56,7 @@ test.each<[string, number, string]>([
   ['GET pods/placed/log', 501, 'reading the log of a container is not implemented'],
   ['GET pods/placed/log?container=c&follow=true&tailLines=0', 501, 'not implemented'],
   ['GET pods/placed/log?container=x', 400, 'container x is not valid for pod placed'],
-  ['GET pods/two/log', 400, 'choose one of: [c d] or one of the init containers: [i]'],
+  ['GET pods/two/log', 400, 'choose one of: [i c d]'],
   ['GET pods/two/log?container=i', 501, 'not implemented'],
   ['GET pods/lost/log', 503, 'node "gone", which is unknown'],
   ['GET pods/placed/log?tailLines=many', 400, 'tailLines'],

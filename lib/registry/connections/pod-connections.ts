@@ -1,10 +1,10 @@
 // What log, exec, attach and port-forward ask for: the pod, its container, the options, the node
 // that runs it. Options that a node would refuse are refused here already.
 import { recordAt, recordsAt, textAt } from '../../api/json-access.ts';
-import type { JsonObject } from '../../api/type-info.ts';
 import { badRequest, invalid, serviceUnavailable, StatusError } from '../../base/status.ts';
 import type { FieldError } from '../../base/status.ts';
 import type { ApiObject } from '../../codec/codec.ts';
+import { containerLists } from '../../kinds/core/pod-systems.ts';
 import { booleanOf, integerOf } from '../options.ts';
 import { getObject } from '../read.ts';
 import type { ConnectRequest } from '../requests.ts';
@@ -112,21 +112,16 @@ function checkStreams(query: URLSearchParams): void {
 function checkContainer(pod: Pod, container: string): void {
   const spec = recordAt(pod, 'spec');
   const name = textAt(pod.metadata, 'name');
-  const [regular, initial, ephemeral] = ['containers', 'initContainers', 'ephemeralContainers'].map(
-    (list) => recordsAt(spec, list).map((one: JsonObject) => textAt(one, 'name')),
+  const names = containerLists.flatMap((list) =>
+    recordsAt(spec, list).map((one) => textAt(one, 'name')),
   );
   if (container !== '') {
-    const isOne = [regular, initial, ephemeral].some((names) => names?.includes(container));
-    if (!isOne) throw badRequest(`container ${container} is not valid for pod ${name}`);
-    return;
+    if (names.includes(container)) return;
+    throw badRequest(`container ${container} is not valid for pod ${name}`);
   }
-  if (regular?.length === 1) return;
-  const choice = `choose one of: [${regular?.join(' ') ?? ''}]`;
-  const others =
-    initial === undefined || initial.length === 0
-      ? ''
-      : ` or one of the init containers: [${initial.join(' ')}]`;
-  throw badRequest(`a container name must be specified for pod ${name}, ${choice}${others}`);
+  if (recordsAt(spec, 'containers').length === 1) return;
+  const choice = `choose one of: [${names.join(' ')}]`;
+  throw badRequest(`a container name must be specified for pod ${name}, ${choice}`);
 }
 
 const nodeOf = (pod: Pod): string => textAt(recordAt(pod, 'spec'), 'nodeName');
