@@ -121,6 +121,10 @@ export const effectiveGates = {
     'PodStatus.allocatedResources',
     'PodStatus.resources',
   ),
+  InPlacePodVerticalScalingInitContainers: row(
+    'init containers that end can be resized',
+    'lib/registry/testdata/validation/pod-writes.txt › init containers that end need their gate',
+  ),
   KubeletServiceAccountTokenForCredentialProviders: row(
     'nodes may read the service accounts of their pods',
     'lib/authz/node/node-authorizer.test.ts › without its gates accounts are not read',
