@@ -48,7 +48,7 @@ import { secretDefaults } from './secrets.ts';
 import { serviceAccountStrategy, serviceAccountWarnings } from './service-accounts.ts';
 import { endpointsColumns, serviceColumns } from './service-columns.ts';
 import { validateService } from './service-validation.ts';
-import { serviceWarnings } from './service-warnings.ts';
+import { serviceStatusWarnings, serviceWarnings } from './service-warnings.ts';
 import { serviceStrategy } from './services.ts';
 import { podTemplateColumns, replicationControllerColumns } from './template-columns.ts';
 import { claimColumns, volumeColumns } from './volume-columns.ts';
@@ -165,6 +165,7 @@ export const coreKinds: readonly Kind[] = [
     strategy: serviceStrategy,
     validate: validateService,
     warnings: serviceWarnings,
+    statusWarnings: serviceStatusWarnings,
   },
   {
     name: 'core/ServiceAccount',

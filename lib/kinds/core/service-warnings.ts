@@ -1,6 +1,6 @@
 // What is valid in a service and yet ignored, deprecated or unusual.
 import { cidrWarnings, ipWarnings } from '../../api/address-formats.ts';
-import { isSet, recordAt, recordIn, textAt, textsAt } from '../../api/json-access.ts';
+import { isSet, recordAt, recordIn, recordsAt, textAt, textsAt } from '../../api/json-access.ts';
 import type { JsonObject } from '../../api/type-info.ts';
 import type { KindWrite, Warnings } from '../validator.ts';
 import { topologyHintsAnnotation, topologyModeAnnotation } from './service-types.ts';
@@ -16,6 +16,11 @@ export const serviceWarnings: Warnings = (write) => {
       : []),
   ];
 };
+
+export const serviceStatusWarnings: Warnings = ({ object }) =>
+  recordsAt(recordIn(object, 'status', 'loadBalancer'), 'ingress').flatMap((point, at) =>
+    ipWarnings(`status.loadBalancer.ingress[${String(at)}]`, textAt(point, 'ip')),
+  );
 
 function annotationWarnings({ object, naming }: KindWrite): readonly string[] {
   const hints = topologyHintsAnnotation(naming);

@@ -3,6 +3,7 @@ import { cloneJson } from '../../api/json-value.ts';
 import type { JsonObject } from '../../api/type-info.ts';
 import type { WriteContext } from '../strategy.ts';
 import { serviceStrategy } from './services.ts';
+import { warningsOf } from '../testing/warnings-of.ts';
 
 const context: WriteContext = {
   user: { name: 'tester', uid: '', groups: [], extra: {} },
@@ -135,4 +136,12 @@ describe('an update', () => {
     serviceStrategy.prepare?.(object, { spec: balanced, status }, context, isOn);
     expect(object.status).toEqual({ loadBalancer: {} });
   });
+});
+
+test('the status of a service is warned of its addresses', () => {
+  const status = { loadBalancer: { ingress: [{ hostname: 'a' }, { ip: 'FE80::A' }] } };
+  expect(warningsOf('services', { status }, {}, 'status')).toEqual([
+    'status.loadBalancer.ingress[1]: IPv6 address "FE80::A" should be in RFC 5952 canonical ' +
+      'format ("fe80::a")',
+  ]);
 });
