@@ -81,10 +81,8 @@ export const statusReasons = {
     when: 'Not done in time. A write may have happened: read before it is repeated.',
   },
   '': {
-    codes: [400, 417, 426, 500],
-    when:
-      'No reason is given, as in Kubernetes: a patch that does not parse, Expect, Upgrade; a ' +
-      'conversion webhook that fails.',
+    codes: [417, 426, 500],
+    when: 'No reason is given, as in Kubernetes: Expect, Upgrade; a conversion webhook that fails.',
   },
 } as const satisfies Readonly<Record<string, ReasonRow>>;
 

@@ -153,7 +153,7 @@ async function findIn(at: number): Promise<string | undefined> {
   if (isUpdate) delete judged.metadata?.generateName;
   try {
     const record = scheme.storageResource(item.resource);
-    await completeObject({ scheme, isOn: () => true }, record, judged as JsonObject);
+    await completeObject({ scheme, isOn: () => true }, record, judged);
     return undefined;
   } catch (error) {
     return said(error);
