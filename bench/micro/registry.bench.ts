@@ -1,7 +1,6 @@
 // CREATE and UPDATE of a ConfigMap and a Pod through the registry and the cache over a storage in
 // memory: a write without HTTP and etcd, beside JSON.parse and JSON.stringify of the body.
-// Run: node --min-semi-space-size=256 --max-semi-space-size=256 bench/micro/registry.bench.ts
-// [pods|configmaps]; without such a young generation it does not say what is allocated.
+// Run: node --min-semi-space-size=256 --max-semi-space-size=256 FILE [pods|configmaps]
 import { builtInScheme } from '../../lib/kinds/built-in-kinds.ts';
 import type { JsonObject } from '../../lib/api/type-info.ts';
 import { namingProfile } from '../../lib/api/vendor.ts';
@@ -104,7 +103,7 @@ function relabelled(object: JsonObject): JsonObject {
 
 interface Cost {
   readonly micros: number;
-  /** Of V8's heap; meaningless where a round has a collection. */
+  /** Of V8's heap; meaningless where a round has a collection, as without those flags. */
   readonly kilobytes: number;
 }
 

@@ -115,7 +115,7 @@ export const encodeStored: EncodeStored = (object, resource) => {
   return { header, payload, value, canonical };
 };
 
-/** `size`: bytes of the second. Each is written by itself: joined, they would be copied once more. */
+/** `size`: bytes of the second. Each is written by itself: joined, they would be copied again. */
 function joinedLines(header: string, text: string, size: number): Buffer {
   const textAt = Buffer.byteLength(header) + 1;
   const bytes = Buffer.allocUnsafe(textAt + size);

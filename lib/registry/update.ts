@@ -267,10 +267,9 @@ async function nextObject(
   const given = made instanceof Promise ? await made : made;
   if (given !== undefined) checkVersion(parts, given, item);
   if (isLongTurn(writeTurnMsMax)) await nextTurn();
+  const isTracked = given === undefined || isApplied === true;
   const hasSameFields =
-    given === undefined ||
-    isApplied === true ||
-    (await trackUpdate(parts, { old: item, wanted: given }, context, signal));
+    isTracked || (await trackUpdate(parts, { old: item, wanted: given }, context, signal));
   if (isLongTurn(writeTurnMsMax)) await nextTurn();
   const shownOld = shownAs === undefined ? old : await shownAs.show(old, signal);
   const change = { operation: 'UPDATE', key: item, old: shownOld } as const;
