@@ -15,7 +15,8 @@ export function customStrategy(
   return {
     validatesUnchanged: true,
     takesUnqualifiedFinalizers: 'always',
-    warnings: (object, old) => finalizerWarnings(object, old, naming),
+    warnings: (object, old, { subresource }) =>
+      subresource === 'status' ? [] : finalizerWarnings(object, old, naming),
     generation: { countsPlainStatus: true },
     writtenBySubresource: { status: ['status'] },
     validate(object, _old, { subresource }) {

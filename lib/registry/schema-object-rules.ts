@@ -67,8 +67,7 @@ export function schemaObjectRules(
       return validateWrite(schema, { object, old, context, earlier, byStrategy });
     },
     warn(object, old, context) {
-      if (strategy.warnings === undefined || context.subresource === 'status') return;
-      addWarnings(context, strategy.warnings(object, old, context));
+      addWarnings(context, strategy.warnings?.(object, old, context) ?? []);
     },
   };
 }

@@ -48,7 +48,8 @@ export function openStores(replica: Replica, kind: OpenKind): Map<string, Resour
   };
   const strategy = {
     takesUnqualifiedFinalizers: 'always',
-    warnings: (object, old) => finalizerWarnings(object, old, naming),
+    warnings: (object, old, { subresource }) =>
+      subresource === 'status' ? [] : finalizerWarnings(object, old, naming),
   } satisfies Parameters<typeof objectRules>[1];
   const storeIn = (served: ResourceInfo): ResourceStore =>
     storeOf(
