@@ -45,6 +45,7 @@ test('of a full database: 503, what to do, and no time to repeat it after', () =
   const shown = toStatusError(new EtcdError(status.RESOURCE_EXHAUSTED, text));
   expect(shown).toMatchObject({ code: 503, reason: 'ServiceUnavailable', details: undefined });
   expect(shown.message).toMatch(/NOSPACE.*compacted and defragmented and the alarm is disarmed/);
+  expect(shown.message).toContain('may have happened');
 });
 
 describe('without a member that answers', () => {

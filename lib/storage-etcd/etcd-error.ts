@@ -24,7 +24,8 @@ export class EtcdError extends Error {
 /**
  * - `notStarted`: the member refused before it proposed anything; repeating is safe for writes too.
  * - `unknown`: the request may have been, or may still be, applied.
- * - `final`: etcd evaluated the request and refused it; nothing was written.
+ * - `final`: etcd evaluated the request and refused it; nothing was written, unless its database is
+ *   full: it carries out the write by which that comes to be, and refuses it afterwards.
  */
 export type Effect = 'notStarted' | 'unknown' | 'final';
 
@@ -99,9 +100,9 @@ const isDatabaseFull = (error: EtcdError): boolean =>
 /** Without a time to repeat it after: nothing changes before a person acts. */
 const databaseFull = (): StatusError =>
   serviceUnavailable(
-    "etcd's database is full (alarm NOSPACE): nothing was written, and nothing will be until " +
-      'etcd is compacted and defragmented and the alarm is disarmed; ' +
-      'reads, watches and deletions go on',
+    "etcd's database is full (alarm NOSPACE): nothing will be written until etcd is compacted " +
+      'and defragmented and the alarm is disarmed; reads, watches and deletions go on. ' +
+      'The write that filled it may have happened: read before you repeat it',
   );
 
 export function tooLarge(sizeBytes: number, limit: string): StatusError {
