@@ -59,6 +59,7 @@ const formProblems = (text: string, canonical: string | undefined): readonly str
 
 /** Of an address in a field that takes other forms; nothing of a text that is no address. */
 export function ipWarnings(path: string, text: string): readonly string[] {
+  if (canonicalIp(text) === text) return []; // Most are, and each status of a Pod has several.
   const plain = withoutZeros(text);
   const canonical = canonicalIp(plain);
   if (canonical === undefined || canonical === text) return [];
