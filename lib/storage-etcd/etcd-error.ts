@@ -1,7 +1,7 @@
 // Failed calls to etcd, sorted by what is known of their effect, and turned into StatusErrors.
 // Rule: a write is repeated only when etcd provably never started it, or where it cannot happen
 // twice (ADR 0066).
-import { status as grpcStatus } from '@grpc/grpc-js';
+import { grpcStatus, grpcStatusName } from './grpc-status.ts';
 import { internalError, requestEntityTooLarge, requestTimeout } from '../base/status.ts';
 import { serviceUnavailable, StatusError, tooManyRequests } from '../base/status.ts';
 
@@ -17,7 +17,7 @@ export class EtcdError extends Error {
   /** For clients: etcd's own words; of the transport's, which name addresses, the code alone. */
   get publicReason(): string {
     if (this.message.startsWith('etcdserver: ')) return this.message;
-    return grpcStatus[this.code] ?? 'UNKNOWN';
+    return grpcStatusName(this.code) ?? 'UNKNOWN';
   }
 }
 

@@ -1,6 +1,6 @@
 // How a gRPC call ended: its status out of trailers, or what HTTP/2 says where there are none
 // (gRPC over HTTP/2, "Responses" and "Errors"; doc/http-grpc-status-mapping.md).
-import { status as grpcStatus } from '@grpc/grpc-js';
+import { grpcStatus } from '../grpc-status.ts';
 import { EtcdError, neverSent } from '../etcd-error.ts';
 import type { Head } from './answer-head.ts';
 import { http2Code } from '../../http2/frames.ts';

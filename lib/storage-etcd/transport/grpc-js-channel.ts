@@ -1,19 +1,22 @@
 // The same by @grpc/grpc-js: a channel with its own life of connections.
-import { Client, connectivityState, credentials, Metadata } from '@grpc/grpc-js';
-import { status as grpcStatus } from '@grpc/grpc-js';
-import type { ClientDuplexStream, ServiceError } from '@grpc/grpc-js';
+import type * as GrpcJs from '@grpc/grpc-js';
+import type { Client, ClientDuplexStream, Metadata, ServiceError } from '@grpc/grpc-js';
+import { createRequire } from 'node:module';
+import { grpcStatus } from '../grpc-status.ts';
 import { limits } from '../../base/limits.ts';
 import { EtcdError } from '../etcd-error.ts';
 import type { Method } from '../rpc.ts';
 import type { CallTerms, Channel, ChannelOptions } from './channel.ts';
 import type { MessageStream, StreamListener } from './channel.ts';
 
-/** See `Endpoint`. */
-const requireLeader = new Metadata();
-requireLeader.set('hasleader', 'true');
+const require = createRequire(import.meta.url);
 
-function metadataWith(headers: Readonly<Record<string, string>>): Metadata {
-  const metadata = requireLeader.clone();
+/** Loaded by the first channel: who calls etcd by another transport does without its memory. */
+const library = (): typeof GrpcJs => require('@grpc/grpc-js') as typeof GrpcJs;
+
+function metadataOf(headers: Readonly<Record<string, string>> = {}): Metadata {
+  const metadata = new (library().Metadata)();
+  metadata.set('hasleader', 'true'); // See `Endpoint`.
   for (const [name, value] of Object.entries(headers)) metadata.set(name, value);
   return metadata;
 }
@@ -33,35 +36,37 @@ const channelOptions = {
 };
 
 export class GrpcJsChannel implements Channel {
+  readonly #states = library().connectivityState;
   readonly #client: Client;
   readonly #onLost: () => void;
   #isClosed = false;
 
   constructor({ target, secrets, keepaliveMs, onLost }: ChannelOptions) {
+    const { Client: GrpcClient, credentials } = library();
     const channelCredentials =
       secrets === undefined
         ? credentials.createInsecure()
         : credentials.createSsl(secrets.ca, secrets.key, secrets.cert);
     this.#onLost = onLost;
-    this.#client = new Client(target, channelCredentials, {
+    this.#client = new GrpcClient(target, channelCredentials, {
       // etcd refuses pings that come more often than every 5 s.
       'grpc.keepalive_time_ms': keepaliveMs,
       ...channelOptions,
     });
-    this.#followState(connectivityState.IDLE);
+    this.#followState(this.#states.IDLE);
   }
 
   get isReady(): boolean {
-    return this.#client.getChannel().getConnectivityState(false) === connectivityState.READY;
+    return this.#client.getChannel().getConnectivityState(false) === this.#states.READY;
   }
 
   async connect(deadlineMs: number): Promise<boolean> {
     const channel = this.#client.getChannel();
     for (;;) {
       const state = channel.getConnectivityState(true);
-      if (state === connectivityState.READY) return true;
-      if (state === connectivityState.TRANSIENT_FAILURE) return false;
-      if (state === connectivityState.SHUTDOWN || this.#isClosed) return false;
+      if (state === this.#states.READY) return true;
+      if (state === this.#states.TRANSIENT_FAILURE) return false;
+      if (state === this.#states.SHUTDOWN || this.#isClosed) return false;
       const isTimeout = await new Promise<boolean>((resolve) => {
         channel.watchConnectivityState(state, deadlineMs, (error) => {
           resolve(error !== undefined);
@@ -83,7 +88,7 @@ export class GrpcJsChannel implements Channel {
           method.encode,
           method.decode,
           request,
-          headers === undefined ? requireLeader : metadataWith(headers),
+          metadataOf(headers),
           { deadline: deadlineMs },
           (error: ServiceError | null, response?: Response) => {
             signal?.removeEventListener('abort', cancel);
@@ -105,7 +110,7 @@ export class GrpcJsChannel implements Channel {
     listener: StreamListener<Response>,
   ): MessageStream<Request> {
     const { path, encode, decode } = method;
-    const call = this.#client.makeBidiStreamRequest(path, encode, decode, requireLeader, {});
+    const call = this.#client.makeBidiStreamRequest(path, encode, decode, metadataOf(), {});
     return new GrpcJsStream(call, listener);
   }
 
@@ -114,12 +119,12 @@ export class GrpcJsChannel implements Channel {
     this.#client.close();
   }
 
-  #followState(previous: connectivityState): void {
+  #followState(previous: GrpcJs.connectivityState): void {
     this.#client.getChannel().watchConnectivityState(previous, Infinity, () => {
       if (this.#isClosed) return;
       const state = this.#client.getChannel().getConnectivityState(false);
       this.#followState(state);
-      const { READY } = connectivityState;
+      const { READY } = this.#states;
       if (previous === READY && state !== READY) this.#onLost();
     });
   }

@@ -1,6 +1,6 @@
 // gRPC calls as streams of one HTTP/2 connection: one with one answer, and one with messages both
 // ways.
-import { status as grpcStatus } from '@grpc/grpc-js';
+import { grpcStatus } from '../grpc-status.ts';
 import { limits } from '../../base/limits.ts';
 import { EtcdError } from '../etcd-error.ts';
 import type { Method } from '../rpc.ts';

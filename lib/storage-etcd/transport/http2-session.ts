@@ -1,7 +1,7 @@
 // One HTTP/2 connection to one member (RFC 9113, the side of a client): from the greeting to its
 // end, the frames that the member sends, and what becomes of the streams. Sending is the sender's.
 import type { Socket } from 'node:net';
-import { status as grpcStatus } from '@grpc/grpc-js';
+import { grpcStatus } from '../grpc-status.ts';
 import { EtcdError, neverSent } from '../etcd-error.ts';
 import { errorOfReset } from './call-end.ts';
 import { DeadlineTimer } from './deadline-timer.ts';

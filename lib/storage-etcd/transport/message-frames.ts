@@ -1,6 +1,6 @@
 // Messages in the body of a gRPC call: a flag, four bytes of length, the message (gRPC over HTTP/2,
 // "Length-Prefixed-Message").
-import { status as grpcStatus } from '@grpc/grpc-js';
+import { grpcStatus } from '../grpc-status.ts';
 import { EtcdError } from '../etcd-error.ts';
 
 export const messagePrefixBytes = 5;

@@ -1,6 +1,6 @@
 // The header fields of requests as blocks: everything that is the same in every call of a method is
 // encoded once.
-import { status as grpcStatus } from '@grpc/grpc-js';
+import { grpcStatus } from '../grpc-status.ts';
 import { EtcdError } from '../etcd-error.ts';
 import { encodeField } from '../../http2/hpack.ts';
 import { defaultFrameBytesMax } from '../../http2/frames.ts';
