@@ -43,32 +43,27 @@ function openText(
 /** Reads a body without a schema. @throws StatusError 400. */
 export type ReadJson = (body: Uint8Array) => JsonValue;
 
-/**
- * A body without a schema (a patch): objects have no prototype, of duplicate keys the last one
- * counts.
- */
-export const parseData: ReadJson = (body) => toData(parse(decodeText(body)).value);
-
-/** The same with its text kept: checked, and opened where somebody looks into it. */
-export const rawData: ReadJson = (body) => {
-  const text = decodeText(body);
-  parse(text);
-  return RawJson.of(text);
-};
-
-/**
- * A body without a schema as values, and its members whose key came before.
- * @throws StatusError 400.
- */
-export function readData(body: Uint8Array): {
+/** A body without a schema, such as a patch. */
+export interface ReadData {
+  /** Objects have no prototype, of duplicate keys the last one counts; or raw JSON. */
   readonly value: JsonValue;
-  readonly duplicates: readonly FieldProblem[];
-} {
-  const parsed = parse(decodeText(body));
-  const { value, scan } = parsed;
-  const isPlain = countMembers(value) === scan.members;
-  return { value, duplicates: isPlain ? [] : duplicatesOf(parsed) };
+  /** Members whose key came before. */
+  duplicates(): readonly FieldProblem[];
 }
+
+/** `isRaw`: checked, and opened where somebody looks into it. @throws StatusError 400. */
+export function readData(body: Uint8Array, { isRaw }: { readonly isRaw: boolean }): ReadData {
+  const text = decodeText(body);
+  const parsed = parse(text);
+  return {
+    value: isRaw ? RawJson.of(text) : toData(parsed.value),
+    duplicates: () =>
+      countMembers(parsed.value) === parsed.scan.members ? [] : duplicatesOf(parsed),
+  };
+}
+
+export const parseData: ReadJson = (body) => readData(body, { isRaw: false }).value;
+export const rawData: ReadJson = (body) => readData(body, { isRaw: true }).value;
 
 /**
  * Integers that a double may not hold, in JSON without white space. Long digits within strings

@@ -6,7 +6,7 @@ import { patchProblems } from '../apply/patch-problems.ts';
 import { applyStrategicPatch, parseStrategicPatch } from '../apply/strategic-patch.ts';
 import { cloneAlike } from '../api/json-value.ts';
 import { RawJson, sortedText } from '../api/raw-json.ts';
-import type { JsonValue, ResourceInfo } from '../api/type-info.ts';
+import type { JsonValue, ResourceInfo, TypeInfo } from '../api/type-info.ts';
 import { apiVersionOf } from '../api/type-info.ts';
 import { whenThere } from '../base/maybe-promise.ts';
 import type { MaybePromise } from '../base/maybe-promise.ts';
@@ -16,7 +16,8 @@ import type { FieldError } from '../base/status.ts';
 import { afterLongTurn, isLongTurn, nextTurn } from '../base/turn.ts';
 import type { Item } from '../cacher/resource-view.ts';
 import type { ApiObject, Decoded, FieldProblem } from '../codec/codec.ts';
-import { decodeJson, parseData, rawData } from '../codec/json.ts';
+import { decodeJson, readData } from '../codec/json.ts';
+import type { ReadJson } from '../codec/json.ts';
 import { canonicalObject, readObject } from '../codec/normalise.ts';
 import { holdsRaw, keptText } from '../codec/raw-fields.ts';
 import { reportProblems, toStored, wrongName } from './incoming.ts';
@@ -70,19 +71,23 @@ export type PlainPatchKind = Exclude<PatchKind, 'apply'>;
 export function readPatch(
   kind: PlainPatchKind,
   { patch: body, options }: Pick<PatchRequest, 'patch' | 'options'>,
-  resource: Pick<ResourceInfo, 'type'>,
+  { type }: Pick<ResourceInfo, 'type'>,
 ): Patch {
-  const changed = readChange(kind, body, resource);
-  const isChecked = options.fieldValidation !== 'Ignore';
-  return { changed, problems: isChecked ? patchProblems(kind, body) : [] };
+  const problems: FieldProblem[] = [];
+  const changed = readChange(kind, body, type, (bytes) => {
+    const read = readData(bytes, { isRaw: holdsRaw(type) });
+    if (options.fieldValidation !== 'Ignore') problems.push(...patchProblems(kind, read));
+    return read.value;
+  });
+  return { changed, problems };
 }
 
 function readChange(
   kind: PlainPatchKind,
   body: Uint8Array,
-  { type }: Pick<ResourceInfo, 'type'>,
+  type: TypeInfo,
+  read: ReadJson,
 ): Patch['changed'] {
-  const read = holdsRaw(type) ? rawData : parseData;
   switch (kind) {
     case 'json': {
       const operations = parseJsonPatch(body, read);
