@@ -261,28 +261,27 @@ describe('versions of one shape', () => {
   });
 });
 
+const stableClaim = (requests: JsonObject[]): JsonObject =>
+  convert(
+    {
+      kind: 'ResourceClaim',
+      apiVersion: 'resource.k8s.io/v1beta1',
+      metadata: {},
+      spec: { devices: { requests } },
+    },
+    'resource.k8s.io/v1',
+  );
+
 test('a false whose presence is tracked survives where requests have their own message', () => {
   const requests = [{ name: 'r', deviceClassName: '', adminAccess: false, firstAvailable: [{}] }];
-  const claim = {
-    kind: 'ResourceClaim',
-    apiVersion: 'resource.k8s.io/v1beta1',
-    metadata: {},
-    spec: { devices: { requests } },
-  };
-  expect(convert(claim, 'resource.k8s.io/v1')['spec']).toEqual({
+  expect(stableClaim(requests)['spec']).toEqual({
     devices: { requests: [{ name: 'r', firstAvailable: [{}], exactly: { adminAccess: false } }] },
   });
 });
 
 test('zeros of a request that is a choice of others are none given', () => {
   const requests = [{ name: 'r', deviceClassName: '', count: 0, firstAvailable: [{}] }];
-  const claim = {
-    kind: 'ResourceClaim',
-    apiVersion: 'resource.k8s.io/v1beta1',
-    metadata: {},
-    spec: { devices: { requests } },
-  };
-  expect(convert(claim, 'resource.k8s.io/v1')['spec']).toEqual({
+  expect(stableClaim(requests)['spec']).toEqual({
     devices: { requests: [{ name: 'r', firstAvailable: [{}] }] },
   });
 });

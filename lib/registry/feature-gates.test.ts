@@ -17,8 +17,9 @@ import type { GateEffect, GateName } from '../config/gate-effects.ts';
 import { gateTable } from '../config/gate-table.ts';
 import { featureGates } from '../config/gates.ts';
 import { kindStrategies } from '../kinds/built-in-kinds.ts';
-import type { ResourceStrategy, WriteContext } from '../kinds/strategy.ts';
+import type { ResourceStrategy } from '../kinds/strategy.ts';
 import { objectRules } from './validation.ts';
+import { writeContext } from '../kinds/testing/write-context.ts';
 
 const root = join(import.meta.dirname, '../..');
 const naming = namingProfile('svc');
@@ -163,15 +164,7 @@ test.each<[gate: GateName, type: string]>([
   expect(versionWith(true)).not.toBe(versionWith(false));
 });
 
-const context: WriteContext = {
-  user: { name: 'u', uid: '', groups: [], extra: {} },
-  dryRun: false,
-  fieldManager: '',
-  subresource: '',
-  warnings: [],
-  nowMs: 0,
-  apiVersion: 'v1',
-};
+const context = writeContext();
 const strategyOf = kindStrategies({ naming, eventTtlSeconds: 3600 });
 
 function errorsOf(

@@ -6,19 +6,12 @@ import { featureGates } from '../config/gates.ts';
 import type { ApiObject } from '../codec/codec.ts';
 import { namingProfile } from '../api/vendor.ts';
 import { kindStrategies } from '../kinds/built-in-kinds.ts';
-import type { ResourceStrategy, WriteContext } from '../kinds/strategy.ts';
+import type { ResourceStrategy } from '../kinds/strategy.ts';
 import { resourceNamed } from './testing/rule-script.ts';
 import { objectRules } from './validation.ts';
+import { writeContext } from '../kinds/testing/write-context.ts';
 
-const context: WriteContext = {
-  user: { name: 'tester', uid: '', groups: [], extra: {} },
-  dryRun: false,
-  fieldManager: '',
-  subresource: '',
-  warnings: [],
-  nowMs: 0,
-  apiVersion: 'scheduling/v1alpha2',
-};
+const context = writeContext({ apiVersion: 'scheduling/v1alpha2' });
 const strategyOf = kindStrategies({ naming: namingProfile('svc'), eventTtlSeconds: 1 });
 const migratedKinds = [
   'scheduling.{v}/podgroups',

@@ -1,17 +1,9 @@
 import { expect, test } from '@jest/globals';
 import type { ApiObject } from '../../codec/codec.ts';
-import type { WriteContext } from '../strategy.ts';
 import { apiServiceStrategy } from './api-services.ts';
+import { writeContext } from '../testing/write-context.ts';
 
-const context: WriteContext = {
-  user: { name: 'tester', uid: '', groups: [], extra: {} },
-  dryRun: false,
-  fieldManager: '',
-  subresource: '',
-  warnings: [],
-  nowMs: Date.UTC(2026, 0, 2),
-  apiVersion: '',
-};
+const context = writeContext({ nowMs: Date.UTC(2026, 0, 2), apiVersion: '' });
 const isOn = (): boolean => true;
 
 const written = (object: ApiObject, old?: ApiObject): ApiObject => {

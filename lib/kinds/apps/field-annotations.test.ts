@@ -1,18 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import type { ApiObject } from '../../codec/codec.ts';
-import type { WriteContext } from '../strategy.ts';
 import { daemonSetStrategy } from './daemon-sets.ts';
 import { deploymentStrategy } from './deployments.ts';
+import { writeContext } from '../testing/write-context.ts';
 
-const context: WriteContext = {
-  user: { name: 'tester', uid: '', groups: [], extra: {} },
-  dryRun: false,
-  fieldManager: '',
-  subresource: '',
-  warnings: [],
-  nowMs: 0,
-  apiVersion: 'apps/v1',
-};
+const context = writeContext({ apiVersion: 'apps/v1' });
 const isOn = (): boolean => true;
 const annotated = (name: string, text: string): ApiObject => ({
   metadata: { annotations: { [name]: text } },

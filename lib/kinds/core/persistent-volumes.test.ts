@@ -2,19 +2,11 @@ import { expect, test } from '@jest/globals';
 import type { JsonObject } from '../../api/type-info.ts';
 import { namingProfile } from '../../api/vendor.ts';
 import type { ApiObject } from '../../codec/codec.ts';
-import type { WriteContext } from '../strategy.ts';
 import { persistentVolumeClaimStrategy, persistentVolumeStrategy } from './persistent-volumes.ts';
+import { writeContext } from '../testing/write-context.ts';
 
 const strategy = persistentVolumeClaimStrategy(namingProfile('kubernetes'));
-const context: WriteContext = {
-  user: { name: 'tester', uid: '', groups: [], extra: {} },
-  dryRun: false,
-  fieldManager: '',
-  subresource: '',
-  warnings: [],
-  nowMs: 0,
-  apiVersion: 'v1',
-};
+const context = writeContext();
 
 function prepared(spec: JsonObject, stored?: JsonObject, isOn = false): JsonObject {
   const object = { spec: { ...spec } };

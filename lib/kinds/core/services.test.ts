@@ -1,19 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import { cloneJson } from '../../api/json-value.ts';
 import type { JsonObject } from '../../api/type-info.ts';
-import type { WriteContext } from '../strategy.ts';
 import { serviceStrategy } from './services.ts';
 import { warningsOf } from '../testing/warnings-of.ts';
+import { writeContext } from '../testing/write-context.ts';
 
-const context: WriteContext = {
-  user: { name: 'tester', uid: '', groups: [], extra: {} },
-  dryRun: false,
-  fieldManager: '',
-  subresource: '',
-  warnings: [],
-  nowMs: 0,
-  apiVersion: 'v1',
-};
+const context = writeContext();
 
 const isOn = (): boolean => true;
 

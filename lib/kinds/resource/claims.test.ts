@@ -6,20 +6,17 @@ import type { KindOptions } from '../kind.ts';
 import type { Permissions, ResourceStrategy, WriteContext } from '../strategy.ts';
 import { claimStrategy, claimTemplateStrategy } from './claims.ts';
 import { taintRuleStrategy } from './taint-rules.ts';
+import { writeContext } from '../testing/write-context.ts';
 
 type MakeStrategy = (options: KindOptions) => ResourceStrategy;
 
 const naming = namingProfile('kubernetes');
 const { signal } = new AbortController();
-const context: WriteContext = {
-  user: { name: 'tester', uid: '', groups: [], extra: {} },
-  dryRun: false,
-  fieldManager: '',
+const context = writeContext({
   subresource: 'status',
-  warnings: [],
   nowMs: Date.UTC(2026, 0, 2),
   apiVersion: '',
-};
+});
 const adminLabels = { 'resource.kubernetes.io/admin-access': 'true' };
 const isOn = (): boolean => true;
 const of = { isOn, signal };
