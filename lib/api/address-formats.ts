@@ -1,17 +1,21 @@
 // Addresses and networks as texts of fields: what is wrong with one, and what is right yet unusual.
 // Fields that are older than the canonical forms take others, too.
+import { textAt } from './json-access.ts';
+import type { JsonObject } from './type-info.ts';
 import { canonicalCidr, canonicalIp, ipFamily, parseCidr, withoutZeros } from './ip-address.ts';
 
 const noIp = 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)';
 const noCidr = 'must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)';
+
+const none: ReadonlySet<string> = new Set();
 
 /** An IPv4 address in the form of an IPv6 one. */
 const isMapped = (address: string): boolean =>
   address.includes(':') && ipFamily(address) === 'IPv4';
 
 /** `stored`: what was taken before stays valid. */
-export function ipProblems(text: string, stored: readonly string[] = []): readonly string[] {
-  if (stored.includes(text)) return [];
+export function ipProblems(text: string, stored: ReadonlySet<string> = none): readonly string[] {
+  if (stored.has(text)) return [];
   if (ipFamily(text) === undefined) {
     return [ipFamily(withoutZeros(text)) === undefined ? noIp : 'must not have leading 0s'];
   }
@@ -19,8 +23,8 @@ export function ipProblems(text: string, stored: readonly string[] = []): readon
 }
 
 /** Of a network: no bits are set beyond the prefix. `stored`: what was taken before stays valid. */
-export function cidrProblems(text: string, stored: readonly string[] = []): readonly string[] {
-  if (stored.includes(text)) return [];
+export function cidrProblems(text: string, stored: ReadonlySet<string> = none): readonly string[] {
+  if (stored.has(text)) return [];
   const [address = '', length = '', more] = text.split('/');
   const network = parseCidr(text);
   if (network === undefined) {
@@ -68,6 +72,10 @@ export function ipWarnings(path: string, text: string): readonly string[] {
   const future = 'will be considered invalid in a future Kubernetes release';
   return [`${path}: non-standard IP address "${text}" ${future}: use "${canonical}"`];
 }
+
+/** Of the member `ip` of each. */
+export const listedIpWarnings = (list: readonly JsonObject[], path: string): readonly string[] =>
+  list.flatMap((one, at) => ipWarnings(`${path}[${String(at)}].ip`, textAt(one, 'ip')));
 
 /** Of a valid network in a field that takes other forms. */
 export function cidrWarnings(path: string, text: string): readonly string[] {

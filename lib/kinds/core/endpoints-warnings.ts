@@ -1,5 +1,5 @@
 // What is valid in endpoints and yet unusual: addresses in another form than the canonical one.
-import { ipWarnings } from '../../api/address-formats.ts';
+import { listedIpWarnings } from '../../api/address-formats.ts';
 import { recordIn, recordsAt, textAt } from '../../api/json-access.ts';
 import type { KindWrite, Warnings } from '../validator.ts';
 
@@ -8,10 +8,7 @@ export const endpointsWarnings: Warnings = (write) =>
     ? []
     : recordsAt(write.object, 'subsets').flatMap((subset, at) =>
         ['addresses', 'notReadyAddresses'].flatMap((name) =>
-          recordsAt(subset, name).flatMap((address, index) => {
-            const path = `subsets[${String(at)}].${name}[${String(index)}].ip`;
-            return ipWarnings(path, textAt(address, 'ip'));
-          }),
+          listedIpWarnings(recordsAt(subset, name), `subsets[${String(at)}].${name}`),
         ),
       );
 

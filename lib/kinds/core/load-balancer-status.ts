@@ -33,7 +33,7 @@ export function validateBalancerStatus(
   { hasMode, stored }: PointOptions,
   errors: FieldErrors,
 ): void {
-  const known = stored.map((point) => textAt(point, 'ip'));
+  const known = new Set(stored.map((point) => textAt(point, 'ip')));
   for (const [at, point] of points.entries()) {
     const path = `status.loadBalancer.ingress[${String(at)}]`;
     const ip = textAt(point, 'ip');

@@ -1,5 +1,5 @@
 // Warnings of a pod's spec and of annotations that pods have no use for.
-import { ipWarnings } from '../../api/address-formats.ts';
+import { ipWarnings, listedIpWarnings } from '../../api/address-formats.ts';
 import {
   entriesAt,
   isSet,
@@ -169,7 +169,5 @@ const addressWarnings = (spec: JsonObject, path: string): readonly string[] => [
   ...textsAt(recordAt(spec, 'dnsConfig'), 'nameservers').flatMap((server, at) =>
     ipWarnings(`${path}.dnsConfig.nameservers[${String(at)}]`, server),
   ),
-  ...recordsAt(spec, 'hostAliases').flatMap((alias, at) =>
-    ipWarnings(`${path}.hostAliases[${String(at)}].ip`, textAt(alias, 'ip')),
-  ),
+  ...listedIpWarnings(recordsAt(spec, 'hostAliases'), `${path}.hostAliases`),
 ];

@@ -1,8 +1,8 @@
 // What is valid in a pod or in a template for pods, and yet unwise: each part of it has a file of
 // its own. Pods are warned of when they are created, templates when their kind's generation moves.
-import { ipWarnings } from '../../api/address-formats.ts';
+import { listedIpWarnings } from '../../api/address-formats.ts';
 import { childPath } from '../../api/field-errors.ts';
-import { recordAt, recordIn, recordsAt, textAt } from '../../api/json-access.ts';
+import { recordAt, recordIn, recordsAt } from '../../api/json-access.ts';
 import { joinedWarnings, podNameWarnings } from '../host-name-warnings.ts';
 import { isNewGeneration } from '../validator.ts';
 import type { Warnings } from '../validator.ts';
@@ -26,9 +26,7 @@ const addressLists = ['podIPs', 'hostIPs'];
 
 export const podStatusWarnings: Warnings = ({ object }) =>
   addressLists.flatMap((list) =>
-    recordsAt(recordAt(object, 'status'), list).flatMap((one, at) =>
-      ipWarnings(`status.${list}[${String(at)}].ip`, textAt(one, 'ip')),
-    ),
+    listedIpWarnings(recordsAt(recordAt(object, 'status'), list), `status.${list}`),
   );
 
 /** `path`: where kinds of one sort have their template. */

@@ -18,7 +18,7 @@ export function validateAddresses(spec: JsonObject, old: Holder, errors: FieldEr
   const count = errors.list.length;
   validateFirst(spec, errors);
   validateFamilies(spec, errors);
-  validateList(spec, textsAt(old, 'clusterIPs'), errors);
+  validateList(spec, new Set(textsAt(old, 'clusterIPs')), errors);
   if (errors.list.length === count) validatePolicy(spec, old, errors);
 }
 
@@ -49,7 +49,7 @@ function validateFamilies(spec: JsonObject, errors: FieldErrors): void {
   }
 }
 
-function validateList(spec: JsonObject, stored: readonly string[], errors: FieldErrors): void {
+function validateList(spec: JsonObject, stored: ReadonlySet<string>, errors: FieldErrors): void {
   const all = textsAt(spec, 'clusterIPs');
   const count = errors.list.length;
   for (const [at, address] of all.entries()) {

@@ -69,7 +69,7 @@ function validateSpec(spec: JsonObject, write: ValidatedWrite): void {
   validatePorts(spec, errors);
   validateLabels(recordAt(spec, 'selector'), 'spec.selector', errors);
   validateAffinity(spec, errors);
-  const stored = textsAt(recordAt(write.old, 'spec'), 'externalIPs');
+  const stored = new Set(textsAt(recordAt(write.old, 'spec'), 'externalIPs'));
   for (const [at, ip] of textsAt(spec, 'externalIPs').entries()) {
     const problems = ipProblems(ip, stored);
     const found = problems.length > 0 ? problems : specialIpProblems(ip);
@@ -218,7 +218,7 @@ function validateSourceRanges(
     errors.forbidden(path, onlyBalanced);
   }
   const before = textsAt(recordAt(old, 'spec'), 'loadBalancerSourceRanges');
-  const stored = before.map((range) => range.trim());
+  const stored = new Set(before.map((range) => range.trim()));
   for (const [at, range] of ranges.entries()) {
     const text = range.trim();
     errors.problems(`${path}[${String(at)}]`, text, cidrProblems(text, stored));
