@@ -149,6 +149,13 @@ export class EtcdCluster {
     return index;
   }
 
+  /** None of those that members which do not run will listen on for their peers. */
+  async #newPort(): Promise<number> {
+    const taken = new Set(this.#members.map(({ peerPort }) => peerPort));
+    const free = await freePorts(taken.size + 1);
+    return free.find((port) => !taken.has(port)) ?? 0;
+  }
+
   /** Asked again while a member has not caught up, or lost a peer within the last 5 s. */
   async #changeMembers(...args: readonly string[]): Promise<void> {
     for (;;) {
@@ -247,7 +254,7 @@ export class EtcdCluster {
     member.dataDir = dataDir;
     if (grow !== undefined) {
       const { clientPort } = member;
-      member.clientPort = (await freePorts(1))[0] ?? 0;
+      member.clientPort = await this.#newPort();
       await this.#spawn(member);
       await grow(this.#url(member));
       await endProcess(member, 'SIGTERM');
