@@ -4,7 +4,8 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 setFlagsFromString('--expose-gc');
-const collect = runInNewContext('gc') as () => void;
+/** Collects all garbage now; buffers are freed some time after. */
+export const collect = runInNewContext('gc') as () => void;
 
 /**
  * Bytes on the heap and beside it that `run` leaves behind. Use what may hold them afterwards, too:
