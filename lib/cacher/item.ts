@@ -144,6 +144,10 @@ export class CachedItem implements Item, MemoOwner {
     return this.kept?.object ?? this.#decode();
   }
 
+  forgetObject(): void {
+    this.source.budget.forgetObject(this);
+  }
+
   json(): Uint8Array {
     if (this.problem !== undefined) throw unreadable(this, this.problem);
     return this.data;

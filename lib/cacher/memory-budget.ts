@@ -1,6 +1,8 @@
 // One hard bound for what the cache may forget: indexes that are made on demand, which go first;
 // then event log, memoised encodings and decoded objects, least recently used first. Current state
 // counts but is never evicted, nor is what the log keeps for itself: past the bound both are told.
+import { LinkedList } from '../base/linked-list.ts';
+import type { Linked } from '../base/linked-list.ts';
 import type { ApiObject } from '../codec/codec.ts';
 
 /** The item or event that a memo belongs to: the budget clears it there. */
@@ -14,7 +16,7 @@ export interface Encoded {
 }
 
 /** Everything made from one item or event so far. */
-export interface Memo {
+export interface Memo extends Linked<Memo> {
   readonly owner: MemoOwner;
   readonly encodings: Map<string, Encoded>;
   object: Readonly<ApiObject> | undefined;
@@ -72,7 +74,7 @@ export class MemoryBudget {
   #indexBytes = 0;
   #isOver = false;
   /** Least recently used first. */
-  readonly #memos = new Set<Memo>();
+  readonly #memos = new LinkedList<Memo>();
   readonly #droppables = new Set<Droppable>();
   #log: Evictable | undefined;
   readonly #onOver: (use: MemoryUse) => void;
@@ -218,7 +220,7 @@ export class MemoryBudget {
       this.#dropWhole(this.#longestUnused(droppable));
       return true;
     }
-    const [memo] = this.#memos;
+    const memo = this.#memos.first;
     const logMs = this.#log?.oldestMs();
     if (memo !== undefined && (logMs === undefined || memo.usedMs <= logMs)) {
       this.#drop(memo);
@@ -243,7 +245,9 @@ export class MemoryBudget {
 
   #memoOf(owner: MemoOwner): Memo {
     if (owner.kept !== undefined) return owner.kept;
-    const memo = {
+    const memo: Memo = {
+      before: undefined,
+      after: undefined,
       owner,
       encodings: new Map<string, Encoded>(),
       object: undefined,

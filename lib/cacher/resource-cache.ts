@@ -316,7 +316,9 @@ export class ResourceCache {
   delete(path: string, revision: Revision, atMs: number): void {
     if (!this.#isNew(path, revision)) return;
     const previous = this.#replace(path, undefined);
-    if (previous !== undefined) this.#append({ revision, path, item: undefined, previous, atMs });
+    if (previous === undefined) return;
+    this.source.budget.forgetObject(previous);
+    this.#append({ revision, path, item: undefined, previous, atMs });
   }
 
   /** The item of an answered write, where the event has the same bytes and revision. */

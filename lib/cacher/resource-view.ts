@@ -50,8 +50,10 @@ export interface Item extends ItemKey {
   object(): Readonly<ApiObject>;
   /** The same for who looks at it once: nothing is kept of what was not kept before. */
   objectOnce(): Readonly<ApiObject>;
+  /** Its decoded object is kept no longer: nobody will look at it but who has it already. */
+  forgetObject(): void;
   /** The object as it is stored, of an item that shows another version of it. */
-  readonly stored?: () => Readonly<ApiObject>;
+  readonly stored?: (() => Readonly<ApiObject>) | undefined;
   /**
    * JSON of the object with kind, apiVersion and resourceVersion, ready to send.
    * @throws StatusError 500 that names the key when the stored bytes cannot be read.

@@ -4,6 +4,7 @@
 import type { Socket } from 'node:net';
 import { defaultFrameBytesMax, defaultWindowBytes, http2Code, Http2Error } from './frames.ts';
 import { settingId, uint31Max } from './frames.ts';
+import type { StreamTable } from './stream-table.ts';
 import { WriteBatch } from './write-batch.ts';
 
 /** Answers to frames of the other side that it does not read. */
@@ -18,7 +19,7 @@ export interface SendingStream {
 export abstract class Sender<Stream extends SendingStream> {
   protected readonly batch: WriteBatch;
   /** Those that have begun, by id; shared with the connection, which takes them out. */
-  protected readonly streams: Map<number, Stream>;
+  protected readonly streams: StreamTable<Stream>;
   /** Of the connection. */
   protected window = defaultWindowBytes;
   /** Of a stream that begins. */
@@ -31,7 +32,7 @@ export abstract class Sender<Stream extends SendingStream> {
   readonly #enablePushMax: number;
 
   /** `enablePushMax`: the other side, a client, may take pushes (1), or, a server, may not (0). */
-  protected constructor(socket: Socket, streams: Map<number, Stream>, enablePushMax: 0 | 1) {
+  protected constructor(socket: Socket, streams: StreamTable<Stream>, enablePushMax: 0 | 1) {
     this.batch = new WriteBatch(socket);
     this.streams = streams;
     this.#enablePushMax = enablePushMax;
@@ -111,7 +112,7 @@ export abstract class Sender<Stream extends SendingStream> {
     if (bytes > uint31Max) throw new Http2Error(http2Code.flowControlError, windowTooLarge);
     const change = bytes - this.streamWindow;
     this.streamWindow = bytes;
-    for (const stream of this.streams.values()) {
+    for (const stream of this.streams.all()) {
       if (!this.growStreamWindow(stream, change)) {
         throw new Http2Error(http2Code.flowControlError, windowTooLarge);
       }

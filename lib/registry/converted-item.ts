@@ -18,7 +18,7 @@ export function objectItem(
   resource: ResourceInfo,
   revision: Revision,
 ): Item {
-  return lazyItem(
+  return new LazyItem(
     { ...identityOf(object), revision },
     resource,
     encodedOf(() => object, resource),
@@ -47,7 +47,7 @@ export function convertedItem(
   const { resource } = shown;
   let converted: Readonly<ApiObject> | undefined;
   const object = (): Readonly<ApiObject> => (converted ??= convert(item.object()));
-  return lazyItem(item, resource, encodedOf(object, resource), keptWith(item, shown));
+  return new LazyItem(item, resource, encodedOf(object, resource), keptWith(item, shown));
 }
 
 /** The same from bytes that an earlier conversion made; undefined: there are none. */
@@ -58,7 +58,7 @@ export function keptConversion(item: Item, shown: ShownIn): Item | undefined {
   if (json === undefined) return undefined;
   let decoded: Readonly<ApiObject> | undefined;
   const object = (): Readonly<ApiObject> => (decoded ??= decodeCanonical(json, resource.type));
-  return lazyItem(item, resource, { object, json: () => json }, kept);
+  return new LazyItem(item, resource, { object, json: () => json }, kept);
 }
 
 /** `event` with its item in another version. */
@@ -104,50 +104,88 @@ const keptWith = (stored: Item, shown: ShownIn): KeptWith => ({
   variantOf: (variant) => variantIn(shown, variant),
 });
 
-function lazyItem(
-  identity: Identity,
-  resource: ResourceInfo,
-  { object, json }: Content,
-  keptAt?: KeptWith,
-): Item {
-  const stored = keptAt?.stored;
-  const own = new Map<string, Encoded>();
-  const kept = <T extends Encoded>(variant: string, make: () => T): T => {
-    if (keptAt !== undefined) return keptAt.stored.encoded(keptAt.variantOf(variant), make);
-    const made = (own.get(variant) as T | undefined) ?? make();
-    own.set(variant, made);
+/** A class: an object literal with a getter costs every collection (docs/adr/0069). */
+class LazyItem implements Item {
+  readonly resource: ResourceInfo;
+  readonly namespace: string;
+  readonly name: string;
+  readonly revision: Revision;
+  readonly corrupted: boolean;
+  readonly object: () => Readonly<ApiObject>;
+  readonly objectOnce: () => Readonly<ApiObject>;
+  readonly stored: (() => Readonly<ApiObject>) | undefined;
+  readonly #identity: Identity;
+  readonly #content: Content;
+  readonly #keptAt: KeptWith | undefined;
+  /** Of an item that is kept with none. */
+  #own: Map<string, Encoded> | undefined;
+  #selected: Selected | undefined;
+
+  constructor(identity: Identity, resource: ResourceInfo, content: Content, keptAt?: KeptWith) {
+    const stored = keptAt?.stored;
+    this.resource = resource;
+    this.namespace = identity.namespace;
+    this.name = identity.name;
+    this.revision = identity.revision;
+    this.corrupted = stored?.corrupted ?? false;
+    this.object = content.object;
+    this.objectOnce = content.object;
+    this.stored = stored && (() => stored.object());
+    this.#identity = identity;
+    this.#content = content;
+    this.#keptAt = keptAt;
+  }
+
+  get labels(): Item['labels'] {
+    return this.#keptAt?.hasOwnLabels === true ? this.#read().labels : this.#identity.labels;
+  }
+
+  field(path: string): string {
+    if (path === 'metadata.name') return this.name;
+    if (path === 'metadata.namespace') return this.namespace;
+    return this.#read().fields[path] ?? '';
+  }
+
+  forgetObject(): void {
+    this.#keptAt?.stored.forgetObject();
+  }
+
+  json(): Uint8Array {
+    return this.#kept('json', this.#content.json);
+  }
+
+  listJson(): Uint8Array {
+    return listEntry(this.listTail());
+  }
+
+  listTail(): Uint8Array {
+    return withoutTypeMembers(this.json(), this.resource);
+  }
+
+  encoded<T extends Encoded>(variant: string, make: (item: Item) => T): T {
+    return this.#kept(variant, () => make(this));
+  }
+
+  keptEncoding(variant: string): Uint8Array | undefined {
+    const at = this.#keptAt;
+    if (at === undefined) return this.#own?.get(variant) as Uint8Array | undefined;
+    return at.stored.keptEncoding(at.variantOf(variant));
+  }
+
+  #kept<T extends Encoded>(variant: string, make: () => T): T {
+    const at = this.#keptAt;
+    if (at !== undefined) return at.stored.encoded(at.variantOf(variant), make);
+    this.#own ??= new Map();
+    const made = (this.#own.get(variant) as T | undefined) ?? make();
+    this.#own.set(variant, made);
     return made;
-  };
-  let read: Selected | undefined;
-  const selected = (): Selected =>
-    (read ??= parseSelected(kept('selected', () => selectedText(object(), resource))));
-  const item: Item = {
-    resource,
-    namespace: identity.namespace,
-    name: identity.name,
-    get labels() {
-      return keptAt?.hasOwnLabels === true ? selected().labels : identity.labels;
-    },
-    revision: identity.revision,
-    corrupted: stored?.corrupted ?? false,
-    object,
-    objectOnce: object,
-    ...(stored === undefined ? {} : { stored: () => stored.object() }),
-    field(path) {
-      if (path === 'metadata.name') return identity.name;
-      if (path === 'metadata.namespace') return identity.namespace;
-      return selected().fields[path] ?? '';
-    },
-    json: () => kept('json', json),
-    listJson: () => listEntry(item.listTail()),
-    listTail: () => withoutTypeMembers(item.json(), resource),
-    encoded: (variant, make) => kept(variant, () => make(item)),
-    keptEncoding: (variant) =>
-      keptAt === undefined
-        ? (own.get(variant) as Uint8Array | undefined)
-        : keptAt.stored.keptEncoding(keptAt.variantOf(variant)),
-  };
-  return item;
+  }
+
+  #read(): Selected {
+    return (this.#selected ??= parseSelected(
+      this.#kept('selected', () => selectedText(this.object(), this.resource)),
+    ));
+  }
 }
 
 function identityOf(object: Readonly<ApiObject>): Omit<Identity, 'revision'> {

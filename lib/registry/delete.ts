@@ -86,6 +86,7 @@ async function remove(
   request: DeleteRequest,
 ): Promise<Try<DeleteAnswer>> {
   const { item } = change;
+  const { uid } = item.object().metadata ?? {};
   if (!request.options.dryRun) {
     const lost = await removeStored(parts, key, change, request.signal);
     if (lost !== undefined) return lost;
@@ -93,7 +94,7 @@ async function remove(
   if (parts.strategy.answersDeletedObject === true) {
     return { kind: 'done', answer: { kind: 'object', item, isKept: false } };
   }
-  const status = deletedStatus(parts, item.name, item.object().metadata?.uid);
+  const status = deletedStatus(parts, item.name, uid);
   return { kind: 'done', answer: { kind: 'status', status } };
 }
 

@@ -141,6 +141,8 @@ export async function putInstead(
   const expected = { expected: item.revision, epoch };
   const asked = parts.companions?.of({ object, old: item, context }, signal);
   const company = asked instanceof Promise ? await asked : asked;
+  // What it is compared with has been compared: while etcd works, collections copy what is kept.
+  item.forgetObject();
   const sentIn = parts.storage.epoch;
   const labels = [object.metadata?.labels, item.labels];
   const result =
@@ -170,6 +172,7 @@ export async function removeStored(
   const expected = { expected: item.revision, epoch };
   const asked = parts.companions?.of({ object: undefined, old: item, context: undefined }, signal);
   const company = asked instanceof Promise ? await asked : asked;
+  item.forgetObject();
   const sentIn = parts.storage.epoch;
   const result =
     company === undefined

@@ -4,6 +4,7 @@ import type { Socket } from 'node:net';
 import { defaultFrameBytesMax, frameFlag, frameHeadBytes } from '../../http2/frames.ts';
 import { frameType, newFrame, putFrameHead } from '../../http2/frames.ts';
 import { Sender } from '../../http2/sender.ts';
+import type { StreamTable } from '../../http2/stream-table.ts';
 import { responseBlock } from './response-head.ts';
 import type { Http2Stream } from './stream.ts';
 
@@ -21,7 +22,7 @@ export class ResponseSender extends Sender<Http2Stream> {
   /** `onSent`: the client has the whole response. */
   constructor(
     socket: Socket,
-    streams: Map<number, Http2Stream>,
+    streams: StreamTable<Http2Stream>,
     onSent: (stream: Http2Stream) => void,
   ) {
     super(socket, streams, 1);

@@ -9,6 +9,7 @@ import { Http2Error, preface, resetStream, settingId, settingsFrame } from '../.
 import { uint31Max, windowUpdate } from '../../http2/frames.ts';
 import { FieldDecoder } from '../../http2/hpack.ts';
 import { SharedFrames } from '../../http2/shared-frames.ts';
+import { StreamTable } from '../../http2/stream-table.ts';
 import { bodiesWindowBytes, bodyWindowBytes, RequestBodies } from './request-bodies.ts';
 import { FieldBlock } from './request-head.ts';
 import type { HeadFault, RequestHead } from './request-head.ts';
@@ -41,7 +42,7 @@ export class Http2Session implements FrameSink, StreamSession {
   readonly socket: TLSSocket;
   unsentBytes = 0;
   readonly #options: SessionOptions;
-  readonly #streams = new Map<number, Http2Stream>();
+  readonly #streams = new StreamTable<Http2Stream>();
   readonly #sender: ResponseSender;
   readonly #shared: SharedFrames<Http2Stream>;
   readonly #bodies: RequestBodies;
@@ -153,7 +154,7 @@ export class Http2Session implements FrameSink, StreamSession {
     this.#isClosed = true;
     clearTimeout(this.#greeted);
     this.#sender.end();
-    for (const stream of [...this.#streams.values()]) this.#forget(stream);
+    for (const stream of this.#streams.all()) this.#forget(stream);
   }
 
   #read(chunk: Buffer): void {
@@ -218,7 +219,7 @@ export class Http2Session implements FrameSink, StreamSession {
     }
     const windows = { send: this.#sender.newStreamWindow, receive: bodyWindowBytes };
     const stream = new Http2Stream(this, streamId, head as RequestHead, windows, isLast);
-    this.#streams.set(streamId, stream);
+    this.#streams.add(streamId, stream);
     this.#options.onStream(stream);
   }
 

@@ -2,9 +2,11 @@
 // in a window, and one write to the socket for all that a turn of the event loop has brought. What
 // is not handed to the socket was not sent: a socket that takes no more begins no stream.
 import type { Socket } from 'node:net';
+import { LinkedList } from '../../base/linked-list.ts';
 import { defaultFrameBytesMax, frameFlag, frameHeadBytes } from '../../http2/frames.ts';
 import { frameType, putFrameHead, uint31Max } from '../../http2/frames.ts';
 import { Sender } from '../../http2/sender.ts';
+import type { StreamTable } from '../../http2/stream-table.ts';
 import type { Http2Stream } from './http2-stream.ts';
 import { messagePrefixBytes } from './message-frames.ts';
 
@@ -16,7 +18,7 @@ const timeoutMsMax = 99_999_999;
 
 export class Http2Sender extends Sender<Http2Stream> {
   readonly #onExhausted: () => void;
-  readonly #waiting = new Set<Http2Stream>();
+  readonly #waiting = new LinkedList<Http2Stream>();
   /** Begun, with a part of a message that is not sent. */
   readonly #unsent = new Set<Http2Stream>();
   #nextId: number;
@@ -24,7 +26,7 @@ export class Http2Sender extends Sender<Http2Stream> {
 
   constructor(
     socket: Socket,
-    streams: Map<number, Http2Stream>,
+    streams: StreamTable<Http2Stream>,
     { firstStreamId, onExhausted }: { firstStreamId: number; onExhausted: () => void },
   ) {
     super(socket, streams, 0);
@@ -33,7 +35,7 @@ export class Http2Sender extends Sender<Http2Stream> {
   }
 
   /** Streams that have not begun. */
-  get waiting(): ReadonlySet<Http2Stream> {
+  get waiting(): LinkedList<Http2Stream> {
     return this.#waiting;
   }
 
@@ -68,7 +70,7 @@ export class Http2Sender extends Sender<Http2Stream> {
 
   withdrawAll(): Http2Stream[] {
     const streams = [...this.#waiting];
-    this.#waiting.clear();
+    for (const stream of streams) this.#waiting.delete(stream);
     return streams;
   }
 
@@ -93,14 +95,14 @@ export class Http2Sender extends Sender<Http2Stream> {
 
   #beginWaiting(): void {
     const nowMs = performance.now();
-    for (const stream of this.#waiting) {
+    for (let stream = this.#waiting.first; stream !== undefined; stream = this.#waiting.first) {
       if (this.streams.size >= this.#streamsMax || this.#nextId > uint31Max) return;
       if (this.isFull()) return;
       this.#waiting.delete(stream);
       stream.id = this.#nextId;
       this.#nextId += 2;
       stream.sendWindow = this.streamWindow;
-      this.streams.set(stream.id, stream);
+      this.streams.add(stream.id, stream);
       this.#putHead(stream, nowMs);
       while (stream.message !== undefined) {
         if (!this.isFull() && this.#putData(stream)) continue;

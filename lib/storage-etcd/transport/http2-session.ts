@@ -11,6 +11,7 @@ import { defaultWindowBytes, goAway, http2Code, Http2Error } from '../../http2/f
 import { preface, resetStream, settingId, settingsFrame } from '../../http2/frames.ts';
 import { windowUpdate } from '../../http2/frames.ts';
 import { SharedFrames } from '../../http2/shared-frames.ts';
+import { StreamTable } from '../../http2/stream-table.ts';
 import { isInformational, newHeadDecoder } from './answer-head.ts';
 import { Http2Sender } from './http2-sender.ts';
 import { Http2Stream } from './http2-stream.ts';
@@ -54,7 +55,7 @@ export class Http2Session implements FrameSink {
   readonly #socket: Socket;
   readonly #reader = new FrameReader(this, headerListBytesMax);
   readonly #decoder = newHeadDecoder(headerListBytesMax);
-  readonly #streams = new Map<number, Http2Stream>();
+  readonly #streams = new StreamTable<Http2Stream>();
   readonly #sender: Http2Sender;
   readonly #shared: SharedFrames<Http2Stream>;
   readonly #deadlines: DeadlineTimer;
@@ -144,7 +145,7 @@ export class Http2Session implements FrameSink {
     this.#deadlines.stop();
     this.#socket.destroy();
     this.#retire();
-    for (const stream of [...this.#streams.values()]) {
+    for (const stream of this.#streams.all()) {
       const end = { code: http2Code.noError, cause: this.#cause, isLost: true };
       this.#ended(stream, errorOfReset(end));
     }
@@ -248,7 +249,7 @@ export class Http2Session implements FrameSink {
       this.#cause ??= new Error(`the member said good-bye with code ${String(code)} ${words}`);
     }
     this.#retire();
-    for (const stream of [...this.#streams.values()]) {
+    for (const stream of this.#streams.all()) {
       if (stream.id > lastId) this.#ended(stream, notBegun(this.#cause));
     }
     this.#closeWhenDone();
@@ -322,7 +323,7 @@ export class Http2Session implements FrameSink {
   /** Ends what is due; returns when the next is. */
   #expire(nowMs: number): number {
     let nextMs = Infinity;
-    for (const streams of [[...this.#sender.waiting], [...this.#streams.values()]]) {
+    for (const streams of [[...this.#sender.waiting], this.#streams.all()]) {
       for (const stream of streams) {
         if (stream.deadlineMs > nowMs) {
           nextMs = Math.min(nextMs, stream.deadlineMs);

@@ -1,4 +1,5 @@
 // What a connection keeps of one of its streams: what is still to be sent of it, and its windows.
+import type { Linked } from '../../base/linked-list.ts';
 import type { EtcdError } from '../etcd-error.ts';
 import type { Head } from './answer-head.ts';
 
@@ -27,7 +28,7 @@ export interface StreamTerms {
 }
 
 /** Its fields are the connection's. */
-export class Http2Stream {
+export class Http2Stream implements Linked<Http2Stream> {
   readonly events: StreamEvents;
   readonly head: Buffer;
   readonly ownHead: Buffer | undefined;
@@ -44,6 +45,9 @@ export class Http2Stream {
   later: Uint8Array[] | undefined;
   /** Bytes of the message that were sent, its prefix counted. */
   sentBytes = 0;
+  /** Of those that wait to begin. */
+  before: Http2Stream | undefined;
+  after: Http2Stream | undefined;
   sendWindow = 0;
   receiveWindow: number;
 
