@@ -43,7 +43,7 @@ const created = await updated(empty, pod, new Map());
 const applied = await apply(empty, pod, new Map());
 
 async function updated(before: JsonObject, after: JsonObject, owners: Owners): Promise<Owners> {
-  return (await ownUpdate({ before, after }, writeBy('Update', owners))) ?? owners;
+  return (await ownUpdate({ before, after }, writeBy('Update', owners), () => owners)) ?? owners;
 }
 
 async function apply(

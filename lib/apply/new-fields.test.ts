@@ -12,7 +12,7 @@ import { writeFieldsV1 } from './fields-v1.ts';
 import { newFields } from './new-fields.ts';
 import { writeOwners } from './owners.ts';
 import { ownUpdate } from './ownership.ts';
-import type { Change, Write } from './ownership.ts';
+import type { Change, Writing } from './ownership.ts';
 import { shapeOf } from './shape.ts';
 import { pathsOf, setOf as setOfTexts, shapeWith, struct, text } from './testing/schemas.ts';
 
@@ -22,9 +22,8 @@ const settable = (fields: FieldSet): FieldSet => without(fields, ofStatus);
 
 /** The owners of an object after its first write. */
 function ownersOf({ type }: ResourceInfo, change: Change): JsonValue {
-  const write: Write = {
+  const write: Writing = {
     writer: { manager: 'm', operation: 'Update', apiVersion: 'v1', subresource: '' },
-    owners: new Map(),
     versions: {
       apiVersion: 'v1',
       shapeIn: () => shapeOf(type),
@@ -36,7 +35,7 @@ function ownersOf({ type }: ResourceInfo, change: Change): JsonValue {
     time: '2026-01-01T00:00:00Z',
   };
   try {
-    const owners = ownUpdate(change, write);
+    const owners = ownUpdate(change, write, () => new Map());
     if (owners instanceof Promise) throw new Error('nothing is waited for');
     return owners === undefined ? null : (writeOwners(owners) ?? null);
   } catch (error) {

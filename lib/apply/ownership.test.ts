@@ -84,7 +84,8 @@ class Written {
 
   async update(manager: string, after: JsonObject, more: Given = {}): Promise<void> {
     const change = { before: this.object, after };
-    this.owners = (await ownUpdate(change, this.#write(manager, 'Update', more))) ?? this.owners;
+    const write = this.#write(manager, 'Update', more);
+    this.owners = (await ownUpdate(change, write, () => this.owners)) ?? this.owners;
     this.object = after;
   }
 

@@ -39,13 +39,17 @@ export interface ObjectVersions {
   to(object: Readonly<JsonObject>, apiVersion: string): MaybePromise<Readonly<JsonObject>>;
 }
 
-export interface Write {
+/** What the rules need to know of a write, but for the owners before it. */
+export interface Writing {
   readonly writer: Writer;
-  readonly owners: Owners;
   readonly versions: ObjectVersions;
   /** Those of the fields that it states which it can set: nobody comes to own the others. */
   readonly settable: (fields: FieldSet) => FieldSet;
   readonly time: string;
+}
+
+export interface Write extends Writing {
+  readonly owners: Owners;
 }
 
 /** A field that an applier would take from another manager. */
@@ -75,16 +79,20 @@ const nobodys: FieldSet = setOf(
 
 /**
  * The owners after a write that is no apply; undefined: as they were. It takes what it changes,
- * from whoever has it.
+ * from whoever has it. Where nothing changes the owners before it are not asked for.
  * @throws UnidentifiedElement
  */
-export function ownUpdate(change: Change, write: Write): MaybePromise<Owners | undefined> {
+export function ownUpdate(
+  change: Change,
+  write: Writing,
+  ownersBefore: () => Owners,
+): MaybePromise<Owners | undefined> {
   const { apiVersion } = write.versions;
   const shape = shapeIn(apiVersion, write.versions);
-  if (change.isNew === true && write.owners.size === 0) return ownNew(change, shape, write);
+  if (change.isNew === true && ownersBefore().size === 0) return ownNew(change, shape, write);
   const found = differenceOf(change, shape, write);
   if (found === undefined) return undefined;
-  const known = { ...write, owners: fittingOwners(write) };
+  const known = { ...write, owners: fittingOwners(ownersBefore(), write.versions) };
   const identity = ownerIdentity(write.writer);
   return whenThere(differencesOf(change, known, found), (differences) => {
     const others = ownersAfter(differences, known.owners, identity).owners;
@@ -93,7 +101,7 @@ export function ownUpdate(change: Change, write: Write): MaybePromise<Owners | u
 }
 
 /** The same where nobody owns anything yet. */
-function ownNew({ before, after }: Change, shape: Shape, write: Write): Owners | undefined {
+function ownNew({ before, after }: Change, shape: Shape, write: Writing): Owners | undefined {
   const { writer, time } = write;
   const fields = newFields(before, after, shape, ownableBy(write.settable));
   if (fields.isEmpty) return undefined;
@@ -118,7 +126,7 @@ function withUpdate(
   owners: Map<string, Entry>,
   { changed, removed }: Difference,
   identity: string,
-  { writer, time }: Write,
+  { writer, time }: Writing,
 ): Owners {
   const taken = difference(changed, nobodys);
   const known = owners.get(identity);
@@ -157,7 +165,7 @@ export async function applyConfiguration(
   const { writer, versions, time } = write;
   const shape = shapeIn(versions.apiVersion, versions);
   const identity = ownerIdentity(writer);
-  const known = fittingOwners(write);
+  const known = fittingOwners(write.owners, versions);
   const last = known.get(identity);
   const stated = write.settable(appliedFields(configuration, shape));
   // What is nobody's, too, keeps what holds it in the object.
@@ -236,7 +244,7 @@ function ownedByVersion(owners: Owners): ReadonlyMap<string, FieldSet> {
 }
 
 /** Those whose versions there are still, with fields that fit today's schema. */
-function fittingOwners({ owners, versions }: Write): Owners {
+function fittingOwners(owners: Owners, versions: ObjectVersions): Owners {
   const fitting = new Map<string, Entry>();
   for (const [identity, entry] of owners) {
     const shape = versions.shapeIn(entry.apiVersion);

@@ -47,11 +47,12 @@ export async function applyObject(store: StoreParts, request: PatchRequest): Pro
     const context = writeContext(parts, request, path.subresource);
     const owners = await ownersBefore(parts, { old, live }, context, signal);
     if (isLongTurn(limits.writeTurnMsMax)) await nextTurn();
-    const owned = { owners, object: old?.object() };
-    const write = ownershipWrite(parts, owned, { ...context, operation: 'Apply' }, signal);
+    const by = { ...context, operation: 'Apply' } as const;
+    const write = ownershipWrite(parts, old?.object(), by, signal);
     const result = await tellingWhere(
       applyWithLastApplied(live, configuration, {
         ...write,
+        owners,
         force: request.options.force === true,
         canonical: (object) => canonicalOf(object, resource),
         annotation: parts.naming.lastAppliedAnnotation,
@@ -122,9 +123,9 @@ async function ownersBefore(
   const owners = storedOwners(old?.object());
   if (owners.size > 0 || old === undefined) return owners;
   const before = { ...context, fieldManager: beforeFirstApply, operation: 'Update' } as const;
-  const write = ownershipWrite(parts, { owners, object: old.object() }, before, signal);
+  const write = ownershipWrite(parts, old.object(), before, signal);
   const change = { before: emptyObject(parts.resource), after: live };
-  return (await ownUpdate(change, write)) ?? owners;
+  return (await ownUpdate(change, write, () => owners)) ?? owners;
 }
 
 /**

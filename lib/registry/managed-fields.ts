@@ -11,7 +11,7 @@ import { anyElement, setOf, within, without } from '../apply/field-set.ts';
 import { readOwners, writeOwners } from '../apply/owners.ts';
 import type { Owners, Operation } from '../apply/owners.ts';
 import { ownUpdate } from '../apply/ownership.ts';
-import type { Change, ObjectVersions, Write } from '../apply/ownership.ts';
+import type { ObjectVersions, Writing } from '../apply/ownership.ts';
 import { fieldElement } from '../apply/path-element.ts';
 import { shapeOf } from '../apply/shape.ts';
 import { formatTime } from '../base/clock.ts';
@@ -43,29 +43,27 @@ export function trackUpdate(
   else meta.managedFields = known.list;
   if (known.list === undefined && !known.isTracked) return true;
   const by = { ...context, operation: 'Update' } as const;
-  const owned: OwnedObject = {
-    get owners() {
-      return known.owners;
-    },
-    object: old?.object() ?? wanted,
-  };
-  const write = ownershipWrite(parts, owned, by, signal);
+  const write = ownershipWrite(parts, old?.object() ?? wanted, by, signal);
+  const ownersBefore = (): Owners => known.owners ?? storedOwners(old?.object());
   const track = (before: Readonly<ApiObject>, after: Readonly<ApiObject>): MaybePromise<boolean> =>
-    whenThere(ownedAfter({ before, after, isNew: old === undefined }, write), (owners) => {
-      if (owners === undefined) return true;
-      return whenThere(afterLongTurn(limits.writeTurnMsMax), () => {
-        setOwners(wanted, owners);
-        return false;
-      });
-    });
+    whenThere(
+      ownedAfter({ before, after, isNew: old === undefined }, write, ownersBefore),
+      (owners) => {
+        if (owners === undefined) return true;
+        return whenThere(afterLongTurn(limits.writeTurnMsMax), () => {
+          setOwners(wanted, owners);
+          return false;
+        });
+      },
+    );
   return whenThere(shownObject(parts, old, signal), (before) =>
     whenThere(served(parts, wanted, signal), (after) => track(before, after)),
   );
 }
 
-function ownedAfter(change: Change, write: Write): MaybePromise<Owners | undefined> {
+function ownedAfter(...of: Parameters<typeof ownUpdate>): MaybePromise<Owners | undefined> {
   try {
-    const owners = ownUpdate(change, write);
+    const owners = ownUpdate(...of);
     return owners instanceof Promise ? owners.catch(asBefore) : owners;
   } catch (error) {
     asBefore(error);
@@ -84,7 +82,8 @@ interface KnownOwners {
   readonly list: JsonValue[] | undefined;
   /** An object that nobody manages stays so, unless it is new or has been reset. */
   readonly isTracked: boolean;
-  readonly owners: Owners;
+  /** undefined: as they are stored, which is not read before somebody needs it. */
+  readonly owners: Owners | undefined;
 }
 
 /**
@@ -97,15 +96,7 @@ function knownOwners(
   { subresource }: Pick<WriteContext, 'subresource'>,
 ): KnownOwners {
   const stored = old?.metadata?.managedFields;
-  let owners: Owners | undefined;
-  const kept: KnownOwners = {
-    list: stored,
-    isTracked: old === undefined,
-    // Read when they are needed: a write that changes nothing has no need.
-    get owners() {
-      return (owners ??= storedOwners(old));
-    },
-  };
+  const kept: KnownOwners = { list: stored, isTracked: old === undefined, owners: undefined };
   const given = wanted.metadata?.managedFields;
   if (subresource !== '' || !Array.isArray(given) || given.length === 0) return kept;
   if (isReset(given)) return { list: undefined, isTracked: true, owners: noOwners };
@@ -171,24 +162,20 @@ function equalBut(
   return true;
 }
 
-/** Whose fields they are. */
-export interface OwnedObject {
-  readonly owners: Owners;
-  /** The stored object, or the one that is to be stored. */
-  readonly object: Readonly<JsonObject> | undefined;
-}
-
 interface OwnerContext extends Pick<WriteContext, 'fieldManager' | 'subresource' | 'nowMs'> {
   readonly operation: Operation;
 }
 
-/** What the rules need to know of a write through a resource. */
+/**
+ * What the rules need to know of a write through a resource. `object`: the stored one, or the one
+ * that is to be stored.
+ */
 export function ownershipWrite(
   parts: StoreParts,
-  owned: OwnedObject,
+  object: Readonly<JsonObject> | undefined,
   context: OwnerContext,
   signal: AbortSignal,
-): Write {
+): Writing {
   const apiVersion = apiVersionOf(parts.resource.kind);
   const { fieldManager, operation, subresource } = context;
   return {
@@ -198,10 +185,7 @@ export function ownershipWrite(
       apiVersion,
       subresource,
     },
-    get owners() {
-      return owned.owners;
-    },
-    versions: versionsOf(parts, owned.object, signal),
+    versions: versionsOf(parts, object, signal),
     settable: settableFields(parts.resource, subresource),
     time: formatTime(context.nowMs),
   };
@@ -287,7 +271,7 @@ export function emptyObject(resource: ResourceInfo): Readonly<ApiObject> {
   return object;
 }
 
-type Settable = Write['settable'];
+type Settable = Writing['settable'];
 const settable = new WeakMap<ResourceInfo, Map<string, Settable>>();
 
 /** What writes through the (sub)resource can set. */

@@ -6,6 +6,7 @@ import type { JsonObject, ResourceInfo, ScalePlaces, SubresourceInfo } from '../
 import { apiVersionOf } from '../api/type-info.ts';
 import { intersection } from '../apply/field-set.ts';
 import { applyConfiguration, ownUpdate } from '../apply/ownership.ts';
+import type { Write } from '../apply/ownership.ts';
 import type { Owners } from '../apply/owners.ts';
 import { whenThere } from '../base/maybe-promise.ts';
 import type { MaybePromise } from '../base/maybe-promise.ts';
@@ -122,22 +123,21 @@ interface Scaling {
   readonly places: ScalePlaces | undefined;
 }
 
-type OwnershipWrite = ReturnType<typeof ownershipWrite>;
-
 /** The wanted scale in place of the live one, and its owners; undefined: as they were. */
 type Rescale = (
   live: Readonly<ApiObject>,
-  write: OwnershipWrite,
+  write: Write,
 ) => MaybePromise<{ readonly wanted: Readonly<ApiObject>; readonly owners: Owners | undefined }>;
 
 /** Of a PUT or a patch: only the replicas count. */
 function updated(
   live: Readonly<ApiObject>,
   wanted: Readonly<ApiObject>,
-  write: OwnershipWrite,
+  write: Write,
 ): ReturnType<Rescale> {
   const after = { ...live, spec: { replicas: replicasOf(wanted) } };
-  return whenThere(ownUpdate({ before: live, after }, write), (owners) => ({ wanted, owners }));
+  const update = ownUpdate({ before: live, after }, write, () => write.owners);
+  return whenThere(update, (owners) => ({ wanted, owners }));
 }
 
 /** An apply of the one field that a scale has: conflicts are those of that kind and version. */
@@ -174,7 +174,7 @@ async function rescaled(
   const ofScale = ownersOfScale(known, apiVersionOf(scale.kind), replicas);
   const asScale = { ...parts, resource: scale, conversion: undefined };
   const write = {
-    ...ownershipWrite(asScale, { owners: ofScale, object: undefined }, context, request.signal),
+    ...ownershipWrite(asScale, undefined, context, request.signal),
     owners: ofScale,
     settable: (fields: typeof scaleReplicas) => intersection(fields, scaleReplicas),
   };

@@ -105,7 +105,7 @@ class History {
     this.#writes.push(`${writer.manager} updates to ${textOf(after)}`);
     const write = this.#write(writer);
     const before = this.#live;
-    const owners = (await ownUpdate({ before, after }, write)) ?? this.#owners;
+    const owners = (await ownUpdate({ before, after }, write, () => this.#owners)) ?? this.#owners;
     const flat = this.#flatOf(after);
     this.#model = modelUpdate(this.#model, flat, {
       owner: ownerIdentity(writer),
