@@ -10,7 +10,7 @@ import { http2Loop, openSessions } from '../support/http2-client.ts';
 import { listForms } from '../support/list-forms.ts';
 import { accountObject, namespaceObject, podIn } from '../support/objects.ts';
 import { withBench } from '../support/server.ts';
-import type { Bench } from '../support/server.ts';
+import type { Bench, Target } from '../support/server.ts';
 import { writeCases } from '../support/writes.ts';
 import type { WriteLoad } from '../support/writes.ts';
 
@@ -53,7 +53,9 @@ await withBench(async (first) =>
     const names = [reads, http2Reads, writeCases(first)].flatMap((cases) => Object.keys(cases));
     for (const name of names) {
       if (!name.includes(part)) continue;
-      const [one, other] = [loadOf(name, first, former), loadOf(name, second, now)];
+      // Anew for each case: the servers end those that were idle for long.
+      const opened = [await open(former), await open(now)] as const;
+      const [one, other] = [loadOf(name, first, opened[0]), loadOf(name, second, opened[1])];
       const sides = await compare(
         [
           { name: 'former', process: former.process, ...one },
@@ -66,11 +68,14 @@ await withBench(async (first) =>
       const [base, own] = sides;
       const ratio = own.microsPerRequest / base.microsPerRequest;
       verdict('CPU, now to former', ratio, { atMost: 1.03 });
+      for (const { connections, sessions } of opened) {
+        for (const connection of [...connections, ...sessions]) connection.close();
+      }
     }
   }),
 );
 
-function loadOf(name: string, bench: Bench, { connections, sessions }: Started): WriteLoad {
+function loadOf(name: string, bench: Bench, { connections, sessions }: Opened): WriteLoad {
   const http2 = http2Reads[name];
   if (http2 !== undefined) {
     const { path, streamCount, bounds } = http2;
@@ -83,21 +88,21 @@ function loadOf(name: string, bench: Bench, { connections, sessions }: Started):
   return write.start(connections);
 }
 
-interface Started {
-  readonly process: Awaited<ReturnType<Bench['server']>>['process'];
+interface Opened {
   readonly connections: readonly Connection[];
   readonly sessions: readonly ClientHttp2Session[];
 }
 
-async function sideOf(bench: Bench, tree?: string): Promise<Started> {
+async function open({ port }: Target): Promise<Opened> {
+  const connections = await openConnections(port, 16, { keepBodies: true });
+  return { connections, sessions: await openSessions(port, 8) };
+}
+
+async function sideOf(bench: Bench, tree?: string): Promise<Target> {
   await bench.fill(bench.resource('namespaces'), 1, () => namespaceObject('bench'));
   await bench.fill(bench.resource('serviceaccounts'), 1, () => accountObject('bench'));
   await bench.fill(bench.resource('pods'), 1_000, (index) =>
     podIn(samplePod(index), 'bench', 900_000 + index),
   );
-  const { port, process: started } = await bench.server(
-    tree === undefined ? {} : { folder: tree.endsWith('/') ? tree : `${tree}/` },
-  );
-  const connections = await openConnections(port, 16, { keepBodies: true });
-  return { process: started, connections, sessions: await openSessions(port, 8) };
+  return bench.server(tree === undefined ? {} : { folder: tree.endsWith('/') ? tree : `${tree}/` });
 }

@@ -109,6 +109,7 @@ export class Connection {
 
   request(bytes: Buffer): Promise<Answer> {
     return new Promise((resolve, reject) => {
+      if (this.#socket.destroyed) throw new Error('the connection was closed');
       this.#settle = { resolve, reject };
       this.#socket.write(bytes);
     });
