@@ -13,6 +13,7 @@ import type { ResourceStore } from '../registry/resource-store.ts';
 import { isApply } from '../codec/negotiate.ts';
 import type { Subresource } from '../registry/verb-target.ts';
 import type { RequestLabels } from '../telemetry/request-metrics.ts';
+import type { RequestSpan } from '../telemetry/tracing.ts';
 import type { Connection } from './connections.ts';
 import { cut } from './cut.ts';
 import { isWrite, parseRequestInfo } from './request-info.ts';
@@ -50,6 +51,9 @@ export class OpenRequest implements RequestContext {
   readonly warnings: string[] = [];
   audit: RequestAudit | undefined = undefined;
   auditAnnotations: Map<string, string> | undefined = undefined;
+  auditEnd: RequestContext['auditEnd'] = undefined;
+  arrivedAtMs: number | undefined = undefined;
+  span: RequestSpan | undefined = undefined;
   requestBytes = 0;
   responseBytes = 0;
   readonly #response: HttpResponse;

@@ -92,16 +92,18 @@ export function framedPieces(entries: Entries, frame: ListFrame): Pieces {
   return {
     totalBytes,
     framed: { entries, frame },
-    *[Symbol.iterator]() {
-      yield open;
-      for (let index = 0; index < count; index++) {
-        const separator = index === 0 ? first : between;
-        if (separator.length > 0) yield separator;
-        yield entries.bytesAt(index);
-      }
-      yield close;
-    },
+    [Symbol.iterator]: () => eachPiece(entries, frame),
   };
+}
+
+function* eachPiece(entries: Entries, frame: ListFrame): Generator<Uint8Array, void> {
+  yield frame.open;
+  for (let index = 0; index < entries.count; index++) {
+    const separator = index === 0 ? frame.first : frame.between;
+    if (separator.length > 0) yield separator;
+    yield entries.bytesAt(index);
+  }
+  yield frame.close;
 }
 
 export const onePiece = (body: Uint8Array): Pieces => ({

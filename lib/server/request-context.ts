@@ -10,6 +10,7 @@ import type { ProxyHandler } from '../registry/proxy-entry.ts';
 import type { ResourceStore } from '../registry/resource-store.ts';
 import type { Subresource } from '../registry/verb-target.ts';
 import type { RequestLabels } from '../telemetry/request-metrics.ts';
+import type { RequestSpan } from '../telemetry/tracing.ts';
 import type { Connection } from './connections.ts';
 import type { Http2Request } from './http2/request.ts';
 import type { Http2Response } from './http2/response.ts';
@@ -82,6 +83,12 @@ export interface RequestContext extends Waiter, Expiring {
   readonly warnings: string[];
   /** What its audit events show; undefined: none are made. */
   audit: RequestAudit | undefined;
+  /** Whoever is told that the response is over, for them; undefined: nobody. */
+  auditEnd: { closed(): void } | undefined;
+  /** When it came to be authenticated, by the clock, for its trace. */
+  arrivedAtMs: number | undefined;
+  /** Of its trace; undefined: none is recorded. */
+  span: RequestSpan | undefined;
   /** Made on first use: most requests meet no webhook. */
   readonly webhookTrail: WebhookTrail;
   /** How long it has waited for webhooks; 0: it met none. */

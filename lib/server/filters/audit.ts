@@ -43,7 +43,7 @@ export function auditFilter(auditor: Auditor): Filter {
       return;
     }
     const stages = new AnswerStages(record, request, response);
-    stagesOf.set(record, stages);
+    request.context.auditEnd = stages;
     try {
       return next()?.catch((error: unknown) => stages.failed(error));
     } catch (error) {
@@ -88,12 +88,7 @@ function openRecord(
   });
 }
 
-/** By what was recorded: a filter keeps nothing for a request that is not. */
-const stagesOf = new WeakMap<RequestAudit, AnswerStages>();
-
-function closed({ context }: HttpRequest): void {
-  if (context.audit !== undefined) stagesOf.get(context.audit)?.closed();
-}
+const closed = ({ context }: HttpRequest): void => context.auditEnd?.closed();
 
 /** What both versions of HTTP have, whatever they take. */
 interface Endable {

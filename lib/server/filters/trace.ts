@@ -5,9 +5,9 @@ import type { Clock } from '../../base/clock.ts';
 import { dropHeaders } from '../../base/raw-headers.ts';
 import { anonymousUser, mastersGroup, monitoringGroup } from '../../base/user.ts';
 import type { User } from '../../base/user.ts';
-import type { RequestSpan, SpanAttributes, Tracing } from '../../telemetry/tracing.ts';
+import type { SpanAttributes, Tracing } from '../../telemetry/tracing.ts';
 import type { Filter, HttpRequest, HttpResponse, Next } from '../request-context.ts';
-import type { RequestContext, RequestInfo } from '../request-context.ts';
+import type { RequestInfo } from '../request-context.ts';
 
 export interface RequestTraces {
   /** Right before authentication. */
@@ -19,11 +19,9 @@ export interface RequestTraces {
 }
 
 export function requestTraces(tracing: Tracing, clock: Clock): RequestTraces {
-  const arrivals = new WeakMap<RequestContext, number>();
-  const spans = new WeakMap<RequestContext, RequestSpan>();
   return {
     arrived(request, _response, next) {
-      arrivals.set(request.context, clock.nowMs());
+      request.context.arrivedAtMs = clock.nowMs();
       return next();
     },
     traced: Object.assign(openSpan, { closed: endSpan }),
@@ -40,9 +38,9 @@ export function requestTraces(tracing: Tracing, clock: Clock): RequestTraces {
       isTrusted: isTrusted(context.user),
     });
     if (span.isRecorded) {
-      spans.set(context, span);
+      context.span = span;
       span.note(requestAttributes(request));
-      span.addPast('authentication', arrivals.get(context) ?? nowMs, nowMs);
+      span.addPast('authentication', context.arrivedAtMs ?? nowMs, nowMs);
     }
     return span.run(() => {
       passOn(request, tracing.headers());
@@ -51,7 +49,7 @@ export function requestTraces(tracing: Tracing, clock: Clock): RequestTraces {
   }
 
   function endSpan({ context }: HttpRequest, response: HttpResponse): void {
-    const span = spans.get(context);
+    const { span } = context;
     if (span === undefined) return;
     const { statusCode: status } = response;
     span.note({

@@ -1,6 +1,7 @@
 // The responses of one connection on their way to the socket: a frame of each stream in turn, as
 // far as the client's windows and the socket take them.
 import type { Socket } from 'node:net';
+import { LinkedList } from '../../base/linked-list.ts';
 import { defaultFrameBytesMax, frameFlag, frameHeadBytes } from '../../http2/frames.ts';
 import { frameType, newFrame, putFrameHead } from '../../http2/frames.ts';
 import { Sender } from '../../http2/sender.ts';
@@ -16,7 +17,7 @@ const noTable = Buffer.of(0x20);
 
 export class ResponseSender extends Sender<Http2Stream> {
   readonly #onSent: (stream: Http2Stream) => void;
-  readonly #unsent = new Set<Http2Stream>();
+  readonly #unsent = new LinkedList<Http2Stream>();
   #hasSaidNoTable = false;
 
   /** `onSent`: the client has the whole response. */
@@ -58,9 +59,14 @@ export class ResponseSender extends Sender<Http2Stream> {
 
   /** Who has had its turn goes to the end: it is the next one's, also after a wait. */
   protected putStreams(): void {
-    for (const stream of this.#unsent) {
+    for (let stream = this.#unsent.first; stream !== undefined;) {
       if (this.isFull()) return;
-      if (this.#put(stream) && this.#unsent.delete(stream)) this.#unsent.add(stream);
+      const { after } = stream;
+      const isMoved = this.#put(stream) && this.#unsent.delete(stream);
+      if (isMoved) this.#unsent.add(stream);
+      const next = after ?? (isMoved ? stream : undefined);
+      // Whoever is told that a stream has ended may end others.
+      stream = next === undefined || this.#unsent.has(next) ? next : this.#unsent.first;
     }
   }
 

@@ -4,6 +4,7 @@
 import { EventEmitter } from 'node:events';
 import type { OutgoingHttpHeaders } from 'node:http2';
 import type { TLSSocket } from 'node:tls';
+import type { Linked } from '../../base/linked-list.ts';
 import type { RequestHead } from './request-head.ts';
 
 /** A part of a response's body, and who wants to know when it is not needed any more. */
@@ -46,7 +47,7 @@ const highWaterBytes = 64 * 1024;
 /** A piece that waits would keep the whole chunk that it is a part of: a small one is copied. */
 const copiedShare = 4;
 
-export class Http2Stream extends EventEmitter {
+export class Http2Stream extends EventEmitter implements Linked<Http2Stream> {
   readonly id: number;
   readonly session: StreamSession;
   readonly head: RequestHead;
@@ -64,7 +65,9 @@ export class Http2Stream extends EventEmitter {
   /** Bytes of the body that have come and were not taken. */
   unreadBytes = 0;
 
-  // What the sender has to send.
+  // What the sender has to send, and those who have something to send besides.
+  before: Http2Stream | undefined;
+  after: Http2Stream | undefined;
   sendWindow: number;
   outgoingHead: OutgoingHead | undefined;
   chunk: Chunk | undefined;
