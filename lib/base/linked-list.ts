@@ -4,8 +4,8 @@
 
 /** A list's own marks at its members; one object is in one list at most. */
 export interface Linked<T> {
-  before: T | undefined;
-  after: T | undefined;
+  before?: T | undefined;
+  after?: T | undefined;
 }
 
 export class LinkedList<T extends Linked<T>> {

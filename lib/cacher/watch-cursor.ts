@@ -50,6 +50,8 @@ export class LogCursor implements WatchCursor, Waiter {
   #onEnd: (() => void) | undefined;
 
   readonly isPrompt: boolean;
+  before: Waiter | undefined;
+  after: Waiter | undefined;
 
   constructor(options: CursorOptions) {
     const { state, bookmarkMs } = options;

@@ -1,6 +1,8 @@
 // The index of watches: a bucket per watched namespace, object, label or field value holds the log
 // entries that concern it. Buckets exist while watchers use them, so an event costs one lookup a
 // watched dimension plus the watchers of its own buckets.
+import { LinkedList } from '../base/linked-list.ts';
+import type { Linked } from '../base/linked-list.ts';
 import { limits } from '../base/limits.ts';
 import type { Revision } from '../storage-etcd/storage.ts';
 import type { CachedItem } from './item.ts';
@@ -11,8 +13,8 @@ import type { Selection, WatchEvent } from './resource-view.ts';
 import { onePathOf } from './select.ts';
 import { Sequence } from './sequence.ts';
 
-/** Woken when its bucket has grown. */
-export interface Waiter {
+/** Woken when its bucket has grown; it waits for one bucket at a time. */
+export interface Waiter extends Linked<Waiter> {
   /** Others decide by what it knows: it is not made to wait for more to come. Absent: it may be. */
   readonly isPrompt?: boolean;
   wake(): void;
@@ -34,8 +36,8 @@ export class Bucket {
   /** The last batch that was made; dropped with the first of its entries. */
   shared: SharedBatch | undefined = undefined;
   readonly release: () => void;
-  readonly #waiting = new Set<Waiter>();
-  readonly #prompt = new Set<Waiter>();
+  readonly #waiting = new LinkedList<Waiter>();
+  readonly #prompt = new LinkedList<Waiter>();
 
   constructor(coversAfter: Revision, release: () => void) {
     this.coversAfter = coversAfter;
@@ -43,7 +45,7 @@ export class Bucket {
   }
 
   wait(waiter: Waiter): void {
-    (waiter.isPrompt === true ? this.#prompt : this.#waiting).add(waiter);
+    this.#listOf(waiter).add(waiter);
   }
 
   get hasPrompt(): boolean {
@@ -64,14 +66,19 @@ export class Bucket {
 
   /** A waiter that left must not be held by a bucket that stays quiet. */
   stopWaiting(waiter: Waiter): void {
-    this.#waiting.delete(waiter);
-    this.#prompt.delete(waiter);
+    this.#listOf(waiter).delete(waiter);
+  }
+
+  #listOf({ isPrompt }: Waiter): LinkedList<Waiter> {
+    return isPrompt === true ? this.#prompt : this.#waiting;
   }
 }
 
-function takeAll(waiting: Set<Waiter>, into: Waiter[]): void {
-  for (const waiter of waiting) into.push(waiter);
-  waiting.clear();
+function takeAll(waiting: LinkedList<Waiter>, into: Waiter[]): void {
+  for (let waiter = waiting.first; waiter !== undefined; waiter = waiting.first) {
+    waiting.delete(waiter);
+    into.push(waiter);
+  }
 }
 
 /**
