@@ -309,7 +309,7 @@ export class ResourceCache {
     const item =
       this.#takeAnswered(path, value, revision) ?? makeItem(this.source, path, value, revision);
     const previous = this.#replace(path, item);
-    if (previous !== undefined) this.source.budget.forgetObject(previous);
+    if (previous !== undefined) this.source.budget.forget(previous);
     this.#append({ revision, path, item, previous, atMs });
   }
 
@@ -317,7 +317,7 @@ export class ResourceCache {
     if (!this.#isNew(path, revision)) return;
     const previous = this.#replace(path, undefined);
     if (previous === undefined) return;
-    this.source.budget.forgetObject(previous);
+    this.source.budget.forget(previous);
     this.#append({ revision, path, item: undefined, previous, atMs });
   }
 
