@@ -53,7 +53,7 @@ await withBench(async (first) =>
     const names = [reads, http2Reads, writeCases(first)].flatMap((cases) => Object.keys(cases));
     for (const name of names) {
       if (!name.includes(part)) continue;
-      // Anew for each case: the servers end those that were idle for long.
+      // Anew for each case: those that are idle for a minute are ended.
       const opened = [await open(former), await open(now)] as const;
       const [one, other] = [loadOf(name, first, opened[0]), loadOf(name, second, opened[1])];
       const sides = await compare(

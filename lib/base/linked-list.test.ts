@@ -42,6 +42,16 @@ test('who was told last may leave, and come again', () => {
   expect([told, list.size]).toEqual([[0, 1, 2, 0], 0]);
 });
 
+test('all are taken, in order, behind those that were taken before', () => {
+  const members = Array.from({ length: 3 }, () => new Member());
+  const [first, ...others] = members;
+  const list = new LinkedList<Member>();
+  for (const member of others) list.add(member);
+  const taken = list.takeAll(first === undefined ? [] : [first]);
+  expect(taken.map((member) => members.indexOf(member))).toEqual([0, 1, 2]);
+  expect([list.size, list.first, list.takeAll()]).toEqual([0, undefined, []]);
+});
+
 test('who has left refers to nobody', () => {
   const [one, two, three] = [new Member(), new Member(), new Member()];
   const list = new LinkedList<Member>();

@@ -50,6 +50,15 @@ export class LinkedList<T extends Linked<T>> {
     return true;
   }
 
+  /** Moves all of them, first to last, to the end of `into`. */
+  takeAll(into: T[] = []): T[] {
+    for (let item = this.#first; item !== undefined; item = this.#first) {
+      this.delete(item);
+      into.push(item);
+    }
+    return into;
+  }
+
   /** First to last; nobody may leave meanwhile but the one that was told last. */
   *[Symbol.iterator](): IterableIterator<T> {
     for (let item = this.#first; item !== undefined;) {

@@ -157,7 +157,7 @@ export class MemoryBudget {
     if (owner.kept !== undefined) this.#drop(owner.kept);
   }
 
-  /** Drops the decoded object of `owner`: it was replaced, only its writer needed it. */
+  /** Drops the decoded object of `owner`: it is about to be replaced, only its writer needed it. */
   forgetObject(owner: MemoOwner): void {
     const memo = owner.kept;
     if (memo?.object === undefined) return;

@@ -26,6 +26,24 @@ function cacheAt(revision: number, parser: Partial<Transcoder> = {}): ResourceCa
   return resourceCacheAt(revision, source).cache;
 }
 
+test('nothing is kept of an item that was replaced or deleted', () => {
+  const source = itemSource();
+  const { cache } = resourceCacheAt(10, source);
+  const use = (): void => {
+    const item = cache.index.get('n/w');
+    item?.object();
+    item?.encoded('other', () => Buffer.alloc(100));
+    expect(source.budget.use().memoBytes).toBeGreaterThan(100);
+  };
+  cache.put('n/w', encodeStored(widget('n/w'), widgets).value, 11, 0);
+  use();
+  cache.put('n/w', encodeStored(widget('n/w'), widgets).value, 12, 0);
+  expect(source.budget.use().memoBytes).toBe(0);
+  use();
+  cache.delete('n/w', 13, 0);
+  expect(source.budget.use().memoBytes).toBe(0);
+});
+
 describe('the item of an answered write', () => {
   const path = 'n/w';
   const encoded = encodeStored(widget(path), widgets);

@@ -54,14 +54,12 @@ export class Bucket {
 
   /** All that wait, for who wakes them; those that find nothing wait again. */
   takeWaiting(into: Waiter[]): void {
-    takeAll(this.#prompt, into);
-    takeAll(this.#waiting, into);
+    this.#prompt.takeAll(into);
+    this.#waiting.takeAll(into);
   }
 
   wakePrompt(): void {
-    const waiters: Waiter[] = [];
-    takeAll(this.#prompt, waiters);
-    for (const waiter of waiters) waiter.wake();
+    for (const waiter of this.#prompt.takeAll()) waiter.wake();
   }
 
   /** A waiter that left must not be held by a bucket that stays quiet. */
@@ -71,13 +69,6 @@ export class Bucket {
 
   #listOf({ isPrompt }: Waiter): LinkedList<Waiter> {
     return isPrompt === true ? this.#prompt : this.#waiting;
-  }
-}
-
-function takeAll(waiting: LinkedList<Waiter>, into: Waiter[]): void {
-  for (let waiter = waiting.first; waiter !== undefined; waiter = waiting.first) {
-    waiting.delete(waiter);
-    into.push(waiter);
   }
 }
 

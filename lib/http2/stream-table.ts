@@ -18,7 +18,7 @@ export class StreamTable<Stream> {
 
   get(id: number): Stream | undefined {
     const place = this.#placeOf(id);
-    if (this.#ids[place] === id && id !== 0) return this.#streams[place];
+    if (this.#ids[place] === id) return this.#streams[place];
     return this.#lasting.size === 0 ? undefined : this.#lasting.get(id);
   }
 

@@ -127,6 +127,25 @@ describe('an answer', () => {
     connection.socket.destroy();
   });
 
+  test('whose end ends another one holds up nobody', async () => {
+    const waiting: (() => Http2Stream)[] = [];
+    played.answer = (request, response) => {
+      waiting.push(() => {
+        sendNow(request, response, text, pattern(10));
+        return streamOf(request);
+      });
+      if (waiting.length < 3) return;
+      const [first, second] = waiting.map((answer) => answer());
+      first?.once('close', () => second?.session.reset(second, http2Code.cancel));
+    };
+    const connection = await connectClient(played.server);
+    expect(await sentOf(connection, get(1), get(3), get(5))).toEqual([
+      [1, 10],
+      [5, 10],
+    ]);
+    connection.socket.destroy();
+  });
+
   test('in frames of 16 KiB, whatever the client would take', async () => {
     played.answer = counted;
     const connection = await connectClient(played.server, [[settingId.frameSizeMax, 1_000_000]]);

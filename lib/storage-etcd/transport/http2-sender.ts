@@ -69,9 +69,7 @@ export class Http2Sender extends Sender<Http2Stream> {
   }
 
   withdrawAll(): Http2Stream[] {
-    const streams = [...this.#waiting];
-    for (const stream of streams) this.#waiting.delete(stream);
-    return streams;
+    return this.#waiting.takeAll();
   }
 
   protected get hasUnsent(): boolean {

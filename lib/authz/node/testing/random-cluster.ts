@@ -212,7 +212,6 @@ const itemOf = (namespace: string, name: string, object: JsonObject, node = ''):
     field: () => node,
     json: () => Buffer.from(JSON.stringify(object)),
     objectOnce: () => object,
-    forgetObject: () => undefined,
   }) as unknown as Item;
 
 const podItem = ({ namespace, name, object, node }: Pod): Item =>

@@ -221,7 +221,6 @@ const itemOf = ({ namespace, name, object }: Stored, corrupted = false): Item =>
     corrupted,
     object: () => object,
     objectOnce: () => object,
-    forgetObject: () => undefined,
   }) as unknown as Item;
 
 const signal = new AbortController().signal;
