@@ -1,5 +1,5 @@
 // Each kind of write (bench/support/writes.ts) beside the same bytes put by a bare process.
-// Run: npm run bench -- write [part of a name [rounds]]
+// Run: npm run bench -- write [pattern of names [rounds]]
 import { writeFileSync } from 'node:fs';
 import { encodeStored } from '../../lib/codec/stored-form.ts';
 import { compare, printSides, verdict } from '../support/compare.ts';
@@ -21,7 +21,7 @@ await withBench(async (bench) => {
   const server = await bench.server();
   const connections = await openConnections(server.port, concurrency, { keepBodies: true });
   for (const [name, one] of Object.entries(writeCases(bench))) {
-    if (name.includes(part)) await measure(bench, server, connections, name, one);
+    if (new RegExp(part).test(name)) await measure(bench, server, connections, name, one);
   }
 });
 

@@ -3,6 +3,7 @@
 import { asRecord, asText, listAt, recordAt, textAt } from './json-access.ts';
 import { cloneJson, isObject } from './json-value.ts';
 import { isAbsent, isEmpty } from './presence.ts';
+import { newRecord } from './record.ts';
 import type { JsonObject, JsonValue } from './type-info.ts';
 import type { NamingProfile } from './vendor.ts';
 
@@ -35,8 +36,6 @@ export function ensureRecord(object: JsonObject, name: string): JsonObject {
   const value = object[name];
   return isObject(value) ? value : (object[name] = newRecord());
 }
-
-export const newRecord = (): JsonObject => Object.create(null) as JsonObject;
 
 /** Sets what is absent. */
 export function fillUnset(object: JsonObject, values: Readonly<Record<string, JsonValue>>): void {

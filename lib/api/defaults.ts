@@ -2,7 +2,6 @@
 // their field or part of a schema (open-defaults.ts), those that depend on other fields are rules
 // of kinds. Only types that have any below them are visited; steps are compiled once per type.
 import { defaultValueOf } from './default-value.ts';
-import { newRecord } from './default-rule.ts';
 import type { DefaultRule, DefaultRules, DefaultsContext } from './default-rule.ts';
 import { isAbsent, isZero } from './presence.ts';
 import {
@@ -16,6 +15,7 @@ import {
 } from './json-value.ts';
 import { roundToMilli } from './quantity.ts';
 import { completeOpen } from './open-defaults.ts';
+import { newRecord } from './record.ts';
 import type { FieldInfo, JsonObject, JsonValue, TypeInfo } from './type-info.ts';
 
 export interface Defaults {

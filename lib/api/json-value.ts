@@ -1,7 +1,8 @@
-// JSON-shaped data: copies, equality and members by path. Copies have null-prototype objects, so
+// JSON-shaped data: copies, equality and members by path. Copies are of records, so
 // that names from users (`__proto__`, `constructor`) are data like any other. Raw JSON never
 // changes: it is shared, and equal when its text is.
 import { RawJson } from './raw-json.ts';
+import { isNameless, newRecord } from './record.ts';
 import type { JsonObject, JsonValue } from './type-info.ts';
 
 type Value = JsonValue | undefined;
@@ -11,7 +12,7 @@ export function cloneJson<T extends Value>(value: T): T {
   // The result has the shape of the argument; TypeScript cannot follow that through the branches.
   if (Array.isArray(value)) return value.map((element) => cloneJson(element)) as T;
   if (!isObject(value) || value instanceof RawJson) return value;
-  const copy = Object.create(null) as JsonObject;
+  const copy = newRecord();
   for (const key of Object.keys(value)) copy[key] = cloneJson(value[key]);
   return copy as T;
 }
@@ -33,7 +34,7 @@ export function cloneAlike<T extends Value>(value: T): T {
   const prototype: unknown = Object.getPrototypeOf(value);
   if (prototype === RawJson.prototype) return value;
   const keys = Object.keys(value);
-  if (prototype === null || keys.length > shapedMembersMax) {
+  if (isNameless(prototype) || keys.length > shapedMembersMax) {
     return cloneMembers(value, keys, prototype) as T;
   }
   // Members are set on what is an own member already: `__proto__` is a name like any other.
@@ -60,9 +61,7 @@ export function cloneBeside(value: JsonValue, twin: Value): JsonValue {
 
 /** A copy of an object itself that shares what lies in it, with its prototype. */
 export const copyOfLevel = (value: Readonly<JsonObject>): JsonObject =>
-  Object.getPrototypeOf(value) === null
-    ? (Object.assign(Object.create(null), value) as JsonObject)
-    : { ...value };
+  isNameless(Object.getPrototypeOf(value)) ? Object.assign(newRecord(), value) : { ...value };
 
 /** Objects of more members are hash tables anyway: spreading one takes twice the time. */
 const shapedMembersMax = 64;
@@ -72,7 +71,7 @@ function cloneMembers(
   keys: readonly string[],
   prototype: unknown,
 ): JsonObject {
-  const copy: JsonObject = prototype === null ? (Object.create(null) as JsonObject) : {};
+  const copy: JsonObject = isNameless(prototype) ? newRecord() : {};
   for (const key of keys) {
     const member = value[key];
     const own = typeof member === 'object' && member !== null ? cloneAlike(member) : member;
@@ -132,7 +131,7 @@ export function copyMember(target: JsonObject, source: Readonly<JsonObject>, pat
       continue;
     }
     if (value === undefined) return;
-    into = into[segment] = Object.create(null) as JsonObject;
+    into = into[segment] = newRecord();
   }
   if (value === undefined) delete into[last];
   else into[last] = cloneAlike(value);

@@ -4,6 +4,7 @@ import { eachInTurns } from '../base/each-in-turns.ts';
 import type { MaybePromise } from '../base/maybe-promise.ts';
 import { sortedJson } from './canonical-json.ts';
 import { isObject, ownMember } from './json-value.ts';
+import { newRecord } from './record.ts';
 import { walkTo } from './schema-walk.ts';
 import type { Walk, WalkRun } from './schema-walk.ts';
 import { itemIdentity } from './twins.ts';
@@ -48,7 +49,7 @@ function checkItems(
 }
 
 function keysOf(item: JsonObject, { listMapKeys }: ValueInfo): JsonObject {
-  const keys = Object.create(null) as JsonObject;
+  const keys = newRecord();
   for (const key of listMapKeys) {
     const value = ownMember(item, key);
     if (value !== undefined) keys[key] = value;

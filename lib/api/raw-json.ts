@@ -14,6 +14,7 @@ import {
   visitMembers,
 } from './json-spans.ts';
 import { parseExact } from './parse-exact.ts';
+import { newRecord } from './record.ts';
 import type { JsonObject, JsonValue } from './type-info.ts';
 
 /** Never changed, so it may be shared. Its one own member makes equality that of the texts. */
@@ -75,7 +76,7 @@ function open(raw: RawJson): JsonValue {
     return { to, value: RawJson.of(text.slice(from, to)) };
   };
   if (isObjectAt(text, start)) {
-    const members = Object.create(null) as JsonObject;
+    const members = newRecord();
     visitMembers(text, start, (key, from) => {
       const { to, value } = valueAt(from);
       members[key] = value;

@@ -3,7 +3,8 @@
 // the patch. Raw JSON is opened as far as the two meet; what lies beside keeps its text.
 import { isRecord } from '../api/json-value.ts';
 import { opened } from '../api/raw-json.ts';
-import type { JsonObject, JsonValue } from '../api/type-info.ts';
+import { newRecord } from '../api/record.ts';
+import type { JsonValue } from '../api/type-info.ts';
 import { badRequest, StatusError } from '../base/status.ts';
 import { parseData } from '../codec/json.ts';
 import type { ReadJson } from '../codec/json.ts';
@@ -23,7 +24,7 @@ export function parseMergePatch(body: Uint8Array, read: ReadJson = parseData): J
 export function applyMergePatch(document: JsonValue, patch: JsonValue): JsonValue {
   const changes = opened(patch);
   if (!isRecord(changes)) return toData(patch);
-  const result = Object.create(null) as JsonObject;
+  const result = newRecord();
   const before = opened(document);
   if (isRecord(before)) for (const key of Object.keys(before)) result[key] = before[key];
   for (const key of Object.keys(changes)) {

@@ -2,7 +2,8 @@
 // (specification 2, Field ownership). Three walks over values, each of which keeps or drops parts;
 // undefined is absence, and null what is left of a declared field that lost all it held.
 import { jsonEqual } from '../api/json-value.ts';
-import type { JsonObject, JsonValue } from '../api/type-info.ts';
+import { newRecord } from '../api/record.ts';
+import type { JsonValue } from '../api/type-info.ts';
 import { byIdentity, elementShape, identityOf } from './elements.ts';
 import type { FieldSet } from './field-set.ts';
 import { elementsOf, memberShape, membersOf, partsOf } from './members.ts';
@@ -71,7 +72,7 @@ function filtered(value: Value, shape: Shape, keep: (part: Part) => Value): Valu
 function filteredMembers(value: Value, shape: ObjectShape, keep: (part: Part) => Value): Value {
   const members = membersOf(value);
   if (members === undefined) return value;
-  const result = Object.create(null) as JsonObject;
+  const result = newRecord();
   let [count, changedCount] = [0, 0];
   for (const name in members) {
     const member = members[name];
@@ -130,7 +131,7 @@ function withKeys(item: JsonValue, left: JsonValue, shape: ListShape): JsonValue
       !jsonEqual(whole[name], byDefault),
   );
   if (lost.length === 0) return rest;
-  const result = Object.assign(Object.create(null), members) as JsonObject;
+  const result = Object.assign(newRecord(), members);
   for (const { name } of lost) result[name] = whole[name];
   return result;
 }

@@ -3,6 +3,7 @@
 // does not know merges as JSON merge patches do. Document and patch are not changed.
 import { isRecord } from '../api/json-value.ts';
 import { opened, parsed } from '../api/raw-json.ts';
+import { newRecord } from '../api/record.ts';
 import type { FieldInfo, JsonObject, JsonValue, TypeInfo } from '../api/type-info.ts';
 import { badRequest } from '../base/status.ts';
 import { parseData } from '../codec/json.ts';
@@ -45,10 +46,10 @@ function mergeObject(before: JsonObject, changes: JsonObject, type: KnownType): 
     case 'replace':
       return plainObject(changes);
     case 'delete':
-      return Object.create(null) as JsonObject;
+      return newRecord();
     case undefined:
   }
-  const result = Object.assign(Object.create(null), before) as JsonObject;
+  const result = Object.assign(newRecord(), before);
   retainKeys(result, changes);
   const ordered = orderFields(result, changes, type);
   for (const key of Object.keys(changes)) {
@@ -161,7 +162,7 @@ function whole(element: JsonValue): JsonValue {
 }
 
 function plainObject(value: JsonObject): JsonObject {
-  const result = Object.create(null) as JsonObject;
+  const result = newRecord();
   for (const key of Object.keys(value)) {
     const member = value[key] ?? null;
     if (member !== null && !isDirective(key)) setOrDelete(result, key, plain(member));

@@ -1,5 +1,6 @@
 // Labels and fields that many items have in common, kept once for all resources of a cache. Long
 // ones, which few items share, are left to their items.
+import { newRecord } from '../api/record.ts';
 import { limits } from '../base/limits.ts';
 import { TextMemo } from '../base/text-memo.ts';
 
@@ -16,14 +17,14 @@ export class SharedValues {
   readonly namespaces = new TextMemo<string>(bounds);
 }
 
-export const noLabels: Labels = Object.freeze(Object.create(null) as Record<string, string>);
+export const noLabels: Labels = Object.freeze(newRecord() as Record<string, string>);
 
 /**
  * Labels that cannot be read select nothing; `object()` and the write path report them. Not frozen:
  * V8 makes a map for each frozen object without prototype, as large as small labels.
  */
 export function parseLabels(text: string): Labels {
-  const labels = Object.create(null) as Record<string, string>;
+  const labels = newRecord() as Record<string, string>;
   let parsed: unknown;
   try {
     parsed = JSON.parse(text);

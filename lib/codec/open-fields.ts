@@ -1,6 +1,7 @@
 // Readers of the fields of open types: what is there is kept as it is, "" and {} and 0 too, and a
 // value of another JSON type than declared is for validation to refuse. Only null means absence.
 import { isObject } from '../api/json-value.ts';
+import { newRecord } from '../api/record.ts';
 import type { FieldInfo, JsonObject, JsonValue, TypeInfo, ValueInfo } from '../api/type-info.ts';
 import { elementOf } from '../api/value-info.ts';
 import { readMap } from './read-map.ts';
@@ -61,7 +62,7 @@ function withoutNulls(object: JsonObject, walk: Walk): JsonObject {
   const droppedCount = Object.keys(object).length - entries.length;
   if (droppedCount === 0) return object;
   walk.members += droppedCount;
-  const kept = Object.create(null) as JsonObject;
+  const kept = newRecord();
   for (const [key, value] of entries) kept[key] = value;
   return kept;
 }
@@ -97,7 +98,7 @@ function withNumbers(value: JsonValue, walk: Walk): JsonValue {
     if (member === undefined) continue;
     const read = withNumbers(member, walk);
     if (read === member) continue;
-    if (result === value) result = Object.assign(Object.create(null), value) as JsonObject;
+    if (result === value) result = Object.assign(newRecord(), value);
     result[key] = read;
   }
   return result;

@@ -2,6 +2,7 @@
 // Unknown fields are skipped, lengths and depth are checked, repeated messages merge; the codec
 // makes the result canonical.
 import { isObject } from '../api/json-value.ts';
+import { newRecord } from '../api/record.ts';
 import protobuf from 'protobufjs/minimal.js';
 import type { FieldInfo, JsonObject, JsonValue, ScalarType, TypeInfo } from '../api/type-info.ts';
 import { invariant } from '../base/invariant.ts';
@@ -147,10 +148,7 @@ function listIn(object: JsonObject, name: string): JsonValue[] {
 
 function mapIn(object: JsonObject, name: string): JsonObject {
   const known = object[name];
-  if (isObject(known)) return known;
-  const map = Object.create(null) as JsonObject;
-  object[name] = map;
-  return map;
+  return isObject(known) ? known : (object[name] = newRecord());
 }
 
 const entryKeyNumber = 1;

@@ -1,5 +1,6 @@
 // Reads a map with keys of users.
 import { isAbsent } from '../api/presence.ts';
+import { isNameless, newRecord } from '../api/record.ts';
 import type { JsonObject, JsonValue } from '../api/type-info.ts';
 import { fresh } from './scalar-readers.ts';
 import type { ReadValue } from './scalar-readers.ts';
@@ -17,8 +18,8 @@ export function readMap(value: JsonValue, read: ReadValue, zero: JsonValue, walk
   walk.members += keys.length;
   const sorted = isAscending(keys);
   if (!sorted) keys.sort();
-  const keep = sorted && Object.getPrototypeOf(value) === null;
-  let result: JsonObject = keep ? value : (Object.create(null) as JsonObject);
+  const keep = sorted && isNameless(Object.getPrototypeOf(value));
+  let result: JsonObject = keep ? value : newRecord();
   const at = walk.depth;
   walk.base = undefined; // Of the map, not of its entries.
   walk.depth = at + 1;
@@ -28,7 +29,7 @@ export function readMap(value: JsonValue, read: ReadValue, zero: JsonValue, walk
     const element = isAbsent(given) ? fresh(zero) : read(given, walk);
     if (result !== value) result[key] = element;
     else if (element !== given) {
-      if (!walk.owned) result = Object.assign(Object.create(null), value) as JsonObject;
+      if (!walk.owned) result = Object.assign(newRecord(), value);
       result[key] = element;
     }
   }

@@ -2,7 +2,8 @@
 // instance serves all walks (they are synchronous and do not nest), so that the hot path allocates
 // nothing of its own.
 import { RawJson } from '../api/raw-json.ts';
-import type { JsonObject, JsonValue } from '../api/type-info.ts';
+import { newRecord } from '../api/record.ts';
+import type { JsonValue } from '../api/type-info.ts';
 import { limits } from '../base/limits.ts';
 import { badRequest } from '../base/status.ts';
 import type { StatusError } from '../base/status.ts';
@@ -164,7 +165,7 @@ export function countMembers(value: JsonValue | undefined): number {
 export function toData(value: JsonValue): JsonValue {
   if (typeof value !== 'object' || value === null || value instanceof RawJson) return value;
   if (Array.isArray(value)) return value.map(toData);
-  const copy = Object.create(null) as JsonObject;
+  const copy = newRecord();
   for (const key of Object.keys(value)) {
     const member = value[key];
     if (member !== undefined) copy[key] = toData(member);

@@ -1,5 +1,6 @@
 // YAML text to JSON-shaped data. One document; aliases are expanded within a budget, nesting and
 // length within limits, merge keys applied, and duplicate keys reported.
+import { newRecord } from '../api/record.ts';
 import { EVENT_ID, SCALAR_STYLE, YAMLException, getScalarValue, parseEvents } from 'js-yaml';
 import type { Event, MappingEvent, ScalarEvent, SequenceEvent } from 'js-yaml';
 import type { JsonObject, JsonValue } from '../api/type-info.ts';
@@ -216,7 +217,7 @@ function expand(name: string, reader: Reader): JsonValue {
 }
 
 function convertMap(reader: Reader): JsonValue {
-  const result = Object.create(null) as JsonObject;
+  const result = newRecord();
   const merged: JsonValue[] = [];
   while (isOpen(reader)) {
     if (isMergeKey(reader)) {

@@ -1,6 +1,7 @@
 // The YAML codec: reads YAML 1.1 into the same walk as JSON, and writes keys in ascending order.
 // It cannot stream: a watch in YAML is not acceptable.
-import { DUMP_SCHEMA, NOT_RESOLVED, defineScalarTag, dump, intYaml11Tag } from 'js-yaml';
+import { DUMP_SCHEMA, NOT_RESOLVED, defineScalarTag, dump, intYaml11Tag, mapTag } from 'js-yaml';
+import { isObject } from '../api/json-value.ts';
 import type { JsonValue } from '../api/type-info.ts';
 import type { ApiObject, Codec } from './codec.ts';
 import { listMetaObject } from './frame.ts';
@@ -38,7 +39,9 @@ const numberTag = defineScalarTag(intYaml11Tag.tagName, {
 });
 /** What a number of JSON beyond doubles is read as. */
 const infinity = (value: unknown): string => (Number(value) > 0 ? '.inf' : '-.inf');
-const schema = DUMP_SCHEMA.withTags(numberTag);
+/** Records (lib/api/record.ts) are mappings as plain objects are. */
+const recordTag = { ...mapTag, identify: isObject };
+const schema = DUMP_SCHEMA.withTags(numberTag, recordTag);
 
 /** Any value as YAML that 1.1 and 1.2 readers take alike: a Status, a list, a Table. */
 export const encodeYaml = (value: JsonValue | Readonly<ApiObject>): Uint8Array =>

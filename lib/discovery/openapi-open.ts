@@ -1,6 +1,7 @@
 // Types from schemas as schemas again: 3.0 shows what was declared, 2.0 what its clients can use.
 // Of whole resources, kind, apiVersion and metadata are those of every kind, whatever was declared.
 import { sameJson } from '../api/json-equal.ts';
+import { newRecord } from '../api/record.ts';
 import type {
   JsonObject,
   JsonValue,
@@ -127,7 +128,7 @@ function* structureOf(value: ValueInfo, walk: Walk, isLoose: boolean): Steps<Jso
     structure['items'] = yield* schemaOf(element, walk);
   }
   if (cardinality !== 'single' || message?.open === undefined || isLoose) return structure;
-  const properties: JsonObject = Object.create(null) as JsonObject;
+  const properties: JsonObject = newRecord();
   if (message.hasTypeMeta) Object.assign(properties, walk.typeMeta);
   for (const field of message.fields) properties[field.jsonName] = yield* schemaOf(field, walk);
   if (message.fields.length > 0) structure['properties'] = properties;

@@ -1,6 +1,7 @@
 // Types as schemas of OpenAPI 2.0 and 3.0. The two differ in how references carry words, in
 // defaults (3.0 alone) and in values of more than one type; everything else is said once here.
 import { defaultValueOf } from '../api/default-value.ts';
+import { newRecord } from '../api/record.ts';
 import type { Scheme } from '../api/scheme.ts';
 import type {
   FieldInfo,
@@ -81,7 +82,7 @@ export class Definitions {
     const words = type.description === undefined ? {} : { description: type.description };
     if (type.special !== undefined)
       return { ...words, ...specialSchema(type.special, this.version) };
-    const properties: JsonObject = Object.create(null) as JsonObject;
+    const properties: JsonObject = newRecord();
     const required: string[] = [];
     if (type.hasTypeMeta) Object.assign(properties, typeMetaProperties);
     this.#addProperties(type, properties, required);

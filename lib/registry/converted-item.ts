@@ -1,6 +1,7 @@
 // An item over an object in memory: in another version than the stored one, or never stored (dry
 // run). It encodes on demand; bytes of a stored item's versions, and of events that show them, are
 // kept with the stored item or event, so that all readers and watchers of one version share them.
+import { newRecord } from '../api/record.ts';
 import { selectableFields } from '../api/selectable-fields.ts';
 import { apiVersionOf } from '../api/type-info.ts';
 import type { ResourceInfo } from '../api/type-info.ts';
@@ -228,4 +229,4 @@ function parseSelected(text: Uint8Array): Selected {
 
 /** Users choose the keys. */
 const asMap = (of: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
-  Object.assign(Object.create(null) as Record<string, string>, of);
+  Object.assign(newRecord() as Record<string, string>, of);

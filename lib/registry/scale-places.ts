@@ -2,6 +2,7 @@
 // objects may be older than the place.
 import { goText, goType, isInt64 } from '../api/go-text.ts';
 import { isObject, ownMember, setMember } from '../api/json-value.ts';
+import { newRecord } from '../api/record.ts';
 import type { JsonObject, JsonValue } from '../api/type-info.ts';
 
 /** A value, or why there cannot be one; neither: nothing stands there. */
@@ -41,7 +42,7 @@ export function setAtPlace(
     return;
   }
   let below = ownMember(object, name);
-  if (!isObject(below)) setMember(object, name, (below = Object.create(null) as JsonObject));
+  if (!isObject(below)) setMember(object, name, (below = newRecord()));
   setAtPlace(below, rest, value);
 }
 

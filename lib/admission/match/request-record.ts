@@ -1,4 +1,5 @@
 // What reviews and expressions are told of a request: the record `request`, without its objects.
+import { newRecord } from '../../api/record.ts';
 import type { GroupVersionKind, JsonObject, ResourceInfo } from '../../api/type-info.ts';
 import type { AdmissionRequest } from '../plugin.ts';
 import { namespaceOf } from './namespace.ts';
@@ -47,7 +48,7 @@ const resourceRecord = ({ group, version, resource }: ResourceInfo): JsonObject 
 
 /** Keys are the user's. */
 function extraRecord(extra: readonly (readonly [string, readonly string[]])[]): JsonObject {
-  const record = Object.create(null) as JsonObject;
+  const record = newRecord();
   for (const [key, values] of extra) record[key] = [...values];
   return record;
 }

@@ -1,6 +1,7 @@
 // Custom resource definitions: their status lists every version that objects were ever stored in.
 // One whose deletion has begun is held until nothing of its resource is left.
 import { recordAt } from '../../api/json-access.ts';
+import { newRecord } from '../../api/record.ts';
 import type { JsonObject } from '../../api/type-info.ts';
 import type { NamingProfile } from '../../api/vendor.ts';
 import type { ApiObject } from '../../codec/codec.ts';
@@ -43,7 +44,7 @@ export const definitionStrategy = (naming: NamingProfile): ResourceStrategy => (
 
 /** Made when there is none. */
 function statusOf(definition: ApiObject): JsonObject {
-  const status = recordAt(definition, 'status') ?? (Object.create(null) as JsonObject);
+  const status = recordAt(definition, 'status') ?? newRecord();
   definition.status = status;
   return status;
 }

@@ -2,6 +2,7 @@
 import { recordIn } from '../../api/json-access.ts';
 import type { ApiObject } from '../../codec/codec.ts';
 import { jsonEqual } from '../../api/json-value.ts';
+import { newRecord } from '../../api/record.ts';
 import { metaOf } from '../../codec/object-meta.ts';
 import type { ResourceStrategy } from '../strategy.ts';
 import { fieldAnnotation, templateGeneration } from './field-annotations.ts';
@@ -10,7 +11,7 @@ export const daemonSetStrategy: ResourceStrategy = {
   prepare(object, stored) {
     const given = fieldAnnotation(object, templateGeneration) ?? 0n;
     const meta = metaOf(object);
-    meta.annotations ??= Object.create(null) as Record<string, string>;
+    meta.annotations ??= newRecord() as Record<string, string>;
     const count = stored === undefined ? (given < 1n ? 1n : given) : nextCount(object, stored);
     meta.annotations[templateGeneration] = String(count);
   },

@@ -1,6 +1,7 @@
 // Jobs: unless the user takes that over, the selector and the pods' labels are made from the job's
 // own uid and name, so that no two jobs take each other's pods.
 import { recordAt } from '../../api/json-access.ts';
+import { newRecord } from '../../api/record.ts';
 import type { JsonObject } from '../../api/type-info.ts';
 import type { NamingProfile } from '../../api/vendor.ts';
 import type { ApiObject } from '../../codec/codec.ts';
@@ -43,5 +44,5 @@ function overwrite(target: JsonObject, values: Readonly<Record<string, string>>)
 
 /** The member as an object, made when it is none. */
 function within(object: JsonObject, name: string): JsonObject {
-  return recordAt(object, name) ?? (object[name] = Object.create(null) as JsonObject);
+  return recordAt(object, name) ?? (object[name] = newRecord());
 }

@@ -5,6 +5,7 @@ import type { JsonObject } from '../../api/type-info.ts';
 import { formatTime } from '../../base/clock.ts';
 import type { ApiObject } from '../../codec/codec.ts';
 import { cloneJson } from '../../api/json-value.ts';
+import { newRecord } from '../../api/record.ts';
 import type { ResourceStrategy, WriteContext } from '../strategy.ts';
 
 const decisions = ['Approved', 'Denied'];
@@ -24,12 +25,12 @@ export const signingRequestStrategy: ResourceStrategy = {
 };
 
 function stateRequester(request: ApiObject, user: WriteContext['user']): void {
-  const spec = recordAt(request, 'spec') ?? (Object.create(null) as JsonObject);
+  const spec = recordAt(request, 'spec') ?? newRecord();
   request.spec = spec;
   spec['username'] = user.name;
   spec['uid'] = user.uid;
   spec['groups'] = [...user.groups];
-  const extra = Object.create(null) as JsonObject;
+  const extra = newRecord();
   for (const [key, values] of Object.entries(user.extra ?? {})) extra[key] = [...values];
   spec['extra'] = extra;
 }

@@ -6,12 +6,12 @@ import {
   fillUnset,
   labelLikeTemplate,
   mirrorFirst,
-  newRecord,
   templateLabels,
 } from '../../api/default-rule.ts';
 import type { DefaultRule, DefaultRules } from '../../api/default-rule.ts';
 import { isAbsent, isEmpty, isZero } from '../../api/presence.ts';
 import { cloneJson } from '../../api/json-value.ts';
+import { newRecord } from '../../api/record.ts';
 
 const clientAffinitySeconds = 10_800;
 

@@ -1,6 +1,7 @@
 // Namespaces: a phase, a finalizer of their own in spec, and a label with their name. `finalize`
 // alone changes spec.finalizers; a namespace goes when its deletion has begun and they are empty.
 import { recordAt, textsAt } from '../../api/json-access.ts';
+import { newRecord } from '../../api/record.ts';
 import type { JsonObject } from '../../api/type-info.ts';
 import type { NamingProfile } from '../../api/vendor.ts';
 import type { ApiObject } from '../../codec/codec.ts';
@@ -19,7 +20,7 @@ export function namespaceStrategy(naming: NamingProfile): ResourceStrategy {
         setFinalizers(object, finalizersOf(old));
       }
       const meta = metaOf(object);
-      meta.labels ??= Object.create(null) as Record<string, string>;
+      meta.labels ??= newRecord() as Record<string, string>;
       meta.labels[naming.namespaceNameLabel] = nameOf(object);
     },
     isHeld: (object) => finalizersOf(object).length > 0,
@@ -42,5 +43,4 @@ function setFinalizers(object: ApiObject, finalizers: readonly string[]): void {
   object.spec = spec;
 }
 
-const recordOf = (members: JsonObject): JsonObject =>
-  Object.assign(Object.create(null) as JsonObject, members);
+const recordOf = (members: JsonObject): JsonObject => Object.assign(newRecord(), members);

@@ -1,7 +1,8 @@
 // AppArmor by annotation, as it was asked for before containers had a field for it.
 import { recordAt, recordsAt, textAt } from '../../api/json-access.ts';
-import { ensureRecord, newRecord } from '../../api/default-rule.ts';
+import { ensureRecord } from '../../api/default-rule.ts';
 import { sameJson } from '../../api/json-equal.ts';
+import { newRecord } from '../../api/record.ts';
 import type { JsonObject } from '../../api/type-info.ts';
 import { ofProfile } from '../../api/vendor.ts';
 import type { NamingProfile } from '../../api/vendor.ts';

@@ -3,9 +3,10 @@
 import { formatQuantity } from '../../api/quantity.ts';
 import type { JsonObject } from '../../api/type-info.ts';
 import { numberAt, recordAt, recordsAt, textAt } from '../../api/json-access.ts';
-import { ensureRecord, mirrorFirst, newRecord } from '../../api/default-rule.ts';
+import { ensureRecord, mirrorFirst } from '../../api/default-rule.ts';
 import type { DefaultRule, DefaultRules } from '../../api/default-rule.ts';
 import { isAbsent, isEmpty, isZero } from '../../api/presence.ts';
+import { newRecord } from '../../api/record.ts';
 import { ofProfile } from '../../api/vendor.ts';
 import type { NamingProfile } from '../../api/vendor.ts';
 import { isPodLevelResource, statedAmounts, totalOf } from './container-totals.ts';

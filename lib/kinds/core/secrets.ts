@@ -1,8 +1,8 @@
 // Secrets: text that a client writes for convenience becomes data and is never shown again. It does
 // so where an object is completed: who writes text owns the data that it becomes.
 import { entriesAt, recordAt } from '../../api/json-access.ts';
-import { newRecord } from '../../api/default-rule.ts';
 import type { DefaultRule, DefaultRules } from '../../api/default-rule.ts';
+import { newRecord } from '../../api/record.ts';
 
 const secret: DefaultRule = {
   version: 1,
