@@ -8,7 +8,7 @@ const nobody: Peer = { remoteAddress: undefined, remotePort: undefined };
 
 export class Http2Request {
   readonly stream: Http2Stream;
-  readonly headers: IncomingHttpHeaders;
+  headers: IncomingHttpHeaders;
   readonly rawHeaders: string[];
   readonly method: string;
   readonly url: string;

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { limits } from '../../base/limits.ts';
+import type { SentHeaders } from '../../base/raw-headers.ts';
 import { describeObjects, describeUser } from './described-user.ts';
 import { dropImpersonationHeaders, mentionsImpersonation, readWantedUser } from './wanted-user.ts';
 
@@ -100,7 +101,8 @@ test('all of them are deleted, and nothing else', () => {
   };
   const rawHeaders = ['Host', 'a', 'Impersonate-User', '', 'IMPERSONATE-X', 'y', 'impersonate-x'];
   rawHeaders.push('z', 'X-Impersonate-', 'z');
-  dropImpersonationHeaders({ headers, rawHeaders });
-  expect(headers).toEqual({ host: 'a', 'x-impersonate-': 'z' });
+  const request: SentHeaders = { headers, rawHeaders };
+  dropImpersonationHeaders(request);
+  expect(request.headers).toEqual({ host: 'a', 'x-impersonate-': 'z' });
   expect(rawHeaders).toEqual(['Host', 'a', 'X-Impersonate-', 'z']);
 });
