@@ -21,21 +21,27 @@ export interface Difference {
 const changedWhole: Difference = { changed: FieldSet.leaf, removed: FieldSet.empty };
 
 /**
- * undefined: nothing differs. Absent values are undefined.
+ * undefined: nothing differs. Absent values are undefined. `skips`: members that are not looked at.
  * @throws UnidentifiedElement for an element without identity.
  */
-export const compare = (before: Value, after: Value, shape: Shape): Difference | undefined =>
-  compareValues(before, after, shape, true);
+export const compare = (
+  before: Value,
+  after: Value,
+  shape: Shape,
+  skips: ReadonlySet<string> = nothing,
+): Difference | undefined => compareValues(before, after, shape, skips);
+
+const nothing: ReadonlySet<string> = new Set();
 
 /**
- * `isWhole`: its parts, such as spec and status, are mostly as they were, which is seen without
- * their shapes. Deeper down that would read the same values again at each level.
+ * `skips`: of a whole object. Its parts, such as spec and status, are mostly as they were, which is
+ * seen without their shapes. Deeper down that would read the same values again at each level.
  */
 function compareValues(
   before: Value,
   after: Value,
   shape: Shape,
-  isWhole = false,
+  skips?: ReadonlySet<string>,
 ): Difference | undefined {
   if (before === after) return undefined;
   if (before === undefined) return { changed: allFields(after, shape), removed: FieldSet.empty };
@@ -51,7 +57,7 @@ function compareValues(
     // From a whole to an object, or back: it is changed, and members come or go.
     if (old !== now) result.mark();
   }
-  if (parts.kind === 'object') compareMembers(before, after, parts, result, isWhole);
+  if (parts.kind === 'object') compareMembers(before, after, parts, result, skips);
   else compareElements(before, after, parts, result);
   return result.end();
 }
@@ -63,22 +69,22 @@ function compareMembers(
   after: Value,
   shape: ObjectShape,
   result: Differences,
-  isWhole: boolean,
+  skips: ReadonlySet<string> | undefined,
 ): void {
   const old = membersOf(before) ?? noMembers;
   const now = membersOf(after) ?? noMembers;
   for (const name of Object.keys(now)) {
     const value = now[name];
-    if (value === undefined) continue;
+    if (value === undefined || skips?.has(name) === true) continue;
     const member = memberShape(shape, name);
     const was = ownMember(old, name);
-    if (member !== undefined && was !== value && !(isWhole && isSame(was, value))) {
+    if (member !== undefined && was !== value && !(skips !== undefined && isSame(was, value))) {
       result.add(fieldElement(name), compareValues(was, value, member));
     }
   }
   for (const name of Object.keys(old)) {
     const was = old[name];
-    if (was === undefined) continue;
+    if (was === undefined || skips?.has(name) === true) continue;
     if (ownMember(now, name) !== undefined) continue;
     const member = memberShape(shape, name);
     if (member !== undefined) {

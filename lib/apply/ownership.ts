@@ -45,6 +45,8 @@ export interface Writing {
   readonly versions: ObjectVersions;
   /** Those of the fields that it states which it can set: nobody comes to own the others. */
   readonly settable: (fields: FieldSet) => FieldSet;
+  /** Members of the object in which it can set nothing. */
+  readonly unsettable?: ReadonlySet<string> | undefined;
   readonly time: string;
 }
 
@@ -324,9 +326,9 @@ function differencesOf(
 function differenceOf(
   { before, after }: Change,
   shape: Shape,
-  write: Pick<Write, 'settable'>,
+  write: Pick<Write, 'settable' | 'unsettable'>,
 ): Difference | undefined {
-  const found = compare(before, after, shape);
+  const found = compare(before, after, shape, write.unsettable);
   if (found === undefined) return undefined;
   const changed = write.settable(found.changed);
   const removed = write.settable(found.removed);

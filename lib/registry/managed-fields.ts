@@ -186,7 +186,7 @@ export function ownershipWrite(
       subresource,
     },
     versions: versionsOf(parts, object, signal),
-    settable: settableFields(parts.resource, subresource),
+    ...settableFields(parts.resource, subresource),
     time: formatTime(context.nowMs),
   };
 }
@@ -271,7 +271,7 @@ export function emptyObject(resource: ResourceInfo): Readonly<ApiObject> {
   return object;
 }
 
-type Settable = Writing['settable'];
+type Settable = Pick<Writing, 'settable' | 'unsettable'>;
 const settable = new WeakMap<ResourceInfo, Map<string, Settable>>();
 
 /** What writes through the (sub)resource can set. */
@@ -290,7 +290,9 @@ function settableBy(resource: ResourceInfo, subresource: string): Settable {
   const writable = resource.writableBySubresource?.[subresource];
   const paths = writable ?? resetPathsOf(resource, subresource);
   const named = setOf(...paths.map(elementsOf));
-  return (fields) => (writable === undefined ? without(fields, named) : within(fields, named));
+  if (writable !== undefined) return { settable: (fields) => within(fields, named) };
+  const members = paths.filter((path) => resource.type.fieldByJsonName.has(path));
+  return { settable: (fields) => without(fields, named), unsettable: new Set(members) };
 }
 
 const elementsOf = (path: string): string[] =>
