@@ -57,7 +57,7 @@ async function warmUp(side: Side): Promise<void> {
     count += (await side.run()).count;
   }
 }
-const warmUpMax = { count: 30_000, durationMs: 8_000 };
+const warmUpMax = { count: 50_000, durationMs: 20_000 };
 
 function resultOf(
   name: string,

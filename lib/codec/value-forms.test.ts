@@ -56,6 +56,12 @@ describe('times', () => {
     ['2024-01-01T00:00:00Z', undefined],
     ['2024-01-01T00:00:00.5Z', undefined],
     ['2024-01-01T00:00:00.123456789Z', undefined],
+    ['2024-01-01T00:00:00.12345xZ', undefined],
+    ['2024-01-01T00:00:00.x23456Z', undefined],
+    ['2024-01-01T00:00:00,123456Z', '2024-01-01T00:00:00.123456Z'],
+    ['2023-02-29T00:00:00.123456Z', undefined],
+    ['2024-01-01T24:00:00.123456Z', undefined],
+    ['2024-01-01T00:00:00.1234567', undefined],
   ])('%s in microseconds is %s', (text, expected) => {
     expect(canonicalMicroTime(text)).toBe(expected);
   });

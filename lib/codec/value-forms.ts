@@ -12,7 +12,7 @@ const zeroTime = '0001-01-01T00:00:00';
 
 /** RFC 3339 in UTC with whole seconds; null for the zero time. */
 export function canonicalTime(text: string): string | null | undefined {
-  if (isCanonicalTime(text)) return text;
+  if (text.length === 20 && text.endsWith('Z') && beginsWithSeconds(text)) return text;
   const read = readTime(text);
   if (read === undefined) return undefined;
   return read.seconds === zeroTime ? null : `${read.seconds}Z`;
@@ -20,15 +20,22 @@ export function canonicalTime(text: string): string | null | undefined {
 
 /** RFC 3339 in UTC with six digits of a second, which must be given; null for the zero time. */
 export function canonicalMicroTime(text: string): string | null | undefined {
+  if (text.length === 27 && endsWithMicros(text) && beginsWithSeconds(text)) return text;
   const read = readTime(text);
   if (read?.fraction.length !== 6) return undefined;
   const { seconds, fraction } = read;
   return seconds === zeroTime && fraction === '000000' ? null : `${seconds}.${fraction}Z`;
 }
 
+const endsWithMicros = (text: string): boolean =>
+  text.charCodeAt(19) === 0x2e &&
+  twoDigits(text, 20) >= 0 &&
+  twoDigits(text, 22) >= 0 &&
+  twoDigits(text, 24) >= 0 &&
+  text.endsWith('Z');
+
 /** The form that almost every time has, checked without a regular expression. */
-function isCanonicalTime(text: string): boolean {
-  if (text.length !== 20 || text.charCodeAt(19) !== 0x5a) return false;
+function beginsWithSeconds(text: string): boolean {
   if (text.charCodeAt(4) !== 0x2d || text.charCodeAt(7) !== 0x2d) return false;
   if (text.charCodeAt(10) !== 0x54) return false;
   if (text.charCodeAt(13) !== 0x3a || text.charCodeAt(16) !== 0x3a) return false;
