@@ -1,6 +1,7 @@
 // FieldsV1: the JSON of a field set. A member is an object that is empty or holds `.`; what else it
 // holds are fields below. Objects of one manager mostly have the same sets, so one text is read
 // once, and what is made for an answer is kept with the set.
+import { fieldSetText } from '../api/field-set-json.ts';
 import { isObject } from '../api/json-value.ts';
 import type { JsonObject, JsonValue } from '../api/type-info.ts';
 import { limits } from '../base/limits.ts';
@@ -19,7 +20,7 @@ export function readFieldsV1(value: JsonValue): FieldSet | undefined {
   if (!isObject(value)) return undefined;
   try {
     // The text finds a set that is known without a look at each of its fields.
-    return known.of(JSON.stringify(value), () => setOf(value, false));
+    return known.of(fieldSetText(value), () => setOf(value, false));
   } catch (error) {
     if (error instanceof SyntaxError || error instanceof TypeError) return undefined;
     throw error;

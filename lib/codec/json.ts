@@ -1,11 +1,13 @@
 // The JSON codec: strict UTF-8, bounded depth, duplicate and unknown fields with their paths, exact
 // integers, raw JSON as it is written. The fast path is one scan, JSON.parse and one walk; what is
 // rare (duplicates, huge integers, types with raw JSON) runs only when seen.
+import { putFieldSetsBack, setFieldSetsAside } from '../api/field-set-json.ts';
 import { findDuplicates, replaceLoneSurrogates, scanJson } from '../api/json-scan.ts';
 import type { JsonScan } from '../api/json-scan.ts';
+import { recordAt } from '../api/json-access.ts';
 import { parseExact } from '../api/parse-exact.ts';
 import { RawJson } from '../api/raw-json.ts';
-import type { JsonValue, TypeInfo } from '../api/type-info.ts';
+import type { JsonObject, JsonValue, TypeInfo } from '../api/type-info.ts';
 import { limits } from '../base/limits.ts';
 import { badRequest } from '../base/status.ts';
 import { isAscii, isUtf8 } from 'node:buffer';
@@ -74,24 +76,38 @@ const manyDigits = /[:,[]-?\d{16}/;
 /** The object of JSON that a codec wrote: canonical, and nothing in it needs to be looked at. */
 export function parseCanonical(json: Uint8Array): ApiObject {
   const text = decodeText(json);
-  return (manyDigits.test(text) ? parseExact(text) : JSON.parse(text)) as ApiObject;
+  return parseAny(text) as ApiObject;
 }
 
 /**
  * As the codec decodes a body, for JSON that it wrote itself: bounded, without duplicates, and
- * nobody is told of problems. @throws StatusError 400 when the bytes are no such JSON.
+ * nobody is told of problems. Field sets are shared (field-set-json.ts).
+ * @throws StatusError 400 when the bytes are no such JSON.
  */
 export function decodeCanonical(json: Uint8Array, type: TypeInfo): ApiObject {
   const given = decodeText(json);
   try {
     const aside = holdsRaw(type) ? setRawAside(given, type) : undefined;
     const text = aside?.text ?? given;
-    const value = manyDigits.test(text) ? parseExact(text) : (JSON.parse(text) as JsonValue);
+    const shared = aside === undefined && type.open === undefined ? parseSharing(text) : undefined;
+    const value = shared ?? parseAny(text);
     return normalise(value, type, { owned: true, reporting: false, raws: aside?.raws }).object;
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
     throw malformed(given, error);
   }
+}
+
+const parseAny = (text: string): JsonValue =>
+  manyDigits.test(text) ? parseExact(text) : (JSON.parse(text) as JsonValue);
+
+/** undefined: it has no field sets, or some that are no managed fields of its own. */
+function parseSharing(text: string): JsonValue | undefined {
+  const aside = setFieldSetsAside(text);
+  if (aside === undefined) return undefined;
+  const value = parseAny(aside.text);
+  const list = recordAt(value as JsonObject, 'metadata')?.['managedFields'];
+  return putFieldSetsBack(list, aside.sets) ? value : undefined;
 }
 
 /** JSON.stringify that also writes integers beyond 2^53. */

@@ -1,6 +1,7 @@
 // From a canonical object to Protobuf fields, by closures compiled once per TypeInfo: numbers
 // ascending, map keys sorted, scalars and messages without a pointer always written. Kind and
 // apiVersion are the envelope's.
+import { fieldSetText } from '../api/field-set-json.ts';
 import { isObject } from '../api/json-value.ts';
 import type protobuf from 'protobufjs/minimal.js';
 import { RawJson } from '../api/raw-json.ts';
@@ -246,9 +247,14 @@ function specialWriter(type: TypeInfo): WriteValue {
         void writer.uint32(keyOf(1, lengthWire)).string(typeof value === 'string' ? value : '0');
     case 'intOrString':
       return writeIntOrString;
+    case 'fieldsV1':
+      return (writer, value) => {
+        if (value === null) return;
+        const text = isObject(value) ? fieldSetText(value) : stringify(value);
+        writer.uint32(keyOf(1, lengthWire)).string(text);
+      };
     case 'rawExtension':
     case 'json':
-    case 'fieldsV1':
       return (writer, value) => {
         if (value === null) return;
         const text = value instanceof RawJson ? value.text : stringify(value);

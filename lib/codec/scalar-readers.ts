@@ -144,7 +144,7 @@ export function ownData(value: JsonValue, walk: Walk, readNumber: ReadValue): Js
  * A field set that a client sent with a key such as `__proto__` has it as an own key.
  */
 const readFieldSet: ReadValue = (value, walk) => {
-  if (walk.owned) walk.members += countMembers(value);
+  if (walk.counts) walk.members += countMembers(value);
   return value;
 };
 

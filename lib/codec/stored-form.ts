@@ -2,6 +2,8 @@
 // without resourceVersion. The header names the schema generation and byte offsets, so that a
 // replica of the same release serves the bytes as they are.
 import { createHash } from 'node:crypto';
+import { fieldSetText } from '../api/field-set-json.ts';
+import { isObject } from '../api/json-value.ts';
 import { comparedText, selectableFields } from '../api/selectable-fields.ts';
 import { apiVersionOf } from '../api/type-info.ts';
 import type { JsonValue, ResourceInfo, TypeInfo } from '../api/type-info.ts';
@@ -146,11 +148,21 @@ function encodeMetadata(metadata: Readonly<ObjectMeta>, before: string): Metadat
     if (!beforeVersion.has(key)) versionAt ??= text.length;
     text += `${JSON.stringify(key)}:`;
     const from = text.length;
-    text += stringify(value);
+    text += key === 'managedFields' ? managedFieldsText(value) : stringify(value);
     if (key === 'labels') labels = [from, text.length];
   }
   invariant(text.length > before.length, 'a stored object has metadata');
   return { text: `${text}}`, versionAt: versionAt ?? before.length, labels };
+}
+
+const managedFieldsText = (entries: JsonValue): string =>
+  Array.isArray(entries) ? `[${entries.map(managedEntryText).join()}]` : stringify(entries);
+
+function managedEntryText(entry: JsonValue): string {
+  const set = isObject(entry) ? entry['fieldsV1'] : undefined;
+  if (!isObject(entry) || !isObject(set)) return stringify(entry);
+  const text = stringify({ ...entry, fieldsV1: 0 });
+  return text.replace('"fieldsV1":0', () => `"fieldsV1":${fieldSetText(set)}`);
 }
 
 /** From offsets in text to offsets in its UTF-8 bytes, of which it has `size`. */

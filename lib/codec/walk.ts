@@ -37,6 +37,8 @@ export class Walk {
   /** Members of objects seen so far: fewer than the text has means that it held duplicates. */
   members = 0;
   owned = false;
+  /** Somebody asks for `members`. */
+  counts = false;
   raws: readonly JsonValue[] | undefined = undefined;
   /** What lies at the current path in the base of the walk. */
   base: JsonValue | undefined = undefined;
@@ -54,6 +56,7 @@ export class Walk {
     this.members = 0;
     this.depth = 0;
     this.owned = mode.owned;
+    this.counts = mode.owned && mode.reporting;
     this.lenient = mode.lenient ?? false;
     this.embedded = undefined;
     this.raws = mode.raws;
