@@ -7,7 +7,7 @@ import { apiVersionOf } from '../api/type-info.ts';
 import type { ResourceInfo, TypeInfo } from '../api/type-info.ts';
 import { internalError } from '../base/status.ts';
 import type { ApiObject } from '../codec/codec.ts';
-import { decodeCanonical } from '../codec/json.ts';
+import { decodeOwn } from '../codec/json.ts';
 import { asSent, closeStored, encodeStored, openStored } from '../codec/stored-form.ts';
 import { schemaGeneration } from '../codec/stored-form.ts';
 import type { CloseStored, OpenedStored, OpenStored } from '../codec/stored-form.ts';
@@ -55,7 +55,7 @@ export function createTranscoder(options: TranscoderOptions): Transcoder {
       return encodeStored(completed, versionOf(completed, resource));
     },
     asSent,
-    decode: (json, resource) => decodeCanonical(json, resource.type),
+    decode: (json, resource) => decodeOwn(json, resource.type),
   };
 }
 

@@ -2,11 +2,12 @@
 // of them.
 import { describe, expect, test } from '@jest/globals';
 import { noKindRules } from '../api/testing/no-kind-rules.ts';
+import { isNameless } from '../api/record.ts';
 import { createScheme } from '../api/scheme.ts';
 import { apiVersionOf } from '../api/type-info.ts';
 import type { JsonObject, JsonValue } from '../api/type-info.ts';
 import { namingProfile } from '../api/vendor.ts';
-import { encodeText, jsonCodec } from './json.ts';
+import { decodeCanonical, decodeOwn, encodeText, jsonCodec } from './json.ts';
 import { canonicalObject } from './normalise.ts';
 import { encodeStored, openStored, withResourceVersion } from './stored-form.ts';
 import { createProtobufCodec, hasProtobufForm } from './protobuf.ts';
@@ -26,6 +27,15 @@ const write = (value: JsonValue): string =>
   JSON.stringify(value, (_key, member: unknown) =>
     typeof member === 'bigint' ? (JSON.parse('0') as number) : member,
   );
+
+/** A value with what its objects are, but for those without members. */
+function recordsIn(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(recordsIn);
+  if (typeof value !== 'object' || value === null) return value;
+  const members = Object.entries(value).map(([name, member]) => [name, recordsIn(member)]);
+  if (members.length === 0) return {};
+  return { isNameless: isNameless(Object.getPrototypeOf(value)), members };
+}
 
 describe('every built-in type', () => {
   test('there are many', () => {
@@ -56,6 +66,20 @@ describe('every built-in type', () => {
         if (round > 0) continue;
         const yaml = yamlCodec.decode(yamlCodec.encode(object, type), type);
         expect([type.id, encodeText(yaml.object, type)]).toEqual([type.id, text]);
+      }
+    }
+  });
+  test('random objects are read alike where nothing needs to be checked (seeded)', () => {
+    for (const [index, type] of plain.entries()) {
+      const generator = new ObjectGenerator(index + 300);
+      for (let round = 0; round < 3; round += 1) {
+        const json = bytes(encodeText(generator.message(type, 0) as JsonObject, type));
+        const own = decodeOwn(json, type);
+        expect([type.id, recordsIn(own)]).toEqual([
+          type.id,
+          recordsIn(decodeCanonical(json, type)),
+        ]);
+        expect(canonicalObject(own, type)).toBe(own);
       }
     }
   });

@@ -13,6 +13,7 @@ import { badRequest } from '../base/status.ts';
 import { isAscii, isUtf8 } from 'node:buffer';
 import type { ApiObject, Codec, Decoded, FieldProblem } from './codec.ts';
 import { canonicalObject, normalise } from './normalise.ts';
+import { makeRecords, recordPlanOf } from './record-plan.ts';
 import { holdsRaw, sentText, setRawAside } from './raw-fields.ts';
 import { countMembers, pathText, toData, tooDeep } from './walk.ts';
 
@@ -95,6 +96,24 @@ export function decodeCanonical(json: Uint8Array, type: TypeInfo): ApiObject {
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
     throw malformed(given, error);
+  }
+}
+
+/**
+ * The same for JSON that was written by the type as it is now: canonical, so nothing in it is
+ * looked at that JSON.parse makes as it should be.
+ */
+export function decodeOwn(json: Uint8Array, type: TypeInfo): ApiObject {
+  const plan = recordPlanOf(type);
+  if (plan === undefined) return decodeCanonical(json, type);
+  const text = decodeText(json);
+  try {
+    const object = (parseSharing(text) ?? parseAny(text)) as ApiObject;
+    makeRecords(object, plan);
+    return object;
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    throw malformed(text, error);
   }
 }
 
