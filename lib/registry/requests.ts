@@ -102,7 +102,10 @@ export interface CreateRequest extends RequestScope {
 
 export interface UpdateRequest extends RequestScope {
   readonly path: ObjectPath;
+  /** Used up. */
   readonly body: Decoded;
+  /** The same once more, where it can be read again for less than a copy of each costs. */
+  readonly readAgain?: (() => Decoded) | undefined;
   readonly options: WriteOptions;
   /** Called before a PUT creates an absent object; throws 403 when the user may not. */
   readonly authorizeCreate?: (signal: AbortSignal) => Promise<void>;

@@ -13,6 +13,7 @@ import type { Item, ItemKey } from '../cacher/resource-view.ts';
 import type { ApiObject } from '../codec/codec.ts';
 import { holdsRaw } from '../codec/raw-fields.ts';
 import { encodeStored, schemaGeneration, withResourceVersion } from '../codec/stored-form.ts';
+import { bodyCopies } from './body-copies.ts';
 import { objectItem } from './converted-item.ts';
 import { admitNew, putNew } from './create.ts';
 import { isIn } from './conversion.ts';
@@ -83,24 +84,32 @@ export async function updateObject(
   const { path, options, warnings, signal } = request;
   if (isLongTurn(writeTurnMsMax)) await nextTurn(); // Reading the body has begun the turn.
   const body = readBody(resource, request.body, options.fieldValidation, warnings);
-  checkName(body, path.name);
-  settleNamespace(body, resource, path.namespace);
-  const given = toStored(parts, body, signal);
+  const complete = (of: ApiObject): MaybePromise<ApiObject> => {
+    checkName(of, path.name);
+    settleNamespace(of, resource, path.namespace);
+    return toStored(parts, of, signal);
+  };
+  const given = complete(body);
   const object = given instanceof Promise ? await given : given;
   const { uid, resourceVersion = '' } = metaOf(object);
+  const { readAgain } = request;
+  const nextCopy = bodyCopies(
+    object,
+    readAgain && (() => complete(readBody(resource, readAgain(), 'Ignore', warnings))),
+  );
   const create = async (): Promise<ApiObject> => {
     // Whoever states a uid means an object that exists; a version says less, as in Kubernetes.
     if ((uid ?? '') !== '') throw modifiedConflict(resource, path.name);
     parseResourceVersion(resourceVersion); // throws 400
     await request.authorizeCreate?.(signal);
-    const made = cloneAlike(object);
+    const made = await nextCopy();
     delete metaOf(made).resourceVersion;
     return made;
   };
   return writeTransformed(parts, request, {
     transform: (old) => {
       checkUid(parts, old, uid);
-      return cloneAlike(object);
+      return nextCopy();
     },
     create: resource.createOnUpdate && path.subresource === '' ? create : undefined,
   });

@@ -127,10 +127,12 @@ export class VerbDriver {
     body: object,
     { query = '', subresource = '' }: WriteTexts = {},
   ): Promise<WriteAnswer> {
+    const read = () => jsonCodec.decode(bytesOf(body), store.resource.type);
     return store.update({
       ...scope(),
       path: { namespace: placeOf(store, 'ns'), name, subresource },
-      body: jsonCodec.decode(bytesOf(body), store.resource.type),
+      body: read(),
+      readAgain: read,
       options: parseWriteOptions(params(query), 'update', this.#replica.naming),
     });
   }

@@ -95,13 +95,15 @@ function updateHandler(options: WriteHandlerOptions): TargetHandler {
     const { context } = request;
     const serializer = options.serializers.of(request, target.resource, 'object');
     const writeOptions = writeOptionsOf(request, 'update', options);
-    const body = decoded(options, request, target, await bodyOf(options, request));
+    const bytes = await bodyOf(options, request);
+    const body = decoded(options, request, target, bytes);
     options.tracing?.event(aboutToStore);
     const answer = await target.update({
       ...scopeOf(request),
       permissions: permissionsOf(options.authorizer, request),
       path: pathOf(context),
       body,
+      readAgain: () => options.serializers.decode(request, bytes, target.input.type),
       options: writeOptions,
       authorizeCreate: () => mustBeAllowed(options.authorizer, request, { verb: 'create' }),
     });
