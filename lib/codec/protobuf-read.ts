@@ -10,6 +10,8 @@ import { badRequest, requestEntityTooLarge } from '../base/status.ts';
 import { parseData, rawData } from './json.ts';
 import type { ReadJson } from './json.ts';
 import { fixed64Wire, lengthWire, varintWire } from './protobuf-write.ts';
+import { omitRule } from './omit-rule.ts';
+import { microsOf, numberOf, timeText } from './protobuf-times.ts';
 import type { ReadBounds } from './read-bounds.ts';
 import { utf8TextIn } from './utf8-text.ts';
 import { formatDuration } from './value-forms.ts';
@@ -29,6 +31,8 @@ interface Slot {
   /** The message whose fields belong to the object around it. */
   readonly inline: ReadonlyMap<number, Slot> | undefined;
   readonly isScalar: boolean;
+  /** Whether JSON leaves the value out: Go writes every field that is no pointer. */
+  readonly isUnset: (value: JsonValue) => boolean;
 }
 type Slots = ReadonlyMap<number, Slot>;
 const messages = new WeakMap<TypeInfo, Slots>();
@@ -103,9 +107,11 @@ function readField(
     return;
   }
   switch (slot.cardinality) {
-    case 'single':
-      object[name] = slot.read(reader, depth, object[name]);
+    case 'single': {
+      const value = slot.read(reader, depth, object[name]);
+      if (!slot.isUnset(value) || object[name] !== undefined) object[name] = value;
       break;
+    }
     case 'list':
       if (slot.isScalar) countValue();
       listIn(object, name).push(slot.read(reader, depth, undefined));
@@ -230,6 +236,7 @@ function slotOf(field: FieldInfo): Slot {
       zero: () => zero,
       inline: undefined,
       isScalar: true,
+      isUnset: omitRule(field),
     };
   }
   invariant(message !== undefined, 'a field is a scalar or a message');
@@ -242,6 +249,7 @@ function slotOf(field: FieldInfo): Slot {
     zero: () => read(readerOf(noBytes), 0, undefined), // A message without bytes is its zero value.
     inline: name === '' ? slotsOf(message) : undefined,
     isScalar: false,
+    isUnset: () => false,
   };
 }
 
@@ -333,9 +341,6 @@ const emptyIsNull: ReadonlySet<TypeInfo['special']> = new Set([
   'fieldsV1',
 ]);
 
-const numberOf = (value: JsonValue | undefined): number =>
-  typeof value === 'number' || typeof value === 'bigint' ? Number(value) : 0;
-
 function formOf(type: TypeInfo): (fields: JsonObject) => JsonValue {
   switch (type.special) {
     case 'time':
@@ -365,21 +370,6 @@ function formOf(type: TypeInfo): (fields: JsonObject) => JsonValue {
       throw new Error(`${type.id} has no special form`);
   }
 }
-
-const secondsMin = -62_135_596_800; // 0001-01-01
-const secondsEnd = 253_402_300_800; // 10000-01-01
-
-function timeText(given: JsonValue | undefined, fraction: string): string {
-  const seconds = numberOf(given);
-  if (seconds < secondsMin || seconds >= secondsEnd) {
-    throw badRequest('the Protobuf body cannot be read: a time lies outside the years 1 to 9999');
-  }
-  return `${new Date(seconds * 1000).toISOString().slice(0, 19)}${fraction}Z`;
-}
-
-/** Microseconds of a second; a client's nanoseconds may lie outside it. */
-const microsOf = (nanos: JsonValue | undefined): number =>
-  Math.min(999_999, Math.max(0, Math.floor(numberOf(nanos) / 1000)));
 
 function embeddedReader(type: TypeInfo, read: ReadJson): (fields: JsonObject) => JsonValue {
   const name = type.fields[0]?.jsonName ?? '';

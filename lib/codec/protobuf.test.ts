@@ -127,6 +127,12 @@ describe('reading', () => {
     const object = decode(Buffer.concat([unknown, named('a'), unknown]));
     expect(object.metadata?.name).toBe('a');
   });
+  test('an empty text or a zero leaves a field unset, also after another value of it', () => {
+    // metadata: name "a", then "", generation 7, then 0.
+    expect(decode(hex('0a0b 0a01 61 3807 0a00 3800 2a00')).metadata).toEqual(
+      decode(hex('0a00')).metadata,
+    );
+  });
   test('a message that comes in parts is merged; of a scalar the last one counts', () => {
     const first = hex('0a 09 0a 01 61 5a 04 0a 00 12 00');
     const second = hex('0a 03 0a 01 62');
