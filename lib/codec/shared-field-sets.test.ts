@@ -1,13 +1,14 @@
 import { expect, test } from '@jest/globals';
+import { createScheme } from '../api/scheme.ts';
+import { noKindRules } from '../api/testing/no-kind-rules.ts';
 import type { JsonObject } from '../api/type-info.ts';
 import { namingProfile } from '../api/vendor.ts';
 import { invariant } from '../base/invariant.ts';
-import { builtInScheme } from '../kinds/built-in-kinds.ts';
 import type { ApiObject } from './codec.ts';
 import { decodeCanonical, encodeText, jsonCodec } from './json.ts';
 import { encodeStored } from './stored-form.ts';
 
-const scheme = builtInScheme({ profile: namingProfile('kubernetes') });
+const scheme = createScheme({ rules: noKindRules, profile: namingProfile('kubernetes') });
 const deployments = scheme.resource({ group: 'apps', version: 'v1', resource: 'deployments' });
 invariant(deployments !== undefined, 'deployments are served');
 
