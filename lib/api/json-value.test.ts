@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { JsonObject } from './type-info.ts';
 import { cloneAlike, cloneJson, copyMember, jsonEqual } from './json-value.ts';
-import { isNameless } from './record.ts';
+import { isNameless } from '../base/nameless.ts';
 
 const parse = (text: string): JsonObject => JSON.parse(text) as JsonObject;
 

@@ -1,8 +1,9 @@
-// JSON-shaped data: copies, equality and members by path. Copies are of records, so
-// that names from users (`__proto__`, `constructor`) are data like any other. Raw JSON never
-// changes: it is shared, and equal when its text is.
+// JSON-shaped data: copies, equality and members by path. Copies are records, so that names from
+// users (`__proto__`, `constructor`) are data like any other. Raw JSON never changes: it is shared,
+// and equal when its text is.
+import { isNameless } from '../base/nameless.ts';
 import { RawJson } from './raw-json.ts';
-import { isNameless, newRecord } from './record.ts';
+import { newRecord } from './record.ts';
 import type { JsonObject, JsonValue } from './type-info.ts';
 
 type Value = JsonValue | undefined;

@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { isNameless, newRecord } from './record.ts';
+import { isNameless } from '../base/nameless.ts';
+import { newRecord } from './record.ts';
 
 const prototypeOf = (value: object): unknown => Object.getPrototypeOf(value);
 

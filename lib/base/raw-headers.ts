@@ -1,4 +1,5 @@
 // Headers as they were sent: names and values by turns, of which Node makes a record, too.
+import { newNameless } from './nameless.ts';
 
 type HeaderRecord = NodeJS.Dict<string | string[]>;
 
@@ -29,11 +30,10 @@ export function dropHeaders(
 
 /** A copy: V8 makes a hash table of an object of which a member is deleted. */
 function without(headers: HeaderRecord, drops: (name: string) => boolean): HeaderRecord {
-  const kept = Object.create(noNames) as HeaderRecord;
+  const kept = newNameless() as HeaderRecord;
   for (const name in headers) if (!drops(name)) kept[name] = headers[name];
   return kept;
 }
-const noNames: object = Object.freeze(Object.create(null) as object);
 
 /** Of a name in any case. */
 export const beginOf = (name: string): number => name.charCodeAt(0) | 0x20;

@@ -2,7 +2,7 @@
 // of them.
 import { describe, expect, test } from '@jest/globals';
 import { noKindRules } from '../api/testing/no-kind-rules.ts';
-import { isNameless } from '../api/record.ts';
+import { isNameless } from '../base/nameless.ts';
 import { createScheme } from '../api/scheme.ts';
 import { apiVersionOf } from '../api/type-info.ts';
 import type { JsonObject, JsonValue } from '../api/type-info.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { JsonObject, JsonValue } from '../api/type-info.ts';
 import { StatusError } from '../base/status.ts';
-import { isNameless } from '../api/record.ts';
+import { isNameless } from '../base/nameless.ts';
 import { encodeText, jsonCodec, parseCanonical, parseData, stringify } from './json.ts';
 import { readObject } from './normalise.ts';
 import { schemaType, widgetType } from './testing/sample-types.ts';

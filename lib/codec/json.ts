@@ -87,16 +87,12 @@ export function parseCanonical(json: Uint8Array): ApiObject {
  */
 export function decodeCanonical(json: Uint8Array, type: TypeInfo): ApiObject {
   const given = decodeText(json);
-  try {
-    const aside = holdsRaw(type) ? setRawAside(given, type) : undefined;
-    const text = aside?.text ?? given;
-    const shared = aside === undefined && type.open === undefined ? parseSharing(text) : undefined;
-    const value = shared ?? parseAny(text);
-    return normalise(value, type, { owned: true, reporting: false, raws: aside?.raws }).object;
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    throw malformed(given, error);
-  }
+  return orMalformed(given, () => {
+    const { text, raws } = holdsRaw(type) ? setRawAside(given, type) : { text: given };
+    const isShared = raws === undefined && type.open === undefined;
+    const value = isShared ? parseSharing(text) : parseAny(text);
+    return normalise(value, type, { owned: true, reporting: false, raws }).object;
+  });
 }
 
 /**
@@ -107,26 +103,31 @@ export function decodeOwn(json: Uint8Array, type: TypeInfo): ApiObject {
   const plan = recordPlanOf(type);
   if (plan === undefined) return decodeCanonical(json, type);
   const text = decodeText(json);
-  try {
-    const object = (parseSharing(text) ?? parseAny(text)) as ApiObject;
-    makeRecords(object, plan);
-    return object;
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    throw malformed(text, error);
-  }
+  const object = orMalformed(text, () => parseSharing(text)) as ApiObject;
+  makeRecords(object, plan);
+  return object;
 }
 
 const parseAny = (text: string): JsonValue =>
   manyDigits.test(text) ? parseExact(text) : (JSON.parse(text) as JsonValue);
 
-/** undefined: it has no field sets, or some that are no managed fields of its own. */
-function parseSharing(text: string): JsonValue | undefined {
+/** With its field sets shared, unless some of them are no managed fields of its own. */
+function parseSharing(text: string): JsonValue {
   const aside = setFieldSetsAside(text);
-  if (aside === undefined) return undefined;
+  if (aside === undefined) return parseAny(text);
   const value = parseAny(aside.text);
   const list = recordAt(value as JsonObject, 'metadata')?.['managedFields'];
-  return putFieldSetsBack(list, aside.sets) ? value : undefined;
+  return putFieldSetsBack(list, aside.sets) ? value : parseAny(text);
+}
+
+/** @throws StatusError 400 for what the parser refuses in `text`. */
+function orMalformed<T>(text: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    throw malformed(text, error);
+  }
 }
 
 /** JSON.stringify that also writes integers beyond 2^53. */
@@ -197,13 +198,11 @@ function parse(given: string): Parsed {
   const scan = scanJson(given, limits.bodyDepthMax);
   if (scan.depth > limits.bodyDepthMax) throw tooDeep();
   const text = scan.surrogates ? replaceLoneSurrogates(given) : given;
-  try {
-    const value = scan.bigDigits ? parseExact(text) : (JSON.parse(text) as JsonValue);
-    return { value, text, scan };
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    throw malformed(text, error);
-  }
+  const value = orMalformed(
+    text,
+    () => (scan.bigDigits ? parseExact(text) : JSON.parse(text)) as JsonValue,
+  );
+  return { value, text, scan };
 }
 
 function finish(

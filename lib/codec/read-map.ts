@@ -1,6 +1,7 @@
 // Reads a map with keys of users.
+import { isNameless } from '../base/nameless.ts';
 import { isAbsent } from '../api/presence.ts';
-import { isNameless, newRecord } from '../api/record.ts';
+import { newRecord } from '../api/record.ts';
 import type { JsonObject, JsonValue } from '../api/type-info.ts';
 import { fresh } from './scalar-readers.ts';
 import type { ReadValue } from './scalar-readers.ts';
