@@ -29,6 +29,16 @@ test('an encoding is made once while kept, and again after it was evicted', () =
   expect(budget.use().memoBytes).toBeLessThanOrEqual(2_000);
 });
 
+test('an encoding holds no more memory than it counts', () => {
+  const { budget } = budgetOf(100_000);
+  const page = new Uint8Array(64 * 1024);
+  const encoding = budget.encoding(owner(), 'protobuf', () => page.subarray(1_000, 1_700).fill(7));
+  expect(encoding.buffer.byteLength).toBe(700);
+  expect(encoding).toEqual(Buffer.alloc(700, 7));
+  const exact = new Uint8Array(700);
+  expect(budget.encoding(owner(), 'protobuf', () => exact)).toBe(exact);
+});
+
 test('what was used last stays', () => {
   const { budget } = budgetOf(2_000);
   const owners = [owner(), owner()];

@@ -3,6 +3,7 @@
 // counts but is never evicted, nor is what the log keeps for itself: past the bound both are told.
 import { LinkedList } from '../base/linked-list.ts';
 import type { Linked } from '../base/linked-list.ts';
+import { inOwnMemory } from '../base/own-memory.ts';
 import type { ApiObject } from '../codec/codec.ts';
 
 /** The item or event that a memo belongs to: the budget clears it there. */
@@ -123,7 +124,7 @@ export class MemoryBudget {
   ): T {
     const known = this.keptEncoding(owner, variant) as T | undefined;
     if (known !== undefined) return known;
-    const made = make(owner);
+    const made = kept(make(owner));
     const memo = this.#memoOf(owner);
     memo.encodings.set(variant, made);
     this.#grow(memo, made.byteLength + memoOverheadBytes);
@@ -280,3 +281,7 @@ export class MemoryBudget {
     memo.owner.kept = undefined;
   }
 }
+
+/** Bytes cost what they are counted as. */
+const kept = <T extends Encoded>(made: T): T =>
+  made instanceof Uint8Array ? (inOwnMemory(made) as Uint8Array & T) : made;
