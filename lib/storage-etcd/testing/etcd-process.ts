@@ -33,6 +33,7 @@ interface Member {
 }
 
 const readyTimeoutMs = 30_000;
+const startsMax = 5;
 /** Logged by 3.4 and 3.5 alike, with and without TLS. */
 const servesClients = 'serving client traffic';
 const run = promisify(execFile);
@@ -63,8 +64,18 @@ export class EtcdCluster {
     this.#tls = tls;
   }
 
-  /** Resolves once every member serves clients. */
+  /** Resolves once every member serves clients. Ports that somebody took meanwhile are given up. */
   static async start(options: EtcdClusterOptions = {}): Promise<EtcdCluster> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await EtcdCluster.#onFreePorts(options);
+      } catch (error) {
+        if (attempt === startsMax || !String(error).includes('address already in use')) throw error;
+      }
+    }
+  }
+
+  static async #onFreePorts(options: EtcdClusterOptions): Promise<EtcdCluster> {
     const etcdPath = options.etcdPath ?? (await findEtcd({ log: () => undefined })).path;
     const folder = mkdtempSync(join(tmpdir(), 'svc-etcd-'));
     const tls = options.tls === true ? await writeTlsFiles(folder) : undefined;
