@@ -100,8 +100,9 @@ async function sideOf(bench: Bench, folder?: string): Promise<Side> {
   };
 }
 
-const mean = (values: readonly number[]): number =>
-  values.reduce((sum, value) => sum + value, 0) / values.length;
+function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
+}
 
 /** As it is, without a collection that is asked for. */
 function rssMega({ process: { pid } }: Target): number {
