@@ -19,7 +19,7 @@ const warmUpRuns = 30;
 const busyRuns = 10;
 const listBytes = requestBytes('GET', '/api/v1/namespaces/bench/pods');
 const lists = { durationMs: 10_000, countMax: 40 };
-const mega = 1024 * 1024;
+const kilobytesInMega = 1024;
 
 interface Figures {
   readonly busyMicros: number[];
@@ -108,5 +108,5 @@ function mean(values: readonly number[]): number {
 function rssMega({ process: { pid } }: Target): number {
   const [, kilobytes = ''] =
     /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${String(pid)}/status`, 'utf8')) ?? [];
-  return (Number(kilobytes) * 1024) / mega;
+  return Number(kilobytes) / kilobytesInMega;
 }
