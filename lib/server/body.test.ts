@@ -1,9 +1,10 @@
-import { expect, test } from '@jest/globals';
+import { expect, jest, test } from '@jest/globals';
 import { once } from 'node:events';
 import tls from 'node:tls';
 import { readBody } from './body.ts';
 import { clientLeft } from './open-request.ts';
 import type { Filter } from './request-context.ts';
+import { limits } from '../base/limits.ts';
 import { badRequest } from '../base/status.ts';
 import { frameFlag, frameType } from '../http2/frames.ts';
 import { frame, framesIn, preface } from './testing/http2-frames.ts';
@@ -60,6 +61,29 @@ test.each(['Content-Length: 9\r\n\r\na: 1\n', 'Transfer-Encoding: chunked\r\n\r\
     expect(bodies).toEqual([clientLeft]);
   },
 );
+
+test('of a request of HTTP/1.1 that announces none there is nothing to wait for', async () => {
+  const { server, bodies } = await served();
+  await using _ended = server;
+  const raw = await connectRaw(server);
+  raw.socket.write('POST /1 HTTP/1.1\r\nHost: a\r\n\r\nPOST /2 HTTP/1.1\r\nHost: a\r\n');
+  raw.socket.write('Connection: close\r\n\r\n');
+  expect((await raw.closed).match(/HTTP\/1\.1 200 /g)).toHaveLength(2);
+  expect(bodies).toEqual([Buffer.alloc(0), Buffer.alloc(0)]);
+});
+
+test('nor before a refusal that closes its connection', async () => {
+  const timers = jest.spyOn(globalThis, 'setTimeout');
+  const refuse: Filter = () => {
+    throw badRequest('no');
+  };
+  await using server = await startTestServer({ filters: [refuse] });
+  const raw = await connectRaw(server);
+  raw.socket.write('POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
+  expect(await raw.closed).toMatch(/^HTTP\/1\.1 400 /);
+  expect(timers.mock.calls.filter(([, ms]) => ms === limits.unreadBodyLingerMs)).toEqual([]);
+  timers.mockRestore();
+});
 
 test.each([
   ['that is on its way', endStream],

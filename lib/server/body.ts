@@ -22,6 +22,7 @@ export function readBody(request: HttpRequest, signal: AbortSignal): Promise<Buf
     return Promise.reject(tooLarge());
   }
   if (signal.aborted) return Promise.reject(signal.reason as Error);
+  if (hasNoBody(request)) return Promise.resolve(keep(request, nothing));
   if (request.destroyed) return Promise.reject(clientLeft); // its 'close' has been
   const source: EventEmitter = 'stream' in request ? request.stream : request;
   return new Promise((resolve, reject) => {
@@ -39,15 +40,22 @@ export function readBody(request: HttpRequest, signal: AbortSignal): Promise<Buf
       else chunks.push(chunk);
     };
     const onGone = (): void => settle(() => reject(clientLeft));
-    const onEnd = (): void => {
-      request.context.requestBytes = total;
-      const body = joined(chunks, total);
-      request.context.body = body;
-      settle(() => resolve(body));
-    };
+    const onEnd = (): void => settle(() => resolve(keep(request, joined(chunks, total))));
     signal.addEventListener('abort', onAbort, { once: true });
     source.on('data', onData).on('end', onEnd).on('error', onGone).on('close', onGone);
   });
+}
+
+const nothing = Buffer.alloc(0);
+
+/** Of HTTP/1.1: nothing of it is to come (`optimizeEmptyRequests` of Node's server). */
+export const hasNoBody = (request: HttpRequest): boolean =>
+  !('stream' in request) && request.readableEnded;
+
+function keep({ context }: HttpRequest, body: Buffer): Buffer {
+  context.requestBytes = body.length;
+  context.body = body;
+  return body;
 }
 
 const joined = (chunks: Buffer[], total: number): Buffer =>

@@ -1,13 +1,17 @@
 // What Node's parsers let pass although HTTP does not: RFC 9110, 9112 and 9113.
 import type { IncomingMessage } from 'node:http';
+import { limits } from '../base/limits.ts';
 import { badRequest, expectationFailed } from '../base/status.ts';
 import type { Filter, HttpRequest } from './request-context.ts';
 
 /**
  * Why the body of an HTTP/1.1 request cannot be told from what follows it, as the status to refuse
- * it with: nothing more may be read from the connection. undefined: it can.
+ * it with: nothing more may be read from the connection. undefined: it can. With too many header
+ * lines, the one that tells may be among those that the parser dropped.
  */
 export function framingFault(request: IncomingMessage): string | undefined {
+  const lineCount = request.rawHeaders.length / 2;
+  if (lineCount > limits.requestHeadersCountMax) return '431 Request Header Fields Too Large';
   const coding = request.headers['transfer-encoding'];
   if (coding === undefined) return undefined;
   if (request.httpVersionMinor === 0) return '400 Bad Request'; // RFC 9112 §6.1

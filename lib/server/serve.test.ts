@@ -4,6 +4,7 @@ import http2 from 'node:http2';
 import https from 'node:https';
 import { connect } from 'node:net';
 import { TLSSocket } from 'node:tls';
+import { limits } from '../base/limits.ts';
 import { badRequest, serviceUnavailable } from '../base/status.ts';
 import { silentRequestMetrics } from '../telemetry/testing/silent-request-metrics.ts';
 import type { Filter, RequestContext } from './request-context.ts';
@@ -128,6 +129,18 @@ describe('malformed HTTP/1.1', () => {
     const raw = await connectRaw(server);
     raw.socket.write(`${get}X-A: ${'a'.repeat(70_000)}\r\n\r\n`);
     expect(await raw.closed).toMatch(/^HTTP\/1\.1 431 .*\r\nAudit-Id: [0-9a-f-]{36}\r\n/);
+  });
+
+  test('says 431 to more header lines than the parser keeps, whatever they hide', async () => {
+    await using server = await startTestServer({ filters: [hello] });
+    const lines = (count: number): string => 'X-A: b\r\n'.repeat(count);
+    const most = limits.requestHeadersCountMax - 2;
+    const raw = await connectRaw(server);
+    raw.socket.write(`${get}Connection: close\r\n${lines(most)}\r\n`);
+    expect(await raw.closed).toMatch(/^HTTP\/1\.1 200 /);
+    const above = await connectRaw(server);
+    above.socket.write(`${get}${lines(most)}X-A: b\r\nContent-Length: 3\r\n\r\nabc`);
+    expect(await above.closed).toMatch(/^HTTP\/1\.1 431 /);
   });
 
   test('is refused once, however much of it comes', async () => {

@@ -117,7 +117,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     SNICallback: (name, done) => done(null, named.find(name)),
   });
   Object.assign(server, {
-    maxHeadersCount: limits.requestHeadersCountMax, // its options have none
+    maxHeadersCount: limits.requestHeadersCountMax + 1, // its options have none; `framingFault`
     shouldUpgradeCallback: options.upgrades,
   });
   server.on('request', accept).on('checkExpectation', accept);
@@ -207,6 +207,8 @@ function tlsAndLimits(tls: ServeOptions['tls'], timeouts: HttpTimeouts): ServerO
     noDelay: true,
     maxHeaderSize: limits.requestHeaderBytesMax,
     insecureHTTPParser: false,
+    // A request without a body has ended before it is handed out: no events, no turns for them.
+    optimizeEmptyRequests: true,
     headersTimeout: timeouts.headersMs,
     requestTimeout: timeouts.bodyMs,
     keepAliveTimeout: timeouts.idleMs,

@@ -5,6 +5,7 @@ import { http2Code } from '../../http2/frames.ts';
 import type { ServerResponse } from 'node:http';
 import type { Logger } from '../../base/log.ts';
 import { StatusError, internalError, serviceUnavailable } from '../../base/status.ts';
+import { hasNoBody } from '../body.ts';
 import { cut, isGone } from '../cut.ts';
 import { RequestEnded, clientLeft } from '../open-request.ts';
 import type { Filter, HttpRequest, HttpResponse } from '../request-context.ts';
@@ -110,7 +111,7 @@ const { unreadBodyLingerMs } = limits;
  * reset the connection, and the answer with it.
  */
 function afterBody(request: HttpRequest, response: HttpResponse, send: () => void): void {
-  if (request.complete) {
+  if (request.complete || hasNoBody(request)) {
     send();
     return;
   }
