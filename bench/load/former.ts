@@ -6,7 +6,7 @@ import { samplePod } from '../micro/sample-pod.ts';
 import { compare, printSides, verdict } from '../support/compare.ts';
 import { closedLoop, openConnections, requestBytes } from '../support/http1-client.ts';
 import type { Connection, LoadBounds } from '../support/http1-client.ts';
-import { http2Loop, openSessions } from '../support/http2-client.ts';
+import { lanesOf, openSessions } from '../support/http2-client.ts';
 import { listForms } from '../support/list-forms.ts';
 import { accountObject, namespaceObject, podIn } from '../support/objects.ts';
 import { withBench } from '../support/server.ts';
@@ -79,7 +79,8 @@ function loadOf(name: string, bench: Bench, { connections, sessions }: Opened): 
   const http2 = http2Reads[name];
   if (http2 !== undefined) {
     const { path, streamCount, bounds } = http2;
-    return { run: () => http2Loop(sessions, streamCount, path, bounds) };
+    const lanes = lanesOf(sessions, streamCount);
+    return { run: () => closedLoop(lanes, () => requestBytes('GET', path), bounds) };
   }
   const read = reads[name];
   if (read !== undefined) return { run: () => closedLoop(connections, read.next, read.bounds) };

@@ -6,7 +6,7 @@ import { bareAnswer } from '../support/bare.ts';
 import { compare, printSides, verdict } from '../support/compare.ts';
 import { closedLoop, openConnections, requestBytes } from '../support/http1-client.ts';
 import type { LoadResult } from '../support/http1-client.ts';
-import { http2Loop, openSessions } from '../support/http2-client.ts';
+import { lanesOf, openSessions } from '../support/http2-client.ts';
 import { podIn } from '../support/objects.ts';
 import { printMetrics } from '../support/server-metrics.ts';
 import { withBench } from '../support/server.ts';
@@ -15,8 +15,7 @@ import type { Bench, Target } from '../support/server.ts';
 const bounds = { durationMs: 2_000, countMax: 100_000 };
 const connectionCount = 64;
 const sessionCount = 8;
-const path = '/api/v1/namespaces/busy/pods/web-000007';
-const request = requestBytes('GET', path);
+const request = requestBytes('GET', '/api/v1/namespaces/busy/pods/web-000007');
 const [only] = process.argv.slice(2);
 
 await withBench(async (bench) => {
@@ -42,8 +41,8 @@ async function measureHttp1(bench: Bench, server: Target): Promise<void> {
 async function measureHttp2(bench: Bench, server: Target): Promise<void> {
   const bare = await bareAnswer(bench, server, request, '', 'bare-answer-http2.ts');
   const run = async (port: number): Promise<Run> => {
-    const sessions = await openSessions(port, sessionCount);
-    return () => http2Loop(sessions, connectionCount / sessionCount, path, bounds);
+    const lanes = lanesOf(await openSessions(port, sessionCount), connectionCount / sessionCount);
+    return () => closedLoop(lanes, () => request, bounds);
   };
   const name = `${String(connectionCount)} streams of HTTP/2`;
   await measure(`GET of a Pod of 2.5 KB, ${name}`, ', HTTP/2', { server, bare, run });

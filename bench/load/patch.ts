@@ -6,7 +6,7 @@ import type { JsonObject } from '../../lib/api/type-info.ts';
 import { encodeStored } from '../../lib/codec/stored-form.ts';
 import { samplePod } from '../micro/sample-pod.ts';
 import { compare, printSides, verdict } from '../support/compare.ts';
-import type { Side } from '../support/compare.ts';
+import type { Side, SideResult } from '../support/compare.ts';
 import { closedLoop, openConnections, requestBytes } from '../support/http1-client.ts';
 import type { LoadResult } from '../support/http1-client.ts';
 import { accountObject, asSent, configMap, namespaceObject, podIn } from '../support/objects.ts';
@@ -109,7 +109,7 @@ async function measureKeys({ port, process }: Target, count: number): Promise<vo
 
 function report(
   title: string,
-  sides: Awaited<ReturnType<typeof compare>>,
+  sides: readonly [SideResult, SideResult],
   beside: string,
   atMost: number,
 ): void {

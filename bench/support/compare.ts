@@ -1,4 +1,4 @@
-// Runs two sides by turns (A B A B …), so that what else the machine does meets both, and tells
+// Runs sides by turns (A B A B …), so that what else the machine does meets all of them, and tells
 // their medians.
 import type { MeasuredProcess } from './measured-process.ts';
 import type { LoadResult } from './http1-client.ts';
@@ -25,19 +25,21 @@ export interface SideResult {
 }
 
 const profileTo = process.env['BENCH_PROFILE'];
+/** Of the sides in their order: the second is the one that is asked about. */
+const profileEndings = ['.bare', '', '.third'];
 
 /** Sides in the order given; with BENCH_PROFILE the last round of each is profiled. */
-export async function compare(
-  sides: readonly [Side, Side],
+export async function compare<Sides extends readonly [Side, Side, ...Side[]]>(
+  sides: Sides,
   rounds = 5,
-): Promise<[SideResult, SideResult]> {
-  const results: SideResult[][] = [[], []];
+): Promise<{ readonly [Index in keyof Sides]: SideResult }> {
+  const results: SideResult[][] = sides.map(() => []);
   await warmUp(sides);
   for (let round = 0; round < rounds; round++) {
     for (const [index, side] of sides.entries()) {
       const isProfiled = profileTo !== undefined && round === rounds - 1;
       const run = isProfiled
-        ? () => side.process.profileOf(index === 1 ? profileTo : `${profileTo}.bare`, side.run)
+        ? () => side.process.profileOf(profileTo + (profileEndings[index] ?? ''), side.run)
         : side.run;
       await side.prepare?.();
       const { result, micros } = await side.process.cpuOf(run);
@@ -45,7 +47,7 @@ export async function compare(
       results[index]?.push(resultOf(side.name, result, micros, first));
     }
   }
-  return [medianOf(results[0] ?? []), medianOf(results[1] ?? [])];
+  return results.map(medianOf) as { [Index in keyof Sides]: SideResult };
 }
 
 /**
@@ -55,7 +57,8 @@ export async function compare(
  */
 async function warmUp(sides: readonly Side[]): Promise<void> {
   let fewest = 0;
-  const endMs = performance.now() + warmUpMax.durationMs * sides.length;
+  const processCount = new Set(sides.map((side) => side.process)).size;
+  const endMs = performance.now() + warmUpMax.durationMs * processCount;
   while (fewest < warmUpMax.count && performance.now() < endMs) {
     const counts: number[] = [];
     for (const side of sides) {
@@ -65,7 +68,7 @@ async function warmUp(sides: readonly Side[]): Promise<void> {
     fewest += Math.min(...counts);
   }
 }
-/** Of each side. */
+/** Of each process. */
 const warmUpMax = { count: 50_000, durationMs: 20_000 };
 
 function resultOf(

@@ -80,8 +80,14 @@ interface ConnectionOptions extends ClientIdentity {
   readonly keepBodies?: boolean;
 }
 
+/** What sends one request after the other: a connection, or streams of one. */
+export interface Lane {
+  /** `bytes`: as `requestBytes` makes them. */
+  request(bytes: Buffer): Promise<Answer>;
+}
+
 /** One connection; answers need a content-length or chunks that end with the last-chunk marker. */
-export class Connection {
+export class Connection implements Lane {
   readonly #socket: TLSSocket;
   readonly #keepsBodies: boolean;
   #settle: { resolve(answer: Answer): void; reject(error: Error): void } | undefined;
@@ -181,11 +187,11 @@ export interface LoadBounds {
 }
 
 /**
- * Closed loop on all connections until `durationMs` is over or `countMax` requests are answered.
- * `slot`: which of the connections.
+ * Closed loop on all lanes until `durationMs` is over or `countMax` requests are answered.
+ * `slot`: which of the lanes.
  */
 export async function closedLoop(
-  connections: readonly Connection[],
+  lanes: readonly Lane[],
   next: (index: number, slot: number) => Buffer,
   bounds: LoadBounds,
   answered?: (answer: Answer, slot: number) => void,
@@ -197,11 +203,11 @@ export async function closedLoop(
   let bodyBytes = 0;
   const latenciesMs: number[] = [];
   await Promise.all(
-    connections.map(async (connection, slot) => {
+    lanes.map(async (lane, slot) => {
       while (started < bounds.countMax) {
         const sentMs = performance.now();
         if (sentMs > endMs) return;
-        const answer = await connection.request(next(started++, slot));
+        const answer = await lane.request(next(started++, slot));
         if (answer.status > (bounds.statusMax ?? 299))
           throw new Error(`status ${String(answer.status)}\n${answer.head}`);
         answered?.(answer, slot);

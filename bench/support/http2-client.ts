@@ -1,8 +1,7 @@
-// A closed loop over HTTP/2 for load: connections with streams at once, bodies only counted.
+// HTTP/2 for load: connections, and the streams that are used of them at once.
 import { connect } from 'node:http2';
 import type { ClientHttp2Session } from 'node:http2';
-import type { LoadBounds, LoadResult } from './http1-client.ts';
-import { token } from './server.ts';
+import type { Answer, Lane } from './http1-client.ts';
 
 export const openSessions = (port: number, count: number): Promise<ClientHttp2Session[]> =>
   Promise.all(Array.from({ length: count }, () => openSession(port)));
@@ -20,49 +19,56 @@ function openSession(port: number): Promise<ClientHttp2Session> {
   });
 }
 
-/** `streamCount` GETs of the path at once on each session, until the bounds are reached. */
-export async function http2Loop(
+/** So many streams at once on each session. */
+export const lanesOf = (
   sessions: readonly ClientHttp2Session[],
   streamCount: number,
-  path: string,
-  bounds: LoadBounds,
-): Promise<LoadResult> {
-  const startedMs = performance.now();
-  const endMs = startedMs + bounds.durationMs;
-  let started = 0;
-  let count = 0;
-  let bodyBytes = 0;
-  const latenciesMs: number[] = [];
-  const work = async (session: ClientHttp2Session): Promise<void> => {
-    while (started < bounds.countMax) {
-      const sentMs = performance.now();
-      if (sentMs > endMs) return;
-      started++;
-      const bytes = await bytesOf(session, path);
-      bodyBytes += bytes;
-      count++;
-      latenciesMs.push(performance.now() - sentMs);
-    }
-  };
-  await Promise.all(
-    sessions.flatMap((session) => Array.from({ length: streamCount }, () => work(session))),
+  { keepBodies = false }: { readonly keepBodies?: boolean } = {},
+): Lane[] =>
+  sessions.flatMap((session) =>
+    Array.from({ length: streamCount }, () => ({
+      request: (bytes: Buffer) => requestOn(session, bytes, keepBodies),
+    })),
   );
-  return { count, seconds: (performance.now() - startedMs) / 1_000, bodyBytes, latenciesMs };
-}
 
-function bytesOf(session: ClientHttp2Session, path: string): Promise<number> {
+const headEnd = '\r\n\r\n';
+/** HTTP/2 has them in other places. */
+const namesOfHttp1: ReadonlySet<string> = new Set(['host', 'content-length']);
+
+function requestOn(
+  session: ClientHttp2Session,
+  bytes: Buffer,
+  keepBodies: boolean,
+): Promise<Answer> {
+  const end = bytes.indexOf(headEnd);
+  const [line = '', ...fields] = bytes.toString('latin1', 0, end).split('\r\n');
+  const [method = '', path = ''] = line.split(' ');
+  const headers: Record<string, string> = { ':method': method, ':path': path };
+  for (const field of fields) {
+    const colon = field.indexOf(': ');
+    const name = field.slice(0, colon);
+    if (!namesOfHttp1.has(name)) headers[name] = field.slice(colon + 2);
+  }
+  const body = bytes.subarray(end + headEnd.length);
   return new Promise((resolve, reject) => {
-    const stream = session.request({
-      ':path': path,
-      authorization: `Bearer ${token}`,
-      accept: 'application/json',
+    const stream = session.request(headers, { endStream: body.length === 0 });
+    if (body.length > 0) stream.end(body);
+    const chunks: Buffer[] = [];
+    let status = 0;
+    let bodyBytes = 0;
+    stream.on('response', (answered) => (status = answered[':status'] ?? 0));
+    stream.on('data', (chunk: Buffer) => {
+      bodyBytes += chunk.length;
+      if (keepBodies) chunks.push(chunk);
     });
-    let bytes = 0;
-    stream.on('response', ({ ':status': status = 0 }) => {
-      if (status !== 200) reject(new Error(`status ${String(status)}`));
+    stream.on('end', () => {
+      resolve({
+        status,
+        head: '',
+        bodyBytes,
+        body: keepBodies ? Buffer.concat(chunks) : undefined,
+      });
     });
-    stream.on('data', (chunk: Buffer) => (bytes += chunk.length));
-    stream.on('end', () => resolve(bytes));
     stream.on('error', reject);
   });
 }

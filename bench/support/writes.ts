@@ -5,7 +5,7 @@ import { namingProfile } from '../../lib/api/vendor.ts';
 import { createProtobufCodec } from '../../lib/codec/protobuf.ts';
 import { samplePod } from '../micro/sample-pod.ts';
 import { closedLoop, requestBytes } from './http1-client.ts';
-import type { Answer, Connection, LoadBounds, LoadResult } from './http1-client.ts';
+import type { Answer, Lane, LoadBounds, LoadResult } from './http1-client.ts';
 import { asSent, configMap, eventObject, leaseObject, podIn } from './objects.ts';
 import type { Bench } from './server.ts';
 
@@ -24,8 +24,8 @@ export interface WriteCase {
   readonly isUpdate: boolean;
   /** CPU beside the bare put. */
   readonly atMost: number;
-  /** `connections` keep the bodies of answers. */
-  start(connections: readonly Connection[]): WriteLoad;
+  /** `lanes` keep the bodies of answers. */
+  start(lanes: readonly Lane[]): WriteLoad;
 }
 
 const namespace = 'bench';
@@ -119,24 +119,24 @@ const nameOf = (object: JsonObject): string => (object['metadata'] as { name: st
 function creates(path: string | undefined, make: Make, record?: ResourceInfo): Started {
   return {
     isUpdate: false,
-    start: (connections) => ({
+    start: (lanes) => ({
       run() {
         const first = takeNumbers(runBounds.countMax);
         const next = (index: number): Buffer =>
           bytesOf('POST', String(path), make(first + index), record);
-        return closedLoop(connections, next, runBounds);
+        return closedLoop(lanes, next, runBounds);
       },
     }),
   };
 }
 
 /** Objects with these numbers are made once, before the first run. */
-function standing(path: string, make: Make, connections: readonly Connection[]) {
+function standing(path: string, make: Make, lanes: readonly Lane[]) {
   const first = takeNumbers(standingCount);
   let made: Promise<LoadResult> | undefined;
   const bounds = { durationMs: 60_000, countMax: standingCount };
   const next = (index: number): Buffer => bytesOf('POST', path, make(first + index));
-  return { first, prepare: () => (made ??= closedLoop(connections, next, bounds)) };
+  return { first, prepare: () => (made ??= closedLoop(lanes, next, bounds)) };
 }
 
 function updates(
@@ -147,14 +147,14 @@ function updates(
 ): Started {
   return {
     isUpdate: true,
-    start(connections) {
-      const { first, prepare } = standing(String(path), make, connections);
+    start(lanes) {
+      const { first, prepare } = standing(String(path), make, lanes);
       const next = (index: number): Buffer => {
         const object = change(make(first + (index % standingCount)));
         const target = `${String(path)}/${nameOf(object)}${subresource}`;
         return bytesOf('PUT', target, object, record);
       };
-      return { prepare, run: () => closedLoop(connections, next, runBounds) };
+      return { prepare, run: () => closedLoop(lanes, next, runBounds) };
     },
   };
 }
@@ -162,7 +162,7 @@ function updates(
 function deletes(path: string | undefined, make: Make): Started {
   return {
     isUpdate: true,
-    start(connections) {
+    start(lanes) {
       const { countMax } = runBounds;
       let first = 0;
       return {
@@ -170,11 +170,11 @@ function deletes(path: string | undefined, make: Make): Started {
           first = takeNumbers(countMax);
           const next = (index: number): Buffer =>
             bytesOf('POST', String(path), make(first + index));
-          return closedLoop(connections, next, { durationMs: 120_000, countMax });
+          return closedLoop(lanes, next, { durationMs: 120_000, countMax });
         },
         run: () =>
           closedLoop(
-            connections,
+            lanes,
             (index) => requestBytes('DELETE', `${String(path)}/${nameOf(make(first + index))}`),
             runBounds,
           ),
@@ -187,8 +187,8 @@ function deletes(path: string | undefined, make: Make): Started {
 function renewals(path: string, make: Make): Started {
   return {
     isUpdate: true,
-    start(connections) {
-      const { first, prepare } = standing(path, make, connections);
+    start(lanes) {
+      const { first, prepare } = standing(path, make, lanes);
       const versions = new Map<number, string>();
       const next = (_index: number, slot: number): Buffer => {
         const object = make(first + slot);
@@ -208,7 +208,7 @@ function renewals(path: string, make: Make): Started {
         const [, version] = /"resourceVersion":"(\d+)"/.exec(String(body)) ?? [];
         if (version !== undefined) versions.set(slot, version);
       };
-      return { prepare, run: () => closedLoop(connections, next, runBounds, answered) };
+      return { prepare, run: () => closedLoop(lanes, next, runBounds, answered) };
     },
   };
 }
