@@ -12,7 +12,7 @@ import type { Ratios } from './support/stored-ratios.ts';
 
 const folder = fileURLToPath(new URL('.', import.meta.url));
 const ratiosFile = join(folder, 'ratios.json');
-const timeoutMs = 15 * 60_000;
+const timeoutMs = 25 * 60_000;
 /** Another tree is what it measures beside. */
 const needsArguments: ReadonlySet<string> = new Set(['former']);
 

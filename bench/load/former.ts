@@ -80,7 +80,8 @@ function loadOf(name: string, bench: Bench, { connections, sessions }: Opened): 
   if (http2 !== undefined) {
     const { path, streamCount, bounds } = http2;
     const lanes = lanesOf(sessions, streamCount);
-    return { run: () => closedLoop(lanes, () => requestBytes('GET', path), bounds) };
+    const request = requestBytes('GET', path);
+    return { run: () => closedLoop(lanes, () => request, bounds) };
   }
   const read = reads[name];
   if (read !== undefined) return { run: () => closedLoop(connections, read.next, read.bounds) };

@@ -57,8 +57,7 @@ export async function compare<Sides extends readonly [Side, Side, ...Side[]]>(
  */
 async function warmUp(sides: readonly Side[]): Promise<void> {
   let fewest = 0;
-  const processCount = new Set(sides.map((side) => side.process)).size;
-  const endMs = performance.now() + warmUpMax.durationMs * processCount;
+  const endMs = performance.now() + warmUpMax.durationMs * sides.length;
   while (fewest < warmUpMax.count && performance.now() < endMs) {
     const counts: number[] = [];
     for (const side of sides) {
@@ -68,7 +67,7 @@ async function warmUp(sides: readonly Side[]): Promise<void> {
     fewest += Math.min(...counts);
   }
 }
-/** Of each process. */
+/** Of each side. */
 const warmUpMax = { count: 50_000, durationMs: 20_000 };
 
 function resultOf(

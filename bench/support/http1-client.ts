@@ -4,7 +4,8 @@ import { connect } from 'node:tls';
 import type { TLSSocket } from 'node:tls';
 import { token } from './server.ts';
 
-const headEnd = Buffer.from('\r\n\r\n');
+/** Between head and body. */
+export const headEnd = Buffer.from('\r\n\r\n');
 /** In other places it is as good as never the end of what is read at once. */
 const lastChunk = Buffer.from('\r\n0\r\n\r\n');
 const connectTimeoutMs = 20_000;
@@ -80,7 +81,7 @@ interface ConnectionOptions extends ClientIdentity {
   readonly keepBodies?: boolean;
 }
 
-/** What sends one request after the other: a connection, or streams of one. */
+/** Sends one request after the other: on a connection, or each on a stream of its own. */
 export interface Lane {
   /** `bytes`: as `requestBytes` makes them. */
   request(bytes: Buffer): Promise<Answer>;

@@ -1,6 +1,7 @@
 // HTTP/2 for load: connections, and the streams that are used of them at once.
 import { connect } from 'node:http2';
 import type { ClientHttp2Session } from 'node:http2';
+import { headEnd } from './http1-client.ts';
 import type { Answer, Lane } from './http1-client.ts';
 
 export const openSessions = (port: number, count: number): Promise<ClientHttp2Session[]> =>
@@ -31,7 +32,6 @@ export const lanesOf = (
     })),
   );
 
-const headEnd = '\r\n\r\n';
 /** HTTP/2 has them in other places. */
 const namesOfHttp1: ReadonlySet<string> = new Set(['host', 'content-length']);
 
